@@ -1,0 +1,31 @@
+"""Does this image show what was asked for? A score, and the evidence for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onprompt.errors import OnpromptError
+from onprompt.types import Check, Outcome, Scene, Sighting, Verdict
+
+if TYPE_CHECKING:
+    from onprompt.api import parse, see, verify
+    from onprompt.settings import Settings
+
+__all__ = ["Check", "OnpromptError", "Outcome", "Scene", "Settings", "Sighting", "Verdict", "parse", "see", "verify"]
+
+
+def __getattr__(name: str) -> object:
+    """The functions are imported when first used: `import onprompt` alone loads no model, no numpy, no pydantic."""
+    if name in ("parse", "see", "verify"):
+        from onprompt import api
+
+        return getattr(api, name)
+    if name == "Settings":
+        from onprompt.settings import Settings
+
+        return Settings
+    raise AttributeError(f"module 'onprompt' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,5 @@
+"""`python -m onprompt`."""
+
+from onprompt.cli import main
+
+main()

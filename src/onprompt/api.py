@@ -1,0 +1,43 @@
+"""The public functions. Each loads the settings in force unless it is given some."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onprompt import settings as settings_module
+from onprompt.errors import UserError
+from onprompt.judges.evidence import EvidenceJudge
+from onprompt.language import parser
+from onprompt.settings import Settings
+from onprompt.types import Sample, Scene, Sighting, Verdict
+from onprompt.vision.image import Source, load_picture
+from onprompt.vision.look import look
+
+
+def in_force(settings: Settings | None) -> Settings:
+    """The given settings, or those of file and environment."""
+    return settings or settings_module.load()
+
+
+def parse(prompt: str, *, settings: Settings | None = None) -> Scene:
+    """What a prompt asks for."""
+    return parser.parse(prompt, in_force(settings))
+
+
+def see(
+    image: Source, vocabulary: Sequence[str], *, frame: int = 0, settings: Settings | None = None
+) -> tuple[Sighting, ...]:
+    """The sightings of the given names in an image, the surest first."""
+    if isinstance(vocabulary, str):
+        raise UserError("vocabulary is a list of names, not one string")
+    chosen = in_force(settings)
+    seen = look(load_picture(image, chosen, frame), vocabulary, chosen)
+    asked = (sighting for sighting in seen.sightings if sighting.label in vocabulary)
+    return tuple(sorted(asked, key=lambda sighting: -sighting.confidence))
+
+
+def verify(image: Source, prompt: str, *, frame: int = 0, settings: Settings | None = None) -> Verdict:
+    """Does this image show what the prompt asks for? A score of 0 to 4, and the evidence."""
+    chosen = in_force(settings)
+    picture = load_picture(image, chosen, frame)
+    return EvidenceJudge(chosen).judge(Sample(picture.name, prompt, picture))

@@ -1,0 +1,190 @@
+"""The command line. A command is a few lines that call the API; results go to standard output, the rest to error."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from onprompt.errors import OnpromptError, UserError
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+models = typer.Typer(no_args_is_help=False, invoke_without_command=True, help="Model files: list, fetch, check.")
+app.add_typer(models, name="models")
+
+Permissive = Annotated[bool, typer.Option("--permissive", help="Use Apache, MIT and BSD model files only.")]
+
+
+def chosen(**options: Any) -> Any:
+    """The settings in force, with the options that were given."""
+    from onprompt.settings import load
+
+    return load(**{name: value for name, value in options.items() if value})
+
+
+def version(wanted: bool) -> None:
+    """Print the version and leave."""
+    if wanted:
+        from importlib.metadata import version as installed
+
+        typer.echo(installed("onprompt"))
+        raise typer.Exit
+
+
+@app.callback()
+def about(
+    _: Annotated[bool, typer.Option("--version", callback=version, is_eager=True, help="Show the version.")] = False,
+) -> None:
+    """Does this image show what was asked for? A score, and the evidence for it."""
+
+
+@app.command()
+def verify(
+    image: Annotated[Path, typer.Argument(help="The picture.")],
+    prompt: Annotated[str, typer.Argument(help="What it should show.")],
+    json: Annotated[bool, typer.Option("--json", help="Print the verdict as JSON (docs/json.md).")] = False,
+    picture: Annotated[
+        Path | None, typer.Option(help="Write the picture with boxes and findings to this file.")
+    ] = None,
+    frame: Annotated[int, typer.Option(help="Which frame of an animation, from 0.")] = 0,
+    detector: Annotated[str, typer.Option(help="Which detector looks: fused, coco, world.")] = "",
+    permissive: Permissive = False,
+) -> None:
+    """Check a picture against a prompt. The last line is the score, (0) to (4)."""
+    from onprompt import api
+    from onprompt.report import document, terminal
+
+    verdict = api.verify(image, prompt, frame=frame, settings=chosen(detector=detector, permissive=permissive))
+    if picture:
+        from onprompt.report.picture import save
+
+        save(verdict, picture)
+    if json:
+        print_json(document.document(verdict))
+        return
+    for line, style in terminal.lines(verdict):
+        typer.secho(line, bold=style == "bold", fg=style if style not in ("", "bold") else None)
+
+
+@app.command()
+def parse(
+    prompt: Annotated[str, typer.Argument(help="A prompt.")] = "",
+    source: Annotated[Path | None, typer.Option("--input", help="A file with one prompt a line.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+) -> None:
+    """Show what a prompt asks for."""
+    from onprompt import api
+    from onprompt.report import document, terminal
+
+    settings = chosen()
+    for each in prompts(prompt, source):
+        scene = api.parse(each, settings=settings)
+        if json:
+            print_json(document.scene_document(scene), indent=None)
+        else:
+            typer.echo("\n".join(terminal.thing_line(thing, scene) for thing in scene.things) or "no objects")
+
+
+@app.command()
+def settings() -> None:
+    """Show every setting, its value, and where the value comes from. The output is a valid onprompt.toml."""
+    from onprompt.settings import Settings, load_with_origins
+
+    values, origins = load_with_origins()
+    for name, field in Settings.model_fields.items():
+        typer.echo(f"# {field.description} [{origins.get(name, 'default')}]")
+        typer.echo(f"{name} = {toml(getattr(values, name))}")
+
+
+@models.callback()
+def list_models(context: typer.Context) -> None:
+    """List the model files with their licence and whether they are here."""
+    if context.invoked_subcommand:
+        return
+    from onprompt.weights.cache import folder, state
+    from onprompt.weights.manifest import manifest
+
+    force = chosen()
+    for file in manifest():
+        typer.echo(
+            f"{file.set:9} {file.name:18} {file.bytes / 1e6:6.1f} MB  {state(file, force):8} {file.licence}: {file.use}"
+        )
+    typer.echo(f"in {folder(force)}")
+
+
+@models.command()
+def pull(names: Annotated[list[str] | None, typer.Argument(help="Files or sets; without a name, all.")] = None) -> None:
+    """Fetch model files that are not here yet, and replace damaged ones."""
+    from onprompt.weights import cache
+    from onprompt.weights.manifest import find, manifest
+
+    force = chosen()
+    files = find(names) if names else [file for file in manifest() if file.permissive or not force.permissive]
+    cache.pull(files, force)
+    typer.echo(f"{len(files)} files are ready in {cache.folder(force)}")
+
+
+@models.command()
+def path(name: Annotated[str, typer.Argument(help="A file's name.")]) -> None:
+    """Print where a model file lies, fetching it if need be."""
+    from onprompt.weights.cache import paths
+
+    typer.echo("\n".join(map(str, paths([name], chosen()).values())))
+
+
+@models.command()
+def check() -> None:
+    """Compare every model file that is here with its pinned hash."""
+    from onprompt.weights.cache import location, state
+    from onprompt.weights.manifest import manifest
+
+    force = chosen()
+    states = {file: state(file, force) for file in manifest()}
+    for file, found in states.items():
+        typer.echo(f"{found:8} {location(file, force)}")
+    if "damaged" in states.values():
+        typer.echo("run `onprompt models pull` to fetch the damaged files again", err=True)
+        raise typer.Exit(3)
+
+
+def prompts(prompt: str, source: Path | None) -> list[str]:
+    """The one prompt, or the lines of a file."""
+    if bool(prompt) == bool(source):
+        raise UserError("give either a prompt or --input FILE")
+    if not source:
+        return [prompt]
+    try:
+        return [line for line in source.read_text(encoding="utf-8").splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"can't read {source}: {error}") from error
+
+
+def print_json(value: object, indent: int | None = 2) -> None:
+    """JSON on standard output."""
+    import json
+
+    typer.echo(json.dumps(value, indent=indent, ensure_ascii=False))
+
+
+def toml(value: object) -> str:
+    """A value as TOML writes it."""
+    import json
+
+    return (
+        str(value).lower()
+        if isinstance(value, bool)
+        else str(value)
+        if isinstance(value, int | float)
+        else json.dumps(str(value))
+    )
+
+
+def main() -> None:
+    """Run the command; what goes wrong on purpose is one clear message and an exit code, never a traceback."""
+    try:
+        app()
+    except OnpromptError as error:
+        typer.echo(f"onprompt: {error}", err=True)
+        sys.exit(error.exit_code)

@@ -1,0 +1,1 @@
+"""From a Scene and Sightings to Checks and a grade."""

@@ -1,0 +1,1 @@
+"""Who answers a rubric, one file each."""

@@ -1,0 +1,98 @@
+"""The explainable judge: parse, look, match, grade, explain. On a CPU, with no account."""
+
+from __future__ import annotations
+
+import platform
+from functools import cache
+from importlib import metadata
+from typing import Any
+
+from onprompt.evidence import explain
+from onprompt.evidence.grade import Grade, grade
+from onprompt.evidence.match import Match, match
+from onprompt.language.parser import parse
+from onprompt.rubrics.verify import RUBRIC
+from onprompt.settings import Settings
+from onprompt.types import Outcome, Picture, Sample, Scene, Verdict
+from onprompt.vision.look import detector, look
+from onprompt.vision.text import read_text
+from onprompt.weights.manifest import find
+
+OURS = ("onprompt", "numpy", "opencv-python-headless", "openvino", "pillow", "rapidocr")
+
+
+class EvidenceJudge:
+    """Seed 000, steps 1 to 6, as a program."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    def judge(self, sample: Sample) -> Verdict:
+        """The straight line from prompt and image to verdict."""
+        scene = parse(sample.prompt, self.settings)
+        seen = look(sample.picture, names(scene), self.settings)
+        lines = read_text(sample.picture) if asks_for_text(scene) else ()
+        matches = match(scene, seen, lines, self.settings)
+        graded = grade(matches, self.settings)
+        pairs = [explain.pair(each) for each in matches]
+        return Verdict(
+            rubric=RUBRIC.name,
+            score=graded.score,
+            value=graded.value,
+            presence=graded.presence,
+            attribute_accuracy=graded.attribute_accuracy,
+            coverage=graded.coverage,
+            flags=flags(scene, sample.picture, matches, graded, self.settings),
+            checks=tuple(check for each in matches for check in each.checks),
+            pairs=tuple(pairs),
+            differences=tuple(pair for pair, each in zip(pairs, matches, strict=True) if explain.differs(each)),
+            summary=explain.summary(matches, graded),
+            scene=scene,
+            picture=sample.picture,
+            sightings=(*seen.sightings, *lines),
+            extras=explain.extras(scene, seen, self.settings),
+            provenance=provenance(sample.picture, self.settings),
+        )
+
+
+def names(scene: Scene) -> list[str]:
+    """What to look for, each name once."""
+    return list(dict.fromkeys(thing.canonical for thing in scene.things if thing.canonical != "text"))
+
+
+def asks_for_text(scene: Scene) -> bool:
+    """Whether any object is to bear text."""
+    return any(attribute.kind == "text" for thing in scene.things for attribute in thing.attributes)
+
+
+def flags(
+    scene: Scene, picture: Picture, matches: tuple[Match, ...], graded: Grade, settings: Settings
+) -> tuple[str, ...]:
+    """What a person should know before trusting the score."""
+    weak = any(check.outcome is Outcome.LOW_CONFIDENCE for each in matches for check in each.checks)
+    found = {
+        **dict.fromkeys(scene.flags, True),
+        "not_verifiable": not graded.verifiable,
+        "low_confidence": weak,
+        "needs_review": graded.coverage < settings.review_below,
+        "one_frame_of_an_animation": any(note.startswith("frame") for note in picture.notes),
+    }
+    return tuple(flag for flag, holds in found.items() if holds)
+
+
+@cache
+def versions() -> dict[str, str]:
+    """What ran."""
+    return {"python": platform.python_version(), **{name: metadata.version(name) for name in OURS}}
+
+
+def provenance(picture: Picture, settings: Settings) -> dict[str, Any]:
+    """All that is needed to get the same verdict again. Paths and addresses of the user's stay out."""
+    return {
+        "rubric": f"{RUBRIC.name}/{RUBRIC.version}",
+        "judge": "evidence",
+        "versions": versions(),
+        "settings": settings.model_dump(mode="json", exclude={"home", "mirror"}),
+        "weights": {file.name: file.sha256 for file in find(detector(settings).files)},
+        "image_sha256": picture.sha256,
+    }

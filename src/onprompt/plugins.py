@@ -1,0 +1,61 @@
+"""A folder is a registry: each module in it is a plug-in, imported when it is used."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterable
+from importlib import metadata
+from importlib.util import find_spec
+from types import ModuleType
+
+from onprompt.errors import PluginError
+
+
+def names(folder: str) -> list[str]:
+    """The plug-ins of a folder such as `vision.detectors`, and those that other packages bring for it."""
+    spec = find_spec(f"onprompt.{folder}")
+    places = list(spec.submodule_search_locations or []) if spec else []
+    ours = [module.name for module in pkgutil.iter_modules(places)]
+    theirs = [entry.name for entry in metadata.entry_points(group=group(folder))]
+    return sorted({*ours, *theirs})
+
+
+def load(folder: str, name: str) -> ModuleType:
+    """The plug-in's module; an unknown name or a missing extra says what to do."""
+    kind = folder.rpartition(".")[2].removesuffix("s")
+    if name not in names(folder):
+        raise PluginError(f"no {kind} {name!r}{did_you_mean(name, names(folder))}")
+    for entry in metadata.entry_points(group=group(folder), name=name):
+        module: ModuleType = entry.load()
+        return module
+    try:
+        return importlib.import_module(f"onprompt.{folder}.{name}")
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        if missing in ("", "onprompt"):
+            raise
+        raise PluginError(f"the {kind} {name!r} needs {missing}: {how_to_install(missing)}") from error
+
+
+def group(folder: str) -> str:
+    """The entry-point group by which other packages join a folder: `onprompt.detectors`."""
+    return f"onprompt.{folder.rpartition('.')[2]}"
+
+
+def how_to_install(missing: str) -> str:
+    """The pip command that brings a module, by the extra of ours that names it."""
+    for requirement in metadata.requires("onprompt") or []:
+        match = re.match(r"""([\w.-]+).*extra\s*==\s*["'](\w+)["']""", requirement)
+        if match and match[1].lower().replace("-", "_") == missing.lower():
+            return f"pip install 'onprompt[{match[2]}]'"
+    return f"pip install {missing}"
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The end of an error message: the nearest known name, or all of them."""
+    known = sorted(known)
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean {near[0]!r}?" if near else f"; there are: {', '.join(known)}"

@@ -1,0 +1,108 @@
+"""A verdict or scene as JSON, with the seed's keys and spelling. The format is described in docs/json.md."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onprompt.types import Box, Check, Picture, Scene, Sighting, Thing, Verdict
+
+FORMAT = "onprompt.verify/1"
+
+
+def document(verdict: Verdict) -> dict[str, Any]:
+    """The whole verdict."""
+    picture = verdict.picture
+    return {
+        "format": FORMAT,
+        "image": picture.name,
+        "image_size": list(picture.size),
+        "prompt": verdict.scene.prompt,
+        "score": verdict.score,
+        "value": round(verdict.value, 4),
+        "overall_presence_score": round(verdict.presence, 4),
+        "attribute_accuracy": round(verdict.attribute_accuracy, 4),
+        "coverage": round(verdict.coverage, 4),
+        "flags": list(verdict.flags),
+        "summary": verdict.summary,
+        "prompt_objects": scene_objects(verdict.scene),
+        "image_objects": [sighting_entry(each, picture) for each in verdict.sightings],
+        "pairs": [list(pair) for pair in verdict.pairs],
+        "differences": [list(pair) for pair in verdict.differences],
+        "extras": [sighting_entry(each, picture) for each in verdict.extras],
+        "checks": [check_entry(each, picture) for each in verdict.checks],
+        "provenance": dict(verdict.provenance),
+    }
+
+
+def scene_document(scene: Scene) -> dict[str, Any]:
+    """What a prompt asks for."""
+    return {"prompt": scene.prompt, "objects": scene_objects(scene), "flags": list(scene.flags)}
+
+
+def scene_objects(scene: Scene) -> list[dict[str, Any]]:
+    """The prompt list; a relation's target is an index into it."""
+    return [thing_entry(thing) for thing in scene.things]
+
+
+def thing_entry(thing: Thing) -> dict[str, Any]:
+    """One object of the prompt (seed 000, step 1)."""
+    attributes: dict[str, list[str]] = {}
+    for attribute in thing.attributes:
+        attributes.setdefault(attribute.kind, []).append(attribute.value)
+    return {
+        "object": thing.phrase,
+        "canonical": thing.canonical,
+        "count": thing.count.exact,
+        "count_range": [thing.count.low, thing.count.high],
+        "count_confidence": "high" if thing.count.confidence == 1 else "low",
+        "attributes": attributes,
+        "relations": [{"relation": each.name, "target": each.target} for each in thing.relations],
+        "absent": thing.absent,
+        "confidence": thing.confidence,
+    }
+
+
+def sighting_entry(sighting: Sighting, picture: Picture) -> dict[str, Any]:
+    """One object of the image (seed 000, step 2)."""
+    attributes = {
+        "color": [swatch.name for swatch in sighting.colours],
+        "size": [sighting.size] if sighting.size else [],
+        "position": [sighting.position] if sighting.position else [],
+        "text": [sighting.text] if sighting.text else [],
+    }
+    return {
+        "object": sighting.word,
+        "canonical": sighting.label,
+        "count": 1,
+        "attributes": {kind: values for kind, values in attributes.items() if values},
+        "bbox": pixels(sighting.box, picture),
+        "confidence": round(sighting.confidence, 4),
+        "truncated": sighting.truncated,
+        "source": sighting.source,
+    }
+
+
+def check_entry(check: Check, picture: Picture) -> dict[str, Any]:
+    """One claim and what became of it."""
+    return {
+        "kind": check.kind,
+        "object": check.thing,
+        "asked": check.asked,
+        "found": check.found,
+        "outcome": check.outcome.value,
+        "score": round(check.score, 4),
+        "confidence": round(check.confidence, 4),
+        "source": check.source,
+        "bbox": pixels(check.box, picture) if check.box else None,
+    }
+
+
+def pixels(box: Box, picture: Picture) -> list[float]:
+    """Left, top, right, bottom in pixels of the image as it came, upright."""
+    width, height = picture.size
+    return [
+        round(box.left * width, 1),
+        round(box.top * height, 1),
+        round(box.right * width, 1),
+        round(box.bottom * height, 1),
+    ]

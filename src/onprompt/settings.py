@@ -1,0 +1,166 @@
+"""Every number that a verdict depends on, named, documented, and loadable from a file or the environment."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Any, Self
+
+import platformdirs
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from onprompt.errors import SettingsError
+from onprompt.plugins import did_you_mean
+
+FILE = "onprompt.toml"
+PREFIX = "ONPROMPT_"
+
+
+def number(default: float, why: str, low: float = 0.0, high: float = 1.0) -> Any:
+    """A bounded number with its explanation."""
+    return Field(default, ge=low, le=high, description=why)
+
+
+class Settings(BaseModel):
+    """What is in force. Frozen: a changed copy is made by `settings.model_copy(update=...)` or `load(...)`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    home: Path = Field(
+        default_factory=lambda: platformdirs.user_cache_path("onprompt", appauthor=False),
+        description="where model files are kept",
+    )
+    mirror: str = Field(
+        "", description="a folder or http(s) address of yours that holds model files by their names; asked first"
+    )
+    source_timeout: float = number(3.0, "seconds after which a source that has not answered is passed over", 0.1, 600)
+    permissive: bool = Field(
+        False, description="use Apache, MIT and BSD model files only; what they can't see is unverifiable"
+    )
+    detector: str = Field("fused", description="which detector looks: a file in vision/detectors")
+
+    max_megapixels: float = number(100, "step 0: larger pictures are refused", 0.01, 178)
+    max_side: int = Field(2048, ge=64, description="step 0: longer pictures are scaled down to this many pixels")
+    max_prompt_characters: int = Field(200_000, ge=1, description="step 0: longer prompts are refused")
+
+    pair: int = Field(2, ge=1, description="step 1: 'a pair', 'a couple'")
+    few_low: int = Field(2, ge=1, description="step 1: 'few' is at least this")
+    few_high: int = Field(4, ge=1, description="step 1: 'few' is at most this")
+    several_low: int = Field(3, ge=1, description="step 1: 'several' is at least this")
+    several_high: int = Field(7, ge=1, description="step 1: 'several' is at most this")
+
+    low_confidence: float = number(0.5, "steps 2, 3: a sighting less sure than this is LOW_CONFIDENCE")
+    missing_below: float = number(0.25, "step 2: a sighting less sure than this is no sighting")
+    duplicate_overlap: float = number(0.6, "step 2: boxes of one label that overlap more (IoU) are one object")
+    small_area: float = number(0.05, "step 2: up to this share of the picture an object is small")
+    medium_area: float = number(0.20, "step 2: up to this share it is medium, above it large")
+    colour_share: float = number(0.2, "step 2: a colour is dominant if it covers this share of the object")
+
+    colour_match: float = number(10.0, "step 3: ΔE2000 up to which a colour matches", 0, 100)
+    colour_near: float = number(25.0, "step 3: ΔE2000 up to which it is a minor mismatch", 0, 100)
+    minor_score: float = number(0.5, "step 3: what a minor mismatch is worth")
+    weight_class: float = number(0.5, "step 3: share of the class in match_score")
+    weight_count: float = number(0.3, "step 3: share of the count in match_score")
+    weight_attributes: float = number(0.2, "step 3: share of the attributes in match_score")
+    count_steepness: float = number(3.0, "step 3: a wrong count scores (smaller / larger) to this power", 0, 20)
+    article_surplus: float = number(0.9, "step 3: count score where 'a' or 'an' is met by more than one")
+    subtype_score: float = number(
+        0.8, "step 7: class score where only the broader kind can be told (chair for office chair)"
+    )
+    relation_sure: float = number(0.6, "step 3: a relation at least this likely holds")
+    relation_unsure: float = number(0.4, "step 3: below this it fails; between the two it is LOW_CONFIDENCE")
+    text_match: float = number(0.8, "step 3: read text at least this similar matches")
+    text_near: float = number(0.5, "step 3: at least this similar, it is a minor mismatch")
+
+    presence_4: float = number(0.90, "step 5: overall_presence_score for a 4")
+    attributes_4: float = number(0.90, "step 5: attribute_accuracy for a 4")
+    presence_3: float = number(0.80, "step 5: overall_presence_score for a 3")
+    attributes_3: float = number(0.70, "step 5: attribute_accuracy for a 3")
+    presence_2: float = number(0.50, "step 5: overall_presence_score for a 2")
+    presence_1: float = number(0.20, "step 5: overall_presence_score for a 1")
+    major_weight: float = number(1.0, "step 5: weight of an object marked major; others weigh 1", 0, 1000)
+    prior: float = number(0.5, "the value where nothing at all is verifiable")
+    review_below: float = number(0.5, "coverage under which a person should look")
+
+    @model_validator(mode="after")
+    def consistent(self) -> Self:
+        """Numbers that only make sense together."""
+        weights = self.weight_class + self.weight_count + self.weight_attributes
+        if abs(weights - 1) > 1e-6:
+            raise ValueError(f"weight_class, weight_count and weight_attributes must add up to 1, not {weights:g}")
+        ascending(self, "few_low", "few_high")
+        ascending(self, "several_low", "several_high")
+        ascending(self, "small_area", "medium_area")
+        ascending(self, "colour_match", "colour_near")
+        ascending(self, "text_near", "text_match")
+        ascending(self, "relation_unsure", "relation_sure")
+        ascending(self, "presence_1", "presence_2", "presence_3", "presence_4")
+        ascending(self, "attributes_3", "attributes_4")
+        ascending(self, "missing_below", "low_confidence")
+        return self
+
+
+def ascending(settings: Settings, *names: str) -> None:
+    """Complain unless the named settings do not fall."""
+    values = [getattr(settings, name) for name in names]
+    if values != sorted(values):
+        raise ValueError(f"{' ≤ '.join(names)} must hold, got {values}")
+
+
+Layer = tuple[str, dict[str, Any]]
+
+
+def from_file() -> list[Layer]:
+    """`onprompt.toml` of this folder, or the file that ONPROMPT_CONFIG names."""
+    named = os.environ.get(PREFIX + "CONFIG")
+    path = Path(named or FILE)
+    if not named and not path.is_file():
+        return []
+    try:
+        return [(str(path), tomllib.loads(path.read_text(encoding="utf-8")))]
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError(f"can't read {path}: {error}") from error
+
+
+def from_environment() -> list[Layer]:
+    """`ONPROMPT_DETECTOR=coco` sets `detector`."""
+    names = {PREFIX + name.upper(): name for name in Settings.model_fields}
+    return [(variable, {names[variable]: value}) for variable, value in os.environ.items() if variable in names]
+
+
+def layers(overrides: dict[str, Any]) -> list[Layer]:
+    """Where values come from, the strongest last."""
+    return [*from_file(), *from_environment(), ("the call", overrides)]
+
+
+def load(**overrides: Any) -> Settings:
+    """The settings in force: defaults, then the file, then the environment, then `overrides`."""
+    return load_with_origins(**overrides)[0]
+
+
+def load_with_origins(**overrides: Any) -> tuple[Settings, dict[str, str]]:
+    """The settings in force and, for each that is not a default, where it comes from."""
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for origin, layer in layers(overrides):
+        for name, value in layer.items():
+            if name not in Settings.model_fields:
+                raise SettingsError(f"no setting {name!r} (in {origin}){did_you_mean(name, Settings.model_fields)}")
+            values[name], origins[name] = value, origin
+    try:
+        return Settings(**values), origins
+    except ValidationError as error:
+        raise SettingsError(explain(error, origins)) from error
+
+
+def explain(error: ValidationError, origins: dict[str, str]) -> str:
+    """What is wrong with the values, one line each."""
+    lines = []
+    for problem in error.errors():
+        name = ".".join(map(str, problem["loc"]))
+        if not name:
+            lines.append(problem["msg"].removeprefix("Value error, "))
+            continue
+        lines.append(f"{name} = {problem['input']!r} (from {origins.get(name, 'default')}): {problem['msg']}")
+    return "; ".join(lines)

@@ -1,0 +1,263 @@
+"""The nouns. This module imports nothing of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from numpy import uint8
+    from numpy.typing import NDArray
+
+
+class Outcome(StrEnum):
+    """What became of a claim."""
+
+    MATCHED = "matched"
+    PARTIAL = "partial"
+    MISMATCH = "mismatch"
+    MISSING = "missing"
+    LOW_CONFIDENCE = "low_confidence"
+    UNVERIFIABLE = "unverifiable"
+
+
+# ---- what is asked -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many are asked for: `low` to `high`; `high` is None where there is no upper bound."""
+
+    low: int = 1
+    high: int | None = 1
+    words: str = ""
+    explicit: bool = False
+    confidence: float = 1.0
+
+    @property
+    def exact(self) -> int | None:
+        """The number, where there is just one."""
+        return self.low if self.low == self.high else None
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A property that the prompt gives to an object: ("color", "red")."""
+
+    kind: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """How an object stands to another, given by its index in the scene."""
+
+    name: str
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """An object that the prompt mentions."""
+
+    phrase: str
+    canonical: str
+    count: Count = Count()
+    attributes: tuple[Attribute, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    absent: bool = False
+    major: bool = False
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What the prompt asks for."""
+
+    prompt: str
+    things: tuple[Thing, ...] = ()
+    flags: tuple[str, ...] = ()
+
+
+# ---- what is there -------------------------------------------------------------------------------------------------
+
+
+class Box(NamedTuple):
+    """A rectangle in shares of the picture's width and height, from the top left corner."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @property
+    def width(self) -> float:
+        return max(0.0, self.right - self.left)
+
+    @property
+    def height(self) -> float:
+        return max(0.0, self.bottom - self.top)
+
+    @property
+    def area(self) -> float:
+        return self.width * self.height
+
+    @property
+    def centre(self) -> tuple[float, float]:
+        return (self.left + self.right) / 2, (self.top + self.bottom) / 2
+
+    def overlap(self, other: Box) -> Box:
+        """The part that two boxes share; its area is 0 where they share none."""
+        return Box(
+            max(self.left, other.left),
+            max(self.top, other.top),
+            min(self.right, other.right),
+            min(self.bottom, other.bottom),
+        )
+
+    def iou(self, other: Box) -> float:
+        """Shared area over joint area."""
+        shared = self.overlap(other).area
+        joint = self.area + other.area - shared
+        return shared / joint if joint else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An image made ready: RGB pixels, upright; `size` is what the file had (width, height) after turning."""
+
+    pixels: NDArray[uint8]
+    size: tuple[int, int]
+    name: str
+    sha256: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Swatch:
+    """One of an object's dominant colours."""
+
+    name: str
+    rgb: tuple[int, int, int]
+    lab: tuple[float, float, float]
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """An object found in the picture: `label` is the name it was asked by, `word` the detector's own word for it."""
+
+    label: str
+    word: str
+    box: Box
+    confidence: float
+    source: str
+    colours: tuple[Swatch, ...] = ()
+    size: str = ""
+    position: str = ""
+    text: str = ""
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """How a detector understands a name: by which words of its own, and how closely (1: the same thing)."""
+
+    words: tuple[str, ...]
+    closeness: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A detector's answer: the sightings, and how it understood each name that it knows."""
+
+    sightings: tuple[Sighting, ...]
+    known: Mapping[str, Known]
+
+
+# ---- the verdict ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One claim of the prompt and what became of it. Reports only draw checks."""
+
+    kind: str
+    asked: str
+    found: str
+    outcome: Outcome
+    score: float
+    confidence: float
+    source: str
+    thing: int
+    box: Box | None = None
+    candidates: tuple[Sighting, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.kind}: asked for {self.asked}, {self.found}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answer: `score` on the rubric's scale, `value` in 0..1, and the evidence."""
+
+    rubric: str
+    score: int
+    value: float
+    presence: float
+    attribute_accuracy: float
+    coverage: float
+    flags: tuple[str, ...]
+    checks: tuple[Check, ...]
+    pairs: tuple[tuple[str, str], ...]
+    differences: tuple[tuple[str, str], ...]
+    summary: str
+    scene: Scene
+    picture: Picture
+    sightings: tuple[Sighting, ...]
+    extras: tuple[Sighting, ...]
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One question to a judge."""
+
+    id: str
+    prompt: str
+    picture: Picture
+
+
+@dataclass(frozen=True, slots=True)
+class Rubric:
+    """A protocol as data: what is asked, on which scale."""
+
+    name: str
+    version: str
+    scale: range
+
+
+# ---- the parts that can be exchanged -------------------------------------------------------------------------------
+
+
+class Detector(Protocol):
+    """Finds objects by name."""
+
+    @property
+    def files(self) -> Sequence[str]:
+        """The model files that it uses, by their names in the manifest."""
+        ...
+
+    def see(self, picture: Picture, names: Sequence[str]) -> Seen:
+        """The sightings of `names`, and of whatever else was noticed."""
+        ...
+
+
+class Judge(Protocol):
+    """Answers a sample."""
+
+    def judge(self, sample: Sample) -> Verdict:
+        """The verdict on one sample."""
+        ...

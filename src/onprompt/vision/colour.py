@@ -1,0 +1,181 @@
+"""Colours as people name them: dominant colours in CIELAB, and how far they are from a colour term (ΔE2000)."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from onprompt.settings import Settings
+from onprompt.types import Box, Picture, Swatch
+
+Floats = NDArray[np.float64]
+
+# What people call by each term: a term is a region, so each has several examples, from dark to light.
+EXAMPLES = {
+    "red": "c00000 e01818 ff2020 900c10 a82828 d04038 701018",
+    "orange": "ff8000 e86c10 ff9c38 d06018 ffb060 f05820",
+    "yellow": "ffe000 ffff40 e8c818 d0b020 fff080 c8b848",
+    "green": "008000 20a030 58b850 88c848 205020 608038 a0d890 00b050 305838",
+    "blue": "0000ff 2050c0 103070 4090e0 80b0e0 3870a0 001850 507898 00a0e8",
+    "purple": "800080 6a2090 9050b0 b080d0 481068 604080 a040c0",
+    "pink": "ff80b0 ffc0cb e04890 f0a0b8 f8d0d8 d87090 ff20a0",
+    "brown": "704018 603818 885830 a07848 482810 381c10 906850 b08860 584030",
+    "black": "000000 101010 202022 2c2c2e 181820 201814",
+    "white": "ffffff f4f4f4 e8e8e8 f0ece4 e4e8f0 dcdcdc",
+    "gray": "808080 989898 686868 b0b0b0 c4c4c4 505052 707880 88827a",
+}
+SHADES = {
+    "grey": EXAMPLES["gray"],
+    "beige": "e8d8b8 d8c8a8 f0e4cc c8b898",
+    "tan": "d2b48c c8a880 b89868",
+    "cream": "fff8dc f8f0d8 f0e8c8",
+    "gold": "d4af37 c89820 e8c860 a88020",
+    "golden": "d4af37 c89820 e8c860 a88020",
+    "silver": "c0c0c0 a8acb0 d4d8dc 909498",
+    "teal": "008080 107070 30a0a0",
+    "turquoise": "40e0d0 30c0b8 20a8a8",
+    "cyan": "00ffff 40e0f0 00c8d8",
+    "navy": "000080 101858 182848",
+    "maroon": "800000 600818 701828",
+    "violet": "8f00ff 7030c0 9860d0 b090e0",
+    "magenta": "ff00ff e010c0 c01890",
+    "lime": "a0ff00 80e020 bfff40",
+    "olive": "808000 707030 606028",
+    "blond": "e0c890 c8a860 f0dca8",
+    "blonde": "e0c890 c8a860 f0dca8",
+}
+CLUSTERS = 5
+SAMPLE = 2000  # pixels looked at in an object: more do not change its dominant colours
+DARK, LIGHT = 40.0, 65.0  # L* below which a colour is dark, above which it is light
+
+
+def terms() -> list[str]:
+    """All colour terms that can be checked."""
+    return [*EXAMPLES, *SHADES]
+
+
+def to_lab(rgb: NDArray[np.uint8]) -> Floats:
+    """CIELAB (D65) of rows of sRGB values."""
+    row = rgb.reshape(1, -1, 3).astype(np.float32) / 255
+    lab: Floats = cv2.cvtColor(row, cv2.COLOR_RGB2LAB)[0].astype(np.float64)
+    return lab
+
+
+@cache
+def examples(term: str) -> Floats:
+    """CIELAB examples of a term; `dark red` and `light blue` keep the dark or light part of theirs."""
+    tone, _, base = term.rpartition(" ")
+    codes = (EXAMPLES | SHADES)[base].split()
+    lab: Floats = to_lab(np.array([list(bytes.fromhex(code)) for code in codes], dtype=np.uint8))
+    if tone in ("dark", "deep"):
+        lab = lab[lab[:, 0] <= max(DARK, lab[:, 0].min())]
+    if tone in ("light", "pale"):
+        lab = lab[lab[:, 0] >= min(LIGHT, lab[:, 0].max())]
+    return lab
+
+
+def can_check(term: str) -> bool:
+    """Whether there are examples for a term, with or without a tone before it."""
+    tone, _, base = term.rpartition(" ")
+    return base in EXAMPLES | SHADES and tone in ("", "dark", "deep", "light", "pale", "bright")
+
+
+def delta_e(a: Floats, b: Floats) -> Floats:
+    """CIEDE2000 between rows of CIELAB values; shapes broadcast."""
+    lightness = (a[..., 0] + b[..., 0]) / 2
+    chroma_a, chroma_b = np.hypot(a[..., 1], a[..., 2]), np.hypot(b[..., 1], b[..., 2])
+    mean7 = ((chroma_a + chroma_b) / 2) ** 7
+    grey = 1 + 0.5 * (1 - np.sqrt(mean7 / (mean7 + 25.0**7)))  # makes near-greys less red-green
+    chroma_a, chroma_b = np.hypot(a[..., 1] * grey, a[..., 2]), np.hypot(b[..., 1] * grey, b[..., 2])
+    hue_a = np.arctan2(a[..., 2], a[..., 1] * grey) % (2 * np.pi)
+    hue_b = np.arctan2(b[..., 2], b[..., 1] * grey) % (2 * np.pi)
+    chroma = (chroma_a + chroma_b) / 2
+    colourless = chroma_a * chroma_b == 0
+    turn = np.where(colourless, 0, (hue_b - hue_a + np.pi) % (2 * np.pi) - np.pi)
+    hue = np.where(colourless, hue_a + hue_b, hue_a + turn / 2)
+    t = 1 - 0.17 * np.cos(hue - np.pi / 6) + 0.24 * np.cos(2 * hue) + 0.32 * np.cos(3 * hue + np.pi / 30)
+    t = t - 0.20 * np.cos(4 * hue - np.radians(63))
+    s_l = 1 + 0.015 * (lightness - 50) ** 2 / np.sqrt(20 + (lightness - 50) ** 2)
+    s_c, s_h = 1 + 0.045 * chroma, 1 + 0.015 * chroma * t
+    degrees = np.degrees(hue) % 360
+    rotation = (
+        -2
+        * np.sqrt(chroma**7 / (chroma**7 + 25.0**7))
+        * np.sin(np.radians(60 * np.exp(-(((degrees - 275) / 25) ** 2))))
+    )
+    d_l, d_c = (b[..., 0] - a[..., 0]) / s_l, (chroma_b - chroma_a) / s_c
+    d_h = 2 * np.sqrt(chroma_a * chroma_b) * np.sin(turn / 2) / s_h
+    result: Floats = np.sqrt(np.maximum(0, d_l**2 + d_c**2 + d_h**2 + rotation * d_c * d_h))
+    return result
+
+
+@cache
+def basic_examples() -> tuple[tuple[str, ...], Floats]:
+    """All examples of the eleven basic terms, and the term of each."""
+    names = tuple(term for term in EXAMPLES for _ in examples(term))
+    return names, np.concatenate([examples(term) for term in EXAMPLES])
+
+
+def name_of(lab: Floats) -> str:
+    """The basic term whose nearest example is nearest."""
+    names, all_examples = basic_examples()
+    return names[int(delta_e(lab, all_examples).argmin())]
+
+
+def distance(swatch: Swatch, term: str) -> float:
+    """ΔE2000 from a colour to the nearest that people call by the term; 0 inside the term's own region."""
+    lab = np.array(swatch.lab)
+    base = term.removeprefix("bright ")
+    if swatch.name == base or (swatch.name == "gray" and base == "grey"):
+        return 0.0
+    return float(delta_e(lab, examples(base)).min())
+
+
+def dominant(picture: Picture, box: Box, settings: Settings) -> tuple[Swatch, ...]:
+    """The colours that cover most of the ellipse inside a box, the largest share first."""
+    pixels = ellipse_pixels(picture.pixels, box)
+    lab = to_lab(pixels).astype(np.float32)
+    stop = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 12, 0.5)
+    cv2.setRNGSeed(0)  # the same picture gives the same colours
+    _, assigned, centres = cv2.kmeans(lab, min(CLUSTERS, len(lab)), np.empty(0), stop, 1, cv2.KMEANS_PP_CENTERS)
+    labels = np.asarray(assigned, dtype=np.int32).ravel()
+    shares: dict[str, list[tuple[float, int]]] = {}
+    for index, centre in enumerate(centres):
+        share = float((labels == index).mean())
+        shares.setdefault(name_of(centre.astype(np.float64)), []).append((share, index))
+    swatches = [swatch(name, parts, lab, pixels, labels) for name, parts in shares.items()]
+    return tuple(sorted((s for s in swatches if s.share >= settings.colour_share), key=lambda s: -s.share))
+
+
+def swatch(
+    name: str,
+    parts: list[tuple[float, int]],
+    lab: NDArray[np.float32],
+    pixels: NDArray[np.uint8],
+    labels: NDArray[np.int32],
+) -> Swatch:
+    """Clusters of one name as one colour: the whole share, the median of the largest cluster."""
+    largest = labels == max(parts)[1]
+    rgb = np.median(pixels[largest], axis=0)
+    middle = np.median(lab[largest], axis=0)
+    return Swatch(
+        name,
+        (int(rgb[0]), int(rgb[1]), int(rgb[2])),
+        (float(middle[0]), float(middle[1]), float(middle[2])),
+        round(sum(share for share, _ in parts), 4),
+    )
+
+
+def ellipse_pixels(pixels: NDArray[np.uint8], box: Box) -> NDArray[np.uint8]:
+    """Pixels inside the ellipse that touches the box's sides: corners are mostly background."""
+    height, width = pixels.shape[:2]
+    left, right = int(box.left * width), max(int(box.left * width) + 1, round(box.right * width))
+    top, bottom = int(box.top * height), max(int(box.top * height) + 1, round(box.bottom * height))
+    crop = pixels[top:bottom, left:right]
+    y, x = np.mgrid[-1 : 1 : crop.shape[0] * 1j, -1 : 1 : crop.shape[1] * 1j] if min(crop.shape[:2]) > 2 else (0.0, 0.0)
+    inside = np.broadcast_to(x**2 + y**2 <= 1, crop.shape[:2])
+    found: NDArray[np.uint8] = crop[inside]
+    return found[:: max(1, len(found) // SAMPLE)]

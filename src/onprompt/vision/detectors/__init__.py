@@ -1,0 +1,1 @@
+"""Detectors, one file each; the file's name is the detector's name."""

@@ -1,0 +1,147 @@
+"""Objects by name, from some 1,600 names, by YOLO-World: the words of the prompt and others that compete with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from onprompt.language import ontology
+from onprompt.settings import Settings
+from onprompt.types import Box, Known, Picture, Seen, Sighting
+from onprompt.vision import vocabulary, world_graph
+from onprompt.vision.boxes import Floats, distinct
+from onprompt.vision.calibration import calibrated
+from onprompt.vision.detectors.coco import NAMES
+from onprompt.vision.runtime import Network
+from onprompt.weights.cache import paths
+from onprompt.weights.torchfile import read_tensors
+
+SIDE = 640
+GREY = 114  # the border that the network was trained with
+LEAST = 0.01  # raw scores below this are never looked at
+
+
+class Claims(NamedTuple):
+    """Cells of the picture that a name's words claim; without a label, each word speaks for itself."""
+
+    label: str
+    cells: NDArray[np.int_]
+    words: NDArray[np.int_]
+    scores: Floats
+
+
+class World:
+    """YOLO-World behind the detector protocol."""
+
+    files = ("yolov8s-world.pt", *vocabulary.FILES)
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        files = paths(self.files, settings)
+        self.vocabulary = vocabulary.read(files)
+        self.network = Network(world_graph.build(read_tensors(files["yolov8s-world.pt"])))
+
+    def see(self, picture: Picture, names: Sequence[str]) -> Seen:
+        """Look for the names that have a vector, beside common objects that might be mistaken for them."""
+        known = self.known(names)
+        words = self.words(known)
+        text = self.vocabulary.vectors[[self.vocabulary.rows[word] for word in words]]
+        x, scale = letterboxed(picture.pixels)
+        distances, scores = self.network.run([x, text])
+        claims = [*asked_claims(scores, words, known), *other_claims(scores, words, known)]
+        boxes = decoded(distances, x.shape[2:])
+        found = (sighting for each in claims for sighting in self.sightings(each, boxes, words, scale))
+        return Seen(tuple(found), known)
+
+    def known(self, names: Sequence[str]) -> dict[str, Known]:
+        """How the names are understood, those that are."""
+        return ontology.resolve_all(names, self.vocabulary.rows, self.settings.subtype_score)
+
+    def words(self, known: dict[str, Known]) -> list[str]:
+        """The words of the prompt, then as distractors the COCO names that could not be said of the same thing."""
+        asked = dict.fromkeys(word for how in known.values() for word in how.words)
+        rows = {self.vocabulary.rows[word] for word in asked}
+        distractors = [
+            name
+            for name in NAMES
+            if self.vocabulary.rows[name] not in rows and not any(ontology.related(name, word) for word in asked)
+        ]
+        return [*asked, *distractors]
+
+    def sightings(self, claims: Claims, boxes: Floats, words: list[str], scale: tuple[float, float]) -> list[Sighting]:
+        """The boxes that are claimed with enough confidence, duplicates merged."""
+        sure = calibrated(claims.scores, "world")
+        likely = sure >= self.settings.missing_below
+        cells, word, sure = claims.cells[likely], claims.words[likely], sure[likely]
+        group = np.zeros_like(word) if claims.label else word
+        kept = distinct(boxes[cells], sure, group, self.settings.duplicate_overlap)
+        shares = np.clip(boxes[cells] / np.array([*scale, *scale], dtype=np.float32), 0, 1)
+        return [
+            Sighting(
+                claims.label or words[word[i]],
+                words[word[i]],
+                Box(*map(float, shares[i])),
+                float(sure[i]),
+                "yolo-world",
+            )
+            for i in kept
+        ]
+
+
+def asked_claims(scores: Floats, words: list[str], known: Mapping[str, Known]) -> Iterator[Claims]:
+    """For each name, the cells that it may claim: those where no word wins that can't be said of the same thing.
+
+    A woman may be called a person too, so those two do not compete; a zebra and a horse do.
+    """
+    winner = scores.argmax(axis=0)
+    for name, how in known.items():
+        mine = [index for index, word in enumerate(words) if word in how.words]
+        friendly = np.array([word in how.words or ontology.related(word, name) for word in words])
+        own = scores[mine]
+        top = own.max(axis=0)
+        cells = np.flatnonzero(friendly[winner] & (top >= LEAST))
+        yield Claims(name, cells, np.array(mine)[own[:, cells].argmax(axis=0)], top[cells])
+
+
+def other_claims(scores: Floats, words: list[str], known: Mapping[str, Known]) -> Iterator[Claims]:
+    """The cells that a distractor wins: things in the picture that nobody asked for."""
+    asked = {word for how in known.values() for word in how.words}
+    winner, top = scores.argmax(axis=0), scores.max(axis=0)
+    other = np.array([word not in asked for word in words])
+    cells = np.flatnonzero(other[winner] & (top >= LEAST))
+    yield Claims("", cells, winner[cells], top[cells])
+
+
+def letterboxed(pixels: NDArray[np.uint8]) -> tuple[Floats, tuple[float, float]]:
+    """The picture with its long side at SIDE, padded to whole cells; and its width and height there."""
+    height, width = pixels.shape[:2]
+    ratio = SIDE / max(height, width)
+    inner = max(1, round(width * ratio)), max(1, round(height * ratio))
+    coarse = max(world_graph.STRIDES)
+    padded = np.full((-(-inner[1] // coarse) * coarse, -(-inner[0] // coarse) * coarse, 3), GREY, dtype=np.uint8)
+    method = cv2.INTER_AREA if ratio < 1 else cv2.INTER_LINEAR
+    padded[: inner[1], : inner[0]] = cv2.resize(pixels, inner, interpolation=method)
+    scaled = padded.transpose(2, 0, 1)[None].astype(np.float32) / np.float32(255)
+    return scaled, (float(inner[0]), float(inner[1]))
+
+
+def decoded(distances: Floats, shape: tuple[int, ...]) -> Floats:
+    """Boxes in pixels of the network's input, from the distances of each cell's centre to its box's sides."""
+    centres, strides = [], []
+    for stride in world_graph.STRIDES:
+        rows, columns = np.mgrid[0 : shape[0] // stride, 0 : shape[1] // stride]
+        centres.append(np.stack([columns.ravel(), rows.ravel()], axis=1) + 0.5)
+        strides.append(np.full((centres[-1].shape[0], 1), stride))
+    centre, stride_column = np.concatenate(centres), np.concatenate(strides)
+    low, high = centre - distances[:2].T, centre + distances[2:].T
+    boxes: Floats = (np.concatenate([low, high], axis=1) * stride_column).astype(np.float32)
+    return boxes
+
+
+def load(settings: Settings) -> World:
+    """The detector, with its files fetched and its network built."""
+    return World(settings)

@@ -1,0 +1,92 @@
+"""Step 0: any picture people have, made upright RGB of a workable size."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from onprompt.errors import ImageError
+from onprompt.settings import Settings
+from onprompt.types import Picture
+
+Source = str | Path | bytes | Image.Image | NDArray[np.uint8]
+Image.init()  # registers the formats now, so that an unreadable first file costs no more than others
+
+
+def load_picture(source: Source, settings: Settings, frame: int = 0) -> Picture:
+    """Read, turn, convert and scale. What can't be read is an ImageError that says why."""
+    name = str(source) if isinstance(source, str | Path) else "the picture"
+    data, image = opened(source, name)
+    width, height = image.size
+    if width * height > settings.max_megapixels * 1e6:
+        raise ImageError(
+            f"{name} is {width} × {height}, {width * height / 1e6:.0f} megapixels; "
+            f"the limit is {settings.max_megapixels:g} (setting max_megapixels)"
+        )
+    try:
+        notes = choose_frame(image, frame, name)
+        image.draft("RGB", (settings.max_side, settings.max_side))
+        image = ImageOps.exif_transpose(image)
+        if min(image.size) < 2:
+            raise ImageError(f"{name} is {width} × {height}: too small to show anything")
+        turned = (height, width) if (image.width > image.height) != (width > height) else (width, height)
+        image = to_rgb(image)
+        image.thumbnail((settings.max_side, settings.max_side), Image.Resampling.LANCZOS, reducing_gap=2.0)
+    except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
+        raise ImageError(f"{name} can't be read to its end: {error}") from error
+    return Picture(np.asarray(image, dtype=np.uint8), turned, name, hashlib.sha256(data).hexdigest(), notes)
+
+
+def opened(source: Source, name: str) -> tuple[bytes, Image.Image]:
+    """The bytes that identify the picture, and the picture, not yet decoded."""
+    try:
+        if isinstance(source, np.ndarray):
+            source = Image.fromarray(source)
+        if isinstance(source, Image.Image):
+            return source.mode.encode() + source.tobytes(), source.copy()
+        data = source if isinstance(source, bytes) else Path(source).read_bytes()
+        if not data:
+            raise ImageError(f"{name} is empty (0 bytes)")
+        return data, Image.open(io.BytesIO(data))
+    except UnidentifiedImageError as error:
+        raise ImageError(f"{name} is not a picture in a format that can be read") from error
+    except Image.DecompressionBombError as error:
+        raise ImageError(f"{name} is far too large to open safely: {error}") from error
+    except (OSError, ValueError, TypeError, SyntaxError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise ImageError(f"{name} can't be opened: {why}") from error
+
+
+def choose_frame(image: Image.Image, frame: int, name: str) -> tuple[str, ...]:
+    """Go to one frame of an animation; say so in the notes."""
+    frames = getattr(image, "n_frames", 1)
+    if not 0 <= frame < frames:
+        raise ImageError(f"{name} has no frame {frame}; it has {frames}, numbered from 0")
+    if frames == 1:
+        return ()
+    image.seek(frame)
+    return (f"frame {frame} of {frames}",)
+
+
+def to_rgb(image: Image.Image) -> Image.Image:
+    """RGB on white. Sixteen-bit and floating-point pictures are scaled, not clipped."""
+    if image.mode in ("I", "F") or image.mode.startswith("I;16"):
+        values = np.asarray(image, dtype=np.float64)
+        top = (
+            65535.0
+            if image.mode.startswith("I") and values.max(initial=0) > 255
+            else max(255.0, float(values.max(initial=0)))
+        )
+        image = Image.fromarray(np.clip(values / top * 255, 0, 255).astype(np.uint8))
+    if image.mode == "P" and "transparency" in image.info:
+        image = image.convert("RGBA")
+    if image.mode in ("RGBA", "LA", "PA", "La", "RGBa"):
+        image = image.convert("RGBA")
+        white = Image.new("RGBA", image.size, "white")
+        image = Image.alpha_composite(white, image)
+    return image.convert("RGB")

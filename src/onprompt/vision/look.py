@@ -1,0 +1,45 @@
+"""Step 2: from a picture to what is in it. Detect, then measure."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+
+from onprompt import plugins
+from onprompt.settings import Settings
+from onprompt.types import Detector, Picture, Seen, Sighting
+from onprompt.vision import colour, geometry
+
+loaded: dict[tuple[str, str], Detector] = {}
+loading = threading.Lock()
+
+
+def detector(settings: Settings) -> Detector:
+    """The detector that the settings name, loaded once in a process for each set of settings."""
+    key = settings.detector, settings.model_dump_json()
+    with loading:
+        if key not in loaded:
+            name, _, argument = settings.detector.partition(":")
+            module = plugins.load("vision.detectors", name)
+            loaded[key] = module.load(settings, argument) if argument else module.load(settings)
+        return loaded[key]
+
+
+def look(picture: Picture, names: Sequence[str], settings: Settings) -> Seen:
+    """What the detector sees, each sighting measured; colours are read only of what was asked for."""
+    seen = detector(settings).see(picture, names)
+    asked = {word for known in seen.known.values() for word in known.words}
+    measured = (measure(sighting, picture, settings, sighting.word in asked) for sighting in seen.sightings)
+    return Seen(tuple(measured), seen.known)
+
+
+def measure(sighting: Sighting, picture: Picture, settings: Settings, with_colour: bool) -> Sighting:
+    """Size, place, colour and whether the edge cuts it."""
+    return replace(
+        sighting,
+        size=geometry.size_of(sighting.box, settings),
+        position=geometry.position_of(sighting.box),
+        truncated=geometry.truncated(sighting.box),
+        colours=colour.dominant(picture, sighting.box, settings) if with_colour else (),
+    )

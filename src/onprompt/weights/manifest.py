@@ -1,0 +1,61 @@
+"""Which model files there are: name, purpose, size, hash, licence and sources, one entry a file."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from onprompt.errors import UserError
+from onprompt.plugins import did_you_mean
+
+PERMISSIVE = ("Apache-2.0", "MIT", "BSD-3-Clause", "CC0-1.0", "public domain")
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One model file, pinned by its hash."""
+
+    name: str
+    set: str
+    use: str
+    bytes: int
+    sha256: str
+    licence: str
+    sources: tuple[str, ...]
+
+    @property
+    def permissive(self) -> bool:
+        """Whether the licence asks for no more than a notice."""
+        return self.licence.startswith(PERMISSIVE)
+
+
+def read(path: Path) -> tuple[File, ...]:
+    """The files of a manifest. A name is a plain file name, so that no entry can point outside the cache."""
+    files = tuple(
+        File(**entry | {"sources": tuple(entry["sources"])}) for entry in tomllib.loads(path.read_text())["file"]
+    )
+    for file in files:
+        if Path(file.name).name != file.name or file.name.startswith("."):
+            raise ValueError(f"{file.name!r} in {path} is not a plain file name")
+    return files
+
+
+@cache
+def manifest() -> tuple[File, ...]:
+    """The files that onprompt uses."""
+    return read(Path(__file__).with_name("manifest.toml"))
+
+
+def find(names: Iterable[str]) -> list[File]:
+    """The files of the given names; the name of a set stands for all of its files."""
+    found: list[File] = []
+    for name in names:
+        hits = [file for file in manifest() if name in (file.name, file.set)]
+        if not hits:
+            known = {file.name for file in manifest()} | {file.set for file in manifest()}
+            raise UserError(f"no model file or set {name!r}{did_you_mean(name, known)}")
+        found += [file for file in hits if file not in found]
+    return found

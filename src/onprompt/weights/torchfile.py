@@ -1,0 +1,136 @@
+"""Tensors out of a `.pt` file, by a closed allow-list: nothing in the file can run code."""
+
+from __future__ import annotations
+
+import pickle
+import zipfile
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onprompt.errors import UntrustedFile
+
+Tensors = dict[str, NDArray[Any]]
+
+STORAGES = {
+    "FloatStorage": np.float32,
+    "HalfStorage": np.float16,
+    "DoubleStorage": np.float64,
+    "LongStorage": np.int64,
+    "IntStorage": np.int32,
+    "ByteStorage": np.uint8,
+    "BoolStorage": np.bool_,
+}
+
+# The module classes of the files that we read. They become empty shells: names with attributes, no behaviour.
+SHELLS = {
+    "torch": {"device"},
+    "torch.nn.modules.activation": {"SiLU"},
+    "torch.nn.modules.batchnorm": {"BatchNorm2d"},
+    "torch.nn.modules.container": {"ModuleList", "Sequential"},
+    "torch.nn.modules.conv": {"Conv2d"},
+    "torch.nn.modules.linear": {"Identity", "Linear"},
+    "torch.nn.modules.normalization": {"LayerNorm"},
+    "torch.nn.modules.pooling": {"AdaptiveMaxPool2d", "MaxPool2d"},
+    "torch.nn.modules.upsampling": {"Upsample"},
+    "ultralytics.nn.modules.block": {
+        *("Bottleneck", "C2f", "C2fAttn", "ContrastiveHead", "DFL"),
+        *("ImagePoolingAttn", "MaxSigmoidAttnBlock", "SPPF"),
+    },
+    "ultralytics.nn.modules.conv": {"Concat", "Conv"},
+    "ultralytics.nn.modules.head": {"WorldDetect"},
+    "ultralytics.nn.tasks": {"WorldModel"},
+}
+
+
+class Shell:
+    """Stands in for a torch module: takes what the pickle gives it and does nothing."""
+
+    def __init__(self, *_: object) -> None:
+        """A shell is made empty; its state follows."""
+
+    def __setstate__(self, state: object) -> None:
+        if not isinstance(state, dict):
+            raise UntrustedFile(f"a module's state is a {type(state).__name__}, not a dictionary")
+        self.__dict__.update(state)
+
+
+class ClosedUnpickler(pickle.Unpickler):
+    """An unpickler that knows a handful of names and refuses every other one."""
+
+    def __init__(self, archive: zipfile.ZipFile, pickled: str) -> None:
+        super().__init__(archive.open(pickled))
+        self.archive = archive
+        self.folder = pickled.removesuffix("data.pkl")
+
+    def find_class(self, module: str, name: str) -> Any:
+        allowed: dict[tuple[str, str], object] = {
+            ("collections", "OrderedDict"): OrderedDict,
+            ("__builtin__", "set"): set,
+            ("builtins", "set"): set,
+            ("torch._utils", "_rebuild_tensor_v2"): rebuild_tensor,
+            ("torch._utils", "_rebuild_parameter"): rebuild_parameter,
+        }
+        if found := allowed.get((module, name)):
+            return found
+        if module == "torch" and name in STORAGES:
+            return STORAGES[name]
+        if name in SHELLS.get(module, ()):
+            return Shell
+        raise UntrustedFile(f"refused to load {module}.{name}: it is not on the list of known names")
+
+    def persistent_load(self, pid: Any) -> NDArray[Any]:
+        kind, dtype, key, _, count = pid
+        if kind != "storage" or not str(key).isalnum():
+            raise UntrustedFile(f"unknown storage {pid!r}")
+        data = np.frombuffer(self.archive.read(f"{self.folder}data/{key}"), dtype=dtype)
+        if len(data) != count:
+            raise UntrustedFile(f"storage {key} holds {len(data)} numbers, {count} announced")
+        return data
+
+
+def rebuild_tensor(
+    storage: NDArray[Any], offset: int, size: tuple[int, ...], stride: tuple[int, ...], *_: object
+) -> NDArray[Any]:
+    """The view that torch calls a tensor; copied, so that no stride can reach outside its storage."""
+    reach = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True) if n > 0)
+    if offset < 0 or min((*size, *stride, 0)) < 0 or reach >= max(len(storage), 1):
+        raise UntrustedFile(f"a tensor of size {size} reaches outside its storage")
+    strides = [s * storage.itemsize for s in stride]
+    return np.lib.stride_tricks.as_strided(storage[offset:], size, strides).copy()
+
+
+def rebuild_parameter(data: NDArray[Any], *_: object) -> NDArray[Any]:
+    """A parameter is its tensor."""
+    return data
+
+
+def read_tensors(path: Path) -> Tensors:
+    """Parameters and buffers of the module stored in `path`, by their dotted names."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            pickled = next(name for name in archive.namelist() if name.endswith("data.pkl"))
+            content = ClosedUnpickler(archive, pickled).load()
+    except (zipfile.BadZipFile, StopIteration, pickle.UnpicklingError, KeyError, ValueError, EOFError) as error:
+        raise UntrustedFile(f"{path} is not a file that torch.save wrote: {error!r}") from error
+    module = content.get("model") if isinstance(content, dict) else None
+    if not isinstance(module, Shell):
+        raise UntrustedFile(f"{path} holds no model")
+    found: Tensors = {}
+    collect(module, "", found.__setitem__)
+    return found
+
+
+def collect(module: Shell, prefix: str, keep: Callable[[str, NDArray[Any]], None]) -> None:
+    """Walk a tree of shells and hand over each array with its dotted name."""
+    state = cast(dict[str, dict[str, Any]], module.__dict__)
+    for name, value in (state["_parameters"] | state["_buffers"]).items():
+        if isinstance(value, np.ndarray):
+            keep(prefix + name, value)
+    for name, child in state["_modules"].items():
+        if isinstance(child, Shell):
+            collect(child, f"{prefix}{name}.", keep)
