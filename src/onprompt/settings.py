@@ -63,7 +63,7 @@ class Settings(BaseModel):
     weight_class: float = number(0.5, "step 3: share of the class in match_score")
     weight_count: float = number(0.3, "step 3: share of the count in match_score")
     weight_attributes: float = number(0.2, "step 3: share of the attributes in match_score")
-    count_steepness: float = number(3.0, "step 3: a wrong count scores (smaller / larger) to this power", 0, 20)
+    count_steepness: float = number(4.0, "step 3: a wrong count scores (smaller / larger) to this power", 0, 20)
     article_surplus: float = number(0.9, "step 3: count score where 'a' or 'an' is met by more than one")
     subtype_score: float = number(
         0.8, "step 7: class score where only the broader kind can be told (chair for office chair)"

@@ -31,7 +31,7 @@ def actual(match: Match) -> str:
     if match.outcome is Outcome.LOW_CONFIDENCE:
         return "; ".join([f"LOW_CONFIDENCE ({shown}, confidence {first.confidence:.2f})", *notes])
     if match.outcome is Outcome.PARTIAL:
-        notes.insert(0, f"can't tell whether it is a {match.thing.canonical}")
+        notes.insert(0, f"more than {match.chosen[0].word!r} can't be told")
     elif not notes:
         return f"{shown} (matched, confidence {first.confidence:.2f})"
     return f"{shown} (confidence {first.confidence:.2f}): " + "; ".join(notes)
@@ -94,7 +94,7 @@ def headline(match: Match) -> str:
     if match.outcome is Outcome.LOW_CONFIDENCE:
         faults.insert(0, f"seen with low confidence ({first.confidence:.2f})")
     if match.outcome is Outcome.PARTIAL:
-        faults.insert(0, f"only a {match.chosen[0].word} can be told")
+        faults.insert(0, f"more than {match.chosen[0].word!r} can't be told")
     return f"{phrase}: " + ", ".join(
         faults or [note(check) for check in match.checks if check.outcome is Outcome.LOW_CONFIDENCE]
     )

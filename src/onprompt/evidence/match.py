@@ -193,7 +193,7 @@ def found_words(chosen: Sequence[Sighting], known: Known) -> str:
 def count_check(
     check: Check, thing: Thing, chosen: Sequence[Sighting], candidates: Sequence[Sighting], settings: Settings
 ) -> list[Check]:
-    """How many there are against how many were asked for; weak sightings that could make up the number leave it open."""
+    """How many there are against how many were asked for; weak sightings that could make it up leave it open."""
     if not thing.count.words:
         return []
     number, weak = (

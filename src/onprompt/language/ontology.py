@@ -83,6 +83,25 @@ def related(a: str, b: str) -> bool:
     return bool(first & (second | members(b)) or second & members(a))
 
 
+def rivals(name: str) -> set[str]:
+    """Names of other things that a detector might take for this one."""
+    return {
+        other
+        for group in data()["rivals"]
+        if set(same(name)) & set(group)
+        for other in group
+        if not related(name, other)
+    }
+
+
+def split_of(name: str) -> tuple[str, tuple[str, ...]] | None:
+    """The kind that a name is told apart in, and all the members that it is told from: woman → person, (man, …)."""
+    for kind, parts in data()["splits"].items():
+        if set(same(name)) & set(parts):
+            return kind, tuple(parts)
+    return None
+
+
 def resolve_all(names: Iterable[str], vocabulary: Collection[str], subtype_score: float) -> dict[str, Known]:
     """How a vocabulary can answer for names; those that it can't answer for are left out."""
     return {name: known for name in names if (known := resolve(name, vocabulary, subtype_score))}

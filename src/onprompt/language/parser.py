@@ -96,7 +96,7 @@ class Builder:
         elif item.tag is Tag.TEXT:
             self.take_text(item.text)
         elif item.tag is Tag.POSITION and item.attribute:
-            self.describe(self.recent, item.attribute)
+            self.describe(self.recent[-1:], item.attribute)
         elif item.tag is Tag.ABSENCE:
             self.absent, self.relation = True, ""
         elif item.tag is Tag.JOIN:

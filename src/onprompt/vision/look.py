@@ -29,8 +29,7 @@ def detector(settings: Settings) -> Detector:
 def look(picture: Picture, names: Sequence[str], settings: Settings) -> Seen:
     """What the detector sees, each sighting measured; colours are read only of what was asked for."""
     seen = detector(settings).see(picture, names)
-    asked = {word for known in seen.known.values() for word in known.words}
-    measured = (measure(sighting, picture, settings, sighting.word in asked) for sighting in seen.sightings)
+    measured = (measure(sighting, picture, settings, sighting.label in seen.known) for sighting in seen.sightings)
     return Seen(tuple(measured), seen.known)
 
 

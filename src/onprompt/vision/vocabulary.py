@@ -34,33 +34,31 @@ def plain(name: str) -> str:
 
 
 def read(files: Mapping[str, Path]) -> Vocabulary:
-    """All names with their vectors; where lists share a name, the first list's vector serves."""
+    """All names with their vectors. A list's own name for a thing goes before any list's synonym of it."""
     lists = {
         "coco_vectors.npy": [[name] for name in NAMES],
         "lvis_vectors.npy": lvis_names(files["lvis_names.json"]),
         "o365_vectors.npy": o365_names(files["o365_names.csv"]),
         "oid_vectors.npy": oid_names(files["oid_names.txt"]),
     }
-    rows: dict[str, int] = {}
-    blocks: list[NDArray[np.float32]] = []
-    start = 0
-    for file, names in lists.items():
-        block = np.load(files[file], allow_pickle=False).astype(np.float32)
-        if len(block) != len(names):
-            raise ValueError(f"{file} has {len(block)} vectors for {len(names)} names")
-        for offset, aliases in enumerate(names):
-            for alias in aliases:
-                rows.setdefault(plain(alias), start + offset)
-        blocks.append(block)
-        start += len(block)
+    blocks = [np.load(files[file], allow_pickle=False).astype(np.float32) for file in lists]
+    names = [aliases for each in lists.values() for aliases in each]
     vectors = np.concatenate(blocks)
+    if [len(block) for block in blocks] != [len(each) for each in lists.values()]:
+        raise ValueError("the vectors and the names of a list are not equally many")
+    rows: dict[str, int] = {}
+    for row, aliases in enumerate(names):
+        rows.setdefault(plain(aliases[0]), row)
+    for row, aliases in enumerate(names):
+        for alias in aliases[1:]:
+            rows.setdefault(plain(alias), row)
     return Vocabulary(rows, vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
 
 
 def lvis_names(path: Path) -> list[list[str]]:
-    """Names with their synonyms, in the order of their numbers."""
+    """Names with their synonyms, in the order of their numbers. For `person` LVIS lists kinds (man, baby) instead."""
     entries = sorted(json.loads(path.read_text(encoding="utf-8")), key=lambda entry: int(entry["id"]))
-    return [[entry["name"], *entry["synonyms"]] for entry in entries]
+    return [[entry["name"], *(entry["synonyms"] if entry["name"] != "person" else [])] for entry in entries]
 
 
 def o365_names(path: Path) -> list[list[str]]:

@@ -13,6 +13,7 @@ import tarfile
 import tempfile
 import threading
 import time
+import urllib.error
 import urllib.request
 import zipfile
 import zlib
@@ -25,6 +26,7 @@ from onprompt.weights.manifest import File
 from onprompt.weights.progress import Progress
 
 STALL = 60.0  # seconds without a byte after which a source that did answer is given up
+START = 2.0  # seconds that pip or npm itself may take before its first word
 CHUNK = 1 << 18
 
 
@@ -112,6 +114,9 @@ def opened_address(url: str, timeout: float) -> Iterator[IO[bytes]]:
         raise SourceFailed("only http and https addresses are fetched")
     try:
         response = within(timeout, lambda: urllib.request.urlopen(url, timeout=STALL))  # noqa: S310
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise SourceFailed(f"it answered {error.code} {error.reason}") from error
     except (OSError, ValueError, http.client.HTTPException) as error:
         raise SourceFailed(str(error) or type(error).__name__) from error
     with response:
@@ -121,17 +126,23 @@ def opened_address(url: str, timeout: float) -> Iterator[IO[bytes]]:
 def within(seconds: float, call: Callable[[], Any]) -> Any:
     """What `call` returns, or TimeoutError. A stuck name look-up can't be interrupted, so it is left behind."""
     answers: queue.Queue[tuple[bool, Any]] = queue.Queue()
+    late = threading.Event()
 
     def run() -> None:
         try:
-            answers.put((True, call()))
+            answer = call()
         except Exception as error:
             answers.put((False, error))
+        else:
+            answers.put((True, answer))
+            if late.is_set():
+                answer.close()
 
     threading.Thread(target=run, daemon=True).start()
     try:
         fine, answer = answers.get(timeout=seconds)
     except queue.Empty:
+        late.set()
         raise TimeoutError(f"no answer within {seconds:g} s") from None
     if not fine:
         raise answer
@@ -162,24 +173,10 @@ def opened_member(archive: Path, member: str) -> Iterator[IO[bytes]]:
 def from_pip(package: str, folder: Path, timeout: float) -> Iterator[Path]:
     """The wheel, by the user's own pip and its settings. Only wheels: an sdist would run the package's code."""
     with tempfile.TemporaryDirectory(dir=folder, prefix=".pip-") as temporary:
-        command = [
-            sys.executable,
-            "-m",
-            "pip",
-            "download",
-            package,
-            "--no-deps",
-            "--only-binary=:all:",
-            "--ignore-requires-python",
-        ]
-        command += ["--dest", temporary, "--progress-bar", "raw", "--disable-pip-version-check", "--no-input", "-v"]
-        run_client(
-            command,
-            temporary,
-            timeout,
-            begun="Collecting",
-            answered=("Fetched page", "Found link", "Downloading", "Progress"),
-        )
+        command = [sys.executable, "-m", "pip", "download", package, "--no-deps", "--only-binary=:all:"]
+        command += ["--ignore-requires-python", "--dest", temporary, "--progress-bar", "raw", "--no-input", "-vv"]
+        command += ["--disable-pip-version-check"]
+        run_client(command, temporary, timeout, ("Fetched page", "Found link", "Collecting", "Downloading", "Progress"))
         yield single_file(Path(temporary), "*.whl")
 
 
@@ -190,9 +187,9 @@ def from_npm(package: str, folder: Path, timeout: float) -> Iterator[Path]:
     if not npm:
         raise SourceFailed("npm is not installed")
     with tempfile.TemporaryDirectory(dir=folder, prefix=".npm-") as temporary:
-        command = [npm, "pack", package, "--pack-destination", temporary, "--ignore-scripts", "--loglevel", "http"]
-        command += ["--fetch-retries", "0"]
-        run_client(command, temporary, timeout, begun="", answered=("http fetch", "npm http"))
+        command = [npm, "pack", package, "--pack-destination", temporary, "--ignore-scripts", "--fetch-retries=0"]
+        command += ["--loglevel", "verbose"]
+        run_client(command, temporary, timeout, ("npm http fetch",))
         yield single_file(Path(temporary), "*.tgz")
 
 
@@ -204,52 +201,58 @@ def single_file(folder: Path, pattern: str) -> Path:
     return found[0]
 
 
-def run_client(command: list[str], temporary: str, timeout: float, begun: str, answered: tuple[str, ...]) -> None:
-    """Run pip or npm. Its registry has `timeout` seconds to answer once the client has `begun` to ask."""
+def run_client(command: list[str], temporary: str, timeout: float, answered: tuple[str, ...]) -> None:
+    """Run pip or npm; their lines that begin with one of `answered` show that the registry has answered."""
     environment = os.environ | {"TMPDIR": temporary, "PYTHONUNBUFFERED": "1", "NO_COLOR": "1"}
-    process = subprocess.Popen(
+    with subprocess.Popen(
         command,
+        stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        stdin=subprocess.DEVNULL,
-        text=True,
         env=environment,
+        text=True,
         errors="replace",
-    )
-    try:
-        tail = follow(process, timeout, begun, answered)
-    finally:
-        process.kill()
-        process.wait()
+    ) as process:
+        try:
+            tail = follow(process, timeout, answered)
+        finally:
+            process.kill()
     if process.returncode:
-        complaints = [line for line in tail if "error" in line.lower()] or tail
+        complaints = [line for line in tail if line.startswith(("ERROR:", "npm error"))] or tail
         raise SourceFailed((complaints[-1] if complaints else "the client said nothing").strip())
 
 
-def follow(process: subprocess.Popen[str], timeout: float, begun: str, answered: tuple[str, ...]) -> list[str]:
-    """Read the client's lines as they come, show its progress, and give up when it waits too long."""
+def follow(process: subprocess.Popen[str], timeout: float, answered: tuple[str, ...]) -> list[str]:
+    """Read the client's lines as they come, show its progress, and give up when it waits too long.
+
+    The registry has `timeout` seconds from the client's first line on, which comes before it asks; after the first
+    sign of an answer, only a stall ends the wait.
+    """
     lines: queue.Queue[str | None] = queue.Queue()
 
-    def read() -> None:
+    def read_all() -> None:
         for line in cast(IO[str], process.stdout):
             lines.put(line)
         lines.put(None)
 
-    threading.Thread(target=read, daemon=True).start()
+    threading.Thread(target=read_all, daemon=True).start()
     tail: list[str] = []
-    deadline = time.monotonic() + STALL if begun else time.monotonic() + timeout
+    deadline = time.monotonic() + START + timeout
     with Progress("", 0) as progress:
-        while True:
-            try:
-                line = lines.get(timeout=max(0.0, deadline - time.monotonic()))
-            except queue.Empty:
-                raise SourceFailed("its registry did not answer in time") from None
-            if line is None:
-                process.wait()
-                return tail
-            tail = [*tail[-40:], line]
+        while (line := next_line(lines, deadline)) is not None:
             if line.lstrip().startswith(answered):
-                begun, deadline = "", time.monotonic() + STALL
+                deadline = time.monotonic() + STALL
                 progress.raw(line)
-            elif begun and line.lstrip().startswith(begun):
+            elif not tail:
                 deadline = time.monotonic() + timeout
+            tail = [*tail[-40:], line]
+    process.wait()
+    return tail
+
+
+def next_line(lines: queue.Queue[str | None], deadline: float) -> str | None:
+    """The next line; None at the end."""
+    try:
+        return lines.get(timeout=max(0.0, deadline - time.monotonic()))
+    except queue.Empty:
+        raise SourceFailed("its registry did not answer in time") from None

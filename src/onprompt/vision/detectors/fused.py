@@ -33,7 +33,7 @@ class Fused:
         sure = sorted(
             (each for each in merged if each.confidence >= self.settings.missing_below), key=lambda s: -s.confidence
         )
-        return Seen(tuple(sure), {**ours.known, **theirs.known})
+        return Seen(tuple(sure), {**ours.known, **theirs.known})  # where both know a name, equally well
 
     def closest(self, names: Sequence[str]) -> dict[str, list[coco.Coco | world.World]]:
         """Who is asked for each name: those that understand it best, so that no mere person passes for a woman."""

@@ -14,7 +14,7 @@ from onprompt.settings import Settings
 from onprompt.types import Box, Known, Picture, Seen, Sighting
 from onprompt.vision import vocabulary, world_graph
 from onprompt.vision.boxes import Floats, distinct
-from onprompt.vision.calibration import calibrated
+from onprompt.vision.calibration import calibrated, logit
 from onprompt.vision.detectors.coco import NAMES
 from onprompt.vision.runtime import Network
 from onprompt.weights.cache import paths
@@ -62,15 +62,18 @@ class World:
         return ontology.resolve_all(names, self.vocabulary.rows, self.settings.subtype_score)
 
     def words(self, known: dict[str, Known]) -> list[str]:
-        """The words of the prompt, then as distractors the COCO names that could not be said of the same thing."""
+        """The words of the prompt, then as distractors their rivals and the COCO names, less what may mean the same."""
+        rows = self.vocabulary.rows
         asked = dict.fromkeys(word for how in known.values() for word in how.words)
-        rows = {self.vocabulary.rows[word] for word in asked}
-        distractors = [
+        taken = {rows[word] for word in asked}
+        rivals = sorted({rival for name in known for rival in ontology.rivals(name) if rival in rows})
+        splits = [(kind, *parts) for name in known if (split := ontology.split_of(name)) for kind, parts in [split]]
+        distractors = (
             name
-            for name in NAMES
-            if self.vocabulary.rows[name] not in rows and not any(ontology.related(name, word) for word in asked)
-        ]
-        return [*asked, *distractors]
+            for name in (*rivals, *NAMES)
+            if rows[name] not in taken and not any(ontology.related(name, word) for word in asked)
+        )
+        return list(dict.fromkeys([*asked, *(word for split in splits for word in split), *distractors]))
 
     def sightings(self, claims: Claims, boxes: Floats, words: list[str], scale: tuple[float, float]) -> list[Sighting]:
         """The boxes that are claimed with enough confidence, duplicates merged."""
@@ -101,10 +104,22 @@ def asked_claims(scores: Floats, words: list[str], known: Mapping[str, Known]) -
     for name, how in known.items():
         mine = [index for index, word in enumerate(words) if word in how.words]
         friendly = np.array([word in how.words or ontology.related(word, name) for word in words])
-        own = scores[mine]
-        top = own.max(axis=0)
+        top = scores[mine].max(axis=0)
+        if split := ontology.split_of(name):
+            top = told_apart(scores, words, name, *split)
         cells = np.flatnonzero(friendly[winner] & (top >= LEAST))
-        yield Claims(name, cells, np.array(mine)[own[:, cells].argmax(axis=0)], top[cells])
+        yield Claims(name, cells, np.array(mine)[scores[mine][:, cells].argmax(axis=0)], top[cells])
+
+
+def told_apart(scores: Floats, words: list[str], name: str, kind: str, parts: tuple[str, ...]) -> Floats:
+    """The kind's score times the name's share among the kind's members, by their odds.
+
+    The words "man" and "woman" score low and alike wherever there is a person: only their ratio says something.
+    """
+    odds = {part: np.exp(logit(scores[words.index(part)])) for part in parts}
+    covered = [odds[part] for part in parts if part in (*ontology.same(name), *ontology.members(name))]
+    share: Floats = scores[words.index(kind)] * sum(covered) / sum(odds.values())
+    return share
 
 
 def other_claims(scores: Floats, words: list[str], known: Mapping[str, Known]) -> Iterator[Claims]:

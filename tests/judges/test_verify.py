@@ -1,0 +1,167 @@
+"""The whole line on real models and photos: a right prompt gets a 4, a wrong one the right pairs and a lower score."""
+
+from functools import cache
+
+import pytest
+
+from onprompt import Outcome, Verdict, verify
+from tests.conftest import Pixels, column, photo, row
+
+SCENES = {
+    "football": lambda: photo("football.jpg"),
+    "coffee": lambda: photo("coffee.png"),
+    "cat": lambda: photo("chelsea.png"),
+    "two cats": lambda: row("chelsea.png", "chelsea.png"),
+    "four cats": lambda: column(row("chelsea.png", "chelsea.png"), row("chelsea.png", "chelsea.png")),
+    "cat, coffee": lambda: row("chelsea.png", "coffee.png"),
+    "bus": lambda: photo("bus.jpg"),
+    "motorcycle": lambda: photo("motorcycle.png"),
+    "astronaut": lambda: photo("astronaut.png"),
+}
+
+
+@cache
+def scene(name: str) -> Pixels:
+    return SCENES[name]()
+
+
+@cache
+def judged(name: str, prompt: str) -> Verdict:
+    return verify(scene(name), prompt)
+
+
+RIGHT = [
+    ("football", "two women and a blue ball"),
+    ("football", "two people and a ball on the left"),
+    ("coffee", "a red cup on a table"),
+    ("coffee", "A large cup."),
+    ("cat", "a brown cat"),
+    ("cat", "an animal and no dog"),
+    ("two cats", "two brown cats"),
+    ("four cats", "four cats"),
+    ("four cats", "several cats"),
+    ("cat, coffee", "a cat to the left of a cup"),
+    ("bus", "several people and a bus"),
+    ("bus", "four people and a bus"),
+    ("motorcycle", "a large motorcycle"),
+    ("astronaut", "a person to the right of a flag"),
+]
+
+
+@pytest.mark.parametrize(("name", "prompt"), RIGHT)
+def test_a_photo_that_holds_just_that_gets_a_4(name: str, prompt: str) -> None:
+    verdict = judged(name, prompt)
+    assert verdict.score == 4, verdict.pairs
+    assert verdict.coverage == 1
+
+
+# photo, the right prompt, the wrong one, the claim that fails: kind, what was asked, outcome, a word of what was found
+WRONG = [
+    ("football", RIGHT[0][1], "three women and a blue ball", ("count", "3", Outcome.MISMATCH, "found 2")),
+    ("football", RIGHT[0][1], "two women and a red ball", ("color", "red", Outcome.MISMATCH, "blue")),
+    ("football", RIGHT[0][1], "two women and a dog", ("object", "a dog", Outcome.MISSING, "MISSING")),
+    ("football", RIGHT[1][1], "two people and a ball on the right", ("position", "right", Outcome.MISMATCH, "left")),
+    ("coffee", RIGHT[2][1], "a green cup on a table", ("color", "green", Outcome.MISMATCH, "red")),
+    ("coffee", RIGHT[2][1], "two cups on a table", ("count", "2", Outcome.MISMATCH, "found 1")),
+    ("coffee", RIGHT[2][1], "a red cup on a laptop", ("object", "a laptop", Outcome.MISSING, "MISSING")),
+    ("coffee", RIGHT[3][1], "a small cup", ("size", "small", Outcome.MISMATCH, "large")),
+    ("cat", RIGHT[4][1], "a blue cat", ("color", "blue", Outcome.MISMATCH, "brown")),
+    ("cat", RIGHT[4][1], "a brown dog", ("object", "a brown dog", Outcome.MISSING, "MISSING")),
+    ("cat", RIGHT[5][1], "an animal and no cat", ("object", "no cat", Outcome.MISMATCH, "it is there")),
+    ("two cats", RIGHT[6][1], "four brown cats", ("count", "4", Outcome.MISMATCH, "found 2")),
+    ("four cats", RIGHT[7][1], "two cats", ("count", "2", Outcome.MISMATCH, "found 4")),
+    (
+        "cat, coffee",
+        RIGHT[9][1],
+        "a cat to the right of a cup",
+        ("relation", "right of a cup", Outcome.MISMATCH, "it is not"),
+    ),
+    ("bus", RIGHT[11][1], "two people and a bus", ("count", "2", Outcome.MISMATCH, "found 4")),
+    ("bus", RIGHT[11][1], "four people and a train", ("object", "a train", Outcome.MISSING, "MISSING")),
+    (
+        "astronaut",
+        RIGHT[13][1],
+        "a person to the left of a flag",
+        ("relation", "left of a flag", Outcome.MISMATCH, "it is not"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "right", "wrong", "claim"), WRONG)
+def test_a_wrong_prompt_gets_the_pairs_right_and_a_lower_score(
+    name: str, right: str, wrong: str, claim: tuple[str, str, Outcome, str]
+) -> None:
+    verdict = judged(name, wrong)
+    kind, asked, outcome, words = claim
+    check = next(each for each in verdict.checks if (each.kind, each.asked, each.outcome) == (kind, asked, outcome))
+    assert words in check.found
+    assert verdict.score < judged(name, right).score
+    assert verdict.value < judged(name, right).value
+    pairs = dict(verdict.differences)
+    assert pairs, "a wrong prompt has a difference"
+    assert any(words in found for found in pairs.values())
+
+
+def test_where_nothing_differs_there_is_no_difference() -> None:
+    verdict = judged("coffee", "a red cup on a table")
+    assert verdict.differences == ()
+    assert verdict.summary == "The image matches the prompt."
+    assert [asked for asked, _ in verdict.pairs] == ["a red cup", "a table"]
+
+
+def test_extras_are_listed_and_cost_nothing() -> None:
+    verdict = judged("bus", "a bus")
+    assert verdict.score == 4
+    assert [each.word for each in verdict.extras].count("person") == 4
+    assert verdict.value == 1
+
+
+def test_what_no_detector_knows_is_unverifiable_not_missing() -> None:
+    verdict = judged("coffee", "a red cup and a zeitgeist")
+    check = next(each for each in verdict.checks if each.asked == "a zeitgeist")
+    assert check.outcome is Outcome.UNVERIFIABLE
+    assert verdict.score == 4
+    assert verdict.coverage == pytest.approx(3 / 4)
+    assert "Not checked: a zeitgeist." in verdict.summary
+
+
+def test_where_nothing_is_verifiable_the_prior_stands_in_and_the_flag_says_so() -> None:
+    verdict = judged("coffee", "the zeitgeist of melancholy")
+    assert verdict.value == 0.5
+    assert verdict.coverage == 0
+    assert {"not_verifiable", "needs_review"} <= set(verdict.flags)
+
+
+def test_a_prompt_without_a_noun_says_so() -> None:
+    verdict = judged("coffee", "is it what they are?")
+    assert {"no_objects", "not_verifiable"} <= set(verdict.flags)
+    assert "no object" in verdict.summary
+
+
+def test_vague_quantifiers_are_tolerated_and_flagged() -> None:
+    verdict = judged("two cats", "many cats")
+    assert verdict.score == 4
+    assert "ambiguous_quantifier" in verdict.flags
+
+
+def test_permissive_files_alone_see_80_kinds_and_nothing_else_is_missing() -> None:
+    from onprompt.settings import load
+
+    verdict = verify(scene("astronaut"), "a woman and a flag", settings=load(permissive=True))
+    outcomes = {check.asked: check.outcome for check in verdict.checks if check.kind == "object"}
+    assert outcomes == {"a woman": Outcome.PARTIAL, "a flag": Outcome.UNVERIFIABLE}
+    assert all("world" not in name for name in verdict.provenance["weights"])
+
+
+def test_provenance_tells_how_to_get_the_same_verdict_again() -> None:
+    verdict = judged("cat", "a brown cat")
+    weights = verdict.provenance["weights"]
+    assert weights["yolov8s-world.pt"].startswith("095f5266")
+    assert verdict.provenance["settings"]["weight_class"] == 0.5
+    assert "home" not in verdict.provenance["settings"]
+    again = verify(scene("cat"), "a brown cat")
+    assert (again.value, again.checks, dict(again.provenance)) == (
+        verdict.value,
+        verdict.checks,
+        dict(verdict.provenance),
+    )

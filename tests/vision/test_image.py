@@ -1,0 +1,155 @@
+"""Step 0 on every kind of picture that people have."""
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from onprompt.errors import ImageError
+from onprompt.settings import Settings
+from onprompt.vision.image import load_picture
+
+
+def half_red_half_blue(size: tuple[int, int] = (60, 40)) -> Image.Image:
+    image = Image.new("RGB", size, "red")
+    image.paste("blue", (size[0] // 2, 0, *size))
+    return image
+
+
+def encoded(image: Image.Image, kind: str, **options: object) -> bytes:
+    stream = io.BytesIO()
+    image.save(stream, kind, **options)  # type: ignore[arg-type]
+    return stream.getvalue()
+
+
+def corner(pixels: np.ndarray, where: str = "left") -> list[int]:
+    column = {"left": 3, "right": -3}[where]
+    return [int(v) for v in pixels[3, column]]
+
+
+def near(pixel: list[int], colour: tuple[int, int, int], tolerance: int = 45) -> bool:
+    return all(abs(a - b) <= tolerance for a, b in zip(pixel, colour, strict=True))
+
+
+RED, BLUE, WHITE = (255, 0, 0), (0, 0, 255), (255, 255, 255)
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "BMP", "TIFF", "GIF"])
+def test_common_formats_give_the_same_picture(kind: str, settings: Settings) -> None:
+    picture = load_picture(encoded(half_red_half_blue(), kind), settings)
+    assert picture.size == (60, 40)
+    assert picture.pixels.shape == (40, 60, 3)
+    assert near(corner(picture.pixels), RED)
+    assert near(corner(picture.pixels, "right"), BLUE)
+
+
+def test_exif_orientation_turns_the_picture_upright(settings: Settings) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6  # the camera was held on its side
+    picture = load_picture(encoded(half_red_half_blue(), "JPEG", exif=exif, quality=95), settings)
+    assert picture.size == (40, 60)
+    assert picture.pixels.shape == (60, 40, 3)
+    assert near([int(v) for v in picture.pixels[3, 20]], RED)
+    assert near([int(v) for v in picture.pixels[-3, 20]], BLUE)
+
+
+def test_cmyk_becomes_rgb(settings: Settings) -> None:
+    picture = load_picture(encoded(half_red_half_blue().convert("CMYK"), "JPEG", quality=95), settings)
+    assert near(corner(picture.pixels), RED)
+
+
+def test_sixteen_bits_are_scaled_not_clipped(settings: Settings) -> None:
+    values = np.full((20, 30), 32768, dtype=np.uint16)
+    picture = load_picture(encoded(Image.fromarray(values), "PNG"), settings)
+    assert near(corner(picture.pixels), (128, 128, 128), 2)
+
+
+@pytest.mark.parametrize("mode", ["RGBA", "LA", "PA"])
+def test_what_is_transparent_is_white(mode: str, settings: Settings) -> None:
+    image = Image.new("RGBA", (20, 20), (0, 0, 0, 0)).convert(mode if mode != "PA" else "RGBA")
+    if mode == "PA":
+        image = image.convert("PA")
+    picture = load_picture(image, settings)
+    assert near(corner(picture.pixels), WHITE, 2)
+
+
+def test_a_palette_with_transparency_is_put_on_white(settings: Settings) -> None:
+    image = Image.new("P", (20, 20), 0)
+    image.putpalette([0, 0, 0, 255, 0, 0])
+    picture = load_picture(encoded(image, "PNG", transparency=0), settings)
+    assert near(corner(picture.pixels), WHITE, 2)
+
+
+def animation() -> bytes:
+    frames = [Image.new("RGB", (20, 20), colour) for colour in ("red", "blue", "white")]
+    return encoded(frames[0], "GIF", save_all=True, append_images=frames[1:])
+
+
+def test_one_frame_of_an_animation_is_chosen_and_noted(settings: Settings) -> None:
+    assert near(corner(load_picture(animation(), settings).pixels), RED)
+    second = load_picture(animation(), settings, frame=1)
+    assert near(corner(second.pixels), BLUE)
+    assert second.notes == ("frame 1 of 3",)
+
+
+def test_a_frame_that_is_not_there_is_an_error(settings: Settings) -> None:
+    with pytest.raises(ImageError, match="no frame 7; it has 3"):
+        load_picture(animation(), settings, frame=7)
+
+
+def test_large_pictures_are_scaled_down_and_keep_their_size_on_record(settings: Settings) -> None:
+    picture = load_picture(Image.new("RGB", (5000, 1000)), settings)
+    assert picture.pixels.shape[:2] == (410, 2048)
+    assert picture.size == (5000, 1000)
+
+
+def bad_files() -> dict[str, bytes]:
+    whole = encoded(half_red_half_blue((400, 300)), "JPEG", quality=95)
+    noise = Image.fromarray(np.random.default_rng(0).integers(0, 256, (300, 400, 3), dtype=np.uint8))
+    return {
+        "empty": b"",
+        "half a jpeg": encoded(noise, "JPEG")[:20_000],
+        "a header": whole[:12],
+        "text": b"this is not a picture at all, whatever its name says",
+        "half a png": encoded(noise, "PNG")[:20_000],
+    }
+
+
+@pytest.mark.parametrize("name", bad_files())
+def test_broken_files_say_what_is_wrong(name: str, settings: Settings, tmp_path: Path) -> None:
+    path = tmp_path / "picture.png"
+    path.write_bytes(bad_files()[name])
+    with pytest.raises(
+        ImageError, match=r"picture.png (is empty|is not a picture|can't be read to its end|can't be opened)"
+    ):
+        load_picture(path, settings)
+
+
+def test_a_picture_of_400_megapixels_is_refused_before_it_is_decoded(settings: Settings, tmp_path: Path) -> None:
+    path = tmp_path / "huge.png"
+    Image.new("1", (20_000, 20_000)).save(path)
+    with pytest.raises(ImageError, match=r"far too large|megapixels"):
+        load_picture(path, settings)
+
+
+def test_the_limit_is_a_setting(settings: Settings) -> None:
+    small = settings.model_copy(update={"max_megapixels": 0.01})
+    with pytest.raises(ImageError, match=r"200 × 100, 0 megapixels; the limit is 0.01 \(setting max_megapixels\)"):
+        load_picture(Image.new("RGB", (200, 100)), small)
+
+
+def test_no_file_a_folder_and_a_speck_are_clear_errors(settings: Settings, tmp_path: Path) -> None:
+    with pytest.raises(ImageError, match="No such file"):
+        load_picture(tmp_path / "nowhere.png", settings)
+    with pytest.raises(ImageError, match="directory"):
+        load_picture(tmp_path, settings)
+    with pytest.raises(ImageError, match="too small"):
+        load_picture(Image.new("RGB", (1, 1)), settings)
+
+
+def test_arrays_bytes_and_images_are_taken_as_they_are(settings: Settings) -> None:
+    pixels = np.asarray(half_red_half_blue())
+    for source in (pixels, half_red_half_blue(), encoded(half_red_half_blue(), "PNG")):
+        assert np.array_equal(load_picture(source, settings).pixels, pixels)

@@ -1,0 +1,137 @@
+"""Files come whole or not at all, once, and are used only if they are the pinned ones."""
+
+import multiprocessing
+import os
+from pathlib import Path
+
+import pytest
+
+from onprompt.errors import NotFetched, WeightsError, WrongHash
+from onprompt.settings import Settings, load
+from onprompt.weights import cache
+from onprompt.weights.manifest import File, find, manifest
+from tests.weights.test_sources import CONTENT, pinned
+
+
+@pytest.fixture
+def mirror(tmp_path: Path) -> Path:
+    folder = tmp_path / "mirror"
+    folder.mkdir()
+    (folder / "model.bin").write_bytes(CONTENT)
+    return folder
+
+
+@pytest.fixture
+def force(tmp_path: Path, mirror: Path) -> Settings:
+    return load(home=tmp_path / "home", mirror=str(mirror), source_timeout=1)
+
+
+FILE = pinned()
+
+
+def test_a_file_is_fetched_once_and_its_licence_is_named_once(
+    force: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cache.pull([FILE], force)
+    cache.pull([FILE], force)
+    assert cache.state(FILE, force) == "ready"
+    shown = capsys.readouterr()
+    assert shown.err.count("licence MIT") == 1
+    assert shown.out == ""
+
+
+def test_a_half_written_file_is_seen_and_replaced(force: Settings) -> None:
+    path = cache.location(FILE, force)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(CONTENT[:50])
+    (path.parent / "model.bin.part").write_bytes(b"left by a process that was killed")
+    assert cache.state(FILE, force) == "damaged"
+    with pytest.raises(WrongHash, match=r"half written or changed.*onprompt models pull model.bin"):
+        cache.trusted(path, FILE.sha256)
+    cache.pull([FILE], force)
+    assert path.read_bytes() == CONTENT
+
+
+def test_where_no_source_serves_the_message_says_what_to_do(force: Settings, mirror: Path) -> None:
+    (mirror / "model.bin").unlink()
+    with pytest.raises(NotFetched) as caught:
+        cache.pull([FILE], force)
+    message = str(caught.value)
+    for part in ("no such file", "ONPROMPT_MIRROR", str(cache.location(FILE, force)), FILE.sha256):
+        assert part in message
+
+
+def test_a_wrong_file_on_the_mirror_is_named_as_such(force: Settings, mirror: Path) -> None:
+    (mirror / "model.bin").write_bytes(CONTENT[::-1])
+    with pytest.raises(NotFetched, match="another sha256: not the pinned file, thrown away"):
+        cache.pull([FILE], force)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is how Linux shows a full disk")
+def test_a_full_disk_says_so(force: Settings) -> None:
+    path = cache.location(FILE, force)
+    path.parent.mkdir(parents=True)
+    (path.parent / "model.bin.part").symlink_to("/dev/full")
+    with pytest.raises(WeightsError, match=r"the disk is full.*ONPROMPT_HOME"):
+        cache.pull([FILE], force)
+    assert not path.exists()
+
+
+def test_a_home_that_cannot_be_written_says_so(force: Settings, tmp_path: Path) -> None:
+    (tmp_path / "home").write_text("a file, not a folder")
+    with pytest.raises(WeightsError, match=r"can't write to .*ONPROMPT_HOME"):
+        cache.pull([FILE], force)
+
+
+def pull_and_count(home: str, mirror: str) -> int:
+    """In a process of its own: how many fetches it made."""
+    import io
+    from contextlib import redirect_stderr
+
+    with redirect_stderr(io.StringIO()) as said:
+        cache.pull([FILE], load(home=home, mirror=mirror))
+    return said.getvalue().count("fetching")
+
+
+def test_processes_that_start_together_fetch_once(force: Settings, mirror: Path) -> None:
+    with multiprocessing.get_context("spawn").Pool(4) as pool:
+        counts = pool.starmap(pull_and_count, [(str(force.home), str(mirror))] * 4)
+    assert sum(counts) == 1
+    assert cache.state(FILE, force) == "ready"
+
+
+def test_the_manifest_is_complete_and_the_default_needs_only_pip() -> None:
+    for file in manifest():
+        assert file.licence
+        assert file.use
+        assert file.bytes > 0
+        assert len(file.sha256) == 64
+        assert file.sources[0].startswith("pip:")
+    assert not next(file for file in manifest() if file.name == "yolov8s-world.pt").permissive
+    assert {file.name for file in find(["coco"])} == {"picodet.pdmodel", "picodet.pdiparams"}
+
+
+def test_a_wrong_name_is_answered_with_the_nearest_one() -> None:
+    from onprompt.errors import UserError
+
+    with pytest.raises(UserError, match=r"no model file or set 'picodet\.pdmodell'; did you mean 'picodet.pdmodel'\?"):
+        find(["picodet.pdmodell"])
+
+
+@pytest.mark.parametrize("name", ["../escape.bin", "/etc/passwd", ".hidden", "a/b"])
+def test_a_manifest_cannot_point_outside_the_cache(name: str, tmp_path: Path) -> None:
+    from onprompt.weights.manifest import read
+
+    path = tmp_path / "manifest.toml"
+    path.write_text(
+        f'[[file]]\nname = "{name}"\nset = "s"\nuse = "u"\nbytes = 1\nsha256 = "0"\nlicence = "MIT"\nsources = []\n'
+    )
+    with pytest.raises(ValueError, match="not a plain file name"):
+        read(path)
+
+
+def test_the_real_files_are_the_pinned_ones(settings: Settings) -> None:
+    files: list[File] = [file for file in manifest() if file.set in ("coco", "world")]
+    cache.pull(files, settings)
+    assert {cache.state(file, settings) for file in files} == {"ready"}
+    assert os.environ.get("ONPROMPT_HOME") is None or str(settings.home) == os.environ["ONPROMPT_HOME"]

