@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 
 import cv2
@@ -119,10 +120,10 @@ def basic_examples() -> tuple[tuple[str, ...], Floats]:
     return names, np.concatenate([examples(term) for term in EXAMPLES])
 
 
-def name_of(lab: Floats) -> str:
-    """The basic term whose nearest example is nearest."""
-    names, all_examples = basic_examples()
-    return names[int(delta_e(lab, all_examples).argmin())]
+def names_of(lab: Floats) -> list[str]:
+    """For each row, the basic term whose nearest example is nearest."""
+    names, known = basic_examples()
+    return [names[index] for index in delta_e(lab[:, None], known).argmin(axis=1)]
 
 
 def distance(swatch: Swatch, term: str) -> float:
@@ -142,11 +143,10 @@ def dominant(picture: Picture, box: Box, settings: Settings) -> tuple[Swatch, ..
     cv2.setRNGSeed(0)  # the same picture gives the same colours
     _, assigned, centres = cv2.kmeans(lab, min(CLUSTERS, len(lab)), np.empty(0), stop, 1, cv2.KMEANS_PP_CENTERS)
     labels = np.asarray(assigned, dtype=np.int32).ravel()
-    shares: dict[str, list[tuple[float, int]]] = {}
-    for index, centre in enumerate(centres):
-        share = float((labels == index).mean())
-        shares.setdefault(name_of(centre.astype(np.float64)), []).append((share, index))
-    swatches = [swatch(name, parts, lab, pixels, labels) for name, parts in shares.items()]
+    clusters: dict[str, list[tuple[float, int]]] = {}
+    for index, name in enumerate(names_of(np.asarray(centres, dtype=np.float64))):
+        clusters.setdefault(name, []).append((float((labels == index).mean()), index))
+    swatches = [swatch(name, parts, lab, pixels, labels) for name, parts in clusters.items()]
     return tuple(sorted((s for s in swatches if s.share >= settings.colour_share), key=lambda s: -s.share))
 
 
@@ -174,8 +174,8 @@ def ellipse_pixels(pixels: NDArray[np.uint8], box: Box) -> NDArray[np.uint8]:
     height, width = pixels.shape[:2]
     left, right = int(box.left * width), max(int(box.left * width) + 1, round(box.right * width))
     top, bottom = int(box.top * height), max(int(box.top * height) + 1, round(box.bottom * height))
-    crop = pixels[top:bottom, left:right]
-    y, x = np.mgrid[-1 : 1 : crop.shape[0] * 1j, -1 : 1 : crop.shape[1] * 1j] if min(crop.shape[:2]) > 2 else (0.0, 0.0)
-    inside = np.broadcast_to(x**2 + y**2 <= 1, crop.shape[:2])
-    found: NDArray[np.uint8] = crop[inside]
-    return found[:: max(1, len(found) // SAMPLE)]
+    step = max(1, math.isqrt((bottom - top) * (right - left) // SAMPLE))
+    crop = pixels[top:bottom:step, left:right:step]
+    y, x = (np.abs((np.arange(side) + 0.5) / side * 2 - 1) for side in crop.shape[:2])
+    found: NDArray[np.uint8] = crop[y[:, None] ** 2 + x**2 <= 1]
+    return found if len(found) else crop.reshape(-1, 3)

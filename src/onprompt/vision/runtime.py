@@ -17,10 +17,20 @@ def core() -> ov.Core:
     return ov.Core()
 
 
+def taking_pixels(model: ov.Model, index: int, mean: Sequence[float], spread: Sequence[float]) -> ov.Model:
+    """The model with its image input changed to take pixels as they are (height × width × RGB, 0 to 255)."""
+    steps = ov.preprocess.PrePostProcessor(model)
+    image = steps.input(index)
+    image.tensor().set_element_type(ov.Type.u8).set_layout(ov.Layout("NHWC"))
+    image.model().set_layout(ov.Layout("NCHW"))
+    image.preprocess().convert_element_type(ov.Type.f32).mean(list(mean)).scale(list(spread))
+    return steps.build()
+
+
 class Network:
     """A compiled model; safe to run from several threads."""
 
-    def __init__(self, model: ov.Model | str) -> None:
+    def __init__(self, model: ov.Model) -> None:
         options = {"INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY"}
         self.compiled = core().compile_model(model, "CPU", options)
 

@@ -12,13 +12,12 @@ from onprompt.settings import Settings
 from onprompt.types import Box, Known, Picture, Seen, Sighting
 from onprompt.vision.boxes import distinct
 from onprompt.vision.calibration import calibrated
-from onprompt.vision.runtime import Network
+from onprompt.vision.runtime import Network, core, taking_pixels
 from onprompt.weights.cache import paths
 
 FILES = ("picodet.pdmodel", "picodet.pdiparams")
 SIDE = 416
-MEAN = np.array([0.485, 0.456, 0.406], dtype=np.float32)
-SPREAD = np.array([0.229, 0.224, 0.225], dtype=np.float32)
+MEAN, SPREAD = (123.675, 116.28, 103.53), (58.395, 57.12, 57.375)  # of ImageNet, as the network was trained with
 
 LIST = """
 person, bicycle, car, motorcycle, airplane, bus, train, truck, boat, traffic light, fire hydrant, stop sign,
@@ -39,14 +38,14 @@ class Coco:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.network = Network(str(paths(self.files, settings)["picodet.pdmodel"]))
+        model = core().read_model(paths(self.files, settings)["picodet.pdmodel"])
+        self.network = Network(taking_pixels(model, 1, MEAN, SPREAD))
 
     def see(self, picture: Picture, names: Sequence[str]) -> Seen:
         """All 80 kinds are looked for, whatever the names; they decide only what is known."""
         scale = np.array([[SIDE, SIDE]], dtype=np.float32)  # so that boxes come out in shares of the picture
         small = cv2.resize(picture.pixels, (SIDE, SIDE), interpolation=cv2.INTER_CUBIC)
-        x = ((small.astype(np.float32) / 255 - MEAN) / SPREAD).transpose(2, 0, 1)[None]
-        rows, _ = self.network.run([scale, np.ascontiguousarray(x)])
+        rows, _ = self.network.run([scale, small[None]])
         rows = rows[rows[:, 0] >= 0]
         scores = calibrated(rows[:, 1], "picodet")
         likely = scores >= self.settings.missing_below

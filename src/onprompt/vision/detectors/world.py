@@ -16,7 +16,7 @@ from onprompt.vision import vocabulary, world_graph
 from onprompt.vision.boxes import Floats, distinct
 from onprompt.vision.calibration import calibrated, logit
 from onprompt.vision.detectors.coco import NAMES
-from onprompt.vision.runtime import Network
+from onprompt.vision.runtime import Network, taking_pixels
 from onprompt.weights.cache import paths
 from onprompt.weights.torchfile import read_tensors
 
@@ -43,17 +43,18 @@ class World:
         self.settings = settings
         files = paths(self.files, settings)
         self.vocabulary = vocabulary.read(files)
-        self.network = Network(world_graph.build(read_tensors(files["yolov8s-world.pt"])))
+        model = world_graph.build(read_tensors(files["yolov8s-world.pt"]))
+        self.network = Network(taking_pixels(model, 0, (0, 0, 0), (255, 255, 255)))
 
     def see(self, picture: Picture, names: Sequence[str]) -> Seen:
         """Look for the names that have a vector, beside common objects that might be mistaken for them."""
         known = self.known(names)
         words = self.words(known)
         text = self.vocabulary.vectors[[self.vocabulary.rows[word] for word in words]]
-        x, scale = letterboxed(picture.pixels)
-        distances, scores = self.network.run([x, text])
+        pixels, scale = letterboxed(picture.pixels)
+        distances, scores = self.network.run([pixels[None], text])
         claims = [*asked_claims(scores, words, known), *other_claims(scores, words, known)]
-        boxes = decoded(distances, x.shape[2:])
+        boxes = decoded(distances, pixels.shape[:2])
         found = (sighting for each in claims for sighting in self.sightings(each, boxes, words, scale))
         return Seen(tuple(found), known)
 
@@ -131,7 +132,7 @@ def other_claims(scores: Floats, words: list[str], known: Mapping[str, Known]) -
     yield Claims("", cells, winner[cells], top[cells])
 
 
-def letterboxed(pixels: NDArray[np.uint8]) -> tuple[Floats, tuple[float, float]]:
+def letterboxed(pixels: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], tuple[float, float]]:
     """The picture with its long side at SIDE, padded to whole cells; and its width and height there."""
     height, width = pixels.shape[:2]
     ratio = SIDE / max(height, width)
@@ -140,8 +141,7 @@ def letterboxed(pixels: NDArray[np.uint8]) -> tuple[Floats, tuple[float, float]]
     padded = np.full((-(-inner[1] // coarse) * coarse, -(-inner[0] // coarse) * coarse, 3), GREY, dtype=np.uint8)
     method = cv2.INTER_AREA if ratio < 1 else cv2.INTER_LINEAR
     padded[: inner[1], : inner[0]] = cv2.resize(pixels, inner, interpolation=method)
-    scaled = padded.transpose(2, 0, 1)[None].astype(np.float32) / np.float32(255)
-    return scaled, (float(inner[0]), float(inner[1]))
+    return padded, (float(inner[0]), float(inner[1]))
 
 
 def decoded(distances: Floats, shape: tuple[int, ...]) -> Floats:
