@@ -38,17 +38,19 @@ class Settings(BaseModel):
     permissive: bool = Field(
         False, description="use Apache, MIT and BSD model files only; what they can't see is unverifiable"
     )
-    detector: str = Field("fused", description="which detector looks: a file in vision/detectors")
+    detector: str = Field(default="fused", description="which detector looks: a file in vision/detectors")
 
     max_megapixels: float = number(100, "step 0: larger pictures are refused", 0.01, 178)
-    max_side: int = Field(2048, ge=64, description="step 0: longer pictures are scaled down to this many pixels")
-    max_prompt_characters: int = Field(200_000, ge=1, description="step 0: longer prompts are refused")
+    max_side: int = Field(
+        default=2048, ge=64, description="step 0: longer pictures are scaled down to this many pixels"
+    )
+    max_prompt_characters: int = Field(default=200_000, ge=1, description="step 0: longer prompts are refused")
 
-    pair: int = Field(2, ge=1, description="step 1: 'a pair', 'a couple'")
-    few_low: int = Field(2, ge=1, description="step 1: 'few' is at least this")
-    few_high: int = Field(4, ge=1, description="step 1: 'few' is at most this")
-    several_low: int = Field(3, ge=1, description="step 1: 'several' is at least this")
-    several_high: int = Field(7, ge=1, description="step 1: 'several' is at most this")
+    pair: int = Field(default=2, ge=1, description="step 1: 'a pair', 'a couple'")
+    few_low: int = Field(default=2, ge=1, description="step 1: 'few' is at least this")
+    few_high: int = Field(default=4, ge=1, description="step 1: 'few' is at most this")
+    several_low: int = Field(default=3, ge=1, description="step 1: 'several' is at least this")
+    several_high: int = Field(default=7, ge=1, description="step 1: 'several' is at most this")
 
     low_confidence: float = number(0.5, "steps 2, 3: a sighting less sure than this is LOW_CONFIDENCE")
     missing_below: float = number(0.25, "step 2: a sighting less sure than this is no sighting")

@@ -20,7 +20,7 @@ def half_red_half_blue(size: tuple[int, int] = (60, 40)) -> Image.Image:
 
 def encoded(image: Image.Image, kind: str, **options: object) -> bytes:
     stream = io.BytesIO()
-    image.save(stream, kind, **options)  # type: ignore[arg-type]
+    image.save(stream, kind, **options)
     return stream.getvalue()
 
 

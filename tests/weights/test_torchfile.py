@@ -23,6 +23,9 @@ def archive(path: Path, pickled: bytes, storages: dict[str, bytes] | None = None
     return path
 
 
+PYTHON_PICKLER: Any = vars(pickle)["_Pickler"]  # the one that can be taught to write foreign names
+
+
 class Evil:
     def __init__(self, function: Any, *arguments: object) -> None:
         self.function, self.arguments = function, arguments
@@ -61,7 +64,7 @@ def with_tensor(
 ) -> tuple[bytes, bytes]:
     """A pickle of a shell that holds one tensor, written as torch writes it."""
 
-    class Writer(pickle._Pickler):  # type: ignore[name-defined,misc]
+    class Writer(PYTHON_PICKLER):  # type: ignore[misc]
         def persistent_id(self, item: object) -> Any:
             return ("storage", Global("torch", "FloatStorage"), "0", "cpu", announced) if item == "STORAGE" else None
 

@@ -138,10 +138,12 @@ def distance(swatch: Swatch, term: str) -> float:
 def dominant(picture: Picture, box: Box, settings: Settings) -> tuple[Swatch, ...]:
     """The colours that cover most of the ellipse inside a box, the largest share first."""
     pixels = ellipse_pixels(picture.pixels, box)
+    if len(pixels) < CLUSTERS:  # k-means needs as many points as clusters
+        pixels = np.repeat(pixels, CLUSTERS, axis=0)
     lab = to_lab(pixels).astype(np.float32)
     stop = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 12, 0.5)
     cv2.setRNGSeed(0)  # the same picture gives the same colours
-    _, assigned, centres = cv2.kmeans(lab, min(CLUSTERS, len(lab)), np.empty(0), stop, 1, cv2.KMEANS_PP_CENTERS)
+    _, assigned, centres = cv2.kmeans(lab, CLUSTERS, np.empty(0), stop, 1, cv2.KMEANS_PP_CENTERS)
     labels = np.asarray(assigned, dtype=np.int32).ravel()
     clusters: dict[str, list[tuple[float, int]]] = {}
     for index, name in enumerate(names_of(np.asarray(centres, dtype=np.float64))):

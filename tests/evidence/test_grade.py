@@ -1,0 +1,207 @@
+"""The seed's thresholds, at every boundary, and the averages that lead there."""
+
+import itertools
+
+import pytest
+
+from onprompt.evidence.grade import grade, score_of
+from onprompt.evidence.match import Match, match
+from onprompt.settings import Settings
+from onprompt.types import Attribute, Box, Count, Known, Outcome, Relation, Scene, Seen, Sighting, Swatch, Thing
+
+RED = Swatch("red", (200, 0, 0), (42.0, 66.0, 56.0), 0.9)
+BLUE = Swatch("blue", (0, 0, 255), (32.3, 79.2, -107.9), 0.9)
+
+
+@pytest.mark.parametrize(
+    ("presence", "attributes", "score"),
+    [
+        *((1.0, 1.0, 4), (0.90, 0.90, 4), (0.8999, 1.0, 3), (1.0, 0.8999, 3)),
+        *((0.80, 0.70, 3), (0.7999, 1.0, 2), (1.0, 0.6999, 2)),
+        *((0.50, 0.0, 2), (0.4999, 1.0, 1), (0.20, 0.0, 1), (0.1999, 1.0, 0), (0.0, 1.0, 0)),
+    ],
+)
+def test_the_seeds_thresholds(presence: float, attributes: float, score: int, settings: Settings) -> None:
+    assert score_of(presence, attributes, settings) == score
+
+
+def test_the_score_never_falls_when_a_measure_rises(settings: Settings) -> None:
+    grid = [step / 40 for step in range(41)]
+    for presence, attributes in itertools.product(grid[:-1], grid[:-1]):
+        here = score_of(presence, attributes, settings)
+        assert here <= score_of(presence + 1 / 40, attributes, settings)
+        assert here <= score_of(presence, attributes + 1 / 40, settings)
+
+
+def seen(*sightings: Sighting, known: tuple[str, ...] = ()) -> Seen:
+    names = {*(sighting.label for sighting in sightings), *known}
+    return Seen(sightings, {name: Known((name,)) for name in names})
+
+
+def sighting(label: str, at: float = 0.0, confidence: float = 0.9, colour: Swatch = RED) -> Sighting:
+    box = Box(at, 0.4, at + 0.1, 0.6)
+    return Sighting(label, label, box, confidence, "test", (colour,), "small", "left")
+
+
+def graded(scene: Scene, found: Seen, settings: Settings) -> tuple[int, float, float, float]:
+    result = grade(match(scene, found, (), settings), settings)
+    return result.score, round(result.presence, 4), round(result.attribute_accuracy, 4), round(result.coverage, 4)
+
+
+RED_BALL = Thing("a red ball", "ball", Count(1, 1, "a"), (Attribute("color", "red"),))
+TWO_DOGS = Thing("two dogs", "dog", Count(2, 2, "two", explicit=True))
+SCENE = Scene("two dogs and a red ball", (TWO_DOGS, RED_BALL))
+
+
+def test_all_there(settings: Settings) -> None:
+    assert graded(SCENE, seen(sighting("dog"), sighting("dog", 0.3), sighting("ball", 0.6)), settings) == (4, 1, 1, 1)
+
+
+def test_a_missing_object_scores_nothing(settings: Settings) -> None:
+    found = seen(sighting("dog"), sighting("dog", 0.3), known=("ball",))
+    assert graded(SCENE, found, settings) == (2, 0.5, 1, 1)
+
+
+def test_a_wrong_colour_costs_the_attribute_part(settings: Settings) -> None:
+    found = seen(sighting("dog"), sighting("dog", 0.3), sighting("ball", 0.6, colour=BLUE))
+    assert graded(SCENE, found, settings) == (2, 0.9, 0, 1)
+
+
+def test_a_wrong_number_costs_part_of_the_count_in_both_directions(settings: Settings) -> None:
+    one = seen(sighting("dog"), sighting("ball", 0.6))
+    three = seen(sighting("dog"), sighting("dog", 0.2), sighting("dog", 0.4), sighting("ball", 0.6))
+    assert graded(SCENE, one, settings) == (3, round((0.7 + 0.3 * 0.5**4 + 1) / 2, 4), 1, 1)
+    assert graded(SCENE, three, settings) == (3, round((0.7 + 0.3 * (2 / 3) ** 4 + 1) / 2, 4), 1, 1)
+
+
+def test_more_than_one_for_a_is_a_minor_point(settings: Settings) -> None:
+    scene = Scene("a dog", (Thing("a dog", "dog", Count(1, 1, "a")),))
+    assert graded(scene, seen(sighting("dog"), sighting("dog", 0.4)), settings) == (4, 0.97, 1, 1)
+
+
+def test_what_is_unverifiable_leaves_the_average_and_lowers_the_coverage(settings: Settings) -> None:
+    found = seen(sighting("dog"), sighting("dog", 0.3))
+    assert graded(SCENE, found, settings) == (4, 1, 1, 0.5)
+
+
+def test_where_nothing_is_verifiable_the_prior_stands_in(settings: Settings) -> None:
+    result = grade(match(SCENE, seen(), (), settings), settings)
+    assert (result.value, result.score, result.coverage, result.verifiable) == (0.5, 2, 0, False)
+
+
+def test_a_weak_sighting_is_worth_its_confidence(settings: Settings) -> None:
+    scene = Scene("a zebra", (Thing("a zebra", "zebra", Count(1, 1, "a")),))
+    assert graded(scene, seen(sighting("zebra", confidence=0.3)), settings) == (1, 0.3, 1, 1)
+
+
+def test_a_major_object_weighs_more(settings: Settings) -> None:
+    from dataclasses import replace
+
+    heavy = settings.model_copy(update={"major_weight": 3.0})
+    scene = Scene("", (replace(TWO_DOGS, major=True), RED_BALL))
+    found = seen(sighting("dog"), sighting("dog", 0.3), known=("ball",))
+    assert graded(scene, found, heavy)[1] == 0.75
+
+
+def test_extras_change_nothing(settings: Settings) -> None:
+    found = seen(sighting("dog"), sighting("dog", 0.3), sighting("ball", 0.6), sighting("cat", 0.8))
+    assert graded(SCENE, found, settings) == (4, 1, 1, 1)
+
+
+def test_an_absence_is_checked(settings: Settings) -> None:
+    scene = Scene("no dog", (Thing("a dog", "dog", Count(1, 1, "a"), absent=True),))
+    assert graded(scene, seen(known=("dog",)), settings)[0] == 4
+    assert graded(scene, seen(sighting("dog")), settings)[0] == 0
+
+
+def test_things_of_one_name_do_not_share_a_sighting(settings: Settings) -> None:
+    red, blue = (Attribute("color", "red"),), (Attribute("color", "blue"),)
+    scene = Scene(
+        "",
+        (
+            Thing("two red cups", "cup", Count(2, 2, "two", True), red),
+            Thing("a blue cup", "cup", Count(1, 1, "a"), blue),
+        ),
+    )
+    cups = sighting("cup"), sighting("cup", 0.3), sighting("cup", 0.6, colour=BLUE)
+    assert graded(scene, seen(*cups), settings) == (4, 1, 1, 1)
+    assert graded(scene, seen(*cups[:2]), settings)[0] == 2  # the blue one is missing
+
+
+def test_the_red_one_answers_for_a_red_cup_among_others(settings: Settings) -> None:
+    scene = Scene("a red cup", (Thing("a red cup", "cup", Count(1, 1, "a"), (Attribute("color", "red"),)),))
+    matches: tuple[Match, ...] = match(scene, seen(sighting("cup", colour=BLUE), sighting("cup", 0.5)), (), settings)
+    assert [each.colours[0].name for each in matches[0].chosen] == ["red"]
+    assert len(matches[0].checks[0].candidates) == 2, "all candidates are kept"
+
+
+def relation(name: str, *found: Sighting, settings: Settings, known: tuple[str, ...] = ("dog", "ball")) -> Outcome:
+    dog = Thing("a dog", "dog", Count(1, 1, "a"), relations=(Relation(name, 1),))
+    scene = Scene("", (dog, Thing("a ball", "ball", Count(1, 1, "a"))))
+    matches = match(scene, seen(*found, known=known), (), settings)
+    return matches[0].checks[-1].outcome
+
+
+def test_relations_are_attributes_of_their_subject(settings: Settings) -> None:
+    dog, ball = sighting("dog"), sighting("ball", 0.6)
+    assert relation("left of", dog, ball, settings=settings) is Outcome.MATCHED
+    assert relation("right of", dog, ball, settings=settings) is Outcome.MISMATCH
+    assert relation("above", dog, ball, settings=settings) is Outcome.LOW_CONFIDENCE
+    assert relation("left of", dog, settings=settings) is Outcome.MISMATCH, "a missing target fails the relation"
+    assert relation("left of", dog, settings=settings, known=("dog",)) is Outcome.UNVERIFIABLE
+    assert relation("behind", dog, ball, settings=settings) is Outcome.UNVERIFIABLE
+    assert relation("left of", ball, settings=settings) is Outcome.MISSING
+
+
+@pytest.mark.parametrize(
+    ("count", "number", "score"),
+    [
+        *(
+            (Count(2, 2, "two", True), 2, 1),
+            (Count(2, 2, "two", True), 1, 0.5**4),
+            (Count(4, 4, "four", True), 5, 0.8**4),
+        ),
+        *((Count(2, 4, "few"), 3, 1), (Count(2, 4, "few"), 1, 0.5**4), (Count(2, 4, "few"), 5, 0.8**4)),
+        *(
+            (Count(1, None, "some"), 1, 1),
+            (Count(1, None, "some"), 99, 1),
+            (Count(1, 1, "a"), 5, 0.9),
+            (Count(1, 1, "one", True), 2, 0.5**4),
+        ),
+    ],
+)
+def test_count_scores(count: Count, number: int, score: float, settings: Settings) -> None:
+    from onprompt.evidence.match import count_score
+
+    assert count_score(count, number, settings) == pytest.approx(score)
+
+
+def test_weak_sightings_that_would_make_up_the_number_leave_the_count_open(settings: Settings) -> None:
+    scene = Scene("two dogs", (TWO_DOGS,))
+    matches = match(scene, seen(sighting("dog"), sighting("dog", 0.3, confidence=0.4)), (), settings)
+    count = matches[0].checks[1]
+    assert count.outcome is Outcome.LOW_CONFIDENCE
+    assert count.score == pytest.approx(0.5**4 + 0.4 * (1 - 0.5**4))
+    assert count.found == "found 1 and 1 less sure (0.40)"
+
+
+def test_the_seeds_first_and_last_examples(settings: Settings) -> None:
+    """Seed 000, step 5: the book and the cup get a 4, the sofa without lamp and table a 2, the beach a 0."""
+    colours = {"book": RED, "cup": BLUE}
+    book = Thing("a large red book", "book", Count(1, 1, "a"), (Attribute("color", "red"),), (Relation("next to", 1),))
+    cup = Thing("a small blue cup", "cup", Count(1, 1, "a"), (Attribute("color", "blue"),))
+    table = Thing("a wooden table", "table", Count(1, 1, "a"), (Attribute("material", "wooden"),))
+    things = (
+        sighting("book", 0.3, colour=colours["book"]),
+        sighting("cup", 0.45, colour=colours["cup"]),
+        sighting("table", 0.4),
+    )
+    assert graded(Scene("", (book, cup, table)), seen(*things), settings)[0] == 4
+    cat = Thing("a cat", "cat", Count(1, 1, "a"), relations=(Relation("on", 1),))
+    sofa = Thing("a sofa", "sofa", Count(1, 1, "a"))
+    lamp, desk = Thing("a lamp", "lamp", Count(1, 1, "a")), Thing("a table", "table", Count(1, 1, "a"))
+    found = seen(sighting("cat", 0.4), sighting("sofa", 0.38), known=("lamp", "table"))
+    assert graded(Scene("", (cat, sofa, lamp, desk)), found, settings)[0] == 2
+    programmer, laptop = Thing("a programmer", "programmer"), Thing("a laptop", "laptop")
+    beach = seen(sighting("palm tree"), known=("programmer", "laptop"))
+    assert graded(Scene("", (programmer, laptop)), beach, settings)[0] == 0

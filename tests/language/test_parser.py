@@ -1,0 +1,113 @@
+"""From prompts to scenes: each case asserts the whole scene."""
+
+import time
+from typing import Any
+
+import pytest
+
+from onprompt.language.parser import parse
+from onprompt.settings import Settings
+
+Row = tuple[Any, ...]  # canonical, count, attributes, relations
+
+
+def scene(prompt: str, settings: Settings) -> list[Row]:
+    """A scene in short: name, (low, high), {kind: values}, [(relation, target)]; absences begin with "no"."""
+    rows: list[Row] = []
+    for thing in parse(prompt, settings).things:
+        attributes: dict[str, list[str]] = {}
+        for each in thing.attributes:
+            attributes.setdefault(each.kind, []).append(each.value)
+        name = f"no {thing.canonical}" if thing.absent else thing.canonical
+        rows.append(
+            (name, (thing.count.low, thing.count.high), attributes, [(r.name, r.target) for r in thing.relations])
+        )
+    return rows
+
+
+ONE, SOME, PLURAL = (1, 1), (1, None), (2, None)
+
+CASES: dict[str, list[Row]] = {
+    "two dogs and a red ball": [("dog", (2, 2), {}, []), ("ball", ONE, {"color": ["red"]}, [])],
+    "A large red book sitting next to a small blue cup on a wooden table.": [
+        ("book", ONE, {"size": ["large"], "color": ["red"], "action": ["sitting"]}, [("next to", 1)]),
+        ("cup", ONE, {"size": ["small"], "color": ["blue"]}, [("on", 2)]),
+        ("table", ONE, {"material": ["wooden"]}, []),
+    ],
+    "a photo of a bench left of a bear": [("bench", ONE, {}, [("left of", 1)]), ("bear", ONE, {}, [])],
+    "a photo of an orange": [("orange", ONE, {}, [])],
+    "three orange cats": [("cat", (3, 3), {"color": ["orange"]}, [])],
+    "the car is red": [("car", ONE, {"color": ["red"]}, [])],
+    "a dark blue bicycle": [("bicycle", ONE, {"color": ["dark blue"]}, [])],
+    "A sign that says 'OPEN' on the left": [("sign", ONE, {"text": ["OPEN"], "position": ["left"]}, [])],
+    'the words "Hello World"': [("word", PLURAL, {"text": ["Hello World"]}, [])],
+    '"Hello"': [("text", SOME, {"text": ["Hello"]}, [])],
+    "a man without a hat riding a bike": [
+        ("man", ONE, {}, [("riding", 2)]),
+        ("no hat", ONE, {}, []),
+        ("bicycle", ONE, {}, []),
+    ],
+    "a room with no chairs": [("room", ONE, {}, []), ("no chair", PLURAL, {}, [])],
+    "two men and four horses standing next to a barn": [
+        ("man", (2, 2), {"action": ["standing"]}, [("next to", 2)]),
+        ("horse", (4, 4), {"action": ["standing"]}, [("next to", 2)]),
+        ("barn", ONE, {}, []),
+    ],
+    "a pair of sneakers": [("sneakers", (2, 2), {}, [])],
+    "a couple of glass bottles": [("bottle", (2, 2), {"material": ["glass"]}, [])],
+    "a dozen eggs": [("egg", (12, 12), {}, [])],
+    "two dozen eggs": [("egg", (24, 24), {}, [])],
+    "3 cats": [("cat", (3, 3), {}, [])],
+    "few birds": [("bird", (2, 4), {}, [])],
+    "a few birds": [("bird", (2, 4), {}, [])],
+    "several cows": [("cow", (3, 7), {}, [])],
+    "some people": [("person", SOME, {}, [])],
+    "couches": [("sofa", PLURAL, {}, [])],
+    "A cat is sleeping on a sofa, and a lamp is on a table.": [
+        ("cat", ONE, {"action": ["sleeping"]}, [("on", 1)]),
+        ("sofa", ONE, {}, []),
+        ("lamp", ONE, {}, [("on", 3)]),
+        ("table", ONE, {}, []),
+    ],
+    "a parking meter and a dining table": [("parking meter", ONE, {}, []), ("dining table", ONE, {}, [])],
+    "beautiful": [],
+}
+
+
+@pytest.mark.parametrize("prompt", CASES)
+def test_the_whole_scene(prompt: str, settings: Settings) -> None:
+    assert scene(prompt, settings) == CASES[prompt]
+
+
+def test_quantifiers_follow_the_settings(settings: Settings) -> None:
+    other = settings.model_copy(update={"few_low": 5, "few_high": 6, "pair": 3})
+    assert scene("few birds and a couple of cats", other) == [("bird", (5, 6), {}, []), ("cat", (3, 3), {}, [])]
+
+
+def test_confidence_of_counts(settings: Settings) -> None:
+    counts = {thing.canonical: thing.count for thing in parse("two dogs, several cats and birds", settings).things}
+    assert counts["dog"].confidence == 1
+    assert counts["dog"].exact == 2
+    assert counts["cat"].confidence < 1
+    assert counts["bird"].exact is None
+
+
+def test_quoted_text_keeps_its_case_and_curly_quotes_are_quotes(settings: Settings) -> None:
+    assert scene("a poster reading “Café 24h”", settings) == [("poster", ONE, {"text": ["Café 24h"]}, [])]
+
+
+def test_flags(settings: Settings) -> None:
+    assert parse("many dogs", settings).flags == ("ambiguous_quantifier",)
+    assert parse("🐶", settings).flags == ("no_objects",)
+    assert parse("a dog", settings).flags == ()
+
+
+def test_time_grows_with_the_length_and_no_faster(settings: Settings) -> None:
+    def seconds(repeats: int) -> float:
+        start = time.perf_counter()
+        parse("a red ball next to two dogs and a cat on the left. " * repeats, settings)
+        return time.perf_counter() - start
+
+    seconds(10)
+    short, long = min(seconds(100) for _ in range(3)), min(seconds(1000) for _ in range(3))
+    assert long < 25 * short

@@ -1,0 +1,84 @@
+"""What people see of a verdict: the document, the terminal, the picture."""
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from onprompt import Verdict, verify
+from onprompt.report import document, picture, terminal
+from tests.conftest import photo
+
+DOCS = Path(__file__).parent.parent.parent / "docs"
+
+
+@cache
+def verdict() -> Verdict:
+    return verify(photo("coffee.png"), "two green cups on a table without a spoon, and a laptop")
+
+
+def keys(value: object) -> set[str]:
+    """All keys at any depth, less those that are names of settings, packages and files."""
+    if isinstance(value, dict):
+        return set(value) | {key for name, each in value.items() if name != "provenance" for key in keys(each)}
+    return {key for each in value for key in keys(each)} if isinstance(value, list) else set()
+
+
+def test_every_key_of_the_document_is_documented_and_every_documented_key_is_there() -> None:
+    documented = set(re.findall(r"^\| `(\w+)`", (DOCS / "json.md").read_text(), flags=re.M))
+    found = keys(document.document(verdict()))
+    assert found == documented
+
+
+def test_the_document_is_json_and_says_what_the_verdict_says() -> None:
+    entry = json.loads(json.dumps(document.document(verdict())))
+    assert entry["score"] == verdict().score
+    assert [tuple(pair) for pair in entry["pairs"]] == list(verdict().pairs)
+    assert entry["prompt_objects"][0]["count"] == 2
+    assert entry["prompt_objects"][0]["count_range"] == [2, 2]
+    assert [check["outcome"] for check in entry["checks"]] == [check.outcome for check in verdict().checks]
+    width, height = entry["image_size"]
+    for each in entry["image_objects"]:
+        left, top, right, bottom = each["bbox"]
+        assert 0 <= left < right <= width
+        assert 0 <= top < bottom <= height
+
+
+def test_the_terminal_ends_with_the_score_alone() -> None:
+    lines = [text for text, _ in terminal.lines(verdict())]
+    assert lines[-1] == f"({verdict().score})"
+    assert "  2 × cup (color green) on table" in lines
+    assert "  no spoon" in lines
+    assert any(line.startswith("  ('a laptop', 'MISSING')") for line in lines)
+    assert sum(line.startswith("  ('") for line in lines) == len(verdict().scene.things)
+
+
+def test_each_pair_has_the_colour_of_its_worst_check() -> None:
+    styles = {
+        text.strip()[2:].split("'")[0]: style for text, style in terminal.lines(verdict()) if text.startswith("  ('")
+    }
+    assert styles["two green cups"] == "red"
+    assert styles["a table"] == "green"
+    assert styles["a laptop"] == "red"
+
+
+def test_the_picture_draws_boxes_and_lists_the_findings(tmp_path: Path) -> None:
+    plain = np.asarray(picture.draw(verify(photo("coffee.png"), "a dog")))
+    drawn = np.asarray(picture.draw(verdict()))
+    assert drawn.shape[1] == plain.shape[1] == picture.WIDTH
+    red = (np.abs(drawn.astype(int) - [0xD0, 0x30, 0x30]).sum(axis=2) < 12).sum()
+    green = (np.abs(drawn.astype(int) - [0x2E, 0x9E, 0x4F]).sum(axis=2) < 12).sum()
+    assert red > 2000, "the wrong cup has a red box"
+    assert green > 2000, "the table has a green one"
+    picture.save(verdict(), tmp_path / "out.png")
+    assert (tmp_path / "out.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("prompt", ["x" * 5000, "a cat <b>&amp;</b> \x00", "日本語の猫", "a\tdog"])
+def test_odd_prompts_can_be_drawn_and_printed(prompt: str) -> None:
+    odd = verify(photo("coffee.png"), prompt)
+    assert picture.draw(odd).width == picture.WIDTH
+    assert list(terminal.lines(odd))[-1][0] == f"({odd.score})"

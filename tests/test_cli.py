@@ -1,0 +1,221 @@
+"""The command line as people use it: real processes, what they print, and how they end."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from onprompt.settings import Settings
+from tests.conftest import photo_path
+
+
+def onprompt(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    import os
+
+    command = [sys.executable, "-W", "error", "-m", "onprompt", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=os.environ | environment, timeout=300)
+
+
+def test_the_last_line_is_the_score_and_nothing_else() -> None:
+    result = onprompt("verify", str(photo_path("coffee.png")), "two red cups on a table and a laptop")
+    assert result.returncode == 0, result.stderr
+    lines = result.stdout.split("\n")
+    assert lines[-2:] == ["(2)", ""]
+    text = result.stdout
+    for heading in ("Prompt asks for", "Image shows", "Asked → found", "Summary"):
+        assert heading in text
+    assert "('a laptop', 'MISSING')" in text
+    assert "count asked 2, found 1" in text
+    assert "\x1b" not in text, "no colours where nobody watches"
+
+
+def test_json_has_the_seeds_keys(tmp_path: Path) -> None:
+    picture = tmp_path / "out.png"
+    arguments = ("verify", str(photo_path("coffee.png")), "a red cup on a table", "--json", "--picture", str(picture))
+    result = onprompt(*arguments)
+    verdict = json.loads(result.stdout)
+    assert verdict["format"] == "onprompt.verify/1"
+    assert verdict["score"] == 4
+    cup = verdict["prompt_objects"][0]
+    assert (cup["object"], cup["canonical"], cup["count"]) == ("a red cup", "cup", 1)
+    assert cup["attributes"] == {"color": ["red"]}
+    assert cup["relations"] == [{"relation": "on", "target": 1}]
+    seen = next(each for each in verdict["image_objects"] if each["canonical"] == "cup")
+    assert "red" in seen["attributes"]["color"]
+    assert all(0 <= value <= 600 for value in seen["bbox"])
+    assert verdict["pairs"][0][0] == "a red cup"
+    with Image.open(picture) as drawn:
+        assert drawn.width == 900
+
+
+BAD_PROMPTS = {
+    "": "empty",
+    "   ": "empty",
+    "?!... --": "holds no word",
+    "x " * 200_000: "characters; the limit is 200,000",
+}
+
+
+@pytest.mark.parametrize("prompt", BAD_PROMPTS, ids=["empty", "blank", "punctuation", "endless"])
+def test_bad_prompts_end_with_2_and_one_clear_line(prompt: str, tmp_path: Path) -> None:
+    if len(prompt) > 100_000:  # longer than a command line may be
+        path = tmp_path / "prompts.txt"
+        path.write_text(prompt)
+        result = onprompt("parse", "--input", str(path))
+    else:
+        result = onprompt("verify", str(photo_path("coffee.png")), prompt)
+    assert result.returncode == 2
+    assert BAD_PROMPTS[prompt] in result.stderr
+    assert result.stderr.startswith("onprompt: ")
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("prompt", "flag"),
+    [
+        ("🐶 🎈", "no_objects"),
+        ("serenely, happily", ""),
+        ("a cat 😀 " * 3, ""),
+        ("un chat noir sur une table", ""),
+        ("a rde cpu", ""),
+    ],
+)
+def test_odd_prompts_get_a_sane_verdict(prompt: str, flag: str) -> None:
+    result = onprompt("verify", str(photo_path("coffee.png")), prompt, "--json")
+    assert result.returncode == 0, result.stderr
+    verdict = json.loads(result.stdout)
+    assert verdict["score"] in range(5)
+    assert flag == "" or flag in verdict["flags"]
+
+
+def test_a_prompt_of_50_000_characters_gets_a_verdict(settings: Settings) -> None:
+    from onprompt import verify
+
+    verdict = verify(photo_path("coffee.png"), "a red cup on a table and two dogs, " * 1430, settings=settings)
+    assert len(verdict.scene.prompt) > 50_000
+    assert verdict.score in range(5)
+    assert len(verdict.scene.things) == 3 * 1430
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(b"", "is empty (0 bytes)"), (b"text", "is not a picture"), (None, "No such file")],
+)
+def test_bad_pictures_end_with_2_and_one_clear_line(content: bytes | None, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "bad.png"
+    if content is not None:
+        path.write_bytes(content)
+    result = onprompt("verify", str(path), "a cat")
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_wrong_option_value_ends_with_2() -> None:
+    result = onprompt("verify", str(photo_path("coffee.png")), "a cup", "--detector", "cocco")
+    assert result.returncode == 2
+    assert "no detector 'cocco'; did you mean 'coco'?" in result.stderr
+    assert onprompt("verify").returncode == 2
+
+
+def test_a_picture_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
+    target = tmp_path / "no" / "folder.png"
+    result = onprompt("verify", str(photo_path("coffee.png")), "a cup", "--picture", str(target))
+    assert result.returncode == 2
+    assert "can't write the picture" in result.stderr
+
+
+def test_parse_prints_a_scene_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "prompts.txt"
+    path.write_text("two dogs\n\na red ball on a table\n")
+    scenes = [json.loads(line) for line in onprompt("parse", "--input", str(path), "--json").stdout.splitlines()]
+    assert [scene["objects"][0]["canonical"] for scene in scenes] == ["dog", "ball"]
+    assert onprompt("parse", "two dogs").stdout == "2 × dog\n"
+    assert onprompt("parse").returncode == 2
+
+
+def test_settings_prints_a_file_that_can_be_loaded(tmp_path: Path) -> None:
+    import tomllib
+
+    result = onprompt("settings", ONPROMPT_DETECTOR="coco", ONPROMPT_PERMISSIVE="1")
+    values = tomllib.loads(result.stdout)
+    assert values["detector"] == "coco"
+    assert values["permissive"] is True
+    assert values["colour_near"] == 25
+    assert "[ONPROMPT_DETECTOR]" in result.stdout
+    Path("onprompt.toml").write_text(result.stdout)
+    assert onprompt("settings").returncode == 0
+
+
+def test_models_are_listed_with_licence_and_state(tmp_path: Path) -> None:
+    result = onprompt("models", ONPROMPT_HOME=str(tmp_path))
+    assert result.returncode == 0
+    line = next(line for line in result.stdout.splitlines() if "yolov8s-world.pt" in line)
+    assert "absent" in line
+    assert "AGPL-3.0" in line
+
+
+def test_models_check_finds_a_damaged_file_and_pull_mends_it(tmp_path: Path) -> None:
+    mirror, folder = tmp_path / "mirror", tmp_path / "home" / "weights"
+    mirror.mkdir()
+    folder.mkdir(parents=True)
+    (mirror / "coffee.png").write_bytes(photo_path("coffee.png").read_bytes())
+    (folder / "coffee.png").write_bytes(b"half")
+    where = {"ONPROMPT_HOME": str(tmp_path / "home"), "ONPROMPT_MIRROR": str(mirror)}
+    result = onprompt("models", "check", **where)
+    assert result.returncode == 3
+    assert f"damaged  {folder / 'coffee.png'}" in result.stdout
+    assert onprompt("models", "path", "coffee.png", **where).returncode == 3
+    assert onprompt("models", "pull", "coffee.png", **where).returncode == 0
+    assert onprompt("models", "check", **where).returncode == 0
+    assert onprompt("models", "path", "coffee.png", **where).stdout.strip() == str(folder / "coffee.png")
+
+
+def test_without_any_source_the_error_says_where_to_put_the_file(tmp_path: Path) -> None:
+    empty = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path), "PIP_CONFIG_FILE": "/dev/null"}
+    dead = {"http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}
+    result = onprompt("models", "pull", "coffee.png", ONPROMPT_HOME=str(tmp_path), **empty, **dead)
+    assert result.returncode == 3
+    assert "put it by hand at" in result.stderr
+    assert str(tmp_path / "weights" / "coffee.png") in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+BLOCKED = """
+import sys
+from onprompt.cli import main
+
+def refuse(event, arguments):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "subprocess.Popen", "os.posix_spawn"):
+        raise RuntimeError(f"the network was asked for: {event} {arguments}")
+
+sys.addaudithook(refuse)
+main()
+"""
+
+
+def test_with_all_files_in_the_cache_nothing_asks_for_the_network() -> None:
+    arguments = ("verify", str(photo_path("bus.jpg")), 'four people and a bus that says "cero emisiones"')
+    result = subprocess.run([sys.executable, "-c", BLOCKED, *arguments], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.endswith("\n(4)\n")
+
+
+def test_the_block_would_have_been_noticed() -> None:
+    code = BLOCKED.replace("main()", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:9')")
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "the network was asked for" in result.stderr
+
+
+def test_the_demo_runs() -> None:
+    script = Path(__file__).parent.parent / "examples" / "demo.py"
+    result = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert "(4)\nDifferences: none" in result.stdout
+    assert "MISSING" in result.stdout.split("===")[2]
+    assert Path("demo/right.png").exists()
+    assert Path("demo/wrong.png").exists()

@@ -1,0 +1,48 @@
+"""A folder is a registry."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from onprompt import plugins
+from onprompt.errors import PluginError, UserError
+from onprompt.settings import load
+from onprompt.vision.look import detector
+
+
+def test_a_wrong_name_is_answered_with_the_nearest_one() -> None:
+    with pytest.raises(PluginError, match=r"no detector 'wrold'; did you mean 'world'\?"):
+        plugins.load("vision.detectors", "wrold")
+    with pytest.raises(PluginError, match="no detector 'xyz'; there are: coco, fused, world"):
+        detector(load(detector="xyz"))
+    assert issubclass(PluginError, UserError)
+
+
+def test_a_new_file_in_the_folder_is_a_new_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import onprompt.vision.detectors as folder
+
+    (tmp_path / "mine.py").write_text("def load(settings):\n    return 'mine'\n")
+    (tmp_path / "needy.py").write_text("import a_library_that_nobody_has\n")
+    monkeypatch.setattr(folder, "__path__", [*folder.__path__, str(tmp_path)])
+    monkeypatch.setattr(folder.__spec__, "submodule_search_locations", folder.__path__)
+    assert "mine" in plugins.names("vision.detectors")
+    assert plugins.load("vision.detectors", "mine").load(None) == "mine"
+    with pytest.raises(PluginError, match="needs a_library_that_nobody_has: pip install a_library_that_nobody_has"):
+        plugins.load("vision.detectors", "needy")
+
+
+def test_another_package_joins_by_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "their_detector.py").write_text("def load(settings):\n    return 'theirs'\n")
+    info = tmp_path / "their_package-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their-package\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[onprompt.detectors]\ntheirs = their_detector\n")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    assert "theirs" in plugins.names("vision.detectors")
+    assert plugins.load("vision.detectors", "theirs").load(None) == "theirs"
+
+
+def test_the_extra_that_brings_a_library_is_named() -> None:
+    assert plugins.how_to_install("ruff") == "pip install 'onprompt[dev]'"
+    assert plugins.how_to_install("unheard_of") == "pip install unheard_of"

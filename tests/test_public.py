@@ -1,0 +1,54 @@
+"""The public surface, and what it costs to reach it."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+import onprompt
+
+HEAVY = ("numpy", "cv2", "openvino", "onnxruntime", "rapidocr", "spacy", "torch", "PIL", "pydantic", "scipy", "openai")
+
+
+def test_the_public_names_are_these() -> None:
+    assert sorted(onprompt.__all__) == [
+        *("Check", "OnpromptError", "Outcome", "Scene", "Settings", "Sighting", "Verdict", "parse", "see", "verify"),
+    ]
+    assert all(getattr(onprompt, name) for name in onprompt.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'verfy'"):
+        _ = onprompt.verfy
+
+
+def imported_by(*command: str) -> set[str]:
+    """The top-level modules that a command imports, told by a fresh interpreter."""
+    run = subprocess.run([sys.executable, "-X", "importtime", *command], capture_output=True, text=True, check=True)
+    return {line.rsplit("|", 1)[1].strip().split(".")[0] for line in run.stderr.splitlines() if "|" in line}
+
+
+def best_seconds(*command: str) -> float:
+    """The best of some runs: the machine's noise only adds."""
+    times = []
+    for _ in range(7):
+        start = time.perf_counter()
+        subprocess.run([sys.executable, *command], capture_output=True, check=True)
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+@pytest.mark.parametrize("command", [("-c", "import onprompt"), ("-m", "onprompt", "--help")])
+def test_starting_imports_no_model_and_no_library_of_weight(command: tuple[str, ...]) -> None:
+    modules = imported_by(*command)
+    assert "onprompt" in modules
+    assert not modules & set(HEAVY)
+
+
+def test_the_import_takes_less_than_150_ms_and_help_less_than_300() -> None:
+    assert best_seconds("-c", "import onprompt") < 0.15
+    assert best_seconds("-m", "onprompt", "--help") < 0.3
+
+
+def test_each_plugin_folder_is_a_registry() -> None:
+    from onprompt import plugins
+
+    assert plugins.names("vision.detectors") == ["coco", "fused", "world"]

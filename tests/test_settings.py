@@ -1,0 +1,72 @@
+"""Every number of the seed is a default, and every value can be traced to where it comes from."""
+
+from pathlib import Path
+
+import pytest
+
+from onprompt.errors import SettingsError
+from onprompt.settings import Settings, load, load_with_origins
+
+SEED = {
+    **{"weight_class": 0.5, "weight_count": 0.3, "weight_attributes": 0.2},
+    **{"colour_match": 10, "colour_near": 25, "small_area": 0.05, "medium_area": 0.20, "low_confidence": 0.5},
+    **{
+        "presence_4": 0.9,
+        "attributes_4": 0.9,
+        "presence_3": 0.8,
+        "attributes_3": 0.7,
+        "presence_2": 0.5,
+        "presence_1": 0.2,
+    },
+    **{"pair": 2, "few_low": 2, "few_high": 4, "several_low": 3, "several_high": 7},
+}
+
+
+def test_the_seeds_numbers_are_the_defaults() -> None:
+    settings = Settings()
+    assert {name: getattr(settings, name) for name in SEED} == SEED
+
+
+def test_every_setting_is_documented() -> None:
+    assert all(field.description for field in Settings.model_fields.values())
+
+
+def test_the_call_beats_the_environment_which_beats_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("onprompt.toml").write_text("pair = 3\nfew_high = 9\nseveral_high = 11\n")
+    monkeypatch.setenv("ONPROMPT_FEW_HIGH", "8")
+    monkeypatch.setenv("ONPROMPT_SEVERAL_HIGH", "10")
+    monkeypatch.setenv("ONPROMPT_PERMISSIVE", "1")
+    settings, origins = load_with_origins(several_high=12)
+    assert (settings.pair, settings.few_high, settings.several_high, settings.permissive) == (3, 8, 12, True)
+    assert origins["pair"] == "onprompt.toml"
+    assert origins["few_high"] == "ONPROMPT_FEW_HIGH"
+    assert origins["several_high"] == "the call"
+
+
+def test_a_file_elsewhere_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('detector = "coco"\n')
+    monkeypatch.setenv("ONPROMPT_CONFIG", str(path))
+    assert load().detector == "coco"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("pairs = 3", r"no setting 'pairs' \(in onprompt.toml\); did you mean 'pair'\?"),
+        ('pair = "many"', r"pair = 'many' \(from onprompt.toml\)"),
+        ("low_confidence = 1.5", "low_confidence = 1.5.*less than or equal to 1"),
+        ("weight_class = 0.9", "must add up to 1, not 1.4"),
+        ("presence_2 = 0.95", "presence_1 ≤ presence_2 ≤ presence_3 ≤ presence_4 must hold"),
+        ("pair = = 3", "can't read onprompt.toml"),
+    ],
+)
+def test_a_bad_file_says_what_is_wrong(content: str, message: str) -> None:
+    Path("onprompt.toml").write_text(content)
+    with pytest.raises(SettingsError, match=message):
+        load()
+
+
+def test_settings_are_frozen() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        Settings().pair = 3

