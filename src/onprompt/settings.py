@@ -32,11 +32,11 @@ class Settings(BaseModel):
         description="where model files are kept",
     )
     mirror: str = Field(
-        "", description="a folder or http(s) address of yours that holds model files by their names; asked first"
+        default="", description="a folder or http(s) address of yours that holds model files by their names; asked first"
     )
     source_timeout: float = number(3.0, "seconds after which a source that has not answered is passed over", 0.1, 600)
     permissive: bool = Field(
-        False, description="use Apache, MIT and BSD model files only; what they can't see is unverifiable"
+        default=False, description="use Apache, MIT and BSD model files only; what they can't see is unverifiable"
     )
     detector: str = Field(default="fused", description="which detector looks: a file in vision/detectors")
 
