@@ -32,7 +32,7 @@ class Settings(BaseModel):
         description="where model files are kept",
     )
     mirror: str = Field(
-        default="", description="a folder or http(s) address of yours that holds model files by their names; asked first"
+        default="", description="a folder or http(s) address of yours that holds model files by name; asked first"
     )
     source_timeout: float = number(3.0, "seconds after which a source that has not answered is passed over", 0.1, 600)
     permissive: bool = Field(
