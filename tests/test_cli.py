@@ -138,11 +138,37 @@ def test_a_wrong_option_value_ends_with_2() -> None:
     assert onprompt("verify").returncode == 2
 
 
-def test_a_picture_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
-    target = tmp_path / "no" / "folder.png"
-    result = onprompt("verify", str(photo_path("coffee.png")), "a cup", "--picture", str(target))
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("no/folder.png", "there is no folder"),
+        ("picture.xyz", "its name must end in"),
+        ("same.png", "is the picture itself"),
+    ],
+)
+def test_a_picture_that_cannot_be_written_is_a_clear_error(target: str, message: str, tmp_path: Path) -> None:
+    image = tmp_path / "same.png"
+    image.write_bytes(photo_path("coffee.png").read_bytes())
+    result = onprompt("verify", str(image), "a cup", "--picture", str(tmp_path / target))
     assert result.returncode == 2
-    assert "can't write the picture" in result.stderr
+    assert message in result.stderr
+    assert image.read_bytes() == photo_path("coffee.png").read_bytes()
+
+
+def test_a_terminal_without_unicode_and_a_full_disk_are_no_traceback() -> None:
+    arguments = ("verify", str(photo_path("coffee.png")), "a cup")
+    assert onprompt(*arguments, PYTHONIOENCODING="ascii").stdout.endswith("(4)\n")
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "onprompt", *arguments]
+        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert result.returncode == 1
+    assert "Traceback" not in result.stderr
+
+
+def test_an_address_is_no_picture() -> None:
+    result = onprompt("verify", "http://127.0.0.1:9/a.png", "a cup")
+    assert result.returncode == 2
+    assert "is an address: fetch it first" in result.stderr
 
 
 def test_parse_prints_a_scene_a_line(tmp_path: Path) -> None:
@@ -202,12 +228,17 @@ def test_without_any_source_the_error_says_where_to_put_the_file(tmp_path: Path)
 
 
 BLOCKED = """
+import os
 import sys
 from onprompt.cli import main
 
 def refuse(event, arguments):
-    if event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "subprocess.Popen", "os.posix_spawn"):
-        raise RuntimeError(f"the network was asked for: {event} {arguments}")
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname"):
+        sys.stderr.write(f"the network was asked for: {event} {arguments}\\n")
+        os._exit(99)  # no handler can swallow this
+    if event in ("subprocess.Popen", "os.posix_spawn", "os.fork"):
+        sys.stderr.write(f"another process was started: {event} {arguments}\\n")
+        os._exit(98)
 
 sys.addaudithook(refuse)
 main()
@@ -221,10 +252,25 @@ def test_with_all_files_in_the_cache_nothing_asks_for_the_network() -> None:
     assert result.stdout.endswith("\n(4)\n")
 
 
-def test_the_block_would_have_been_noticed() -> None:
-    code = BLOCKED.replace("main()", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:9')")
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "the network was asked for" in result.stderr
+@pytest.mark.parametrize(
+    "code", ["import urllib.request; urllib.request.urlopen('http://127.0.0.1:9')", "import openvino"]
+)
+def test_the_block_would_have_been_noticed(code: str, tmp_path: Path) -> None:
+    """A plain `import openvino` reports to its maker: that is what the block must see, and we must prevent."""
+    result = subprocess.run(
+        [sys.executable, "-c", BLOCKED.replace("main()", code)],
+        capture_output=True,
+        text=True,
+        env={"HOME": str(tmp_path)},
+    )
+    assert result.returncode in (98, 99)
+
+
+def test_nothing_is_written_to_the_users_home(tmp_path: Path, settings: Settings) -> None:
+    where = {"HOME": str(tmp_path / "home"), "ONPROMPT_HOME": str(settings.home)}
+    (tmp_path / "home").mkdir()
+    assert onprompt("verify", str(photo_path("coffee.png")), "a cup", **where).returncode == 0
+    assert list((tmp_path / "home").iterdir()) == []
 
 
 def test_the_demo_runs() -> None:

@@ -67,6 +67,16 @@ def test_a_bad_file_says_what_is_wrong(content: str, message: str) -> None:
         load()
 
 
+def test_a_misspelt_variable_is_an_error_and_an_empty_one_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ONPROMPT_DETECTOR", "")
+    assert load().detector == "fused"
+    monkeypatch.setenv("ONPROMPT_PERMISIVE", "1")
+    with pytest.raises(
+        SettingsError, match=r"no setting 'permisive' \(in ONPROMPT_PERMISIVE\); did you mean 'permissive'"
+    ):
+        load()
+
+
 def test_settings_are_frozen() -> None:
     with pytest.raises(ValueError, match="frozen"):
         Settings().pair = 3

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from onprompt.api import parse, see, verify
     from onprompt.settings import Settings
 
+    __version__: str
+
 __all__ = ["Check", "OnpromptError", "Outcome", "Scene", "Settings", "Sighting", "Verdict", "parse", "see", "verify"]
 
 
@@ -20,6 +22,10 @@ def __getattr__(name: str) -> object:
         from onprompt import api
 
         return getattr(api, name)
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("onprompt")
     if name == "Settings":
         from onprompt.settings import Settings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onprompt import settings as settings_module
-from onprompt.errors import UserError
+from onprompt.errors import SettingsError, UserError
 from onprompt.judges.evidence import EvidenceJudge
 from onprompt.language import parser
 from onprompt.settings import Settings
@@ -16,7 +16,11 @@ from onprompt.vision.look import look
 
 def in_force(settings: Settings | None) -> Settings:
     """The given settings, or those of file and environment."""
-    return settings or settings_module.load()
+    if settings is None:
+        return settings_module.load()
+    if not isinstance(settings, Settings):
+        raise SettingsError(f"settings is a {type(settings).__name__}; make one by onprompt.Settings(detector='coco')")
+    return settings
 
 
 def parse(prompt: str, *, settings: Settings | None = None) -> Scene:

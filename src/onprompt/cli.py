@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,7 +11,13 @@ import typer
 
 from onprompt.errors import OnpromptError, UserError
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 models = typer.Typer(no_args_is_help=False, invoke_without_command=True, help="Model files: list, fetch, check.")
 app.add_typer(models, name="models")
 
@@ -42,7 +49,7 @@ def about(
 
 @app.command()
 def verify(
-    image: Annotated[Path, typer.Argument(help="The picture.")],
+    image: Annotated[str, typer.Argument(help="The picture.")],
     prompt: Annotated[str, typer.Argument(help="What it should show.")],
     json: Annotated[bool, typer.Option("--json", help="Print the verdict as JSON (docs/json.md).")] = False,
     picture: Annotated[
@@ -56,6 +63,10 @@ def verify(
     from onprompt import api
     from onprompt.report import document, terminal
 
+    if picture:
+        from onprompt.report.picture import can_write
+
+        can_write(picture, image)
     verdict = api.verify(image, prompt, frame=frame, settings=chosen(detector=detector, permissive=permissive))
     if picture:
         from onprompt.report.picture import save
@@ -71,7 +82,7 @@ def verify(
 @app.command()
 def parse(
     prompt: Annotated[str, typer.Argument(help="A prompt.")] = "",
-    source: Annotated[Path | None, typer.Option("--input", help="A file with one prompt a line.")] = None,
+    source: Annotated[str, typer.Option("--input", help="A file with one prompt a line; - is standard input.")] = "",
     json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
 ) -> None:
     """Show what a prompt asks for."""
@@ -149,14 +160,15 @@ def check() -> None:
         raise typer.Exit(3)
 
 
-def prompts(prompt: str, source: Path | None) -> list[str]:
+def prompts(prompt: str, source: str) -> list[str]:
     """The one prompt, or the lines of a file."""
     if bool(prompt) == bool(source):
         raise UserError("give either a prompt or --input FILE")
     if not source:
         return [prompt]
     try:
-        return [line for line in source.read_text(encoding="utf-8").splitlines() if line.strip()]
+        text = sys.stdin.read() if source == "-" else Path(source).read_text(encoding="utf-8")
+        return [line for line in text.splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"can't read {source}: {error}") from error
 
@@ -183,8 +195,15 @@ def toml(value: object) -> str:
 
 def main() -> None:
     """Run the command; what goes wrong on purpose is one clear message and an exit code, never a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that has no → shows ? instead of failing
     try:
         app()
     except OnpromptError as error:
         typer.echo(f"onprompt: {error}", err=True)
         sys.exit(error.exit_code)
+    except OSError as error:  # standard output can't be written
+        sys.exit(f"onprompt: {error.strerror or error}")
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -126,9 +126,10 @@ def from_file() -> list[Layer]:
 
 
 def from_environment() -> list[Layer]:
-    """`ONPROMPT_DETECTOR=coco` sets `detector`."""
-    names = {PREFIX + name.upper(): name for name in Settings.model_fields}
-    return [(variable, {names[variable]: value}) for variable, value in os.environ.items() if variable in names]
+    """`ONPROMPT_DETECTOR=coco` sets `detector`; an empty variable sets nothing."""
+    found = {name: value for name, value in os.environ.items() if name.startswith(PREFIX) and value}
+    found.pop(PREFIX + "CONFIG", None)
+    return [(variable, {variable.removeprefix(PREFIX).lower(): value}) for variable, value in sorted(found.items())]
 
 
 def layers(overrides: dict[str, Any]) -> list[Layer]:

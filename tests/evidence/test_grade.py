@@ -171,7 +171,7 @@ def test_relations_are_attributes_of_their_subject(settings: Settings) -> None:
     ],
 )
 def test_count_scores(count: Count, number: int, score: float, settings: Settings) -> None:
-    from onprompt.evidence.match import count_score
+    from onprompt.evidence.counting import count_score
 
     assert count_score(count, number, settings) == pytest.approx(score)
 

@@ -122,13 +122,14 @@ def test_what_no_detector_knows_is_unverifiable_not_missing() -> None:
     assert check.outcome is Outcome.UNVERIFIABLE
     assert verdict.score == 4
     assert verdict.coverage == pytest.approx(3 / 4)
-    assert "Not checked: a zeitgeist." in verdict.summary
+    assert verdict.summary == "All that could be checked matches the prompt. Not checked: a zeitgeist."
 
 
 def test_where_nothing_is_verifiable_the_prior_stands_in_and_the_flag_says_so() -> None:
     verdict = judged("coffee", "the zeitgeist of melancholy")
     assert verdict.value == 0.5
     assert verdict.coverage == 0
+    assert "(2) is only a placeholder" in verdict.summary
     assert {"not_verifiable", "needs_review"} <= set(verdict.flags)
 
 
@@ -136,6 +137,40 @@ def test_a_prompt_without_a_noun_says_so() -> None:
     verdict = judged("coffee", "is it what they are?")
     assert {"no_objects", "not_verifiable"} <= set(verdict.flags)
     assert "no object" in verdict.summary
+
+
+def test_a_broader_kind_is_said_to_be_all_that_can_be_told() -> None:
+    verdict = judged("cat", "a tabby cat")
+    assert verdict.checks[0].outcome is Outcome.PARTIAL
+    assert verdict.differences == ()
+    assert verdict.summary == "All that could be checked matches the prompt. Not checked: tabby cat (more than 'cat')."
+
+
+def test_one_where_several_were_meant_is_a_minor_point() -> None:
+    verdict = judged("cat", "cats")
+    count = next(check for check in verdict.checks if check.kind == "count")
+    assert (count.outcome, count.score, count.asked) == (Outcome.PARTIAL, 0.5, "2 or more")
+
+
+def test_what_must_not_be_there_is_checked() -> None:
+    assert judged("cat", "a cat, not a dog").score == 4
+    assert judged("cat", "There is no cat in the picture").score == 0
+
+
+def test_bad_arguments_are_clear_errors() -> None:
+    from typing import Any
+
+    from onprompt import OnpromptError
+
+    for image, prompt, options in (
+        (scene("cat"), None, {}),
+        (scene("cat"), "a cat", {"settings": {"detector": "coco"}}),
+    ):
+        with pytest.raises(OnpromptError):
+            verify(image, prompt, **options)  # type: ignore[arg-type]
+    anything: Any = 5
+    with pytest.raises(OnpromptError, match="can't be opened"):
+        verify(anything, "a cat")
 
 
 def test_vague_quantifiers_are_tolerated_and_flagged() -> None:

@@ -71,6 +71,32 @@ CASES: dict[str, list[Row]] = {
     ],
     "a parking meter and a dining table": [("parking meter", ONE, {}, []), ("dining table", ONE, {}, [])],
     "beautiful": [],
+    # negation
+    "There is not a single person in the picture": [("no person", ONE, {}, [])],
+    "a cup, not a mug": [("cup", ONE, {}, []), ("no mug", ONE, {}, [])],
+    "neither cats nor dogs": [("no cat", PLURAL, {}, []), ("no dog", PLURAL, {}, [])],
+    "A man who isn't wearing a hat": [("man", ONE, {}, []), ("no hat", ONE, {}, [])],
+    "the cup is not blue": [("cup", ONE, {"not color": ["blue"]}, [])],
+    "0 cats": [("no cat", (0, 0), {}, [])],
+    # numbers
+    "1,000 balloons": [("balloon", (1000, 1000), {}, [])],
+    "half a dozen eggs": [("egg", (6, 6), {}, [])],
+    "at least three dogs": [("dog", (3, None), {}, [])],
+    "more than 3 cups": [("cup", (4, None), {}, [])],
+    "fewer than five birds": [("bird", (0, 4), {}, [])],
+    "exactly two cats": [("cat", (2, 2), {}, [])],
+    "many cups": [("cup", PLURAL, {}, [])],
+    # the same thing again
+    "A cat. The cat is orange.": [("cat", ONE, {"color": ["orange"]}, [])],
+    "a cup on a table, and the table is brown": [
+        ("cup", ONE, {}, [("on", 1)]),
+        ("table", ONE, {"color": ["brown"]}, []),
+    ],
+    # two colours, compounds, words on things
+    "a black and white cat": [("cat", ONE, {"color": ["black", "white"]}, [])],
+    "a hot dog": [("hot dog", ONE, {}, [])],
+    'A "STOP" sign': [("sign", ONE, {"text": ["STOP"]}, [])],
+    'A woman with a "NASA" badge': [("woman", ONE, {}, [("with", 1)]), ("badge", ONE, {"text": ["NASA"]}, [])],
 }
 
 

@@ -119,6 +119,16 @@ def test_processes_that_start_together_fetch_once(force: Settings, mirror: Path)
     assert cache.state(FILE, force) == "ready"
 
 
+def test_permissive_is_a_promise(force: Settings) -> None:
+    from onprompt.errors import UserError
+
+    strict = force.model_copy(update={"permissive": True})
+    for attempt in (lambda: cache.paths(["world"], strict), lambda: cache.pull(find(["yolov8s-world.pt"]), strict)):
+        with pytest.raises(UserError, match=r"yolov8s-world.pt is under AGPL-3.0"):
+            attempt()
+    assert not cache.location(find(["yolov8s-world.pt"])[0], strict).exists()
+
+
 def test_the_manifest_is_complete_and_the_default_needs_only_pip() -> None:
     for file in manifest():
         assert file.licence

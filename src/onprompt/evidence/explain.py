@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onprompt.evidence.grade import Grade
-from onprompt.evidence.match import Match
+from onprompt.evidence.match import Match, asked_words
 from onprompt.settings import Settings
 from onprompt.types import Check, Outcome, Scene, Seen, Sighting
 
@@ -14,7 +14,7 @@ WRONG = (Outcome.MISMATCH, Outcome.PARTIAL)
 
 def pair(match: Match) -> tuple[str, str]:
     """(what the prompt says, what the picture shows)."""
-    return match.thing.phrase if not match.thing.absent else match.checks[0].asked, actual(match)
+    return asked_words(match.thing), actual(match)
 
 
 def actual(match: Match) -> str:
@@ -46,8 +46,11 @@ def note(check: Check) -> str:
 
 
 def differs(match: Match) -> bool:
-    """Whether anything about an object is wrong or missing; what could not be checked is no difference."""
-    return any(check.outcome in (Outcome.MISSING, *WRONG, Outcome.LOW_CONFIDENCE) for check in match.checks)
+    """Whether anything about an object is wrong, missing or weak; what could not be told is no difference."""
+    only_broader = match.outcome is Outcome.PARTIAL and match.checks[0].kind == "object"
+    return any(
+        check.outcome in (Outcome.MISSING, *WRONG, Outcome.LOW_CONFIDENCE) for check in match.checks[only_broader:]
+    )
 
 
 def extras(scene: Scene, seen: Seen, settings: Settings) -> tuple[Sighting, ...]:
@@ -66,41 +69,37 @@ def extras(scene: Scene, seen: Seen, settings: Settings) -> tuple[Sighting, ...]
 def summary(matches: Sequence[Match], grade: Grade) -> str:
     """A short paragraph: does the image match, what is off, what could not be checked."""
     if not matches:
-        return "The prompt names no object, so nothing in it could be checked."
+        return f"The prompt names no object, so nothing could be checked: ({grade.score}) is only a placeholder."
     off = [match for match in matches if differs(match)]
-    unseen = [check for match in matches for check in match.checks if check.outcome is Outcome.UNVERIFIABLE]
+    left_open = list(dict.fromkeys(claim for match in matches for claim in unchecked(match)))
     if not grade.verifiable:
-        text = "Nothing that the prompt asks for can be checked by the detectors in use."
-    elif not off:
-        text = "The image matches the prompt." if not unseen else "All that could be checked matches the prompt."
-    else:
+        text = f"Nothing that the prompt asks for can be checked here: ({grade.score}) is only a placeholder."
+    elif off:
         text = "The image differs from the prompt: " + "; ".join(headline(match) for match in off) + "."
-    if unseen:
-        names = ", ".join(dict.fromkeys(unchecked(check, matches) for check in unseen))
-        text += f" Not checked: {names}."
-    return text
+    else:
+        text = "All that could be checked matches the prompt." if left_open else "The image matches the prompt."
+    return f"{text} Not checked: {', '.join(left_open)}." if left_open else text
 
 
 def headline(match: Match) -> str:
-    """One object's principal fault, without figures."""
-    first, phrase = match.checks[0], match.thing.phrase
+    """One object and its faults."""
+    asked, first = asked_words(match.thing), match.checks[0]
     if match.outcome is Outcome.MISSING:
-        return f"{phrase} is missing"
+        return f"{asked}: missing"
     if match.thing.absent:
-        return f"{match.thing.canonical} is there, though it should not be"
-    faults = [
-        f"{check.kind} asked {check.asked}, {check.found}" for check in match.checks[1:] if check.outcome in WRONG
-    ]
-    if match.outcome is Outcome.LOW_CONFIDENCE:
+        return f"{asked}: {first.found}"
+    claims = match.checks if first.kind != "object" else match.checks[1:]
+    faults = [note(check) for check in claims if check.outcome in WRONG]
+    if match.outcome is Outcome.LOW_CONFIDENCE and first.kind == "object":
         faults.insert(0, f"seen with low confidence ({first.confidence:.2f})")
-    if match.outcome is Outcome.PARTIAL:
-        faults.insert(0, f"more than {match.chosen[0].word!r} can't be told")
-    return f"{phrase}: " + ", ".join(
-        faults or [note(check) for check in match.checks if check.outcome is Outcome.LOW_CONFIDENCE]
-    )
+    return f"{asked}: " + ", ".join(faults or [note(each) for each in claims if each.outcome is Outcome.LOW_CONFIDENCE])
 
 
-def unchecked(check: Check, matches: Sequence[Match]) -> str:
-    """The name of a claim that could not be checked."""
-    thing = matches[check.thing].thing
-    return thing.phrase if check.kind == "object" else f"{thing.canonical} {check.asked}"
+def unchecked(match: Match) -> list[str]:
+    """The claims about an object that could not be checked."""
+    if match.outcome is Outcome.UNVERIFIABLE and match.checks[0].kind == "object":
+        return [asked_words(match.thing)]
+    claims = [check.asked for check in match.checks if check.outcome is Outcome.UNVERIFIABLE]
+    if match.outcome is Outcome.PARTIAL and match.checks[0].kind == "object":
+        claims.insert(0, f"more than {match.chosen[0].word!r}")
+    return [f"{match.thing.canonical} ({claim})" for claim in claims]

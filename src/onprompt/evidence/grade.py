@@ -59,5 +59,4 @@ def weight(match: Match, settings: Settings) -> float:
 def attribute_accuracy(matches: Sequence[Match]) -> float:
     """The mean over all attributes and relations of the objects that were found; 1 where there is none."""
     found = [match for match in matches if match.outcome not in (Outcome.MISSING, Outcome.UNVERIFIABLE)]
-    details = [check for match in found for check in match.details if check.outcome is not Outcome.UNVERIFIABLE]
-    return weighted_mean(details, default=1.0)
+    return weighted_mean([check for match in found for check in match.details])

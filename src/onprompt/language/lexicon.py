@@ -19,7 +19,16 @@ NUMBERS = {
 }
 MULTIPLES = {"dozen": 12, "hundred": 100, "thousand": 1000}
 PAIRS = words("pair couple")
-VAGUE = words("some many numerous multiple various lots plenty countless")
+SOME = words("some any")
+MANY = words("many numerous multiple various lots plenty countless")
+# What is said before a number → least and most, as steps from it; None is no bound.
+COMPARISONS: dict[str, tuple[int | None, int | None]] = {
+    **dict.fromkeys(("at least", "minimum of"), (0, None)),
+    **dict.fromkeys(("more than", "over"), (1, None)),
+    **dict.fromkeys(("at most", "up to", "no more than"), (None, 0)),
+    **dict.fromkeys(("fewer than", "less than", "under"), (None, -1)),
+    **dict.fromkeys(("exactly", "precisely", "just", "only"), (0, 0)),
+}
 
 COLOURS = words(
     "red orange yellow green blue purple pink brown black white gray grey beige tan cream gold golden "
@@ -95,7 +104,13 @@ POSITIONS = {
         for end in ("", " corner")
     },
 }
-ABSENCES = ("without", "without any", "no", "with no")
+ABSENCES = ("without", "without any", "no", "with no", "not", "neither", "nor", "never")
+COMPOUNDS = {
+    name.replace("_", " ")
+    for name in words(
+        "hot_dog hot_dogs hot_air_balloon hot_air_balloons paper_towel paper_clip orange_juice wine_glass"
+    )
+}
 TEXT_MARKS = (
     *(
         "that says",
@@ -117,12 +132,12 @@ FRAMES = words(
     "close-up closeup "
     "portrait background foreground style type kind piece side top bottom left right middle center centre "
     "front back way lot "
-    "number group corner one ones time day night"
+    "number group bunch row corner one ones other others time day night"
 )
 FUNCTION_WORDS = words(
-    "it they he she them him who which there each both all what where while when as is are was were be "
+    "only just it they he she them him who which there each both all what where while when as is are was were be "
     "being been seems appears "
-    "can could will would must do does did not then plus also but or very so too"
+    "can could will would must should do does did then plus also but or very so too"
 )
 VERBS = words(
     "sits stands lies lays runs walks plays eats drinks looks jumps flies swims sleeps rests hangs sit "

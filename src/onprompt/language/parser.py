@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -34,7 +35,7 @@ class Phrase:
 
     @property
     def text(self) -> str:
-        return " ".join(token.text for token in self.tokens)
+        return " ".join(f'"{token.text}"' if token.tag is Tag.TEXT else token.text for token in self.tokens)
 
 
 def parse(prompt: str, settings: Settings) -> Scene:
@@ -43,7 +44,7 @@ def parse(prompt: str, settings: Settings) -> Scene:
     builder = Builder()
     for item in phrases(tokenised(text, settings)):
         builder.take(item)
-    vague = any(lex.VAGUE.intersection(thing.count.words.split()) for thing in builder.things)
+    vague = any((lex.SOME | lex.MANY).intersection(thing.count.words.split()) for thing in builder.things)
     flags = {"ambiguous_quantifier": vague, "no_objects": not builder.things}
     return Scene(text, tuple(builder.things), tuple(flag for flag, holds in flags.items() if holds))
 
@@ -51,7 +52,10 @@ def parse(prompt: str, settings: Settings) -> Scene:
 def phrases(tokens: list[Token]) -> Iterator[Phrase | Token]:
     """Tokens that belong to one noun phrase, taken together; all other tokens as they are."""
     pending: list[Token] = []
-    for token in tokens:
+    for token, following in itertools.pairwise([*tokens, Token(Tag.STOP, "")]):
+        if pending and belongs(token, following, pending[-1]):
+            pending.append(replace(token, attribute=Attribute("text", token.text)) if token.tag is Tag.TEXT else token)
+            continue
         begins = token.tag in (Tag.QUANTITY, Tag.DETERMINER, Tag.ATTRIBUTE) and any(p.tag is Tag.NOUN for p in pending)
         if pending and (token.tag not in IN_PHRASE or begins):
             yield Phrase(tuple(with_noun(pending)))
@@ -62,6 +66,13 @@ def phrases(tokens: list[Token]) -> Iterator[Phrase | Token]:
             yield token
     if pending:
         yield Phrase(tuple(with_noun(pending)))
+
+
+def belongs(token: Token, following: Token, before: Token) -> bool:
+    """Whether a token stands inside a phrase: the "and" of a black and white cat, the words of a "STOP" sign."""
+    if token.tag is Tag.JOIN:
+        return before.tag is following.tag is Tag.ATTRIBUTE
+    return token.tag is Tag.TEXT and before.tag is not Tag.NOUN and following.tag is Tag.NOUN
 
 
 def with_noun(tokens: list[Token]) -> list[Token]:
@@ -105,26 +116,43 @@ class Builder:
             self.relation, self.main, self.recent = "", [], []
 
     def take_phrase(self, phrase: Phrase) -> None:
-        """A thing; or, without a noun, more about the subject."""
+        """A thing; or more about one that has been named ("the cat is black", "the cat … the cat")."""
         if not phrase.nouns:
             for attribute in phrase.attributes:
-                self.describe(self.main, attribute)
+                negated = Attribute(f"not {attribute.kind}", attribute.value)
+                self.describe(self.main, negated if self.absent else attribute)
+            self.absent = False
             return
         if set(phrase.nouns) <= lex.FRAMES:
             return
-        index = len(self.things)
-        count = phrase.count or unstated(phrase)
-        self.things.append(
-            Thing(phrase.text, canonical(" ".join(phrase.nouns)), count, tuple(phrase.attributes), absent=self.absent)
-        )
-        self.place(index)
+        self.place(self.named_before(phrase) if not self.absent else None, phrase)
 
-    def place(self, index: int) -> None:
-        """Link a new thing to what came before it."""
-        if self.relation:
+    def named_before(self, phrase: Phrase) -> int | None:
+        """The thing that `the …` speaks of, if it has been named."""
+        name = canonical(" ".join(phrase.nouns))
+        known = [i for i, thing in enumerate(self.things) if thing.canonical == name and not thing.absent]
+        if not known or phrase.tokens[0].text != "the":
+            return None
+        for attribute in phrase.attributes:
+            self.describe(known[-1:], attribute)
+        return known[-1]
+
+    def new_thing(self, phrase: Phrase) -> int:
+        """One more thing."""
+        count = phrase.count or unstated(phrase)
+        name, absent = canonical(" ".join(phrase.nouns)), self.absent or count.high == 0
+        self.things.append(Thing(phrase.text, name, count, tuple(phrase.attributes), absent=absent))
+        self.absent = absent
+        return len(self.things) - 1
+
+    def place(self, known: int | None, phrase: Phrase) -> None:
+        """Link a thing to what came before it."""
+        index = self.new_thing(phrase) if known is None else known
+        if self.relation and not self.absent:
             for subject in self.subjects:
                 thing = self.things[subject]
-                self.things[subject] = replace(thing, relations=(*thing.relations, Relation(self.relation, index)))
+                if subject != index:
+                    self.things[subject] = replace(thing, relations=(*thing.relations, Relation(self.relation, index)))
             self.recent = [index]
         elif not self.absent:
             self.main = [*self.main, index] if self.joined and self.main == self.recent else [index]

@@ -43,12 +43,16 @@ class Token:
 
 QUOTES = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "´": "'", "`": "'"})
 SINGLE_QUOTED = re.compile(r"(?<!\w)'([^'\n]{1,80})'(?!\w)")
-PIECE = re.compile(r""""(?P<quoted>[^"]*)"|(?P<word>[^\W_]+(?:['-][^\W_]+)*)|(?P<stop>[.;:!?])|(?P<pause>[,()])""")
+PIECE = re.compile(
+    r""""(?P<quoted>[^"]*)"|(?P<word>\d+(?:[.,]\d+)+|[^\W_]+(?:['-][^\W_]+)*)|(?P<stop>[.;:!?])|(?P<pause>[,()])"""
+)
 LONGEST = 5  # words in the longest phrase of the lexicon
 
 
 def normalised(prompt: str, settings: Settings) -> str:
     """One kind of quotes and blanks. Case and punctuation stay: quoted text is to be read as it is."""
+    if not isinstance(prompt, str):
+        raise PromptError(f"the prompt is a {type(prompt).__name__}, not a text")
     if len(prompt) > settings.max_prompt_characters:
         limit = f"the limit is {settings.max_prompt_characters:,} (setting max_prompt_characters)"
         raise PromptError(f"the prompt has {len(prompt):,} characters; {limit}")
@@ -109,16 +113,18 @@ def candidates(words: list[str], at: int, settings: Settings) -> Iterator[Token]
         yield Token(Tag.POSITION, place, attribute=Attribute("position", lex.POSITIONS[place]))
     if mark := phrase_at(words, at, lex.TEXT_MARKS):
         yield Token(Tag.VERB, mark)
-    if absence := phrase_at(words, at, lex.ABSENCES):
+    if compound := phrase_at(words, at, lex.COMPOUNDS):
+        yield Token(Tag.NOUN, compound)
+    if (count := quantity(words, at, settings)) is not None:
+        after = at + len(count.words.split())
+        partitive = words[after : after + 1] == ["of"]  # "a couple of", "two of"
+        yield Token(Tag.QUANTITY, count.words + " of" * partitive, count=count)
+    if absence := phrase_at(words, at, lex.ABSENCES) or (word if word.endswith("n't") else ""):
         yield Token(Tag.ABSENCE, absence)
     if relation:
         yield Token(Tag.RELATION, relation)
     if word == "and":
         yield Token(Tag.JOIN, word)
-    if (count := quantity(words, at, settings)) is not None:
-        after = at + len(count.words.split())
-        partitive = words[after : after + 1] == ["of"]  # "a couple of", "two of"
-        yield Token(Tag.QUANTITY, count.words + " of" * partitive, count=count)
     if word in lex.DETERMINERS:
         yield Token(Tag.DETERMINER, word)
     if attribute := attribute_at(words, at):
@@ -132,27 +138,41 @@ def candidates(words: list[str], at: int, settings: Settings) -> Iterator[Token]
 
 def quantity(words: list[str], at: int, settings: Settings) -> Count | None:
     """How many, by the seed's quantifier rules (seed 000, step 1)."""
+    comparison = phrase_at(words, at, lex.COMPARISONS)
+    if comparison and (exact := number(words, at + len(comparison.split()))):
+        low, high = (None if step is None else exact.low + step for step in lex.COMPARISONS[comparison])
+        return Count(low or 0, high, f"{comparison} {exact.words}", explicit=True)
     word, following = words[at], words[at + 1] if at + 1 < len(words) else ""
-    number = lex.NUMBERS.get(word, int(word[:6]) if word.isdecimal() else None)
-    if word in lex.ARTICLES and (following in lex.PAIRS | lex.MULTIPLES.keys() or following in ("few", "lot")):
-        inner = quantity(words, at + 1, settings)
-        return replace(inner, words=f"{word} {following}") if inner else None
-    if number is not None and following in lex.MULTIPLES:
-        total = number * lex.MULTIPLES[following]
-        return Count(total, total, f"{word} {following}", explicit=True)
-    if word in lex.MULTIPLES:
-        return Count(lex.MULTIPLES[word], lex.MULTIPLES[word], word, explicit=True)
-    if number is not None:
-        return Count(number, number, word, explicit=True)
-    if word in lex.ARTICLES:
-        return Count(1, 1, word)
+    if word in lex.ARTICLES and (inner := quantity(words, at + 1, settings) if following else None):
+        return replace(inner, words=f"{word} {inner.words}")  # "a few", "a dozen", "a single"
+    if exact := number(words, at):
+        return exact
     if word in lex.PAIRS:
         return Count(settings.pair, settings.pair, word, explicit=True)
-    if word == "few":
-        return Count(settings.few_low, settings.few_high, word, confidence=0.5)
-    if word == "several":
-        return Count(settings.several_low, settings.several_high, word, confidence=0.5)
-    return Count(1, None, word, confidence=0.5) if word in lex.VAGUE or word == "lot" else None
+    ranges = {
+        "few": (settings.few_low, settings.few_high),
+        "several": (settings.several_low, settings.several_high),
+        **dict.fromkeys(lex.SOME, (1, None)),
+        **dict.fromkeys((*lex.MANY, "lot"), (2, None)),
+    }
+    if word in ranges:
+        return Count(*ranges[word], word, confidence=0.5)
+    return Count(1, 1, word) if word in lex.ARTICLES else None
+
+
+def number(words: list[str], at: int) -> Count | None:
+    """A number in words or figures: `two`, `2`, `1,000`, `two dozen`, `half a dozen`."""
+    if words[at : at + 3] == ["half", "a", "dozen"]:
+        return Count(6, 6, "half a dozen", explicit=True)
+    word, following = [*words[at : at + 2], "", ""][:2]
+    figures = word.replace(",", "")
+    plain = lex.NUMBERS.get(word, int(figures[:6]) if figures.isdecimal() else None)
+    if plain is None and word not in lex.MULTIPLES:
+        return None
+    if plain is None:
+        return Count(lex.MULTIPLES[word], lex.MULTIPLES[word], word, explicit=True)
+    times = lex.MULTIPLES.get(following, 1)
+    return Count(plain * times, plain * times, f"{word} {following}" if times > 1 else word, explicit=True)
 
 
 def attribute_at(words: list[str], at: int) -> Attribute | None:

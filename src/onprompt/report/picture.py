@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
@@ -18,8 +19,11 @@ COLOURS = {
     Outcome.MISSING: "#d03030",
     Outcome.UNVERIFIABLE: "#7a7a7a",
 }
-SIGNS = str.maketrans({"×": "x", "→": "->", "“": '"', "”": '"', "–": "-", "…": "..."})
+SIGNS = str.maketrans({"×": "x", "→": "->", "–": "-", "…": "..."})
 WIDTH = 900  # pixels of the picture as drawn
+ROWS = 30  # findings that are listed below it
+
+Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 
 def draw(verdict: Verdict) -> Image.Image:
@@ -28,10 +32,10 @@ def draw(verdict: Verdict) -> Image.Image:
     image = image.resize((WIDTH, max(1, round(image.height * WIDTH / image.width))), Image.Resampling.LANCZOS)
     font = ImageFont.load_default(17)
     pen = ImageDraw.Draw(image)
-    for index, thing in enumerate(verdict.scene.things):
-        for sighting in verdict.sightings:
-            if sighting.label == thing.canonical:
-                draw_sighting(pen, sighting, COLOURS[worst(verdict, index)], font, image.size)
+    first = {thing.canonical: index for index, thing in reversed(list(enumerate(verdict.scene.things)))}
+    for sighting in sorted(verdict.sightings, key=lambda each: -each.box.area):  # small labels lie on top
+        if sighting.label in first:
+            draw_sighting(pen, sighting, COLOURS[worst(verdict, first[sighting.label])], font, image.size)
     strip = draw_strip(verdict, font)
     page = Image.new("RGB", (WIDTH, image.height + strip.height), "white")
     page.paste(image, (0, 0))
@@ -39,13 +43,7 @@ def draw(verdict: Verdict) -> Image.Image:
     return page
 
 
-def draw_sighting(
-    pen: ImageDraw.ImageDraw,
-    sighting: Sighting,
-    colour: str,
-    font: ImageFont.FreeTypeFont | ImageFont.ImageFont,
-    size: tuple[int, int],
-) -> None:
+def draw_sighting(pen: ImageDraw.ImageDraw, sighting: Sighting, colour: str, font: Font, size: tuple[int, int]) -> None:
     """A box, its label and its dominant colours."""
     box = sighting.box
     left, top, right, bottom = box.left * size[0], box.top * size[1], box.right * size[0], box.bottom * size[1]
@@ -60,11 +58,14 @@ def draw_sighting(
         pen.rectangle((x, y + 3, x + 17, y + 20), fill=swatch.rgb, outline="white")
 
 
-def draw_strip(verdict: Verdict, font: ImageFont.FreeTypeFont | ImageFont.ImageFont) -> Image.Image:
+def draw_strip(verdict: Verdict, font: Font) -> Image.Image:
     """The prompt, each pair in its colour, and the score."""
-    rows = [(f"“{verdict.scene.prompt}”  →  ({verdict.score})", "#111111")]
-    for index, (asked, found) in enumerate(verdict.pairs):
-        rows.append((f"{asked}:  {found}", COLOURS[worst(verdict, index)]))
+    rows = [(f'"{verdict.scene.prompt}"  ->  ({verdict.score})', "#111111")]
+    rows += [
+        (f"{asked}:  {found}", COLOURS[worst(verdict, i)]) for i, (asked, found) in enumerate(verdict.pairs[:ROWS])
+    ]
+    if len(verdict.pairs) > ROWS:
+        rows.append((f"and {len(verdict.pairs) - ROWS} more", "#111111"))
     probe = ImageDraw.Draw(Image.new("RGB", (1, 1)))
     wrapped = [(line, colour) for text, colour in rows for line in wrap(text, probe, font)]
     strip = Image.new("RGB", (WIDTH, 20 + 26 * len(wrapped)), "white")
@@ -74,16 +75,29 @@ def draw_strip(verdict: Verdict, font: ImageFont.FreeTypeFont | ImageFont.ImageF
     return strip
 
 
-def wrap(text: str, probe: ImageDraw.ImageDraw, font: ImageFont.FreeTypeFont | ImageFont.ImageFont) -> list[str]:
-    """Lines that fit the width; very long texts are cut. Pillow's own font has Latin letters but few signs."""
+def wrap(text: str, probe: ImageDraw.ImageDraw, font: Font) -> list[str]:
+    """Lines that fit the width; very long texts are cut. Pillow's own font has Latin letters and few signs."""
+    printable = "".join(letter if ord(letter) < 0x250 else "?" for letter in text[:500].translate(SIGNS))
     rows = [""]
-    for word in text[:600].translate(SIGNS).split(" "):
-        longer = f"{rows[-1]} {word}".strip()
-        if rows[-1] and probe.textlength(longer, font=font) > WIDTH - 28:
-            rows.append(f"    {word}")
-        else:
-            rows[-1] = longer if rows[-1] == "" else f"{rows[-1]} {word}"
+    for word in printable.split():
+        for piece in textwrap.wrap(word, 60):
+            longer = f"{rows[-1]} {piece}" if rows[-1] else piece
+            if probe.textlength(longer, font=font) > WIDTH - 28:
+                rows.append(f"    {piece}")
+            else:
+                rows[-1] = longer
     return rows
+
+
+def can_write(path: Path, image: str) -> None:
+    """Complain before the work is done, not after it."""
+    endings = Image.registered_extensions()
+    if path.suffix.lower() not in endings or endings[path.suffix.lower()] not in Image.SAVE:
+        raise UserError(f"can't write a picture to {path}: its name must end in .png, .jpg or the like")
+    if not path.parent.is_dir():
+        raise UserError(f"can't write the picture to {path}: there is no folder {path.parent}")
+    if path.exists() and Path(image).exists() and path.samefile(image):
+        raise UserError(f"{path} is the picture itself; write the result to another file")
 
 
 def save(verdict: Verdict, path: Path) -> None:

@@ -24,7 +24,7 @@ def load_picture(source: Source, settings: Settings, frame: int = 0) -> Picture:
     width, height = image.size
     if width * height > settings.max_megapixels * 1e6:
         raise ImageError(
-            f"{name} is {width} × {height}, {width * height / 1e6:.0f} megapixels; "
+            f"{name} is {width} × {height}, {width * height / 1e6:.3g} megapixels; "
             f"the limit is {settings.max_megapixels:g} (setting max_megapixels)"
         )
     try:
@@ -48,6 +48,10 @@ def opened(source: Source, name: str) -> tuple[bytes, Image.Image]:
             source = Image.fromarray(source)
         if isinstance(source, Image.Image):
             return source.mode.encode() + source.tobytes(), source.copy()
+        if isinstance(source, str) and source.startswith(("http://", "https://")):
+            raise ImageError(f"{name} is an address: fetch it first, pictures are read from files")
+        if not name:
+            raise ImageError("no picture was named")
         data = source if isinstance(source, bytes) else Path(source).read_bytes()
         if not data:
             raise ImageError(f"{name} is empty (0 bytes)")
@@ -76,11 +80,7 @@ def to_rgb(image: Image.Image) -> Image.Image:
     """RGB on white. Sixteen-bit and floating-point pictures are scaled, not clipped."""
     if image.mode in ("I", "F") or image.mode.startswith("I;16"):
         values = np.asarray(image, dtype=np.float64)
-        top = (
-            65535.0
-            if image.mode.startswith("I") and values.max(initial=0) > 255
-            else max(255.0, float(values.max(initial=0)))
-        )
+        top = brightest(image.mode, float(values.max(initial=0)))
         image = Image.fromarray(np.clip(values / top * 255, 0, 255).astype(np.uint8))
     if image.mode == "P" and "transparency" in image.info:
         image = image.convert("RGBA")
@@ -89,3 +89,11 @@ def to_rgb(image: Image.Image) -> Image.Image:
         white = Image.new("RGBA", image.size, "white")
         image = Image.alpha_composite(white, image)
     return image.convert("RGB")
+
+
+def brightest(mode: str, largest: float) -> float:
+    """The value that stands for white: the mode says so, or the smallest usual one that nothing exceeds."""
+    if mode.startswith("I;16"):
+        return 65535.0
+    usual = (1.0, 255.0, 65535.0) if mode == "F" else (255.0, 65535.0)
+    return next((top for top in usual if largest <= top), largest)

@@ -20,9 +20,7 @@ def detector(settings: Settings) -> Detector:
     key = settings.detector, settings.model_dump_json()
     with loading:
         if key not in loaded:
-            name, _, argument = settings.detector.partition(":")
-            module = plugins.load("vision.detectors", name)
-            loaded[key] = module.load(settings, argument) if argument else module.load(settings)
+            loaded[key] = plugins.load("vision.detectors", settings.detector).load(settings)
         return loaded[key]
 
 

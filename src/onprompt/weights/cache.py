@@ -5,14 +5,14 @@ from __future__ import annotations
 import errno
 import hashlib
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache as remember
 from pathlib import Path
 
 from filelock import FileLock
 
-from onprompt.errors import NotFetched, WeightsError, WrongHash
+from onprompt.errors import NotFetched, UserError, WeightsError, WrongHash
 from onprompt.settings import Settings
 from onprompt.weights.manifest import File, find
 from onprompt.weights.sources import SourceFailed, deliver, in_order
@@ -56,6 +56,7 @@ def trusted(path: Path, sha256: str) -> bool:
 def paths(names: Sequence[str], settings: Settings) -> dict[str, Path]:
     """The files of the given names, fetched where they are not here yet."""
     files = find(names)
+    allowed(files, settings)
     if absent := [file for file in files if not location(file, settings).is_file()]:
         pull(absent, settings)
     found = {file.name: location(file, settings) for file in files}
@@ -64,8 +65,18 @@ def paths(names: Sequence[str], settings: Settings) -> dict[str, Path]:
     return found
 
 
-def pull(files: Iterable[File], settings: Settings) -> None:
+def allowed(files: Sequence[File], settings: Settings) -> None:
+    """Complain if only permissive files may be used and one is not."""
+    for file in files:
+        if settings.permissive and not file.permissive:
+            raise UserError(
+                f"{file.name} is under {file.licence}, and permissive = true allows Apache, MIT and BSD files only"
+            )
+
+
+def pull(files: Sequence[File], settings: Settings) -> None:
     """Fetch what is absent or damaged. Two processes that start together fetch once."""
+    allowed(files, settings)
     where = folder(settings)
     with clear_errors(where):
         where.mkdir(parents=True, exist_ok=True)

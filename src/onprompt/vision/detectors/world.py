@@ -1,4 +1,4 @@
-"""Objects by name, from some 1,600 names, by YOLO-World: the words of the prompt and others that compete with them."""
+"""Objects by name, from some 2,100 names, by YOLO-World: the words of the prompt and others that compete with them."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from onprompt.weights.torchfile import read_tensors
 SIDE = 640
 GREY = 114  # the border that the network was trained with
 LEAST = 0.01  # raw scores below this are never looked at
+FAINT = 0.15  # odds added to each member of a kind: where all are fainter than this, none stands out
 
 
 class Claims(NamedTuple):
@@ -117,7 +118,7 @@ def told_apart(scores: Floats, words: list[str], name: str, kind: str, parts: tu
 
     The words "man" and "woman" score low and alike wherever there is a person: only their ratio says something.
     """
-    odds = {part: np.exp(logit(scores[words.index(part)])) for part in parts}
+    odds = {part: np.exp(logit(scores[words.index(part)])) + FAINT for part in parts}
     covered = [odds[part] for part in parts if part in (*ontology.same(name), *ontology.members(name))]
     share: Floats = scores[words.index(kind)] * sum(covered) / sum(odds.values())
     return share

@@ -1,0 +1,65 @@
+"""Step 3: how many were asked for, how many are there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from onprompt.settings import Settings
+from onprompt.types import Check, Count, Outcome, Sighting
+
+
+def count_score(count: Count, number: int, settings: Settings) -> float:
+    """1 within the range asked for; else the ratio to its nearer end, to a power (the seed's partial penalty)."""
+    if count.low <= number and (count.high is None or number <= count.high):
+        return 1.0
+    if not count.explicit and count.high is None:
+        return settings.minor_score  # one where "dogs" were asked for
+    if not count.explicit and count.high == 1:
+        return settings.article_surplus  # "a dog" is not "just one dog"
+    near = count.low if number < count.low else count.high or 0
+    return float((min(near, number) / max(near, number)) ** settings.count_steepness)
+
+
+def asked_words(count: Count) -> str:
+    """The number asked for, in figures."""
+    if count.exact is not None:
+        return str(count.exact)
+    return f"{count.low} or more" if count.high is None else f"{count.low} to {count.high}"
+
+
+def count_check(
+    check: Check, count: Count, chosen: Sequence[Sighting], candidates: Sequence[Sighting], settings: Settings
+) -> Check:
+    """How many there are against how many were asked for; weak sightings that could make it up leave it open."""
+    number, score = len(chosen), count_score(count, len(chosen), settings)
+    counted = replace(
+        check,
+        kind="count",
+        asked=asked_words(count),
+        found=f"found {number}",
+        outcome=outcome_of(score, settings),
+        score=score,
+        confidence=min(each.confidence for each in chosen),
+    )
+    if check.outcome is Outcome.LOW_CONFIDENCE:
+        counted = replace(counted, outcome=Outcome.LOW_CONFIDENCE)
+    weak = [each.confidence for each in candidates if each.confidence < settings.low_confidence and each not in chosen]
+    if number >= count.low or not weak:
+        return counted
+    likely = max(weak)
+    better = count_score(count, min(number + len(weak), count.low), settings)
+    return replace(
+        counted,
+        found=f"found {number} and {len(weak)} less sure ({likely:.2f})",
+        outcome=Outcome.LOW_CONFIDENCE,
+        score=score + likely * (better - score),
+        confidence=max(likely, 1 - likely),
+    )
+
+
+def outcome_of(score: float, settings: Settings) -> Outcome:
+    """A right number, nearly right, or wrong."""
+    if score == 1:
+        return Outcome.MATCHED
+    return Outcome.PARTIAL if score >= settings.minor_score else Outcome.MISMATCH

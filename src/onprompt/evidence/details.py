@@ -1,0 +1,88 @@
+"""Step 3: the attributes and relations of an object, each as a check."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from onprompt.evidence.attributes import Measured, measure, measure_text
+from onprompt.settings import Settings
+from onprompt.types import Attribute, Check, Known, Outcome, Relation, Scene, Sighting, Thing
+from onprompt.vision.geometry import RELATIONS
+
+
+def attribute_check(
+    blank: Check, attribute: Attribute, chosen: Sequence[Sighting], lines: Sequence[Sighting], settings: Settings
+) -> Check:
+    """One attribute over all chosen sightings."""
+    check = replace(blank, kind=attribute.kind, asked=attribute.value)
+    if attribute.kind == "text":
+        return graded(replace(check, source="pp-ocr"), [measure_text(attribute.value, lines, settings)], settings)
+    if not chosen:
+        return not_there(check)
+    measured = [m for each in chosen if (m := measure(attribute, each, settings))]
+    if not measured:
+        return replace(check, found=f"nothing here measures {attribute.kind}")
+    source = "pixels" if attribute.kind == "color" else "box"
+    return graded(replace(check, source=source, box=chosen[0].box), measured, settings)
+
+
+def not_there(check: Check) -> Check:
+    """A claim about an object that is missing, or can't be looked for at all."""
+    if check.outcome is Outcome.MISSING:
+        return replace(check, found="not there to be looked at", confidence=1.0)
+    return replace(check, found="the object itself can't be looked for")
+
+
+def graded(check: Check, measured: Sequence[Measured], settings: Settings) -> Check:
+    """A check with the mean of what was measured."""
+    score = sum(each.score for each in measured) / len(measured)
+    confidence = min(each.confidence for each in measured)
+    if confidence < settings.low_confidence:
+        outcome = Outcome.LOW_CONFIDENCE
+    elif score >= (1 + settings.minor_score) / 2:
+        outcome = Outcome.MATCHED
+    else:
+        outcome = Outcome.PARTIAL if score >= settings.minor_score / 2 else Outcome.MISMATCH
+    found = "; ".join(dict.fromkeys(each.found for each in measured))
+    return replace(check, found=f"found {found}", outcome=outcome, score=score, confidence=confidence)
+
+
+def relation_check(
+    blank: Check,
+    scene: Scene,
+    relation: Relation,
+    chosen: Sequence[Sequence[Sighting]],
+    known: Mapping[str, Known],
+    settings: Settings,
+) -> Check:
+    """A relation holds for a subject if it holds for the target that suits it best."""
+    target = scene.things[relation.target]
+    check = replace(blank, kind="relation", asked=f"{relation.name} {target.phrase}")
+    subjects, targets = chosen[blank.thing], chosen[relation.target]
+    holds = RELATIONS.get(relation.name)
+    if holds is None:
+        return replace(check, found=f"nothing here measures {relation.name!r}", outcome=Outcome.UNVERIFIABLE)
+    if target.canonical not in known:
+        return replace(check, found=f"{target.canonical} can't be looked for", outcome=Outcome.UNVERIFIABLE)
+    if not subjects:
+        return not_there(check)
+    if not targets:
+        return replace(check, found=f"{target.canonical} is missing", outcome=Outcome.MISMATCH, confidence=1.0)
+    likely = [max(holds(a.box, b.box) for b in targets) for a in subjects]
+    return judged(replace(check, source="boxes", box=subjects[0].box), sum(likely) / len(likely), settings)
+
+
+def judged(check: Check, likely: float, settings: Settings) -> Check:
+    """A relation that is this likely to hold."""
+    check = replace(check, confidence=max(likely, 1 - likely))
+    if likely >= settings.relation_sure:
+        return replace(check, found=f"it is ({likely:.2f})", outcome=Outcome.MATCHED, score=1.0)
+    if likely >= settings.relation_unsure:
+        return replace(check, found=f"hard to tell ({likely:.2f})", outcome=Outcome.LOW_CONFIDENCE, score=likely)
+    return replace(check, found=f"it is not ({likely:.2f})", outcome=Outcome.MISMATCH)
+
+
+def is_text(thing: Thing) -> bool:
+    """Whether the prompt asks for words and names nothing that bears them: the words are the object then."""
+    return thing.canonical == "text" and any(attribute.kind == "text" for attribute in thing.attributes)
