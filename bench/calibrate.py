@@ -13,11 +13,13 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import minimize
 
+from onprompt.language.ontology import name_of
 from onprompt.settings import load
 from onprompt.types import Box
 from onprompt.vision.calibration import CURVES, logit
 from onprompt.vision.detectors import coco, fused, world
 from onprompt.vision.image import load_picture
+from onprompt.vision.vocabulary import COCO
 
 
 def raw(confidence: float, source: str) -> float:
@@ -77,6 +79,7 @@ def main():
     data = parser.parse_args().data / "coco"
     settings = load(missing_below=0.0)
     detectors = {"picodet": coco.load(settings), "world": world.load(settings)}
+    names = [name_of(word) for word in COCO]
     rows = defaultdict(list)  # curve: photo, right or not, logits
     for number, line in enumerate((data / "photos.jsonl").open()):
         photo = json.loads(line)
@@ -87,7 +90,7 @@ def main():
             x, y, w, h = each["bbox"]
             objects.append((each["category"], Box(x / width, y / height, (x + w) / width, (y + h) / height)))
         seen = {
-            name: [s for s in d.see(picture, coco.NAMES).sightings if raw(s.confidence, name) > -4.5]
+            name: [s for s in d.see(picture, names).sightings if raw(s.confidence, name) > -4.5]
             for name, d in detectors.items()
         }
         for name, sightings in seen.items():

@@ -8,8 +8,9 @@ from onprompt import settings as settings_module
 from onprompt.errors import SettingsError, UserError
 from onprompt.judges.evidence import EvidenceJudge
 from onprompt.language import parser
+from onprompt.language.ontology import name_of
 from onprompt.settings import Settings
-from onprompt.types import Sample, Scene, Sighting, Verdict
+from onprompt.types import Judge, Sample, Scene, Sighting, Verdict
 from onprompt.vision.image import Source, load_picture
 from onprompt.vision.look import look
 
@@ -35,13 +36,16 @@ def see(
     if isinstance(vocabulary, str):
         raise UserError("vocabulary is a list of names, not one string")
     chosen = in_force(settings)
-    seen = look(load_picture(image, chosen, frame), vocabulary, chosen)
+    seen = look(load_picture(image, chosen, frame), [name_of(word) for word in vocabulary], chosen)
     asked = (sighting for sighting in seen.sightings if sighting.label in vocabulary)
     return tuple(sorted(asked, key=lambda sighting: -sighting.confidence))
 
 
-def verify(image: Source, prompt: str, *, frame: int = 0, settings: Settings | None = None) -> Verdict:
-    """Does this image show what the prompt asks for? A score of 0 to 4, and the evidence."""
+def verify(
+    image: Source, prompt: str, *, major: Sequence[str] = (), frame: int = 0, settings: Settings | None = None
+) -> Verdict:
+    """Does this image show what the prompt asks for? A score of 0 to 4, and evidence; `major` objects weigh more."""
     chosen = in_force(settings)
     picture = load_picture(image, chosen, frame)
-    return EvidenceJudge(chosen).judge(Sample(picture.name, prompt, picture))
+    judge: Judge = EvidenceJudge(chosen)
+    return judge.judge(Sample(picture.name, prompt, picture, tuple(major)))

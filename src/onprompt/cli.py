@@ -55,6 +55,7 @@ def verify(
     picture: Annotated[
         Path | None, typer.Option(help="Write the picture with boxes and findings to this file.")
     ] = None,
+    major: Annotated[list[str] | None, typer.Option(help="An object that weighs more; may be given again.")] = None,
     frame: Annotated[int, typer.Option(help="Which frame of an animation, from 0.")] = 0,
     detector: Annotated[str, typer.Option(help="Which detector looks: fused, coco, world.")] = "",
     permissive: Permissive = False,
@@ -67,7 +68,9 @@ def verify(
         from onprompt.report.picture import can_write
 
         can_write(picture, image)
-    verdict = api.verify(image, prompt, frame=frame, settings=chosen(detector=detector, permissive=permissive))
+    verdict = api.verify(
+        image, prompt, major=major or (), frame=frame, settings=chosen(detector=detector, permissive=permissive)
+    )
     if picture:
         from onprompt.report.picture import save
 

@@ -68,7 +68,7 @@ class Settings(BaseModel):
     count_steepness: float = number(4.0, "step 3: a wrong count scores (smaller / larger) to this power", 0, 20)
     article_surplus: float = number(0.9, "step 3: count score where 'a' or 'an' is met by more than one")
     subtype_score: float = number(
-        0.8, "step 7: class score where only the broader kind can be told (chair for office chair)"
+        0.7, "step 7: class score where only the broader kind can be told (chair for office chair)"
     )
     relation_sure: float = number(0.6, "step 3: a relation at least this likely holds")
     relation_unsure: float = number(0.4, "step 3: below this it fails; between the two it is LOW_CONFIDENCE")
@@ -81,7 +81,7 @@ class Settings(BaseModel):
     attributes_3: float = number(0.70, "step 5: attribute_accuracy for a 3")
     presence_2: float = number(0.50, "step 5: overall_presence_score for a 2")
     presence_1: float = number(0.20, "step 5: overall_presence_score for a 1")
-    major_weight: float = number(1.0, "step 5: weight of an object marked major; others weigh 1", 0, 1000)
+    major_weight: float = number(2.0, "step 5: weight of an object marked major; others weigh 1", 0, 1000)
     prior: float = number(0.5, "the value where nothing at all is verifiable")
     review_below: float = number(0.5, "coverage under which a person should look")
 

@@ -81,6 +81,26 @@ class Scene:
     flags: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Name:
+    """What is to be looked for, with what is known of the word.
+
+    `same` are its synonyms with itself first, `members` what is a kind of it, `broader` what it is a kind of, `rivals`
+    what it is easily taken for, and `split` a kind with the members that it is told from (person: man, woman, …).
+    """
+
+    label: str
+    same: tuple[str, ...]
+    members: frozenset[str] = frozenset()
+    broader: tuple[str, ...] = ()
+    rivals: frozenset[str] = frozenset()
+    split: tuple[str, tuple[str, ...]] | None = None
+
+    def may_be(self, word: str) -> bool:
+        """Whether a word may be said of the same thing."""
+        return word in self.same or word in self.members or word in self.broader
+
+
 # ---- what is there -------------------------------------------------------------------------------------------------
 
 
@@ -193,6 +213,7 @@ class Check:
     source: str
     thing: int
     box: Box | None = None
+    chosen: tuple[Sighting, ...] = ()
     candidates: tuple[Sighting, ...] = ()
 
     def __str__(self) -> str:
@@ -228,6 +249,7 @@ class Sample:
     id: str
     prompt: str
     picture: Picture
+    major: tuple[str, ...] = ()  # names of objects that weigh more
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +272,7 @@ class Detector(Protocol):
         """The model files that it uses, by their names in the manifest."""
         ...
 
-    def see(self, picture: Picture, names: Sequence[str]) -> Seen:
+    def see(self, picture: Picture, names: Sequence[Name]) -> Seen:
         """The sightings of `names`, and of whatever else was noticed."""
         ...
 

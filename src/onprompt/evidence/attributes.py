@@ -61,6 +61,6 @@ def measure_text(asked: str, lines: Sequence[Sighting], settings: Settings) -> M
     whole = " ".join(line.text for line in lines)
     read = [(text.similarity(asked, line.text), line.text, line.confidence) for line in lines]
     read.append((text.similarity(asked, whole), whole, min((line.confidence for line in lines), default=1.0)))
-    likeness, found, confidence = max(read)
+    likeness, found, confidence = max(read, key=lambda each: (each[0], each[2], -len(each[1])))
     score = 1.0 if likeness >= settings.text_match else settings.minor_score if likeness >= settings.text_near else 0.0
     return Measured(score, f'"{found}"' if found else "no text", confidence if score else 1.0)

@@ -45,17 +45,26 @@ def count_check(
     if check.outcome is Outcome.LOW_CONFIDENCE:
         counted = replace(counted, outcome=Outcome.LOW_CONFIDENCE)
     weak = [each.confidence for each in candidates if each.confidence < settings.low_confidence and each not in chosen]
-    if number >= count.low or not weak:
+    if number >= count.low or number + len(weak) < count.low:
         return counted
-    likely = max(weak)
-    better = count_score(count, min(number + len(weak), count.low), settings)
     return replace(
         counted,
-        found=f"found {number} and {len(weak)} less sure ({likely:.2f})",
+        found=f"found {number} and {len(weak)} less sure ({max(weak):.2f})",
         outcome=Outcome.LOW_CONFIDENCE,
-        score=score + likely * (better - score),
-        confidence=max(likely, 1 - likely),
+        score=expected_score(count, number, weak, settings),
+        confidence=max(weak),
     )
+
+
+def expected_score(count: Count, number: int, weak: Sequence[float], settings: Settings) -> float:
+    """The mean count score over all ways in which weak sightings may be real or not."""
+    chances = [1.0]  # of 0, 1, 2 … real ones
+    for chance in weak:
+        chances = [
+            (chances[k] if k < len(chances) else 0.0) * (1 - chance) + (chances[k - 1] if k else 0.0) * chance
+            for k in range(len(chances) + 1)
+        ]
+    return sum(chance * count_score(count, number + k, settings) for k, chance in enumerate(chances))
 
 
 def outcome_of(score: float, settings: Settings) -> Outcome:

@@ -10,6 +10,8 @@ from onprompt.settings import Settings
 from onprompt.types import Attribute, Check, Known, Outcome, Relation, Scene, Sighting, Thing
 from onprompt.vision.geometry import RELATIONS
 
+ITSELF = 0.8  # IoU from which two sightings are one object under two names
+
 
 def attribute_check(
     blank: Check, attribute: Attribute, chosen: Sequence[Sighting], lines: Sequence[Sighting], settings: Settings
@@ -69,7 +71,10 @@ def relation_check(
         return not_there(check)
     if not targets:
         return replace(check, found=f"{target.canonical} is missing", outcome=Outcome.MISMATCH, confidence=1.0)
-    likely = [max(holds(a.box, b.box) for b in targets) for a in subjects]
+    others = [[b for b in targets if a.box.iou(b.box) < ITSELF] for a in subjects]
+    if not any(others):
+        return replace(check, found="one object would have to be both", outcome=Outcome.MISMATCH, confidence=1.0)
+    likely = [max((holds(a.box, b.box) for b in near), default=0.0) for a, near in zip(subjects, others, strict=True)]
     return judged(replace(check, source="boxes", box=subjects[0].box), sum(likely) / len(likely), settings)
 
 

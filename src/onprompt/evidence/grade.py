@@ -51,12 +51,12 @@ def grade(matches: Sequence[Match], settings: Settings) -> Grade:
 
 def weight(match: Match, settings: Settings) -> float:
     """How much an object counts: not at all if unverifiable, more if it is marked major."""
-    if match.outcome is Outcome.UNVERIFIABLE:
+    if not match.verifiable:
         return 0.0
     return settings.major_weight if match.thing.major else 1.0
 
 
 def attribute_accuracy(matches: Sequence[Match]) -> float:
     """The mean over all attributes and relations of the objects that were found; 1 where there is none."""
-    found = [match for match in matches if match.outcome not in (Outcome.MISSING, Outcome.UNVERIFIABLE)]
+    found = [match for match in matches if match.outcome is not Outcome.MISSING]
     return weighted_mean([check for match in found for check in match.details])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from onprompt.evidence.candidates import choose, share_out
+from onprompt.evidence.candidates import choose, fit, share_out
 from onprompt.evidence.counting import count_check
 from onprompt.evidence.details import attribute_check, is_text, relation_check
 from onprompt.settings import Settings
@@ -30,6 +30,11 @@ class Match:
         return self.checks[0].confidence
 
     @property
+    def verifiable(self) -> bool:
+        """Whether anything about the object could be checked: the words on an unknown thing can be read."""
+        return any(check.outcome is not Outcome.UNVERIFIABLE for check in self.checks)
+
+    @property
     def details(self) -> tuple[Check, ...]:
         """The checks of attributes and relations."""
         return tuple(check for check in self.checks if check.kind not in ("object", "count"))
@@ -42,8 +47,10 @@ class Match:
         if self.outcome is Outcome.MISSING:
             return 0.0
         sure = self.confidence if self.outcome is Outcome.LOW_CONFIDENCE else 1.0
-        if self.thing.absent or self.checks[0].kind != "object":  # an absence, or text that may stand anywhere
+        if self.thing.absent:
             return self.checks[0].score * sure
+        if self.checks[0].kind != "object" or self.outcome is Outcome.UNVERIFIABLE:
+            return weighted_mean(self.details)  # words that may stand anywhere, or on a thing that nobody knows
         count = next((check.score for check in self.checks if check.kind == "count"), 1.0)
         attributes = weighted_mean(self.details)
         weights = settings.weight_class, settings.weight_count, settings.weight_attributes
@@ -86,11 +93,17 @@ def presence(
 ) -> list[Check]:
     """The check of the object itself and, where it is there and a number was asked for, of its count."""
     asked = asked_words(thing)
-    blank = Check("object", asked, "", Outcome.UNVERIFIABLE, 0.0, 0.0, "none", index, candidates=tuple(candidates))
+    blank = Check(
+        "object", asked, "", Outcome.UNVERIFIABLE, 0.0, 0.0, "none", index, None, tuple(chosen), tuple(candidates)
+    )
     if known is None:
         return [replace(blank, found=f"no detector here knows the word {thing.canonical!r}")]
     if thing.absent:
-        return [absence(blank, max((each.confidence for each in chosen), default=0.0), settings)]
+        return [absence(blank, thing, candidates, known, settings)]
+    if not chosen and thing.count.low == 0:
+        return [
+            replace(blank, found="none was seen", outcome=Outcome.MATCHED, score=1.0, confidence=1.0, source="detector")
+        ]
     if not chosen:
         return [replace(blank, found="MISSING", outcome=Outcome.MISSING, confidence=1.0, source="detector")]
     surest = max(chosen, key=lambda each: each.confidence)
@@ -115,9 +128,13 @@ def asked_words(thing: Thing) -> str:
     return f"no {thing.phrase.removeprefix('a ').removeprefix('an ')}" if thing.absent else thing.phrase
 
 
-def absence(blank: Check, surest: float, settings: Settings) -> Check:
-    """Something that must not be there, of which the best sighting is this sure."""
-    check = replace(blank, source="detector")
+def absence(blank: Check, thing: Thing, candidates: Sequence[Sighting], known: Known, settings: Settings) -> Check:
+    """Something that must not be there: only a sighting that fits its attributes too would be one."""
+    fitting = [each for each in candidates if fit(thing, each, settings) == 1]
+    surest = max((each.confidence for each in fitting), default=0.0)
+    check = replace(blank, source="detector", chosen=tuple(fitting))
+    if surest and known.closeness < 1:
+        return replace(check, found=f"there is a {fitting[0].word}, and more can't be told")
     if surest >= settings.low_confidence:
         return replace(check, found=f"it is there ({surest:.2f})", outcome=Outcome.MISMATCH, confidence=surest)
     outcome = Outcome.LOW_CONFIDENCE if surest else Outcome.MATCHED

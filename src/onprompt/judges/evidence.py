@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import metadata
 from typing import Any
 
+from onprompt.errors import PromptError
 from onprompt.evidence import explain
 from onprompt.evidence.grade import Grade, grade
 from onprompt.evidence.match import Match, match
+from onprompt.language.ontology import canonical, name_of
 from onprompt.language.parser import parse
 from onprompt.rubrics.verify import RUBRIC
 from onprompt.settings import Settings
-from onprompt.types import Outcome, Picture, Sample, Scene, Verdict
+from onprompt.types import Name, Outcome, Picture, Sample, Scene, Verdict
 from onprompt.vision.look import detector, look
 from onprompt.vision.text import read_text
-from onprompt.weights.manifest import find
+from onprompt.weights.cache import hashes
 
-OURS = ("onprompt", "numpy", "opencv-python-headless", "openvino", "pillow", "rapidocr")
+OURS = ("onprompt", "numpy", "onnxruntime", "opencv-python-headless", "openvino", "pillow", "rapidocr")
 
 
 class EvidenceJudge:
@@ -29,7 +33,7 @@ class EvidenceJudge:
 
     def judge(self, sample: Sample) -> Verdict:
         """The straight line from prompt and image to verdict."""
-        scene = parse(sample.prompt, self.settings)
+        scene = weighed(parse(sample.prompt, self.settings), sample.major)
         seen = look(sample.picture, names(scene), self.settings)
         lines = read_text(sample.picture) if asks_for_text(scene) else ()
         matches = match(scene, seen, lines, self.settings)
@@ -55,9 +59,17 @@ class EvidenceJudge:
         )
 
 
-def names(scene: Scene) -> list[str]:
+def names(scene: Scene) -> list[Name]:
     """What to look for, each name once."""
-    return list(dict.fromkeys(thing.canonical for thing in scene.things if thing.canonical != "text"))
+    return [name_of(label) for label in dict.fromkeys(thing.canonical for thing in scene.things) if label != "text"]
+
+
+def weighed(scene: Scene, major: Sequence[str]) -> Scene:
+    """The scene with the named objects marked as major."""
+    heavy = {canonical(name) for name in major}
+    if strangers := heavy - {thing.canonical for thing in scene.things}:
+        raise PromptError(f"marked as major but not in the prompt: {', '.join(sorted(strangers))}")
+    return replace(scene, things=tuple(replace(thing, major=thing.canonical in heavy) for thing in scene.things))
 
 
 def asks_for_text(scene: Scene) -> bool:
@@ -93,6 +105,6 @@ def provenance(picture: Picture, settings: Settings) -> dict[str, Any]:
         "judge": "evidence",
         "versions": versions(),
         "settings": settings.model_dump(mode="json", exclude={"home", "mirror"}),
-        "weights": {file.name: file.sha256 for file in find(detector(settings).files)},
+        "weights": hashes(detector(settings).files),
         "image_sha256": picture.sha256,
     }

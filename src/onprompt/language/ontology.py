@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from onprompt.types import Known
+from onprompt.types import Name
 
 
 @cache
@@ -35,12 +35,14 @@ def kinds() -> Mapping[str, frozenset[str]]:
     return {kind: frozenset(below(kind)) for kind in direct}
 
 
-PLURALS = (("ies", "y"), ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("xes", "x"), ("zes", "z"))
+PLURALS = (("ies", "y"), ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("xes", "x"))
 
 
 def singular(name: str) -> str:
-    """One of them: `dogs` → `dog`, `fire trucks` → `fire truck`."""
+    """One of them: `dogs` → `dog`, `fire trucks` → `fire truck`; `wine glasses` are no `glasses`."""
     before, space, last = name.rpartition(" ")
+    if space and last == "glasses":
+        return f"{before} glass"
     return before + space + singular_word(last)
 
 
@@ -77,45 +79,24 @@ def members(name: str) -> frozenset[str]:
 
 
 @cache
-def related(a: str, b: str) -> bool:
-    """Whether two names may be said of one object: the same meaning, or one a kind of the other."""
-    first, second = set(same(a)), set(same(b))
-    return bool(first & (second | members(b)) or second & members(a))
-
-
-def rivals(name: str) -> set[str]:
-    """Names of other things that a detector might take for this one."""
-    return {
-        other
-        for group in data()["rivals"]
-        if set(same(name)) & set(group)
-        for other in group
-        if not related(name, other)
-    }
-
-
-def split_of(name: str) -> tuple[str, tuple[str, ...]] | None:
-    """The kind that a name is told apart in, and all the members that it is told from: woman → person, (man, …)."""
-    for kind, parts in data()["splits"].items():
-        if set(same(name)) & set(parts):
-            return kind, tuple(parts)
-    return None
-
-
-def resolve_all(names: Iterable[str], vocabulary: Collection[str], subtype_score: float) -> dict[str, Known]:
-    """How a vocabulary can answer for names; those that it can't answer for are left out."""
-    return {name: known for name in names if (known := resolve(name, vocabulary, subtype_score))}
-
-
-def resolve(name: str, vocabulary: Collection[str], subtype_score: float) -> Known | None:
-    """How a vocabulary can answer for `name`: itself or a synonym, its members, or only a broader kind of it."""
-    own = [each for each in same(name) if each in vocabulary]
-    below = sorted(member for member in members(name) if member in vocabulary)
-    if own or below:
-        return Known(tuple(own[:1] or below))
-    for kind in kinds():
-        if kind in vocabulary and members(kind) & set(same(name)):
-            return Known((kind,), subtype_score)
+def broader(name: str) -> tuple[str, ...]:
+    """What a thing is a kind of, the narrowest first: `puppy` of dog, then animal. A compound is a kind of its head."""
+    own = set(same(name))
+    above = sorted((kind for kind in kinds() if members(kind) & own), key=lambda kind: len(members(kind)))
     _, space, head = name.rpartition(" ")
-    broader = resolve(head, vocabulary, subtype_score) if space else None
-    return Known(broader.words, subtype_score) if broader else None
+    heads = [head, *same(head), *broader(head)] if space else []
+    return tuple(dict.fromkeys([*(other for kind in above for other in same(kind)), *heads]))
+
+
+def rivals(name: str) -> frozenset[str]:
+    """Names of other things that a detector might take for this one."""
+    groups = (group for group in data()["rivals"] if set(same(name)) & set(group))
+    return frozenset(other for group in groups for other in group if other not in same(name))
+
+
+@cache
+def name_of(label: str) -> Name:
+    """All that is known of a name."""
+    splits = ((kind, tuple(parts)) for kind, parts in data()["splits"].items())
+    split = next((each for each in splits if set(same(label)) & set(each[1])), None)
+    return Name(label, same(label), members(label), broader(singular(label.lower())), rivals(label), split)

@@ -48,7 +48,8 @@ SHADES = {
     "blond": "e0c890 c8a860 f0dca8",
     "blonde": "e0c890 c8a860 f0dca8",
 }
-CLUSTERS = 5
+LEVELS = 16  # a channel, in the table of named colours
+STEP = 256 // LEVELS
 SAMPLE = 2000  # pixels looked at in an object: more do not change its dominant colours
 DARK, LIGHT = 40.0, 65.0  # L* below which a colour is dark, above which it is light
 
@@ -126,6 +127,16 @@ def names_of(lab: Floats) -> list[str]:
     return [names[index] for index in delta_e(lab[:, None], known).argmin(axis=1)]
 
 
+@cache
+def table() -> NDArray[np.uint8]:
+    """The number of the basic term of each colour of a coarse RGB cube: naming a pixel is then one look-up."""
+    levels = (np.arange(LEVELS) * STEP + STEP // 2).astype(np.uint8)
+    cube = np.stack(np.meshgrid(levels, levels, levels, indexing="ij"), axis=-1).reshape(-1, 3)
+    terms_in_order = list(EXAMPLES)
+    named = [terms_in_order.index(name) for name in names_of(to_lab(cube))]
+    return np.array(named, dtype=np.uint8).reshape(LEVELS, LEVELS, LEVELS)
+
+
 def distance(swatch: Swatch, term: str) -> float:
     """ΔE2000 from a colour to the nearest that people call by the term; 0 inside the term's own region."""
     lab = np.array(swatch.lab)
@@ -138,36 +149,19 @@ def distance(swatch: Swatch, term: str) -> float:
 def dominant(picture: Picture, box: Box, settings: Settings) -> tuple[Swatch, ...]:
     """The colours that cover most of the ellipse inside a box, the largest share first."""
     pixels = ellipse_pixels(picture.pixels, box)
-    if len(pixels) < CLUSTERS:  # k-means needs as many points as clusters
-        pixels = np.repeat(pixels, CLUSTERS, axis=0)
-    lab = to_lab(pixels).astype(np.float32)
-    stop = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 12, 0.5)
-    cv2.setRNGSeed(0)  # the same picture gives the same colours
-    _, assigned, centres = cv2.kmeans(lab, CLUSTERS, np.empty(0), stop, 1, cv2.KMEANS_PP_CENTERS)
-    labels = np.asarray(assigned, dtype=np.int32).ravel()
-    clusters: dict[str, list[tuple[float, int]]] = {}
-    for index, name in enumerate(names_of(np.asarray(centres, dtype=np.float64))):
-        clusters.setdefault(name, []).append((float((labels == index).mean()), index))
-    swatches = [swatch(name, parts, lab, pixels, labels) for name, parts in clusters.items()]
-    return tuple(sorted((s for s in swatches if s.share >= settings.colour_share), key=lambda s: -s.share))
+    cells = pixels // STEP
+    named = table()[cells[:, 0], cells[:, 1], cells[:, 2]]
+    shares = np.bincount(named, minlength=len(EXAMPLES)) / len(named)
+    largest = [int(index) for index in np.argsort(-shares, kind="stable") if shares[index] >= settings.colour_share]
+    return tuple(swatch(list(EXAMPLES)[index], float(shares[index]), pixels[named == index]) for index in largest)
 
 
-def swatch(
-    name: str,
-    parts: list[tuple[float, int]],
-    lab: NDArray[np.float32],
-    pixels: NDArray[np.uint8],
-    labels: NDArray[np.int32],
-) -> Swatch:
-    """Clusters of one name as one colour: the whole share, the median of the largest cluster."""
-    largest = labels == max(parts)[1]
-    rgb = np.median(pixels[largest], axis=0)
-    middle = np.median(lab[largest], axis=0)
+def swatch(name: str, share: float, pixels: NDArray[np.uint8]) -> Swatch:
+    """All pixels of one name as one colour: their median."""
+    rgb = np.median(pixels, axis=0).astype(np.uint8)
+    lab = to_lab(rgb[None])[0]
     return Swatch(
-        name,
-        (int(rgb[0]), int(rgb[1]), int(rgb[2])),
-        (float(middle[0]), float(middle[1]), float(middle[2])),
-        round(sum(share for share, _ in parts), 4),
+        name, (int(rgb[0]), int(rgb[1]), int(rgb[2])), (float(lab[0]), float(lab[1]), float(lab[2])), round(share, 4)
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from onprompt import plugins
 from onprompt.settings import Settings
-from onprompt.types import Detector, Picture, Seen, Sighting
+from onprompt.types import Detector, Name, Picture, Seen, Sighting
 from onprompt.vision import colour, geometry
 
 loaded: dict[tuple[str, str], Detector] = {}
@@ -24,7 +24,7 @@ def detector(settings: Settings) -> Detector:
         return loaded[key]
 
 
-def look(picture: Picture, names: Sequence[str], settings: Settings) -> Seen:
+def look(picture: Picture, names: Sequence[Name], settings: Settings) -> Seen:
     """What the detector sees, each sighting measured; colours are read only of what was asked for."""
     seen = detector(settings).see(picture, names)
     measured = (measure(sighting, picture, settings, sighting.label in seen.known) for sighting in seen.sightings)

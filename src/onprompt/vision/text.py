@@ -32,19 +32,24 @@ def read_text(picture: Picture) -> tuple[Sighting, ...]:
     return tuple(lines)
 
 
-def folded(text: str) -> str:
-    """Letters and digits only, without case and accents."""
+def folded(text: str) -> list[str]:
+    """The words, letters and digits only, without case and accents."""
     plain = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(letter for letter in plain if letter.isalnum())
+    kept = "".join(letter if letter.isalnum() else " " for letter in plain if not unicodedata.combining(letter))
+    return kept.split()
 
 
 def similarity(asked: str, read: str) -> float:
-    """1 where the asked text stands somewhere in what was read; less for each letter that differs."""
-    want, have = folded(asked), folded(read)
-    if not want or not have:
+    """1 where the asked words stand in what was read, however they are spaced; less for each letter that differs."""
+    want, words = folded(asked), folded(read)
+    if not want or not words:
         return 0.0
-    if want in have:
-        return 1.0
-    size = len(want)
-    windows = {have[start : start + size] for start in range(max(1, len(have) - size + 1))}
-    return max(SequenceMatcher(None, want, window, autojunk=False).ratio() for window in windows)
+    matcher = SequenceMatcher(None, autojunk=False)
+    matcher.set_seq2("".join(want))
+    best = 0.0
+    for size in range(max(1, len(want) - 1), len(want) + 2):  # a reader may join two words or part one
+        for start in range(max(1, len(words) - size + 1)):
+            matcher.set_seq1("".join(words[start : start + size]))
+            if matcher.real_quick_ratio() > best and matcher.quick_ratio() > best:
+                best = max(best, matcher.ratio())
+    return best

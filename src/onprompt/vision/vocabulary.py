@@ -1,19 +1,32 @@
-"""The names that the open-vocabulary detector has text vectors for: COCO, LVIS, Objects365, OpenImages."""
+"""The names that the detectors know, and how they answer for other names.
+
+PicoDet knows the 80 COCO names; YOLO-World those that have a text vector, from COCO, LVIS, Objects365 and OpenImages.
+"""
 
 from __future__ import annotations
 
 import csv
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onprompt.vision.detectors.coco import NAMES
+from onprompt.types import Known, Name
 
+COCO_LIST = """
+person, bicycle, car, motorcycle, airplane, bus, train, truck, boat, traffic light, fire hydrant, stop sign,
+parking meter, bench, bird, cat, dog, horse, sheep, cow, elephant, bear, zebra, giraffe, backpack, umbrella,
+handbag, tie, suitcase, frisbee, skis, snowboard, sports ball, kite, baseball bat, baseball glove, skateboard,
+surfboard, tennis racket, bottle, wine glass, cup, fork, knife, spoon, bowl, banana, apple, sandwich, orange,
+broccoli, carrot, hot dog, pizza, donut, cake, chair, couch, potted plant, bed, dining table, toilet, tv,
+laptop, mouse, remote, keyboard, cell phone, microwave, oven, toaster, sink, refrigerator, book, clock, vase,
+scissors, teddy bear, hair drier, toothbrush
+"""
+COCO = tuple(" ".join(COCO_LIST.split()).split(", "))
 FILES = (
     *("coco_vectors.npy", "lvis_vectors.npy", "lvis_names.json", "o365_vectors.npy", "o365_names.csv"),
     *("oid_vectors.npy", "oid_names.txt"),
@@ -28,20 +41,35 @@ class Vocabulary:
     vectors: NDArray[np.float32]
 
 
+def resolve(name: Name, words: Collection[str], subtype_score: float) -> Known | None:
+    """How a vocabulary can answer for a name: by itself or a synonym, by its members, or only by a broader kind."""
+    own = [word for word in name.same if word in words]
+    below = sorted(word for word in name.members if word in words)
+    if own or below:
+        return Known(tuple(own[:1] or below))
+    above = [word for word in name.broader if word in words]
+    return Known((above[0],), subtype_score) if above else None
+
+
+def resolve_all(names: Iterable[Name], words: Collection[str], subtype_score: float) -> dict[str, Known]:
+    """How a vocabulary can answer for names; those that it can't answer for are left out."""
+    return {name.label: known for name in names if (known := resolve(name, words, subtype_score))}
+
+
 def plain(name: str) -> str:
     """`crow_(bird)` → `crow`, `Infant bed` → `infant bed`."""
     return " ".join(re.sub(r"\(.*?\)", "", name.replace("_", " ")).lower().split())
 
 
-def read(files: Mapping[str, Path]) -> Vocabulary:
+def read(folder: Path) -> Vocabulary:
     """All names with their vectors. A list's own name for a thing goes before any list's synonym of it."""
     lists = {
-        "coco_vectors.npy": [[name] for name in NAMES],
-        "lvis_vectors.npy": lvis_names(files["lvis_names.json"]),
-        "o365_vectors.npy": o365_names(files["o365_names.csv"]),
-        "oid_vectors.npy": oid_names(files["oid_names.txt"]),
+        "coco_vectors.npy": [[name] for name in COCO],
+        "lvis_vectors.npy": lvis_names(folder / "lvis_names.json"),
+        "o365_vectors.npy": o365_names(folder / "o365_names.csv"),
+        "oid_vectors.npy": oid_names(folder / "oid_names.txt"),
     }
-    blocks = [np.load(files[file], allow_pickle=False).astype(np.float32) for file in lists]
+    blocks = [np.load(folder / file, allow_pickle=False).astype(np.float32) for file in lists]
     names = [aliases for each in lists.values() for aliases in each]
     vectors = np.concatenate(blocks)
     if [len(block) for block in blocks] != [len(each) for each in lists.values()]:

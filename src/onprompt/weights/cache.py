@@ -14,7 +14,7 @@ from filelock import FileLock
 
 from onprompt.errors import NotFetched, UserError, WeightsError, WrongHash
 from onprompt.settings import Settings
-from onprompt.weights.manifest import File, find
+from onprompt.weights.manifest import File, find, manifest
 from onprompt.weights.sources import SourceFailed, deliver, in_order
 
 
@@ -72,6 +72,18 @@ def allowed(files: Sequence[File], settings: Settings) -> None:
             raise UserError(
                 f"{file.name} is under {file.licence}, and permissive = true allows Apache, MIT and BSD files only"
             )
+
+
+@remember
+def file_hash(name: str) -> str:
+    """The pinned hash of a file of the manifest; of any other file, which a plug-in may bring, what it is on disk."""
+    pinned = {file.name: file.sha256 for file in manifest()}
+    return pinned.get(name) or (digest(Path(name)) if Path(name).is_file() else "unknown")
+
+
+def hashes(names: Sequence[str]) -> dict[str, str]:
+    """sha256 by name, for the record."""
+    return {Path(name).name: file_hash(name) for name in names}
 
 
 def pull(files: Sequence[File], settings: Settings) -> None:

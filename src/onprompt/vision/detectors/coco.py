@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
 
 import cv2
 import numpy as np
 
-from onprompt.language import ontology
 from onprompt.settings import Settings
-from onprompt.types import Box, Known, Picture, Seen, Sighting
+from onprompt.types import Box, Known, Name, Picture, Seen, Sighting
 from onprompt.vision.boxes import distinct
 from onprompt.vision.calibration import calibrated
 from onprompt.vision.runtime import Network, core, taking_pixels
+from onprompt.vision.vocabulary import COCO, resolve_all
 from onprompt.weights.cache import paths
 
 FILES = ("picodet.pdmodel", "picodet.pdiparams")
 SIDE = 416
 MEAN, SPREAD = (123.675, 116.28, 103.53), (58.395, 57.12, 57.375)  # of ImageNet, as the network was trained with
-
-LIST = """
-person, bicycle, car, motorcycle, airplane, bus, train, truck, boat, traffic light, fire hydrant, stop sign,
-parking meter, bench, bird, cat, dog, horse, sheep, cow, elephant, bear, zebra, giraffe, backpack, umbrella,
-handbag, tie, suitcase, frisbee, skis, snowboard, sports ball, kite, baseball bat, baseball glove, skateboard,
-surfboard, tennis racket, bottle, wine glass, cup, fork, knife, spoon, bowl, banana, apple, sandwich, orange,
-broccoli, carrot, hot dog, pizza, donut, cake, chair, couch, potted plant, bed, dining table, toilet, tv,
-laptop, mouse, remote, keyboard, cell phone, microwave, oven, toaster, sink, refrigerator, book, clock, vase,
-scissors, teddy bear, hair drier, toothbrush
-"""
-NAMES = tuple(" ".join(LIST.split()).split(", "))
 
 
 class Coco:
@@ -38,10 +29,9 @@ class Coco:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        model = core().read_model(paths(self.files, settings)["picodet.pdmodel"])
-        self.network = Network(taking_pixels(model, 1, MEAN, SPREAD))
+        self.network = network(paths(self.files, settings)["picodet.pdmodel"])
 
-    def see(self, picture: Picture, names: Sequence[str]) -> Seen:
+    def see(self, picture: Picture, names: Sequence[Name]) -> Seen:
         """All 80 kinds are looked for, whatever the names; they decide only what is known."""
         scale = np.array([[SIDE, SIDE]], dtype=np.float32)  # so that boxes come out in shares of the picture
         small = cv2.resize(picture.pixels, (SIDE, SIDE), interpolation=cv2.INTER_CUBIC)
@@ -53,15 +43,21 @@ class Coco:
         boxes = np.clip(rows[:, 2:], 0, 1)
         known = self.known(names)
         found = [
-            Sighting(label, NAMES[kinds[i]], Box(*map(float, boxes[i])), float(scores[i]), "picodet")
+            Sighting(label, COCO[kinds[i]], Box(*map(float, boxes[i])), float(scores[i]), "picodet")
             for i in distinct(boxes, scores, kinds, self.settings.duplicate_overlap)
-            for label in asked_by(NAMES[kinds[i]], known)
+            for label in asked_by(COCO[kinds[i]], known)
         ]
         return Seen(tuple(found), known)
 
-    def known(self, names: Sequence[str]) -> dict[str, Known]:
+    def known(self, names: Sequence[Name]) -> dict[str, Known]:
         """How the names are understood, those that are."""
-        return ontology.resolve_all(names, NAMES, self.settings.subtype_score)
+        return resolve_all(names, COCO, self.settings.subtype_score)
+
+
+@cache
+def network(path: Path) -> Network:
+    """Compiled once in a process, whatever the settings."""
+    return Network(taking_pixels(core().read_model(path), 1, MEAN, SPREAD))
 
 
 def asked_by(word: str, known: Mapping[str, Known]) -> list[str]:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from onprompt.settings import Settings
-from onprompt.types import Picture, Seen, Sighting
+from onprompt.types import Name, Picture, Seen, Sighting
 from onprompt.vision.calibration import agreed
 from onprompt.vision.detectors import coco, world
+from onprompt.vision.vocabulary import COCO
 
 SAME_OBJECT = 0.5  # IoU from which two boxes of one label are one object
 
@@ -24,28 +25,25 @@ class Fused:
         self.coco = coco.Coco(low)
         self.world = world.World(low)
 
-    def see(self, picture: Picture, names: Sequence[str]) -> Seen:
+    def see(self, picture: Picture, names: Sequence[Name]) -> Seen:
         """The union of both, with one confidence for what both see."""
         closest = self.closest(names)
-        ours = self.coco.see(picture, [name for name in names if self.coco in closest[name]])
-        theirs = self.world.see(picture, [name for name in names if self.world in closest[name]])
+        ours = self.coco.see(picture, [name for name in names if self.coco in closest[name.label]])
+        theirs = self.world.see(picture, [name for name in names if self.world in closest[name.label]])
         merged = [fuse(a, b) for a, b in paired(ours.sightings, theirs.sightings)]
         sure = sorted(
             (each for each in merged if each.confidence >= self.settings.missing_below), key=lambda s: -s.confidence
         )
         return Seen(tuple(sure), {**ours.known, **theirs.known})  # where both know a name, equally well
 
-    def closest(self, names: Sequence[str]) -> dict[str, list[coco.Coco | world.World]]:
+    def closest(self, names: Sequence[Name]) -> dict[str, list[coco.Coco | world.World]]:
         """Who is asked for each name: those that understand it best, so that no mere person passes for a woman."""
-        detectors = self.coco, self.world
-        known = {detector: detector.known(names) for detector in detectors}
-        best = {
-            name: max((known[d][name].closeness for d in detectors if name in known[d]), default=0.0) for name in names
-        }
-        return {
-            name: [d for d in detectors if name in known[d] and known[d][name].closeness == best[name]]
-            for name in names
-        }
+        known = {detector: detector.known(names) for detector in (self.coco, self.world)}
+        found: dict[str, list[coco.Coco | world.World]] = {}
+        for name in (name.label for name in names):
+            closeness = {detector: each[name].closeness for detector, each in known.items() if name in each}
+            found[name] = [detector for detector, own in closeness.items() if own == max(closeness.values())]
+        return found
 
 
 def paired(ours: Sequence[Sighting], theirs: Sequence[Sighting]) -> list[tuple[Sighting | None, Sighting | None]]:
@@ -71,7 +69,7 @@ def fuse(ours: Sighting | None, theirs: Sighting | None) -> Sighting:
     if ours:
         return replace(ours, confidence=agreed(ours.confidence, None))
     assert theirs  # noqa: S101 (a pair holds at least one)
-    return replace(theirs, confidence=agreed(None, theirs.confidence)) if theirs.word in coco.NAMES else theirs
+    return replace(theirs, confidence=agreed(None, theirs.confidence)) if theirs.word in COCO else theirs
 
 
 def load(settings: Settings) -> Fused | coco.Coco:

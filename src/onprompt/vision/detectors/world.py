@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from onprompt.language import ontology
 from onprompt.settings import Settings
-from onprompt.types import Box, Known, Picture, Seen, Sighting
+from onprompt.types import Box, Known, Name, Picture, Seen, Sighting
 from onprompt.vision import vocabulary, world_graph
 from onprompt.vision.boxes import Floats, distinct
 from onprompt.vision.calibration import calibrated, logit
-from onprompt.vision.detectors.coco import NAMES
 from onprompt.vision.runtime import Network, taking_pixels
 from onprompt.weights.cache import paths
 from onprompt.weights.torchfile import read_tensors
@@ -42,40 +42,34 @@ class World:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        files = paths(self.files, settings)
-        self.vocabulary = vocabulary.read(files)
-        model = world_graph.build(read_tensors(files["yolov8s-world.pt"]))
-        self.network = Network(taking_pixels(model, 0, (0, 0, 0), (255, 255, 255)))
+        folder = paths(self.files, settings)["yolov8s-world.pt"].parent
+        self.vocabulary, self.network = loaded(folder)
 
-    def see(self, picture: Picture, names: Sequence[str]) -> Seen:
+    def see(self, picture: Picture, names: Sequence[Name]) -> Seen:
         """Look for the names that have a vector, beside common objects that might be mistaken for them."""
         known = self.known(names)
-        words = self.words(known)
+        asked = [name for name in names if name.label in known]
+        words = self.words(asked, known)
         text = self.vocabulary.vectors[[self.vocabulary.rows[word] for word in words]]
         pixels, scale = letterboxed(picture.pixels)
         distances, scores = self.network.run([pixels[None], text])
-        claims = [*asked_claims(scores, words, known), *other_claims(scores, words, known)]
+        claims = [*asked_claims(scores, words, asked, known), other_claims(scores, words, known)]
         boxes = decoded(distances, pixels.shape[:2])
         found = (sighting for each in claims for sighting in self.sightings(each, boxes, words, scale))
         return Seen(tuple(found), known)
 
-    def known(self, names: Sequence[str]) -> dict[str, Known]:
+    def known(self, names: Sequence[Name]) -> dict[str, Known]:
         """How the names are understood, those that are."""
-        return ontology.resolve_all(names, self.vocabulary.rows, self.settings.subtype_score)
+        return vocabulary.resolve_all(names, self.vocabulary.rows, self.settings.subtype_score)
 
-    def words(self, known: dict[str, Known]) -> list[str]:
+    def words(self, asked: Sequence[Name], known: Mapping[str, Known]) -> list[str]:
         """The words of the prompt, then as distractors their rivals and the COCO names, less what may mean the same."""
         rows = self.vocabulary.rows
-        asked = dict.fromkeys(word for how in known.values() for word in how.words)
-        taken = {rows[word] for word in asked}
-        rivals = sorted({rival for name in known for rival in ontology.rivals(name) if rival in rows})
-        splits = [(kind, *parts) for name in known if (split := ontology.split_of(name)) for kind, parts in [split]]
-        distractors = (
-            name
-            for name in (*rivals, *NAMES)
-            if rows[name] not in taken and not any(ontology.related(name, word) for word in asked)
-        )
-        return list(dict.fromkeys([*asked, *(word for split in splits for word in split), *distractors]))
+        own = [word for how in known.values() for word in how.words]
+        splits = [word for name in asked if name.split for word in (name.split[0], *name.split[1])]
+        rivals = [word for name in asked for word in sorted(name.rivals) if word in rows]
+        distractors = [word for word in (*rivals, *vocabulary.COCO) if not any(name.may_be(word) for name in asked)]
+        return list({rows[word]: word for word in reversed([*own, *splits, *distractors])}.values())[::-1]
 
     def sightings(self, claims: Claims, boxes: Floats, words: list[str], scale: tuple[float, float]) -> list[Sighting]:
         """The boxes that are claimed with enough confidence, duplicates merged."""
@@ -97,40 +91,49 @@ class World:
         ]
 
 
-def asked_claims(scores: Floats, words: list[str], known: Mapping[str, Known]) -> Iterator[Claims]:
+@cache
+def loaded(folder: Path) -> tuple[vocabulary.Vocabulary, Network]:
+    """Built once in a process, whatever the settings."""
+    model = world_graph.build(read_tensors(folder / "yolov8s-world.pt"))
+    return vocabulary.read(folder), Network(taking_pixels(model, 0, (0, 0, 0), (255, 255, 255)))
+
+
+def asked_claims(
+    scores: Floats, words: list[str], asked: Sequence[Name], known: Mapping[str, Known]
+) -> Iterator[Claims]:
     """For each name, the cells that it may claim: those where no word wins that can't be said of the same thing.
 
     A woman may be called a person too, so those two do not compete; a zebra and a horse do.
     """
     winner = scores.argmax(axis=0)
-    for name, how in known.items():
-        mine = [index for index, word in enumerate(words) if word in how.words]
-        friendly = np.array([word in how.words or ontology.related(word, name) for word in words])
-        top = scores[mine].max(axis=0)
-        if split := ontology.split_of(name):
-            top = told_apart(scores, words, name, *split)
+    for name in asked:
+        answers = known[name.label].words
+        mine = [index for index, word in enumerate(words) if word in answers]
+        friendly = np.array([word in answers or name.may_be(word) for word in words])
+        top = told_apart(scores, words, name) if name.split else scores[mine].max(axis=0)
         cells = np.flatnonzero(friendly[winner] & (top >= LEAST))
-        yield Claims(name, cells, np.array(mine)[scores[mine][:, cells].argmax(axis=0)], top[cells])
+        yield Claims(name.label, cells, np.array(mine)[scores[mine][:, cells].argmax(axis=0)], top[cells])
 
 
-def told_apart(scores: Floats, words: list[str], name: str, kind: str, parts: tuple[str, ...]) -> Floats:
+def told_apart(scores: Floats, words: list[str], name: Name) -> Floats:
     """The kind's score times the name's share among the kind's members, by their odds.
 
     The words "man" and "woman" score low and alike wherever there is a person: only their ratio says something.
     """
+    kind, parts = name.split or ("", ())
     odds = {part: np.exp(logit(scores[words.index(part)])) + FAINT for part in parts}
-    covered = [odds[part] for part in parts if part in (*ontology.same(name), *ontology.members(name))]
+    covered = [odds[part] for part in parts if part in name.same or part in name.members]
     share: Floats = scores[words.index(kind)] * sum(covered) / sum(odds.values())
     return share
 
 
-def other_claims(scores: Floats, words: list[str], known: Mapping[str, Known]) -> Iterator[Claims]:
+def other_claims(scores: Floats, words: list[str], known: Mapping[str, Known]) -> Claims:
     """The cells that a distractor wins: things in the picture that nobody asked for."""
     asked = {word for how in known.values() for word in how.words}
     winner, top = scores.argmax(axis=0), scores.max(axis=0)
     other = np.array([word not in asked for word in words])
     cells = np.flatnonzero(other[winner] & (top >= LEAST))
-    yield Claims("", cells, winner[cells], top[cells])
+    return Claims("", cells, winner[cells], top[cells])
 
 
 def letterboxed(pixels: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], tuple[float, float]]:
