@@ -42,7 +42,7 @@ class Settings(BaseModel):
 
     max_megapixels: float = number(100, "step 0: larger pictures are refused", 0.01, 178)
     max_side: int = Field(
-        default=2048, ge=64, description="step 0: longer pictures are scaled down to this many pixels"
+        default=1280, ge=64, description="step 0: longer pictures are scaled down to this many pixels"
     )
     max_prompt_characters: int = Field(default=200_000, ge=1, description="step 0: longer prompts are refused")
 

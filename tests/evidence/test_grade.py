@@ -185,6 +185,53 @@ def test_weak_sightings_that_would_make_up_the_number_leave_the_count_open(setti
     assert count.found == "found 1 and 1 less sure (0.40)"
 
 
+def test_weak_sightings_count_by_their_chances(settings: Settings) -> None:
+    four = Thing("four dogs", "dog", Count(4, 4, "four", explicit=True))
+    sure, weak = [sighting("dog", 0.1 * n) for n in range(2)], [sighting("dog", 0.3 + 0.1 * n, 0.3) for n in range(2)]
+    count = match(Scene("", (four,)), seen(*sure, *weak), (), settings)[0].checks[1]
+    expected = 0.49 * (2 / 4) ** 4 + 0.42 * (3 / 4) ** 4 + 0.09
+    assert count.outcome is Outcome.LOW_CONFIDENCE
+    assert count.score == pytest.approx(expected)
+    ten = Thing("ten dogs", "dog", Count(10, 10, "ten", explicit=True))
+    count = match(Scene("", (ten,)), seen(sure[0], weak[0]), (), settings)[0].checks[1]
+    assert count.outcome is Outcome.MISMATCH, "one weak sighting can't make up for nine"
+
+
+def absence(phrase: str, attributes: tuple[Attribute, ...], found: Seen, settings: Settings) -> Outcome:
+    scene = Scene("", (Thing(phrase, "cat", Count(1, 1, "a"), attributes, absent=True),))
+    return match(scene, found, (), settings)[0].outcome
+
+
+def test_an_absence_is_broken_only_by_what_fits_it(settings: Settings) -> None:
+    blue = (Attribute("color", "blue"),)
+    assert absence("a blue cat", blue, seen(sighting("cat")), settings) is Outcome.MATCHED
+    assert absence("a blue cat", blue, seen(sighting("cat", colour=BLUE)), settings) is Outcome.MISMATCH
+    broader = Seen((sighting("cat"),), {"cat": Known(("cat",), 0.7)})
+    assert absence("a siamese cat", (), broader, settings) is Outcome.UNVERIFIABLE
+
+
+def test_at_most_two_are_met_by_none(settings: Settings) -> None:
+    scene = Scene("", (Thing("at most two dogs", "dog", Count(0, 2, "at most two", explicit=True)),))
+    assert graded(scene, seen(known=("dog",)), settings)[:2] == (4, 1)
+
+
+def test_one_object_is_not_next_to_itself(settings: Settings) -> None:
+    one = sighting("cat")
+    animal = Sighting("animal", "cat", one.box, 0.9, "test")
+    scene = Scene(
+        "",
+        (Thing("an animal", "animal", Count(1, 1, "an"), relations=(Relation("next to", 1),)), Thing("a cat", "cat")),
+    )
+    check = match(scene, seen(animal, one), (), settings)[0].checks[-1]
+    assert (check.outcome, check.found) == (Outcome.MISMATCH, "one object would have to be both")
+
+
+def test_a_subtype_that_cannot_be_told_costs_the_4(settings: Settings) -> None:
+    scene = Scene("", (Thing("an office chair", "office chair", Count(1, 1, "an")),))
+    found = Seen((sighting("office chair"),), {"office chair": Known(("chair",), settings.subtype_score)})
+    assert graded(scene, found, settings)[:2] == (3, 0.85)
+
+
 def test_the_seeds_first_and_last_examples(settings: Settings) -> None:
     """Seed 000, step 5: the book and the cup get a 4, the sofa without lamp and table a 2, the beach a 0."""
     colours = {"book": RED, "cup": BLUE}

@@ -1,6 +1,8 @@
 """The whole line on real models and photos: a right prompt gets a 4, a wrong one the right pairs and a lower score."""
 
+import hashlib
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -155,6 +157,54 @@ def test_one_where_several_were_meant_is_a_minor_point() -> None:
 def test_what_must_not_be_there_is_checked() -> None:
     assert judged("cat", "a cat, not a dog").score == 4
     assert judged("cat", "There is no cat in the picture").score == 0
+
+
+def test_a_major_object_weighs_more() -> None:
+    plain, heavy = judged("cat", "a cat and a dog"), verify(scene("cat"), "a cat and a dog", major=["cats"])
+    assert plain.value == pytest.approx(1 / 2)
+    assert heavy.value == pytest.approx(2 / 3)
+    from onprompt import OnpromptError
+
+    with pytest.raises(OnpromptError, match="marked as major but not in the prompt: zebra"):
+        verify(scene("cat"), "a cat", major=["zebra"])
+
+
+def test_a_wolf_is_not_taken_for_a_dog() -> None:
+    """Rivals compete: of two names that never fit the same thing, the likelier one gets the box."""
+    from onprompt import see
+
+    found = {each.label: each.confidence for each in see(scene("cat"), ["cat", "fox", "wolf"])}
+    assert found["cat"] > 0.9
+    assert "wolf" not in found
+    assert "fox" not in found
+
+
+def test_weak_extras_are_not_listed() -> None:
+    verdict = judged("motorcycle", "a large motorcycle")
+    assert all(each.confidence >= 0.5 for each in verdict.extras)
+    assert any(each.confidence < 0.5 for each in verdict.sightings), "there are weak ones to leave out"
+
+
+def test_another_packages_detector_needs_no_file_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import onprompt.vision.detectors as folder
+    from onprompt.settings import load
+
+    weights = tmp_path / "mine.onnx"
+    weights.write_bytes(b"mine")
+    (tmp_path / "blind.py").write_text(
+        "from onprompt.types import Known, Seen\n"
+        "class Blind:\n"
+        f"    files = ({str(weights)!r},)\n"
+        "    def see(self, picture, names):\n"
+        "        return Seen((), {name.label: Known((name.label,)) for name in names})\n"
+        "def load(settings):\n"
+        "    return Blind()\n"
+    )
+    monkeypatch.setattr(folder, "__path__", [*folder.__path__, str(tmp_path)])
+    monkeypatch.setattr(folder.__spec__, "submodule_search_locations", folder.__path__)
+    verdict = verify(scene("cat"), "a cat", settings=load(detector="blind"))
+    assert verdict.score == 0
+    assert verdict.provenance["weights"]["mine.onnx"] == hashlib.sha256(b"mine").hexdigest()
 
 
 def test_bad_arguments_are_clear_errors() -> None:

@@ -3,9 +3,7 @@
 import pytest
 
 from onprompt.language import ontology
-from onprompt.types import Known
-
-VOCABULARY = ["couch", "chair", "dog", "cat", "person", "sports ball", "tennis ball", "bus"]
+from onprompt.vision.vocabulary import COCO
 
 
 @pytest.mark.parametrize(
@@ -37,41 +35,37 @@ def test_canonical_names() -> None:
     assert ontology.canonical("Giraffe") == "giraffe"
 
 
-@pytest.mark.parametrize(
-    ("name", "known"),
-    [
-        ("dog", Known(("dog",))),
-        ("dogs", Known(("dog",))),
-        ("sofa", Known(("couch",))),
-        ("animal", Known(("cat", "dog"))),
-        ("office chair", Known(("chair",), 0.8)),
-        ("woman", Known(("person",), 0.8)),
-        ("puppy", Known(("dog",), 0.8)),
-        ("red dragon", None),
-        ("zeitgeist", None),
-    ],
-)
-def test_how_a_vocabulary_answers(name: str, known: Known | None) -> None:
-    assert ontology.resolve(name, VOCABULARY, subtype_score=0.8) == known
+def test_what_may_be_said_of_one_thing() -> None:
+    assert ontology.name_of("woman").may_be("person")
+    assert ontology.name_of("sofa").may_be("couch")
+    assert ontology.name_of("animal").may_be("puppy")
+    assert ontology.name_of("office chair").may_be("chair")
+    assert not ontology.name_of("zebra").may_be("horse")
+    assert not ontology.name_of("man").may_be("woman")
 
 
-def test_what_may_be_said_of_one_thing_is_related() -> None:
-    assert ontology.related("woman", "person")
-    assert ontology.related("sofa", "couch")
-    assert ontology.related("animal", "puppy")
-    assert not ontology.related("zebra", "horse")
-    assert not ontology.related("man", "woman")
+def test_broader_kinds_come_narrowest_first() -> None:
+    assert ontology.name_of("puppy").broader[:2] == ("dog", "doggy")
+    assert ontology.name_of("red dragon").broader == ("dragon",)
 
 
 def test_rivals_never_fit_the_same_thing() -> None:
     assert ontology.rivals("wolf") == {"dog", "fox"}
     for group in ontology.data()["rivals"]:
         for name in group:
-            assert not any(ontology.related(name, other) for other in group if other != name)
+            assert not any(ontology.name_of(name).may_be(other) for other in group if other != name)
 
 
-def test_every_name_of_the_data_is_singular_and_every_split_lies_within_its_kind() -> None:
-    for names in ontology.data()["same"]:
-        assert len(names) == len(set(names)) > 1
+def test_every_split_lies_within_its_kind_and_no_name_has_two_meanings() -> None:
+    names = [name for group in ontology.data()["same"] for name in group]
+    assert len(names) == len(set(names))
     for kind, parts in ontology.data()["splits"].items():
         assert set(parts) <= ontology.members(kind)
+
+
+@pytest.mark.parametrize("name", COCO)
+def test_the_plural_of_every_coco_name_leads_back_to_it(name: str) -> None:
+    same = {"skis": "skis", "scissors": "scissors", "sheep": "sheep", "broccoli": "broccoli"}
+    odd = same | {"person": "people", "mouse": "mice", "knife": "knives"}
+    plural = odd.get(name) or name + ("es" if name.endswith(("s", "ch", "sh")) else "s")
+    assert name in ontology.name_of(plural).same

@@ -40,7 +40,7 @@ CASES: dict[str, list[Row]] = {
     "the car is red": [("car", ONE, {"color": ["red"]}, [])],
     "a dark blue bicycle": [("bicycle", ONE, {"color": ["dark blue"]}, [])],
     "A sign that says 'OPEN' on the left": [("sign", ONE, {"text": ["OPEN"], "position": ["left"]}, [])],
-    'the words "Hello World"': [("word", PLURAL, {"text": ["Hello World"]}, [])],
+    'the words "Hello World"': [("text", SOME, {"text": ["Hello World"]}, [])],
     '"Hello"': [("text", SOME, {"text": ["Hello"]}, [])],
     "a man without a hat riding a bike": [
         ("man", ONE, {}, [("riding", 2)]),
@@ -92,6 +92,26 @@ CASES: dict[str, list[Row]] = {
         ("cup", ONE, {}, [("on", 1)]),
         ("table", ONE, {"color": ["brown"]}, []),
     ],
+    "a man without a hat or glasses": [("man", ONE, {}, []), ("no hat", ONE, {}, []), ("no eyeglasses", SOME, {}, [])],
+    "no dogs and cats": [("no dog", PLURAL, {}, []), ("no cat", PLURAL, {}, [])],
+    "there are no people and the sky is blue": [("no person", PLURAL, {}, []), ("sky", ONE, {"color": ["blue"]}, [])],
+    "a cat that is not on a table": [("cat", ONE, {}, [("not on", 1)]), ("table", ONE, {}, [])],
+    # what looks like a number or a place and is none
+    "a cat under one umbrella": [("cat", ONE, {}, [("under", 1)]), ("umbrella", ONE, {}, [])],
+    "a lamp over two tables": [("lamp", ONE, {}, [("above", 1)]), ("table", (2, 2), {}, [])],
+    "a 1957 car": [("car", ONE, {}, [])],
+    "1234567 dogs": [("dog", (1234567, 1234567), {}, [])],
+    "a cup on the right of the image and a spoon": [("cup", ONE, {"position": ["right"]}, []), ("spoon", ONE, {}, [])],
+    "a dog in the background and a cat": [("dog", ONE, {}, []), ("cat", ONE, {}, [])],
+    "a cat next to a painting": [("cat", ONE, {}, [("next to", 1)]), ("painting", ONE, {}, [])],
+    "a painting of a cat": [("cat", ONE, {}, [])],
+    # commas between adjectives and between things
+    "a cat in front of a blue, shiny wall": [
+        ("cat", ONE, {}, [("in front of", 1)]),
+        ("wall", ONE, {"color": ["blue"], "state": ["shiny"]}, []),
+    ],
+    "a red, green and blue ball": [("ball", ONE, {"color": ["red", "green", "blue"]}, [])],
+    "a red ball, a blue cube": [("ball", ONE, {"color": ["red"]}, []), ("cube", ONE, {"color": ["blue"]}, [])],
     # two colours, compounds, words on things
     "a black and white cat": [("cat", ONE, {"color": ["black", "white"]}, [])],
     "a hot dog": [("hot dog", ONE, {}, [])],

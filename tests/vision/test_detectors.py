@@ -4,15 +4,17 @@ import numpy as np
 import pytest
 
 from onprompt import see
+from onprompt.language.ontology import name_of
 from onprompt.settings import Settings, load
 from onprompt.types import Box, Picture, Sighting
 from onprompt.vision.boxes import distinct, overlaps
 from onprompt.vision.calibration import agreed, calibrated
-from onprompt.vision.detectors.coco import NAMES
+from onprompt.vision.detectors import coco, world
 from onprompt.vision.detectors.fused import paired
 from onprompt.vision.detectors.world import letterboxed
 from onprompt.vision.image import load_picture
 from onprompt.vision.look import detector
+from onprompt.vision.vocabulary import COCO
 from tests.conftest import photo
 
 
@@ -69,13 +71,15 @@ def test_extreme_shapes_do_not_break_anything(settings: Settings) -> None:
 
 
 def test_there_are_80_coco_names_without_a_blank_at_their_ends() -> None:
-    assert len(set(NAMES)) == 80
-    assert all(name == name.strip() for name in NAMES)
-    assert NAMES[12] == "parking meter"
+    assert len(set(COCO)) == 80
+    assert all(name == name.strip() for name in COCO)
+    assert COCO[12] == "parking meter"
 
 
-def test_a_detector_is_loaded_once(settings: Settings) -> None:
-    assert detector(settings) is detector(load())
+def test_networks_are_compiled_once_whatever_the_settings(settings: Settings) -> None:
+    first, second = coco.Coco(settings), coco.Coco(load(presence_4=0.95, missing_below=0.1))
+    assert first.network is second.network
+    assert world.World(settings).network is world.World(load(missing_below=0.1)).network
 
 
 def test_the_same_picture_gives_the_same_sightings_from_many_threads(settings: Settings) -> None:
@@ -83,7 +87,9 @@ def test_the_same_picture_gives_the_same_sightings_from_many_threads(settings: S
 
     picture: Picture = load_picture(photo("bus.jpg"), settings)
     with ThreadPoolExecutor(4) as pool:
-        results = list(pool.map(lambda _: detector(settings).see(picture, ["bus", "person"]), range(8)))
+        results = list(
+            pool.map(lambda _: detector(settings).see(picture, [name_of("bus"), name_of("person")]), range(8))
+        )
     assert all(result == results[0] for result in results)
 
 
@@ -96,7 +102,19 @@ def test_overlap_and_duplicates() -> None:
     assert distinct(boxes[:0], scores[:0], np.array([], dtype=int), 0.6) == []
 
 
-def test_what_both_detectors_see_is_surer_than_what_one_sees() -> None:
+def test_calibrated_values_are_the_fitted_ones() -> None:
+    """Worked by hand from the curves that bench/calibrate.py printed."""
+    raw = np.array([0.2, 0.5, 0.8], dtype=np.float32)
+    assert calibrated(raw, "world") == pytest.approx([0.320, 0.684, 0.908], abs=0.002)
+    assert calibrated(raw, "picodet") == pytest.approx([0.041, 0.5, 0.959], abs=0.002)
+    assert agreed(0.5, 0.5) == pytest.approx(0.639, abs=0.002)
+    assert agreed(0.9, 0.5) == pytest.approx(0.881, abs=0.002)
+    assert agreed(0.5, 0.9) == pytest.approx(0.806, abs=0.002)
+    assert agreed(0.9, None) == pytest.approx(0.729, abs=0.002)
+    assert agreed(None, 0.9) == pytest.approx(0.495, abs=0.002)
+
+
+def test_what_both_detectors_see_clearly_is_surer_than_what_one_sees() -> None:
     assert agreed(0.7, 0.7) > agreed(0.7, None)
     assert agreed(0.7, 0.7) > agreed(None, 0.7)
     assert agreed(0.9, 0.7) > agreed(0.8, 0.7)

@@ -101,7 +101,7 @@ def test_a_frame_that_is_not_there_is_an_error(settings: Settings) -> None:
 
 def test_large_pictures_are_scaled_down_and_keep_their_size_on_record(settings: Settings) -> None:
     picture = load_picture(Image.new("RGB", (5000, 1000)), settings)
-    assert picture.pixels.shape[:2] == (410, 2048)
+    assert picture.pixels.shape[:2] == (256, 1280)
     assert picture.size == (5000, 1000)
 
 
@@ -153,3 +153,46 @@ def test_arrays_bytes_and_images_are_taken_as_they_are(settings: Settings) -> No
     pixels = np.asarray(half_red_half_blue())
     for source in (pixels, half_red_half_blue(), encoded(half_red_half_blue(), "PNG")):
         assert np.array_equal(load_picture(source, settings).pixels, pixels)
+
+
+def sane(data: bytes, settings: Settings) -> bool:
+    """Whether bytes give a picture or an error that names it, and nothing else."""
+    try:
+        return load_picture(data, settings).pixels.ndim == 3
+    except ImageError as error:
+        return str(error).startswith("the picture")
+
+
+def test_an_animation_cut_anywhere_is_a_picture_or_a_clear_error(settings: Settings) -> None:
+    whole = animation()
+    for end in range(0, len(whole), 3):
+        assert sane(whole[:end], settings)
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "TIFF", "GIF", "BMP", "AVIF"])
+def test_damaged_files_are_pictures_or_clear_errors(kind: str, settings: Settings) -> None:
+    whole = bytearray(encoded(half_red_half_blue((64, 48)), kind))
+    rng = np.random.default_rng(0)
+    for _ in range(120):
+        damaged = whole.copy()
+        for place in rng.integers(0, len(whole), 6):
+            damaged[place] = rng.integers(0, 256)
+        assert sane(bytes(damaged), settings)
+
+
+def test_formats_that_start_another_program_are_refused(settings: Settings) -> None:
+    with pytest.raises(ImageError, match="not a picture in a format that can be read"):
+        load_picture(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n%%EndComments\n", settings)
+
+
+def test_a_page_has_its_own_size_and_limit(settings: Settings) -> None:
+    pages = [Image.new("RGB", (100, 100)), Image.new("RGB", (300, 200))]
+    stack = encoded(pages[0], "TIFF", save_all=True, append_images=pages[1:])
+    assert load_picture(stack, settings, frame=1).size == (300, 200)
+    with pytest.raises(ImageError, match="300 × 200"):
+        load_picture(stack, settings.model_copy(update={"max_megapixels": 0.02}), frame=1)
+
+
+def test_pictures_of_another_shape_have_another_hash(settings: Settings) -> None:
+    wide, high = (load_picture(np.zeros((*shape, 3), dtype=np.uint8), settings) for shape in ((20, 30), (30, 20)))
+    assert wide.sha256 != high.sha256

@@ -37,6 +37,10 @@ def test_a_picture_without_text_has_none(settings: Settings) -> None:
         ("cafe", "Café 24h", 1, 1),
         ("open", "0pen", 0.7, 0.9),
         ("open", "closed", 0, 0.5),
+        ("cero emisiones", "ceroemisiones 100%", 1, 1),
+        ("Hello World", "says hello, world!", 1, 1),
+        ("ell", "Hello World", 0.5, 0.79),
+        ("stop", "the last option", 0, 0.79),
         ("", "open", 0, 0),
         ("open", "", 0, 0),
     ],
@@ -51,6 +55,38 @@ def test_the_right_text_gets_a_4_and_the_wrong_text_less() -> None:
     assert wrong.score == 0
     assert [check.outcome for check in wrong.checks] == [Outcome.MISMATCH]
     assert 'found "OPEN"' in wrong.differences[0][1]
+
+
+def test_words_on_a_thing_that_nobody_knows_are_still_read() -> None:
+    verdict = verify(poster("OPEN"), 'a zeitgeist that says "OPEN"')
+    assert (verdict.score, verdict.value) == (4, 1)
+    assert verdict.coverage == 1 / 2
+    assert "Not checked: a zeitgeist." in verdict.summary
+
+
+def test_every_quoted_text_counts() -> None:
+    verdict = verify(poster("OPEN"), '"OPEN" and "Goodbye"')
+    assert verdict.value == 0.5
+    assert verdict.score == 2
+
+
+def test_of_equally_like_lines_the_surer_one_counts(settings: Settings) -> None:
+    from onprompt.evidence.attributes import measure_text
+    from onprompt.types import Box, Sighting
+
+    lines = [
+        Sighting("text", "text", Box(0, 0, 1, 1), sure, "test", text=text)
+        for text, sure in (("ZZZ", 0.3), ("OPEN", 0.99))
+    ]
+    assert measure_text("open", lines, settings).confidence == 0.99
+
+
+def test_long_texts_are_compared_quickly() -> None:
+    import time
+
+    start = time.perf_counter()
+    similarity("the quick brown fox " * 14, "jumps over the lazy dog " * 260)
+    assert time.perf_counter() - start < 2
 
 
 def test_text_is_read_only_when_it_is_asked_for() -> None:

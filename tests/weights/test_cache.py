@@ -2,6 +2,8 @@
 
 import multiprocessing
 import os
+import time
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from onprompt.errors import NotFetched, WeightsError, WrongHash
 from onprompt.settings import Settings, load
 from onprompt.weights import cache
 from onprompt.weights.manifest import File, find, manifest
-from tests.weights.test_sources import CONTENT, pinned
+from tests.weights.test_sources import CONTENT, pinned, server, silent_port, whole
 
 
 @pytest.fixture
@@ -102,21 +104,41 @@ def test_a_home_that_cannot_be_written_says_so(force: Settings, tmp_path: Path) 
         cache.pull([FILE], force)
 
 
-def pull_and_count(home: str, mirror: str) -> int:
-    """In a process of its own: how many fetches it made."""
-    import io
-    from contextlib import redirect_stderr
-
-    with redirect_stderr(io.StringIO()) as said:
-        cache.pull([FILE], load(home=home, mirror=mirror))
-    return said.getvalue().count("fetching")
+def pull_in_a_process(home: str, address: str, start: float) -> str:
+    """All processes begin at the same moment."""
+    time.sleep(max(0.0, start - time.time()))
+    cache.pull([FILE], load(home=home, mirror=address))
+    return cache.state(FILE, load(home=home))
 
 
-def test_processes_that_start_together_fetch_once(force: Settings, mirror: Path) -> None:
-    with multiprocessing.get_context("spawn").Pool(4) as pool:
-        counts = pool.starmap(pull_and_count, [(str(force.home), str(mirror))] * 4)
-    assert sum(counts) == 1
-    assert cache.state(FILE, force) == "ready"
+def test_processes_that_start_together_fetch_once(force: Settings) -> None:
+    asked = []
+
+    def slow(handler: BaseHTTPRequestHandler) -> None:
+        asked.append(handler.path)
+        time.sleep(0.5)
+        whole(handler)
+
+    with server(slow) as address, multiprocessing.get_context("spawn").Pool(4) as pool:
+        pool.map(abs, range(8))  # all have started
+        states = pool.starmap(pull_in_a_process, [(str(force.home), address, time.time() + 1)] * 4)
+    assert states == ["ready"] * 4
+    assert asked == ["/model.bin"]
+
+
+def test_what_is_unreachable_is_asked_once(force: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
+    names = [f"model{number}.bin" for number in range(4)]
+    files = [pinned(name, CONTENT, f"pip:tiny-weights=={name[5]}#x") for name in names]
+    with silent_port() as port:
+        monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{port}/simple")
+        unreachable: set[str] = set()
+        cache.folder(force).mkdir(parents=True)
+        for number, file in enumerate(files):
+            with pytest.raises(NotFetched, match="unreachable, as above" if number else "did not answer in time"):
+                cache.fetch(file, [file], unreachable, force)
+    assert unreachable == {"pip"}
 
 
 def test_permissive_is_a_promise(force: Settings) -> None:

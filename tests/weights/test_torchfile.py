@@ -113,7 +113,14 @@ def test_a_tensor_is_rebuilt_with_its_strides(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("size", "stride", "offset", "announced"),
-    [((2, 3), (3, 1), 4, 8), ((1000,), (1,), 0, 8), ((2,), (-1,), 0, 8), ((2,), (1,), -1, 8), ((2,), (1,), 0, 99)],
+    [
+        ((2, 3), (3, 1), 4, 8),
+        ((1000,), (1,), 0, 8),
+        ((2,), (-1,), 0, 8),
+        ((2,), (1,), -1, 8),
+        ((2,), (1,), 0, 99),
+        ((400_000_000,), (0,), 0, 8),
+    ],
 )
 def test_a_tensor_cannot_reach_outside_its_storage(
     size: tuple[int, ...], stride: tuple[int, ...], offset: int, announced: int, tmp_path: Path
@@ -127,7 +134,21 @@ def test_a_tensor_cannot_reach_outside_its_storage(
 def test_other_files_are_refused(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "model.pt"
     path.write_bytes(content)
-    with pytest.raises(UntrustedFile, match=r"not a file that torch.save wrote"):
+    with pytest.raises(UntrustedFile, match=r"not a model that torch.save wrote"):
         read_tensors(path)
-    with pytest.raises(UntrustedFile, match=r"not a file that torch.save wrote|holds no model"):
+    with pytest.raises(UntrustedFile, match=r"not a model that torch.save wrote"):
         read_tensors(archive(tmp_path / "other.pt", content))
+
+
+@pytest.mark.parametrize("state", [b"}S'__defaults__'\n(I7\ntsb", b"(N}S'__call__'\nI7\nstb"])
+def test_a_file_cannot_change_the_code_that_reads_it(state: bytes, tmp_path: Path) -> None:
+    """BUILD sets attributes on what stands before it: our own callables must have none to set."""
+    with pytest.raises(UntrustedFile, match=r"not a model.*AttributeError"):
+        read_tensors(archive(tmp_path / "evil.pt", b"ctorch._utils\n_rebuild_tensor_v2\n" + state + b"."))
+
+
+def test_a_module_that_contains_itself_ends(tmp_path: Path) -> None:
+    state = b"}S'_parameters'\n}sS'_buffers'\n}sS'_modules'\n}S'x'\ng0\nss"
+    code = b"}S'model'\nctorch.nn.modules.conv\nConv2d\n)Rp0\n" + state + b"bs."
+    with pytest.raises(UntrustedFile, match="RecursionError"):
+        read_tensors(archive(tmp_path / "loop.pt", code))

@@ -24,9 +24,9 @@ MANY = words("many numerous multiple various lots plenty countless")
 # What is said before a number → least and most, as steps from it; None is no bound.
 COMPARISONS: dict[str, tuple[int | None, int | None]] = {
     **dict.fromkeys(("at least", "minimum of"), (0, None)),
-    **dict.fromkeys(("more than", "over"), (1, None)),
+    **dict.fromkeys(("more than",), (1, None)),
     **dict.fromkeys(("at most", "up to", "no more than"), (None, 0)),
-    **dict.fromkeys(("fewer than", "less than", "under"), (None, -1)),
+    **dict.fromkeys(("fewer than", "less than"), (None, -1)),
     **dict.fromkeys(("exactly", "precisely", "just", "only"), (0, 0)),
 }
 
@@ -91,9 +91,15 @@ RELATIONS = {
     **{name: name for name in ("across", "along", "from", "to", "for", "of", "eating", "playing with")},
 }
 
+PICTURES = ("image", "picture", "photo", "frame", "scene")
+SIDE_ENDS = ("", " side", "-hand side", *(f"{part} of the {name}" for part in ("", " side") for name in PICTURES))
 POSITIONS = {
-    **dict.fromkeys(("on the left", "on the left side", "on the left-hand side"), "left"),
-    **dict.fromkeys(("on the right", "on the right side", "on the right-hand side"), "right"),
+    **{
+        f"{start} {side}{end}": side
+        for side in ("left", "right")
+        for start in ("on the", "to the")
+        for end in SIDE_ENDS
+    },
     **dict.fromkeys(("in the center", "in the centre", "in the middle"), "center-middle"),
     "at the top": "top",
     "at the bottom": "bottom",
@@ -126,11 +132,15 @@ TEXT_MARKS = (
     *("labeled", "labelled", "titled", "with text"),
 )
 
+TEXT_NOUNS = words("text word words letter letters lettering caption title phrase message")
+
+MEDIA = words("painting drawing sketch illustration portrait poster print")  # frames too, if "of" follows
+
 # Words that frame the picture or a part of it and are not things in it.
 FRAMES = words(
-    "photo photograph picture image painting drawing sketch illustration render rendering view scene shot "
+    "photo photograph picture image render rendering view scene shot "
     "close-up closeup "
-    "portrait background foreground style type kind piece side top bottom left right middle center centre "
+    "background foreground style type kind piece side top bottom left right middle center centre "
     "front back way lot "
     "number group bunch row corner one ones other others time day night"
 )

@@ -35,7 +35,8 @@ class Phrase:
 
     @property
     def text(self) -> str:
-        return " ".join(f'"{token.text}"' if token.tag is Tag.TEXT else token.text for token in self.tokens)
+        words = (f'"{token.text}"' if token.tag is Tag.TEXT else token.text for token in self.tokens)
+        return " ".join(words).replace(" ,", ",")
 
 
 def parse(prompt: str, settings: Settings) -> Scene:
@@ -70,7 +71,7 @@ def phrases(tokens: list[Token]) -> Iterator[Phrase | Token]:
 
 def belongs(token: Token, following: Token, before: Token) -> bool:
     """Whether a token stands inside a phrase: the "and" of a black and white cat, the words of a "STOP" sign."""
-    if token.tag is Tag.JOIN:
+    if token.tag in (Tag.JOIN, Tag.PAUSE):
         return before.tag is following.tag is Tag.ATTRIBUTE
     return token.tag is Tag.TEXT and before.tag is not Tag.NOUN and following.tag is Tag.NOUN
 
@@ -95,6 +96,8 @@ class Builder:
         self.relation = ""  # waits for its object
         self.subjects: list[int] = []  # of that relation
         self.joined = self.absent = False
+        self.was_absent = False  # of the thing just named
+        self.carried = ""  # the word that carries an absence on: "no dogs and cats", "no hat or a scarf"
 
     def take(self, item: Phrase | Token) -> None:
         """One phrase or one word between phrases."""
@@ -102,6 +105,8 @@ class Builder:
             self.take_phrase(item)
         elif item.tag is Tag.RELATION:
             self.take_relation(lex.RELATIONS[item.text])
+        elif item.text == "or":
+            self.carried = "or" if self.was_absent else ""
         elif item.tag is Tag.VERB:
             self.take_verb(item.text)
         elif item.tag is Tag.TEXT:
@@ -111,9 +116,9 @@ class Builder:
         elif item.tag is Tag.ABSENCE:
             self.absent, self.relation = True, ""
         elif item.tag is Tag.JOIN:
-            self.joined = not self.relation
+            self.joined, self.carried = not self.relation, "and" if self.was_absent else ""
         elif item.tag is Tag.STOP:
-            self.relation, self.main, self.recent = "", [], []
+            self.relation, self.main, self.recent, self.was_absent = "", [], [], False
 
     def take_phrase(self, phrase: Phrase) -> None:
         """A thing; or more about one that has been named ("the cat is black", "the cat … the cat")."""
@@ -123,7 +128,12 @@ class Builder:
                 self.describe(self.main, negated if self.absent else attribute)
             self.absent = False
             return
-        if set(phrase.nouns) <= lex.FRAMES:
+        opened = phrase.tokens[0].tag
+        self.absent |= self.carried == "or" and opened is not Tag.DETERMINER
+        self.absent |= self.carried == "and" and opened not in (Tag.DETERMINER, Tag.QUANTITY)
+        self.carried = ""
+        if set(phrase.nouns) <= lex.FRAMES:  # "in the background" says nothing about what comes next
+            self.relation, self.joined, self.absent = "", False, False
             return
         self.place(self.named_before(phrase) if not self.absent else None, phrase)
 
@@ -157,15 +167,23 @@ class Builder:
         elif not self.absent:
             self.main = [*self.main, index] if self.joined and self.main == self.recent else [index]
             self.recent = list(self.main)
+        self.was_absent = self.absent
         self.relation, self.joined, self.absent = "", False, False
 
     def take_relation(self, name: str) -> None:
-        """`of` after a frame ("a photo of") has no subject and says nothing."""
+        """`of` after a frame ("a photo of") has no subject and says nothing; "not on" is a relation of its own."""
+        if name == "of" and self.recent and self.things[self.recent[-1]].canonical in lex.MEDIA:
+            self.things.pop()
+            self.main, self.recent, self.relation = [], [], ""
+            return
+        if self.absent and name not in ("with", "wearing", "holding", "riding"):
+            name, self.absent = f"not {name}", False
         self.subjects = self.subjects if self.relation and self.subjects == self.main else self.recent
         self.relation = name if self.subjects else ""
 
     def take_verb(self, word: str) -> None:
         """What the subject does; its object, if one follows at once, is related to it by the verb."""
+        self.was_absent, self.carried = False, ""
         if not word.endswith("ing"):
             return
         self.describe(self.main, Attribute("action", word))
@@ -176,7 +194,10 @@ class Builder:
         if not self.recent:
             self.things.append(Thing("text", "text", Count(1, None)))
             self.main = self.recent = [len(self.things) - 1]
-        self.describe(self.recent[-1:], Attribute("text", text))
+        bearer = self.recent[-1]
+        if self.things[bearer].phrase.split()[-1] in lex.TEXT_NOUNS:  # "the words 'Hello'": the words are the thing
+            self.things[bearer] = replace(self.things[bearer], canonical="text", count=Count(1, None))
+        self.describe([bearer], Attribute("text", text))
 
     def describe(self, indices: list[int], attribute: Attribute) -> None:
         """Give an attribute to things that have been named."""

@@ -46,7 +46,9 @@ SINGLE_QUOTED = re.compile(r"(?<!\w)'([^'\n]{1,80})'(?!\w)")
 PIECE = re.compile(
     r""""(?P<quoted>[^"]*)"|(?P<word>\d+(?:[.,]\d+)+|[^\W_]+(?:['-][^\W_]+)*)|(?P<stop>[.;:!?])|(?P<pause>[,()])"""
 )
-LONGEST = 5  # words in the longest phrase of the lexicon
+THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+")
+LONGEST = 7  # words in the longest phrase of the lexicon
+AFTER_ARTICLE = {"few", "lot", "single", *lex.PAIRS, *lex.MULTIPLES}  # but "a 1957 car" is one
 
 
 def normalised(prompt: str, settings: Settings) -> str:
@@ -143,8 +145,8 @@ def quantity(words: list[str], at: int, settings: Settings) -> Count | None:
         low, high = (None if step is None else exact.low + step for step in lex.COMPARISONS[comparison])
         return Count(low or 0, high, f"{comparison} {exact.words}", explicit=True)
     word, following = words[at], words[at + 1] if at + 1 < len(words) else ""
-    if word in lex.ARTICLES and (inner := quantity(words, at + 1, settings) if following else None):
-        return replace(inner, words=f"{word} {inner.words}")  # "a few", "a dozen", "a single"
+    if word in lex.ARTICLES and following in AFTER_ARTICLE and (inner := quantity(words, at + 1, settings)):
+        return replace(inner, words=f"{word} {inner.words}")
     if exact := number(words, at):
         return exact
     if word in lex.PAIRS:
@@ -165,8 +167,8 @@ def number(words: list[str], at: int) -> Count | None:
     if words[at : at + 3] == ["half", "a", "dozen"]:
         return Count(6, 6, "half a dozen", explicit=True)
     word, following = [*words[at : at + 2], "", ""][:2]
-    figures = word.replace(",", "")
-    plain = lex.NUMBERS.get(word, int(figures[:6]) if figures.isdecimal() else None)
+    figures = word.replace(",", "") if THOUSANDS.fullmatch(word) else word
+    plain = lex.NUMBERS.get(word, int(figures) if figures.isdecimal() and len(figures) <= 9 else None)
     if plain is None and word not in lex.MULTIPLES:
         return None
     if plain is None:

