@@ -15,6 +15,10 @@ STYLES = {
     Outcome.LOW_CONFIDENCE: "yellow",
     Outcome.UNVERIFIABLE: "bright_black",
 }
+WORST_FIRST = (
+    *(Outcome.MISSING, Outcome.MISMATCH, Outcome.LOW_CONFIDENCE, Outcome.PARTIAL),
+    *(Outcome.MATCHED, Outcome.UNVERIFIABLE),
+)
 Line = tuple[str, str]  # text, style
 
 
@@ -70,17 +74,6 @@ def sighting_line(sighting: Sighting) -> str:
 
 
 def worst(verdict: Verdict, index: int) -> Outcome:
-    """The outcome that gives an object's line its colour."""
-    order = [
-        Outcome.MISSING,
-        Outcome.MISMATCH,
-        Outcome.LOW_CONFIDENCE,
-        Outcome.PARTIAL,
-        Outcome.UNVERIFIABLE,
-        Outcome.MATCHED,
-    ]
-    return min(
-        (check.outcome for check in verdict.checks if check.thing == index),
-        key=order.index,
-        default=Outcome.UNVERIFIABLE,
-    )
+    """The outcome that gives an object's line its colour; grey is left for what could not be checked at all."""
+    outcomes = {check.outcome for check in verdict.checks if check.thing == index}
+    return next((outcome for outcome in WORST_FIRST if outcome in outcomes), Outcome.UNVERIFIABLE)
