@@ -187,13 +187,9 @@ def toml(value: object) -> str:
     """A value as TOML writes it."""
     import json
 
-    return (
-        str(value).lower()
-        if isinstance(value, bool)
-        else str(value)
-        if isinstance(value, int | float)
-        else json.dumps(str(value))
-    )
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int | float) else json.dumps(str(value))
 
 
 def main() -> None:

@@ -57,6 +57,13 @@ def test_noise_and_blank_pictures_hold_nothing() -> None:
         assert [each for each in see(pixels, ["dog", "cup", "tree"]) if each.confidence >= 0.5] == []
 
 
+def test_two_names_of_one_vector_are_both_answered(settings: Settings) -> None:
+    rows = world.World(settings).vocabulary.rows
+    assert rows["aerosol can"] == rows["spray can"]
+    see(photo("chelsea.png"), ["aerosol can", "spray can", "cat"], settings=settings)
+    assert seen("chelsea.png", ["cat", "kitty"]) == [("cat", True), ("kitty", True)]
+
+
 def test_one_string_is_no_vocabulary() -> None:
     with pytest.raises(Exception, match="a list of names"):
         see(photo("chelsea.png"), "cat")

@@ -62,6 +62,9 @@ def test_words_on_a_thing_that_nobody_knows_are_still_read() -> None:
     assert (verdict.score, verdict.value) == (4, 1)
     assert verdict.coverage == 1 / 2
     assert "Not checked: a zeitgeist." in verdict.summary
+    wrong = verify(poster("OPEN"), 'a zeitgeist that says "CLOSED"')
+    assert wrong.score == 0
+    assert wrong.differences[0][1].endswith('text asked CLOSED, found "OPEN"')
 
 
 def test_every_quoted_text_counts() -> None:

@@ -23,7 +23,9 @@ def actual(match: Match) -> str:
     if match.outcome is Outcome.MISSING:
         return "MISSING"
     if match.outcome is Outcome.UNVERIFIABLE:
-        return f"UNVERIFIABLE ({first.found})"
+        return "; ".join(
+            [f"UNVERIFIABLE ({first.found})", *(note(check) for check in match.checks[1:] if check.source != "none")]
+        )
     notes = [note(check) for check in match.checks[1:] if check.outcome is not Outcome.MATCHED]
     if first.kind != "object" or match.thing.absent:
         return "; ".join([first.found, *notes])

@@ -172,7 +172,7 @@ class Builder:
 
     def take_relation(self, name: str) -> None:
         """`of` after a frame ("a photo of") has no subject and says nothing; "not on" is a relation of its own."""
-        if name == "of" and self.recent and self.things[self.recent[-1]].canonical in lex.MEDIA:
+        if name == "of" and self.is_medium():
             self.things.pop()
             self.main, self.recent, self.relation = [], [], ""
             return
@@ -180,6 +180,10 @@ class Builder:
             name, self.absent = f"not {name}", False
         self.subjects = self.subjects if self.relation and self.subjects == self.main else self.recent
         self.relation = name if self.subjects else ""
+
+    def is_medium(self) -> bool:
+        """Whether the prompt begins with a painting, say, and goes on with what it shows."""
+        return len(self.things) == 1 and self.things[0].canonical in lex.MEDIA
 
     def take_verb(self, word: str) -> None:
         """What the subject does; its object, if one follows at once, is related to it by the verb."""

@@ -11,17 +11,16 @@ from onprompt.settings import Settings
 from onprompt.types import Detector, Name, Picture, Seen, Sighting
 from onprompt.vision import colour, geometry
 
-loaded: dict[tuple[str, str], Detector] = {}
+loaded: dict[Settings, Detector] = {}
 loading = threading.Lock()
 
 
 def detector(settings: Settings) -> Detector:
-    """The detector that the settings name, loaded once in a process for each set of settings."""
-    key = settings.detector, settings.model_dump_json()
+    """The detector that the settings name, made once for each set of settings; networks are shared between them."""
     with loading:
-        if key not in loaded:
-            loaded[key] = plugins.load("vision.detectors", settings.detector).load(settings)
-        return loaded[key]
+        if settings not in loaded:
+            loaded[settings] = plugins.load("vision.detectors", settings.detector).load(settings)
+        return loaded[settings]
 
 
 def look(picture: Picture, names: Sequence[Name], settings: Settings) -> Seen:

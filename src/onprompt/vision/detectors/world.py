@@ -65,11 +65,14 @@ class World:
     def words(self, asked: Sequence[Name], known: Mapping[str, Known]) -> list[str]:
         """The words of the prompt, then as distractors their rivals and the COCO names, less what may mean the same."""
         rows = self.vocabulary.rows
-        own = [word for how in known.values() for word in how.words]
-        splits = [word for name in asked if name.split for word in (name.split[0], *name.split[1])]
+        words = [word for how in known.values() for word in how.words]
+        words += [word for name in asked if name.split for word in (name.split[0], *name.split[1])]
+        taken = {rows[word] for word in words}
         rivals = [word for name in asked for word in sorted(name.rivals) if word in rows]
-        distractors = [word for word in (*rivals, *vocabulary.COCO) if not any(name.may_be(word) for name in asked)]
-        return list({rows[word]: word for word in reversed([*own, *splits, *distractors])}.values())[::-1]
+        for word in (*rivals, *vocabulary.COCO):
+            if rows[word] not in taken and not any(name.may_be(word) for name in asked):
+                words.append(word)
+        return list(dict.fromkeys(words))
 
     def sightings(self, claims: Claims, boxes: Floats, words: list[str], scale: tuple[float, float]) -> list[Sighting]:
         """The boxes that are claimed with enough confidence, duplicates merged."""
