@@ -191,6 +191,8 @@ def test_settings_prints_a_file_that_can_be_loaded(tmp_path: Path) -> None:
     assert "[ONPROMPT_DETECTOR]" in result.stdout
     Path("onprompt.toml").write_text(result.stdout)
     assert onprompt("settings").returncode == 0
+    odd = onprompt("settings", ONPROMPT_MIRROR="/tmp/é😀")
+    assert tomllib.loads(odd.stdout)["mirror"] == "/tmp/é😀"
 
 
 def test_models_are_listed_with_licence_and_state(tmp_path: Path) -> None:

@@ -24,6 +24,12 @@ def in_force(settings: Settings | None) -> Settings:
     return settings
 
 
+def listed(what: str, names: Sequence[str]) -> None:
+    """Complain unless these are names in a list."""
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise UserError(f"{what} is a list of names, not {names!r}")
+
+
 def parse(prompt: str, *, settings: Settings | None = None) -> Scene:
     """What a prompt asks for."""
     return parser.parse(prompt, in_force(settings))
@@ -33,8 +39,7 @@ def see(
     image: Source, vocabulary: Sequence[str], *, frame: int = 0, settings: Settings | None = None
 ) -> tuple[Sighting, ...]:
     """The sightings of the given names in an image, the surest first."""
-    if isinstance(vocabulary, str):
-        raise UserError("vocabulary is a list of names, not one string")
+    listed("vocabulary", vocabulary)
     chosen = in_force(settings)
     seen = look(load_picture(image, chosen, frame), [name_of(word) for word in vocabulary], chosen)
     asked = (sighting for sighting in seen.sightings if sighting.label in vocabulary)
@@ -45,6 +50,7 @@ def verify(
     image: Source, prompt: str, *, major: Sequence[str] = (), frame: int = 0, settings: Settings | None = None
 ) -> Verdict:
     """Does this image show what the prompt asks for? A score of 0 to 4, and evidence; `major` objects weigh more."""
+    listed("major", major)
     chosen = in_force(settings)
     picture = load_picture(image, chosen, frame)
     judge: Judge = EvidenceJudge(chosen)

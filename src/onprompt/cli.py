@@ -189,7 +189,7 @@ def toml(value: object) -> str:
 
     if isinstance(value, bool):
         return str(value).lower()
-    return str(value) if isinstance(value, int | float) else json.dumps(str(value))
+    return str(value) if isinstance(value, int | float) else json.dumps(str(value), ensure_ascii=False)
 
 
 def main() -> None:

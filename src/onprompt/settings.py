@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from onprompt.errors import SettingsError
 from onprompt.plugins import did_you_mean
@@ -84,6 +84,14 @@ class Settings(BaseModel):
     major_weight: float = number(2.0, "step 5: weight of an object marked major; others weigh 1", 0, 1000)
     prior: float = number(0.5, "the value where nothing at all is verifiable")
     review_below: float = number(0.5, "coverage under which a person should look")
+
+    @field_validator("home", "mirror")
+    @classmethod
+    def printable(cls, value: Path | str) -> Path | str:
+        """A path that no disk can hold is better refused here."""
+        if "\0" in str(value):
+            raise ValueError("holds a NUL character")
+        return value
 
     @model_validator(mode="after")
     def consistent(self) -> Self:

@@ -211,8 +211,20 @@ def test_an_absence_is_broken_only_by_what_fits_it(settings: Settings) -> None:
 
 
 def test_at_most_two_are_met_by_none(settings: Settings) -> None:
+    from onprompt.evidence.explain import pair
+
     scene = Scene("", (Thing("at most two dogs", "dog", Count(0, 2, "at most two", explicit=True)),))
     assert graded(scene, seen(known=("dog",)), settings)[:2] == (4, 1)
+    assert pair(match(scene, seen(known=("dog",)), (), settings)[0]) == ("at most two dogs", "none was seen")
+
+
+def test_an_absence_shares_its_sightings_with_nobody(settings: Settings) -> None:
+    cup = Thing("a cup", "cup", Count(1, 1, "a"))
+    red = Thing("a red cup", "cup", Count(1, 1, "a"), (Attribute("color", "red"),), absent=True)
+    assert [each.outcome for each in match(Scene("", (cup, red)), seen(sighting("cup")), (), settings)] == [
+        Outcome.MATCHED,
+        Outcome.MISMATCH,
+    ]
 
 
 def test_one_object_is_not_next_to_itself(settings: Settings) -> None:

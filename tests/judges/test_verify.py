@@ -221,6 +221,10 @@ def test_bad_arguments_are_clear_errors() -> None:
     anything: Any = 5
     with pytest.raises(OnpromptError, match="can't be opened"):
         verify(anything, "a cat")
+    for names in ("cat", [5]):
+        strange: Any = names
+        with pytest.raises(OnpromptError, match="major is a list of names"):
+            verify(scene("cat"), "a cat", major=strange)
 
 
 def test_vague_quantifiers_are_tolerated_and_flagged() -> None:

@@ -112,6 +112,44 @@ CASES: dict[str, list[Row]] = {
     ],
     "a red, green and blue ball": [("ball", ONE, {"color": ["red", "green", "blue"]}, [])],
     "a red ball, a blue cube": [("ball", ONE, {"color": ["red"]}, []), ("cube", ONE, {"color": ["blue"]}, [])],
+    "The red cup is to the left of the blue cup.": [
+        ("cup", ONE, {"color": ["red"]}, [("left of", 1)]),
+        ("cup", ONE, {"color": ["blue"]}, []),
+    ],
+    "A red cup and a blue cup. The red cup is on a table.": [
+        ("cup", ONE, {"color": ["red"]}, [("on", 2)]),
+        ("cup", ONE, {"color": ["blue"]}, []),
+        ("table", ONE, {}, []),
+    ],
+    # more numbers
+    "fewer than 0 dogs": [("no dog", (0, 0), {}, [])],
+    "no fewer than one cup": [("cup", SOME, {}, [])],
+    "not more than two cups": [("cup", (0, 2), {}, [])],
+    "not two cats": [("cat", (0, None), {"not count": ["2"]}, [])],
+    "not only a cup but also a spoon": [("cup", ONE, {}, []), ("spoon", ONE, {}, [])],
+    "one or two cats": [("cat", (1, 2), {}, [])],
+    "one or more cups": [("cup", SOME, {}, [])],
+    "twenty-one cups": [("cup", (21, 21), {}, [])],
+    "twenty five cups": [("cup", (25, 25), {}, [])],
+    "2-3 cups": [("cup", (2, 3), {}, [])],
+    "dozens of birds": [("bird", PLURAL, {}, [])],
+    "a pair of scissors": [("scissors", ONE, {}, [])],
+    # places, and who stands to whom
+    "On the left a cup, on the right a spoon.": [
+        ("cup", ONE, {"position": ["left"]}, []),
+        ("spoon", ONE, {"position": ["right"]}, []),
+    ],
+    "a cat, on the left": [("cat", ONE, {"position": ["left"]}, [])],
+    "a cup in the upper left corner": [("cup", ONE, {"position": ["top-left"]}, [])],
+    "a dog left of a cat and above a bird": [
+        ("dog", ONE, {}, [("left of", 1), ("above", 2)]),
+        ("cat", ONE, {}, []),
+        ("bird", ONE, {}, []),
+    ],
+    "A cat, no dog on the table": [("cat", ONE, {}, []), ("no dog", SOME, {}, []), ("table", ONE, {}, [])],
+    # words that must not be there
+    'no text "HELLO"': [("text", SOME, {"not text": ["HELLO"]}, [])],
+    """a sign that doesn't say "STOP\"""": [("sign", ONE, {"not text": ["STOP"]}, [])],
     # two colours, compounds, words on things
     "a black and white cat": [("cat", ONE, {"color": ["black", "white"]}, [])],
     "a hot dog": [("hot dog", ONE, {}, [])],

@@ -85,6 +85,12 @@ def test_far_colours_are_far_and_tones_are_told_apart() -> None:
     assert colour.distance(sky, "light blue") < colour.distance(navy, "light blue")
 
 
+def test_a_colour_that_is_not_there_is_never_dominant(settings: Settings) -> None:
+    pixels = np.full((50, 80, 3), PURE["red"], dtype=np.uint8)
+    every = settings.model_copy(update={"colour_share": 0.0})
+    assert [s.name for s in colour.dominant(load_picture(pixels, every), Box(0, 0, 1, 1), every)] == ["red"]
+
+
 def test_every_term_can_be_checked_and_others_not() -> None:
     assert all(colour.can_check(term) and len(colour.examples(term)) for term in colour.terms())
     assert all(len(colour.examples(f"{tone} {term}")) for term in colour.terms() for tone in ("dark", "light"))

@@ -17,10 +17,14 @@ def fit(thing: Thing, sighting: Sighting, settings: Settings) -> float:
 
 
 def share_out(scene: Scene, sightings: Sequence[Sighting], settings: Settings) -> list[tuple[Sighting, ...]]:
-    """Candidates of each thing. Things of one name share theirs: each sighting goes where its attributes fit best."""
+    """Candidates of each thing. Things of one name share theirs: each sighting goes where its attributes fit best.
+
+    What must not be there shares with nobody: any sighting of its name may be it.
+    """
     by_name: dict[str, list[int]] = {}
     for index, thing in enumerate(scene.things):
-        by_name.setdefault(thing.canonical, []).append(index)
+        if not thing.absent:
+            by_name.setdefault(thing.canonical, []).append(index)
     shares: list[list[Sighting]] = [[] for _ in scene.things]
     for sighting in sightings:
         rivals = by_name.get(sighting.label, [])
@@ -30,6 +34,9 @@ def share_out(scene: Scene, sightings: Sequence[Sighting], settings: Settings) -
         wanting = [len(shares[index]) < scene.things[index].count.low for index in rivals]
         _, _, best = max(zip(fits, wanting, (-index for index in rivals), strict=True))
         shares[-best].append(sighting)
+    for thing, share in zip(scene.things, shares, strict=True):
+        if thing.absent:
+            share.extend(sighting for sighting in sightings if sighting.label == thing.canonical)
     return [tuple(share) for share in shares]
 
 

@@ -27,7 +27,7 @@ def actual(match: Match) -> str:
             [f"UNVERIFIABLE ({first.found})", *(note(check) for check in match.checks[1:] if check.source != "none")]
         )
     notes = [note(check) for check in match.checks[1:] if check.outcome is not Outcome.MATCHED]
-    if first.kind != "object" or match.thing.absent:
+    if first.kind != "object" or match.thing.absent or not match.chosen:
         return "; ".join([first.found, *notes])
     shown = f"{len(match.chosen)} × {match.chosen[0].word}"
     if match.outcome is Outcome.LOW_CONFIDENCE:

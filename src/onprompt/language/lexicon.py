@@ -19,13 +19,15 @@ NUMBERS = {
 }
 MULTIPLES = {"dozen": 12, "hundred": 100, "thousand": 1000}
 PAIRS = words("pair couple")
+PAIRED = words("scissors glasses eyeglasses sunglasses jeans pants trousers shorts binoculars headphones tongs pliers")
 SOME = words("some any")
-MANY = words("many numerous multiple various lots plenty countless")
+MANY = words("dozens hundreds thousands many numerous multiple various lots plenty countless")
 # What is said before a number → least and most, as steps from it; None is no bound.
 COMPARISONS: dict[str, tuple[int | None, int | None]] = {
-    **dict.fromkeys(("at least", "minimum of"), (0, None)),
+    **dict.fromkeys(("at least", "minimum of", "no fewer than", "no less than"), (0, None)),
+    **dict.fromkeys(("not fewer than", "not less than"), (0, None)),
     **dict.fromkeys(("more than",), (1, None)),
-    **dict.fromkeys(("at most", "up to", "no more than"), (None, 0)),
+    **dict.fromkeys(("at most", "up to", "no more than", "not more than"), (None, 0)),
     **dict.fromkeys(("fewer than", "less than"), (None, -1)),
     **dict.fromkeys(("exactly", "precisely", "just", "only"), (0, 0)),
 }
@@ -91,25 +93,29 @@ RELATIONS = {
     **{name: name for name in ("across", "along", "from", "to", "for", "of", "eating", "playing with")},
 }
 
+DEEDS = words("wearing holding riding eating")  # relations that only somebody can have
+
 PICTURES = ("image", "picture", "photo", "frame", "scene")
 SIDE_ENDS = ("", " side", "-hand side", *(f"{part} of the {name}" for part in ("", " side") for name in PICTURES))
 POSITIONS = {
     **{
         f"{start} {side}{end}": side
         for side in ("left", "right")
-        for start in ("on the", "to the")
+        for start in ("on the", "to the", "at the")
         for end in SIDE_ENDS
     },
     **dict.fromkeys(("in the center", "in the centre", "in the middle"), "center-middle"),
     "at the top": "top",
     "at the bottom": "bottom",
     **{
-        f"in the {y} {x}{end}": f"{y}-{x}"
-        for y in ("top", "bottom")
+        f"{start} the {word} {x}{end}": f"{y}-{x}"
+        for start in ("in", "at", "on")
+        for word, y in (("top", "top"), ("upper", "top"), ("bottom", "bottom"), ("lower", "bottom"))
         for x in ("left", "right")
         for end in ("", " corner")
     },
 }
+NOT_ABSENCES = ("not only", "not just")
 ABSENCES = ("without", "without any", "no", "with no", "not", "neither", "nor", "never")
 COMPOUNDS = {
     name.replace("_", " ")
@@ -152,7 +158,7 @@ FUNCTION_WORDS = words(
 VERBS = words(
     "sits stands lies lays runs walks plays eats drinks looks jumps flies swims sleeps rests hangs sit "
     "stand lie run walk play eat "
-    "drink look jump fly swim sleep rest hang shows show placed stacked filled covered surrounded made "
+    "drink look jump fly swim sleep rest hang say says read shows show placed stacked filled covered surrounded made "
     "seen taken displayed located"
 )
 ING_NOUNS = words(

@@ -45,6 +45,7 @@ def parse(prompt: str, settings: Settings) -> Scene:
     builder = Builder()
     for item in phrases(tokenised(text, settings)):
         builder.take(item)
+    builder.end_sentence()
     vague = any((lex.SOME | lex.MANY).intersection(thing.count.words.split()) for thing in builder.things)
     flags = {"ambiguous_quantifier": vague, "no_objects": not builder.things}
     return Scene(text, tuple(builder.things), tuple(flag for flag, holds in flags.items() if holds))
@@ -97,10 +98,17 @@ class Builder:
         self.subjects: list[int] = []  # of that relation
         self.joined = self.absent = False
         self.was_absent = False  # of the thing just named
+        self.last: Tag | None = Tag.STOP  # the word before, None for a phrase
+        self.opening = True  # whether a part of the sentence begins here
+        self.after_join = False
+        self.position: Attribute | None = None  # "on the left a cup": waits for its thing
         self.carried = ""  # the word that carries an absence on: "no dogs and cats", "no hat or a scarf"
 
     def take(self, item: Phrase | Token) -> None:
         """One phrase or one word between phrases."""
+        before, self.last = self.last, item.tag if isinstance(item, Token) else None
+        self.after_join = before is Tag.JOIN
+        self.opening = self.opening if before is Tag.VERB else before in (Tag.JOIN, Tag.PAUSE, Tag.STOP)
         if isinstance(item, Phrase):
             self.take_phrase(item)
         elif item.tag is Tag.RELATION:
@@ -112,13 +120,27 @@ class Builder:
         elif item.tag is Tag.TEXT:
             self.take_text(item.text)
         elif item.tag is Tag.POSITION and item.attribute:
-            self.describe(self.recent[-1:], item.attribute)
+            self.take_position(item.attribute)
         elif item.tag is Tag.ABSENCE:
             self.absent, self.relation = True, ""
         elif item.tag is Tag.JOIN:
             self.joined, self.carried = not self.relation, "and" if self.was_absent else ""
         elif item.tag is Tag.STOP:
-            self.relation, self.main, self.recent, self.was_absent = "", [], [], False
+            self.end_sentence()
+
+    def end_sentence(self) -> None:
+        """Nothing waits any longer: a place without a thing after it belongs to the one before."""
+        if self.position:
+            self.describe(self.recent[-1:], self.position)
+        self.relation, self.main, self.recent = "", [], []
+        self.was_absent, self.position = False, None
+
+    def take_position(self, attribute: Attribute) -> None:
+        """A place at the beginning of a part belongs to the thing that follows, else to the one before."""
+        if self.opening:
+            self.position = attribute
+        else:
+            self.describe(self.recent[-1:], attribute)
 
     def take_phrase(self, phrase: Phrase) -> None:
         """A thing; or more about one that has been named ("the cat is black", "the cat … the cat")."""
@@ -140,18 +162,30 @@ class Builder:
     def named_before(self, phrase: Phrase) -> int | None:
         """The thing that `the …` speaks of, if it has been named."""
         name = canonical(" ".join(phrase.nouns))
-        known = [i for i, thing in enumerate(self.things) if thing.canonical == name and not thing.absent]
-        if not known or phrase.tokens[0].text != "the":
+        if phrase.tokens[0].text != "the":
             return None
+        asked = set(phrase.attributes)
+        known = [i for i, thing in enumerate(self.things) if thing.canonical == name and not thing.absent]
+        known = [i for i in known if not (self.relation and i in self.subjects) and agrees(self.things[i], asked)]
+        if not known:
+            return None
+        best = max(known, key=lambda i: (len(asked & set(self.things[i].attributes)), i))
         for attribute in phrase.attributes:
-            self.describe(known[-1:], attribute)
-        return known[-1]
+            self.describe([best], attribute)
+        return best
 
     def new_thing(self, phrase: Phrase) -> int:
         """One more thing."""
         count = phrase.count or unstated(phrase)
+        attributes = [*phrase.attributes, *([self.position] if self.position else [])]
+        if self.absent and count.explicit and count.low > 1:  # "not two cats" leaves open how many
+            attributes.append(Attribute("not count", str(count.low)))
+            count, self.absent = Count(0, None, confidence=0.5), False
+        if lex.PAIRS.intersection(count.words.split()) and phrase.nouns[-1] in lex.PAIRED:
+            count = replace(count, low=1, high=1)
         name, absent = canonical(" ".join(phrase.nouns)), self.absent or count.high == 0
-        self.things.append(Thing(phrase.text, name, count, tuple(phrase.attributes), absent=absent))
+        self.things.append(Thing(phrase.text, name, count, tuple(attributes), absent=absent))
+        self.position = None
         self.absent = absent
         return len(self.things) - 1
 
@@ -167,6 +201,8 @@ class Builder:
         elif not self.absent:
             self.main = [*self.main, index] if self.joined and self.main == self.recent else [index]
             self.recent = list(self.main)
+        else:
+            self.recent = []  # nothing stands to what is not there
         self.was_absent = self.absent
         self.relation, self.joined, self.absent = "", False, False
 
@@ -176,9 +212,12 @@ class Builder:
             self.things.pop()
             self.main, self.recent, self.relation = [], [], ""
             return
-        if self.absent and name not in ("with", "wearing", "holding", "riding"):
+        if self.absent and name not in {"with", *lex.DEEDS}:
             name, self.absent = f"not {name}", False
-        self.subjects = self.subjects if self.relation and self.subjects == self.main else self.recent
+        if self.after_join:  # "left of a cat and above a bird" goes on about the dog
+            self.recent = self.main
+        speaks_of = self.main if not self.recent and name in lex.DEEDS else self.recent
+        self.subjects = self.subjects if self.relation and self.subjects == self.main else speaks_of
         self.relation = name if self.subjects else ""
 
     def is_medium(self) -> bool:
@@ -195,13 +234,17 @@ class Builder:
 
     def take_text(self, text: str) -> None:
         """Quoted text is to be read on the thing just named, or anywhere."""
+        kind = "not text" if self.absent or self.was_absent else "text"
+        if self.was_absent and self.things[-1].canonical in map(canonical, lex.TEXT_NOUNS):
+            self.things.pop()  # 'no text "HELLO"' speaks of these words only
         if not self.recent:
             self.things.append(Thing("text", "text", Count(1, None)))
             self.main = self.recent = [len(self.things) - 1]
         bearer = self.recent[-1]
         if self.things[bearer].phrase.split()[-1] in lex.TEXT_NOUNS:  # "the words 'Hello'": the words are the thing
             self.things[bearer] = replace(self.things[bearer], canonical="text", count=Count(1, None))
-        self.describe([bearer], Attribute("text", text))
+        self.describe([bearer], Attribute(kind, text))
+        self.absent = False
 
     def describe(self, indices: list[int], attribute: Attribute) -> None:
         """Give an attribute to things that have been named."""
@@ -209,6 +252,12 @@ class Builder:
             thing = self.things[index]
             if attribute not in thing.attributes:
                 self.things[index] = replace(thing, attributes=(*thing.attributes, attribute))
+
+
+def agrees(thing: Thing, attributes: set[Attribute]) -> bool:
+    """Whether a thing may have these attributes too: the red cup is not the blue one."""
+    kinds = {attribute.kind for attribute in thing.attributes}
+    return all(attribute in thing.attributes or attribute.kind not in kinds for attribute in attributes)
 
 
 def unstated(phrase: Phrase) -> Count:

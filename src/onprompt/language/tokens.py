@@ -46,6 +46,7 @@ SINGLE_QUOTED = re.compile(r"(?<!\w)'([^'\n]{1,80})'(?!\w)")
 PIECE = re.compile(
     r""""(?P<quoted>[^"]*)"|(?P<word>\d+(?:[.,]\d+)+|[^\W_]+(?:['-][^\W_]+)*)|(?P<stop>[.;:!?])|(?P<pause>[,()])"""
 )
+RANGE = re.compile(r"(\d{1,4})-(\d{1,4})")
 THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+")
 LONGEST = 7  # words in the longest phrase of the lexicon
 AFTER_ARTICLE = {"few", "lot", "single", *lex.PAIRS, *lex.MULTIPLES}  # but "a 1957 car" is one
@@ -111,9 +112,11 @@ def candidates(words: list[str], at: int, settings: Settings) -> Iterator[Token]
     """What the words here may be, the likeliest first."""
     word = words[at]
     place, relation = phrase_at(words, at, lex.POSITIONS), phrase_at(words, at, lex.RELATIONS)
-    if len(place) > len(relation):
+    if len(place) > len(relation) and words[at + len(place.split()) :][:1] != ["of"]:
         yield Token(Tag.POSITION, place, attribute=Attribute("position", lex.POSITIONS[place]))
     if mark := phrase_at(words, at, lex.TEXT_MARKS):
+        yield Token(Tag.VERB, mark)
+    if mark := phrase_at(words, at, lex.NOT_ABSENCES):
         yield Token(Tag.VERB, mark)
     if compound := phrase_at(words, at, lex.COMPOUNDS):
         yield Token(Tag.NOUN, compound)
@@ -143,12 +146,13 @@ def quantity(words: list[str], at: int, settings: Settings) -> Count | None:
     comparison = phrase_at(words, at, lex.COMPARISONS)
     if comparison and (exact := number(words, at + len(comparison.split()))):
         low, high = (None if step is None else exact.low + step for step in lex.COMPARISONS[comparison])
-        return Count(low or 0, high, f"{comparison} {exact.words}", explicit=True)
+        least, most = low or 0, None if high is None else max(0, high)
+        return Count(least, most, f"{comparison} {exact.words}", explicit=True)
     word, following = words[at], words[at + 1] if at + 1 < len(words) else ""
     if word in lex.ARTICLES and following in AFTER_ARTICLE and (inner := quantity(words, at + 1, settings)):
         return replace(inner, words=f"{word} {inner.words}")
     if exact := number(words, at):
-        return exact
+        return alternative(words, at, exact)
     if word in lex.PAIRS:
         return Count(settings.pair, settings.pair, word, explicit=True)
     ranges = {
@@ -162,11 +166,31 @@ def quantity(words: list[str], at: int, settings: Settings) -> Count | None:
     return Count(1, 1, word) if word in lex.ARTICLES else None
 
 
+def alternative(words: list[str], at: int, first: Count) -> Count:
+    """`one or two`, `two or more`; else the number alone."""
+    after = at + len(first.words.split())
+    if words[after : after + 1] != ["or"]:
+        return first
+    if words[after + 1 : after + 2] == ["more"]:
+        return replace(first, high=None, words=f"{first.words} or more")
+    second = number(words, after + 1) if after + 1 < len(words) else None
+    if second is None or second.low <= first.low:
+        return first
+    return replace(first, high=second.high, words=f"{first.words} or {second.words}")
+
+
 def number(words: list[str], at: int) -> Count | None:
     """A number in words or figures: `two`, `2`, `1,000`, `two dozen`, `half a dozen`."""
     if words[at : at + 3] == ["half", "a", "dozen"]:
         return Count(6, 6, "half a dozen", explicit=True)
     word, following = [*words[at : at + 2], "", ""][:2]
+    if ranged := RANGE.fullmatch(word):
+        low, high = sorted(map(int, ranged.groups()))
+        return Count(low, high, word, explicit=True)
+    tens, _, ones = word.partition("-") if "-" in word else (word, "", following)
+    if tens in lex.TENS.split() and 0 < lex.NUMBERS.get(ones, 0) < 10:
+        total = lex.NUMBERS[tens] + lex.NUMBERS[ones]
+        return Count(total, total, word if "-" in word else f"{word} {following}", explicit=True)
     figures = word.replace(",", "") if THOUSANDS.fullmatch(word) else word
     plain = lex.NUMBERS.get(word, int(figures) if figures.isdecimal() and len(figures) <= 9 else None)
     if plain is None and word not in lex.MULTIPLES:

@@ -152,7 +152,9 @@ def dominant(picture: Picture, box: Box, settings: Settings) -> tuple[Swatch, ..
     cells = pixels // STEP
     named = table()[cells[:, 0], cells[:, 1], cells[:, 2]]
     shares = np.bincount(named, minlength=len(EXAMPLES)) / len(named)
-    largest = [int(index) for index in np.argsort(-shares, kind="stable") if shares[index] >= settings.colour_share]
+    largest = [
+        int(index) for index in np.argsort(-shares, kind="stable") if shares[index] >= max(settings.colour_share, 1e-9)
+    ]
     return tuple(swatch(list(EXAMPLES)[index], float(shares[index]), pixels[named == index]) for index in largest)
 
 
