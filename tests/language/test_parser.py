@@ -1,10 +1,12 @@
 """From prompts to scenes: each case asserts the whole scene."""
 
+import random
 import time
 from typing import Any
 
 import pytest
 
+from onprompt.errors import PromptError
 from onprompt.language.parser import parse
 from onprompt.settings import Settings
 
@@ -150,6 +152,7 @@ CASES: dict[str, list[Row]] = {
     # words that must not be there
     'no text "HELLO"': [("text", SOME, {"not text": ["HELLO"]}, [])],
     """a sign that doesn't say "STOP\"""": [("sign", ONE, {"not text": ["STOP"]}, [])],
+    'no text "HELLO" "BYE"': [("text", SOME, {"not text": ["HELLO"], "text": ["BYE"]}, [])],
     # two colours, compounds, words on things
     "a black and white cat": [("cat", ONE, {"color": ["black", "white"]}, [])],
     "a hot dog": [("hot dog", ONE, {}, [])],
@@ -195,3 +198,22 @@ def test_time_grows_with_the_length_and_no_faster(settings: Settings) -> None:
     seconds(10)
     short, long = min(seconds(100) for _ in range(3)), min(seconds(1000) for _ in range(3))
     assert long < 25 * short
+
+
+def test_whatever_is_written_the_scene_is_well_formed(settings: Settings) -> None:
+    words = [
+        *" ".join(CASES).split(),
+        *("not", "no", "or", "and", '"A"', "at most", "2-3", "of", "the", ",", ".", "without"),
+    ]
+    dice = random.Random(0)
+    for _ in range(3000):
+        prompt = " ".join(dice.choice(words) for _ in range(dice.randint(1, 14)))
+        try:
+            things = parse(prompt, settings).things
+        except PromptError:
+            continue
+        for index, thing in enumerate(things):
+            assert thing.phrase, prompt
+            assert thing.canonical, prompt
+            assert thing.count.high is None or thing.count.low <= thing.count.high, prompt
+            assert all(each.target != index and each.target < len(things) for each in thing.relations), prompt

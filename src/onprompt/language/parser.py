@@ -222,7 +222,7 @@ class Builder:
 
     def is_medium(self) -> bool:
         """Whether the prompt begins with a painting, say, and goes on with what it shows."""
-        return len(self.things) == 1 and self.things[0].canonical in lex.MEDIA
+        return len(self.things) == 1 and self.things[0].canonical in lex.MEDIA and not self.things[0].absent
 
     def take_verb(self, word: str) -> None:
         """What the subject does; its object, if one follows at once, is related to it by the verb."""
@@ -235,7 +235,7 @@ class Builder:
     def take_text(self, text: str) -> None:
         """Quoted text is to be read on the thing just named, or anywhere."""
         kind = "not text" if self.absent or self.was_absent else "text"
-        if self.was_absent and self.things[-1].canonical in map(canonical, lex.TEXT_NOUNS):
+        if self.was_absent and self.things[-1].absent and self.things[-1].canonical in map(canonical, lex.TEXT_NOUNS):
             self.things.pop()  # 'no text "HELLO"' speaks of these words only
         if not self.recent:
             self.things.append(Thing("text", "text", Count(1, None)))
@@ -244,7 +244,7 @@ class Builder:
         if self.things[bearer].phrase.split()[-1] in lex.TEXT_NOUNS:  # "the words 'Hello'": the words are the thing
             self.things[bearer] = replace(self.things[bearer], canonical="text", count=Count(1, None))
         self.describe([bearer], Attribute(kind, text))
-        self.absent = False
+        self.absent = self.was_absent = False
 
     def describe(self, indices: list[int], attribute: Attribute) -> None:
         """Give an attribute to things that have been named."""
