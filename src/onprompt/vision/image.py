@@ -20,6 +20,7 @@ Source = str | Path | bytes | Image.Image | NDArray[np.uint8]
 Image.init()
 KNOWN = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "PPM", "ICO")
 FORMATS = tuple(kind for kind in KNOWN if kind in Image.OPEN)  # an older Pillow has no AVIF
+COARSEST = 0.75  # share of max_side below which no picture is decoded
 warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the limit is a setting of ours
 
 
@@ -45,7 +46,8 @@ def prepared(image: Image.Image, data: bytes, name: str, settings: Settings, fra
         raise ImageError(f"{name} is {width} × {height}, {megapixels:.3g} megapixels; {limit}")
     if min(width, height) < 2:
         raise ImageError(f"{name} is {width} × {height}: too small to show anything")
-    image.draft("RGB", (settings.max_side, settings.max_side))
+    scale = COARSEST * settings.max_side / max(width, height)
+    image.draft("RGB", (int(width * scale), int(height * scale)))  # a JPEG can be decoded at half or quarter size
     image = ImageOps.exif_transpose(image)
     turned = (height, width) if (image.width > image.height) != (width > height) else (width, height)
     image = to_rgb(image)
