@@ -275,7 +275,7 @@ def follow(process: subprocess.Popen[str], timeout: float, answered: tuple[str, 
                 progress.raw(line)
             elif not tail:
                 deadline = time.monotonic() + timeout
-            tail = [*tail[-40:], line]
+            tail = [*tail[-400:], line]  # pip ends with a long traceback
     process.wait()
     return tail
 
