@@ -83,6 +83,20 @@ def test_there_are_80_coco_names_without_a_blank_at_their_ends() -> None:
     assert COCO[12] == "parking meter"
 
 
+def test_rivals_are_looked_for_and_a_cell_goes_to_the_likelier_name(settings: Settings) -> None:
+    detector = world.World(settings)
+    wolf = name_of("wolf")
+    words = detector.words([wolf], detector.known([wolf]))
+    assert {"wolf", "dog", "fox"} <= set(words)
+    scores = np.full((len(words), 2), 0.02, dtype=np.float32)
+    scores[words.index("wolf")] = 0.6
+    scores[words.index("dog"), 1] = 0.7
+    (claims,) = world.asked_claims(scores, words, [wolf], detector.known([wolf]))
+    assert claims.cells.tolist() == [0]
+    others = world.other_claims(scores, words, detector.known([wolf]))
+    assert [words[index] for index in others.words] == ["dog"]
+
+
 def test_networks_are_compiled_once_whatever_the_settings(settings: Settings) -> None:
     first, second = coco.Coco(settings), coco.Coco(load(presence_4=0.95, missing_below=0.1))
     assert first.network is second.network

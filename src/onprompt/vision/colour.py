@@ -54,11 +54,6 @@ SAMPLE = 2000  # pixels looked at in an object: more do not change its dominant 
 DARK, LIGHT = 40.0, 65.0  # L* below which a colour is dark, above which it is light
 
 
-def terms() -> list[str]:
-    """All colour terms that can be checked."""
-    return [*EXAMPLES, *SHADES]
-
-
 def to_lab(rgb: NDArray[np.uint8]) -> Floats:
     """CIELAB (D65) of rows of sRGB values."""
     row = rgb.reshape(1, -1, 3).astype(np.float32) / 255
