@@ -5,20 +5,33 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onprompt.errors import OnpromptError
-from onprompt.types import Check, Outcome, Scene, Sighting, Verdict
+from onprompt.types import Check, Edit, Outcome, Scene, Sighting, Verdict
 
 if TYPE_CHECKING:
-    from onprompt.api import parse, see, verify
+    from onprompt.api import parse, parse_edit, see, verify
     from onprompt.settings import Settings
 
     __version__: str
 
-__all__ = ["Check", "OnpromptError", "Outcome", "Scene", "Settings", "Sighting", "Verdict", "parse", "see", "verify"]
+__all__ = [
+    "Check",
+    "Edit",
+    "OnpromptError",
+    "Outcome",
+    "Scene",
+    "Settings",
+    "Sighting",
+    "Verdict",
+    "parse",
+    "parse_edit",
+    "see",
+    "verify",
+]
 
 
 def __getattr__(name: str) -> object:
     """The functions are imported when first used: `import onprompt` alone loads no model, no numpy, no pydantic."""
-    if name in ("parse", "see", "verify"):
+    if name in ("parse", "parse_edit", "see", "verify"):
         from onprompt import api
 
         return getattr(api, name)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from onprompt import settings as settings_module
 from onprompt.errors import SettingsError, UserError
 from onprompt.judges.evidence import EvidenceJudge
-from onprompt.language import parser
+from onprompt.language import edits, parser
 from onprompt.language.ontology import name_of
 from onprompt.settings import Settings
-from onprompt.types import Judge, Sample, Scene, Sighting, Verdict
+from onprompt.types import Edit, Judge, Sample, Scene, Sighting, Verdict
 from onprompt.vision.image import Source, load_picture
 from onprompt.vision.look import look
 
@@ -33,6 +33,11 @@ def listed(what: str, names: Sequence[str]) -> None:
 def parse(prompt: str, *, settings: Settings | None = None) -> Scene:
     """What a prompt asks for."""
     return parser.parse(prompt, in_force(settings))
+
+
+def parse_edit(instruction: str, *, settings: Settings | None = None) -> tuple[Edit, ...]:
+    """What an instruction wants done to a picture, operation by operation."""
+    return edits.parse_edit(instruction, in_force(settings))
 
 
 def see(

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from onprompt.errors import OnpromptError, UserError
+from onprompt.errors import OnpromptError, PromptError, UserError
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -84,21 +84,36 @@ def verify(
 
 @app.command()
 def parse(
-    prompt: Annotated[str, typer.Argument(help="A prompt.")] = "",
+    prompt: Annotated[str, typer.Argument(help="A prompt, or with --edit an instruction.")] = "",
     source: Annotated[str, typer.Option("--input", help="A file with one prompt a line; - is standard input.")] = "",
     json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    edit: Annotated[bool, typer.Option("--edit", help="Read instructions for edits, not prompts.")] = False,
 ) -> None:
-    """Show what a prompt asks for."""
+    """Show what a prompt asks for, or what an instruction wants done to a picture."""
     from onprompt import api
     from onprompt.report import document, terminal
 
-    settings = chosen()
-    for each in prompts(prompt, source):
-        scene = api.parse(each, settings=settings)
+    settings, failures = chosen(), 0
+    for number, each in enumerate(prompts(prompt, source), 1):
+        try:
+            if edit:
+                edits = api.parse_edit(each, settings=settings)
+                found, lines = document.edits_document(each, edits), [terminal.edit_line(one) for one in edits]
+            else:
+                scene = api.parse(each, settings=settings)
+                found, lines = document.scene_document(scene), list(terminal.scene_lines(scene))
+        except PromptError as error:
+            if not source:
+                raise
+            failures += 1
+            typer.echo(f"onprompt: prompt {number}: {error}", err=True)
+            found, lines = {"instruction" if edit else "prompt": each[:200], "error": str(error)}, []
         if json:
-            print_json(document.scene_document(scene), indent=None)
-        else:
-            typer.echo("\n".join(terminal.thing_line(thing, scene) for thing in scene.things) or "no objects")
+            print_json(found, indent=None)
+        elif lines:
+            typer.echo("\n".join(lines))
+    if failures:
+        raise typer.Exit(PromptError.exit_code)
 
 
 @app.command()

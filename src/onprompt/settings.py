@@ -35,6 +35,7 @@ class Settings(BaseModel):
         default="", description="a folder or http(s) address of yours that holds model files by name; asked first"
     )
     source_timeout: float = number(3.0, "seconds after which a source that has not answered is passed over", 0.1, 600)
+    parser: str = Field(default="", description="spaCy pipeline that reads prompts (en_core_web_sm …); empty: our own")
     permissive: bool = Field(
         default=False, description="use Apache, MIT and BSD model files only; what they can't see is unverifiable"
     )

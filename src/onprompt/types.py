@@ -68,16 +68,44 @@ class Thing:
     attributes: tuple[Attribute, ...] = ()
     relations: tuple[Relation, ...] = ()
     absent: bool = False
-    major: bool = False
+    importance: float = 1.0  # its weight among the objects
     confidence: float = 1.0
+    part_of: int | None = None  # the group that it is taken from: "two cats, one black"
+    flags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What the prompt asks for."""
+    """What the prompt asks for: things, and what is said of the picture as a whole ("a watercolor", "at night")."""
 
     prompt: str
     things: tuple[Thing, ...] = ()
+    flags: tuple[str, ...] = ()
+    properties: tuple[Attribute, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The words that are to be read in the picture."""
+        return tuple(each.value for thing in self.things for each in thing.attributes if each.kind == "text")
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One thing that an instruction wants done to a picture.
+
+    `operation` is add, remove, replace, recolour, restyle (medium, material, season, light), move, resize, count,
+    background, action (what is done, or the state that something is in), text, or `other` where it can't be told.
+    """
+
+    operation: str
+    phrase: str
+    target: Thing | None = None  # what it is done to; its relations point into `source`
+    source: Scene = Scene("")  # what the words say of the picture as it is
+    scope: str = ""  # "all", "one", "left", "the woman's"
+    value: str = ""  # the colour, text, style, size, number or place, as written
+    result: Scene = Scene("")  # what should be seen afterwards; what must be gone is an absent thing
+    keep: tuple[Thing, ...] = ()  # what must stay as it is
+    confidence: float = 1.0
     flags: tuple[str, ...] = ()
 
 

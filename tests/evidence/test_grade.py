@@ -97,10 +97,9 @@ def test_a_weak_sighting_is_worth_its_confidence(settings: Settings) -> None:
 def test_a_major_object_weighs_more(settings: Settings) -> None:
     from dataclasses import replace
 
-    heavy = settings.model_copy(update={"major_weight": 3.0})
-    scene = Scene("", (replace(TWO_DOGS, major=True), RED_BALL))
+    scene = Scene("", (replace(TWO_DOGS, importance=3.0), RED_BALL))
     found = seen(sighting("dog"), sighting("dog", 0.3), known=("ball",))
-    assert graded(scene, found, heavy)[1] == 0.75
+    assert graded(scene, found, settings)[1] == 0.75
 
 
 def test_extras_change_nothing(settings: Settings) -> None:

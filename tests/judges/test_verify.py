@@ -137,15 +137,17 @@ def test_where_nothing_is_verifiable_the_prior_stands_in_and_the_flag_says_so() 
 
 def test_a_prompt_without_a_noun_says_so() -> None:
     verdict = judged("coffee", "is it what they are?")
-    assert {"no_objects", "not_verifiable"} <= set(verdict.flags)
+    assert {"no objects", "not_verifiable"} <= set(verdict.flags)
     assert "no object" in verdict.summary
 
 
 def test_a_broader_kind_is_said_to_be_all_that_can_be_told() -> None:
-    verdict = judged("cat", "a tabby cat")
+    verdict = judged("cat", "a siamese cat")
     assert verdict.checks[0].outcome is Outcome.PARTIAL
     assert verdict.differences == ()
-    assert verdict.summary == "All that could be checked matches the prompt. Not checked: tabby cat (more than 'cat')."
+    assert (
+        verdict.summary == "All that could be checked matches the prompt. Not checked: siamese cat (more than 'cat')."
+    )
 
 
 def test_one_where_several_were_meant_is_a_minor_point() -> None:
@@ -220,7 +222,7 @@ def test_bad_arguments_are_clear_errors() -> None:
 def test_vague_quantifiers_are_tolerated_and_flagged() -> None:
     verdict = judged("two cats", "many cats")
     assert verdict.score == 4
-    assert "ambiguous_quantifier" in verdict.flags
+    assert "ambiguous quantifier" in verdict.flags
 
 
 def test_permissive_files_alone_see_80_kinds_and_nothing_else_is_missing() -> None:

@@ -1,8 +1,11 @@
 """Names, kinds, and how a vocabulary answers for a name."""
 
+import subprocess
+import sys
+
 import pytest
 
-from onprompt.language import ontology
+from onprompt.language import ontology, wordnet
 from onprompt.vision.vocabulary import COCO
 
 
@@ -69,3 +72,162 @@ def test_the_plural_of_every_coco_name_leads_back_to_it(name: str) -> None:
     odd = same | {"person": "people", "mouse": "mice", "knife": "knives"}
     plural = odd.get(name) or name + ("es" if name.endswith(("s", "ch", "sh")) else "s")
     assert name in ontology.name_of(plural).same
+
+
+@pytest.mark.parametrize(
+    ("plural", "one"),
+    [
+        *(("lens", "lens"), ("lenses", "lens"), ("scissors", "scissors"), ("leaves", "leaf"), ("caves", "cave")),
+        *(("ladies", "lady"), ("ties", "tie"), ("brownies", "brownie"), ("tomatoes", "tomato"), ("shoes", "shoe")),
+        *(("menus", "menu"), ("cactus", "cactus"), ("firemen", "fireman"), ("ramen", "ramen"), ("crosses", "cross")),
+        *(("vases", "vase"), ("series", "series"), ("scarves", "scarf"), ("wine glasses", "wine glass")),
+        *(("qwerties", "qwerty"), ("blorps", "blorp"), ("zargus", "zargus")),
+    ],
+)
+def test_nouns_tell_plurals(plural: str, one: str) -> None:
+    assert ontology.singular(plural) == one
+
+
+def test_synonyms_are_wordnets_too_and_ours_go_first() -> None:
+    assert ontology.canonical("automobiles") == ontology.canonical("car") == "car"
+    assert ontology.canonical("doughnut") == "donut"
+    assert ontology.canonical("bike") == "bicycle"  # WordNet has the motorcycle too
+
+
+def test_a_canonical_name_is_its_own() -> None:
+    groups = [wordnet.sense(number).synonyms for number in range(len(wordnet.facts().lines))]
+    for name in (*ontology.meanings(), *(name for group in groups if len(group) > 1 for name in group)):
+        assert ontology.canonical(ontology.canonical(name)) == ontology.canonical(name), name
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        *(("cup", "mug"), ("boat", "ship"), ("jacket", "coat"), ("hat", "cap"), ("street", "road"), ("frog", "toad")),
+        *(("castle", "palace"), ("turtle", "turtleneck"), ("bus", "double-decker"), ("man", "person"), ("rug", "mat")),
+    ],
+)
+def test_what_people_tell_apart_is_not_folded(one: str, other: str) -> None:
+    assert ontology.canonical(one) == one
+    assert ontology.canonical(other) == other
+
+
+def test_kinds_and_members_are_wordnets_too() -> None:
+    assert {"reptile", "animal"} <= set(ontology.broader("iguana"))
+    assert {"iguana", "capybara", "dog", "owl"} <= ontology.members("animal")
+    assert "violin" in ontology.members("musical instrument")
+    assert {"entity", "object", "artifact", "thing"}.isdisjoint(ontology.broader("iguana"))
+    assert "animal" not in ontology.broader("woman")
+    assert ontology.broader("red sports car")[:2] == ("sports car", "sport car")
+    assert "car" in ontology.broader("red sports car")
+
+
+@pytest.mark.parametrize(
+    ("noun", "kind"),
+    [
+        *(("mouse", "rodent"), ("mouse", "electronic device"), ("crane", "bird"), ("bat", "mammal"), ("bat", "club")),
+        *(("orange", "fruit"), ("bow", "weapon"), ("bow", "knot"), ("pitcher", "athlete"), ("monitor", "screen")),
+        *(("chicken", "bird"), ("chicken", "meat"), ("date", "fruit"), ("kid", "person"), ("whale", "mammal")),
+    ],
+)
+def test_words_of_several_senses_mean_what_is_in_pictures(noun: str, kind: str) -> None:
+    assert kind in ontology.broader(noun)
+
+
+@pytest.mark.parametrize(
+    ("noun", "not_kind"),
+    [
+        *(("orange", "tree"), ("plant", "building complex"), ("glass", "material"), ("monitor", "person")),
+        *(("nail", "unit"), ("keyboard", "holder"), ("bow", "front"), ("male", "animal"), ("kid", "goat")),
+        *(("woman", "animal"), ("worker", "insect"), ("organ", "tissue")),
+    ],
+)
+def test_and_nothing_else(noun: str, not_kind: str) -> None:
+    assert ontology.is_concrete(noun)
+    assert not_kind not in ontology.broader(noun)
+
+
+def test_parts() -> None:
+    assert "wheel" in ontology.parts("car")
+    assert {"wheel", "pedal"} <= ontology.parts("bicycle")
+    assert "face" in ontology.parts("woman")
+    assert "branch" in ontology.parts("tree") or "tree branch" in ontology.parts("oak")
+    assert "wheel" not in ontology.parts("dog")
+    assert ontology.parts("zeitgeist") == frozenset()
+
+
+def test_who_asks_for_grass_is_not_content_with_corn() -> None:
+    assert "corn" in ontology.members("grass")
+    assert ontology.name_of("grass").members == frozenset()
+    assert "puppy" in ontology.name_of("dog").members
+
+
+def test_distance_is_nothing_for_the_same_and_for_kinds_of_what_is_asked() -> None:
+    assert ontology.distance("sofa", "couch") == 0
+    assert ontology.distance("chair", "armchair") == 0
+    assert ontology.distance("animal", "puppies") == 0
+    assert ontology.distance("blorp", "blorp") == 0
+
+
+def test_distance_grows_from_wider_kinds_over_neighbours_to_strangers() -> None:
+    wider = [ontology.distance("puppy", found) for found in ("dog", "mammal", "animal")]
+    others = [ontology.distance("puppy", found) for found in ("wolf", "cat", "sparrow", "car")]
+    assert [*wider, *others] == sorted({*wider, *others})
+    assert 0.3 <= ontology.distance("office chair", "chair") < 0.35
+    assert max(wider) < 0.5 < min(others)
+    assert ontology.distance("dog", "car") == ontology.distance("blorp", "dog") == 1
+
+
+@pytest.mark.parametrize(("one", "other"), [("dog", "cat"), ("spoon", "fork"), ("man", "woman"), ("apple", "car")])
+def test_the_distance_of_neighbours_is_the_same_both_ways(one: str, other: str) -> None:
+    assert 0.5 <= ontology.distance(one, other) == ontology.distance(other, one)
+
+
+@pytest.mark.parametrize(
+    "noun",
+    [
+        *("dog", "table", "fire", "rainbow", "shadow", "sky", "smoke", "light", "cloud", "wave", "reflection", "crowd"),
+        *("forest", "dragon", "unicorn", "samurai", "stop sign", "red dragon", "Labradors", "tower of bricks"),
+        *("date", "nail", "plate", "letters", "sunset", "hat", "knives", "t-shirt"),
+    ],
+)
+def test_what_one_can_point_at_is_concrete(noun: str) -> None:
+    assert ontology.is_concrete(noun) is True
+    assert ontology.known(noun)
+
+
+@pytest.mark.parametrize(
+    "noun", ["love", "time", "style", "idea", "background", "left", "happiness", "front", "color", "beauty", "jump"]
+)
+def test_what_one_cannot_is_abstract(noun: str) -> None:
+    assert ontology.is_concrete(noun) is False
+    assert ontology.known(noun)
+
+
+def test_what_is_not_known_is_neither() -> None:
+    assert ontology.is_concrete("blorp") is None
+    assert not ontology.known("blorp")
+
+
+def test_no_noun_is_listed_as_both() -> None:
+    assert set(ontology.data()["concrete"]).isdisjoint(ontology.data()["abstract"])
+
+
+TIMED = """
+import time
+from onprompt.language import ontology, wordnet
+assert not wordnet.facts.cache_info().currsize, "read at import"
+start = time.process_time()
+assert ontology.is_concrete("iguanas") and wordnet.facts.cache_info().currsize
+first = time.process_time()
+for _ in range(1000):
+    ontology.is_concrete("dog"), ontology.canonical("couches"), ontology.distance("dog", "cat")
+print(first - start, (time.process_time() - first) / 1000)
+"""
+
+
+def test_it_loads_at_first_use_within_50_ms_and_then_takes_microseconds() -> None:
+    runs = [subprocess.run([sys.executable, "-c", TIMED], capture_output=True, text=True, check=True) for _ in range(3)]
+    first, warm = (min(times) for times in zip(*(map(float, run.stdout.split()) for run in runs), strict=True))
+    assert first < 0.05
+    assert warm < 0.0001

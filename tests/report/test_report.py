@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import onprompt
 from onprompt import Verdict, verify
 from onprompt.report import document, picture, terminal
 from tests.conftest import photo
@@ -51,7 +52,7 @@ def test_the_terminal_ends_with_the_score_alone() -> None:
     lines = [text for text, _ in terminal.lines(verdict())]
     assert lines[-1] == f"({verdict().score})"
     assert "  2 × cup (color green) on table" in lines
-    assert "  no spoon" in lines
+    assert "  no spoon of table" in lines
     assert any(line.startswith("  ('a laptop', 'MISSING')") for line in lines)
     assert sum(line.startswith("  ('") for line in lines) == len(verdict().scene.things)
 
@@ -82,3 +83,9 @@ def test_odd_prompts_can_be_drawn_and_printed(prompt: str) -> None:
     odd = verify(photo("coffee.png"), prompt)
     assert picture.draw(odd).width == picture.WIDTH
     assert list(terminal.lines(odd))[-1][0] == f"({odd.score})"
+
+
+def test_the_keys_of_a_prompt_and_of_an_edit_are_documented() -> None:
+    documented = set(re.findall(r"^\| `(\w+)`", (DOCS / "parse.md").read_text(), flags=re.M))
+    edits = document.edits_document("remove the car", onprompt.parse_edit("remove the car"))
+    assert documented == {*document.scene_document(onprompt.parse("a dog")), *edits, *edits["edits"][0]}

@@ -33,13 +33,18 @@ def check_colour(asked: str, sighting: Sighting, settings: Settings) -> Measured
 
 
 def check_size(asked: str, sighting: Sighting, settings: Settings) -> Measured | None:
-    """The same bucket matches, the next one is a minor mismatch."""
-    apart = abs(geometry.SIZES.index(asked) - geometry.SIZES.index(sighting.size))
+    """The same bucket matches, the next one is a minor mismatch; `larger` than what, a bucket can't tell."""
+    bucket = geometry.SIZE_WORDS.get(asked)
+    if bucket is None:
+        return None
+    apart = abs(geometry.SIZES.index(bucket) - geometry.SIZES.index(sighting.size))
     return Measured((1.0, settings.minor_score, 0.0)[apart], sighting.size)
 
 
 def check_position(asked: str, sighting: Sighting, settings: Settings) -> Measured | None:
-    """The asked part of a 3 × 3 grid, with a small offset tolerated."""
+    """The asked part of a 3 × 3 grid, with a small offset tolerated; `background` is none of its parts."""
+    if not geometry.is_place(asked):
+        return None
     return Measured(geometry.position_score(sighting.box, asked, settings), sighting.position)
 
 

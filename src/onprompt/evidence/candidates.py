@@ -19,11 +19,12 @@ def fit(thing: Thing, sighting: Sighting, settings: Settings) -> float:
 def share_out(scene: Scene, sightings: Sequence[Sighting], settings: Settings) -> list[tuple[Sighting, ...]]:
     """Candidates of each thing. Things of one name share theirs: each sighting goes where its attributes fit best.
 
-    What must not be there shares with nobody: any sighting of its name may be it.
+    What must not be there shares with nobody, nor does one of a group ("two cats, one black"): any sighting of its name
+    may be it.
     """
     by_name: dict[str, list[int]] = {}
     for index, thing in enumerate(scene.things):
-        if not thing.absent:
+        if not thing.absent and thing.part_of is None:
             by_name.setdefault(thing.canonical, []).append(index)
     shares: list[list[Sighting]] = [[] for _ in scene.things]
     for sighting in sightings:
@@ -35,7 +36,7 @@ def share_out(scene: Scene, sightings: Sequence[Sighting], settings: Settings) -
         _, _, best = max(zip(fits, wanting, (-index for index in rivals), strict=True))
         shares[-best].append(sighting)
     for thing, share in zip(scene.things, shares, strict=True):
-        if thing.absent:
+        if thing.absent or thing.part_of is not None:
             share.extend(sighting for sighting in sightings if sighting.label == thing.canonical)
     return [tuple(share) for share in shares]
 

@@ -68,12 +68,18 @@ def extras(scene: Scene, seen: Seen, settings: Settings) -> tuple[Sighting, ...]
     )
 
 
-def summary(matches: Sequence[Match], grade: Grade) -> str:
+def of_the_whole(scene: Scene) -> list[str]:
+    """What the prompt says of the picture as a whole: nothing here measures it. That it is a photo needs no saying."""
+    asked = (each for each in scene.properties if each.kind not in {"parameter", "quality"} and each.value != "photo")
+    return [f"{each.kind} {each.value}" for each in asked]
+
+
+def summary(matches: Sequence[Match], grade: Grade, scene: Scene) -> str:
     """A short paragraph: does the image match, what is off, what could not be checked."""
     if not matches:
         return f"The prompt names no object, so nothing could be checked: ({grade.score}) is only a placeholder."
     off = [match for match in matches if differs(match)]
-    left_open = list(dict.fromkeys(claim for match in matches for claim in unchecked(match)))
+    left_open = list(dict.fromkeys(claim for match in matches for claim in unchecked(match))) + of_the_whole(scene)
     if not grade.verifiable:
         text = f"Nothing that the prompt asks for can be checked here: ({grade.score}) is only a placeholder."
     elif off:

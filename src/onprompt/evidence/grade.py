@@ -37,7 +37,7 @@ def grade(matches: Sequence[Match], settings: Settings) -> Grade:
     """Averages over what is verifiable. Where nothing is, the value is the prior and the score follows from it."""
     checks = [check for match in matches for check in match.checks]
     coverage = sum(check.outcome is not Outcome.UNVERIFIABLE for check in checks) / len(checks) if checks else 0.0
-    weights = [weight(match, settings) for match in matches]
+    weights = [weight(match) for match in matches]
     total = sum(weights)
     verifiable = total > 0
     presence = settings.prior
@@ -49,11 +49,9 @@ def grade(matches: Sequence[Match], settings: Settings) -> Grade:
     return Grade(score_of(presence, accuracy, settings), presence, presence, accuracy, coverage, verifiable)
 
 
-def weight(match: Match, settings: Settings) -> float:
-    """How much an object counts: not at all if unverifiable, more if it is marked major."""
-    if not match.verifiable:
-        return 0.0
-    return settings.major_weight if match.thing.major else 1.0
+def weight(match: Match) -> float:
+    """How much an object counts: not at all if unverifiable, else by its importance."""
+    return match.thing.importance if match.verifiable else 0.0
 
 
 def attribute_accuracy(matches: Sequence[Match]) -> float:

@@ -22,7 +22,7 @@ from onprompt.vision.look import detector, look
 from onprompt.vision.text import read_text
 from onprompt.weights.cache import hashes
 
-OURS = ("onprompt", "numpy", "onnxruntime", "opencv-python-headless", "openvino", "pillow", "rapidocr")
+OURS = ("onprompt", "numpy", "onnxruntime", "opencv-python-headless", "openvino", "pillow", "rapidocr", "spacy")
 
 
 class EvidenceJudge:
@@ -33,7 +33,7 @@ class EvidenceJudge:
 
     def judge(self, sample: Sample) -> Verdict:
         """The straight line from prompt and image to verdict."""
-        scene = weighed(parse(sample.prompt, self.settings), sample.major)
+        scene = weighed(parse(sample.prompt, self.settings), sample.major, self.settings)
         seen = look(sample.picture, names(scene), self.settings)
         lines = read_text(sample.picture) if asks_for_text(scene) else ()
         matches = match(scene, seen, lines, self.settings)
@@ -50,7 +50,7 @@ class EvidenceJudge:
             checks=tuple(check for each in matches for check in each.checks),
             pairs=tuple(pairs),
             differences=tuple(pair for pair, each in zip(pairs, matches, strict=True) if explain.differs(each)),
-            summary=explain.summary(matches, graded),
+            summary=explain.summary(matches, graded, scene),
             scene=scene,
             picture=sample.picture,
             sightings=(*seen.sightings, *lines),
@@ -60,16 +60,22 @@ class EvidenceJudge:
 
 
 def names(scene: Scene) -> list[Name]:
-    """What to look for, each name once."""
+    """What to look for, each name once; words of another language may be English ones by chance, so none of these."""
+    if "not English" in scene.flags:
+        return []
     return [name_of(label) for label in dict.fromkeys(thing.canonical for thing in scene.things) if label != "text"]
 
 
-def weighed(scene: Scene, major: Sequence[str]) -> Scene:
-    """The scene with the named objects marked as major."""
+def weighed(scene: Scene, major: Sequence[str], settings: Settings) -> Scene:
+    """The scene with the named objects weighing more; what the prompt itself says of weights still counts."""
     heavy = {canonical(name) for name in major}
     if strangers := heavy - {thing.canonical for thing in scene.things}:
         raise PromptError(f"marked as major but not in the prompt: {', '.join(sorted(strangers))}")
-    return replace(scene, things=tuple(replace(thing, major=thing.canonical in heavy) for thing in scene.things))
+    heavier = [
+        replace(thing, importance=thing.importance * settings.major_weight) if thing.canonical in heavy else thing
+        for thing in scene.things
+    ]
+    return replace(scene, things=tuple(heavier))
 
 
 def asks_for_text(scene: Scene) -> bool:

@@ -1,10 +1,11 @@
-"""A verdict or scene as JSON, with the seed's keys and spelling. The format is described in docs/json.md."""
+"""A verdict, scene or edit as JSON, with the seed's keys and spelling. The format is described in docs/json.md."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from onprompt.types import Box, Check, Picture, Scene, Sighting, Thing, Verdict
+from onprompt.types import Attribute, Box, Check, Edit, Picture, Scene, Sighting, Thing, Verdict
 
 FORMAT = "onprompt.verify/1"
 
@@ -25,6 +26,7 @@ def document(verdict: Verdict) -> dict[str, Any]:
         "flags": list(verdict.flags),
         "summary": verdict.summary,
         "prompt_objects": scene_objects(verdict.scene),
+        "prompt_global": by_kind(verdict.scene.properties),
         "image_objects": [sighting_entry(each, picture) for each in verdict.sightings],
         "pairs": [list(pair) for pair in verdict.pairs],
         "differences": [list(pair) for pair in verdict.differences],
@@ -36,7 +38,34 @@ def document(verdict: Verdict) -> dict[str, Any]:
 
 def scene_document(scene: Scene) -> dict[str, Any]:
     """What a prompt asks for."""
-    return {"prompt": scene.prompt, "objects": scene_objects(scene), "flags": list(scene.flags)}
+    return {
+        "prompt": scene.prompt,
+        "objects": scene_objects(scene),
+        "global": by_kind(scene.properties),
+        "text": list(scene.texts),
+        "flags": list(scene.flags),
+    }
+
+
+def edits_document(instruction: str, edits: Iterable[Edit]) -> dict[str, Any]:
+    """What an instruction wants done."""
+    return {"instruction": instruction, "edits": [edit_entry(edit) for edit in edits]}
+
+
+def edit_entry(edit: Edit) -> dict[str, Any]:
+    """One operation; the relations of its target point into `source`."""
+    return {
+        "operation": edit.operation,
+        "phrase": edit.phrase,
+        "target": thing_entry(edit.target) if edit.target else None,
+        "source": scene_objects(edit.source),
+        "scope": edit.scope,
+        "value": edit.value,
+        "result": scene_document(edit.result),
+        "keep": [thing_entry(thing) for thing in edit.keep],
+        "confidence": edit.confidence,
+        "flags": list(edit.flags),
+    }
 
 
 def scene_objects(scene: Scene) -> list[dict[str, Any]]:
@@ -46,20 +75,29 @@ def scene_objects(scene: Scene) -> list[dict[str, Any]]:
 
 def thing_entry(thing: Thing) -> dict[str, Any]:
     """One object of the prompt (seed 000, step 1)."""
-    attributes: dict[str, list[str]] = {}
-    for attribute in thing.attributes:
-        attributes.setdefault(attribute.kind, []).append(attribute.value)
     return {
         "object": thing.phrase,
         "canonical": thing.canonical,
         "count": thing.count.exact,
-        "count_range": [thing.count.low, thing.count.high],
+        "count_range": None if thing.count.high is None else [thing.count.low, thing.count.high],
+        "count_min": thing.count.low,
         "count_confidence": "high" if thing.count.confidence == 1 else "low",
-        "attributes": attributes,
+        "attributes": by_kind(thing.attributes),
         "relations": [{"relation": each.name, "target": each.target} for each in thing.relations],
         "absent": thing.absent,
+        "importance": thing.importance,
+        "part_of": thing.part_of,
+        "flags": list(thing.flags),
         "confidence": thing.confidence,
     }
+
+
+def by_kind(attributes: Iterable[Attribute]) -> dict[str, list[str]]:
+    """Kind → words."""
+    found: dict[str, list[str]] = {}
+    for attribute in attributes:
+        found.setdefault(attribute.kind, []).append(attribute.value)
+    return found
 
 
 def sighting_entry(sighting: Sighting, picture: Picture) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from onprompt.types import Outcome, Scene, Sighting, Thing, Verdict
+from onprompt.types import Edit, Outcome, Scene, Sighting, Thing, Verdict
 
 STYLES = {
     Outcome.MATCHED: "green",
@@ -25,7 +25,7 @@ Line = tuple[str, str]  # text, style
 def lines(verdict: Verdict) -> Iterator[Line]:
     """The report, line by line."""
     yield "Prompt asks for", "bold"
-    yield from ((f"  {thing_line(thing, verdict.scene)}", "") for thing in verdict.scene.things)
+    yield from ((f"  {line}", "") for line in scene_lines(verdict.scene))
     yield "Image shows", "bold"
     yield from ((f"  {line}", "") for line in image_lines(verdict))
     yield "Asked → found", "bold"
@@ -48,13 +48,37 @@ def figures(verdict: Verdict) -> str:
     return ", ".join([*parts, *([f"flags: {' '.join(verdict.flags)}"] if verdict.flags else [])])
 
 
+def scene_lines(scene: Scene) -> Iterator[str]:
+    """What a prompt asks for: its things, then what it says of the picture."""
+    yield from (thing_line(thing, scene) for thing in scene.things)
+    if scene.properties:
+        yield "the picture: " + ", ".join(f"{each.kind} {each.value}" for each in scene.properties)
+    if scene.flags:
+        yield "flags: " + ", ".join(scene.flags)
+
+
 def thing_line(thing: Thing, scene: Scene) -> str:
     """`2 × dog (color red) on table`."""
     low, high = thing.count.low, thing.count.high
     number = "no" if thing.absent else f"{low} ×" if low == high else f"{low}+ ×" if high is None else f"{low}–{high} ×"
     attributes = ", ".join(f"{each.kind} {each.value}" for each in thing.attributes)
     relations = ", ".join(f"{each.name} {scene.things[each.target].canonical}" for each in thing.relations)
-    return " ".join(filter(None, [number, thing.canonical, f"({attributes})" if attributes else "", relations]))
+    group = "" if thing.part_of is None else f"one of the {scene.things[thing.part_of].phrase.removeprefix('the ')}"
+    weight = "" if thing.importance == 1 else f"weight {thing.importance:g}"
+    notes = ", ".join(filter(None, [attributes, group, weight, *thing.flags]))
+    return " ".join(filter(None, [number, thing.canonical, f"({notes})" if notes else "", relations]))
+
+
+def edit_line(edit: Edit) -> str:
+    """`recolour (all) 2+ × flower: yellow → 2+ × flower (color yellow)`."""
+    target = thing_line(edit.target, edit.source) if edit.target else ""
+    done = " ".join(filter(None, [edit.operation, f"({edit.scope})" if edit.scope else "", target]))
+    wanted = [thing_line(thing, edit.result) for thing in edit.result.things]
+    wanted += [f"{each.kind} {each.value}" for each in edit.result.properties]
+    sure = [f"confidence {edit.confidence:g}"] if edit.confidence < 1 else []
+    told = ", ".join([*(f"keep {thing.canonical}" for thing in edit.keep), *sure, *edit.flags])
+    result = f" → {', '.join(wanted)}" if wanted else ""
+    return f"{done}{': ' if edit.value else ''}{edit.value}{result}{f' [{told}]' if told else ''}"
 
 
 def image_lines(verdict: Verdict) -> Iterator[str]:

@@ -8,6 +8,18 @@ from onprompt.settings import Settings
 from onprompt.types import Box
 
 SIZES = ("small", "medium", "large")
+SIZE_WORDS = {
+    word: size
+    for size, words in (
+        ("small", "small tiny little mini miniature minuscule petite teeny small-sized pocket-sized micro wee"),
+        ("medium", "medium medium-sized mid-sized midsized mid-size midsize average-sized medium-size"),
+        (
+            "large",
+            "large big huge giant enormous massive gigantic colossal oversized large-sized immense vast towering",
+        ),
+    )
+    for word in words.split()
+}
 COLUMNS, ROWS = ("left", "center", "right"), ("top", "middle", "bottom")
 OFFSET = 0.05  # how far past its third of the picture an object may reach and still be "on the left" (seed 000, step 3)
 EDGE = 0.005  # a box this near to the picture's edge may go on beyond it
@@ -23,6 +35,11 @@ def position_of(box: Box) -> str:
     x, y = box.centre
     column, row = COLUMNS[min(2, int(x * 3))], ROWS[min(2, int(y * 3))]
     return column if row == "middle" else row if column == "center" else f"{row}-{column}"
+
+
+def is_place(asked: str) -> bool:
+    """Whether a place is one of the grid's: `top-left` is, `background` is not."""
+    return all(word in COLUMNS or word in ROWS for word in asked.split("-"))
 
 
 def position_score(box: Box, asked: str, settings: Settings) -> float:

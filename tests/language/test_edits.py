@@ -1,0 +1,225 @@
+"""Instructions and what they want done: whole lists of edits, in plain text.
+
+> make all the flowers yellow
+recolour | scope all | value yellow
+  of: all the flowers = flower | 2+
+  to: all the flowers = flower | 2+ | color yellow
+
+An edit is `operation | details`; a detail is `scope words`, `value words`, `~0.9` (the confidence, if not 1) or
+`! flag`. Then come `as:` the words of the operation, where there are several; `of:` the target; `keep:` what must stay;
+and `to:` the result, line by line. Things and scenes are written as in notation.py.
+"""
+
+import json
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import onprompt
+from onprompt.errors import PromptError
+from onprompt.language.edits import parse_edit
+from onprompt.report.terminal import edit_line
+from onprompt.settings import Settings
+from onprompt.types import Edit, Scene, Thing
+from tests.language import notation
+
+FILE = Path(__file__).with_name("edits.txt")
+OPERATIONS = (
+    *("add", "remove", "replace", "recolour", "restyle", "move", "resize", "count", "background", "action", "text"),
+    "other",
+)
+FORMS = ("questions", "wishes", "phrases", "several", "scopes", "keeping", "pronouns", "writing")
+
+
+class Case(NamedTuple):
+    """An instruction and its edits, as lines, with the section that it stands in."""
+
+    section: str
+    instruction: str
+    lines: list[str]
+
+
+def read() -> list[Case]:
+    """The cases of the file."""
+    cases, section = [], ""
+    for block in FILE.read_text(encoding="utf-8").split("\n\n"):
+        first, *lines = block.strip("\n").splitlines()
+        if first.startswith("# "):
+            section = first.removeprefix("# ")
+        else:
+            cases.append(Case(section, first.removeprefix("> "), lines))
+    return cases
+
+
+def written(edits: tuple[Edit, ...]) -> list[str]:
+    """Edits as lines."""
+    return [line for edit in edits for line in edit_lines(edit, several=len(edits) > 1)]
+
+
+def edit_lines(edit: Edit, several: bool) -> list[str]:
+    details = [f"scope {edit.scope}"] * bool(edit.scope) + [f"value {edit.value}"] * bool(edit.value)
+    details += [f"~{edit.confidence:g}"] * (edit.confidence != 1) + [f"! {flag}" for flag in edit.flags]
+    result = [line for line in notation.written(edit.result) if not line.startswith("flag:")]
+    return [
+        " | ".join([edit.operation, *details]),
+        *([f"  as: {edit.phrase}"] if several else []),
+        *([f"  of: {notation.thing_line(edit.target, edit.source)}"] if edit.target else []),
+        *(f"  keep: {thing.phrase} = {thing.canonical}" for thing in edit.keep),
+        *(f"  to: {line}" for line in result),
+    ]
+
+
+CASES = read()
+
+
+def test_every_operation_and_every_form_has_its_cases() -> None:
+    for section in (*OPERATIONS, *FORMS):
+        assert sum(case.section == section for case in CASES) >= 8, section
+    found = {line.split(" | ")[0] for case in CASES for line in case.lines if not line.startswith(" ")}
+    assert found == set(OPERATIONS)
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=f"{case.section}-{case.instruction}") for case in CASES])
+def test_the_whole_list_of_edits(case: Case, settings: Settings) -> None:
+    assert written(parse_edit(case.instruction, settings)) == case.lines
+
+
+@pytest.mark.parametrize(
+    ("instruction", "message"),
+    [("", "empty"), ("  \n ", "empty"), ("?!...", "holds no word"), ("x " * 200_000, "limit")],
+)
+def test_what_is_no_instruction_is_a_clear_error(instruction: str, message: str, settings: Settings) -> None:
+    with pytest.raises(PromptError, match=message):
+        parse_edit(instruction, settings)
+
+
+def test_a_thing_that_is_not_a_text_is_a_clear_error() -> None:
+    with pytest.raises(PromptError, match="not a text"):
+        onprompt.parse_edit(None)  # type: ignore[arg-type]
+
+
+def test_another_language_is_told(settings: Settings) -> None:
+    (edit,) = parse_edit("ein schwarzer Hund mit einer roten Katze", settings)
+    assert "not English" in edit.flags
+
+
+def test_an_endless_operation_is_not_guessed_at(settings: Settings) -> None:
+    (edit,) = parse_edit("the man with " + "a dog and " * 300 + "a cat", settings)
+    assert (edit.operation, edit.flags) == ("other", ("not understood",))
+
+
+def test_many_operations_take_time_in_proportion(settings: Settings) -> None:
+    def seconds(repeats: int) -> float:
+        start = time.process_time()
+        assert len(parse_edit("remove the dog and add a cat, " * repeats, settings)) == 2 * repeats
+        return time.process_time() - start
+
+    seconds(5)
+    assert seconds(200) < 40 * min(seconds(10) for _ in range(3))
+
+
+def assert_well_formed(edit: Edit, instruction: str) -> None:
+    assert edit.operation in OPERATIONS, instruction
+    assert edit.phrase, instruction
+    assert 0 < edit.confidence <= 1, instruction
+    assert edit.target is None or edit.target in edit.source.things, instruction
+    for scene in (edit.source, edit.result):
+        for index, thing in enumerate(scene.things):
+            assert thing.phrase, instruction
+            assert thing.canonical, instruction
+            assert thing.count.high is None or thing.count.low <= thing.count.high, instruction
+            assert all(each.target != index and each.target < len(scene.things) for each in thing.relations), (
+                instruction
+            )
+    assert edit_line(edit).startswith(edit.operation), instruction
+
+
+def test_whatever_is_written_the_edits_are_well_formed(settings: Settings) -> None:
+    words = [word for case in CASES for word in case.instruction.split()]
+    words += [
+        "not",
+        "no",
+        "or",
+        "and",
+        ",",
+        ".",
+        "instead",
+        "of",
+        "then",
+        '"A"',
+        "'s",
+        "to",
+        "it",
+        "one",
+        "more",
+        "--no",
+    ]
+    dice = random.Random(0)
+    for _ in range(800):
+        instruction = " ".join(dice.choice(words) for _ in range(dice.randint(1, 12)))
+        try:
+            edits = parse_edit(instruction, settings)
+        except PromptError:
+            continue
+        assert edits, instruction
+        for edit in edits:
+            assert_well_formed(edit, instruction)
+
+
+def test_whatever_is_typed_nothing_breaks(settings: Settings) -> None:
+    letters = "aeiou bcdt s'\"“”.,;:!?()[]{}<>-–—_/\\|+*&%$#@~^=`\t\n0123456789éß漢字🐶👩‍🚀\u200b\x00"
+    dice = random.Random(1)
+    for _ in range(800):
+        instruction = "".join(dice.choice(letters) for _ in range(dice.randint(0, 40)))
+        try:
+            edits = parse_edit(instruction, settings)
+        except PromptError:
+            continue
+        for edit in edits:
+            assert_well_formed(edit, instruction)
+
+
+def test_the_line_for_people() -> None:
+    thing, sea = Thing("the sky", "sky"), Thing("the sea", "sea")
+    scene = Scene("the sky", (thing,))
+    edit = Edit("recolour", "make the sky red", thing, scene, value="red", result=scene, keep=(sea,), confidence=0.9)
+    assert edit_line(edit) == "recolour 1 × sky: red → 1 × sky [keep sea, confidence 0.9]"
+
+
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    run = [sys.executable, "-W", "error", "-m", "onprompt", "parse", "--edit", *arguments]
+    return subprocess.run(run, capture_output=True, text=True, timeout=300)
+
+
+def test_the_command_prints_a_line_for_each_edit() -> None:
+    result = command("remove the car and add a bicycle")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == "remove 1 × car → no car\nadd → 1 × bicycle\n"
+
+
+def test_the_command_prints_an_object_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "instructions.txt"
+    path.write_text("make the woman's hat red\n\nremove the car and add a bicycle\n")
+    result = command("--input", str(path), "--json")
+    assert result.returncode == 0, result.stderr
+    first, second = (json.loads(line) for line in result.stdout.splitlines())
+    assert first["instruction"] == "make the woman's hat red"
+    (hat,) = first["edits"]
+    assert (hat["operation"], hat["scope"], hat["value"], hat["confidence"]) == ("recolour", "the woman's", "red", 1)
+    owner = hat["target"]["relations"][0]
+    assert (owner["relation"], hat["source"][owner["target"]]["canonical"]) == ("of", "woman")
+    assert hat["result"]["objects"][0]["attributes"] == {"color": ["red"]}
+    assert [edit["operation"] for edit in second["edits"]] == ["remove", "add"]
+    assert second["edits"][0]["result"]["objects"][0]["absent"] is True
+    assert (second["edits"][1]["target"], second["edits"][1]["keep"]) == (None, [])
+
+
+def test_the_command_ends_with_2_on_what_is_no_instruction() -> None:
+    result = command("?!")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "holds no word" in result.stderr
