@@ -24,6 +24,7 @@ SHOWING = (
 )
 FRAME = re.compile(f"^(?:{SHOWING}|{SEEING})")
 SHOWS = lex.words("of showing depicting featuring portraying")
+UNLINKED = lex.words("shot photo photograph picture close-up closeup portrait painting")
 FRAME_REACH = 9  # words within which a frame names its medium
 USUAL = {"photograph": "photo", "photography": "photo", "pic": "photo", "black-and-white": "black and white"}
 PROPERTIES = {
@@ -75,9 +76,11 @@ def without_medium(units: Sequence[Unit]) -> tuple[list[Unit], list[Attribute]]:
     words = [unit.lower for unit in units]
     for at, word in enumerate(words[:FRAME_REACH]):
         rest = words[at + 1 : at + 3]
-        shows = (rest and rest[0] in SHOWS) or rest in (["that", "shows"], ["which", "shows"])
-        if word in lex.MEDIA and shows and all(map(describes_picture, words[:at])):
-            inner, more = without_medium(units[at + (2 if rest[0] in SHOWS else 3) :])
+        skip = 2 if rest and rest[0] in SHOWS else 3 if rest in (["that", "shows"], ["which", "shows"]) else 0
+        if not skip and at and word in UNLINKED and rest and rest[0] in lex.ARTICLES:  # "macro shot a kitten"
+            skip = 1
+        if word in lex.MEDIA and skip and all(map(describes_picture, words[:at])):
+            inner, more = without_medium(units[at + skip :])
             return inner, [*described(words[:at], word), *more]
         if units[at].relation or word in lex.RELATIONS or word in lex.BE or units[at].text is not None or word == ",":
             break

@@ -15,7 +15,7 @@ from onprompt.language.asides import POSITIONS, RELATIONS, Asides, Found
 from onprompt.language.attributes import attribute, comparison
 from onprompt.language.ontology import singular
 from onprompt.language.phrases import Phrases, phrase_at
-from onprompt.language.quantities import quantity
+from onprompt.language.quantities import figure, quantity
 from onprompt.language.units import Unit
 from onprompt.language.wordnet import is_noun
 from onprompt.types import Attribute, Count
@@ -29,6 +29,7 @@ class Gatherer(Asides):
 
     def gather(self) -> list[Unit]:
         """The units of the sentence."""
+        self.turn_neither()
         at = 0
         while at < len(self.units):
             unit, size = self.unit_at(at)
@@ -36,6 +37,16 @@ class Gatherer(Asides):
             at += size
             self.collapse(at)
         return self.done
+
+    def turn_neither(self) -> None:
+        """`neither the cat nor the dog is wearing a hat` → the cat and the dog is not wearing a hat."""
+        if self.word(0) != "neither" or self.word(1) not in lex.DEFINITE or "nor" not in self.words:
+            return
+        units = [replace(unit, word="and") if unit.lower == "nor" else unit for unit in self.units[1:]]
+        verb = next((at for at, unit in enumerate(units) if unit.lower in lex.BE), None)
+        if verb is not None:
+            units.insert(verb + 1, Unit("not", units[verb].end, units[verb].end))
+        self.units, self.words = units, [unit.lower for unit in units]
 
     def unit_at(self, at: int) -> tuple[Unit, int]:
         """The unit that begins at a word, and how many words it takes."""
@@ -85,7 +96,7 @@ class Gatherer(Asides):
             size = 3 if self.word(at + 2) == "single" else 2
         elif word == "without" and following == "any":
             return self.joined(at, 2, "without"), 2
-        elif word in {"neither", "nor"}:
+        elif word in {"neither", "nor"} and following not in lex.DEFINITE:  # "neither the cat" is there all the same
             size = 2 if following in {"a", "an", "any", "of"} else 1
         else:
             return None
@@ -103,7 +114,8 @@ class Gatherer(Asides):
             found += [each for each in [attribute(after)] if each]
             unit = self.joined(at, size, "one")
             return replace(unit, one=True, attributes=tuple(found)), size + 1
-        count = quantity(self.words, at, self.settings) if words[0] in lex.NUMBERS else None
+        number = figure(words[0])
+        count = Count(number, number, words[0], explicit=True) if number else None
         return replace(self.joined(at, size, "one"), one=True, attributes=tuple(found), count=count), size
 
     def is_prepositional(self, at: int) -> bool:
@@ -115,7 +127,7 @@ class Gatherer(Asides):
         word, following = self.word(at), self.word(at + 1)
         if word == "one" and self.one_stands_alone(at + 1):
             return 1
-        if word in lex.NUMBERS and following == "of" and self.word(at + 2) in {"them", "which", "whom"}:
+        if figure(word) and following == "of" and self.word(at + 2) in {"them", "which", "whom"}:
             return 3
         if word not in {"the", "another"}:
             return 0
@@ -149,6 +161,9 @@ class Gatherer(Asides):
         """`polka dot`, `stainless steel`: an adjective of two words; `the tallest`, which taggers take for a noun."""
         last = self.done[-1] if self.done else None
         opened = last is not None and (last.count is not None or last.lower in lex.DEFINITE)
+        hued = self.word(at) in lex.COLOURS and self.word(at + 1) in {"colored", "coloured", "color", "colour"}
+        if hued and not self.ends_phrase(at + 2):
+            return replace(self.joined(at, 2, "old"), attributes=(Attribute("color", self.word(at)),)), 2
         compared = comparison(self.word(at))
         if compared and opened and self.word(at + 1) != "than" and not self.ends_phrase(at + 1):
             return replace(self.joined(at, 1, "old"), attributes=(compared,)), 1
@@ -199,8 +214,10 @@ class Gatherer(Asides):
         """`stop sign`, `polar bear`: a known noun of several words, which a tree may tear apart."""
         for size in (3, 2):
             words = self.words[at : at + size]
-            whole = " ".join([*words[:-1], singular(words[-1])]) if len(words) == size else ""
-            if whole in lex.COMPOUNDS or (is_noun(whole) and "of" not in words and self.may_join(at)):
+            if len(words) < size or "of" in words:
+                continue
+            forms = {" ".join(words), " ".join([*words[:-1], singular(words[-1])])}
+            if forms & lex.COMPOUNDS or (any(map(is_noun, forms)) and self.may_join(at)):
                 return replace(self.joined(at, size, self.units[at + size - 1].word), name=" ".join(words)), size
         return None
 
@@ -218,6 +235,7 @@ class Gatherer(Asides):
             return False
         word = self.units[at].word
         common = word.lower() in lex.OPENERS or word.lower() in lex.KIND_OF_ATTRIBUTE
+        common = common and word.lower() not in lex.FIRST_OF_NAMES  # New York
         return word[0].isupper() and not (at == 0 and common) and word.lower() not in lex.NEVER_NAMES
 
     def capitals_tell(self) -> bool:

@@ -235,7 +235,11 @@ class Sentence(Naming):
 
     def action(self, node: Node) -> Attribute | None:
         """A verb without an object is an action, an expression or a state."""
-        if node.base in lex.NOT_ACTIONS or any(relation_name(prep)[1] for prep in node.under("prep")):
+        if (
+            node.base in lex.NOT_ACTIONS
+            or node.lower in lex.WRITTEN
+            or any(relation_name(prep)[1] for prep in node.under("prep"))
+        ):
             return None
         more = "".join(f" {child.lower}" for child in node.children if is_particle(child, node))
         passive = node.tag in {"VBN", "VBD"} and (not node.under(*SUBJECTS) or node.under("auxpass"))

@@ -343,7 +343,7 @@ AIMING = words(
     "look stare gaze point smile wave shout yell talk speak aim laugh bark listen glance peer peek sing throw reach "
     "sniff"
 )
-SELECTING = words("at to with into in for from toward towards through on about")
+SELECTING = words("at to with into in for from toward towards through on about like")
 ALWAYS_SELECTED = words("with to for from like about")
 POSTURES = words("stand sit lie lay hang rest float lean kneel perch")
 # Verbs whose object goes where the subject goes.
@@ -594,6 +594,7 @@ OPENERS = words(
     "white brown close-up aerial view group set man woman boy girl people men women children kids dogs cats people's "
     "no both each every all"
 )
+FIRST_OF_NAMES = words("new san los las saint north south east west big great old golden white red black blue iron")
 NEVER_NAMES = words("i a an the and of in on with at to for by is are tv ar")
 
 # ---- nouns that are no things --------------------------------------------------------------------------------------

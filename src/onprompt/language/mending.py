@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from onprompt.language import lexicon as lex
 from onprompt.language.nodes import ARGUMENTS, Node
+from onprompt.language.ontology import singular
 from onprompt.language.wordnet import is_noun
 
 
@@ -17,6 +18,8 @@ def mend(node: Node, nodes: Sequence[Node]) -> None:
         join(node, nodes)
     elif is_masked_noun(node):
         name(node)
+    elif is_buried_verb(node, nodes):
+        unearth(node, nodes)
     elif node.dep == "appos" and node.head.dep == "pobj" and node.head.head.dep == "ROOT":
         hang(node, node, "ROOT")  # "on a table, a tray": the tray is what the sentence is about
 
@@ -66,6 +69,38 @@ def unmask(node: Node) -> None:
         hang(child, noun, child.dep)
     node.tag = "VBG" if is_verbal(node) else "JJ"
     hang(node, noun, "acl")
+
+
+def is_buried_verb(node: Node, nodes: Sequence[Node]) -> bool:
+    """Whether "a chef flipping pancakes" was read as a kind of pancakes."""
+    head = node.head
+    if node.dep not in {"amod", "compound"} or head.at < node.at or not is_verbal(node) or not node.at:
+        return False
+    before = nodes[node.at - 1]
+    inside = before.is_noun and before.head in (head, node) and before.dep in {"compound", "nmod", "amod"}
+    return inside and not is_noun(f"{node.lower} {singular(head.lower)}")
+
+
+def unearth(node: Node, nodes: Sequence[Node]) -> None:
+    """The noun before the verb takes the place of the noun after it, which becomes the verb's object."""
+    noun, thing = nodes[node.at - 1], node.head
+    head, dep = (noun, "ROOT") if thing.head is thing else (thing.head, thing.dep)
+    noun.head.children.remove(noun)
+    noun.head = noun
+    if thing.head is not thing:
+        thing.head.children.remove(thing)
+    thing.children.remove(node)
+    thing.head = node.head = noun
+    node.children.append(thing)
+    thing.head, thing.dep = node, "dobj"
+    node.tag, node.dep = "VBG", "acl"
+    noun.children.append(node)
+    noun.dep = dep
+    if head is not noun:
+        noun.head = head
+        head.children.append(noun)
+    for child in [each for each in thing.children if each.at < noun.at]:
+        hang(child, noun, child.dep)
 
 
 def is_joined_verb(node: Node) -> bool:

@@ -110,6 +110,8 @@ class Reader:
         around = [each for child in left for each in child.subtree() if each.at < node.at and each.unit.word != ","]
         count, definite = self.count(node, around)
         name = self.canonical(node, names)
+        if name == "eyeglasses" and count.explicit and count.low > 1:
+            name = "glass"  # two glasses stand on a table
         absent = node.unit.name == "nobody" or any(each.lower == "no" for each in around) or self.shares_no(node, left)
         if absent and name == "text" and node.unit.attributes:  # 'no text "HELLO"' speaks of these words only
             attributes, absent = [Attribute("not text", each.value) for each in node.unit.attributes], False

@@ -110,6 +110,8 @@ class Naming:
         if node.tag.startswith("W") or node.lower in RELATIVE:
             return self.relative(node)
         here = self.same_breath(node)
+        if node.dep == "poss" and (clause := self.clause_head(node, here)):
+            return clause
         if node.dep == "poss" and singular(node.head.lower) not in lex.BODY and (wholes := self.wholes(node, here)):
             return wholes
         before = max(
@@ -118,6 +120,16 @@ class Naming:
         living = node.dep == "poss" and singular(node.head.lower) in lex.BODY
         found = self.drafts.meant_by(node.lower, here, before, living)
         return found or self.stranger(node)
+
+    def clause_head(self, node: Node, here: list[int]) -> list[int]:
+        """`a cat that has a ribbon around its neck`: whom the clause is about, if the pronoun may mean it."""
+        clause = node
+        while clause.dep not in {"relcl", "acl"} and clause.head is not clause:
+            clause = clause.head
+        found = [
+            index for index in self.things.get(clause.head.at, ()) if index not in here and clause.head is not clause
+        ]
+        return [index for index in found if self.drafts.fits(node.lower, self.drafts.all[index])]
 
     def relative(self, node: Node) -> list[int]:
         """`who`, `which`: the noun that the clause hangs on, else the one named before."""
@@ -132,7 +144,7 @@ class Naming:
     def same_breath(self, node: Node) -> list[int]:
         """Whom a pronoun can't mean: nothing lies on itself, chases itself, or is its own part."""
         if node.dep == "pobj":
-            return self.governors(node.head, [])
+            return list(self.things.get(node.head.head.at, ())) or self.governors(node.head, [])
         if node.dep == "dobj":
             return self.subjects(node.head)
         return self.things.get(node.head.at, []) if node.dep == "poss" else []
@@ -243,7 +255,8 @@ class Naming:
         """Of whom a place is said too: what is on a mat in a room is in the room, and readers expect both."""
         if node.dep == "pobj" and relation_name(node.head)[0] in lex.SPATIAL:
             return self.governors(node.head, [])
-        return self.subjects(node.head) if node.dep == "dobj" else []
+        held = node.head.lower in lex.HAVE | lex.WEARING  # "has a ribbon around its neck"
+        return self.subjects(node.head) if node.dep == "dobj" and not held else []
 
 
 def is_clothing(name: str) -> bool:

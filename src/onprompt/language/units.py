@@ -164,7 +164,8 @@ def stands_alone(part: Sequence[Unit], before: Sequence[Unit]) -> bool:
     if first.endswith("ing") and first not in lex.ING_NOUNS:
         return False
     asserted = asserted or before[0].lower in lex.SUBJECTS
-    if asserts and (asserted or (first in lex.RESUMING and before[0].lower not in lex.DEFINITE)):
+    resumes = first in lex.RESUMING or [unit.lower for unit in part[1:3]] == ["of", "them"]
+    if asserts and (asserted or (resumes and before[0].lower not in lex.DEFINITE)):
         return True
     posed = lex.POSES & {unit.lower for unit in part[:2]} and lex.POSES & {unit.lower for unit in before[:3]}
     return bool(posed) and len(part) > 1
@@ -187,7 +188,7 @@ def tags(parts: Sequence[list[Unit]]) -> list[list[Unit]]:
             and first not in lex.ING_NOUNS
             and (part[1].lower in lex.RELATIONS or part[1].lower in lex.ARTICLES)
         )
-        if found and (goes_on or first == "wearing"):
+        if found and (goes_on or first == "wearing" or (first in lex.RELATIONS and len(part) > 1)):
             found[0] = [*found[0], Unit(",", part[0].start, part[0].start), *part]
         else:
             found.append(list(part))
