@@ -89,31 +89,46 @@ def parse(
     json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
     edit: Annotated[bool, typer.Option("--edit", help="Read instructions for edits, not prompts.")] = False,
 ) -> None:
-    """Show what a prompt asks for, or what an instruction wants done to a picture."""
+    """Show what a prompt asks for, or what an instruction wants done to a picture. --input writes JSON, a line each."""
     from onprompt import api
     from onprompt.report import document, terminal
 
-    settings, failures = chosen(), 0
-    for number, each in enumerate(prompts(prompt, source), 1):
-        try:
-            if edit:
-                edits = api.parse_edit(each, settings=settings)
-                found, lines = document.edits_document(each, edits), [terminal.edit_line(one) for one in edits]
-            else:
-                scene = api.parse(each, settings=settings)
-                found, lines = document.scene_document(scene), list(terminal.scene_lines(scene))
-        except PromptError as error:
-            if not source:
-                raise
-            failures += 1
-            typer.echo(f"onprompt: prompt {number}: {error}", err=True)
-            found, lines = {"instruction" if edit else "prompt": each[:200], "error": str(error)}, []
-        if json:
-            print_json(found, indent=None)
-        elif lines:
-            typer.echo("\n".join(lines))
-    if failures:
-        raise typer.Exit(PromptError.exit_code)
+    settings = chosen()
+    if bool(prompt) == bool(source):
+        raise UserError("give either a prompt or --input FILE")
+    if source:
+        raise typer.Exit(write_lines(source, edit, settings))
+    if edit:
+        edits = api.parse_edit(prompt, settings=settings)
+        found, lines = document.edits_document(prompt, edits), [terminal.edit_line(one) for one in edits]
+    else:
+        scene = api.parse(prompt, settings=settings)
+        found, lines = document.scene_document(scene), list(terminal.scene_lines(scene))
+    if json:
+        print_json(found, indent=None)
+    else:
+        typer.echo("\n".join(lines) or "no objects")
+
+
+def write_lines(source: str, edit: bool, settings: Any) -> int:
+    """A JSON object for each line of a file that is not blank; a bad one costs no other. Gives the exit code."""
+    from onprompt.language.edits import parse_edits
+    from onprompt.language.parser import parse_many
+    from onprompt.report import document
+
+    lines = numbered_lines(source)
+    code = 0
+    for (number, text), found in zip(
+        lines, (parse_edits if edit else parse_many)((text for _, text in lines), settings), strict=True
+    ):
+        if isinstance(found, PromptError):
+            code = found.exit_code
+            typer.echo(f"onprompt: line {number}: {found}", err=True)
+            entry = {"instruction" if edit else "prompt": text[:200], "error": str(found)}
+        else:
+            entry = document.edits_document(text, found) if isinstance(found, tuple) else document.scene_document(found)
+        print_json(entry, indent=None)
+    return code
 
 
 @app.command()
@@ -178,17 +193,14 @@ def check() -> None:
         raise typer.Exit(3)
 
 
-def prompts(prompt: str, source: str) -> list[str]:
-    """The one prompt, or the lines of a file."""
-    if bool(prompt) == bool(source):
-        raise UserError("give either a prompt or --input FILE")
-    if not source:
-        return [prompt]
+def numbered_lines(source: str) -> list[tuple[int, str]]:
+    """The lines of a file that are not blank, with their numbers."""
     try:
-        text = sys.stdin.read() if source == "-" else Path(source).read_text(encoding="utf-8")
-        return [line for line in text.splitlines() if line.strip()]
+        text = sys.stdin.read() if source == "-" else Path(source).read_bytes().decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"can't read {source}: {error}") from error
+    lines = enumerate((line.rstrip("\r") for line in text.split("\n")), 1)
+    return [(number, line) for number, line in lines if line.strip()]
 
 
 def print_json(value: object, indent: int | None = 2) -> None:

@@ -136,6 +136,22 @@ def test_time_grows_with_the_length_and_no_faster(sentence: str, settings: Setti
     assert long < 20 * short
 
 
+PRONOUNS = "it they them he him she her his its their both who which there goes has appears turns n't isn't --no none"
+
+
+@pytest.mark.parametrize("prompt", ["there goes it", "there has it on the table", "but there turn they", "it it it"])
+def test_a_pronoun_that_leads_to_itself_means_nobody(prompt: str, settings: Settings) -> None:
+    assert not parse(prompt, settings).things or parse(prompt, settings).things[0].canonical == "table"
+
+
+@pytest.mark.parametrize("prompt", ["a" * 50_000, "(cat:" + "9" * 400 + ")", "((((" * 2000 + "cat", '"' * 3001 + "cat"])
+def test_odd_prompts_take_no_time_and_give_numbers(prompt: str, settings: Settings) -> None:
+    start = time.process_time()
+    scene = parse(prompt, settings)
+    assert time.process_time() - start < 2
+    assert all(thing.importance <= 100 for thing in scene.things)
+
+
 def test_whatever_is_written_the_scene_is_well_formed(settings: Settings) -> None:
     prompts = [case.prompt for path in SCENES for case in read(path)]
     marks = [
@@ -157,7 +173,7 @@ def test_whatever_is_written_the_scene_is_well_formed(settings: Settings) -> Non
         "--ar",
         "🐶",
     ]
-    words = [*" ".join(prompts).split(), *marks * 20]
+    words = [*" ".join(prompts).split(), *marks * 20, *PRONOUNS.split() * 10]
     dice = random.Random(0)
     for _ in range(1500):
         prompt = " ".join(dice.choice(words) for _ in range(dice.randint(1, 14)))
@@ -166,9 +182,10 @@ def test_whatever_is_written_the_scene_is_well_formed(settings: Settings) -> Non
         except PromptError:
             continue
         for index, thing in enumerate(things):
+            assert 0 < thing.importance <= 100, prompt
             assert thing.phrase, prompt
             assert thing.canonical, prompt
             assert thing.count.high is None or thing.count.low <= thing.count.high, prompt
-            assert all(each.target != index and each.target < len(things) for each in thing.relations), prompt
+            assert all(each.target != index and 0 <= each.target < len(things) for each in thing.relations), prompt
             assert all(each.kind and each.value for each in thing.attributes), prompt
             assert thing.part_of is None or thing.part_of != index, prompt

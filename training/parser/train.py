@@ -148,7 +148,7 @@ def main(annotated, work, out):
         overrides={"paths.train": str(work / "learn.spacy"), "paths.dev": str(work / "sloppy.spacy")},
     )
     nlp = spacy.load(work / "runs" / "model-best")
-    nlp.config["paths"] = {"train": None, "dev": None}
+    nlp.config["paths"] |= {"train": None, "dev": None}
     nlp.meta |= {"name": "onprompt_prompts", "license": "Apache-2.0", "description": "Trees for prompts and captions"}
     nlp.to_disk(out, exclude=["tokenizer"])  # sentences come as lists of words
 

@@ -161,7 +161,7 @@ class Asides:
     # -- asides: said of the picture
 
     def time(self, at: int) -> Found:
-        """`at night`, `at sunset`, `under a starry night`? Only what stands alone: light, not things."""
+        """`at night`, `at sunset`: only what stands alone is light; "at night clubs" are things."""
         if self.word(at) not in {"at", "during", "in", "by"}:
             return None
         size = 2 if self.word(at + 1) not in lex.ARTICLES | lex.DEFINITE else 3
@@ -224,12 +224,28 @@ class Asides:
         end = start = at + len(mark.split())
         if not mark or not self.done or not self.word(start) or any(map(self.is_quote, range(start, len(self.units)))):
             return None
-        while self.word(end) and self.word(end) != ",":
+        shouted = self.units[start].word.isupper()
+        while self.word(end) and not self.ends_text(end, shouted):
             end += 1
         spelled = " ".join(each.word for each in self.units[start:end])
         return replace(
             self.joined(at, end - at, "outside"), attributes=(Attribute("text", spelled),), aside=True
         ), end - at
+
+    def ends_text(self, at: int, shouted: bool) -> bool:
+        """Whether words to be read end here: at a pause, at a place, or where capitals end that they began with."""
+        placed = self.word(at) in lex.RELATIONS and self.word(at + 1) in {
+            *lex.ARTICLES,
+            *lex.DEFINITE,
+            "it",
+            "top",
+            "front",
+        }
+        return (
+            self.word(at) == ","
+            or placed
+            or (shouted and not self.units[at].word.isupper() and self.word(at).isalpha())
+        )
 
     def is_quote(self, at: int) -> bool:
         """Whether quoted text stands here."""

@@ -138,6 +138,11 @@ class Drafts:
                 return index if other.plural else None
         return None
 
+    def had_before(self) -> int | None:
+        """The last thing that somebody has: the balloon of "a girl with a balloon and a boy without one"."""
+        lifeless = [i for i in self.in_mind() if not self.all[i].absent and not is_alive(self.all[i].canonical)]
+        return lifeless[-1] if lifeless else None
+
     def kind_before(self) -> int | None:
         """The thing whose kind "one" repeats: the last group, else the last thing that can be counted."""
         present = [index for index in self.in_mind() if not self.all[index].absent]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from onprompt.language import lexicon as lex
 from onprompt.language.attributes import attribute
@@ -22,7 +23,16 @@ SHOWING = (
     rf"(?:the|this|an|a)? ?{PICTURE} "
     r"(?:shows?|depicts?|features?|portrays?|contains?|displays?|is showing|consists of|has|includes?) "
 )
-FRAME = re.compile(f"^(?:{SHOWING}|{SEEING})")
+ASKING = (
+    r"(?:/?imagine(?: prompt)? |(?:please )?(?:(?:can|could|would) you )?(?:please )?"
+    r"(?:draw|create|generate|make|show|imagine|paint|render|produce|design|visualize|sketch|give)(?: me| us)? "
+    r"(?=(?:an?|the|two|three|four|some|\d+)\b)|(?:i|we) (?:want|need|would like|'d like)(?: to see)? )"
+)
+REFUSING = re.compile(
+    r"^(?:please )?(?:(?:do n't|do not|never) (?:show|include|add|draw|put|use|have|depict|render)|exclude|avoid|omit)"
+    r"(?: any| the)? "
+)
+FRAME = re.compile(f"^(?:{ASKING})?(?:{SHOWING}|{SEEING})")
 SHOWS = lex.words("of showing depicting featuring portraying")
 UNLINKED = lex.words("shot photo photograph picture close-up closeup portrait painting")
 FRAME_REACH = 9  # words within which a frame names its medium
@@ -60,6 +70,9 @@ def unframed(units: Sequence[Unit]) -> tuple[list[Unit], list[Attribute]]:
     if whole := property_of(units):
         return [], whole
     left, said = list(units), list[Attribute]()
+    if refused := REFUSING.match(" ".join(unit.lower for unit in left)):
+        taken = len(refused[0].split())
+        return [replace(left[0], word="no"), *left[taken:]], said
     frame = FRAME.match(" ".join(unit.lower for unit in left))
     if frame and frame[0].strip():
         taken = len(frame[0].split())
@@ -82,7 +95,8 @@ def without_medium(units: Sequence[Unit]) -> tuple[list[Unit], list[Attribute]]:
         if word in lex.MEDIA and skip and all(map(describes_picture, words[:at])):
             inner, more = without_medium(units[at + skip :])
             return inner, [*described(words[:at], word), *more]
-        if units[at].relation or word in lex.RELATIONS or word in lex.BE or units[at].text is not None or word == ",":
+        ends = word in lex.RELATIONS or word in lex.BE - {"'s"} or word == ","
+        if ends or units[at].relation or units[at].text is not None:
             break
     return list(units), []
 
@@ -112,6 +126,8 @@ def described(words: Sequence[str], noun: str) -> list[Attribute]:
         if kind := property_kind(phrase):
             found.append(Attribute(kind, USUAL.get(phrase, phrase)))
         rest = rest[len(phrase.split()) :]
+    if noun == "view" and "eye" in words:
+        found.append(Attribute("viewpoint", " ".join(words[1:]).replace(" 's", "'s") + " view"))  # a bird's eye view
     return found if name in lex.EMPTY_MEDIA else [*found, medium(name)]
 
 
@@ -165,7 +181,7 @@ def plain_property(words: Sequence[str]) -> list[Attribute]:
         return []
     if kind == "mood":
         plain = " ".join(word for word in plain.split() if word not in lex.MOOD_NOUNS) or plain
-    return [medium(plain)] if kind == "medium" and " " not in plain else [Attribute(kind, plain)]
+    return [medium(plain)] if kind == "medium" else [Attribute(kind, plain)]
 
 
 def qualifies(word: str) -> bool:

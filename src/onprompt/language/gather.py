@@ -30,6 +30,7 @@ class Gatherer(Asides):
     def gather(self) -> list[Unit]:
         """The units of the sentence."""
         self.turn_neither()
+        self.fill_in()
         at = 0
         while at < len(self.units):
             unit, size = self.unit_at(at)
@@ -37,6 +38,18 @@ class Gatherer(Asides):
             at += size
             self.collapse(at)
         return self.done
+
+    def fill_in(self) -> None:
+        """`a black and a white cat` → a black cat and a white cat."""
+        words, kinds = self.words, lex.KIND_OF_ATTRIBUTE
+        for at in range(len(words) - 5):
+            one, and_, other = words[at : at + 2], words[at + 2], words[at + 3 : at + 5]
+            alike = all(pair[0] in lex.ARTICLES and pair[1] in kinds for pair in (one, other))
+            noun = words[at + 5]
+            if alike and and_ == "and" and is_noun(singular(noun)) and noun not in kinds:
+                end = self.units[at + 1].end
+                self.units = [*self.units[: at + 2], Unit(self.units[at + 5].word, end, end), *self.units[at + 2 :]]
+                self.words = [unit.lower for unit in self.units]
 
     def turn_neither(self) -> None:
         """`neither the cat nor the dog is wearing a hat` → the cat and the dog is not wearing a hat."""
@@ -55,7 +68,7 @@ class Gatherer(Asides):
         for reader in (
             *(self.said_text, self.pose, self.place, self.stuff, self.dressed, self.time, self.artist, self.style),
             *(self.condition, self.quoted, self.relation, self.negation, self.one, self.ordinal, self.described),
-            *(self.count, self.proper_name, self.compound),
+            *(self.measure, self.count, self.proper_name, self.compound),
         ):
             if found := reader(at):
                 return found
@@ -80,9 +93,11 @@ class Gatherer(Asides):
         end = at + 1
         while self.is_quote(end) or (self.word(end) in {"and", ","} and self.is_quote(end + 1)):
             end += 1
-        if self.word(at) not in lex.TEXT_NOUNS or end == at + 1:
+        numbered = self.word(at) == "number" and self.word(at + 1)[:1].isdigit()  # "the number 42"
+        end += numbered and end == at + 1
+        if (self.word(at) not in lex.TEXT_NOUNS and not numbered) or end == at + 1:
             return None
-        read = [Attribute("text", unit.text) for unit in self.units[at:end] if unit.text is not None]
+        read = [Attribute("text", unit.text or unit.word) for unit in self.units[at + 1 : end] if unit.text or numbered]
         unit = replace(self.units[at], word="sign", name="text", attributes=tuple(read))
         return unit, end - at
 
@@ -92,7 +107,13 @@ class Gatherer(Asides):
         if word in {"nobody", "noone"} or (word, following) == ("no", "one"):
             size = 1 + (word == "no")
             return replace(self.joined(at, size, "nobody"), name="nobody"), size
-        if word == "not" and following in {"a", "an", "any", "even"}:
+        if word == "missing" and following in lex.ARTICLES | lex.DEFINITE and self.done:
+            return replace(self.joined(at, 1, "without"), relation="without"), 1
+        adding = {*lex.KIND_OF_ATTRIBUTE, *lex.NUMBERS, *lex.ARTICLES}
+        named = is_noun(singular(following)) and following not in adding
+        if word == "not" and self.word(at - 1) in {",", ""} and named:
+            return self.joined(at, 1, "no"), 1  # "apples, not oranges"
+        if word in {"not", "n't"} and following in {"a", "an", "any", "even"}:
             size = 3 if self.word(at + 2) == "single" else 2
         elif word == "without" and following == "any":
             return self.joined(at, 2, "without"), 2
@@ -112,11 +133,15 @@ class Gatherer(Asides):
         after = self.word(at + size)
         if after in lex.KIND_OF_ATTRIBUTE and not self.is_prepositional(at + size):  # "one black and one white"
             found += [each for each in [attribute(after)] if each]
-            unit = self.joined(at, size, "one")
+            unit = replace(self.joined(at, size, "one"), count=self.number_of(words[0]))
             return replace(unit, one=True, attributes=tuple(found)), size + 1
-        number = figure(words[0])
-        count = Count(number, number, words[0], explicit=True) if number else None
+        count = self.number_of(words[0])
         return replace(self.joined(at, size, "one"), one=True, attributes=tuple(found), count=count), size
+
+    def number_of(self, word: str) -> Count | None:
+        """The number that a word is."""
+        number = figure(word)
+        return Count(number, number, word, explicit=True) if number else None
 
     def is_prepositional(self, at: int) -> bool:
         """Whether a word belongs to a phrase of place or relation."""
@@ -131,8 +156,8 @@ class Gatherer(Asides):
             return 3
         if word not in {"the", "another"}:
             return 0
-        if word == "another" and following == "one":
-            return 2
+        if word == "another":
+            return 2 if following == "one" else int(self.one_stands_alone(at + 1))
         if following == "other" or ordinal(following):
             if self.word(at + 2) == "one":
                 return 3
@@ -177,6 +202,12 @@ class Gatherer(Asides):
         """A quantity: not the year of "a 1957 car", and "over" only where it can't be a place."""
         count = quantity(self.words, at, self.settings)
         last = self.done[-1] if self.done else None
+        if count is not None and self.is_no_count(at, count):
+            return (
+                (replace(self.units[at], count=Count(1, 1, self.word(at))), 1)
+                if self.word(at) in lex.ARTICLES
+                else None
+            )
         if count is None or (last is not None and last.count is not None and last.count.words in lex.ARTICLES):
             return None
         place = self.word(at) in {"over", "under", "around", "about"}
@@ -188,6 +219,27 @@ class Gatherer(Asides):
         plain = (size == 1 and not count.explicit) or self.word(at) == "one"
         word = self.units[at].word if plain else "a" if count.exact == 1 else "many" if count.high is None else "two"
         return replace(self.joined(at, size, word), count=count), size
+
+    def is_no_count(self, at: int, count: Count) -> bool:
+        """A couple that nothing follows is two people; the number after a name or a size is part of it."""
+        words = count.words.split()
+        if words[-1] in lex.PAIRS:
+            return self.ends_phrase(at + len(words))
+        before = self.units[at - 1].word if at else ""
+        named = before != before.lower() and at > 1
+        return self.word(at).isdigit() and (named or before.lower() in lex.NUMBERED)
+
+    def measure(self, at: int) -> Found:
+        """`25 year old`, `8 foot tall`, `12 inch`: how old or large, not how many."""
+        words = self.words[at : at + 3]
+        if len(words) < 2 or figure(words[0]) is None or words[1] not in lex.UNITS or self.word(at - 1) == "of":
+            return None
+        size = 3 if len(words) > 2 and words[2] in lex.MEASURED else 2
+        kind = "state" if words[-1] == "old" else "size"
+        value = Attribute(kind, " ".join(words[:size]))
+        if self.ends_phrase(at + size):
+            return self.said(at, size, [value]) if size == 3 else None
+        return replace(self.joined(at, size, "old"), attributes=(value,)), size
 
     def plural_follows(self, at: int) -> bool:
         """Whether a plural comes soon enough to be what is counted."""
@@ -227,7 +279,7 @@ class Gatherer(Asides):
         opened = last is not None and (last.count is not None or last.lower in lex.DEFINITE)
         if word.endswith(("ing", "ed")) and not opened:
             return False
-        return word not in lex.RELATIONS and lex.kind_of(word) in {None, "style", "shape"}
+        return word not in lex.RELATIONS and (lex.kind_of(word) in {None, "style", "shape"} or word in lex.STUFF_FIRST)
 
     def capital(self, at: int) -> bool:
         """Whether a word begins like a name; the first of a sentence only if it can't be a common word there."""

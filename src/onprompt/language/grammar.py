@@ -34,8 +34,6 @@ class Sentence(Naming):
                 self.drafts.describe(self.written(node.head), Attribute("style", self.reader.plain_phrase(node)))
         for at, unit in self.asides:
             self.aside(at, unit)
-        together = [index for at, things in self.things.items() if self.nodes[at].is_noun for index in things]
-        self.drafts.meet([index for index in together if self.drafts.all[index].subject])
         for at, things in self.things.items():
             self.lack(self.nodes[at], things)
 
@@ -86,7 +84,7 @@ class Sentence(Naming):
         near = after[:1] if fronted or not before else before[-1:]
         for place in near:
             things = self.things[place]
-            if unit.attributes[0].kind in {"position", "state"} and not fronted:
+            if unit.attributes[0].kind in {"position", "orientation"} and not fronted:
                 things = self.owners(things)
             for each in unit.attributes:
                 self.tell_place(things, each)

@@ -26,7 +26,7 @@ NUMBERS = {
     **{name: 10 * number for number, name in enumerate(TENS.split(), 2)},
     "single": 1,
 }
-MULTIPLES = {"dozen": 12, "hundred": 100, "thousand": 1000}
+MULTIPLES = {"dozen": 12, "hundred": 100, "thousand": 1000, "million": 1_000_000}
 PAIRS = words("pair couple")
 # What comes in pairs by nature: "a pair of scissors" is one thing.
 PAIRED = words(
@@ -45,6 +45,12 @@ COMPARISONS: dict[str, tuple[int | None, int | None]] = {
     **dict.fromkeys(("fewer than", "less than", "under"), (None, -1)),
     **dict.fromkeys(("exactly", "precisely", "just", "only"), (0, 0)),
 }
+UNITS = words(
+    "year years foot feet ft inch inches meter meters metre metres cm mm km mile miles hour minute day week month"
+)
+UNITS |= words("story storey legged headed eyed winged wheeled armed horned")
+MEASURED = words("old tall long wide high deep thick")
+NUMBERED = words("size number route episode chapter level version channel gate platform formula")
 # "about twenty": the number is meant, and not to the letter.
 ABOUT = words("about around roughly approximately nearly almost some")
 
@@ -79,11 +85,11 @@ COMPOUNDS = words(
     "ice_cream ice_cube ice_skate ice_cream_cone gold_fish teddy_bear top_hat black_hole white_board black_board "
     "polar_bear grizzly_bear fire_hydrant hot_air_balloon high_heel high_chair high_school flat_screen living_room "
     "dining_room dining_table rocking_chair washing_machine swimming_pool sewing_machine sleeping_bag rubber_duck "
-    "rubber_band wood_stove glass_case rock_star sand_castle snow_globe sand_dune snow_man straw_hat_stand tin_can "
-    "wire_fence stuffed_animal stuffed_bear police_officer cotton_candy chocolate_chip silver_fox gold_medal "
-    "diamond_ring pearl_earring pine_tree oak_tree pine_cone fur_coat_stand parking_meter cutting_board running_shoe "
-    "flying_saucer baking_sheet mixing_bowl frying_pan shopping_cart shopping_bag potted_plant stained_glass_window "
-    "traffic_light stop_sign green_bean black_olive red_light cherry_blossom"
+    "rubber_band wood_stove glass_case rock_star sand_castle snow_leopard snow_globe sand_dune snow_man "
+    "straw_hat_stand tin_can wire_fence stuffed_animal stuffed_bear police_officer cotton_candy chocolate_chip "
+    "silver_fox gold_medal diamond_ring pearl_earring pine_tree oak_tree pine_cone fur_coat_stand parking_meter "
+    "cutting_board running_shoe flying_saucer baking_sheet mixing_bowl frying_pan shopping_cart shopping_bag "
+    "potted_plant stained_glass_window traffic_light stop_sign green_bean black_olive red_light cherry_blossom"
 )
 
 # ---- what a thing is like ------------------------------------------------------------------------------------------
@@ -280,6 +286,7 @@ RELATIONS = spelt(
         "outside": "outside_of outside",
         "out of": "out_of",
         "off": "off off_of",
+        "without": "without devoid_of free_of lacking minus sans void_of",
         "with": "with having along_with together_with accompanied_by featuring containing including",
         "toward": "towards toward",
         "around": "around all_around",
@@ -325,6 +332,7 @@ STAND_IN = {
     **dict.fromkeys(("made of", "in the shape of"), "of"),
     "surrounded by": "with",
     "instead of": "without",
+    "without": "without",
     "out of": "from",
 }
 WEARING = words("wearing wears wear wore worn dressed clad")
@@ -493,10 +501,10 @@ LONG_MEDIA = words(
 )
 # What else is said of a medium before its noun.
 FRAMING = words(
-    "and oil digital pencil charcoal ink pen crayon pastel acrylic line pixel concept clip child 's stock product "
-    "book cover studio street night film movie dslr 2d good nice great amazing blurry candid professional color "
-    "colour hand-drawn iphone medium full extreme side front top back wide up close one two hd very highly ultra "
-    "hyper bird eye comic watercolor satellite security camera polaroid"
+    "body half-body length and oil digital pencil charcoal ink pen crayon pastel acrylic line pixel concept clip "
+    "child 's stock product book cover studio street night film movie dslr 2d good nice great amazing blurry candid "
+    "professional color colour hand-drawn iphone medium full extreme side front top back wide up close one two hd "
+    "very highly ultra hyper bird eye comic watercolor satellite security camera polaroid"
 )
 MOOD_NOUNS = words("mood atmosphere vibe vibes ambience feeling")
 EMPTY_MEDIA = words("image picture scene view images pictures shot")
@@ -518,12 +526,13 @@ MOODS = words(
     "calm mood atmosphere vibe ambience aesthetic"
 )
 QUALITIES = words(
-    "4k 8k hd uhd hdr 16k 2k detailed highly_detailed ultra_detailed masterpiece high_quality best_quality "
-    "sharp_focus sharp high_resolution hi-res award-winning award_winning intricate trending_on_artstation artstation "
-    "hyperdetailed trending professional quality resolution detail details dof bokeh depth_of_field 35mm "
-    "unreal_engine octane_render octane hyperrealistic photorealistic ultrarealistic realistic stunning beautiful "
-    "unreal 50mm 85mm dslr hyper-realistic high_detail extremely_detailed cinematic ultra-detailed 3d 4d ultra_hd "
-    "focus hyper raytracing ray_tracing vray cgi"
+    "shallow_depth_of_field long_exposure double_exposure unreal_engine_5 lowres 4k 8k hd uhd hdr 16k 2k detailed "
+    "highly_detailed ultra_detailed masterpiece high_quality best_quality sharp_focus sharp high_resolution hi-res "
+    "award-winning award_winning intricate trending_on_artstation artstation hyperdetailed trending professional "
+    "quality resolution detail details dof bokeh depth_of_field 35mm unreal_engine octane_render octane "
+    "hyperrealistic photorealistic ultrarealistic realistic stunning beautiful unreal 50mm 85mm dslr hyper-realistic "
+    "high_detail extremely_detailed cinematic ultra-detailed 3d 4d ultra_hd focus hyper raytracing ray_tracing vray "
+    "cgi"
 )
 GLOBAL_STYLES = words(
     "impressionist impressionism cyberpunk steampunk minimalist minimalistic surreal surrealism surrealist abstract "
@@ -568,9 +577,9 @@ RESUMING = words("the one its his her their each another both some")
 FINITE = words("is are was were has have 's wears holds")
 # How a part of the body is held: "knees bent", "right arm up straight".
 HELD = words(
-    "together apart up down straight bent raised lifted forward forwards back backward backwards out outstretched "
-    "extended stretched crossed away tilted turned angled pushed pointed lowered spread twisted folded arched upright "
-    "overhead outward inward sideways unbent relaxed"
+    "closed tied open together apart up down straight bent raised lifted forward forwards back backward backwards out "
+    "outstretched extended stretched crossed away tilted turned angled pushed pointed lowered spread twisted folded "
+    "arched upright overhead outward inward sideways unbent relaxed"
 )
 HOW = words("slightly very well almost fully completely far wide partially straight all")
 LIMBS = words(
@@ -601,7 +610,7 @@ NEVER_NAMES = words("i a an the and of in on with at to for by is are tv ar")
 
 # They name a part of space, a manner or nothing at all.
 NO_THINGS = words(
-    "left right top bottom middle center centre side front back way lot kind type sort style manner fashion "
+    "being left right top bottom middle center centre side front back way lot kind type sort style manner fashion "
     "background foreground distance air midair one ones other others time times thing_of order direction case "
     "addition general total color colour colors colours size sizes shape shapes kinds types sorts number numbers look "
     "effect angle detail details height width length amount ease fun use sense rest example instance motion flight "

@@ -93,12 +93,14 @@ class Reader:
     def another(self, node: Node) -> int | None:
         """`the other one`, `a white one`, `one`: a thing of a kind named before."""
         draft = self.draft(node)
-        kind = self.drafts.kind_before()
+        lacking = node.dep == "pobj" and node.head.lower == "without"  # "a boy without one" has no balloon
+        kind = self.drafts.had_before() if lacking else self.drafts.kind_before()
         if kind is None:
             return None
         before = self.drafts.all[kind]
         draft.canonical = before.canonical
-        draft.count = node.unit.count or (Count(2, None, confidence=0.5) if node.lower == "ones" else Count(1, 1))
+        some = draft.count if draft.count.explicit else Count(2, None, confidence=0.5)
+        draft.count = node.unit.count or (some if node.lower == "ones" else Count(1, 1))
         draft.part_of = self.drafts.group_of(before.canonical)
         return self.drafts.add(draft)
 
@@ -110,8 +112,9 @@ class Reader:
         around = [each for child in left for each in child.subtree() if each.at < node.at and each.unit.word != ","]
         count, definite = self.count(node, around)
         name = self.canonical(node, names)
-        if name == "eyeglasses" and count.explicit and count.low > 1:
-            name = "glass"  # two glasses stand on a table
+        poured = (count.explicit and count.low > 1) or any(child.lower == "of" for child in node.under("prep"))
+        if name == "eyeglasses" and poured:
+            name = "glass"  # two glasses, glasses of wine
         absent = node.unit.name == "nobody" or any(each.lower == "no" for each in around) or self.shares_no(node, left)
         if absent and name == "text" and node.unit.attributes:  # 'no text "HELLO"' speaks of these words only
             attributes, absent = [Attribute("not text", each.value) for each in node.unit.attributes], False
@@ -136,14 +139,21 @@ class Reader:
         )
 
     def shares_no(self, node: Node, left: list[Node]) -> bool:
-        """`no dogs and cats`: a bare noun shares the "no" before the first."""
-        bare = not any(child.dep in {"det", "nummod", "poss"} for child in left)
-        return bare and node.dep == "conj" and any(child.lower == "no" for child in node.head.under("det"))
+        """`no dogs and cats`, `no cars, trees, and people`: bare nouns in a list share the "no" before its first."""
+        if left or node.dep != "conj":
+            return False
+        first, joined = node.head, bool(node.under("cc"))
+        while first.dep == "conj" and first.head.is_noun and not first.under(*MODIFIERS):
+            joined, first = joined or bool(first.under("cc")), first.head
+        return any(child.lower == "no" for child in first.under("det")) and (joined or bool(first.under("cc")))
 
     def canonical(self, node: Node, names: list[str]) -> str:
         """The name by which a thing goes."""
         if node.unit.name == "nobody" or node.lower in lex.PEOPLE_PRONOUNS:
             return "person"
+        proper = node.unit.word[:1].isupper() and not node.unit.name and not is_noun(singular(node.lower))
+        if proper and not names:
+            return node.lower  # Starbucks
         kept = [name for name in names if name not in {"color", "colour", "colored"}]
         return canonical(" ".join([*kept, node.unit.name or node.lower]))
 
@@ -187,6 +197,8 @@ class Reader:
         if child.unit.text is not None:
             return False
         whole = f"{child.lower} {singular(node.lower)}"
+        if self.is_tone(child):
+            return False
         if (whole in lex.COMPOUNDS and child.at == node.at - 1) or child.unit.name:
             return True
         if child.lower in {"left", "right"} and singular(node.lower) in lex.BODY:
@@ -227,7 +239,8 @@ class Reader:
             return (Count(1, 1, said.words) if paired else tolerant(said, node)), definite
         if mass:
             return Count(1, None, confidence=0.5), definite
-        if node.lower not in lex.PAIRED and singular(node.lower) != node.lower:
+        capital = node.unit.word[:1].isupper() and not is_noun(singular(node.lower)) and node.unit.word != "Cats"
+        if node.lower not in lex.PAIRED and singular(node.lower) != node.lower and not capital:
             return Count(2, None, confidence=0.5), definite
         return Count(1, 1, "the" if definite else ""), definite
 

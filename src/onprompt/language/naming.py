@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onprompt.language import lexicon as lex
-from onprompt.language.drafts import Draft
+from onprompt.language.drafts import Draft, is_alive
 from onprompt.language.mentions import Reader
 from onprompt.language.nodes import Node
 from onprompt.language.ontology import parts, singular
@@ -33,14 +33,21 @@ class Naming:
         for node in self.nodes:
             if not is_script(node) and (index := self.reader.mention(node)) is not None:
                 self.things[node.at] = [index]
+        self.meet()
         for node in self.nodes:
             if node.lower in lex.PRONOUNS and node.dep not in {"pobj", "dobj"}:
                 self.refer(node)
             self.own(node)
 
+    def meet(self) -> None:
+        """Remember who is spoken of together."""
+        together = [index for at, things in self.things.items() if self.nodes[at].is_noun for index in things]
+        self.drafts.meet([index for index in together if self.drafts.all[index].subject])
+
     def refer(self, node: Node) -> None:
         """Find whom a pronoun means. An object's is found when it is asked for, when more is known of the others."""
         if node.at not in self.things:
+            self.things[node.at] = []  # nobody yet, while it is looked for
             found = self.pronoun(node)
             self.things = dict(sorted({**self.things, node.at: found}.items()))
 
@@ -81,7 +88,7 @@ class Naming:
             return True
         own = child.under("prep")
         placed = is_spatial(prep) and any(map(is_spatial, own))  # "chairs around the table and plates on it"
-        return placed or any(each.lower == prep.lower for each in own)
+        return placed or any(each.lower in {prep.lower, "without"} for each in own)
 
     def is_apart(self, node: Node, child: Node) -> bool:
         """`without a spoon, and a laptop`: a comma, "and" and an article begin something new."""
@@ -191,8 +198,17 @@ class Naming:
         if head is node and not node.is_noun:
             return []
         if head.at in self.things:
-            return self.owners(self.before(head, node.is_verb or node.dep == "acl", node.at), deed=True)
+            found = self.owners(self.before(head, node.is_verb or node.dep == "acl", node.at), deed=True)
+            return self.doers(node, found) or found
         return self.subjects(head, depth + 1) if head is not node else []
+
+    def doers(self, node: Node, things: list[int]) -> list[int]:
+        """`a man riding a bike eating an apple`: who does something to a thing is alive, if anybody around is."""
+        head = node.head
+        done_to = node.tag == "VBG" and node.under("dobj") and head.dep == "dobj" and head.head.tag == "VBG"
+        if not done_to or any(is_alive(self.drafts.all[index].canonical) for index in things):
+            return []
+        return [index for index in self.subjects(head.head) if is_alive(self.drafts.all[index].canonical)]
 
     def nearest_subject(self, node: Node) -> list[Node]:
         """The subject; of two, as in "a girl whose hair is green", the nearer."""

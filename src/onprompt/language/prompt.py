@@ -15,14 +15,16 @@ INCHES = re.compile(r"""(\d)(?:""|"(?= (?:x|by|wide|tall|long|high|screen|tv)\b)
 SINGLE_QUOTED = re.compile(r"(?<!\w)'([^'\n]{1,80})'(?!\w)")
 WORDY_QUOTED = re.compile(r"(?<=[ (])'((?:[^'\n]|(?<=\w)'(?=\w)){1,120})'(?=[\s.,;:!?)]|$)")  # 'don't panic'
 # Midjourney's switches: --ar 16:9, and the long dash that word processors make of the two hyphens.
-SWITCH = re.compile(r"(?<!\S)(?:--|[—–])(?P<name>[A-Za-z]\w*)(?P<value>(?:\s+(?!--|[—–])[^\s,]+)?)")
-SWITCH_WORDS = {"style", "version", "v", "ar", "no"}  # the others take figures only
-UNWANTED = re.compile(r"(?<!\S)(?:--|[—–])no\s+(?P<list>(?:(?!\s(?:--|[—–])).)+)")
+SWITCH_NAMES = "ar aspect w h v version no style stylize s q quality chaos seed niji iw tile stop test uplight vibe hd"
+DASHES = rf"(?:--(?=[A-Za-z])|[—–](?=(?:{'|'.join(SWITCH_NAMES.split())})\b))"
+SWITCH = re.compile(rf"(?<!\S){DASHES}(?P<name>[A-Za-z]\w*)(?P<value>(?:\s+(?!--|[—–])[^\s,]+)?)")
+SWITCH_WORDS = {"style", "version", "v", "ar"}  # the others take figures only
+UNWANTED = re.compile(rf"(?<!\S)(?:--|[—–])no\s+(?P<list>(?:(?!\s{DASHES}).)+)")
 WEIGHT = re.compile(r":\s*(\d+(?:\.\d+)?)\s*$")
 TRAILING_WEIGHT = re.compile(r"::?(\d+(?:\.\d+)?)(?=[\s,]|$)")  # cat::2
 LORA = re.compile(r"<[^<>\s]+:[^<>]*>")  # <lora:name:0.8>
 OPENING, CLOSING = "([{", ")]}"
-LIGHTEST = 0.01  # a weight of nothing would leave nothing to ask for
+LIGHTEST, HEAVIEST = 0.01, 100.0  # a weight of nothing would leave nothing to ask for
 STEP = {"(": 1.1, "{": 1.05, "[": 0.9}  # what a plain bracket does, by the usual web interfaces
 
 
@@ -33,7 +35,7 @@ class Prompt:
     text: str
     body: str
     parameters: tuple[str, ...] = ()
-    unwanted: tuple[int, int] = (0, 0)  # where `--no` lists what must not be there
+    unwanted: tuple[tuple[int, int], ...] = ()  # where `--no` lists what must not be there
     weights: tuple[tuple[int, float], ...] = ()  # from where on the text weighs how much
 
     def weight(self, at: int) -> float:
@@ -60,14 +62,14 @@ def clean(prompt: str, settings: Settings) -> Prompt:
         text = text[1:-1].strip() or text  # a whole prompt in quotes is a prompt
     letters = [letter for letter in text if letter.isalpha()]
     shouted = len(letters) > 12 and sum(letter.isupper() for letter in letters) > 0.9 * len(letters)
-    return masked(text.lower() if shouted else text)
+    return masked(text, shouted)
 
 
-def masked(text: str) -> Prompt:
-    """The marks of generators read, and blanked out."""
-    body, parameters, unwanted = text, list[str](), (0, 0)
-    if found := UNWANTED.search(body):
-        unwanted = found.span("list")
+def masked(text: str, shouted: bool = False) -> Prompt:
+    """The marks of generators read, and blanked out; what is shouted is read as if it were said."""
+    body, parameters = text, list[str]()
+    unwanted = tuple(found.span("list") for found in UNWANTED.finditer(text))
+    for found in UNWANTED.finditer(text):
         body = blank(body, found.start(), found.end())
     for found in SWITCH.finditer(body):
         value = found["value"].strip()
@@ -82,13 +84,13 @@ def masked(text: str) -> Prompt:
         if body[found.start() :].startswith("::"):
             weights.append((start, found.start(), float(found[1])))
             body = body[: found.start()] + "," + blank(body, found.start() + 1, found.end())[found.start() + 1 :]
-    body, bracketed = without_brackets(body)
+    body, bracketed = without_brackets(body.lower() if shouted and len(body.lower()) == len(body) else body)
     return Prompt(text, body, tuple(parameters), unwanted, steps([*weights, *bracketed]))
 
 
 def steps(spans: list[tuple[int, int, float]]) -> tuple[tuple[int, float], ...]:
     """Where the weight changes, and to what; brackets within brackets multiply."""
-    factors = [(start, end, max(weight, LIGHTEST)) for start, end, weight in spans]
+    factors = [(start, end, min(max(weight, LIGHTEST), HEAVIEST)) for start, end, weight in spans]
     changes = sorted((*((start, f) for start, _, f in factors), *((end, 1 / f) for _, end, f in factors)))
     product, found = 1.0, []
     for at, factor in changes:

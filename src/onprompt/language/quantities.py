@@ -50,6 +50,10 @@ def between(words: Sequence[str], at: int) -> Count | None:
 def vague(word: str, following: str, settings: Settings) -> Count | None:
     """A quantity without a number: few, several, some; and the article."""
     partitive = " of" * (following == "of")
+    if word in lex.PAIRS and following in lex.MULTIPLES:
+        return Count(
+            settings.pair * lex.MULTIPLES[following], settings.pair * lex.MULTIPLES[following], f"{word} {following}"
+        )
     if word in lex.PAIRS and partitive:
         return Count(settings.pair, settings.pair, f"{word} of", explicit=True)
     if word in lex.MANY_OF and partitive:
@@ -61,7 +65,10 @@ def vague(word: str, following: str, settings: Settings) -> Count | None:
         **dict.fromkeys(lex.MANY, (2, None)),
     }
     if word in ranges:
-        return Count(*ranges[word], word + partitive, confidence=0.5)
+        low, high = ranges[word]
+        times = lex.MULTIPLES.get(following, 1)  # several hundred
+        said = f"{word} {following}" if times > 1 else word + partitive
+        return Count(low * times, high if high is None else high * times, said, confidence=0.5)
     if word == "couple":
         return Count(settings.pair, settings.pair, word, explicit=True)
     if word == "both":
@@ -102,7 +109,7 @@ def number(words: Sequence[str], at: int) -> Count | None:
             part = (part or 0) + value
         elif word in lex.MULTIPLES and (part is not None or size == 0):
             part = (part or 1) * lex.MULTIPLES[word]
-            if word == "thousand":
+            if word in {"thousand", "million"}:
                 total, part = total + part, None
         elif word == "and" and size and words[at + size - 1] in lex.MULTIPLES and figure(at_or(words, at + size + 1)):
             pass

@@ -131,7 +131,7 @@ def uncut(stem: str) -> Iterator[str]:
 
 def repaired(word: str, maybe_name: bool = False) -> str | None:
     """What was meant, where a word is unknown and a common one is near; `maybe_name` spares what has a capital."""
-    if not word.isascii() or not word.isalpha() or len(word) < SHORTEST or word.isupper():
+    if not word.isascii() or not word.isalpha() or not SHORTEST <= len(word) <= LONGEST or word.isupper():
         return None
     if word != word.lower() and (maybe_name or word[1:] != word[1:].lower()):
         return None
@@ -177,6 +177,7 @@ SOUNDS = tuple(
         (r"(.)\1+", r"\1"),
     )
 )
+LONGEST = 30  # letters of a word that anybody would write
 HEARD = 10  # times that a word is met in the corpus before others are heard as it
 SOUND = 0.9  # what a slip costs less that nobody would hear
 

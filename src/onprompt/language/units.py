@@ -7,14 +7,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from onprompt.language import lexicon as lex
+from onprompt.language.ontology import singular
 from onprompt.language.prompt import Prompt
 from onprompt.language.spelling import repaired
+from onprompt.language.wordnet import is_noun
 from onprompt.types import Attribute, Count
 
 PIECE = re.compile(
     r"""
     "[^"]*"                                                 # quoted text
     | \d+(?:[.,:/]\d+)*(?:[-–]\d+)?(?:-[^\W\d_]+)*[^\W_]*   # 1,000  16:9  2-3  3-seater  35mm
+    | no\.\s?(?=\d)                                         # No. 2
     | (?:[^\W\d_]\.){2,}                                    # H.R.  U.S.A.
     | n't\b | '(?:s|re|ve|ll|d|m)\b                         # it|'s
     | [^\W_]+?(?=n't\b)                                     # is|n't
@@ -24,6 +27,7 @@ PIECE = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+COUNTED_TAG = re.compile(r"(\d{1,2})([a-z]{3,})", re.IGNORECASE)  # 2girls
 ABBREVIATIONS = lex.words("mr mrs ms dr st mt ft vs jr sr no etc approx")
 STOPS, PAUSES = frozenset(".;:!?"), frozenset(",/|+")
 LONGEST = 120  # words that a tree is made of at once
@@ -55,9 +59,9 @@ class Unit:
 def sentences(prompt: Prompt) -> Iterator[list[Unit]]:
     """The words of each sentence, with its pauses; then, each with its "no", what `--no` lists."""
     yield from cut(prompt, prompt.body, 0)
-    start, end = prompt.unwanted
-    for part in (part for units in cut(prompt, prompt.text[start:end], start) for part in pieces(units)):
-        yield [Unit("no", part[0].start, part[0].start), *part]
+    for start, end in prompt.unwanted:
+        for part in (part for units in cut(prompt, prompt.text[start:end], start) for part in pieces(units)):
+            yield [Unit("no", part[0].start, part[0].start), *part]
 
 
 def cut(prompt: Prompt, body: str, offset: int) -> Iterator[list[Unit]]:
@@ -76,6 +80,11 @@ def cut(prompt: Prompt, body: str, offset: int) -> Iterator[list[Unit]]:
             current.append(Unit(",", start, end))
         elif piece == "'s" and current and current[-1].lower in lex.PRONOUNS | {"there", "what"}:
             current.append(Unit("is", start, end))
+        elif piece.lower().startswith("no."):
+            continue
+        elif (tagged := COUNTED_TAG.fullmatch(piece)) and is_noun(singular(tagged[2].lower())):
+            at = start + len(tagged[1])
+            current += [Unit(tagged[1], start, at), Unit(tagged[2], at, end)]
         else:
             meant = repaired(piece, maybe_name=bool(current))
             current.append(Unit(meant or piece, start, end, misspelt=meant is not None))
@@ -104,7 +113,7 @@ def is_tag_soup(parts: Sequence[Sequence[Unit]]) -> bool:
     if len(parts) < 3 or sum(map(len, parts)) > SOUP_WORDS * len(parts):
         return False
     said = {unit.lower for part in parts for unit in part}
-    return not said & (lex.BE | {"has", "have"}) and not any(part[0].lower in lex.JOINERS for part in parts)
+    return not said & (lex.BE | {"has", "have"}) and not any(part[0].lower in lex.JOINERS - {"no"} for part in parts)
 
 
 def clauses(units: Sequence[Unit]) -> list[list[Unit]]:

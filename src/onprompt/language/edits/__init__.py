@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
+from onprompt.errors import PromptError
 from onprompt.language import lexicon as lex
 from onprompt.language.edits import lists
 from onprompt.language.edits.becoming import Becoming
@@ -22,6 +23,7 @@ from onprompt.language.edits.words import (
     is_deed,
     is_known,
     is_size,
+    is_text,
     numeral,
     unhedged,
     whole_picture,
@@ -33,6 +35,7 @@ from onprompt.settings import Settings
 from onprompt.types import Edit
 
 INSTEAD = (("instead", "of"), ("in", "place", "of"), ("rather", "than"))
+IDLE = "nothing to do"
 DONE, KNOWN = 0.6, 0.3  # how sure a phrase is: "the man wearing a hat", "the moon"
 
 
@@ -44,8 +47,18 @@ def parse_edit(instruction: str, settings: Settings) -> tuple[Edit, ...]:
         editor.wished = False
         for clause in clauses(Words(cleaned.text, tuple(units))):
             editor.read(clause)
-    edits = editor.edits or [Edit("other", cleaned.text, confidence=UNSURE, flags=("nothing to do",))]
+    told = [edit for edit in editor.edits if IDLE not in edit.flags]
+    edits = told or editor.edits or [Edit("other", cleaned.text, confidence=UNSURE, flags=(IDLE,))]
     return tuple(replace(edit, keep=tuple(editor.keep)) for edit in edits)
+
+
+def parse_edits(instructions: Iterable[str], settings: Settings) -> Iterator[tuple[Edit, ...] | PromptError]:
+    """What each instruction wants done, or why it can't be read."""
+    for instruction in instructions:
+        try:
+            yield parse_edit(instruction, settings)
+        except PromptError as error:
+            yield error
 
 
 class Editor(Becoming):
@@ -56,6 +69,8 @@ class Editor(Becoming):
     def read(self, clause: Words) -> None:
         """One operation."""
         self.clause = clause
+        if clause.units[0].start == clause.units[0].end:  # its verb is borrowed
+            self.placed()
         inner, wished = unopened(clause)
         self.wished = wished = wished or (self.wished and not begins(inner))
         self.inner, self.sure = inner, WISHED if wished else SAID
@@ -105,10 +120,13 @@ class Editor(Becoming):
 
     def exchanged(self, new: Words, old: Words) -> None:
         """Something is to be seen in place of something else; what is done with it is read as usual."""
-        found = next(readings(new, lists.RULES if begins(new) else lists.DESCRIPTIONS), None)
+        fitting = list(readings(new, lists.RULES if begins(new) else lists.DESCRIPTIONS))
+        found = next((each for each in fitting if each.act != "text_on" or is_text(each.parts["Y"])), None)
         it = found and found.act == "make" and found.parts["X"].line in lists.PICTURE
         if found and (found.act in {"add", "exist", "with"} or (it and not describes(found.parts["Y"].all[0]))):
             new = found.parts["Y"]
+        elif found and found.act == "put" and not is_known(found.parts["Y"]):
+            new = found.parts["Y"].plus(found.parts["P"])
         elif found:
             self.done(found)
             return
@@ -124,7 +142,7 @@ class Editor(Becoming):
         """A phrase: a style, something done, a background; else a thing to be added."""
         plain = unhedged(words)
         cut = parting(words.all) if is_known(words) or wished else None
-        if len(words) == 1 and words.all[0] in first_words():
+        if len(words) == 1 and words.all[0] in first_words() | lists.UNTOLD:
             self.other(Named(), words)
         elif whole_picture(plain):
             self.on_picture(plain)

@@ -18,6 +18,7 @@ from onprompt.language.edits.scenes import (
     with_head,
     without_head,
 )
+from onprompt.language.edits.spoken import UNSEEN, UNSURE, share_of
 from onprompt.language.edits.words import Words, is_many, is_pronoun, is_text, more_at, numeral, past
 from onprompt.language.quantities import quantity
 from onprompt.types import Count, Scene, Thing
@@ -32,17 +33,39 @@ class Adding(Pictures):
 
     def on_remove(self, x: Words) -> None:
         """`remove the car`; `remove one of the cars` leaves some."""
+        self.sure = min(self.sure, UNSEEN) if share_of(x) else self.sure
         for named in self.named(x).each():
             thing = named.thing
             if thing is None:
                 self.add("remove", named, NOTHING, flags=[] if named.flags or named.whole else ["no target"])
             elif thing.canonical in lists.GROUND:
                 self.add("background", named, without_head(named.scene), "removed")
+            elif share := share_of(x):
+                self.shared(named, thing, share)
             elif number := how_many(named, thing, x):
-                left = replace(thing, count=Count(0, None, confidence=0.5))
-                self.add("count", named, with_head(named.scene, left), f"-{number}", ["relative count"])
+                self.taken(named, thing, number, x)
             else:
                 self.add("remove", named, without_head(named.scene))
+
+    def shared(self, named: Named, thing: Thing, share: str) -> None:
+        """`remove half of the people`; half of one thing can't be counted."""
+        if thing.count.exact == 1:
+            self.add("remove", named, NOTHING, share, ["in part"])
+        else:
+            left = replace(thing, count=Count(1, None, confidence=0.5))
+            self.add("count", named, with_head(named.scene, left), share, ["relative count"])
+
+    def taken(self, named: Named, thing: Thing, number: int, x: Words) -> None:
+        """`remove two of the chairs`; of "the four chairs" two are left."""
+        there = numeral(x.all[3:4]) if x.all[1:3] == ("of", "the") else None
+        if there and there >= number:
+            before = replace(thing, count=Count(there, there, x.all[3], explicit=True))
+            left = replace(thing, count=Count(there - number, there - number, explicit=True))
+            named = replace(named, scene=with_head(named.scene, before))
+            self.add("count", named, with_head(named.scene, left), str(there - number))
+        else:
+            left = replace(thing, count=Count(0, None, confidence=0.5))
+            self.add("count", named, with_head(named.scene, left), f"-{number}", ["relative count"])
 
     def on_remove_from(self, x: Words, y: Words) -> None:
         """`take the hat off the man`."""
@@ -73,7 +96,8 @@ class Adding(Pictures):
 
     def on_denied(self, y: Words) -> None:
         """`don't add a dog`: nothing is to be done, and nothing says what is there."""
-        self.other(Named(), y)
+        self.sure = UNSURE
+        self.add("other", Named(), NOTHING, y.said, ["nothing to do"])
 
     # -- adding
 
@@ -128,10 +152,10 @@ class Adding(Pictures):
                 self.given(each, self.told(each, f"with {self.phrase(y)}"), y)
 
     def given(self, named: Named, result: Scene, y: Words) -> None:
-        """A part of the body that is only coloured or shaped is not new."""
+        """A part of the body that is only coloured is not new."""
         part = next((thing for thing in result.things[1:] if thing.canonical in lex.BODY), None)
         kinds = {each.kind: each.value for each in part.attributes} if part else {}
-        operation = "recolour" if "color" in kinds else "restyle" if kinds else "add"
+        operation = "recolour" if "color" in kinds else "add"
         self.add(operation, named, result, kinds.get("color", y.said if kinds else ""))
 
     def on_with(self, y: Words) -> None:

@@ -19,6 +19,7 @@ from onprompt.language.edits.words import (
     describe,
     is_colour,
     is_deed,
+    is_hour,
     is_known,
     is_size,
     is_text,
@@ -59,15 +60,17 @@ class Becoming(Adding):
         if y.all[0] in known().verbs:
             self.on_make(x, y)
 
-    def on_become(self, x: Words, y: Words, z: Words | None = None) -> None:  # noqa: ARG002
-        """`change X from Z to Y`: what it was does not matter."""
+    def on_become(self, x: Words, y: Words) -> None:
+        """`change the dog to a cat`."""
         self.become(x, y)
 
     def become(self, x: Words, y: Words, deed: bool = False) -> None:
         """What a thing should be or, with `deed`, do: by what is said of it, the operation."""
         denied = next((at for at, word in enumerate(y.all) if word == "not" and at), len(y))
         y = unhedged(y.part(0, denied))  # red, not blue
-        if y.quoted or (singular(x.all[-1]) in lex.TEXT_NOUNS - {"logo"} and not (is_colour(y) or is_size(y))):
+        if y.quoted or (singular(x.all[-1]) in lex.TEXT_NOUNS - {"logo"} and not shown_as(y, deed)):
+            self.on_write(y, x)
+        elif is_hour(y):
             self.on_write(y, x)
         elif y.line in lists.GONE:
             self.on_remove(x)
@@ -94,7 +97,7 @@ class Becoming(Adding):
                 self.add("restyle", each, replace(each.scene, prompt=y.said, properties=tuple(style)), y.said)
         elif numeral(y.all) is not None or self.same_kind(named, y):
             self.on_count(x, y)
-        elif y.all[0] in {"like", "as"} and len(y) > 1 and not named.whole:
+        elif y.all[0] in {"like", "as"} and len(y) > 1:
             self.on_restyle(y, x)
         elif y.line in lex.ORIENTATIONS:
             for each in named.each():
@@ -111,8 +114,7 @@ class Becoming(Adding):
         elif is_deed(y, deed):
             self.acts(named, x, y)
         else:
-            for each in named.each():
-                self.replaced(each, y)
+            self.replaced(named, y)
 
     def same_kind(self, named: Named, y: Words) -> bool:
         """Whether a number of the same things is asked for: `turn the two dogs into three dogs`."""
@@ -122,7 +124,7 @@ class Becoming(Adding):
 
     # -- how it looks
 
-    def on_colour(self, x: Words, y: Words | None = None, z: Words | None = None) -> None:  # noqa: ARG002
+    def on_colour(self, x: Words, y: Words | None = None) -> None:
         """`change the color of the car to red`; of a picture it is the style."""
         for named in self.named(x).each():
             if y is None:
@@ -146,7 +148,13 @@ class Becoming(Adding):
         """Adjectives: `wooden` is how a thing looks, `open` its state."""
         found = adjectives(y)
         kinds = {each.kind for each in found}
-        operation = "restyle" if kinds <= lists.LOOKS else "move" if kinds == {"orientation"} else "action"
+        operation = (
+            "restyle"
+            if kinds <= lists.LOOKS or set(y.all) & lists.FACES
+            else "move"
+            if kinds == {"orientation"}
+            else "action"
+        )
         for each in named.each():
             self.add(operation, each, described(each.scene, found), y.said)
 
@@ -176,6 +184,8 @@ class Becoming(Adding):
                 self.add("action", each, NOTHING, y.said, [] if each.flags else ["no target"])
                 continue
             result = self.told(each, f"{'is' if each.thing.count.exact == 1 else 'are'} {doing} {rest}")
+            aside = y.all[0] in lists.FACING and y.part(1).line in lex.POSITIONS  # where it looks, not where it is
+            result = each.scene if aside else result
             if result.things[0] == each.thing:  # the parser did not see the deed
                 result = described(result, [Attribute("action", y.line)])
             if is_known(x) or x.all[1:2] == ("of",):
@@ -199,29 +209,36 @@ class Becoming(Adding):
             if named.thing is not None:
                 self.add("action", named, self.told(named, f"is wearing {self.phrase(y)}"), f"wearing {y.said}")
 
-    def on_done(self, x: Words) -> None:
-        """`open the door`: the door is to be seen open."""
-        self.brought(self.named(x), past(self.verb))
+    def on_done(self, x: Words, y: Words | None = None) -> None:
+        """`open the door`: the door is to be seen open; `age the woman by 20 years`."""
+        self.brought(self.named(x), past(self.verb), y.said if y else "")
 
     def on_switch(self, x: Words) -> None:
         """`turn on the lamp`."""
         self.brought(self.named(x), "turned on" if "on" in self.inner.all else "turned off")
 
-    def brought(self, named: Named, state: str) -> None:
+    def brought(self, named: Named, state: str, value: str = "") -> None:
         """Something in a state."""
         for each in named.each():
             if each.whole:
-                self.add("restyle", each, Scene(state, properties=(Attribute("style", state),)), state)
+                self.add("restyle", each, Scene(state, properties=(Attribute("style", state),)), value or state)
             elif each.thing is not None:
                 ground = each.thing.canonical in lists.GROUND
                 operation = "background" if ground else lists.DEEDS.get(self.verb, "action")
-                self.add(operation, each, described(each.scene, [Attribute("state", state)]), state)
+                self.add(operation, each, described(each.scene, [Attribute("state", state)]), value or state)
 
     # -- where it is, how large
 
     def on_move(self, x: Words, p: Words | None = None) -> None:
         """`move the cup to the left`."""
         self.moved(self.named(x), p)
+
+    def on_where(self, x: Words, y: Words) -> None:
+        """`put a dog where the cat is` replaces the cat, `put the dog where the cat is` moves the dog."""
+        if is_known(y):
+            self.add("move", self.named(y), NOTHING, f"in place of {x.said}")
+        else:
+            self.on_replace(x, y)
 
     def on_put(self, y: Words, p: Words) -> None:
         """`put the cup on the table` moves it, `put a cup on the table` adds it."""
@@ -236,6 +253,7 @@ class Becoming(Adding):
 
     def moved(self, named: Named, p: Words | None) -> None:
         """A thing at another place: what was said of its old one no longer holds."""
+        p = new_place(p) if p else p
         for each in named.each():
             if each.thing is None or p is None:
                 self.add("move", each, NOTHING, p.said if p else "", [] if p and each.flags else ["no target"])
@@ -290,3 +308,15 @@ class Becoming(Adding):
                 self.add("resize", each, described(each.scene, [size]), y.said)
             else:
                 self.add("resize", each, described(each.scene, adjectives(y)), y.said)
+
+
+def shown_as(y: Words, deed: bool) -> bool:
+    """Whether words say how a text looks, not what it reads: `make the text bold`."""
+    return is_colour(y) or is_size(y) or bool(set(y.all) & lists.FACES) or (deed and describe(y))
+
+
+def new_place(p: Words) -> Words:
+    """`from the table to the floor`: where it goes."""
+    ends = (at for at in range(2, len(p)) if p.all[at] in lists.VERBS["ON"] and is_place(p.all, at))
+    at = next(ends, 0) if p.all[0] == "from" else 0
+    return p.part(at)

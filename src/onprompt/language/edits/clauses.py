@@ -8,7 +8,7 @@ from functools import cache
 
 from onprompt.language import lexicon as lex
 from onprompt.language.edits import lists
-from onprompt.language.edits.rules import readings
+from onprompt.language.edits.rules import Reading, readings
 from onprompt.language.edits.words import DETERMINERS, Words, longest_at
 from onprompt.language.spelling import known_word, tenses
 
@@ -33,7 +33,9 @@ def unopened(clause: Words) -> tuple[Words, bool]:
             break
         is_wish = opening == wish and not (polite == wish and begins(plain_verb(rest)))
         clause, wished = rest, wished or is_wish
-    return mended(plain_verb(clause)), wished
+    clause = mended(plain_verb(clause))
+    only = clause.all[:1] == ("only",) and clause.all[1:2] not in {("keep",), ("leave",)} and begins(clause.part(1))
+    return clause.part(1) if only else clause, wished
 
 
 def closed(clause: Words) -> Words:
@@ -138,9 +140,14 @@ def repeated(clause: Words) -> list[Words]:
         again = borrowed(verb, rest)
         first = next(readings(inner.part(0, at), lists.RULES), None)
         second = next(readings(again, lists.RULES), None)
-        if first and second and first.rule == second.rule and len(first.parts) > 1:
+        if first and second and alike(first, second) and len(first.parts) > 1:
             return [inner.part(0, at), *repeated(again)]
     return [clause]
+
+
+def alike(first: Reading, second: Reading) -> bool:
+    """Whether one verb may stand for both: also `the color of the shirt to red`, `the pants to black`."""
+    return first.rule == second.rule or (first.act, second.act) == ("colour", "become")
 
 
 def borrowed(verb: Words, rest: Words) -> Words:

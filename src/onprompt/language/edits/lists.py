@@ -88,7 +88,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "WRITE": phrases("write; print; engrave; inscribe; type; spell; spell out; carve; stamp"),
     "MULTIPLY": phrases("duplicate; clone; copy; double; triple; multiply"),
     "STYLE": phrases("stylize; stylise; restyle; render; redraw; repaint; reimagine; draw; paint; depict; redo; style"),
-    "COVER": phrases("fill; cover; surround; decorate; top; adorn; wrap; line; stuff; load"),
+    "COVER": phrases("fill; fill in; fill up; cover; surround; decorate; top; adorn; wrap; line; stuff; load"),
     "DO": phrases("""
         open; close; shut; light; empty; break; fold; unfold; peel; slice; cut; cook; melt; freeze; wet; dry; tie; untie
         straighten; bend; lock; unlock; crack; tear; burn; ignite; clean; wash; tidy; smash; split; stack; wake; raise
@@ -122,7 +122,7 @@ IRREGULAR = {
 }
 
 # What an instruction may say, the narrowest first → what is done. One capital letter stands for words that are
-# captured, several for a list of verbs; `a/b` is either, `a?` may be missing.
+# captured, several for a list of verbs, `_` for words that do not matter; `a/b` is either, `a?` may be missing.
 RULES = """
 keep/leave only/just X                                  = only
 only/just keep/leave X                                  = only
@@ -130,15 +130,16 @@ KEEP X ALONE                                            = keep
 KEEP X                                                  = keep
 do/please not/n't Y                                     = denied
 REMOVE everything/everyone/all except/but for? X        = only
+CHANGE/increase/raise/LESS the? number/amount of X from _ to Y = count
 CHANGE the? number/amount of X to/from Y                = count
 increase/raise/LESS the? number/amount of X to Y        = count
 increase/raise/double/triple the? number/amount of X    = more
 LESS the? number/amount of X                            = fewer
 WRITE Y ON X                                            = write
 WRITE Y                                                 = write
-CHANGE the COLOR of X from Z to/into Y                  = colour
+CHANGE the COLOR of X from _ to/into Y                  = colour
 CHANGE the COLOR of X TO Y                              = colour
-CHANGE X 's? COLOR from Z to/into Y                     = colour
+CHANGE X 's? COLOR from _ to/into Y                     = colour
 CHANGE X 's? COLOR TO Y                                 = colour
 CHANGE the COLOR of X                                   = colour
 CHANGE/GROW/SHRINK/double/halve the? size/height/width/length of X = scale
@@ -153,7 +154,7 @@ REPLACE X out? WITH Y                                   = replace
 change X for Y                                          = replace
 SWAP the? places/positions of X and Y                   = swap
 SWAP X and Y                                            = swap
-CHANGE X from Z TO Y                                    = become
+CHANGE X from _ TO Y                                    = become
 dress X up? in/as Y                                     = dress
 STYLE X as/like Y                                       = restyle
 STYLE X in the? style of Y                              = restyle
@@ -183,6 +184,8 @@ give Y to X                                             = give
 give X Y                                                = give
 COVER X with/in/by Y                                    = cover
 MULTIPLY X                                              = more
+PUT/ADD/MOVE Y where X is/are/was/were/stands/sits       = where
+PUT/ADD/MOVE Y where X used to be                       = where
 put/place/set/have/add Y ON X                           = text_on
 MOVE X P                                                = move
 move/shift/relocate/reposition/drag X                   = move
@@ -193,6 +196,8 @@ PUT Y on/in/there/up?                                   = add
 ADD Y to/onto X                                         = add_to
 ADD Y                                                   = add
 MAKE Y                                                  = add
+fill in/up X                                            = unknown
+DO X by Y                                               = done
 DO X                                                    = done
 """
 
@@ -236,8 +241,10 @@ EVERY = words("all every each both")
 ANYTHING = words("something anything thing stuff nothing change")
 MODALS = words("should must needs need could would can want")
 MORE = words("more extra additional another")
+SHARES = words("half most some part third quarter")  # of what is there
 VAGUELY_MANY = words("few many several couple dozen lot")
 GONE = words("gone removed deleted erased disappear vanish disappeared vanished missing absent invisible away")
+UNTOLD = words("undo redo revert reset retry fix restore enhance improve retouch")  # nothing says what to see
 BETTER = words("better nicer good nice cool cooler prettier pretty beautiful interesting perfect great")
 
 SIZES = words(
@@ -264,7 +271,9 @@ HEDGES = words(
     "all more much very bit little lot slightly completely entirely totally fully really quite way far even appear "
     "look seem be become to now turn turned both rather somewhat extremely super too into"
 )
+FACES = words("bold bolder italic italics underlined cursive legible readable uppercase lowercase handwritten")
 BECOMING = words("be become turn turned look appear seem")
+FACING = words("look looking turn turning turned face facing point pointing")
 PARTICLES = words("on off at for around over out up down through in toward towards")
 SAYING = words("say says read reads spell spells display displays saying reading show")
 BUILT = words("made covered filled full surrounded decorated topped")
@@ -292,6 +301,6 @@ SWITCHED = {
     **{f"{before}{way}": f"turned {way}" for way in ("on", "off") for before in ("", "turned ", "switched ", "switch ")}
 }
 DEEDS = {
-    **dict.fromkeys(("blur", "sharpen", "age"), "restyle"),
+    **dict.fromkeys(("blur", "sharpen"), "restyle"),
     **dict.fromkeys(("brighten", "darken", "lighten"), "recolour"),
 }

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from onprompt.language import lexicon as lex
 from onprompt.language.attributes import comparison
 from onprompt.language.edits import lists
-from onprompt.language.edits.words import DETERMINERS, describes, longest_at
+from onprompt.language.edits.words import DETERMINERS, HOUR, describes, longest_at
 from onprompt.language.ontology import singular
 from onprompt.language.spelling import words as known
 from onprompt.language.wordnet import is_noun
@@ -33,10 +33,15 @@ def parting(words: Sequence[str]) -> int | None:
         return 1
     if tuple(words[-2:]) == ("upside", "down") and len(words) > 2:
         return len(words) - 2
-    for find in (compared_at, be_at, verb_at, article_at, adjectives_at, participle_at, any_verb_at):
+    for find in (hour_at, compared_at, be_at, verb_at, article_at, adjectives_at, participle_at, any_verb_at):
         if at := find(words):
             return at
     return None
+
+
+def hour_at(words: Sequence[str]) -> int | None:
+    """`the time on the clock | 3:00`."""
+    return next((at for at in range(1, len(words)) if HOUR.fullmatch(words[at])), None)
 
 
 def compared_at(words: Sequence[str]) -> int | None:
@@ -108,15 +113,25 @@ def article_at(words: Sequence[str]) -> int | None:
 def adjectives_at(words: Sequence[str]) -> int | None:
     """Adjectives at the end, with "and" between them and "very" before them."""
     at = len(words)
-    while at > 1 and (describes(words[at - 1]) or (words[at - 1] in {"and", ",", "or"} and at < len(words))):
+    while at > 1 and (
+        describes(words[at - 1])
+        or (at < len(words) and (words[at - 1] in {"and", ",", "or"} or tones(words[at - 1], words[at])))
+    ):
         at -= 1
     while at < len(words) and words[at] in {"and", ",", "or"}:
         at += 1
     if at == len(words):
         return None
-    if at > 1 and words[at] in lex.TONES and is_noun(f"{words[at - 1]} {words[at]}"):
+    if words[at] in lex.TONES and is_noun(f"{words[at - 1]} {words[at]}"):
         at += 1  # the traffic light | green
+    elif words[at - 1] in lex.DEFINITE and is_noun(words[at]):
+        at += 1  # the glass | red
     return back_over_hedges(words, at) if at < len(words) and words[at - 1] not in DETERMINERS - {"one"} else None
+
+
+def tones(word: str, colour: str) -> bool:
+    """`light blue`."""
+    return word in lex.TONES and lex.kind_of(colour) == "color"
 
 
 def back_over_hedges(words: Sequence[str], at: int) -> int:
@@ -125,7 +140,7 @@ def back_over_hedges(words: Sequence[str], at: int) -> int:
         words[at - 1] in lists.HEDGES or (words[at - 1] == "a" and words[at] in {"bit", "lot", "little"})
     ):
         at -= 1
-    return at
+    return at - 2 if at > 2 and words[at - 1] == "years" else at  # 20 years older
 
 
 def participle_at(words: Sequence[str]) -> int | None:
@@ -151,4 +166,4 @@ def gift(words: Sequence[str]) -> int | None:
             return at
         elif is_noun(singular(word)):
             seen = word
-    return None
+    return 1 if words[0] == "her" else None  # her | curly hair

@@ -38,7 +38,8 @@ class Pictures(Spoken):
         named = self.named(x) if x else Named(whole=True)
         for each in named.each():
             if each.thing is None:
-                properties = style_of(y) or [Attribute("style", y.line)]
+                bare = [word for word in y.all if word not in {"like", "as"} | lex.ARTICLES]
+                properties = style_of(y) or [Attribute("style", " ".join(bare or y.all))]
                 self.add("restyle", each, Scene(y.said, properties=tuple(properties)), y.said)
             else:
                 self.add("restyle", each, described(each.scene, [Attribute("style", y.line)]), y.said)
@@ -68,28 +69,33 @@ class Pictures(Spoken):
         self.add("resize", named, named.scene, "zoomed in" if "in" in self.inner.all else "zoomed out")
 
     def replaced(self, named: Named, y: Words) -> None:
-        """Things in place of a thing, which must be gone; not if others of its kind stay, or the new ones are of it."""
+        """Things in place of others, which must be gone; not if more of a kind stay, or the new ones are of it."""
+        named = named if len(named.heads) > 1 else named.each()[0]
         old, text = named.thing, self.phrase(y)
         if old and y.all[-1] in {"one", "ones"}:  # the blue car with a red one
             text = f"{y.part(0, len(y) - 1).said} {old.canonical}"
         new = self.scene(text)
         some = bool(named.scope) and numeral(named.scope.split()[:1]) is not None
         kinds = {kind for thing in new.things for kind in (thing.canonical, *broader(thing.canonical))}
+        things = named.scene.things
+        gone = [at for at in named.heads if things[at].attributes or things[at].canonical not in kinds]
         if not new.things:
             self.other(named, y)
-        elif old is None or some or (not old.attributes and old.canonical in kinds):
+        elif some or not gone:
             self.add("replace", named, new, y.said, [] if old or named.flags else ["no target"])
         else:
-            self.add("replace", named, without(new, named.scene), y.said)
+            self.add("replace", named, without(new, named.scene, gone), y.said)
 
     def on_write(self, y: Words, x: Words | None = None) -> None:
         """Words to be read, on something or anywhere."""
-        text, named = text_of(y), self.named(x) if x else Named()
+        place = Attribute("position", lex.POSITIONS.get(f"at {x.line}", "")) if x else None
+        text, named = text_of(y), self.named(x) if x and not (place and place.value) else Named()
         if x and x.quoted and is_text(x):  # replace "A" with "B"
             named = Named(Scene(x.said, (Thing(x.said, "text", Count(1, None), (Attribute("text", x.quoted),)),)), (0,))
         for each in named.each():
             bearer = each.scene if each.thing else Scene(y.said, (Thing("text", "text", Count(1, None)),))
-            self.add("text", each, described(bearer, [Attribute("text", text)]), text)
+            told = [Attribute("text", text), *([place] if place and place.value else [])]
+            self.add("text", each, described(bearer, told), text)
 
     def on_text_on(self, y: Words, x: Words) -> None:
         """`put the word "SALE" on the sign`."""

@@ -34,6 +34,8 @@ def term(word: str) -> str:
     """One word of a rule, as a regular expression over words with a blank before each."""
     if len(word) == 1 and word.isupper():
         return rf"(?P<{word}>(?: \S+)+?)"
+    if word == "_":
+        return r"(?: \S+)+?"
     optional = "?" * word.endswith("?")
     ways = [way for each in word.removesuffix("?").split("/") for way in lists.VERBS.get(each, (each,))]
     longest = sorted(ways, key=lambda way: -len(way.split()))

@@ -45,6 +45,16 @@ def heads(scene: Scene) -> tuple[int, ...]:
     return tuple(free or range(min(1, len(scene.things))))
 
 
+def owned(scene: Scene) -> Scene:
+    """`the man's left arm` is the man's, where the parser names both and says nothing of it."""
+    things = list(scene.things)
+    for at, thing in enumerate(things):
+        owner = next((n for n, each in enumerate(things) if thing.phrase.startswith(f"{each.phrase}'s ")), None)
+        if owner is not None and not thing.relations:
+            things[at] = replace(thing, relations=(Relation("of", owner),))
+    return replace(scene, things=tuple(things))
+
+
 def picked(scene: Scene, index: int) -> Scene:
     """A thing first and, after it, all that it refers to."""
     order = [index]
@@ -104,10 +114,11 @@ def definite(thing: Thing) -> str:
     return f"the {' '.join(words) or thing.canonical}"
 
 
-def without(new: Scene, old: Scene) -> Scene:
-    """The things of one scene, and the first of another gone."""
+def without(new: Scene, old: Scene, gone: Sequence[int]) -> Scene:
+    """The things of one scene, and some of another gone."""
     place = {at: at + len(new.things) for at in range(len(old.things))}
-    return replace(new, things=(*new.things, *(moved(thing, place) for thing in without_head(old).things)))
+    things = [replace(moved(thing, place), absent=at in gone) for at, thing in enumerate(old.things)]
+    return replace(new, things=(*new.things, *things))
 
 
 def is_definite(thing: Thing) -> bool:

@@ -8,9 +8,9 @@ from dataclasses import replace
 from onprompt.language import lexicon as lex
 from onprompt.language.attributes import comparison
 from onprompt.language.edits import lists
-from onprompt.language.edits.scenes import NOTHING, Named, definite, heads, joined, picked
+from onprompt.language.edits.scenes import NOTHING, Named, definite, heads, joined, owned, picked
 from onprompt.language.edits.words import Words, is_pronoun, numeral
-from onprompt.language.ontology import canonical
+from onprompt.language.ontology import broader, canonical
 from onprompt.language.parser import parse
 from onprompt.language.wordnet import is_noun
 from onprompt.settings import Settings
@@ -19,6 +19,7 @@ from onprompt.types import Count, Edit, Scene, Thing
 # How sure a reading is: a verb of editing, a wish, a description of the result, a mere phrase, nothing to go by.
 SAID, WISHED, TOLD, BARE, UNSURE = 1.0, 0.9, 0.7, 0.5, 0.2
 MISSPELT = 0.8  # as in the prompt parser
+UNSEEN = 0.6  # at most, where the result says nothing
 
 
 class Spoken:
@@ -44,10 +45,16 @@ class Spoken:
         """One more edit."""
         if operation == "restyle" and named.whole:  # "make it night": the picture is meant
             named = replace(named, flags=tuple(flag for flag in named.flags if flag != "pronoun"))
+        unseen = operation == "move" and not result.things  # nothing tells where it should be seen
         slips = any(unit.misspelt for unit in self.inner.units)
-        unsure = [thing.confidence for thing in (*named.scene.things, *result.things)] + [MISSPELT] * slips
+        unsure = (
+            [thing.confidence for thing in (*named.scene.things, *result.things)]
+            + [MISSPELT] * slips
+            + [UNSEEN] * unseen
+        )
         told = {flag for scene in (named.scene, result) for flag in scene.flags if flag != "no objects"}
         told |= {"misspelling repaired"} if slips else set()
+        told |= {"no result"} if unseen else set()
         self.edits.append(
             Edit(
                 *(operation, self.clause.said, named.thing, named.scene, named.scope, value, result),
@@ -63,6 +70,12 @@ class Spoken:
         """What can't be told."""
         self.sure = UNSURE
         self.add("other", named, NOTHING, words.said, ["not understood"])
+
+    def placed(self) -> None:
+        """`a cat on the sofa and a dog under it`: "it" is the sofa, as "under it" is to the dog what it is to the cat."""
+        target = self.edits[-1].target if self.edits and self.edits[-1].operation == "add" else None
+        if target and "person" not in (target.canonical, *broader(target.canonical)):
+            self.last, self.thing = definite(target), target
 
     # -- what words name
 
@@ -87,6 +100,9 @@ class Spoken:
         flags: tuple[str, ...] = ()
         if words.all[0] in {"only", "just"} and len(words) > 1:
             words, flags = words.part(1), ("only",)
+        if rest := after_share(words):
+            meant = self.named(rest)
+            return replace(meant, scope=f"{share_of(words)} {meant.scope}".strip(), flags=(*flags, *meant.flags))
         bare = [word for word in words.all if word not in lex.DEFINITE | {"whole", "entire", "of", "all"}]
         if len(words) == 1 and words.all[0] in lists.PRONOUNS:
             return self.pronoun(words.all[0], flags)
@@ -103,6 +119,7 @@ class Spoken:
         scene = self.scene(text)
         if not scene.things and words.all[0] in lex.DEFINITE and is_noun(words.all[-1]):
             scene = Scene(text, (Thing(words.said, canonical(words.all[-1]), Count(1, 1)),))
+        scene = owned(scene)
         found = heads(scene)
         if not found:
             return Named(scene)
@@ -114,7 +131,8 @@ class Spoken:
         person = lists.PEOPLE.get(word, "")
         if self.last and (not person or self.last.endswith(person)):
             scene = self.scene(self.last)
-            scene = scene if scene.things or not self.thing else Scene(self.last, (self.thing,))
+            alone = (replace(self.thing, relations=(), part_of=None),) if self.thing else ()
+            scene = scene if scene.things else Scene(self.last, alone)
             return Named(scene, heads(scene), flags=(*flags, "pronoun"))
         if person:
             return Named(Scene(word, (Thing(word, person, Count(1, 1)),)), (0,), flags=(*flags, "pronoun"))
@@ -160,6 +178,19 @@ def scope_of(words: Words, head: Thing) -> str:
     found += [each.value for each in head.attributes if each.kind == "position"]
     found += [word for word in words.all if word.endswith("est") and comparison(word)]
     return " ".join(dict.fromkeys(found))
+
+
+def share_of(words: Words) -> str:
+    """`half of the people`, `a third of them`, `half the people`: which share is meant."""
+    at = 1 if words.all[0] in lex.ARTICLES else 0
+    after = words.all[at + 1 : at + 2]
+    return words.all[at] if at < len(words) and words.all[at] in lists.SHARES and after in {("of",), ("the",)} else ""
+
+
+def after_share(words: Words) -> Words:
+    """What a share is of; nothing where no share is meant."""
+    at = words.all.index(share_of(words)) + 1 if share_of(words) else len(words)
+    return words.part(at + 1 if words.all[at : at + 1] == ("of",) else at)
 
 
 def some_of(scene: Scene, at: int, scope: str) -> Scene:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ from onprompt.language.wordnet import is_noun
 from onprompt.types import Attribute
 
 QUOTED = '"'
+HOUR = re.compile(r"\d{1,2}:\d\d( ?[ap]\.?m\.?)?")
 JOINTS = frozenset(("and", ",", "or"))
 DETERMINERS = lex.ARTICLES | lex.DEFINITE | lex.SOME | lex.NUMBERS.keys() | {"several", "many", "few", "no"}
 
@@ -104,7 +106,11 @@ def is_many(words: Words) -> bool:
 
 def describes(word: str) -> bool:
     """Whether a word says only what something is like."""
-    if lex.kind_of(word) not in {None, "position"} or comparison(word) or word in lists.SHADES | lists.SIZES:
+    if (
+        lex.kind_of(word) not in {None, "position"}
+        or comparison(word)
+        or word in lists.SHADES | lists.SIZES | lists.FACES
+    ):
         return True
     if is_noun(word):
         return False
@@ -125,12 +131,14 @@ def adjectives(words: Words) -> list[Attribute]:
 
 def unhedged(words: Words) -> Words:
     """Without "all", "much", "look" before what matters."""
-    at = 0
+    at = 2 if words.all[1:2] == ("years",) and len(words) > 2 else 0  # 20 years older
     while at < len(words) - 1 and (
         words.all[at] in lists.HEDGES or (words.all[at] == "a" and words.all[at + 1] in {"bit", "lot", "little"})
     ):
         if words.all[at] in lists.BECOMING and words.all[at + 1] in lists.PLACE_WORDS | lists.PARTICLES:
             break  # "look at the camera", "turned on"
+        if words.all[at] in lists.FACING and " ".join(words.all[at + 1 :]) in lex.POSITIONS:
+            break  # "look to the left"
         at += 1
     return words.part(at)
 
@@ -183,7 +191,8 @@ def whole_picture(words: Words) -> list[Attribute]:
     if len(bare) == 1 and bare[0] in lists.WEATHER:
         return [Attribute("weather", bare[0])]
     units = [unit for unit in words.units if unit.lower not in {"as", "like"}]
-    return property_of(units) if units else []
+    timeless = [unit for unit in units if unit.lower != "time"]  # night time
+    return (property_of(units) or property_of(timeless)) if timeless else []
 
 
 # ---- what something does, what is written --------------------------------------------------------------------------
@@ -206,6 +215,11 @@ def past(verb: str) -> str:
     if verb.endswith("y") and verb[-2:-1] not in "aeiou":
         return verb[:-1] + "ied"
     return verb + "d" if verb.endswith("e") else progressive(verb).removesuffix("ing") + "ed"
+
+
+def is_hour(words: Words) -> bool:
+    """`3:00`, `10:15 pm`."""
+    return bool(HOUR.fullmatch(words.line))
 
 
 def is_text(words: Words) -> bool:
