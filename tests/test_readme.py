@@ -35,4 +35,6 @@ def test_every_licence_that_is_not_permissive_is_named() -> None:
 
 def test_links_and_pictures_are_there() -> None:
     for target in re.findall(r"\]\(([^)]+)\)", README):
-        assert (ROOT / target).exists(), target
+        path, _, heading = target.partition("#")
+        assert (ROOT / path).exists(), target
+        assert not heading or f"## {heading.replace('-', ' ')}" in (ROOT / path).read_text().lower(), target

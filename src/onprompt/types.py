@@ -86,7 +86,8 @@ class Scene:
     @property
     def texts(self) -> tuple[str, ...]:
         """The words that are to be read in the picture."""
-        return tuple(each.value for thing in self.things for each in thing.attributes if each.kind == "text")
+        there = (thing for thing in self.things if not thing.absent)
+        return tuple(each.value for thing in there for each in thing.attributes if each.kind == "text")
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,13 @@ def test_a_pipeline_without_a_parser_is_refused(settings: Settings, tmp_path: Pa
         parse("a dog", settings.model_copy(update={"parser": str(tmp_path / "blank")}))
 
 
+def test_a_broken_pipeline_is_refused(settings: Settings, tmp_path: Path) -> None:
+    (tmp_path / "meta.json").write_text("{}")
+    (tmp_path / "config.cfg").write_text("[nlp]\nlang = ${nothing.there}\n")
+    with pytest.raises(SettingsError, match="can't be loaded"):
+        parse("a dog", settings.model_copy(update={"parser": str(tmp_path)}))
+
+
 def test_spacy_is_whole_after_we_have_loaded_it() -> None:
     code = (
         "from onprompt.language.tree import pipeline as p; p(''); import spacy.cli; print(spacy.cli.download.__name__)"

@@ -5,6 +5,7 @@ import pytest
 from onprompt.language.tongue import is_english
 
 FOREIGN = """
+Obstmarkt bei Sonnenaufgang | castello medievale nebbia | çiçekli vazo masada | montagne neige coucher soleil
 un perro rojo corriendo en la playa | una mujer sentada en una silla azul | dos gatos negros sobre la mesa
 un chat noir sur une table en bois | deux chiens jouent dans le parc | portrait d'un vieil homme avec une barbe
 ein roter Hund auf der Straße | zwei Katzen auf einem Sofa | ein kleines Kind spielt mit einem Ball

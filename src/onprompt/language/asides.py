@@ -227,6 +227,8 @@ class Asides:
         shouted = self.units[start].word.isupper()
         while self.word(end) and not self.ends_text(end, shouted):
             end += 1
+        if end == start:
+            return None
         spelled = " ".join(each.word for each in self.units[start:end])
         return replace(
             self.joined(at, end - at, "outside"), attributes=(Attribute("text", spelled),), aside=True

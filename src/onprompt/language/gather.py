@@ -300,34 +300,48 @@ class Gatherer(Asides):
     def collapse(self, at: int) -> None:
         """`a herd of` counts, `slice of` describes, `type of` says nothing: each becomes one unit."""
         done = self.done
+        if len(done) > 1 and done[-1].count is not None and done[-2].count is not None and done[-2].lower == "many":
+            self.count_group()
         if len(done) < 2 or done[-1].lower != "of" or done[-1].relation or not self.word(at):
-            if (
-                len(done) > 1
-                and done[-1].count is not None
-                and done[-2].lower == "many"
-                and done[-2].count is not None
-                and " of" in done[-2].count.words
-            ):
-                self.count_group()  # "a group of three boys"
             return
         noun = singular(done[-2].lower)
         start, end = done[-2].start, done[-1].end
         if noun in lex.GROUPS and done[-2].count is None:
-            first = phrase_start(done, len(done) - 2)
-            said = " ".join(unit.lower for unit in done[first:])
-            exact = lex.GROUP_SIZES.get(noun)
-            count = Count(exact, exact, said, explicit=True) if exact else Count(2, None, said, confidence=0.5)
-            done[first:] = [Unit("many", done[first].start, end, count=count)]
+            self.gather_group(noun)
         elif noun in lex.MEASURES and self.word(at) not in lex.DEFINITE:
             done[-2:] = [Unit("old", start, end, attributes=(Attribute("shape", noun),))]
+        elif noun == "pair" and len(done) > 2 and self.word(at) not in lex.PAIRED:
+            done[-3:] = [times(done[-3], self.settings.pair, end)]
         elif noun in lex.SORTS and len(done) > 2:
             done[-2:] = [Unit("old", start, end, attributes=(Attribute("", ""),))]
 
+    def gather_group(self, noun: str) -> None:
+        """`two rows of`: so many, and nobody knows how many each has; `a trio of` are three."""
+        done = self.done
+        first = phrase_start(done, len(done) - 2)
+        said = " ".join(unit.lower for unit in done[first:])
+        exact = lex.GROUP_SIZES.get(noun)
+        least = max(2, (done[first].count or Count(1, 1)).low)
+        count = Count(exact, exact, said, explicit=True) if exact else Count(least, None, said, confidence=0.5)
+        done[first:] = [Unit("many", done[first].start, done[-1].end, count=count)]
+
     def count_group(self) -> None:
-        """The number within a group is the group's."""
+        """`a group of three boys` are three, `two rows of four chairs` eight."""
         group, number = self.done[-2:]
-        if number.count is not None and number.count.words not in lex.ARTICLES:
-            self.done[-2:] = [replace(number, start=group.start)]
+        if group.count is None or " of" not in group.count.words or number.count is None:
+            return
+        if number.count.words not in lex.ARTICLES:
+            several = figure(group.count.words.split()[0]) or 1
+            self.done[-2:] = [times(replace(number, start=group.start), several, number.end)]
+
+
+def times(unit: Unit, factor: int, end: int) -> Unit:
+    """A counting unit, so many times over."""
+    if unit.count is None or not unit.count.explicit:
+        return replace(unit, end=end)
+    high = unit.count.high
+    count = replace(unit.count, low=unit.count.low * factor, high=high if high is None else high * factor)
+    return replace(unit, count=count, end=end)
 
 
 def phrase_start(found: Sequence[Unit], noun: int) -> int:

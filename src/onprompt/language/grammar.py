@@ -82,6 +82,8 @@ class Sentence(Naming):
         before = [place for place in self.things if place < at]
         fronted = opens and after and (not before or unit.attributes[0].kind == "position") and self.starts_phrase(at)
         near = after[:1] if fronted or not before else before[-1:]
+        if unit.attributes[0].kind == "text":  # "a sign around its neck that says": the sign bears it
+            near = [place for place in before if self.nodes[place].lower in lex.BEARERS][-1:] or near
         for place in near:
             things = self.things[place]
             if unit.attributes[0].kind in {"position", "orientation"} and not fronted:

@@ -85,7 +85,7 @@ COMPOUNDS = words(
     "ice_cream ice_cube ice_skate ice_cream_cone gold_fish teddy_bear top_hat black_hole white_board black_board "
     "polar_bear grizzly_bear fire_hydrant hot_air_balloon high_heel high_chair high_school flat_screen living_room "
     "dining_room dining_table rocking_chair washing_machine swimming_pool sewing_machine sleeping_bag rubber_duck "
-    "rubber_band wood_stove glass_case rock_star sand_castle snow_leopard snow_globe sand_dune snow_man "
+    "rubber_band wood_stove glass_case rock_star sand_castle rubik_'s_cube snow_leopard snow_globe sand_dune snow_man "
     "straw_hat_stand tin_can wire_fence stuffed_animal stuffed_bear police_officer cotton_candy chocolate_chip "
     "silver_fox gold_medal diamond_ring pearl_earring pine_tree oak_tree pine_cone fur_coat_stand parking_meter "
     "cutting_board running_shoe flying_saucer baking_sheet mixing_bowl frying_pan shopping_cart shopping_bag "
@@ -363,7 +363,6 @@ NOT_ACTIONS = words(
 NOT_PARTICLES = words("together away here there while also just very then too still well once now not n't never")
 HAVE = words("have has having had with")
 BE = words("be is are was were been being 's 're am isn't aren't wasn't weren't")
-SEEM = words("seem seems appear appears look looks become becomes remain remains stay stays feel feels turn turns")
 # What shows a picture rather than being in it: "the image shows", "we can see".
 SHOWING = words(
     "show shows showing depict depicts depicting feature features portray portrays portraying contain contains "
@@ -468,6 +467,12 @@ TEXT_VERBS = words(
     "bearing"
 )
 
+# What words are usually on.
+BEARERS = words(
+    "sign poster banner shirt t-shirt book cake mug card board billboard label screen plate note paper letter cup "
+    "bottle jar box storefront building wall tattoo logo badge button newspaper magazine envelope flag chalkboard "
+    "blackboard whiteboard menu cover graffiti balloon jersey hoodie truck van placard plaque tombstone"
+)
 # What comes between a thing and the quoted words on it.
 BEARING = words(
     "that_says that_say which_says saying that_reads that_read which_reads reading titled entitled labeled labelled "
@@ -486,11 +491,6 @@ MEDIA = words(
     "selfie scene animation anime stock footage logo icon woodcut diorama tapestry fresco polaroid daguerreotype "
     "selfies photos pictures images paintings drawings illustrations visualization depiction headshot scan x-ray "
     "woodblock pic gif wallpaper infographic storyboard concept_art pixel_art line_art digital_art oil_painting"
-)
-# Of these, the ones that are things themselves unless they show something.
-MEDIA_AS_THINGS = words(
-    "painting drawing sketch poster print mosaic collage mural portrait picture photo photograph cartoon tapestry "
-    "logo icon fresco illustration diorama selfie comic art artwork graphic"
 )
 LONG_MEDIA = words(
     "oil_painting digital_painting digital_art pencil_sketch pencil_drawing charcoal_drawing charcoal_sketch "

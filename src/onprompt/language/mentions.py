@@ -151,6 +151,8 @@ class Reader:
         """The name by which a thing goes."""
         if node.unit.name == "nobody" or node.lower in lex.PEOPLE_PRONOUNS:
             return "person"
+        if "'" in node.unit.name:
+            return node.unit.name.replace(" '", "'")  # Rubik's cube
         proper = node.unit.word[:1].isupper() and not node.unit.name and not is_noun(singular(node.lower))
         if proper and not names:
             return node.lower  # Starbucks

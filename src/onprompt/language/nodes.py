@@ -39,7 +39,7 @@ class Node:
     @property
     def base(self) -> str:
         """A verb's plain form: by rule where that gives a verb, since the model only knows forms that it has met."""
-        return next((form for form in tenses(self.lower) if form in words().verbs), self.lemma)
+        return next((form for form in tenses(self.lower) if form in words().verbs), self.lemma or self.lower)
 
     def under(self, *deps: str) -> list[Node]:
         """The children with one of these labels."""

@@ -11,6 +11,7 @@ from onprompt.errors import PromptError
 from onprompt.settings import Settings
 
 QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "´": "'", "`": "'"})
+UNSEEN = {"Cc", "Cf"}  # control characters and zero-width marks
 INCHES = re.compile(r"""(\d)(?:""|"(?= (?:x|by|wide|tall|long|high|screen|tv)\b))""")
 SINGLE_QUOTED = re.compile(r"(?<!\w)'([^'\n]{1,80})'(?!\w)")
 WORDY_QUOTED = re.compile(r"(?<=[ (])'((?:[^'\n]|(?<=\w)'(?=\w)){1,120})'(?=[\s.,;:!?)]|$)")  # 'don't panic'
@@ -52,6 +53,7 @@ def clean(prompt: str, settings: Settings) -> Prompt:
         limit = f"the limit is {settings.max_prompt_characters:,} (setting max_prompt_characters)"
         raise PromptError(f"the prompt has {len(prompt):,} characters; {limit}")
     text = unicodedata.normalize("NFC", prompt).translate(QUOTES)
+    text = "".join(letter for letter in text if letter.isspace() or unicodedata.category(letter) not in UNSEEN)
     text = INCHES.sub(r"\1″", " ".join(text.split()))
     text = SINGLE_QUOTED.sub(r'"\1"', WORDY_QUOTED.sub(r'"\1"', text))
     if not text:

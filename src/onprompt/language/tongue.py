@@ -10,6 +10,7 @@ from pathlib import Path
 
 from onprompt.language import spelling
 
+STRANGE_SHARE = 0.34  # of words that are known
 FOREIGN_SHARE = 0.5  # of the letters, in another script
 LONE_SHARE = 0.25  # of the words that may be English where few tell of another language
 PLAIN_LIST = "a an the and of in on with is are this that their his from by at"
@@ -30,7 +31,14 @@ def is_english(words: Sequence[str]) -> bool:
     small = [word.lower() for word in words if any(letter.isalpha() for letter in word)]
     if not small:
         return True
-    return not (foreign_script(small) or any(is_foreign(small, common) for common in tongues().values()))
+    foreign = any(is_foreign(small, common) for common in tongues().values())
+    return not (foreign_script(small) or foreign or is_strange(small))
+
+
+def is_strange(words: Sequence[str]) -> bool:
+    """Whether hardly a word is known; so is one of 52,000 prompts and captions in English."""
+    long = [word for word in words if word.isalpha() and len(word) > 2]
+    return len(long) > 2 and sum(map(spelling.known_word, long)) <= STRANGE_SHARE * len(long)
 
 
 def foreign_script(words: Sequence[str]) -> bool:

@@ -43,9 +43,10 @@ def pipeline(name: str) -> Language:
         try:
             nlp: Language = spacy.load(name or OURS, exclude=list(UNUSED))
         except OSError as error:
-            raise SettingsError(
-                f"no spaCy pipeline {name!r} (setting parser): pip install it, or leave it out"
-            ) from error
+            message = f"no spaCy pipeline {name!r} (setting parser): pip install it, or leave it out"
+            raise SettingsError(message) from error
+        except ValueError as error:
+            raise SettingsError(f"the spaCy pipeline {name!r} (setting parser) can't be loaded: {error}") from error
     if missing := {"parser", "tagger"} - set(nlp.pipe_names):
         raise SettingsError(f"the spaCy pipeline {name!r} (setting parser) has no {' and no '.join(sorted(missing))}")
     return nlp

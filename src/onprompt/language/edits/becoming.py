@@ -8,7 +8,7 @@ from onprompt.language import lexicon as lex
 from onprompt.language.attributes import progressive
 from onprompt.language.edits import lists
 from onprompt.language.edits.adding import Adding
-from onprompt.language.edits.parting import is_place
+from onprompt.language.edits.parting import is_place, new_place
 from onprompt.language.edits.pictures import is_ground
 from onprompt.language.edits.scenes import NOTHING, Named, described, joined, picked, receiver, with_head
 from onprompt.language.edits.words import (
@@ -25,6 +25,7 @@ from onprompt.language.edits.words import (
     is_text,
     numeral,
     past,
+    shown_as,
     unhedged,
     whole_picture,
 )
@@ -68,9 +69,7 @@ class Becoming(Adding):
         """What a thing should be or, with `deed`, do: by what is said of it, the operation."""
         denied = next((at for at, word in enumerate(y.all) if word == "not" and at), len(y))
         y = unhedged(y.part(0, denied))  # red, not blue
-        if y.quoted or (singular(x.all[-1]) in lex.TEXT_NOUNS - {"logo"} and not shown_as(y, deed)):
-            self.on_write(y, x)
-        elif is_hour(y):
+        if y.quoted or (singular(x.all[-1]) in lex.TEXT_NOUNS - {"logo"} and not shown_as(y, deed)) or is_hour(y):
             self.on_write(y, x)
         elif y.line in lists.GONE:
             self.on_remove(x)
@@ -308,15 +307,3 @@ class Becoming(Adding):
                 self.add("resize", each, described(each.scene, [size]), y.said)
             else:
                 self.add("resize", each, described(each.scene, adjectives(y)), y.said)
-
-
-def shown_as(y: Words, deed: bool) -> bool:
-    """Whether words say how a text looks, not what it reads: `make the text bold`."""
-    return is_colour(y) or is_size(y) or bool(set(y.all) & lists.FACES) or (deed and describe(y))
-
-
-def new_place(p: Words) -> Words:
-    """`from the table to the floor`: where it goes."""
-    ends = (at for at in range(2, len(p)) if p.all[at] in lists.VERBS["ON"] and is_place(p.all, at))
-    at = next(ends, 0) if p.all[0] == "from" else 0
-    return p.part(at)

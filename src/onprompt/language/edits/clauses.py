@@ -113,7 +113,7 @@ def stands_alone(before: Words, rest: Words) -> bool:
 def asserts(clause: Words) -> bool:
     """Whether a clause says what is or should be."""
     head = clause.all[: next((at for at, word in enumerate(clause.all) if word in {",", "and"}), len(clause))]
-    return bool(set(head) & (lex.BE | lists.MODALS | {"has", "had"}))
+    return bool(set(head) & (lex.BE - {"'s"} | lists.MODALS | {"has", "had"}))
 
 
 def trimmed(clause: Words) -> Words:

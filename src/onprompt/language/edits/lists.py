@@ -209,6 +209,7 @@ there 's Y                                              = exist
 i/we do not/n't want/need/like any/to? X                = absent
 no more/longer? X                                       = absent
 without/not any/a/an? X                                 = absent
+only/just X BE Y                                        = become
 only/just/exactly/precisely Y                           = exist
 with/having/wearing Y                                   = with
 as/like Y                                               = picture
@@ -257,6 +258,7 @@ SHRINKING = frozenset(VERBS["SHRINK"]) | words("halve scale_down size_down")
 SHADES = words("darker lighter brighter paler warmer cooler")
 COLOUR_NOUNS = words("color colour colors colours hue shade tone")
 AROUND_COLOURS = words("and , a an the in of or")
+LIGHTS = words("traffic street night stop brake tail ceiling signal flash pilot")  # lights, not light colours
 ANY_COLOUR = words("different another other new random")
 LOOKS = words("style material pattern shape lighting")
 SEASONS = words("winter spring summer autumn fall christmas halloween easter wintertime summertime springtime")
@@ -264,6 +266,7 @@ WEATHER = words(
     "snowy rainy foggy sunny stormy cloudy misty windy overcast snowing raining snow rain wintry thunderstorm hazy"
 )
 AROUND_TIMES = words("in at during time season day")
+MEDIA = words("painting drawing sketch illustration artwork engraving mosaic poster cartoon")
 EFFECTS = words("style filter effect look aesthetic theme mode lighting vibe")
 
 QUALITIES = words("brightness contrast saturation exposure lighting sharpness resolution quality warmth")
@@ -294,7 +297,7 @@ PLACE_WORDS = words(
 STATES = {
     **{verb: verb for verb in ("cut", "shut", "split", "empty", "clean", "dry", "wet", "tidy", "open")},
     **{"close": "closed", "break": "broken", "freeze": "frozen", "tear": "torn", "light": "lit", "bend": "bent"},
-    **{"blur": "blurred", "age": "old", "wake": "awake", "burn": "burning", "spin": "spun"},
+    **{"blur": "blurred", "age": "older", "wake": "awake", "burn": "burning", "spin": "spun"},
     **{"darken": "darker", "brighten": "brighter", "lighten": "lighter"},
 }
 SWITCHED = {

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from onprompt.language import lexicon as lex
 from onprompt.language.attributes import comparison
 from onprompt.language.edits import lists
-from onprompt.language.edits.words import DETERMINERS, HOUR, describes, longest_at
+from onprompt.language.edits.words import DETERMINERS, HOUR, Words, describes, longest_at
 from onprompt.language.ontology import singular
 from onprompt.language.spelling import words as known
 from onprompt.language.wordnet import is_noun
@@ -23,6 +23,12 @@ def is_place(words: Sequence[str], at: int) -> bool:
     )
 
 
+def new_place(words: Words) -> Words:
+    """`from the table to the floor`: where it goes."""
+    ends = (at for at in range(2, len(words)) if words.all[at] in lists.VERBS["ON"] and is_place(words.all, at))
+    return words.part(next(ends, 0) if words.all[0] == "from" else 0)
+
+
 def parting(words: Sequence[str]) -> int | None:
     """Where what is to become of a thing begins: `all the flowers | yellow`, `the woman | hold a cup`."""
     if len(words) < 2:
@@ -33,7 +39,7 @@ def parting(words: Sequence[str]) -> int | None:
         return 1
     if tuple(words[-2:]) == ("upside", "down") and len(words) > 2:
         return len(words) - 2
-    for find in (hour_at, compared_at, be_at, verb_at, article_at, adjectives_at, participle_at, any_verb_at):
+    for find in (compared_at, be_at, verb_at, hour_at, article_at, adjectives_at, participle_at, any_verb_at):
         if at := find(words):
             return at
     return None
@@ -122,9 +128,9 @@ def adjectives_at(words: Sequence[str]) -> int | None:
         at += 1
     if at == len(words):
         return None
-    if words[at] in lex.TONES and is_noun(f"{words[at - 1]} {words[at]}"):
+    if words[at] == "light" and words[at - 1] in lists.LIGHTS:
         at += 1  # the traffic light | green
-    elif words[at - 1] in lex.DEFINITE and is_noun(words[at]):
+    elif words[at - 1] in lex.DEFINITE | {"'s"} and is_noun(words[at]):
         at += 1  # the glass | red
     return back_over_hedges(words, at) if at < len(words) and words[at - 1] not in DETERMINERS - {"one"} else None
 

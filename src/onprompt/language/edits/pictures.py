@@ -28,7 +28,7 @@ class Pictures(Spoken):
     def on_picture(self, y: Words) -> None:
         """The whole picture as something else: a style, a season, an hour; else a thing in its place."""
         y = unhedged(y.part(1) if y.all[0] in {"as", "like"} and len(y) > 1 else y)
-        if properties := style_of(y):
+        if properties := style_of(y) or (named_style(y) if y.all[-1] in lists.MEDIA else []):
             self.add("restyle", Named(), Scene(y.said, properties=tuple(properties)), y.said)
         else:
             self.replaced(Named(flags=("pronoun",)), y)
@@ -38,8 +38,8 @@ class Pictures(Spoken):
         named = self.named(x) if x else Named(whole=True)
         for each in named.each():
             if each.thing is None:
-                bare = [word for word in y.all if word not in {"like", "as"} | lex.ARTICLES]
-                properties = style_of(y) or [Attribute("style", " ".join(bare or y.all))]
+                bare = y.part(1) if y.all[0] in {"like", "as"} and len(y) > 1 else y
+                properties = style_of(y) or named_style(bare)
                 self.add("restyle", each, Scene(y.said, properties=tuple(properties)), y.said)
             else:
                 self.add("restyle", each, described(each.scene, [Attribute("style", y.line)]), y.said)
@@ -109,6 +109,12 @@ def style_of(words: Words) -> list[Attribute]:
         return found
     effect = words.all[-1] in lists.EFFECTS and len(words) > 1
     return [Attribute("style", words.line)] if effect or describe(words) else []
+
+
+def named_style(words: Words) -> list[Attribute]:
+    """A style by its name: `a Van Gogh painting`."""
+    bare = words.part(1) if words.all[0] in lex.ARTICLES and len(words) > 1 else words
+    return [Attribute("style", bare.line)]
 
 
 def is_ground(words: Words) -> bool:

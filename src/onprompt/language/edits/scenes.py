@@ -98,7 +98,7 @@ def joined(scene: Scene, said: Scene) -> Scene:
         place[at] = again[0] if again else len(things)
         things += [] if again else [thing]
     for at, thing in enumerate(said.things):
-        new = moved(thing, place)
+        new = moved(thing, {old: here for old, here in place.items() if here != place[at]})
         old = things[place[at]]
         relations = tuple(dict.fromkeys((*(old.relations if place[at] < len(scene.things) else ()), *new.relations)))
         things[place[at]] = replace(old, relations=relations)

@@ -72,7 +72,7 @@ class Spoken:
         self.add("other", named, NOTHING, words.said, ["not understood"])
 
     def placed(self) -> None:
-        """`a cat on the sofa and a dog under it`: "it" is the sofa, as "under it" is to the dog what it is to the cat."""
+        """`a cat on the sofa and a dog under it`: "it" is where the cat is."""
         target = self.edits[-1].target if self.edits and self.edits[-1].operation == "add" else None
         if target and "person" not in (target.canonical, *broader(target.canonical)):
             self.last, self.thing = definite(target), target
@@ -108,7 +108,7 @@ class Spoken:
             return self.pronoun(words.all[0], flags)
         if bare and bare[-1] in {"one", "ones"}:
             return self.one(words, flags)
-        if (len(bare) == 1 and bare[0] in lists.PICTURE) or words.line == "time of day":
+        if (len(bare) == 1 and bare[0] in lists.PICTURE) or words.line.endswith("time of day"):
             return Named(flags=flags, whole=True)
         if len(bare) == 1 and bare[0] in lists.GROUND:
             return Named(Scene(words.said, (Thing(words.said, "background", Count(1, 1)),)), (0,), flags=flags)
@@ -118,7 +118,8 @@ class Spoken:
         """The things of a phrase; what the parser takes for a style is a thing after "the"."""
         scene = self.scene(text)
         if not scene.things and words.all[0] in lex.DEFINITE and is_noun(words.all[-1]):
-            scene = Scene(text, (Thing(words.said, canonical(words.all[-1]), Count(1, 1)),))
+            name = words.line.split(maxsplit=1)[-1] if set(words.all[-2:-1]) & lists.LIGHTS else words.all[-1]
+            scene = Scene(text, (Thing(words.said, canonical(name), Count(1, 1)),))
         scene = owned(scene)
         found = heads(scene)
         if not found:

@@ -118,27 +118,34 @@ def describes(word: str) -> bool:
     return any(root in known().adjectives for root in roots) or word.endswith(("ed", "ish"))
 
 
+def ageless(words: Words) -> Words:
+    """`20 years older` → `older`."""
+    return words.part(2) if words.all[1:2] == ("years",) and len(words) > 2 else words
+
+
 def describe(words: Words) -> bool:
     """Whether words only describe."""
-    return bool(words) and all(describes(word) or word in JOINTS for word in words.all)
+    return bool(words) and all(describes(word) or word in JOINTS for word in ageless(words).all)
 
 
 def adjectives(words: Words) -> list[Attribute]:
     """What adjectives say."""
-    found = [attribute(word) for word in words.all if word not in JOINTS]
+    found = [attribute(word) for word in ageless(words).all if word not in JOINTS]
     return [each for each in found if each]
 
 
 def unhedged(words: Words) -> Words:
     """Without "all", "much", "look" before what matters."""
-    at = 2 if words.all[1:2] == ("years",) and len(words) > 2 else 0  # 20 years older
+    at = 0
     while at < len(words) - 1 and (
         words.all[at] in lists.HEDGES or (words.all[at] == "a" and words.all[at + 1] in {"bit", "lot", "little"})
     ):
         if words.all[at] in lists.BECOMING and words.all[at + 1] in lists.PLACE_WORDS | lists.PARTICLES:
             break  # "look at the camera", "turned on"
         if words.all[at] in lists.FACING and " ".join(words.all[at + 1 :]) in lex.POSITIONS:
-            break  # "look to the left"
+            break  # "turn to the left"
+        if words.all[at : at + 3] == ("look", "to", "the"):
+            break
         at += 1
     return words.part(at)
 
@@ -215,6 +222,12 @@ def past(verb: str) -> str:
     if verb.endswith("y") and verb[-2:-1] not in "aeiou":
         return verb[:-1] + "ied"
     return verb + "d" if verb.endswith("e") else progressive(verb).removesuffix("ing") + "ed"
+
+
+def shown_as(words: Words, deed: bool) -> bool:
+    """Whether words say how a text looks, not what it reads: `make the text bold`."""
+    faces = bool(set(words.all) & lists.FACES)
+    return faces or is_colour(words) or is_size(words) or (deed and describe(words))
 
 
 def is_hour(words: Words) -> bool:
