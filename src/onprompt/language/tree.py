@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
 OURS = Path(__file__).with_name("model")
+UNTOKENIZED = "onprompt.untokenized.v1"
+WITHOUT_TOKENIZER = {"nlp": {"tokenizer": {"@tokenizers": UNTOKENIZED}}}  # whose rules take longer to load than ours
 UNUSED = ("ner", "textcat", "entity_linker", "tokenizer")  # sentences come as lists of words
 
 
@@ -38,10 +40,13 @@ def spacy_alone() -> ModuleType:
 def pipeline(name: str) -> Language:
     """The pipeline; loaded once."""
     spacy = spacy_alone()
+    spacy.registry.tokenizers(
+        UNTOKENIZED, func=lambda: lambda nlp: lambda text: spacy.tokens.Doc(nlp.vocab, text.split())
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a model of a slightly different spaCy version works
         try:
-            nlp: Language = spacy.load(name or OURS, exclude=list(UNUSED))
+            nlp: Language = spacy.load(name or OURS, exclude=list(UNUSED), config=WITHOUT_TOKENIZER)
         except OSError as error:
             message = f"no spaCy pipeline {name!r} (setting parser): pip install it, or leave it out"
             raise SettingsError(message) from error
