@@ -1,4 +1,4 @@
-# Needs Python 3.11 or newer, pip and make; everything else is installed into .venv.
+# Needs Python 3.11, 3.12 or 3.13, pip and make; everything else is installed into .venv.
 PYTHON ?= python3
 BIN := .venv/bin
 

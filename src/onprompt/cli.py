@@ -95,7 +95,7 @@ def parse(
 
     settings = chosen()
     if bool(prompt) == bool(source):
-        raise UserError("give either a prompt or --input FILE")
+        raise UserError("give either a prompt that is not empty, or --input FILE")
     if source:
         raise typer.Exit(write_lines(source, edit, settings))
     if edit:
@@ -198,7 +198,8 @@ def numbered_lines(source: str) -> list[tuple[int, str]]:
     try:
         text = sys.stdin.read() if source == "-" else Path(source).read_bytes().decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"can't read {source}: {error}") from error
+        reason = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror or error
+        raise UserError(f"can't read {source}: {reason}") from error
     lines = enumerate((line.rstrip("\r") for line in text.split("\n")), 1)
     return [(number, line) for number, line in lines if line.strip()]
 

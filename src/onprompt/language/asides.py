@@ -140,6 +140,12 @@ class Asides:
             return replace(self.joined(at, 2, "outside"), aside=True), 2
         if self.word(at) in {"in", "on"} and self.word(at + 1) in lex.DEFINITE and self.word(at + 2) in lex.SHOWN:
             return replace(self.joined(at, 3, "outside"), aside=True), 3  # "no people in the picture"
+        if (
+            self.word(at) == "for"
+            and self.word(at + 1) in lex.ARTICLES | lex.DEFINITE
+            and self.word(at + 2) in lex.SHOWN
+        ):
+            return replace(self.joined(at, 3, "outside"), aside=True), 3  # "posing for a picture"
         if self.word(at) == "the" and self.word(at + 1) in {"color", "colour"} and self.word(at + 2) == "of":
             return replace(self.joined(at, 3, "outside"), aside=True), 3
         if (

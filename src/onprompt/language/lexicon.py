@@ -85,11 +85,12 @@ COMPOUNDS = words(
     "ice_cream ice_cube ice_skate ice_cream_cone gold_fish teddy_bear top_hat black_hole white_board black_board "
     "polar_bear grizzly_bear fire_hydrant hot_air_balloon high_heel high_chair high_school flat_screen living_room "
     "dining_room dining_table rocking_chair washing_machine swimming_pool sewing_machine sleeping_bag rubber_duck "
-    "rubber_band wood_stove glass_case rock_star sand_castle rubik_'s_cube snow_leopard snow_globe sand_dune snow_man "
-    "straw_hat_stand tin_can wire_fence stuffed_animal stuffed_bear police_officer cotton_candy chocolate_chip "
-    "silver_fox gold_medal diamond_ring pearl_earring pine_tree oak_tree pine_cone fur_coat_stand parking_meter "
-    "cutting_board running_shoe flying_saucer baking_sheet mixing_bowl frying_pan shopping_cart shopping_bag "
-    "potted_plant stained_glass_window traffic_light stop_sign green_bean black_olive red_light cherry_blossom"
+    "golden_retriever rubber_band wood_stove glass_case rock_star sand_castle rubik_'s_cube snow_leopard snow_globe "
+    "sand_dune snow_man straw_hat_stand tin_can wire_fence stuffed_animal stuffed_bear police_officer cotton_candy "
+    "chocolate_chip silver_fox gold_medal diamond_ring pearl_earring pine_tree oak_tree pine_cone fur_coat_stand "
+    "parking_meter cutting_board running_shoe flying_saucer baking_sheet mixing_bowl frying_pan shopping_cart "
+    "shopping_bag potted_plant stained_glass_window traffic_light stop_sign green_bean black_olive red_light "
+    "cherry_blossom"
 )
 
 # ---- what a thing is like ------------------------------------------------------------------------------------------
@@ -437,8 +438,10 @@ NOT_PLACES = {
 }
 # Prepositional phrases that say how something is, not where.
 FACING = words(
-    "facing_left facing_right facing_forward facing_backward facing_away facing_up facing_down facing_each_other "
-    "facing_upwards facing_downwards facing_the_camera facing_the_viewer facing_sideways facing_straight"
+    "looking_at_viewer looking_at_the_viewer looking_at_camera looking_at_the_camera looks_at_the_camera "
+    "looking_into_the_camera looks_directly_at_the_camera looking_directly_at_the_camera facing_left facing_right "
+    "facing_forward facing_backward facing_away facing_up facing_down facing_each_other facing_upwards "
+    "facing_downwards facing_the_camera facing_the_viewer facing_sideways facing_straight"
 )
 CONDITIONS = words(
     "in_motion in_flight on_fire at_rest in_bloom in_full_bloom on_display for_sale in_use at_play at_work "
@@ -610,12 +613,12 @@ NEVER_NAMES = words("i a an the and of in on with at to for by is are tv ar")
 
 # They name a part of space, a manner or nothing at all.
 NO_THINGS = words(
-    "being left right top bottom middle center centre side front back way lot kind type sort style manner fashion "
-    "background foreground distance air midair one ones other others time times thing_of order direction case "
-    "addition general total color colour colors colours size sizes shape shapes kinds types sorts number numbers look "
-    "effect angle detail details height width length amount ease fun use sense rest example instance motion flight "
-    "action variety part parts half ago sight display pose focus mid-air presence return preparation midst process "
-    "sides ways beginning end turn turns"
+    "viewer nothing everything anything solo being left right top bottom middle center centre side front back way lot "
+    "kind type sort style manner fashion background foreground distance air midair one ones other others time times "
+    "thing_of order direction case addition general total color colour colors colours size sizes shape shapes kinds "
+    "types sorts number numbers look effect angle detail details height width length amount ease fun use sense rest "
+    "example instance motion flight action variety part parts half ago sight display pose focus mid-air presence "
+    "return preparation midst process sides ways beginning end turn turns"
 )
 GROUNDS = words("background foreground backdrop")
 PRONOUNS = words(

@@ -69,8 +69,7 @@ class Naming:
             self.refer(node)
         found = list(self.things.get(node.at, ()))
         for child in node.under("conj", "appos"):
-            listed = child.dep == "conj" or child.under("conj", "cc")  # "an owl, a fox, and a bear"
-            if listed and not child.is_verb and not self.is_parallel(node, child):
+            if is_listed(child) and not child.is_verb and not self.is_parallel(node, child):
                 found += [index for index in self.of(child) if index not in found]
         return found
 
@@ -105,7 +104,7 @@ class Naming:
         if shared:
             bare = (child for child in node.under("conj") if not child.is_verb and not self.is_modified(child))
             found += [index for child in bare if child.at < until for index in self.of(child)]
-        while shared and node.dep == "conj" and not node.head.is_verb and not self.is_parallel(node.head, node):
+        while shared and is_listed(node) and not node.head.is_verb and not self.is_parallel(node.head, node):
             node = node.head
             if self.is_modified(node):
                 break
@@ -273,6 +272,11 @@ class Naming:
             return self.governors(node.head, [])
         held = node.head.lower in lex.HAVE | lex.WEARING  # "has a ribbon around its neck"
         return self.subjects(node.head) if node.dep == "dobj" and not held else []
+
+
+def is_listed(node: Node) -> bool:
+    """Whether a noun is an item of a list: "an owl, a fox, and a bear"."""
+    return node.dep == "conj" or (node.dep == "appos" and bool(node.under("conj", "cc")))
 
 
 def is_clothing(name: str) -> bool:

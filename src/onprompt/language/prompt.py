@@ -48,7 +48,7 @@ class Prompt:
 def clean(prompt: str, settings: Settings) -> Prompt:
     """One kind of quotes and blanks. Case and punctuation stay: quoted text is to be read as it is."""
     if not isinstance(prompt, str):
-        raise PromptError(f"the prompt is a {type(prompt).__name__}, not a text")
+        raise PromptError(f"the prompt is no text but of type {type(prompt).__name__}")
     if len(prompt) > settings.max_prompt_characters:
         limit = f"the limit is {settings.max_prompt_characters:,} (setting max_prompt_characters)"
         raise PromptError(f"the prompt has {len(prompt):,} characters; {limit}")

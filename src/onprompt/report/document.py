@@ -7,7 +7,7 @@ from typing import Any
 
 from onprompt.types import Attribute, Box, Check, Edit, Picture, Scene, Sighting, Thing, Verdict
 
-FORMAT = "onprompt.verify/1"
+FORMAT, PARSED = "onprompt.verify/1", "onprompt.parse/1"
 
 
 def document(verdict: Verdict) -> dict[str, Any]:
@@ -39,6 +39,7 @@ def document(verdict: Verdict) -> dict[str, Any]:
 def scene_document(scene: Scene) -> dict[str, Any]:
     """What a prompt asks for."""
     return {
+        "format": PARSED,
         "prompt": scene.prompt,
         "objects": scene_objects(scene),
         "global": by_kind(scene.properties),
@@ -49,7 +50,7 @@ def scene_document(scene: Scene) -> dict[str, Any]:
 
 def edits_document(instruction: str, edits: Iterable[Edit]) -> dict[str, Any]:
     """What an instruction wants done."""
-    return {"instruction": instruction, "edits": [edit_entry(edit) for edit in edits]}
+    return {"format": PARSED, "instruction": instruction, "edits": [edit_entry(edit) for edit in edits]}
 
 
 def edit_entry(edit: Edit) -> dict[str, Any]:
