@@ -128,6 +128,8 @@ class Becoming(Adding):
         for named in self.named(x).each():
             if y is None:
                 self.add("recolour", named, named.scene, flags=["no value"])
+            elif named.whole and x.line in {"it", "this", "that"} and not whole_picture(y):
+                self.add("recolour", named, NOTHING, y.said, ["pronoun"])  # what, the words before do not say
             elif named.whole:
                 self.add("restyle", named, Scene(y.said, properties=(Attribute("style", y.line),)), y.said)
             elif named.thing is None:
