@@ -140,7 +140,7 @@ def assert_well_formed(edit: Edit, instruction: str) -> None:
             assert thing.phrase, instruction
             assert thing.canonical, instruction
             assert thing.count.high is None or thing.count.low <= thing.count.high, instruction
-            assert all(each.target != index and each.target < len(scene.things) for each in thing.relations), (
+            assert all(each.target != index and 0 <= each.target < len(scene.things) for each in thing.relations), (
                 instruction
             )
     assert edit_line(edit).startswith(edit.operation), instruction

@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from onprompt.language import lexicon as lex
+from onprompt.language import lexicon_links as links
+from onprompt.language import lexicon_pictures as pics
 from onprompt.language.phrases import Phrases, phrase_at
 from onprompt.language.units import Unit
 from onprompt.settings import Settings
 from onprompt.types import Attribute
 
-BEARING, CONDITIONS, FACING = Phrases(lex.BEARING), Phrases(lex.CONDITIONS), Phrases(lex.FACING)
-IN_STYLE, POSITIONS, RELATIONS = Phrases(lex.IN_STYLE), Phrases(lex.POSITIONS), Phrases(lex.RELATIONS)
-SAYS, SEEN_FROM, TIMES = Phrases(lex.SAYS), Phrases(lex.SEEN_FROM), Phrases(lex.TIMES)
+BEARING, CONDITIONS, FACING = Phrases(links.BEARING), Phrases(links.CONDITIONS), Phrases(links.FACING)
+IN_STYLE, POSITIONS, RELATIONS = Phrases(pics.IN_STYLE), Phrases(links.POSITIONS), Phrases(links.RELATIONS)
+SAYS, SEEN_FROM, TIMES = Phrases(links.SAYS), Phrases(pics.SEEN_FROM), Phrases(pics.TIMES)
 Found = tuple[Unit, int] | None  # a unit and how many words it takes
 
 
@@ -41,10 +43,10 @@ class Asides:
         word = self.word(at)
         return (
             not word
-            or word in lex.AFTER_PHRASE
-            or word in lex.RELATIONS
-            or word in lex.BE
-            or (word.endswith("ing") and word not in lex.ING_NOUNS)
+            or word in links.AFTER_PHRASE
+            or word in links.RELATIONS
+            or word in links.BE
+            or (word.endswith("ing") and word not in links.ING_NOUNS)
             or (word.endswith("ed") and word not in lex.COLOURS)
             or bool(phrase_at(self.words, at, POSITIONS))
         )
@@ -58,12 +60,12 @@ class Asides:
             return None
         size = len(phrase.split())
         if self.word(at + size) == "of":
-            if self.word(at + size + 1) not in lex.DEFINITE or self.word(at + size + 2) not in lex.PICTURES:
+            if self.word(at + size + 1) not in lex.DEFINITE or self.word(at + size + 2) not in links.PICTURES:
                 return None
             size += 3
-        if phrase in lex.ALSO_THINGS and not self.ends_phrase(at + size):
+        if phrase in links.ALSO_THINGS and not self.ends_phrase(at + size):
             return None
-        found = Attribute(lex.NOT_PLACES.get(phrase, "position"), lex.POSITIONS[phrase])
+        found = Attribute(links.NOT_PLACES.get(phrase, "position"), links.POSITIONS[phrase])
         if found.kind == "orientation" and not self.ends_phrase(at + size):
             return replace(self.joined(at, size, "old"), attributes=(found,)), size
         return replace(self.joined(at, size, "outside"), attributes=(found,), aside=True), size
@@ -71,13 +73,13 @@ class Asides:
     def pose(self, at: int) -> Found:
         """`bent forward` in "knees bent forward", "arms are slightly bent forward": how a part of the body is held."""
         before = [unit.lower for unit in self.done[-2:]]
-        held = (before and before[-1] in lex.POSES) or (
-            len(before) > 1 and before[0] in lex.POSES and before[1] in lex.BE
+        held = (before and before[-1] in links.POSES) or (
+            len(before) > 1 and before[0] in links.POSES and before[1] in links.BE
         )
         end = at
-        while held and self.word(end) in lex.HELD | lex.HOW | {"and"}:
+        while held and self.word(end) in links.HELD | links.HOW | {"and"}:
             end += 1
-        while end > at and self.word(end - 1) not in lex.HELD:
+        while end > at and self.word(end - 1) not in links.HELD:
             end -= 1
         if end == at or (self.word(at) == "and"):
             return None
@@ -86,7 +88,7 @@ class Asides:
     def stuff(self, at: int) -> Found:
         """`made of wood and glass`: the stuff is no thing of its own."""
         made = phrase_at(self.words, at, RELATIONS)
-        kind = {"made of": "material", "in the shape of": "shape"}.get(lex.RELATIONS.get(made, ""))
+        kind = {"made of": "material", "in the shape of": "shape"}.get(links.RELATIONS.get(made, ""))
         if kind is None or any(unit.text is not None for unit in self.units[at : at + 7]):
             return None
         start = end = at + len(made.split())
@@ -110,7 +112,7 @@ class Asides:
 
     def dressed(self, at: int) -> Found:
         """`in red`, `dressed in black and gold`, `painted in pale yellow`, `wearing white`."""
-        lead = next((n for n in (2, 1) if " ".join(self.words[at : at + n]) in lex.DRESSED), 0)
+        lead = next((n for n in (2, 1) if " ".join(self.words[at : at + n]) in links.DRESSED), 0)
         if not lead:
             return None
         end, colours = at + lead, []
@@ -138,19 +140,19 @@ class Asides:
         """`on fire`, `in motion`; "in color" says nothing more than the colour before it."""
         if self.word(at) == "in" and self.word(at + 1) in {"color", "colour"}:
             return replace(self.joined(at, 2, "outside"), aside=True), 2
-        if self.word(at) in {"in", "on"} and self.word(at + 1) in lex.DEFINITE and self.word(at + 2) in lex.SHOWN:
+        if self.word(at) in {"in", "on"} and self.word(at + 1) in lex.DEFINITE and self.word(at + 2) in links.SHOWN:
             return replace(self.joined(at, 3, "outside"), aside=True), 3  # "no people in the picture"
         if (
             self.word(at) == "for"
             and self.word(at + 1) in lex.ARTICLES | lex.DEFINITE
-            and self.word(at + 2) in lex.SHOWN
+            and self.word(at + 2) in links.SHOWN
         ):
             return replace(self.joined(at, 3, "outside"), aside=True), 3  # "posing for a picture"
         if self.word(at) == "the" and self.word(at + 1) in {"color", "colour"} and self.word(at + 2) == "of":
             return replace(self.joined(at, 3, "outside"), aside=True), 3
         if (
             self.word(at) == "can"
-            and (not self.word(at + 1) or self.word(at + 1) in lex.RELATIONS)
+            and (not self.word(at + 1) or self.word(at + 1) in links.RELATIONS)
             and self.word(at + 1) != "of"
         ):
             return replace(self.joined(at, 1, "bottle"), name="can"), 1
@@ -161,7 +163,7 @@ class Asides:
 
     def said(self, at: int, size: int, attributes: Sequence[Attribute]) -> Found:
         """After "is" an adjective, elsewhere an aside."""
-        after_is = bool(self.done) and self.done[-1].lower in lex.BE
+        after_is = bool(self.done) and self.done[-1].lower in links.BE
         return replace(self.joined(at, size, "old"), attributes=tuple(attributes), aside=not after_is), size
 
     # -- asides: said of the picture
@@ -186,7 +188,7 @@ class Asides:
             end += 1
         name = " ".join(self.words[at + 1 : end])
         capital = all(unit.word[0].isupper() for unit in self.units[at + 1 : end]) and not self.done_verb()
-        if not name or not (name in lex.ARTISTS or (capital and end - at > 2)):
+        if not name or not (name in pics.ARTISTS or (capital and end - at > 2)):
             return None
         return self.about_picture(at, end - at, "artist", name)
 
@@ -195,7 +197,7 @@ class Asides:
         return (
             bool(self.done)
             and self.done[-1].lower.endswith(("ed", "wn", "en"))
-            and self.done[-1].lower not in lex.MADE_BY
+            and self.done[-1].lower not in pics.MADE_BY
         )
 
     def style(self, at: int) -> Found:
@@ -221,7 +223,7 @@ class Asides:
         """`titled "Dune"`, `a sign that says keep out`: the words are told to the thing just named."""
         quoting = phrase_at(self.words, at, BEARING)
         end = start = at + len(quoting.split())
-        if quoting and self.done and self.done[-1].lower not in lex.NEGATIONS and self.is_quote(start):
+        if quoting and self.done and self.done[-1].lower not in links.NEGATIONS and self.is_quote(start):
             found = [Attribute("text", self.units[start].text or "")]
             return replace(
                 self.joined(at, start + 1 - at, "outside"), attributes=tuple(found), aside=True
@@ -242,7 +244,7 @@ class Asides:
 
     def ends_text(self, at: int, shouted: bool) -> bool:
         """Whether words to be read end here: at a pause, at a place, or where capitals end that they began with."""
-        placed = self.word(at) in lex.RELATIONS and self.word(at + 1) in {
+        placed = self.word(at) in links.RELATIONS and self.word(at + 1) in {
             *lex.ARTICLES,
             *lex.DEFINITE,
             "it",

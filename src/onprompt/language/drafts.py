@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from onprompt.language import lexicon as lex
+from onprompt.language import lexicon_links as links
 from onprompt.language.ontology import broader
 from onprompt.types import Attribute, Count, Relation, Thing
 
@@ -162,7 +163,7 @@ class Drafts:
         if living:  # "its paw" is an animal's
             near = [index for index in near if is_alive(self.all[index].canonical)] or near
         fits = [index for index in near if self.fits(pronoun, self.all[index])]
-        if pronoun not in lex.PLURAL_PRONOUNS:
+        if pronoun not in links.PLURAL_PRONOUNS:
             return fits[:1]
         for group in (self.crowds(fits), self.company(near), fits[:1]):
             if group:
@@ -180,11 +181,11 @@ class Drafts:
 
     def fits(self, pronoun: str, draft: Draft) -> bool:
         """Whether a pronoun may mean a thing."""
-        if pronoun in lex.PLURAL_PRONOUNS:
+        if pronoun in links.PLURAL_PRONOUNS:
             return draft.plural
         if draft.plural:
             return False
-        if pronoun in lex.PERSONAL:
+        if pronoun in links.PERSONAL:
             return is_alive(draft.canonical) and draft.canonical not in GENDER.get(pronoun, ())
         return not is_person(draft.canonical)
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from onprompt.language import lexicon as lex
+from onprompt.language import lexicon_links as links
+from onprompt.language import lexicon_pictures as pics
 from onprompt.language.attributes import attribute
 from onprompt.language.ontology import singular
 from onprompt.language.phrases import Phrases, phrase_at
@@ -38,14 +40,14 @@ UNLINKED = lex.words("shot photo photograph picture close-up closeup portrait pa
 FRAME_REACH = 9  # words within which a frame names its medium
 USUAL = {"photograph": "photo", "photography": "photo", "pic": "photo", "black-and-white": "black and white"}
 PROPERTIES = {
-    **dict.fromkeys(lex.MEDIA - lex.EMPTY_MEDIA, "medium"),
-    **dict.fromkeys(lex.GLOBAL_STYLES, "style"),
-    **dict.fromkeys(lex.MOODS, "mood"),
-    **dict.fromkeys(lex.LIGHT_AND_TIME, "lighting"),
-    **dict.fromkeys(lex.QUALITIES, "quality"),
-    **dict.fromkeys(lex.VIEWS - {"view", "shot", "angle", "perspective"}, "viewpoint"),
-    **dict.fromkeys(lex.ARTISTS, "artist"),
-    **dict.fromkeys(lex.LONG_MEDIA, "medium"),
+    **dict.fromkeys(pics.MEDIA - pics.EMPTY_MEDIA, "medium"),
+    **dict.fromkeys(pics.GLOBAL_STYLES, "style"),
+    **dict.fromkeys(pics.MOODS, "mood"),
+    **dict.fromkeys(pics.LIGHT_AND_TIME, "lighting"),
+    **dict.fromkeys(pics.QUALITIES, "quality"),
+    **dict.fromkeys(pics.VIEWS - {"view", "shot", "angle", "perspective"}, "viewpoint"),
+    **dict.fromkeys(pics.ARTISTS, "artist"),
+    **dict.fromkeys(pics.LONG_MEDIA, "medium"),
 }
 KNOWN = Phrases(PROPERTIES)
 # Of which kind a property is, by its last word: "soft studio lighting".
@@ -60,7 +62,14 @@ BY_LAST = lex.spelt(
     }
 )
 FRAME_WORDS = (
-    lex.ARTICLES | lex.DEFINITE | lex.MEDIA | lex.QUALITIES | lex.GLOBAL_STYLES | lex.VIEWS | lex.MOODS | lex.FRAMING
+    lex.ARTICLES
+    | lex.DEFINITE
+    | pics.MEDIA
+    | pics.QUALITIES
+    | pics.GLOBAL_STYLES
+    | pics.VIEWS
+    | pics.MOODS
+    | pics.FRAMING
 )
 SOFT_ENDINGS = ("ic", "ed", "al", "ive", "ful", "ing", "ish", "ous", "y", "ct", "nt")
 
@@ -76,7 +85,7 @@ def unframed(units: Sequence[Unit]) -> tuple[list[Unit], list[Attribute]]:
     frame = FRAME.match(" ".join(unit.lower for unit in left))
     if frame and frame[0].strip():
         taken = len(frame[0].split())
-        said += [medium(unit.lower) for unit in left[:taken] if unit.lower in lex.MEDIA - lex.EMPTY_MEDIA]
+        said += [medium(unit.lower) for unit in left[:taken] if unit.lower in pics.MEDIA - pics.EMPTY_MEDIA]
         left = left[taken:]
         while left and left[0].word == ",":
             left = left[1:]
@@ -92,10 +101,10 @@ def without_medium(units: Sequence[Unit]) -> tuple[list[Unit], list[Attribute]]:
         skip = 2 if rest and rest[0] in SHOWS else 3 if rest in (["that", "shows"], ["which", "shows"]) else 0
         if not skip and at and word in UNLINKED and rest and rest[0] in lex.ARTICLES:  # "macro shot a kitten"
             skip = 1
-        if word in lex.MEDIA and skip and all(map(describes_picture, words[:at])):
+        if word in pics.MEDIA and skip and all(map(describes_picture, words[:at])):
             inner, more = without_medium(units[at + skip :])
             return inner, [*described(words[:at], word), *more]
-        ends = word in lex.RELATIONS or word in lex.BE - {"'s"} or word == ","
+        ends = word in links.RELATIONS or word in links.BE - {"'s"} or word == ","
         if ends or units[at].relation or units[at].text is not None:
             break
     return list(units), []
@@ -118,7 +127,7 @@ def described(words: Sequence[str], noun: str) -> list[Attribute]:
     """What the words before a medium say: `a black and white` photo, `an oil` painting, `a close-up` photo."""
     rest = [word for word in words if word not in lex.ARTICLES | lex.DEFINITE]
     name = noun
-    if rest and f"{rest[-1]} {noun}" in lex.LONG_MEDIA:
+    if rest and f"{rest[-1]} {noun}" in pics.LONG_MEDIA:
         name = f"{rest.pop()} {noun}"
     found: list[Attribute] = []
     while rest:
@@ -128,7 +137,7 @@ def described(words: Sequence[str], noun: str) -> list[Attribute]:
         rest = rest[len(phrase.split()) :]
     if noun == "view" and "eye" in words:
         found.append(Attribute("viewpoint", " ".join(words[1:]).replace(" 's", "'s") + " view"))  # a bird's eye view
-    return found if name in lex.EMPTY_MEDIA else [*found, medium(name)]
+    return found if name in pics.EMPTY_MEDIA else [*found, medium(name)]
 
 
 def property_kind(words: str) -> str | None:
@@ -161,12 +170,12 @@ def property_of(units: Sequence[Unit]) -> list[Attribute]:
         return [Attribute("style", text)]
     if text.startswith("trending on"):
         return [Attribute("quality", text)]
-    if text in lex.SEEN_FROM or text in {"from behind", "from the side"}:
+    if text in pics.SEEN_FROM or text in {"from behind", "from the side"}:
         return [Attribute("viewpoint", text.removeprefix("seen ").removeprefix("viewed "))]
     return plain_property(words)
 
 
-IN_STYLE = Phrases(lex.IN_STYLE)
+IN_STYLE = Phrases(pics.IN_STYLE)
 
 
 def plain_property(words: Sequence[str]) -> list[Attribute]:
@@ -180,7 +189,7 @@ def plain_property(words: Sequence[str]) -> list[Attribute]:
     if plain not in PROPERTIES and not all(map(qualifies, words[:-1])):
         return []
     if kind == "mood":
-        plain = " ".join(word for word in plain.split() if word not in lex.MOOD_NOUNS) or plain
+        plain = " ".join(word for word in plain.split() if word not in pics.MOOD_NOUNS) or plain
     return [medium(plain)] if kind == "medium" else [Attribute(kind, plain)]
 
 
@@ -191,13 +200,13 @@ def qualifies(word: str) -> bool:
 
 def artist_names(words: Sequence[str]) -> list[str]:
     """`painted by X and Y` → the names; `by a river` names nobody."""
-    if " ".join(words) in lex.ARTISTS:
+    if " ".join(words) in pics.ARTISTS:
         return [" ".join(words)]
     if "by" not in words[:3]:
         return []
     at = words.index("by")
     first = words[at + 1] if at + 1 < len(words) else ""
-    made = all(word in lex.MADE_BY or word in FRAME_WORDS for word in words[:at])
+    made = all(word in pics.MADE_BY or word in FRAME_WORDS for word in words[:at])
     if (
         not made
         or not first

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from onprompt.language import lexicon as lex
+from onprompt.language import lexicon_links as links
 from onprompt.language.asides import POSITIONS, RELATIONS, Asides, Found
 from onprompt.language.attributes import attribute, comparison
 from onprompt.language.ontology import singular
@@ -56,7 +57,7 @@ class Gatherer(Asides):
         if self.word(0) != "neither" or self.word(1) not in lex.DEFINITE or "nor" not in self.words:
             return
         units = [replace(unit, word="and") if unit.lower == "nor" else unit for unit in self.units[1:]]
-        verb = next((at for at, unit in enumerate(units) if unit.lower in lex.BE), None)
+        verb = next((at for at, unit in enumerate(units) if unit.lower in links.BE), None)
         if verb is not None:
             units.insert(verb + 1, Unit("not", units[verb].end, units[verb].end))
         self.units, self.words = units, [unit.lower for unit in units]
@@ -85,8 +86,8 @@ class Gatherer(Asides):
         phrase = phrase_at(self.words, at, RELATIONS)
         if " " not in phrase:
             return None
-        name, size = lex.RELATIONS[phrase], len(phrase.split())
-        return replace(self.joined(at, size, lex.STAND_IN.get(name, "near")), relation=name), size
+        name, size = links.RELATIONS[phrase], len(phrase.split())
+        return replace(self.joined(at, size, links.STAND_IN.get(name, "near")), relation=name), size
 
     def quoted(self, at: int) -> Found:
         """`the words "Happy Birthday"`: words that are named are a thing, and the quotes say what is to be read."""
@@ -95,7 +96,7 @@ class Gatherer(Asides):
             end += 1
         numbered = self.word(at) == "number" and self.word(at + 1)[:1].isdigit()  # "the number 42"
         end += numbered and end == at + 1
-        if (self.word(at) not in lex.TEXT_NOUNS and not numbered) or end == at + 1:
+        if (self.word(at) not in links.TEXT_NOUNS and not numbered) or end == at + 1:
             return None
         read = [Attribute("text", unit.text or unit.word) for unit in self.units[at + 1 : end] if unit.text or numbered]
         unit = replace(self.units[at], word="sign", name="text", attributes=tuple(read))
@@ -175,7 +176,7 @@ class Gatherer(Asides):
 
     def ordinal(self, at: int) -> Found:
         """`the second car`; `from the left` after it is told to the car."""
-        if self.words[at : at + 2] != ["from", "the"] or self.word(at + 2) not in lex.SIDES:
+        if self.words[at : at + 2] != ["from", "the"] or self.word(at + 2) not in links.SIDES:
             return None
         if not any(ordinal(unit.lower) or any(a.kind == "position" for a in unit.attributes) for unit in self.done):
             return None
@@ -254,7 +255,7 @@ class Gatherer(Asides):
         if not self.capitals_tell() or not self.capital(at) or self.word(at) in lex.NUMBERS:
             return None
         end = at + 1
-        while self.capital(end) or (self.word(end) in lex.IN_NAMES and self.capital(end + 1)):
+        while self.capital(end) or (self.word(end) in links.IN_NAMES and self.capital(end + 1)):
             end += 1
         if end - at < 2:
             return None
@@ -279,16 +280,18 @@ class Gatherer(Asides):
         opened = last is not None and (last.count is not None or last.lower in lex.DEFINITE)
         if word.endswith(("ing", "ed")) and not opened:
             return False
-        return word not in lex.RELATIONS and (lex.kind_of(word) in {None, "style", "shape"} or word in lex.STUFF_FIRST)
+        return word not in links.RELATIONS and (
+            lex.kind_of(word) in {None, "style", "shape"} or word in lex.STUFF_FIRST
+        )
 
     def capital(self, at: int) -> bool:
         """Whether a word begins like a name; the first of a sentence only if it can't be a common word there."""
         if not 0 <= at < len(self.units) or self.units[at].text is not None:
             return False
         word = self.units[at].word
-        common = word.lower() in lex.OPENERS or word.lower() in lex.KIND_OF_ATTRIBUTE
-        common = common and word.lower() not in lex.FIRST_OF_NAMES  # New York
-        return word[0].isupper() and not (at == 0 and common) and word.lower() not in lex.NEVER_NAMES
+        common = word.lower() in links.OPENERS or word.lower() in lex.KIND_OF_ATTRIBUTE
+        common = common and word.lower() not in links.FIRST_OF_NAMES  # New York
+        return word[0].isupper() and not (at == 0 and common) and word.lower() not in links.NEVER_NAMES
 
     def capitals_tell(self) -> bool:
         """Whether most words have no capital, so that one means something."""

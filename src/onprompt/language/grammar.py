@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from onprompt.language import lexicon as lex
+from onprompt.language import lexicon_links as links
 from onprompt.language.attributes import attribute, progressive
 from onprompt.language.drafts import Draft, is_person
 from onprompt.language.mentions import Reader, degree
@@ -83,7 +84,7 @@ class Sentence(Naming):
         fronted = opens and after and (not before or unit.attributes[0].kind == "position") and self.starts_phrase(at)
         near = after[:1] if fronted or not before else before[-1:]
         if unit.attributes[0].kind == "text":  # "a sign around its neck that says": the sign bears it
-            near = [place for place in before if self.nodes[place].lower in lex.BEARERS][-1:] or near
+            near = [place for place in before if self.nodes[place].lower in links.BEARERS][-1:] or near
         for place in near:
             things = self.things[place]
             if unit.attributes[0].kind in {"position", "orientation"} and not fronted:
@@ -136,7 +137,7 @@ class Sentence(Naming):
             return self.things[node.head.at]
         before = [at for at in self.things if at < node.at]
         clause = node.head
-        if clause.is_verb and clause.lower in lex.TEXT_VERBS and (subjects := self.subjects(clause)):
+        if clause.is_verb and clause.lower in links.TEXT_VERBS and (subjects := self.subjects(clause)):
             return subjects
         after = [at for at in self.things if at == node.at + 1]
         return self.things[(before[-1:] or after or [-1])[0]] if before or after else []
@@ -172,7 +173,7 @@ class Sentence(Naming):
         """`feet apart`, `head down`: an adverb right after a noun."""
         return (
             Attribute("state", node.lower)
-            if node.lower not in lex.NOT_PARTICLES and not node.lower.endswith("ly")
+            if node.lower not in links.NOT_PARTICLES and not node.lower.endswith("ly")
             else None
         )
 
@@ -185,11 +186,11 @@ class Sentence(Naming):
     def verb(self, node: Node) -> None:
         """What the subject does, and to whom."""
         if node.dep in {"aux", "auxpass"} or (
-            node.lower in lex.TEXT_VERBS and any(n.unit.text is not None for n in node.children)
+            node.lower in links.TEXT_VERBS and any(n.unit.text is not None for n in node.children)
         ):
             return
         things = self.subjects(node)
-        if node.lower in lex.BE:
+        if node.lower in links.BE:
             return
         objects = [index for child in node.under(*OBJECTS) for index in self.of(child)]
         agents = [index for child in self.by(node) for index in self.of(child)]
@@ -197,7 +198,7 @@ class Sentence(Naming):
             self.drafts.relate(agents, self.doing(node), things)
         elif objects and things:
             self.act(node, things, objects)
-            if node.base in lex.POSTURES:  # "sitting a table"
+            if node.base in links.POSTURES:  # "sitting a table"
                 self.drafts.describe(things, Attribute("action", node.base))
         elif things and not node.under("acomp"):
             self.drafts.describe(things, self.action(node))
@@ -218,9 +219,9 @@ class Sentence(Naming):
     def doing(self, node: Node) -> str:
         """The relation that a verb names."""
         particle = "".join(f" {child.lower}" for child in node.under("prt"))
-        if node.lower in lex.HAVE:
+        if node.lower in links.HAVE:
             return "with"
-        return "wearing" if node.lower in lex.WEARING else progressive(node.base) + particle
+        return "wearing" if node.lower in links.WEARING else progressive(node.base) + particle
 
     def act(self, node: Node, things: list[int], objects: list[int]) -> None:
         """A verb with an object is a relation; denied, the object is not to be there."""
@@ -236,8 +237,8 @@ class Sentence(Naming):
     def action(self, node: Node) -> Attribute | None:
         """A verb without an object is an action, an expression or a state."""
         if (
-            node.base in lex.NOT_ACTIONS
-            or node.lower in lex.WRITTEN
+            node.base in links.NOT_ACTIONS
+            or node.lower in links.WRITTEN
             or any(relation_name(prep)[1] for prep in node.under("prep"))
         ):
             return None
@@ -296,11 +297,11 @@ class Sentence(Naming):
 
 def is_particle(child: Node, verb: Node) -> bool:
     """`down` in "lying down", `left` in "looking left"."""
-    if child.at < verb.at or child.children or child.unit.attributes or child.lower in lex.NOT_PARTICLES:
+    if child.at < verb.at or child.children or child.unit.attributes or child.lower in links.NOT_PARTICLES:
         return False
     return child.dep == "prt" or (
         child.dep in {"advmod", "npadvmod", "dobj", "acomp"}
-        and (child.tag in {"RB", "RP", "IN"} or child.lower in lex.SIDES)
+        and (child.tag in {"RB", "RP", "IN"} or child.lower in links.SIDES)
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onprompt.language import lexicon as lex
+from onprompt.language import lexicon_links as links
 from onprompt.language.nodes import ARGUMENTS, Node
 from onprompt.language.ontology import singular
 from onprompt.language.wordnet import is_noun
@@ -35,7 +36,9 @@ def hang(node: Node, head: Node, dep: str) -> None:
 
 def is_verbal(node: Node) -> bool:
     """Whether a word is the -ing form of a verb and no noun we know."""
-    return node.lower.endswith("ing") and node.lower not in lex.ING_NOUNS and not node.unit.name and len(node.lower) > 4
+    return (
+        node.lower.endswith("ing") and node.lower not in links.ING_NOUNS and not node.unit.name and len(node.lower) > 4
+    )
 
 
 def noun_before(node: Node) -> Node | None:

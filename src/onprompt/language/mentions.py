@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from onprompt.language import lexicon as lex
+from onprompt.language import lexicon_links as links
 from onprompt.language.attributes import attribute
 from onprompt.language.drafts import Draft, Drafts, is_animal, is_person
 from onprompt.language.gather import ordinal
@@ -26,7 +27,7 @@ def is_mention(node: Node) -> bool:
         return unit.one
     if unit.one or unit.name:
         return not is_modifier(node)
-    if node.lower in lex.PRONOUNS:
+    if node.lower in links.PRONOUNS:
         return False
     if (
         node.is_noun
@@ -63,7 +64,7 @@ class Reader:
         if node.unit.one or (node.lower in {"one", "ones"} and not node.unit.name):
             return self.another(node)
         owned = node.under("poss") or (node.lower == "back" and node.dep == "nsubj")
-        if node.lower in lex.NO_THINGS and not self.is_described(node) and not owned:
+        if node.lower in links.NO_THINGS and not self.is_described(node) and not owned:
             return None
         return self.place(self.draft(node))
 
@@ -74,7 +75,7 @@ class Reader:
 
     def is_described(self, node: Node) -> bool:
         """`a white background` can be seen; "the background" is a place."""
-        return node.lower in lex.GROUNDS and (
+        return node.lower in links.GROUNDS and (
             bool(node.under("amod", "compound")) or node.dep in {"nsubj", "nsubjpass"}
         )
 
@@ -107,7 +108,7 @@ class Reader:
     def draft(self, node: Node) -> Draft:
         """What a noun phrase says."""
         before = (child for child in node.children if child.at < node.at and child.dep in LEFT)
-        left = [child for child in before if child.lower not in lex.NOT_IN_PHRASE]
+        left = [child for child in before if child.lower not in links.NOT_IN_PHRASE]
         names, attributes = self.modifiers(node, left)
         around = [each for child in left for each in child.subtree() if each.at < node.at and each.unit.word != ","]
         count, definite = self.count(node, around)
@@ -149,7 +150,7 @@ class Reader:
 
     def canonical(self, node: Node, names: list[str]) -> str:
         """The name by which a thing goes."""
-        if node.unit.name == "nobody" or node.lower in lex.PEOPLE_PRONOUNS:
+        if node.unit.name == "nobody" or node.lower in links.PEOPLE_PRONOUNS:
             return "person"
         if "'" in node.unit.name:
             return node.unit.name.replace(" '", "'")  # Rubik's cube
@@ -208,7 +209,7 @@ class Reader:
         kind = lex.kind_of(child.lower)
         if kind in {"color", "material", "pattern", "size", "expression"} or child.lower in lex.NOT_DESCRIBING:
             return False
-        if child.lower.endswith("ing") and child.lower not in lex.ING_NOUNS:
+        if child.lower.endswith("ing") and child.lower not in links.ING_NOUNS:
             return is_noun(whole) and child.at == node.at - 1
         nounish = child.is_noun or (is_noun(child.lower) and child.lower not in words().adjectives)
         if nounish and kind is None and child.tag not in {"VBG", "VBN"}:

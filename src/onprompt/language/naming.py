@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from onprompt.language import lexicon as lex
+from onprompt.language import lexicon_links as links
 from onprompt.language.drafts import Draft, is_alive
 from onprompt.language.mentions import Reader
 from onprompt.language.nodes import Node
@@ -35,7 +36,7 @@ class Naming:
                 self.things[node.at] = [index]
         self.meet()
         for node in self.nodes:
-            if node.lower in lex.PRONOUNS and node.dep not in {"pobj", "dobj"}:
+            if node.lower in links.PRONOUNS and node.dep not in {"pobj", "dobj"}:
                 self.refer(node)
             self.own(node)
 
@@ -65,7 +66,7 @@ class Naming:
 
     def of(self, node: Node) -> list[int]:
         """The things of a node, with those joined to it by "and"."""
-        if node.lower in lex.PRONOUNS:
+        if node.lower in links.PRONOUNS:
             self.refer(node)
         found = list(self.things.get(node.at, ()))
         for child in node.under("conj", "appos"):
@@ -172,10 +173,10 @@ class Naming:
 
     def stranger(self, node: Node) -> list[int]:
         """`He is running`: somebody whom nothing before has named."""
-        if node.lower not in lex.PEOPLE or node.dep == "poss":
+        if node.lower not in links.PEOPLE or node.dep == "poss":
             return []
         said = self.reader.prompt.text[node.unit.start : node.unit.end]
-        draft = Draft(said, lex.PEOPLE[node.lower], Count(1, 1, "the"), definite=True, subject=True)
+        draft = Draft(said, links.PEOPLE[node.lower], Count(1, 1, "the"), definite=True, subject=True)
         draft.sentence, draft.start = self.reader.sentence, node.unit.start
         return [self.drafts.add(draft)]
 
@@ -188,7 +189,7 @@ class Naming:
         """Of whom a verb or adjective speaks."""
         own = [index for child in self.nearest_subject(node) for index in self.of(child)]
         head = node.head
-        if not own and node.lower in lex.BE:  # "between them is a book"
+        if not own and node.lower in links.BE:  # "between them is a book"
             own = [index for child in node.under("attr") for index in self.of(child)]
         if own or depth > DEEP:
             return own
@@ -249,13 +250,15 @@ class Naming:
             after = [at for at in self.things if at > node.at and at not in inner]
             return self.of(self.nodes[after[0]]) if after else []
         if head.at in self.things:
-            spatial = relation_name(node)[0] in lex.SPATIAL
+            spatial = relation_name(node)[0] in links.SPATIAL
             found = self.before(head, spatial, node.at)
             owners = self.owners([*self.above(head), *found, *self.between(node)]) if spatial else found
             return found if set(owners) & set(targets) else owners
         if is_preposition(head):
             return self.governors(head, targets, depth + 1)
-        worn = [index for child in head.under("dobj") for index in self.of(child)] if head.lower in lex.WEARING else []
+        worn = (
+            [index for child in head.under("dobj") for index in self.of(child)] if head.lower in links.WEARING else []
+        )
         if worn and relation_name(node)[0] == "with":
             return worn  # "wearing a hat with a feather"
         return [*self.subjects(head), *self.between(node)]
@@ -268,9 +271,9 @@ class Naming:
 
     def above(self, node: Node) -> list[int]:
         """Of whom a place is said too: what is on a mat in a room is in the room, and readers expect both."""
-        if node.dep == "pobj" and relation_name(node.head)[0] in lex.SPATIAL:
+        if node.dep == "pobj" and relation_name(node.head)[0] in links.SPATIAL:
             return self.governors(node.head, [])
-        held = node.head.lower in lex.HAVE | lex.WEARING  # "has a ribbon around its neck"
+        held = node.head.lower in links.HAVE | links.WEARING  # "has a ribbon around its neck"
         return self.subjects(node.head) if node.dep == "dobj" and not held else []
 
 
@@ -282,13 +285,13 @@ def is_listed(node: Node) -> bool:
 def is_clothing(name: str) -> bool:
     """Whether a thing is worn, and so does nothing by itself."""
     head = name.split()[-1]
-    return head in lex.CLOTHES or f"{head}s" in lex.CLOTHES
+    return head in links.CLOTHES or f"{head}s" in links.CLOTHES
 
 
 def is_there_too(node: Node) -> bool:
     """Whether a noun is where the one it hangs on is: what is ridden, or what it is in or on."""
     if node.dep == "dobj":
-        return node.head.base in lex.TAKING_ALONG
+        return node.head.base in links.TAKING_ALONG
     return node.dep == "pobj" and relation_name(node.head)[0] in {"in", "on", "at"}
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from onprompt.language import lexicon as lex
+from onprompt.language import lexicon_links as links
 from onprompt.language.ontology import singular
 from onprompt.language.prompt import Prompt
 from onprompt.language.spelling import repaired
@@ -78,7 +79,7 @@ def cut(prompt: Prompt, body: str, offset: int) -> Iterator[list[Unit]]:
                 current.append(Unit("Text", start, end, text=inner))
         elif piece in PAUSES:
             current.append(Unit(",", start, end))
-        elif piece == "'s" and current and current[-1].lower in lex.PRONOUNS | {"there", "what"}:
+        elif piece == "'s" and current and current[-1].lower in links.PRONOUNS | {"there", "what"}:
             current.append(Unit("is", start, end))
         elif piece.lower().startswith("no."):
             continue
@@ -113,7 +114,9 @@ def is_tag_soup(parts: Sequence[Sequence[Unit]]) -> bool:
     if len(parts) < 3 or sum(map(len, parts)) > SOUP_WORDS * len(parts):
         return False
     said = {unit.lower for part in parts for unit in part}
-    return not said & (lex.BE | {"has", "have"}) and not any(part[0].lower in lex.JOINERS - {"no"} for part in parts)
+    return not said & (links.BE | {"has", "have"}) and not any(
+        part[0].lower in links.JOINERS - {"no"} for part in parts
+    )
 
 
 def clauses(units: Sequence[Unit]) -> list[list[Unit]]:
@@ -131,9 +134,9 @@ def halves(units: Sequence[Unit]) -> Iterator[list[Unit]]:
     """`the statue is golden and the bench is wooden`: two sentences that "and" joins."""
     words = [unit.lower for unit in units]
     for at, word in enumerate(words):
-        if word in {"and", "while", "but"} and 0 < at < len(words) - 2 and words[at + 1] in lex.STARTERS:
-            said = words[0] in lex.SUBJECTS or lex.FINITE & set(words[:at])
-            if said and lex.FINITE & set(words[at + 1 :]) and not lex.RELATIVE & set(words[at - 3 : at]):
+        if word in {"and", "while", "but"} and 0 < at < len(words) - 2 and words[at + 1] in links.STARTERS:
+            said = words[0] in links.SUBJECTS or links.FINITE & set(words[:at])
+            if said and links.FINITE & set(words[at + 1 :]) and not links.RELATIVE & set(words[at - 3 : at]):
                 yield list(units[:at])
                 yield from halves(units[at + 1 :])
                 return
@@ -155,8 +158,12 @@ def poses(units: Sequence[Unit]) -> Iterator[list[Unit]]:
     """`knees together feet apart right arm up`: a new part of the body begins a new clause."""
     words, start = [unit.lower for unit in units], 0
     for at in range(1, len(words)):
-        sided = words[at] in {"left", "right", "both"} and words[at + 1 : at + 2] and words[at + 1] in lex.POSES
-        if (sided or words[at] in lex.POSES) and words[at - 1] in lex.HELD | lex.LIMBS and words[at] not in lex.HELD:
+        sided = words[at] in {"left", "right", "both"} and words[at + 1 : at + 2] and words[at + 1] in links.POSES
+        if (
+            (sided or words[at] in links.POSES)
+            and words[at - 1] in links.HELD | links.LIMBS
+            and words[at] not in links.HELD
+        ):
             yield list(units[start:at])
             start = at
     yield list(units[start:])
@@ -167,16 +174,16 @@ def stands_alone(part: Sequence[Unit], before: Sequence[Unit]) -> bool:
     if part[0].lower in {"and", "but"} and len(part) > 2:
         part = part[1:]
     said, first = {unit.lower for unit in part}, part[0].lower
-    asserts, asserted = bool(said & lex.FINITE), bool({unit.lower for unit in before} & lex.FINITE)
-    if first in lex.JOINERS or first in lex.RELATIONS or first in {"who", "which", "that", "where", "one", "ones"}:
+    asserts, asserted = bool(said & links.FINITE), bool({unit.lower for unit in before} & links.FINITE)
+    if first in links.JOINERS or first in links.RELATIONS or first in {"who", "which", "that", "where", "one", "ones"}:
         return first == "one" and asserts
-    if first.endswith("ing") and first not in lex.ING_NOUNS:
+    if first.endswith("ing") and first not in links.ING_NOUNS:
         return False
-    asserted = asserted or before[0].lower in lex.SUBJECTS
-    resumes = first in lex.RESUMING or [unit.lower for unit in part[1:3]] == ["of", "them"]
+    asserted = asserted or before[0].lower in links.SUBJECTS
+    resumes = first in links.RESUMING or [unit.lower for unit in part[1:3]] == ["of", "them"]
     if asserts and (asserted or (resumes and before[0].lower not in lex.DEFINITE)):
         return True
-    posed = lex.POSES & {unit.lower for unit in part[:2]} and lex.POSES & {unit.lower for unit in before[:3]}
+    posed = links.POSES & {unit.lower for unit in part[:2]} and links.POSES & {unit.lower for unit in before[:3]}
     return bool(posed) and len(part) > 1
 
 
@@ -194,10 +201,10 @@ def tags(parts: Sequence[list[Unit]]) -> list[list[Unit]]:
         goes_on = (
             len(part) > 1
             and first.endswith("ing")
-            and first not in lex.ING_NOUNS
-            and (part[1].lower in lex.RELATIONS or part[1].lower in lex.ARTICLES)
+            and first not in links.ING_NOUNS
+            and (part[1].lower in links.RELATIONS or part[1].lower in lex.ARTICLES)
         )
-        if found and (goes_on or first == "wearing" or (first in lex.RELATIONS and len(part) > 1)):
+        if found and (goes_on or first == "wearing" or (first in links.RELATIONS and len(part) > 1)):
             found[0] = [*found[0], Unit(",", part[0].start, part[0].start), *part]
         else:
             found.append(list(part))

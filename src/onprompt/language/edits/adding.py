@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from onprompt.language import lexicon as lex
+from onprompt.language import lexicon_links as links
 from onprompt.language.edits import lists
 from onprompt.language.edits.pictures import Pictures, ground_before, style_of
 from onprompt.language.edits.scenes import (
@@ -132,8 +133,8 @@ class Adding(Pictures):
 
     def on_add_to(self, y: Words, x: Words) -> None:
         """`add a hat to the man`; but "to the left of the man" and "next to the man" are places."""
-        side = x.all[0] == "the" and x.all[1:2] and x.all[1] in lex.SIDES | {"side", "upper", "lower", "far"}
-        if not side and f"{y.all[-1]} to" not in lex.RELATIONS:
+        side = x.all[0] == "the" and x.all[1:2] and x.all[1] in links.SIDES | {"side", "upper", "lower", "far"}
+        if not side and f"{y.all[-1]} to" not in links.RELATIONS:
             self.on_give(x, y)
 
     def on_give(self, x: Words, y: Words) -> None:

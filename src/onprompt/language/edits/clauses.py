@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from functools import cache
 
 from onprompt.language import lexicon as lex
+from onprompt.language import lexicon_links as links
 from onprompt.language.edits import lists
 from onprompt.language.edits.rules import Reading, readings
 from onprompt.language.edits.words import DETERMINERS, Words, longest_at
@@ -83,7 +84,7 @@ def begins(clause: Words) -> bool:
     pairs = {way for name in ("REMOVE", "ADD", "GROW", "SHRINK") for way in lists.VERBS[name] if " " in way}
     if any(clause.line.startswith(each + " ") for each in pairs) or after in {"on", "off", "in", "out"}:
         return len(clause) > 2 or clause.all[0] == "zoom"
-    return after not in lex.RELATIONS and after not in {"and", ",", "or", "'s", "is", "are"}
+    return after not in links.RELATIONS and after not in {"and", ",", "or", "'s", "is", "are"}
 
 
 def clauses(sentence: Words) -> list[Words]:
@@ -105,7 +106,7 @@ def stands_alone(before: Words, rest: Words) -> bool:
     if wished or begins(inner):
         return True
     if inner.all[:1] == ("there",):
-        return len(inner) > 2 and inner.all[1] in lex.BE | lists.MODALS | {"'s"}
+        return len(inner) > 2 and inner.all[1] in links.BE | lists.MODALS | {"'s"}
     definite = bool(inner) and inner.all[0] in lex.DEFINITE | {"it", "they", "he", "she", "all"}
     return definite and asserts(inner) and asserts(before)
 
@@ -113,7 +114,7 @@ def stands_alone(before: Words, rest: Words) -> bool:
 def asserts(clause: Words) -> bool:
     """Whether a clause says what is or should be."""
     head = clause.all[: next((at for at, word in enumerate(clause.all) if word in {",", "and"}), len(clause))]
-    return bool(set(head) & (lex.BE - {"'s"} | lists.MODALS | {"has", "had"}))
+    return bool(set(head) & (links.BE - {"'s"} | lists.MODALS | {"has", "had"}))
 
 
 def trimmed(clause: Words) -> Words:

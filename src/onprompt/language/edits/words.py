@@ -7,6 +7,7 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from onprompt.language import lexicon as lex
+from onprompt.language import lexicon_links as links
 from onprompt.language.attributes import attribute, comparison, progressive
 from onprompt.language.edits import lists
 from onprompt.language.framing import property_of
@@ -142,7 +143,7 @@ def unhedged(words: Words) -> Words:
     ):
         if words.all[at] in lists.BECOMING and words.all[at + 1] in lists.PLACE_WORDS | lists.PARTICLES:
             break  # "look at the camera", "turned on"
-        if words.all[at] in lists.FACING and " ".join(words.all[at + 1 :]) in lex.POSITIONS:
+        if words.all[at] in lists.FACING and " ".join(words.all[at + 1 :]) in links.POSITIONS:
             break  # "turn to the left"
         if words.all[at : at + 3] == ("look", "to", "the"):
             break
@@ -210,7 +211,7 @@ def is_deed(words: Words, plain: bool = True) -> bool:
     first = words.all[0]
     if first in DETERMINERS or lex.kind_of(first) == "color":
         return False
-    if first.endswith("ing") and first not in lex.ING_NOUNS:
+    if first.endswith("ing") and first not in links.ING_NOUNS:
         return True
     return (plain and first in known().verbs) or (first.endswith("ed") and not first.endswith("eed"))
 
@@ -240,9 +241,9 @@ def is_text(words: Words) -> bool:
     if QUOTED not in words.all:
         return False
     at = words.all.index(QUOTED)
-    plain = all(word in lex.DEFINITE | lex.ARTICLES | lex.TEXT_NOUNS or describes(word) for word in words.all[:at])
+    plain = all(word in lex.DEFINITE | lex.ARTICLES | links.TEXT_NOUNS or describes(word) for word in words.all[:at])
     after = words.all[at + 1] if at + 1 < len(words) else ""
-    return plain and (not after or after in lex.RELATIONS or after in lex.TEXT_NOUNS)
+    return plain and (not after or after in links.RELATIONS or after in links.TEXT_NOUNS)
 
 
 def text_of(words: Words) -> str:
@@ -255,7 +256,7 @@ def is_pronoun(words: Words, at: int) -> bool:
     """Whether a word stands for something named before; `her` before a noun is the woman's."""
     after = words.all[at + 1] if at + 1 < len(words) else ""
     if words.all[at] == "her":
-        return not after or after in lex.ARTICLES or after in lex.RELATIONS
+        return not after or after in lex.ARTICLES or after in links.RELATIONS
     return words.all[at] in {"it", "them", "him"}
 
 
