@@ -90,7 +90,7 @@ def main():
             x, y, w, h = each["bbox"]
             objects.append((each["category"], Box(x / width, y / height, (x + w) / width, (y + h) / height)))
         seen = {
-            name: [s for s in d.see(picture, names).sightings if raw(s.confidence, name) > -4.5]
+            name: [s for s in d.see_one(picture, names).sightings if raw(s.confidence, name) > -4.5]
             for name, d in detectors.items()
         }
         for name, sightings in seen.items():

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from numpy import uint8
+    from numpy import bool_, uint8
     from numpy.typing import NDArray
 
 
@@ -208,6 +208,7 @@ class Sighting:
     position: str = ""
     text: str = ""
     truncated: bool = False
+    mask: NDArray[bool_] | None = field(default=None, compare=False, repr=False)  # what it fills of its box, in cells
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +217,13 @@ class Known:
 
     words: tuple[str, ...]
     closeness: float = 1.0
+
+
+class Look(NamedTuple):
+    """A picture, and the names to look for in it."""
+
+    picture: Picture
+    names: Sequence[Name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,15 +302,15 @@ class Rubric:
 
 
 class Detector(Protocol):
-    """Finds objects by name."""
+    """Finds objects by name, in one picture or in a batch."""
 
     @property
     def files(self) -> Sequence[str]:
         """The model files that it uses, by their names in the manifest."""
         ...
 
-    def see(self, picture: Picture, names: Sequence[Name]) -> Seen:
-        """The sightings of `names`, and of whatever else was noticed."""
+    def see(self, looks: Sequence[Look]) -> list[Seen]:
+        """For each picture the sightings of its names, and of whatever else was noticed."""
         ...
 
 

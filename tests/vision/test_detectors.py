@@ -6,7 +6,7 @@ import pytest
 from onprompt import see
 from onprompt.language.ontology import name_of
 from onprompt.settings import Settings, load
-from onprompt.types import Box, Picture, Sighting
+from onprompt.types import Box, Look, Picture, Sighting
 from onprompt.vision.boxes import distinct, overlaps
 from onprompt.vision.calibration import agreed, calibrated
 from onprompt.vision.detectors import coco, world
@@ -109,7 +109,9 @@ def test_the_same_picture_gives_the_same_sightings_from_many_threads(settings: S
     picture: Picture = load_picture(photo("bus.jpg"), settings)
     with ThreadPoolExecutor(4) as pool:
         results = list(
-            pool.map(lambda _: detector(settings).see(picture, [name_of("bus"), name_of("person")]), range(8))
+            pool.map(
+                lambda _: detector(settings).see([Look(picture, [name_of("bus"), name_of("person")])])[0], range(8)
+            )
         )
     assert all(result == results[0] for result in results)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from onprompt import plugins
 from onprompt.settings import Settings
-from onprompt.types import Detector, Name, Picture, Seen, Sighting
+from onprompt.types import Detector, Look, Name, Picture, Seen, Sighting
 from onprompt.vision import colour, geometry
 
 loaded: dict[Settings, Detector] = {}
@@ -19,13 +19,14 @@ def detector(settings: Settings) -> Detector:
     """The detector that the settings name, made once for each set of settings; networks are shared between them."""
     with loading:
         if settings not in loaded:
-            loaded[settings] = plugins.load("vision.detectors", settings.detector).load(settings)
+            name = settings.detector.partition(":")[0]  # `hf:IDEA-Research/grounding-dino-tiny` names a model too
+            loaded[settings] = plugins.load("vision.detectors", name).load(settings)
         return loaded[settings]
 
 
 def look(picture: Picture, names: Sequence[Name], settings: Settings) -> Seen:
     """What the detector sees, each sighting measured; colours are read only of what was asked for."""
-    seen = detector(settings).see(picture, names)
+    seen = detector(settings).see([Look(picture, names)])[0]
     measured = (measure(sighting, picture, settings, sighting.label in seen.known) for sighting in seen.sightings)
     return Seen(tuple(measured), seen.known)
 

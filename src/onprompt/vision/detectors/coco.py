@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from onprompt.settings import Settings
-from onprompt.types import Box, Known, Name, Picture, Seen, Sighting
+from onprompt.types import Box, Known, Look, Name, Picture, Seen, Sighting
 from onprompt.vision.boxes import distinct
 from onprompt.vision.calibration import calibrated
 from onprompt.vision.runtime import Network, core, taking_pixels
@@ -31,7 +31,11 @@ class Coco:
         self.settings = settings
         self.network = network(paths(self.files, settings)["picodet.pdmodel"])
 
-    def see(self, picture: Picture, names: Sequence[Name]) -> Seen:
+    def see(self, looks: Sequence[Look]) -> list[Seen]:
+        """One picture after the other: each already keeps all cores busy."""
+        return [self.see_one(look.picture, look.names) for look in looks]
+
+    def see_one(self, picture: Picture, names: Sequence[Name]) -> Seen:
         """All 80 kinds are looked for, whatever the names; they decide only what is known."""
         scale = np.array([[SIDE, SIDE]], dtype=np.float32)  # so that boxes come out in shares of the picture
         small = cv2.resize(picture.pixels, (SIDE, SIDE), interpolation=cv2.INTER_CUBIC)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from onprompt.settings import Settings
-from onprompt.types import Name, Picture, Seen, Sighting
+from onprompt.types import Look, Name, Picture, Seen, Sighting
 from onprompt.vision.calibration import agreed
 from onprompt.vision.detectors import coco, world
 from onprompt.vision.vocabulary import COCO
@@ -25,11 +25,15 @@ class Fused:
         self.coco = coco.Coco(low)
         self.world = world.World(low)
 
-    def see(self, picture: Picture, names: Sequence[Name]) -> Seen:
+    def see(self, looks: Sequence[Look]) -> list[Seen]:
+        """One picture after the other: each already keeps all cores busy."""
+        return [self.see_one(look.picture, look.names) for look in looks]
+
+    def see_one(self, picture: Picture, names: Sequence[Name]) -> Seen:
         """The union of both, with one confidence for what both see."""
         closest = self.closest(names)
-        ours = self.coco.see(picture, [name for name in names if self.coco in closest[name.label]])
-        theirs = self.world.see(picture, [name for name in names if self.world in closest[name.label]])
+        ours = self.coco.see_one(picture, [name for name in names if self.coco in closest[name.label]])
+        theirs = self.world.see_one(picture, [name for name in names if self.world in closest[name.label]])
         merged = [fuse(a, b) for a, b in paired(ours.sightings, theirs.sightings)]
         sure = sorted(
             (each for each in merged if each.confidence >= self.settings.missing_below), key=lambda s: -s.confidence

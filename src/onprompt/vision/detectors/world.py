@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onprompt.settings import Settings
-from onprompt.types import Box, Known, Name, Picture, Seen, Sighting
+from onprompt.types import Box, Known, Look, Name, Picture, Seen, Sighting
 from onprompt.vision import vocabulary, world_graph
 from onprompt.vision.boxes import Floats, distinct
 from onprompt.vision.calibration import calibrated, logit
@@ -45,7 +45,11 @@ class World:
         folder = paths(self.files, settings)["yolov8s-world.pt"].parent
         self.vocabulary, self.network = loaded(folder)
 
-    def see(self, picture: Picture, names: Sequence[Name]) -> Seen:
+    def see(self, looks: Sequence[Look]) -> list[Seen]:
+        """One picture after the other: each already keeps all cores busy."""
+        return [self.see_one(look.picture, look.names) for look in looks]
+
+    def see_one(self, picture: Picture, names: Sequence[Name]) -> Seen:
         """Look for the names that have a vector, beside common objects that might be mistaken for them."""
         known = self.known(names)
         asked = [name for name in names if name.label in known]
