@@ -14,7 +14,7 @@ from onprompt.vision.look import detector
 def test_a_wrong_name_is_answered_with_the_nearest_one() -> None:
     with pytest.raises(PluginError, match=r"no detector 'wrold'; did you mean 'world'\?"):
         plugins.load("vision.detectors", "wrold")
-    with pytest.raises(PluginError, match="no detector 'xyz'; there are: coco, fused, world"):
+    with pytest.raises(PluginError, match="no detector 'xyz'; there are: coco, fused, hf, world, yolo26"):
         detector(load(detector="xyz"))
     assert issubclass(PluginError, UserError)
 

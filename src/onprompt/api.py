@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from onprompt import settings as settings_module
 from onprompt.errors import SettingsError, UserError
+from onprompt.judges import evidence
 from onprompt.judges.evidence import EvidenceJudge
 from onprompt.language import edits, parser
 from onprompt.language.ontology import name_of
 from onprompt.settings import Settings
-from onprompt.types import Edit, Judge, Sample, Scene, Sighting, Verdict
+from onprompt.types import Edit, Judge, Sample, Scene, Sighting, Verdict, View
 from onprompt.vision.image import Source, load_picture
 from onprompt.vision.look import look
+from onprompt.vision.runtime import in_order
+from onprompt.vision.text import read_text
+from onprompt.vision.vocabulary import COCO
+from onprompt.vision.whole import properties
 
 
 def in_force(settings: Settings | None) -> Settings:
@@ -41,14 +46,51 @@ def parse_edit(instruction: str, *, settings: Settings | None = None) -> tuple[E
 
 
 def see(
-    image: Source, vocabulary: Sequence[str], *, frame: int = 0, settings: Settings | None = None
-) -> tuple[Sighting, ...]:
-    """The sightings of the given names in an image, the surest first."""
-    listed("vocabulary", vocabulary)
+    image: Source,
+    vocabulary: Sequence[str] | None = None,
+    *,
+    attributes: bool = True,
+    frame: int = 0,
+    settings: Settings | None = None,
+) -> list[Sighting]:
+    """The sightings of the given names in an image, or of 80 common kinds, the surest first.
+
+    Colours, shapes and postures cost a network's look at each sighting; `attributes=False` does without.
+    """
+    return next(see_many([image], vocabulary, attributes=attributes, frame=frame, settings=settings))
+
+
+def see_many(
+    images: Iterable[Source],
+    vocabulary: Sequence[str] | None = None,
+    *,
+    attributes: bool = True,
+    frame: int = 0,
+    settings: Settings | None = None,
+) -> Iterator[list[Sighting]]:
+    """`see` for many images, in their order, as they get ready: all cores are kept busy."""
+    listed("vocabulary", vocabulary or ())
     chosen = in_force(settings)
-    seen = look(load_picture(image, chosen, frame), [name_of(word) for word in vocabulary], chosen)
-    asked = (sighting for sighting in seen.sightings if sighting.label in vocabulary)
-    return tuple(sorted(asked, key=lambda sighting: -sighting.confidence))
+    wanted = COCO if vocabulary is None else vocabulary
+    names = [name_of(word) for word in wanted]
+
+    def one(image: Source) -> list[Sighting]:
+        seen = look(load_picture(image, chosen, frame), names, chosen, None if attributes else ())
+        asked = (sighting for sighting in seen.sightings if sighting.label in wanted)
+        return sorted(asked, key=lambda sighting: -sighting.confidence)
+
+    return in_order(one, images)
+
+
+def view(
+    image: Source, prompt: str = "", *, frame: int = 0, text: bool = True, settings: Settings | None = None
+) -> View:
+    """What an image holds of what a prompt names, or of 80 common kinds; its text; what is true of it as a whole."""
+    chosen = in_force(settings)
+    picture = load_picture(image, chosen, frame)
+    names = evidence.names(parser.parse(prompt, chosen)) if prompt else [name_of(word) for word in COCO]
+    seen = look(picture, names, chosen)
+    return View(picture, seen.sightings, read_text(picture) if text else (), properties(picture))
 
 
 def verify(

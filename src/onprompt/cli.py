@@ -21,6 +21,7 @@ app = typer.Typer(
 models = typer.Typer(no_args_is_help=False, invoke_without_command=True, help="Model files: list, fetch, check.")
 app.add_typer(models, name="models")
 
+DETECTORS = "Which detector looks: fused, coco, yolo26, world, hf:OWNER/MODEL."
 Permissive = Annotated[bool, typer.Option("--permissive", help="Use Apache, MIT and BSD model files only.")]
 
 
@@ -57,7 +58,7 @@ def verify(
     ] = None,
     major: Annotated[list[str] | None, typer.Option(help="An object that weighs more; may be given again.")] = None,
     frame: Annotated[int, typer.Option(help="Which frame of an animation, from 0.")] = 0,
-    detector: Annotated[str, typer.Option(help="Which detector looks: fused, coco, world.")] = "",
+    detector: Annotated[str, typer.Option(help=DETECTORS)] = "",
     permissive: Permissive = False,
 ) -> None:
     """Check a picture against a prompt. The last line is the score, (0) to (4)."""
@@ -80,6 +81,38 @@ def verify(
         return
     for line, style in terminal.lines(verdict):
         typer.secho(line, bold=style == "bold", fg=style if style not in ("", "bold") else None)
+
+
+@app.command()
+def see(
+    image: Annotated[str, typer.Argument(help="The picture.")],
+    prompt: Annotated[str, typer.Option("--for", help="Look for what this prompt names; else for 80 kinds.")] = "",
+    json: Annotated[bool, typer.Option("--json", help="Print what was seen as JSON (docs/json.md).")] = False,
+    picture: Annotated[Path | None, typer.Option(help="Write the picture with boxes to this file.")] = None,
+    text: Annotated[bool, typer.Option("--text/--no-text", help="Read the text in the picture.")] = True,
+    frame: Annotated[int, typer.Option(help="Which frame of an animation, from 0.")] = 0,
+    detector: Annotated[str, typer.Option(help=DETECTORS)] = "",
+    permissive: Permissive = False,
+) -> None:
+    """Show what is in a picture: objects with colours, size, place and posture, text, light."""
+    from onprompt import api
+    from onprompt.report import document, terminal
+
+    if picture:
+        from onprompt.report.picture import can_write
+
+        can_write(picture, image)
+    force = chosen(detector=detector, permissive=permissive)
+    view = api.view(image, prompt, frame=frame, text=text, settings=force)
+    if picture:
+        from onprompt.report.picture import save_view
+
+        save_view(view, picture, force.low_confidence)
+    if json:
+        print_json(document.view_document(view, force.low_confidence))
+        return
+    for line in terminal.view_lines(view, force.low_confidence, force.missing_below):
+        typer.echo(line)
 
 
 @app.command()
@@ -159,13 +192,18 @@ def list_models(context: typer.Context) -> None:
 
 
 @models.command()
-def pull(names: Annotated[list[str] | None, typer.Argument(help="Files or sets; without a name, all.")] = None) -> None:
+def pull(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Files or sets; without a name, all but the optional ones.")
+    ] = None,
+) -> None:
     """Fetch model files that are not here yet, and replace damaged ones."""
     from onprompt.weights import cache
     from onprompt.weights.manifest import find, manifest
 
     force = chosen()
-    files = find(names) if names else [file for file in manifest() if file.permissive or not force.permissive]
+    usual = (file for file in manifest() if not file.optional and (file.permissive or not force.permissive))
+    files = find(names) if names else list(usual)
     cache.pull(files, force)
     typer.echo(f"{len(files)} files are ready in {cache.folder(force)}")
 

@@ -54,7 +54,8 @@ class Settings(BaseModel):
     several_high: int = Field(default=7, ge=1, description="step 1: 'several' is at most this")
 
     low_confidence: float = number(0.5, "steps 2, 3: a sighting less sure than this is LOW_CONFIDENCE")
-    missing_below: float = number(0.25, "step 2: a sighting less sure than this is no sighting")
+    faintest: float = number(0.05, "step 2: a sighting less sure than this is not reported")
+    missing_below: float = number(0.25, "step 3: a sighting less sure than this is no sighting of what was asked for")
     duplicate_overlap: float = number(0.6, "step 2: boxes of one label that overlap more (IoU) are one object")
     small_area: float = number(0.05, "step 2: up to this share of the picture an object is small")
     medium_area: float = number(0.20, "step 2: up to this share it is medium, above it large")
@@ -108,7 +109,7 @@ class Settings(BaseModel):
         ascending(self, "relation_unsure", "relation_sure")
         ascending(self, "presence_1", "presence_2", "presence_3", "presence_4")
         ascending(self, "attributes_3", "attributes_4")
-        ascending(self, "missing_below", "low_confidence")
+        ascending(self, "faintest", "missing_below", "low_confidence")
         return self
 
 

@@ -124,6 +124,7 @@ class Name:
     broader: tuple[str, ...] = ()
     rivals: frozenset[str] = frozenset()
     split: tuple[str, tuple[str, ...]] | None = None
+    fine: bool = False  # small or many, so worth a closer look
 
     def may_be(self, word: str) -> bool:
         """Whether a word may be said of the same thing."""
@@ -195,6 +196,15 @@ class Swatch:
 
 
 @dataclass(frozen=True, slots=True)
+class Trait:
+    """A property that was measured in the picture, and how sure that is: ("action", "sitting", .9)."""
+
+    kind: str
+    value: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
 class Sighting:
     """An object found in the picture: `label` is the name it was asked by, `word` the detector's own word for it."""
 
@@ -208,6 +218,9 @@ class Sighting:
     position: str = ""
     text: str = ""
     truncated: bool = False
+    traits: tuple[Trait, ...] = ()
+    count: tuple[int, int] = (1, 1)  # more where it stands for a crowd: at least and at most
+    joints: tuple[tuple[str, tuple[float, float]], ...] = field(default=(), compare=False, repr=False)  # of a person
     mask: NDArray[bool_] | None = field(default=None, compare=False, repr=False)  # what it fills of its box, in cells
 
 
@@ -232,6 +245,16 @@ class Seen:
 
     sightings: tuple[Sighting, ...]
     known: Mapping[str, Known]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a picture holds: objects, lines of text, and what is true of it as a whole."""
+
+    picture: Picture
+    sightings: tuple[Sighting, ...]
+    lines: tuple[Sighting, ...] = ()
+    properties: tuple[Trait, ...] = ()
 
 
 # ---- the verdict ---------------------------------------------------------------------------------------------------

@@ -8,6 +8,8 @@ from onprompt.settings import Settings
 from onprompt.types import Box, Swatch
 from onprompt.vision import colour
 from onprompt.vision.image import load_picture
+from onprompt.vision.masks import outline, pixels_inside
+from tests.conftest import Pixels
 
 # Pairs and distances published by Sharma, Wu and Dalal (2005) with their account of CIEDE2000.
 PUBLISHED = [
@@ -45,22 +47,29 @@ PURE = {
 }
 
 
-def drawn(rgb: tuple[int, int, int], light: float) -> tuple[np.ndarray, Box]:
-    """A disk with a shaded side on a green field, in more or less light."""
+LIGHTS = {
+    **{"even": (1.0, 1.0, 1.0), "dim": (0.75, 0.75, 0.75), "bright": (1.1, 1.1, 1.1)},
+    **{"warm": (1.0, 0.95, 0.85), "cool": (0.88, 0.95, 1.0)},
+}
+
+
+def drawn(rgb: tuple[int, int, int], light: tuple[float, float, float]) -> Pixels:
+    """A disk with a shaded side on a field with something white, in one of several lights."""
     image = Image.new("RGB", (200, 200), (90, 140, 90))
     pen = ImageDraw.Draw(image)
+    pen.rectangle((0, 0, 199, 30), fill=(250, 250, 250))
     pen.ellipse((50, 50, 150, 150), fill=tuple(int(v * 0.8) for v in rgb))
     pen.ellipse((54, 50, 150, 144), fill=rgb)
-    return np.clip(np.asarray(image) * light, 0, 255).astype(np.uint8), Box(0.25, 0.25, 0.75, 0.75)
+    return np.clip(np.asarray(image) * light, 0, 255).astype(np.uint8)
 
 
-@pytest.mark.parametrize("light", [0.85, 1.0, 1.1])
+@pytest.mark.parametrize("light", LIGHTS)
 @pytest.mark.parametrize("name", PURE)
-def test_drawn_objects_have_their_colour(name: str, light: float, settings: Settings) -> None:
-    if (name, light) in {("white", 0.85), ("gray", 1.1)}:  # a white thing in dim light is as grey as a light grey one
-        light = 1.0
-    pixels, box = drawn(PURE[name], light)
-    swatches = colour.dominant(load_picture(pixels, settings), box, settings)
+def test_drawn_objects_have_their_colour(name: str, light: str, settings: Settings) -> None:
+    picture = load_picture(drawn(PURE[name], LIGHTS[light]), settings)
+    box = Box(0.25, 0.25, 0.75, 0.75)
+    inside = pixels_inside(picture, box, outline(picture, box, settings))
+    swatches = colour.dominant(inside, colour.exposure(picture.pixels), settings.colour_share)
     assert swatches[0].name == name
     assert colour.distance(swatches[0], name) <= settings.colour_match
 
@@ -68,14 +77,14 @@ def test_drawn_objects_have_their_colour(name: str, light: float, settings: Sett
 def test_two_colours_are_both_dominant(settings: Settings) -> None:
     pixels = np.zeros((100, 100, 3), dtype=np.uint8)
     pixels[:, :50], pixels[:, 50:] = PURE["red"], PURE["white"]
-    swatches = colour.dominant(load_picture(pixels, settings), Box(0, 0, 1, 1), settings)
+    swatches = colour.dominant(pixels.reshape(-1, 3), 1.0, settings.colour_share)
     assert {swatch.name for swatch in swatches} == {"red", "white"}
     assert sum(swatch.share for swatch in swatches) == pytest.approx(1, abs=0.01)
 
 
 def swatch(rgb: tuple[int, int, int]) -> Swatch:
     lab = colour.to_lab(np.array([rgb], dtype=np.uint8))
-    return Swatch(colour.names_of(lab)[0], rgb, tuple(lab[0]), 1.0)
+    return Swatch(colour.name_of(lab[0]), rgb, tuple(lab[0]), 1.0)
 
 
 def test_far_colours_are_far_and_tones_are_told_apart() -> None:
@@ -85,10 +94,29 @@ def test_far_colours_are_far_and_tones_are_told_apart() -> None:
     assert colour.distance(sky, "light blue") < colour.distance(navy, "light blue")
 
 
-def test_a_colour_that_is_not_there_is_never_dominant(settings: Settings) -> None:
-    pixels = np.full((50, 80, 3), PURE["red"], dtype=np.uint8)
-    every = settings.model_copy(update={"colour_share": 0.0})
-    assert [s.name for s in colour.dominant(load_picture(pixels, every), Box(0, 0, 1, 1), every)] == ["red"]
+def test_a_colour_that_is_not_there_is_never_dominant() -> None:
+    pixels = np.full((4000, 3), PURE["red"], dtype=np.uint8)
+    assert [s.name for s in colour.dominant(pixels, 1.0, 0.0)] == ["red"]
+
+
+def test_a_thing_in_light_and_shadow_has_one_colour() -> None:
+    shaded = (np.array(PURE["yellow"]) * np.linspace(0.55, 1, 500)[:, None]).astype(np.uint8)
+    assert [s.name for s in colour.dominant(shaded, 1.0, 0.1)] == ["yellow"]
+    wall = np.repeat(np.linspace(150, 250, 500)[:, None], 3, axis=1).astype(np.uint8)
+    assert [s.name for s in colour.dominant(wall, 1.0, 0.1)] == ["white"]
+
+
+def test_the_more_a_colour_covers_the_surer_its_name() -> None:
+    pixels = np.array([PURE["red"]] * 700 + [PURE["blue"]] * 300, dtype=np.uint8)
+    red, blue = colour.dominant(pixels, 1.0, 0.2)
+    assert (red.name, blue.name) == ("red", "blue")
+    assert 0.5 < colour.sure(blue) < colour.sure(red) <= 0.95
+
+
+def test_a_dim_picture_is_seen_as_in_full_light_within_bounds() -> None:
+    assert colour.exposure(np.full((50, 50, 3), 255, dtype=np.uint8)) == 1.0
+    assert colour.exposure(np.full((50, 50, 3), 204, dtype=np.uint8)) == pytest.approx(1.25)
+    assert colour.exposure(np.zeros((50, 50, 3), dtype=np.uint8)) == colour.MOST_GAIN
 
 
 def test_every_term_can_be_checked_and_others_not() -> None:
@@ -102,5 +130,6 @@ def test_every_term_can_be_checked_and_others_not() -> None:
     "box", [Box(0, 0, 0.001, 0.001), Box(0.5, 0.5, 0.5, 0.5), Box(0.999, 0.999, 1, 1), Box(0, 0, 1, 0.001)]
 )
 def test_the_smallest_boxes_have_a_colour(box: Box, settings: Settings) -> None:
-    pixels = np.full((50, 80, 3), PURE["red"], dtype=np.uint8)
-    assert [s.name for s in colour.dominant(load_picture(pixels, settings), box, settings)] == ["red"]
+    picture = load_picture(np.full((50, 80, 3), PURE["red"], dtype=np.uint8), settings)
+    inside = pixels_inside(picture, box, outline(picture, box, settings))
+    assert [s.name for s in colour.dominant(inside, 1.0, settings.colour_share)] == ["red"]

@@ -6,13 +6,11 @@ import pytest
 from onprompt import see
 from onprompt.language.ontology import name_of
 from onprompt.settings import Settings, load
-from onprompt.types import Box, Look, Picture, Sighting
+from onprompt.types import Box, Look, Picture
 from onprompt.vision.boxes import distinct, overlaps
-from onprompt.vision.calibration import agreed, calibrated
-from onprompt.vision.detectors import coco, world
-from onprompt.vision.detectors.fused import paired
-from onprompt.vision.detectors.world import letterboxed
+from onprompt.vision.detectors import world, yolo26
 from onprompt.vision.image import load_picture
+from onprompt.vision.letterbox import letterboxed
 from onprompt.vision.look import detector
 from onprompt.vision.vocabulary import COCO
 from tests.conftest import photo
@@ -23,12 +21,12 @@ def seen(name: str, names: list[str], **settings: object) -> list[tuple[str, boo
     return sorted((each.label, each.confidence >= 0.5) for each in found if each.confidence >= 0.5)
 
 
-@pytest.mark.parametrize("which", ["coco", "world", "fused"])
+@pytest.mark.parametrize("which", ["coco", "yolo26", "world", "fused"])
 def test_each_detector_finds_the_cat_and_no_dog(which: str) -> None:
     assert seen("chelsea.png", ["cat", "dog"], detector=which) == [("cat", True)]
 
 
-@pytest.mark.parametrize("which", ["coco", "world", "fused"])
+@pytest.mark.parametrize("which", ["coco", "yolo26", "world", "fused"])
 def test_boxes_are_where_things_are(which: str) -> None:
     bus = see(photo("bus.jpg"), ["bus"], settings=load(detector=which))[0]
     assert bus.box.iou(Box(0.0, 0.21, 1.0, 0.69)) > 0.85
@@ -88,18 +86,18 @@ def test_rivals_are_looked_for_and_a_cell_goes_to_the_likelier_name(settings: Se
     wolf = name_of("wolf")
     words = detector.words([wolf], detector.known([wolf]))
     assert {"wolf", "dog", "fox"} <= set(words)
-    scores = np.full((len(words), 2), 0.02, dtype=np.float32)
-    scores[words.index("wolf")] = 0.6
-    scores[words.index("dog"), 1] = 0.7
-    (claims,) = world.asked_claims(scores, words, [wolf], detector.known([wolf]))
-    assert claims.cells.tolist() == [0]
-    others = world.other_claims(scores, words, detector.known([wolf]))
-    assert [words[index] for index in others.words] == ["dog"]
+    odds = np.full((len(words), 2), -4.0, dtype=np.float32)
+    odds[words.index("wolf")] = 0.5
+    odds[words.index("dog"), 1] = 1.0
+    boxes = np.array([[0, 0, 0.5, 1], [0.5, 0, 1, 1]], dtype=np.float32)
+    finds = world.claim(world.Scored(boxes, words, odds), wolf, ["wolf"])
+    assert finds.boxes.tolist() == boxes.tolist()
+    assert finds.scores == pytest.approx([0.622, 0.5], abs=0.001)  # half a unit of rivalry is taken off the second
 
 
 def test_networks_are_compiled_once_whatever_the_settings(settings: Settings) -> None:
-    first, second = coco.Coco(settings), coco.Coco(load(presence_4=0.95, missing_below=0.1))
-    assert first.network is second.network
+    first, second = yolo26.load(settings), yolo26.load(load(presence_4=0.95, missing_below=0.1))
+    assert first.networks[0] is second.networks[0]
     assert world.World(settings).network is world.World(load(missing_below=0.1)).network
 
 
@@ -123,34 +121,3 @@ def test_overlap_and_duplicates() -> None:
     assert distinct(boxes, scores, np.array([0, 0, 0, 0]), 0.6) == [1, 2]
     assert distinct(boxes, scores, np.array([0, 0, 0, 1]), 0.6) == [1, 2, 3]
     assert distinct(boxes[:0], scores[:0], np.array([], dtype=int), 0.6) == []
-
-
-def test_calibrated_values_are_the_fitted_ones() -> None:
-    """Worked by hand from the curves that bench/calibrate.py printed."""
-    raw = np.array([0.2, 0.5, 0.8], dtype=np.float32)
-    assert calibrated(raw, "world") == pytest.approx([0.320, 0.684, 0.908], abs=0.002)
-    assert calibrated(raw, "picodet") == pytest.approx([0.041, 0.5, 0.959], abs=0.002)
-    assert agreed(0.5, 0.5) == pytest.approx(0.639, abs=0.002)
-    assert agreed(0.9, 0.5) == pytest.approx(0.881, abs=0.002)
-    assert agreed(0.5, 0.9) == pytest.approx(0.806, abs=0.002)
-    assert agreed(0.9, None) == pytest.approx(0.729, abs=0.002)
-    assert agreed(None, 0.9) == pytest.approx(0.495, abs=0.002)
-
-
-def test_what_both_detectors_see_clearly_is_surer_than_what_one_sees() -> None:
-    assert agreed(0.7, 0.7) > agreed(0.7, None)
-    assert agreed(0.7, 0.7) > agreed(None, 0.7)
-    assert agreed(0.9, 0.7) > agreed(0.8, 0.7)
-    rising = calibrated(np.array([0.01, 0.2, 0.5, 0.99], dtype=np.float32), "world")
-    assert (np.diff(rising) > 0).all()
-
-
-def sighting(label: str, box: Box, confidence: float = 0.9) -> Sighting:
-    return Sighting(label, label, box, confidence, "test")
-
-
-def test_sightings_are_paired_by_label_and_place() -> None:
-    here, there = Box(0, 0, 0.5, 0.5), Box(0.5, 0.5, 1, 1)
-    ours = [sighting("dog", here), sighting("cat", there)]
-    theirs = [sighting("dog", there), sighting("dog", here, 0.4)]
-    assert paired(ours, theirs) == [(ours[0], theirs[1]), (ours[1], None), (None, theirs[0])]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from onprompt.settings import Settings
 from onprompt.types import Attribute, Sighting
-from onprompt.vision import colour, geometry, text
+from onprompt.vision import colour, geometry, pose, shape, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,8 @@ def check_colour(asked: str, sighting: Sighting, settings: Settings) -> Measured
     score = (
         1.0 if nearest <= settings.colour_match else settings.minor_score if nearest <= settings.colour_near else 0.0
     )
-    return Measured(score, " and ".join(swatch.name for swatch in sighting.colours))
+    surest = max(sighting.colours, key=lambda swatch: (colour.distance(swatch, asked) == nearest, swatch.share))
+    return Measured(score, " and ".join(swatch.name for swatch in sighting.colours), colour.sure(surest))
 
 
 def check_size(asked: str, sighting: Sighting, settings: Settings) -> Measured | None:
@@ -48,10 +49,37 @@ def check_position(asked: str, sighting: Sighting, settings: Settings) -> Measur
     return Measured(geometry.position_score(sighting.box, asked, settings), sighting.position)
 
 
+def check_action(asked: str, sighting: Sighting, settings: Settings) -> Measured | None:
+    """A posture that a person's joints show. One that they do not show is a mismatch only if they show another."""
+    posture = pose.meant(asked)
+    if posture is None or not sighting.joints:
+        return None
+    shown = {trait.value: trait.confidence for trait in sighting.traits if trait.kind == "action"}
+    if posture in shown:
+        return Measured(1.0, posture, shown[posture])
+    others = {value: sure for value, sure in shown.items() if {value, posture} <= set(pose.EXCLUSIVE)}
+    if not others:
+        return Measured(settings.minor_score, "a posture that joints can't tell", 0.3)
+    return Measured(0.0, max(others, key=others.__getitem__), max(others.values()))
+
+
+def check_shape(asked: str, sighting: Sighting, settings: Settings) -> Measured | None:
+    """A plain shape of the outline; the outline of what is seen in part, or aslant, tells little against it."""
+    wanted = shape.MEANT.get(asked)
+    if wanted is None or sighting.mask is None:
+        return None
+    shown = {trait.value: trait.confidence for trait in sighting.traits if trait.kind == "shape"}
+    if wanted in shown:
+        return Measured(1.0, wanted, shown[wanted])
+    return Measured(settings.minor_score, " or ".join(shown) or "no plain shape", 0.3)
+
+
 CHECKS: dict[str, Callable[[str, Sighting, Settings], Measured | None]] = {
     "color": check_colour,
     "size": check_size,
     "position": check_position,
+    "action": check_action,
+    "shape": check_shape,
 }
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from onprompt.evidence.attributes import Measured, measure, measure_text
 from onprompt.settings import Settings
 from onprompt.types import Attribute, Check, Known, Outcome, Relation, Scene, Sighting, Thing
-from onprompt.vision.geometry import RELATIONS
+from onprompt.vision import relations
 
 ITSELF = 0.8  # IoU from which two sightings are one object under two names
 
@@ -62,8 +62,7 @@ def relation_check(
     target = scene.things[relation.target]
     check = replace(blank, kind="relation", asked=f"{relation.name} {target.phrase}")
     subjects, targets = chosen[blank.thing], chosen[relation.target]
-    holds = RELATIONS.get(relation.name)
-    if holds is None:
+    if relation.name not in relations.RELATIONS and relation.name != "between":
         return replace(check, found=f"nothing here measures {relation.name!r}", outcome=Outcome.UNVERIFIABLE)
     if target.canonical not in known:
         return replace(check, found=f"{target.canonical} can't be looked for", outcome=Outcome.UNVERIFIABLE)
@@ -74,8 +73,34 @@ def relation_check(
     others = [[b for b in targets if a.box.iou(b.box) < ITSELF] for a in subjects]
     if not any(others):
         return replace(check, found="one object would have to be both", outcome=Outcome.MISMATCH, confidence=1.0)
-    likely = [max((holds(a.box, b.box) for b in near), default=0.0) for a, near in zip(subjects, others, strict=True)]
+    if relation.name == "between":
+        ends = between_ends(scene.things[blank.thing], chosen)
+        told = [likely_between(subject, ends) for subject in subjects]
+    else:
+        holds = relations.RELATIONS[relation.name]
+        told = [likeliest(holds, *pair) for pair in zip(subjects, others, strict=True)]
+    likely = [each for each in told if each is not None]
+    if not likely:
+        return replace(check, found="one picture can't tell", outcome=Outcome.UNVERIFIABLE)
     return judged(replace(check, source="boxes", box=subjects[0].box), sum(likely) / len(likely), settings)
+
+
+def likeliest(holds: relations.Related, subject: Sighting, targets: Sequence[Sighting]) -> float | None:
+    """How likely a relation holds with the target that suits best; None where it can be told with none."""
+    told = [likely for target in targets if (likely := holds(subject, target)) is not None]
+    return max(told) if told else None if targets else 0.0
+
+
+def between_ends(thing: Thing, chosen: Sequence[Sequence[Sighting]]) -> list[Sequence[Sighting]]:
+    """The sightings that something is to be between: of each thing that is named, so one list or two."""
+    return [chosen[each.target] for each in thing.relations if each.name == "between"]
+
+
+def likely_between(subject: Sighting, ends: Sequence[Sequence[Sighting]]) -> float | None:
+    """Between one of the first and one of the second; of "two chairs", between any two. None where there is no two."""
+    first, second = ends[0], ends[-1]
+    pairs = [(a, b) for a in first for b in second if a is not b and subject is not a and subject is not b]
+    return max((relations.between(subject, a, b) for a, b in pairs), default=None)
 
 
 def judged(check: Check, likely: float, settings: Settings) -> Check:

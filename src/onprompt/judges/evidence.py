@@ -17,12 +17,16 @@ from onprompt.language.ontology import canonical, name_of
 from onprompt.language.parser import parse
 from onprompt.rubrics.verify import RUBRIC
 from onprompt.settings import Settings
-from onprompt.types import Name, Outcome, Picture, Sample, Scene, Verdict
+from onprompt.types import Name, Outcome, Picture, Sample, Scene, Thing, Verdict
+from onprompt.vision.geometry import SIZE_WORDS
 from onprompt.vision.look import detector, look
+from onprompt.vision.relations import NEED_JOINTS
 from onprompt.vision.text import read_text
 from onprompt.weights.cache import hashes
 
 OURS = ("onprompt", "numpy", "onnxruntime", "opencv-python-headless", "openvino", "pillow", "rapidocr", "spacy")
+MANY = 5  # of one name, from which a closer look is taken
+MEASURED = ("color", "action", "shape")
 
 
 class EvidenceJudge:
@@ -34,7 +38,7 @@ class EvidenceJudge:
     def judge(self, sample: Sample) -> Verdict:
         """The straight line from prompt and image to verdict."""
         scene = weighed(parse(sample.prompt, self.settings), sample.major, self.settings)
-        seen = look(sample.picture, names(scene), self.settings)
+        seen = look(sample.picture, names(scene), self.settings, worth_measuring(scene))
         lines = read_text(sample.picture) if asks_for_text(scene) else ()
         matches = match(scene, seen, lines, self.settings)
         graded = grade(matches, self.settings)
@@ -63,7 +67,26 @@ def names(scene: Scene) -> list[Name]:
     """What to look for, each name once; words of another language may be English ones by chance, so none of these."""
     if "not English" in scene.flags:
         return []
-    return [name_of(label) for label in dict.fromkeys(thing.canonical for thing in scene.things) if label != "text"]
+    fine = {thing.canonical for thing in scene.things if small_or_many(thing)}
+    labels = dict.fromkeys(thing.canonical for thing in scene.things if thing.canonical != "text")
+    return [replace(name_of(label), fine=label in fine) for label in labels]
+
+
+def small_or_many(thing: Thing) -> bool:
+    """Whether something is asked for that is easily overlooked."""
+    return thing.count.low >= MANY or any(
+        each.kind == "size" and SIZE_WORDS.get(each.value) == "small" for each in thing.attributes
+    )
+
+
+def worth_measuring(scene: Scene) -> set[str]:
+    """The names of which more than size and place is asked: that costs a network's look at each sighting."""
+    return {
+        thing.canonical
+        for thing in scene.things
+        if any(each.kind in MEASURED for each in thing.attributes)
+        or any(each.name in NEED_JOINTS for each in thing.relations)
+    }
 
 
 def weighed(scene: Scene, major: Sequence[str], settings: Settings) -> Scene:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from onprompt.types import Attribute, Box, Check, Edit, Picture, Scene, Sighting, Thing, Verdict
+from onprompt.types import Attribute, Box, Check, Edit, Picture, Scene, Sighting, Thing, Verdict, View
 
-FORMAT, PARSED = "onprompt.verify/1", "onprompt.parse/1"
+FORMAT, PARSED, SEEN = "onprompt.verify/2", "onprompt.parse/1", "onprompt.see/1"
 
 
 def document(verdict: Verdict) -> dict[str, Any]:
     """The whole verdict."""
     picture = verdict.picture
+    sure = float(verdict.provenance["settings"]["low_confidence"])
     return {
         "format": FORMAT,
         "image": picture.name,
@@ -27,12 +28,27 @@ def document(verdict: Verdict) -> dict[str, Any]:
         "summary": verdict.summary,
         "prompt_objects": scene_objects(verdict.scene),
         "prompt_global": by_kind(verdict.scene.properties),
-        "image_objects": [sighting_entry(each, picture) for each in verdict.sightings],
+        "image_objects": [sighting_entry(each, picture, sure) for each in verdict.sightings],
         "pairs": [list(pair) for pair in verdict.pairs],
         "differences": [list(pair) for pair in verdict.differences],
-        "extras": [sighting_entry(each, picture) for each in verdict.extras],
+        "extras": [sighting_entry(each, picture, sure) for each in verdict.extras],
         "checks": [check_entry(each, picture) for each in verdict.checks],
         "provenance": dict(verdict.provenance),
+    }
+
+
+def view_document(view: View, sure: float) -> dict[str, Any]:
+    """What a picture holds; what is less sure than `sure` is of low confidence."""
+    return {
+        "format": SEEN,
+        "image": view.picture.name,
+        "image_size": list(view.picture.size),
+        "global": {trait.kind: [{"value": trait.value, "confidence": trait.confidence}] for trait in view.properties},
+        "objects": [sighting_entry(each, view.picture, sure) for each in view.sightings],
+        "text": [
+            {"text": line.text, "bbox": pixels(line.box, view.picture), "confidence": round(line.confidence, 4)}
+            for line in view.lines
+        ],
     }
 
 
@@ -101,23 +117,26 @@ def by_kind(attributes: Iterable[Attribute]) -> dict[str, list[str]]:
     return found
 
 
-def sighting_entry(sighting: Sighting, picture: Picture) -> dict[str, Any]:
+def sighting_entry(sighting: Sighting, picture: Picture, sure: float) -> dict[str, Any]:
     """One object of the image (seed 000, step 2)."""
-    attributes = {
-        "color": [swatch.name for swatch in sighting.colours],
-        "size": [sighting.size] if sighting.size else [],
-        "position": [sighting.position] if sighting.position else [],
-        "text": [sighting.text] if sighting.text else [],
-    }
+    words: dict[str, list[str]] = {}
+    chances: dict[str, list[float]] = {}
+    for trait in sighting.traits:
+        words.setdefault(trait.kind, []).append(trait.value)
+        chances.setdefault(trait.kind, []).append(round(trait.confidence, 4))
+    x, y = sighting.box.centre
     return {
         "object": sighting.word,
         "canonical": sighting.label,
-        "count": 1,
-        "attributes": {kind: values for kind, values in attributes.items() if values},
+        "count": sighting.count[0] if sighting.count[0] == sighting.count[1] else list(sighting.count),
         "bbox": pixels(sighting.box, picture),
+        "center": [round(x, 4), round(y, 4)],
+        "area": round(sighting.box.area, 4),
         "confidence": round(sighting.confidence, 4),
-        "truncated": sighting.truncated,
-        "source": sighting.source,
+        "low_confidence": sighting.confidence < sure,
+        "attributes": words,
+        "attribute_confidence": chances,
+        "detector": sighting.source,
     }
 
 
@@ -137,11 +156,11 @@ def check_entry(check: Check, picture: Picture) -> dict[str, Any]:
 
 
 def pixels(box: Box, picture: Picture) -> list[float]:
-    """Left, top, right, bottom in pixels of the image as it came, upright."""
+    """x, y, width and height in pixels of the image as it came, upright."""
     width, height = picture.size
     return [
         round(box.left * width, 1),
         round(box.top * height, 1),
-        round(box.right * width, 1),
-        round(box.bottom * height, 1),
+        round(box.width * width, 1),
+        round(box.height * height, 1),
     ]

@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from onprompt.errors import UserError
 from onprompt.report.terminal import worst
-from onprompt.types import Outcome, Sighting, Verdict
+from onprompt.types import Outcome, Picture, Sighting, Verdict, View
 
 COLOURS = {
     Outcome.MATCHED: "#2e9e4f",
@@ -27,13 +27,40 @@ ROWS = 30  # findings that are listed below it
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 
+def enlarged(picture: Picture) -> Image.Image:
+    """The picture at the size at which it is drawn."""
+    image = Image.fromarray(picture.pixels)
+    scale = min(WIDTH / image.width, HEIGHT / image.height)
+    size = max(1, round(image.width * scale)), max(1, round(image.height * scale))
+    return image.resize(size, Image.Resampling.LANCZOS)
+
+
+def draw_view(view: View, sure: float) -> Image.Image:
+    """The image with all that was seen in it for sure, and the outlines that were found."""
+    image = enlarged(view.picture)
+    shown = sorted((each for each in view.sightings if each.confidence >= sure), key=lambda each: -each.box.area)
+    for sighting in shown:
+        image = tinted(image, sighting)
+    pen, font = ImageDraw.Draw(image), ImageFont.load_default(17)
+    for sighting in shown:
+        draw_sighting(pen, sighting, COLOURS[Outcome.MATCHED], font, image.size)
+    return image
+
+
+def tinted(image: Image.Image, sighting: Sighting) -> Image.Image:
+    """The image with the outline of a sighting laid over it."""
+    if sighting.mask is None:
+        return image
+    left, top = round(sighting.box.left * image.width), round(sighting.box.top * image.height)
+    size = max(1, round(sighting.box.width * image.width)), max(1, round(sighting.box.height * image.height))
+    veil = Image.fromarray(sighting.mask.astype("uint8") * 70).resize(size, Image.Resampling.BILINEAR)
+    image.paste(Image.new("RGB", size, COLOURS[Outcome.MATCHED]), (left, top), veil)
+    return image
+
+
 def draw(verdict: Verdict) -> Image.Image:
     """The image with its evidence, above a strip that lists every object asked for."""
-    image = Image.fromarray(verdict.picture.pixels)
-    scale = min(WIDTH / image.width, HEIGHT / image.height)
-    image = image.resize(
-        (max(1, round(image.width * scale)), max(1, round(image.height * scale))), Image.Resampling.LANCZOS
-    )
+    image = enlarged(verdict.picture)
     font = ImageFont.load_default(17)
     pen = ImageDraw.Draw(image)
     for sighting, index in shown(verdict):
@@ -109,8 +136,18 @@ def can_write(path: Path, image: str) -> None:
 
 
 def save(verdict: Verdict, path: Path) -> None:
-    """Write the picture; the file's ending says in which format."""
+    """Write a verdict's picture."""
+    write(draw(verdict), path)
+
+
+def save_view(view: View, path: Path, sure: float) -> None:
+    """Write the picture of what was seen."""
+    write(draw_view(view, sure), path)
+
+
+def write(image: Image.Image, path: Path) -> None:
+    """Write a picture; the file's ending says in which format."""
     try:
-        draw(verdict).save(path)
+        image.save(path)
     except (OSError, ValueError) as error:
         raise UserError(f"can't write the picture to {path}: {error}") from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from onprompt.types import Edit, Outcome, Scene, Sighting, Thing, Verdict
+from onprompt.types import Edit, Outcome, Scene, Sighting, Thing, Verdict, View
 
 STYLES = {
     Outcome.MATCHED: "green",
@@ -39,6 +39,17 @@ def lines(verdict: Verdict) -> Iterator[Line]:
     yield f"  {verdict.summary}", ""
     yield f"  {figures(verdict)}", ""
     yield f"({verdict.score})", "bold"
+
+
+def view_lines(view: View, sure: float, faint: float) -> Iterator[str]:
+    """What a picture holds: its sure objects, those that may be there, its text, and what is true of it as a whole."""
+    shown = [each for each in view.sightings if each.confidence >= faint]
+    for each in shown:
+        yield sighting_line(each) + (" [LOW_CONFIDENCE]" if each.confidence < sure else "")
+    if not shown:
+        yield "no object that was looked for"
+    yield from (f'text "{line.text}" ({line.confidence:.2f})' for line in view.lines)
+    yield "the picture: " + ", ".join(f"{each.value} ({each.confidence:.2f})" for each in view.properties)
 
 
 def figures(verdict: Verdict) -> str:
@@ -91,10 +102,10 @@ def image_lines(verdict: Verdict) -> Iterator[str]:
 
 
 def sighting_line(sighting: Sighting) -> str:
-    """`dog 0.93: brown, large, left`."""
-    colours = "/".join(swatch.name for swatch in sighting.colours)
-    details = filter(None, [colours, sighting.size, sighting.position, f'"{sighting.text}"' if sighting.text else ""])
-    return f"{sighting.word} {sighting.confidence:.2f}: {', '.join(details)}"
+    """`dog 0.93: brown, large, left`; a crowd with its range."""
+    number = "" if sighting.count == (1, 1) else f"{sighting.count[0]} to {sighting.count[1]} × "
+    details = [f'"{sighting.text}"'] if sighting.text else [each.value for each in sighting.traits]
+    return f"{number}{sighting.word} {sighting.confidence:.2f}: {', '.join(details)}"
 
 
 def worst(verdict: Verdict, index: int) -> Outcome:

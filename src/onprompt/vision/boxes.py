@@ -8,23 +8,32 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float32]
 
 
-def overlaps(box: Floats, others: Floats) -> Floats:
-    """IoU of one box (left, top, right, bottom) with each of many."""
-    low, high = np.maximum(box[:2], others[:, :2]), np.minimum(box[2:], others[:, 2:])
-    shared = np.clip(high - low, 0, None).prod(axis=1)
-    areas = (others[:, 2:] - others[:, :2]).prod(axis=1) + (box[2:] - box[:2]).prod()
-    result: Floats = shared / np.maximum(areas - shared, 1e-9)
+def overlaps(some: Floats, others: Floats) -> Floats:
+    """IoU of each of some boxes (left, top, right, bottom) with each of others: a table, or a row for a single box."""
+    first = some[..., None, :]
+    low, high = np.maximum(first[..., :2], others[:, :2]), np.minimum(first[..., 2:], others[:, 2:])
+    sides = np.maximum(high - low, 0)
+    shared = sides[..., 0] * sides[..., 1]
+    joint = area(first) + area(others) - shared
+    result: Floats = shared / np.maximum(joint, 1e-9)
+    return result
+
+
+def area(boxes: Floats) -> Floats:
+    """Of each box."""
+    result: Floats = (boxes[..., 2] - boxes[..., 0]) * (boxes[..., 3] - boxes[..., 1])
     return result
 
 
 def distinct(boxes: Floats, scores: Floats, groups: NDArray[np.int_], overlap: float) -> list[int]:
     """Non-maximum suppression: of boxes of one group that overlap more, the surest stays. Surest first."""
     order = np.argsort(-scores, kind="stable")
+    boxes, groups = boxes[order], groups[order]
+    same = (overlaps(boxes, boxes) > overlap) & (groups[:, None] == groups)
+    left = np.ones(len(order), dtype=bool)
     kept: list[int] = []
-    while len(order):
-        best = int(order[0])
-        kept.append(best)
-        rest = order[1:]
-        same = (groups[rest] == groups[best]) & (overlaps(boxes[best], boxes[rest]) > overlap)
-        order = rest[~same]
+    for place in range(len(order)):
+        if left[place]:
+            kept.append(int(order[place]))
+            left &= ~same[place]
     return kept

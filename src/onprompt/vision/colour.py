@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import math
+import itertools
 from functools import cache
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from onprompt.settings import Settings
-from onprompt.types import Box, Picture, Swatch
+from onprompt.types import Swatch
 
 Floats = NDArray[np.float64]
 
 # What people call by each term: a term is a region, so each has several examples, from dark to light.
 EXAMPLES = {
-    "red": "c00000 e01818 ff2020 900c10 a82828 d04038 701018",
+    "red": "c00000 e01818 ff2020 900c10 a82828 d04038 701018 480810",
     "orange": "ff8000 e86c10 ff9c38 d06018 ffb060 f05820",
     "yellow": "ffe000 ffff40 e8c818 d0b020 fff080 c8b848",
     "green": "008000 20a030 58b850 88c848 205020 608038 a0d890 00b050 305838",
@@ -48,10 +47,18 @@ SHADES = {
     "blond": "e0c890 c8a860 f0dca8",
     "blonde": "e0c890 c8a860 f0dca8",
 }
-LEVELS = 16  # a channel, in the table of named colours
-STEP = 256 // LEVELS
-SAMPLE = 2000  # pixels looked at in an object: more do not change its dominant colours
 DARK, LIGHT = 40.0, 65.0  # L* below which a colour is dark, above which it is light
+SAMPLE = 3000  # pixels looked at in an object: more do not change its dominant colours
+GREYS = ("black", "gray", "white")
+# Pixels of one hue are one colour in light and shadow. Where one hue ends and the next begins, in degrees of CIELAB:
+HUES = (-15, 20, 45, 72, 108, 200, 300, 330, 345)
+LEAST_CHROMA, LEAST_CHROMA_IN_SHADOW = 16.0, 12.0  # below it, a pixel has no hue
+SHADOW = 30.0  # L* below which a pixel lies in shadow: black, unless it has a hue
+WHITE = 75.0  # L* from which the lit part of a colourless surface is white
+SHADED = 35.0  # how much darker, in L*, a white surface may be where it is turned away from the light
+LIT = (45.0, 85.0)  # of the pixels of one hue, by lightness: those between these percentiles show its colour
+BRIGHT_SCENE, MOST_GAIN = 95.0, 1.5  # percentile of the picture's light that is taken as full, and how far it is raised
+STRAY = 0.02  # hues that cover less than this share of an object are left out
 
 
 def to_lab(rgb: NDArray[np.uint8]) -> Floats:
@@ -110,26 +117,16 @@ def delta_e(a: Floats, b: Floats) -> Floats:
 
 
 @cache
-def basic_examples() -> tuple[tuple[str, ...], Floats]:
-    """All examples of the eleven basic terms, and the term of each."""
-    names = tuple(term for term in EXAMPLES for _ in examples(term))
-    return names, np.concatenate([examples(term) for term in EXAMPLES])
+def hued_examples() -> tuple[tuple[str, ...], Floats]:
+    """All examples of the basic terms that have a hue, and the term of each."""
+    terms = [term for term in EXAMPLES if term not in GREYS]
+    return tuple(term for term in terms for _ in examples(term)), np.concatenate([examples(term) for term in terms])
 
 
-def names_of(lab: Floats) -> list[str]:
-    """For each row, the basic term whose nearest example is nearest."""
-    names, known = basic_examples()
-    return [names[index] for index in delta_e(lab[:, None], known).argmin(axis=1)]
-
-
-@cache
-def table() -> NDArray[np.uint8]:
-    """The number of the basic term of each colour of a coarse RGB cube: naming a pixel is then one look-up."""
-    levels = (np.arange(LEVELS) * STEP + STEP // 2).astype(np.uint8)
-    cube = np.stack(np.meshgrid(levels, levels, levels, indexing="ij"), axis=-1).reshape(-1, 3)
-    terms_in_order = list(EXAMPLES)
-    named = [terms_in_order.index(name) for name in names_of(to_lab(cube))]
-    return np.array(named, dtype=np.uint8).reshape(LEVELS, LEVELS, LEVELS)
+def name_of(lab: Floats) -> str:
+    """The basic term, of those that have a hue, whose nearest example is nearest."""
+    names, known = hued_examples()
+    return names[int(delta_e(lab, known).argmin())]
 
 
 def distance(swatch: Swatch, term: str) -> float:
@@ -141,34 +138,68 @@ def distance(swatch: Swatch, term: str) -> float:
     return float(delta_e(lab, examples(base)).min())
 
 
-def dominant(picture: Picture, box: Box, settings: Settings) -> tuple[Swatch, ...]:
-    """The colours that cover most of the ellipse inside a box, the largest share first."""
-    pixels = ellipse_pixels(picture.pixels, box)
-    cells = pixels // STEP
-    named = table()[cells[:, 0], cells[:, 1], cells[:, 2]]
-    shares = np.bincount(named, minlength=len(EXAMPLES)) / len(named)
-    largest = [
-        int(index) for index in np.argsort(-shares, kind="stable") if shares[index] >= max(settings.colour_share, 1e-9)
-    ]
-    return tuple(swatch(list(EXAMPLES)[index], float(shares[index]), pixels[named == index]) for index in largest)
+def exposure(pixels: NDArray[np.uint8]) -> float:
+    """How much brighter a picture should be for its lights to be full: people discount dim light."""
+    small = pixels[:: max(1, pixels.shape[0] // 120), :: max(1, pixels.shape[1] // 120)]
+    lights = float(np.percentile(small.max(axis=-1), BRIGHT_SCENE))
+    return min(MOST_GAIN, 255 / max(lights, 1.0))
 
 
-def swatch(name: str, share: float, pixels: NDArray[np.uint8]) -> Swatch:
-    """All pixels of one name as one colour: their median."""
+def dominant(pixels: NDArray[np.uint8], gain: float, least: float) -> tuple[Swatch, ...]:
+    """The colours that cover at least so much of an object, given its pixels in rows, the largest share first."""
+    some = pixels[:: max(1, len(pixels) // SAMPLE)]
+    lit = np.clip(some * gain, 0, 255).astype(np.uint8)
+    lab = to_lab(lit)
+    shares: dict[str, float] = {}
+    members: dict[str, list[NDArray[np.bool_]]] = {}
+    for name, part in (*colourless(lab), *coloured(lab)):
+        shares[name] = shares.get(name, 0.0) + float(part.mean())
+        members.setdefault(name, []).append(part)
+    largest = sorted((name for name in shares if shares[name] >= max(least, 1e-9)), key=lambda name: -shares[name])
+    return tuple(swatch(name, shares[name], some[np.any(members[name], axis=0)], gain) for name in largest)
+
+
+def hueless(lab: Floats) -> NDArray[np.bool_]:
+    """The pixels that have no hue; in shadow less of it is needed."""
+    needed = np.where(lab[:, 0] < SHADOW, LEAST_CHROMA_IN_SHADOW, LEAST_CHROMA)
+    found: NDArray[np.bool_] = np.hypot(lab[:, 1], lab[:, 2]) <= needed
+    return found
+
+
+def colourless(lab: Floats) -> list[tuple[str, NDArray[np.bool_]]]:
+    """Black, grey and white parts. A surface whose lit part is white is white in its own shade, too."""
+    plain = hueless(lab)
+    black = plain & (lab[:, 0] < SHADOW)
+    rest = plain & ~black
+    top = float(np.percentile(lab[rest, 0], 75)) if rest.any() else 0.0
+    white = rest & (lab[:, 0] >= top - SHADED) if top >= WHITE else np.zeros_like(rest)
+    return [("black", black), ("white", white), ("gray", rest & ~white)]
+
+
+def coloured(lab: Floats) -> list[tuple[str, NDArray[np.bool_]]]:
+    """The parts that have a hue, each named by how it looks where light falls on it."""
+    hue = (np.degrees(np.arctan2(lab[:, 2], lab[:, 1])) - HUES[0]) % 360 + HUES[0]
+    has_hue = ~hueless(lab)
+    found = []
+    for low, high in itertools.pairwise(HUES):
+        part = has_hue & (hue >= low) & (hue < high)
+        if part.mean() >= STRAY:
+            dark, light = np.percentile(lab[part, 0], LIT)
+            shown = part & (lab[:, 0] >= dark) & (lab[:, 0] <= light)
+            found.append((name_of(np.median(lab[shown], axis=0)), part))
+    return found
+
+
+def sure(swatch: Swatch) -> float:
+    """How sure the name of a colour is: the more of the object it covers, the less chance has a part in it."""
+    return round(min(0.95, 0.35 + 0.65 * swatch.share), 4)
+
+
+def swatch(name: str, share: float, pixels: NDArray[np.uint8], gain: float) -> Swatch:
+    """One colour of an object: as it is in the file, and in CIELAB as it would be in full light."""
     rgb = np.median(pixels, axis=0).astype(np.uint8)
-    lab = to_lab(rgb[None])[0]
+    full = np.clip(np.median(pixels, axis=0) * gain, 0, 255).astype(np.uint8)
+    lab = to_lab(full[None])[0]
     return Swatch(
         name, (int(rgb[0]), int(rgb[1]), int(rgb[2])), (float(lab[0]), float(lab[1]), float(lab[2])), round(share, 4)
     )
-
-
-def ellipse_pixels(pixels: NDArray[np.uint8], box: Box) -> NDArray[np.uint8]:
-    """Pixels inside the ellipse that touches the box's sides: corners are mostly background."""
-    height, width = pixels.shape[:2]
-    left, right = int(box.left * width), max(int(box.left * width) + 1, round(box.right * width))
-    top, bottom = int(box.top * height), max(int(box.top * height) + 1, round(box.bottom * height))
-    step = max(1, math.isqrt((bottom - top) * (right - left) // SAMPLE))
-    crop = pixels[top:bottom:step, left:right:step]
-    y, x = (np.abs((np.arange(side) + 0.5) / side * 2 - 1) for side in crop.shape[:2])
-    found: NDArray[np.uint8] = crop[y[:, None] ** 2 + x**2 <= 1]
-    return found if len(found) else crop.reshape(-1, 3)

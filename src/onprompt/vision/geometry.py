@@ -1,8 +1,8 @@
-"""Size, place, and how two boxes stand to each other. Each relation is a pure function with an answer in [0, 1]."""
+"""The size of an object, its place in the picture, and whether the edge cuts it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 
 from onprompt.settings import Settings
 from onprompt.types import Box
@@ -25,9 +25,26 @@ OFFSET = 0.05  # how far past its third of the picture an object may reach and s
 EDGE = 0.005  # a box this near to the picture's edge may go on beyond it
 
 
+def ramp(value: float, low: float, high: float) -> float:
+    """0 up to `low`, 1 from `high`, in a straight line between; the other way round where `low` is the larger."""
+    return min(1.0, max(0.0, (value - low) / (high - low)))
+
+
 def size_of(box: Box, settings: Settings) -> str:
     """Small, medium or large, by the box's share of the picture."""
     return SIZES[(box.area > settings.small_area) + (box.area > settings.medium_area)]
+
+
+def sure_of_size(box: Box, settings: Settings) -> float:
+    """How far the box is from the next size: sure where its area is off by half as much again."""
+    apart = min(abs(math.log(max(box.area, 1e-9) / limit)) for limit in (settings.small_area, settings.medium_area))
+    return 0.5 + 0.5 * ramp(apart, 0.0, math.log(1.5))
+
+
+def sure_of_position(box: Box) -> float:
+    """How far the centre is from the next third: sure where it is off by as much as is tolerated."""
+    apart = min(abs(at - line) for at in box.centre for line in (1 / 3, 2 / 3))
+    return 0.5 + 0.5 * ramp(apart, 0.0, OFFSET)
 
 
 def position_of(box: Box) -> str:
@@ -61,69 +78,3 @@ def axis_score(at: float, third: int, settings: Settings) -> float:
 def truncated(box: Box) -> bool:
     """Whether the picture's edge seems to cut the object."""
     return box.left < EDGE or box.top < EDGE or box.right > 1 - EDGE or box.bottom > 1 - EDGE
-
-
-def share(x: float) -> float:
-    """Cut to [0, 1]."""
-    return min(1.0, max(0.0, x))
-
-
-def shared_width(a: Box, b: Box) -> float:
-    """How much of the narrower box's width the two have in common."""
-    narrow = min(a.width, b.width)
-    return share((min(a.right, b.right) - max(a.left, b.left)) / narrow) if narrow else 0.0
-
-
-def shared_height(a: Box, b: Box) -> float:
-    """How much of the lower box's height the two have in common."""
-    low = min(a.height, b.height)
-    return share((min(a.bottom, b.bottom) - max(a.top, b.top)) / low) if low else 0.0
-
-
-def left_of(a: Box, b: Box) -> float:
-    """The centre lies to the left, measured in mean widths: .5 where they are level."""
-    return share(0.5 + (b.centre[0] - a.centre[0]) / max(a.width + b.width, 1e-6) * 2)
-
-
-def right_of(a: Box, b: Box) -> float:
-    """The mirror of left_of."""
-    return left_of(b, a)
-
-
-def above(a: Box, b: Box) -> float:
-    """The centre lies higher, measured in mean heights: .5 where they are level."""
-    return share(0.5 + (b.centre[1] - a.centre[1]) / max(a.height + b.height, 1e-6) * 2)
-
-
-def below(a: Box, b: Box) -> float:
-    """The mirror of above."""
-    return above(b, a)
-
-
-def on(a: Box, b: Box) -> float:
-    """Its foot stands within the other's height, or a tenth of its own above it, and within the other's width."""
-    gap = max(b.top - a.bottom, a.bottom - b.bottom) / max(a.height, 1e-6)
-    return shared_width(a, b) * share(1.5 - 5 * max(0.0, gap)) * (1.0 if a.centre[1] <= b.bottom else 0.0)
-
-
-def under(a: Box, b: Box) -> float:
-    """Lower than the other, and within its width."""
-    return below(a, b) * shared_width(a, b)
-
-
-def next_to(a: Box, b: Box) -> float:
-    """Level with the other and no further from it than their mean width."""
-    gap = max(a.left, b.left) - min(a.right, b.right)
-    near = share(1.5 - max(0.0, gap) / max((a.width + b.width) / 2, 1e-6))
-    return near * share(0.5 + shared_height(a, b))
-
-
-RELATIONS: dict[str, Callable[[Box, Box], float]] = {
-    "left of": left_of,
-    "right of": right_of,
-    "above": above,
-    "below": below,
-    "on": on,
-    "under": under,
-    "next to": next_to,
-}

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from onprompt import plugins
 from onprompt.settings import Settings
-from onprompt.types import Detector, Look, Name, Picture, Seen, Sighting
-from onprompt.vision import colour, geometry
+from onprompt.types import Box, Detector, Look, Name, Picture, Seen, Sighting, Trait
+from onprompt.vision import colour, geometry, masks, pose, shape
+
+PEOPLE = frozenset({"person"})
+CROWD = 10  # sure sightings of one name from which it is a crowd, whose number is a range
+HIDDEN = 0.3  # share of a box that another object in front of it covers, from which it is partly hidden
 
 loaded: dict[Settings, Detector] = {}
 loading = threading.Lock()
@@ -24,19 +28,99 @@ def detector(settings: Settings) -> Detector:
         return loaded[settings]
 
 
-def look(picture: Picture, names: Sequence[Name], settings: Settings) -> Seen:
-    """What the detector sees, each sighting measured; colours are read only of what was asked for."""
+def look(picture: Picture, names: Sequence[Name], settings: Settings, closely: Collection[str] | None = None) -> Seen:
+    """What the detector sees, each sighting measured.
+
+    Size and place are told of all; masks, colours, shape and posture cost more, and are told of sure sightings of the
+    names in `closely`; without it, of all names that were asked for.
+    """
     seen = detector(settings).see([Look(picture, names)])[0]
-    measured = (measure(sighting, picture, settings, sighting.label in seen.known) for sighting in seen.sightings)
-    return Seen(tuple(measured), seen.known)
+    wanted = set(seen.known if closely is None else closely)
+    placed = [place(each, seen.sightings, settings) for each in seen.sightings]
+    chosen = [each for each in placed if each.label in wanted and each.confidence >= settings.missing_below]
+    people = pose.people(picture, settings) if any(is_person(each) for each in chosen) else ()
+    gain = colour.exposure(picture.pixels)
+    measured = [measure(each, picture, gain, people, settings) if each in chosen else each for each in placed]
+    return Seen((*measured, *crowds(measured, settings)), seen.known)
 
 
-def measure(sighting: Sighting, picture: Picture, settings: Settings, with_colour: bool) -> Sighting:
-    """Size, place, colour and whether the edge cuts it."""
+def place(sighting: Sighting, all_of_them: Sequence[Sighting], settings: Settings) -> Sighting:
+    """Size, position, and what keeps it from being seen whole."""
+    size, position = geometry.size_of(sighting.box, settings), geometry.position_of(sighting.box)
+    notes = [
+        Trait("size", size, geometry.sure_of_size(sighting.box, settings)),
+        Trait("position", position, geometry.sure_of_position(sighting.box)),
+    ]
+    if cut := geometry.truncated(sighting.box):
+        notes.append(Trait("visibility", "truncated", 1.0))
+    covered = max((cover(sighting, other) for other in all_of_them if other is not sighting), default=0.0)
+    if covered >= HIDDEN:
+        notes.append(Trait("visibility", "occluded", round(min(1.0, covered), 4)))
     return replace(
         sighting,
-        size=geometry.size_of(sighting.box, settings),
-        position=geometry.position_of(sighting.box),
-        truncated=geometry.truncated(sighting.box),
-        colours=colour.dominant(picture, sighting.box, settings) if with_colour else (),
+        size=size,
+        position=position,
+        truncated=cut,
+        traits=(*sighting.traits, *notes),
     )
+
+
+def cover(behind: Sighting, before: Sighting) -> float:
+    """The share of a box that another covers whose foot is lower, and which is another thing, surely seen."""
+    lower = before.box.bottom > behind.box.bottom and before.confidence >= 0.5
+    smaller = before.box.area < behind.box.area  # what is larger may be what it stands on
+    same = behind.box.iou(before.box) >= 0.5  # one thing under two names, or twice
+    return behind.box.overlap(before.box).area / behind.box.area if lower and smaller and not same else 0.0
+
+
+def is_person(sighting: Sighting) -> bool:
+    """Whether a sighting is of a human being, by the detector's word or a word for one."""
+    return sighting.word in PEOPLE or sighting.word in ("man", "woman", "boy", "girl", "child", "baby")
+
+
+def measure(
+    sighting: Sighting, picture: Picture, gain: float, people: Sequence[pose.Person], settings: Settings
+) -> Sighting:
+    """Mask, colours, shape and posture."""
+    mask = masks.outline(picture, sighting.box, settings) if sighting.mask is None else sighting.mask
+    colours = colour.dominant(masks.pixels_inside(picture, sighting.box, mask), gain, settings.colour_share)
+    traits = [
+        *(Trait("color", each.name, colour.sure(each)) for each in colours),
+        *sighting.traits,
+        *([] if sighting.truncated else shape.traits(mask, aspect(sighting.box, picture))),
+    ]
+    someone = pose.who(people, sighting.box) if is_person(sighting) else None
+    if someone is None:
+        return replace(sighting, mask=mask, colours=colours, traits=tuple(traits))
+    size = picture.pixels.shape[1], picture.pixels.shape[0]
+    joints = tuple((name, (float(at[0] / size[0]), float(at[1] / size[1]))) for name, at in someone.joints.items())
+    return replace(sighting, mask=mask, colours=colours, joints=joints, traits=(*traits, *pose.traits(someone)))
+
+
+def aspect(box: Box, picture: Picture) -> float:
+    """Width over height of a box, in pixels."""
+    height, width = picture.pixels.shape[:2]
+    return float(box.width * width / max(box.height * height, 1e-6))
+
+
+def crowds(sightings: Sequence[Sighting], settings: Settings) -> list[Sighting]:
+    """For each name with very many sightings, one that stands for all: at least the sure ones, at most all."""
+    by_label: dict[str, list[Sighting]] = {}
+    for each in sightings:
+        by_label.setdefault(each.label, []).append(each)
+    found = []
+    for label, mine in by_label.items():
+        sure = sum(each.confidence >= settings.low_confidence for each in mine)
+        if sure >= CROWD:
+            around = Box(
+                min(each.box.left for each in mine),
+                min(each.box.top for each in mine),
+                max(each.box.right for each in mine),
+                max(each.box.bottom for each in mine),
+            )
+            # As many as are sure is the least; those that small size and crowding hide are at most half as many again.
+            most = max(len(mine), round(sure * 1.5))
+            found.append(
+                Sighting(label, mine[0].word, around, settings.missing_below, mine[0].source, count=(sure, most))
+            )
+    return found

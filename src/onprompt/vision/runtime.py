@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import openvino as ov
 from numpy.typing import NDArray
+
+Given = TypeVar("Given")
+Made = TypeVar("Made")
 
 
 @cache
@@ -25,6 +31,19 @@ def taking_pixels(model: ov.Model, index: int, mean: Sequence[float], spread: Se
     image.model().set_layout(ov.Layout("NCHW"))
     image.preprocess().convert_element_type(ov.Type.f32).mean(list(mean)).scale(list(spread))
     return steps.build()
+
+
+def in_order(work: Callable[[Given], Made], items: Iterable[Given]) -> Iterator[Made]:
+    """What `work` makes of each item, in their order, by a few threads that never run far ahead of who takes it."""
+    ahead = os.cpu_count() or 1
+    with ThreadPoolExecutor(ahead) as pool:
+        under_way: deque[Future[Made]] = deque()
+        for item in items:
+            under_way.append(pool.submit(work, item))
+            if len(under_way) > ahead:
+                yield under_way.popleft().result()
+        while under_way:
+            yield under_way.popleft().result()
 
 
 class Network:

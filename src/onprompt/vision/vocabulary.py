@@ -56,6 +56,11 @@ def resolve_all(names: Iterable[Name], words: Collection[str], subtype_score: fl
     return {name.label: known for name in names if (known := resolve(name, words, subtype_score))}
 
 
+def asked_by(word: str, known: Mapping[str, Known]) -> list[str]:
+    """The names that a word answers for; its own where nobody asked."""
+    return [name for name, how in known.items() if word in how.words] or [word]
+
+
 def plain(name: str) -> str:
     """`crow_(bird)` → `crow`, `Infant bed` → `infant bed`."""
     return " ".join(re.sub(r"\(.*?\)", "", name.replace("_", " ")).lower().split())

@@ -3,47 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import openvino as ov
-from numpy.typing import NDArray
 from openvino import opset13 as op
 
+from onprompt.vision.blocks import Blocks, Node, upsample
 from onprompt.weights.torchfile import Tensors
 
-Node = Any  # OpenVINO's nodes carry no types
-STRIDES = (8, 16, 32)
 BINS = 16  # a box side is a distribution over 16 distances
 TEXT_WIDTH = 512
 
 
-class Graph:
-    """The blocks of the network. A prefix such as `model.12.` finds a block's tensors and its shapes."""
-
-    def __init__(self, tensors: Tensors) -> None:
-        self.tensors = tensors
-
-    def get(self, name: str) -> NDArray[np.float32]:
-        return self.tensors[name].astype(np.float32)
-
-    def has(self, name: str) -> bool:
-        return name in self.tensors
-
-    def plain_conv(self, x: Node, prefix: str) -> Node:
-        """A 1 × 1 convolution with bias."""
-        y = op.convolution(x, self.get(prefix + "weight"), [1, 1], [0, 0], [0, 0], [1, 1])
-        return op.add(y, self.get(prefix + "bias").reshape(1, -1, 1, 1))
-
-    def conv(self, x: Node, prefix: str, stride: int = 1, act: bool = True) -> Node:
-        """Convolution with its batch norm folded in, then SiLU."""
-        bn = prefix + "bn."
-        scale = self.get(bn + "weight") / np.sqrt(self.get(bn + "running_var") + 1e-3)
-        kernel = self.get(prefix + "conv.weight") * scale.reshape(-1, 1, 1, 1)
-        shift = self.get(bn + "bias") - self.get(bn + "running_mean") * scale
-        pad = [kernel.shape[-1] // 2] * 2
-        y = op.add(op.convolution(x, kernel, [stride] * 2, pad, pad, [1, 1]), shift.reshape(1, -1, 1, 1))
-        return op.swish(y) if act else y
+class Graph(Blocks):
+    """What YOLO-World adds: blocks that look at the words."""
 
     def bottlenecks(self, x: Node, prefix: str, shortcut: bool) -> list[Node]:
         """The split halves of `cv1` and each bottleneck after them."""
@@ -89,13 +62,6 @@ class Graph:
         y = op.add(op.multiply(y, self.get(prefix + "0.weight")), self.get(prefix + "0.bias"))
         return self.linear(y, prefix + "1.")
 
-    def sppf(self, x: Node, prefix: str) -> Node:
-        parts = [self.conv(x, prefix + "cv1.")]
-        for _ in range(3):
-            pool = op.max_pool(parts[-1], [1, 1], [1, 1], [2, 2], [2, 2], [5, 5], "floor", "explicit", "i32", 0)
-            parts.append(pool.output(0))
-        return self.conv(op.concat(parts, 1), prefix + "cv2.")
-
     def picture_into_text(self, levels: list[Node], text: Node, prefix: str) -> Node:
         """The words look at a 3 × 3 summary of the picture on each level (image pooling attention)."""
         width, heads = self.get(prefix + "proj.weight").shape[1], 8
@@ -130,20 +96,6 @@ class Graph:
         words = op.normalize_l2(text, np.array([1]), 1e-12, "add")
         scale = np.exp(self.get(head + "logit_scale"))
         return op.sigmoid(op.add(op.multiply(op.matmul(words, pixels, False, False), scale), self.get(head + "bias")))
-
-
-def upsample(x: Node) -> Node:
-    """Twice as wide and high, nearest neighbour."""
-    scales = np.array([2, 2], dtype=np.float32)
-    return op.interpolate(
-        x,
-        scales,
-        "nearest",
-        "scales",
-        axes=np.array([2, 3]),
-        nearest_mode="floor",
-        coordinate_transformation_mode="asymmetric",
-    )
 
 
 def build(tensors: Tensors) -> ov.Model:

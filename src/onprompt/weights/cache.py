@@ -36,6 +36,11 @@ def state(file: File, settings: Settings) -> str:
     return "ready" if digest(path) == file.sha256 else "damaged"
 
 
+def is_here(name: str, settings: Settings) -> bool:
+    """Whether a file lies in the cache; what it holds is looked at when it is used."""
+    return all(location(file, settings).is_file() for file in find([name]))
+
+
 def digest(path: Path) -> str:
     """The sha256 of a file, as hexadecimal text."""
     with path.open("rb") as stream:

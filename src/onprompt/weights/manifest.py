@@ -25,6 +25,7 @@ class File:
     sha256: str
     licence: str
     sources: tuple[str, ...]
+    optional: bool = False  # fetched only when it is named
 
     @property
     def permissive(self) -> bool:

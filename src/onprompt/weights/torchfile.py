@@ -29,7 +29,7 @@ STORAGES = {
 
 # The module classes of the files that we read. They become empty shells: names with attributes, no behaviour.
 SHELLS = {
-    "torch": {"device"},
+    "torch": {"Size", "device"},
     "torch.nn.modules.activation": {"SiLU"},
     "torch.nn.modules.batchnorm": {"BatchNorm2d"},
     "torch.nn.modules.container": {"ModuleList", "Sequential"},
@@ -41,10 +41,11 @@ SHELLS = {
     "ultralytics.nn.modules.block": {
         *("Bottleneck", "C2f", "C2fAttn", "ContrastiveHead", "DFL"),
         *("ImagePoolingAttn", "MaxSigmoidAttnBlock", "SPPF"),
+        *("Attention", "C2PSA", "C3k", "C3k2", "PSABlock"),
     },
-    "ultralytics.nn.modules.conv": {"Concat", "Conv"},
-    "ultralytics.nn.modules.head": {"WorldDetect"},
-    "ultralytics.nn.tasks": {"WorldModel"},
+    "ultralytics.nn.modules.conv": {"Concat", "Conv", "DWConv"},
+    "ultralytics.nn.modules.head": {"Detect", "WorldDetect"},
+    "ultralytics.nn.tasks": {"DetectionModel", "WorldModel"},
 }
 
 
@@ -123,7 +124,7 @@ class RebuildParameter:
 
 
 def read_tensors(path: Path) -> Tensors:
-    """Parameters and buffers of the module stored in `path`, by their dotted names."""
+    """Parameters, buffers and other arrays of the module stored in `path`, by their dotted names."""
     try:
         with zipfile.ZipFile(path) as archive:
             pickled = next(name for name in archive.namelist() if name.endswith("data.pkl"))
@@ -140,7 +141,7 @@ def read_tensors(path: Path) -> Tensors:
 def collect(module: Shell, prefix: str, keep: Callable[[str, NDArray[Any]], None]) -> None:
     """Walk a tree of shells and hand over each array with its dotted name."""
     state = cast(dict[str, dict[str, Any]], module.__dict__)
-    for name, value in (state["_parameters"] | state["_buffers"]).items():
+    for name, value in (state["_parameters"] | state["_buffers"] | state).items():
         if isinstance(value, np.ndarray):
             keep(prefix + name, value)
     for name, child in state["_modules"].items():

@@ -1,81 +1,82 @@
-"""Two detectors that look at the same picture: what both see is surer than what one sees alone."""
+"""Two detectors that look at the same picture, YOLO26 and YOLO-World: what both know, both tell, and are fused."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from onprompt.settings import Settings
-from onprompt.types import Look, Name, Picture, Seen, Sighting
-from onprompt.vision.calibration import agreed
-from onprompt.vision.detectors import coco, world
+from onprompt.types import Known, Look, Name, Picture, Seen, Sighting
+from onprompt.vision.closed import Closed
+from onprompt.vision.detectors import coco, world, yolo26
+from onprompt.vision.ranking import Finds, sightings
 from onprompt.vision.vocabulary import COCO
-
-SAME_OBJECT = 0.5  # IoU from which two boxes of one label are one object
 
 
 class Fused:
-    """PicoDet and YOLO-World."""
-
-    files = (*coco.Coco.files, *world.World.files)
+    """A closed detector that sees 80 kinds well, and an open one that knows many more names."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        low = settings.model_copy(update={"missing_below": 0.05})  # weak sightings may add up
-        self.coco = coco.Coco(low)
-        self.world = world.World(low)
+        self.closed = yolo26.load(settings)
+        self.open = world.load(settings)
+        self.files = (*self.closed.files, *self.open.files)
 
     def see(self, looks: Sequence[Look]) -> list[Seen]:
         """One picture after the other: each already keeps all cores busy."""
         return [self.see_one(look.picture, look.names) for look in looks]
 
     def see_one(self, picture: Picture, names: Sequence[Name]) -> Seen:
-        """The union of both, with one confidence for what both see."""
-        closest = self.closest(names)
-        ours = self.coco.see_one(picture, [name for name in names if self.coco in closest[name.label]])
-        theirs = self.world.see_one(picture, [name for name in names if self.world in closest[name.label]])
-        merged = [fuse(a, b) for a, b in paired(ours.sightings, theirs.sightings)]
-        sure = sorted(
-            (each for each in merged if each.confidence >= self.settings.missing_below), key=lambda s: -s.confidence
+        """What both see; where one knows a name more closely it speaks alone, so no mere person passes for a woman."""
+        closed, free = self.closed.known(names), self.open.known(names)
+        ours, theirs = closest(closed, free), closest(free, closed)
+        scored = self.open.scored(picture, names)
+        found = sightings_of_both(
+            self.closed.finds(picture, ours, any(name.fine for name in names)),
+            self.open.finds(scored, [name for name in names if name.label in theirs], theirs),
+            (self.closed.curve, "yolo-world"),
+            self.settings.faintest,
         )
-        return Seen(tuple(sure), {**ours.known, **theirs.known})  # where both know a name, equally well
-
-    def closest(self, names: Sequence[Name]) -> dict[str, list[coco.Coco | world.World]]:
-        """Who is asked for each name: those that understand it best, so that no mere person passes for a woman."""
-        known = {detector: detector.known(names) for detector in (self.coco, self.world)}
-        found: dict[str, list[coco.Coco | world.World]] = {}
-        for name in (name.label for name in names):
-            closeness = {detector: each[name].closeness for detector, each in known.items() if name in each}
-            found[name] = [detector for detector, own in closeness.items() if own == max(closeness.values())]
-        return found
+        parts = {name.label: name for name in names if name.label in theirs and name.split and name.split[0] in COCO}
+        told = [each for name in parts.values() for each in told_apart(scored, name, found)]
+        sure = [each for each in told if each.confidence >= self.settings.faintest]
+        rest = [each for each in found if each.label not in parts]
+        return Seen(tuple(sorted((*rest, *sure), key=lambda each: -each.confidence)), {**free, **ours, **theirs})
 
 
-def paired(ours: Sequence[Sighting], theirs: Sequence[Sighting]) -> list[tuple[Sighting | None, Sighting | None]]:
-    """Sightings of one label at one place side by side; the rest alone."""
-    free = list(theirs)
-    pairs: list[tuple[Sighting | None, Sighting | None]] = []
-    for mine in ours:
-        rivals = [other for other in free if other.label == mine.label]
-        best = max(rivals, key=lambda other: other.box.iou(mine.box), default=None)
-        if best and best.box.iou(mine.box) >= SAME_OBJECT:
-            free.remove(best)
-            pairs.append((mine, best))
-        else:
-            pairs.append((mine, None))
-    return [*pairs, *((None, other) for other in free)]
+def closest(mine: Mapping[str, Known], other: Mapping[str, Known]) -> dict[str, Known]:
+    """The names that one knows at least as closely as the other."""
+    return {label: how for label, how in mine.items() if label not in other or how.closeness >= other[label].closeness}
 
 
-def fuse(ours: Sighting | None, theirs: Sighting | None) -> Sighting:
-    """One sighting of a pair: the surer box, and the probability that the pair's two scores stand for."""
-    if ours and theirs:
-        surer = max(ours, theirs, key=lambda s: s.confidence)
-        return replace(surer, confidence=agreed(ours.confidence, theirs.confidence), source="picodet + yolo-world")
-    if ours:
-        return replace(ours, confidence=agreed(ours.confidence, None))
-    assert theirs  # noqa: S101 (a pair holds at least one)
-    return replace(theirs, confidence=agreed(None, theirs.confidence)) if theirs.word in COCO else theirs
+def sightings_of_both(
+    ours: Mapping[str, list[Finds]], theirs: Mapping[str, list[Finds]], curves: tuple[str, str], least: float
+) -> list[Sighting]:
+    """What was found of each name, by one detector or by both."""
+    both = {label: [*ours[label], *theirs[label]] for label in ours if label in theirs}
+    groups = (
+        (both, " + ".join(curves)),
+        ({label: finds for label, finds in ours.items() if label not in both}, curves[0]),
+        ({label: finds for label, finds in theirs.items() if label not in both}, curves[1]),
+    )
+    return [each for finds, curve in groups for each in sightings(finds, curve, least)]
 
 
-def load(settings: Settings) -> Fused | coco.Coco:
+def told_apart(scored: world.Scored, name: Name, seen: Sequence[Sighting]) -> list[Sighting]:
+    """The people who were seen, as far as the open detector takes them for women."""
+    kind, _ = name.split or ("", ())
+    found = {each.box: each for each in seen if each.word == kind}
+    return [
+        replace(
+            each,
+            label=name.label,
+            word=name.same[0],
+            confidence=each.confidence * world.share_of_box(scored, name, each.box),
+        )
+        for each in found.values()
+    ]
+
+
+def load(settings: Settings) -> Fused | Closed:
     """Both detectors, or the permissive one alone."""
-    return coco.Coco(settings) if settings.permissive else Fused(settings)
+    return coco.load(settings) if settings.permissive else Fused(settings)

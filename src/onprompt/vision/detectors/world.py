@@ -2,48 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from onprompt.settings import Settings
-from onprompt.types import Box, Known, Look, Name, Picture, Seen, Sighting
+from onprompt.types import Box, Known, Look, Name, Picture, Seen
 from onprompt.vision import vocabulary, world_graph
-from onprompt.vision.boxes import Floats, distinct
-from onprompt.vision.calibration import calibrated, logit
+from onprompt.vision.boxes import Floats, distinct, overlaps
+from onprompt.vision.letterbox import decoded, letterboxed
+from onprompt.vision.ranking import Finds, sightings
 from onprompt.vision.runtime import Network, taking_pixels
+from onprompt.vision.tiles import Pixels, Raw, closer
 from onprompt.weights.cache import paths
-from onprompt.weights.torchfile import read_tensors
+from onprompt.weights.torchfile import Tensors, read_tensors
 
-SIDE = 640
-GREY = 114  # the border that the network was trained with
-LEAST = 0.01  # raw scores below this are never looked at
+WEIGHTS = "yolov8s-world.pt"
 FAINT = 0.15  # odds added to each member of a kind: where all are fainter than this, none stands out
+RIVALRY = 1.0  # how much a word's odds fall, for each unit by which a word that can't be meant too exceeds them
+MOST = 120  # cells looked at for a name, the surest
+LEAST = 0.001  # and those that score less than this are not; of a distractor, less than
+NOTICED = 0.05
 
 
-class Claims(NamedTuple):
-    """Cells of the picture that a name's words claim; without a label, each word speaks for itself."""
+class Scored(NamedTuple):
+    """What the network says of a picture: boxes of its cells, and the log odds of each word at each cell."""
 
-    label: str
-    cells: NDArray[np.int_]
-    words: NDArray[np.int_]
-    scores: Floats
+    boxes: Floats
+    words: list[str]
+    odds: Floats
 
 
 class World:
     """YOLO-World behind the detector protocol."""
 
-    files = ("yolov8s-world.pt", *vocabulary.FILES)
+    files = (WEIGHTS, *vocabulary.FILES)
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        folder = paths(self.files, settings)["yolov8s-world.pt"].parent
-        self.vocabulary, self.network = loaded(folder)
+        self.vocabulary, self.network = loaded(paths(self.files, settings)[WEIGHTS].parent)
 
     def see(self, looks: Sequence[Look]) -> list[Seen]:
         """One picture after the other: each already keeps all cores busy."""
@@ -51,16 +51,39 @@ class World:
 
     def see_one(self, picture: Picture, names: Sequence[Name]) -> Seen:
         """Look for the names that have a vector, beside common objects that might be mistaken for them."""
+        return self.read(self.scored(picture, names), names)
+
+    def read(self, scored: Scored, names: Sequence[Name]) -> Seen:
+        """The sightings that the network's scores stand for."""
+        known = self.known(names)
+        return Seen(sightings(self.finds(scored, names, known), "yolo-world", self.settings.faintest), known)
+
+    def finds(self, scored: Scored, names: Sequence[Name], known: Mapping[str, Known]) -> dict[str, list[Finds]]:
+        """What the network found of each name that is known, and of each distractor under its own name."""
+        asked = [name for name in names if name.label in known]
+        taken = {word for how in known.values() for word in how.words}
+        notable = scored.odds.max(axis=1) >= log_odds(NOTICED)
+        others = [
+            Name(word, (word,)) for word, seen in zip(scored.words, notable, strict=True) if seen and word not in taken
+        ]
+        claims = {name.label: claim(scored, name, known[name.label].words) for name in asked}
+        claims |= {name.label: claim(scored, name, name.same) for name in others}
+        return {label: [merged(finds, self.settings)] for label, finds in claims.items()}
+
+    def scored(self, picture: Picture, names: Sequence[Name]) -> Scored:
+        """Run the network on a picture and the words for some names."""
         known = self.known(names)
         asked = [name for name in names if name.label in known]
         words = self.words(asked, known)
         text = self.vocabulary.vectors[[self.vocabulary.rows[word] for word in words]]
-        pixels, scale = letterboxed(picture.pixels)
-        distances, scores = self.network.run([pixels[None], text])
-        claims = [*asked_claims(scores, words, asked, known), other_claims(scores, words, known)]
-        boxes = decoded(distances, pixels.shape[:2])
-        found = (sighting for each in claims for sighting in self.sightings(each, boxes, words, scale))
-        return Seen(tuple(found), known)
+
+        def run(pixels: Pixels) -> Raw:
+            padded, inner = letterboxed(pixels)
+            distances, scores = self.network.run([padded[None], text])
+            return decoded(distances, padded.shape[:2], inner), scores.T
+
+        boxes, scores = closer(run, picture.pixels) if any(name.fine for name in asked) else run(picture.pixels)
+        return Scored(boxes, words, log_odds(np.clip(scores.T, 1e-5, 1 - 1e-5)))
 
     def known(self, names: Sequence[Name]) -> dict[str, Known]:
         """How the names are understood, those that are."""
@@ -78,94 +101,85 @@ class World:
                 words.append(word)
         return list(dict.fromkeys(words))
 
-    def sightings(self, claims: Claims, boxes: Floats, words: list[str], scale: tuple[float, float]) -> list[Sighting]:
-        """The boxes that are claimed with enough confidence, duplicates merged."""
-        sure = calibrated(claims.scores, "world")
-        likely = sure >= self.settings.missing_below
-        cells, word, sure = claims.cells[likely], claims.words[likely], sure[likely]
-        group = np.zeros_like(word) if claims.label else word
-        kept = distinct(boxes[cells], sure, group, self.settings.duplicate_overlap)
-        shares = np.clip(boxes[cells] / np.array([*scale, *scale], dtype=np.float32), 0, 1)
-        return [
-            Sighting(
-                claims.label or words[word[i]],
-                words[word[i]],
-                Box(*map(float, shares[i])),
-                float(sure[i]),
-                "yolo-world",
-            )
-            for i in kept
-        ]
+
+def log_odds(chance: Any) -> Any:
+    """Of a probability, or of many."""
+    return np.log(chance / (1 - chance))
 
 
 @cache
 def loaded(folder: Path) -> tuple[vocabulary.Vocabulary, Network]:
     """Built once in a process, whatever the settings."""
-    model = world_graph.build(read_tensors(folder / "yolov8s-world.pt"))
-    return vocabulary.read(folder), Network(taking_pixels(model, 0, (0, 0, 0), (255, 255, 255)))
+    tensors = read_tensors(folder / WEIGHTS)
+    network = Network(taking_pixels(world_graph.build(tensors), 0, (0, 0, 0), (255, 255, 255)))
+    return attuned(vocabulary.read(folder), tensors), network
 
 
-def asked_claims(
-    scores: Floats, words: list[str], asked: Sequence[Name], known: Mapping[str, Known]
-) -> Iterator[Claims]:
-    """For each name, the cells that it may claim: those where no word wins that can't be said of the same thing.
+def attuned(words: vocabulary.Vocabulary, tensors: Tensors) -> vocabulary.Vocabulary:
+    """The vocabulary as the network knows it: it carries vectors of its own for the COCO names.
+
+    They were made from bare names, the vocabulary's from "a cat": the mean difference brings the other names nearer.
+    """
+    rows = [words.rows[name] for name in vocabulary.COCO]
+    own = tensors["txt_feats"][0].astype(np.float32)
+    vectors = words.vectors + (own - words.vectors[rows]).mean(axis=0)
+    vectors[rows] = own
+    return vocabulary.Vocabulary(words.rows, vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+
+
+def claim(scored: Scored, name: Name, answers: Sequence[str]) -> Finds:
+    """The cells that a name may claim. A word that can't be said of the same thing weakens it where it is stronger.
 
     A woman may be called a person too, so those two do not compete; a zebra and a horse do.
     """
-    winner = scores.argmax(axis=0)
-    for name in asked:
-        answers = known[name.label].words
-        mine = [index for index, word in enumerate(words) if word in answers]
-        friendly = np.array([word in answers or name.may_be(word) for word in words])
-        top = told_apart(scores, words, name) if name.split else scores[mine].max(axis=0)
-        cells = np.flatnonzero(friendly[winner] & (top >= LEAST))
-        yield Claims(name.label, cells, np.array(mine)[scores[mine][:, cells].argmax(axis=0)], top[cells])
+    mine = [index for index, word in enumerate(scored.words) if word in answers]
+    rivals = [index for index, word in enumerate(scored.words) if word not in answers and not name.may_be(word)]
+    own = told_apart(scored, name) if name.split else scored.odds[mine].max(axis=0)
+    if rivals:
+        own = own - RIVALRY * np.maximum(scored.odds[rivals].max(axis=0) - scored.odds[mine].max(axis=0), 0)
+    best = np.argpartition(-own, min(MOST, len(own) - 1))[:MOST]
+    cells = best[own[best] >= log_odds(LEAST)]
+    words = [scored.words[mine[index]] for index in scored.odds[mine][:, cells].argmax(axis=0)]
+    return Finds(scored.boxes[cells], (1 / (1 + np.exp(-own[cells]))).astype(np.float32), words)
 
 
-def told_apart(scores: Floats, words: list[str], name: Name) -> Floats:
-    """The kind's score times the name's share among the kind's members, by their odds.
+def told_apart(scored: Scored, name: Name) -> Floats:
+    """The log odds of a kind times the name's share among the kind's members."""
+    chance = of_kind(scored, name) * share(scored, name)
+    odds: Floats = log_odds(chance)
+    return odds
+
+
+def of_kind(scored: Scored, name: Name) -> Floats:
+    """The probability, cell by cell, of the kind that a name is a part of: a person, for a woman."""
+    kind, _ = name.split or ("", ())
+    chance: Floats = 1 / (1 + np.exp(-scored.odds[scored.words.index(kind)]))
+    return chance
+
+
+def share(scored: Scored, name: Name) -> Floats:
+    """A name's share among the members of its kind, cell by cell, by their odds.
 
     The words "man" and "woman" score low and alike wherever there is a person: only their ratio says something.
     """
-    kind, parts = name.split or ("", ())
-    odds = {part: np.exp(logit(scores[words.index(part)])) + FAINT for part in parts}
-    covered = [odds[part] for part in parts if part in name.same or part in name.members]
-    share: Floats = scores[words.index(kind)] * sum(covered) / sum(odds.values())
-    return share
+    _, parts = name.split or ("", ())
+    odds = {part: np.exp(scored.odds[scored.words.index(part)]) + FAINT for part in parts}
+    covered: Floats = sum(odds[part] for part in parts if part in name.same or part in name.members) / sum(
+        odds.values()
+    )
+    return covered
 
 
-def other_claims(scores: Floats, words: list[str], known: Mapping[str, Known]) -> Claims:
-    """The cells that a distractor wins: things in the picture that nobody asked for."""
-    asked = {word for how in known.values() for word in how.words}
-    winner, top = scores.argmax(axis=0), scores.max(axis=0)
-    other = np.array([word not in asked for word in words])
-    cells = np.flatnonzero(other[winner] & (top >= LEAST))
-    return Claims("", cells, winner[cells], top[cells])
+def share_of_box(scored: Scored, name: Name, box: Box) -> float:
+    """A name's share where a box of its kind was seen: at the cell that saw the same."""
+    same = overlaps(np.array(box, dtype=np.float32), scored.boxes) * of_kind(scored, name)
+    return float(share(scored, name)[int(same.argmax())])
 
 
-def letterboxed(pixels: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], tuple[float, float]]:
-    """The picture with its long side at SIDE, padded to whole cells; and its width and height there."""
-    height, width = pixels.shape[:2]
-    ratio = SIDE / max(height, width)
-    inner = max(1, round(width * ratio)), max(1, round(height * ratio))
-    coarse = max(world_graph.STRIDES)
-    padded = np.full((-(-inner[1] // coarse) * coarse, -(-inner[0] // coarse) * coarse, 3), GREY, dtype=np.uint8)
-    method = cv2.INTER_AREA if ratio < 1 else cv2.INTER_LINEAR
-    padded[: inner[1], : inner[0]] = cv2.resize(pixels, inner, interpolation=method)
-    return padded, (float(inner[0]), float(inner[1]))
-
-
-def decoded(distances: Floats, shape: tuple[int, ...]) -> Floats:
-    """Boxes in pixels of the network's input, from the distances of each cell's centre to its box's sides."""
-    centres, strides = [], []
-    for stride in world_graph.STRIDES:
-        rows, columns = np.mgrid[0 : shape[0] // stride, 0 : shape[1] // stride]
-        centres.append(np.stack([columns.ravel(), rows.ravel()], axis=1) + 0.5)
-        strides.append(np.full((centres[-1].shape[0], 1), stride))
-    centre, stride_column = np.concatenate(centres), np.concatenate(strides)
-    low, high = centre - distances[:2].T, centre + distances[2:].T
-    boxes: Floats = (np.concatenate([low, high], axis=1) * stride_column).astype(np.float32)
-    return boxes
+def merged(finds: Finds, settings: Settings) -> Finds:
+    """Each object once."""
+    kept = distinct(finds.boxes, finds.scores, np.zeros(len(finds.scores), dtype=int), settings.duplicate_overlap)
+    return Finds(finds.boxes[kept], finds.scores[kept], [finds.words[index] for index in kept])
 
 
 def load(settings: Settings) -> World:

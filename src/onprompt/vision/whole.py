@@ -1,0 +1,53 @@
+"""What can be measured of a picture as a whole: colour or none, light, and sharpness.
+
+Whether it is a painting or a photo, and in which style, no measure here can tell.
+"""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from onprompt.types import Picture, Trait
+from onprompt.vision.colour import Floats, to_lab
+from onprompt.vision.geometry import ramp
+
+SIDE = 256  # pixels of the longer side at which a picture is measured
+GREY = 4.0, 10.0  # CIELAB chroma that nineteen of twenty pixels stay below: surely grey, surely coloured
+TINT = 0.97, 0.99  # how alike the hues of a picture are: surely many, surely one, as in sepia
+FAINT = 40.0, 30.0  # chroma above which one hue is a colour, below which it is a tint
+NIGHT, DAY = 20.0, 40.0  # median L*: surely dark, surely light
+BLURRED, SHARP = 3.0, 9.0  # strength of edges, in grey levels: surely blurred, surely sharp
+
+
+def properties(picture: Picture) -> tuple[Trait, ...]:
+    """Black and white or colour, dark or light, blurred or sharp; each with its confidence, of at least .5."""
+    ratio = SIDE / max(picture.pixels.shape[:2])
+    size = [max(1, round(side * min(1.0, ratio))) for side in picture.pixels.shape[1::-1]]
+    small = cv2.resize(picture.pixels, size, interpolation=cv2.INTER_AREA).astype(np.uint8)
+    # Colours and edges are weaker in the dark: they are measured as if in full light.
+    lit = np.clip(small * (255 / max(float(np.percentile(small.max(axis=-1), 95)), 1.0)), 0, 255).astype(np.uint8)
+    lightness = float(np.median(to_lab(small.reshape(-1, 3))[:, 0]))
+    pairs = (
+        ("style", "color", coloured(to_lab(lit.reshape(-1, 3))), "black and white"),
+        ("lighting", "light", ramp(lightness, NIGHT, DAY), "dark"),
+        ("quality", "sharp", ramp(sharpness(lit), BLURRED, SHARP), "blurry"),
+    )
+    return tuple(Trait(kind, yes if p >= 0.5 else no, round(max(p, 1 - p), 4)) for kind, yes, p, no in pairs)
+
+
+def coloured(lab: Floats) -> float:
+    """How surely a picture has colours: chroma, and more than one hue; a sepia print is black and white."""
+    chroma = np.hypot(lab[:, 1], lab[:, 2])
+    strongest = float(np.percentile(chroma, 95))
+    total = float(chroma.sum())
+    alike = float(np.hypot(lab[:, 1].sum(), lab[:, 2].sum())) / total if total else 1.0
+    return ramp(strongest, *GREY) * (1 - ramp(strongest, *FAINT) * ramp(alike, *TINT))
+
+
+def sharpness(pixels: NDArray[np.uint8]) -> float:
+    """The strength of edges where the picture is sharpest: a sharp disk on a plain ground is sharp."""
+    grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
+    edges = np.abs(cv2.Laplacian(grey, cv2.CV_32F))
+    return float(np.percentile(cv2.blur(edges, (9, 9)), 98))

@@ -1,0 +1,287 @@
+"""Postures of stick figures, and people in photos."""
+
+import numpy as np
+import pytest
+
+from onprompt.settings import Settings
+from onprompt.types import Box
+from onprompt.vision import pose
+from onprompt.vision.image import load_picture
+from onprompt.vision.pose import EXCLUSIVE, JOINTS, POSTURES, Person, meant, people, person, traits, who
+from tests.conftest import photo, photo_path
+
+Place = tuple[float, float]
+ANYWHERE = Box(0, 0, 1, 1)
+
+
+def stick(**pairs: Place | tuple[Place, Place]) -> Person:
+    """A stick figure: for each kind of joint one place, as seen from the side, or a left and a right one."""
+    joints = {}
+    for joint, places in pairs.items():
+        for side, place in zip(pose.SIDES, np.broadcast_to(np.array(places, dtype=float), (2, 2)), strict=True):
+            joints[f"{side} {joint}"] = place
+    return Person(ANYWHERE, joints)
+
+
+def without(one: Person, *joints: str) -> Person:
+    """The same person, some joints unseen."""
+    return Person(one.box, {name: place for name, place in one.joints.items() if name.split()[-1] not in joints})
+
+
+UP: dict[str, Place] = {"shoulder": (0, 0), "hip": (0, 100), "wrist": (10, 110)}
+STRAIGHT: dict[str, Place] = {"knee": (0, 180), "ankle": (0, 260)}
+FIGURES = {
+    "standing": stick(**UP, **STRAIGHT),
+    "standing from the front": stick(
+        shoulder=((20, 0), (-20, 0)),
+        hip=((15, 100), (-15, 100)),
+        wrist=((30, 110), (-30, 110)),
+        knee=((15, 180), (-15, 180)),
+        ankle=((15, 260), (-15, 260)),
+    ),
+    "sitting": stick(**UP, knee=(80, 110), ankle=(80, 190)),
+    "sitting on the floor": stick(**UP, knee=(80, 100), ankle=(160, 105)),
+    "lying": stick(shoulder=(0, 0), hip=(100, 5), knee=(180, 5), ankle=(260, 5), wrist=(80, 0)),
+    "lying on the other side": stick(shoulder=(260, 0), hip=(160, -5), knee=(80, -5), ankle=(0, 0), wrist=(180, 5)),
+    "walking": stick(**UP, knee=((30, 175), (-25, 177)), ankle=((35, 255), (-35, 250))),
+    "running": stick(**UP, knee=((60, 150), (-20, 180)), ankle=((40, 230), (-100, 200))),
+    "jumping": stick(**UP, knee=(30, 160), ankle=(-10, 190)),
+    "crouching": stick(**UP, knee=(70, 80), ankle=(20, 140)),
+    "arms raised": stick(**UP | {"wrist": (20, -60)}, **STRAIGHT),
+    "one arm raised": stick(shoulder=(0, 0), hip=(0, 100), wrist=((20, -60), (10, 110)), **STRAIGHT),
+    "on the head": stick(shoulder=(0, 100), hip=(0, 0), knee=(0, -80), ankle=(0, -160), wrist=(0, 120)),
+}
+
+
+def shown(one: Person) -> set[str]:
+    return {trait.value for trait in traits(one)}
+
+
+@pytest.mark.parametrize(
+    ("figure", "posture", "not_shown"),
+    [
+        ("standing", "standing", {"sitting", "lying", "walking", "running", "jumping", "crouching", "arms raised"}),
+        ("standing from the front", "standing", {"sitting", "lying", "running", "jumping", "crouching", "arms raised"}),
+        ("sitting", "sitting", {"standing", "lying", "walking", "running", "jumping", "crouching", "arms raised"}),
+        ("sitting on the floor", "sitting", {"standing", "lying", "running", "jumping", "crouching"}),
+        ("lying", "lying", {"standing", "sitting", "walking", "running", "jumping", "crouching", "arms raised"}),
+        ("lying on the other side", "lying", {"standing", "sitting", "walking", "running", "crouching"}),
+        ("walking", "walking", {"sitting", "lying", "running", "jumping", "crouching", "arms raised"}),
+        ("running", "running", {"standing", "sitting", "lying", "jumping", "crouching", "arms raised"}),
+        ("jumping", "jumping", {"standing", "sitting", "lying", "walking", "running", "arms raised"}),
+        ("crouching", "crouching", {"standing", "lying", "walking", "running", "jumping"}),
+        ("arms raised", "arms raised", {"sitting", "lying", "walking", "running", "crouching"}),
+        ("one arm raised", "arms raised", {"sitting", "lying", "walking", "running", "crouching"}),
+    ],
+)
+def test_stick_figures_show_their_posture(figure: str, posture: str, not_shown: set[str]) -> None:
+    assert posture in shown(FIGURES[figure])
+    assert not shown(FIGURES[figure]) & not_shown
+
+
+def test_who_stands_on_the_head_does_none_of_this_upright() -> None:
+    assert not shown(FIGURES["on the head"]) & {"standing", "sitting", "walking", "running", "lying", "arms raised"}
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_a_mirrored_larger_figure_elsewhere_has_the_same_postures(figure: str) -> None:
+    one = FIGURES[figure]
+    other = Person(one.box, {name: place * (-3, 3) + (500, 70) for name, place in one.joints.items()})
+    for posture in POSTURES.values():
+        assert posture(other) == pytest.approx(posture(one))
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_nobody_sits_stands_and_lies_at_once(figure: str) -> None:
+    assert len(shown(FIGURES[figure]) & set(EXCLUSIVE)) <= 1
+
+
+def leaning(degrees: float) -> Person:
+    """A torso that leans so far from upright."""
+    turn = np.radians(degrees)
+    return stick(shoulder=(float(100 * np.sin(turn)), float(-100 * np.cos(turn))), hip=(0, 0))
+
+
+@pytest.mark.parametrize(
+    ("degrees", "upright", "lying"),
+    [(0, 1, 0), (25, 1, 0), (-25, 1, 0), (45, 0.5, 0.25), (50, 1 / 3, 0.5), (60, 0, 1), (-90, 0, 1), (180, 0, 0)],
+)
+def test_torsos_between_upright_and_lying(degrees: float, upright: float, lying: float) -> None:
+    assert pose.upright(leaning(degrees)) == pytest.approx(upright, abs=1e-6)
+    assert pose.lying(leaning(degrees)) == pytest.approx(lying, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("posture", "one", "likely"),
+    [
+        ("sitting", stick(**UP, knee=(60, 150)), 0.5),
+        ("standing", stick(**UP, knee=(0, 150), ankle=(0, 200)), 0.5),
+        ("walking", stick(**UP, knee=(0, 180), ankle=((18.75, 260), (-18.75, 260))), 0.5),
+        ("walking", stick(**UP, knee=(0, 180), ankle=((77.274, 200.706), (0, 260))), 0.5),  # a knee bent to 105°
+        ("arms raised", stick(**UP | {"wrist": (20, -12.5)}), 0.5),
+        ("jumping", FIGURES["jumping"], 0.6),
+        ("running", stick(**UP, knee=((60, 150), (-20, 180)), ankle=((40, 230), (-30, 230))), 0.5),
+        ("crouching", stick(**UP, knee=(60, 100), ankle=(60, 180)), 2 / 3 * 1 / 2),  # knees at 90°, .8 torsos high
+    ],
+)
+def test_likelihoods_worked_out_by_hand(posture: str, one: Person, likely: float) -> None:
+    assert POSTURES[posture](one) == pytest.approx(likely, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("unseen", "told"),
+    [
+        (("hip",), set()),
+        (("shoulder",), set()),
+        (("knee",), {"lying", "arms raised"}),
+        (("ankle",), {"sitting", "lying", "arms raised"}),
+        (("wrist",), set(POSTURES) - {"arms raised"}),
+        (("knee", "ankle", "wrist"), {"lying"}),
+    ],
+)
+@pytest.mark.parametrize("figure", ["standing", "sitting", "lying", "running", "arms raised"])
+def test_postures_whose_joints_are_unseen_are_left_open(figure: str, unseen: tuple[str, ...], told: set[str]) -> None:
+    one = without(FIGURES[figure], *unseen)
+    assert {name for name, posture in POSTURES.items() if posture(one) is not None} == told
+    assert shown(one) <= told
+
+
+def test_one_side_is_enough() -> None:
+    for figure in ("standing", "sitting", "lying", "arms raised"):
+        whole = FIGURES[figure]
+        left = Person(whole.box, {name: place for name, place in whole.joints.items() if name.startswith("left")})
+        assert shown(left) - {"walking"} == shown(whole) - {"walking"}
+        assert POSTURES["walking"](left) is None
+
+
+def test_joints_all_in_one_place_break_nothing() -> None:
+    one = stick(shoulder=(5, 5), hip=(5, 5), knee=(5, 5), ankle=(5, 5), wrist=(5, 5))
+    chances = [posture(one) for posture in POSTURES.values()]
+    assert all(chance is not None and 0 <= chance <= 1 for chance in chances)
+    assert traits(Person(ANYWHERE, {})) == []
+
+
+# ---- parts ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_middle_of_a_pair_or_the_one_that_is_seen() -> None:
+    one = Person(ANYWHERE, {"left hip": np.array([0.0, 2.0]), "right hip": np.array([4.0, 4.0])})
+    middle = one.middle("hip")
+    assert middle is not None
+    assert middle.tolist() == [2, 3]
+    alone = Person(ANYWHERE, {"right hip": np.array([4.0, 4.0])}).middle("hip")
+    assert alone is not None
+    assert alone.tolist() == [4, 4]
+    assert one.middle("knee") is None
+
+
+def test_the_torso_goes_from_the_hips_to_the_shoulders() -> None:
+    torso = FIGURES["standing from the front"].torso()
+    assert torso is not None
+    assert torso.tolist() == [0, -100]
+    assert stick(hip=(0, 0)).torso() is None
+    assert stick(shoulder=(0, 0)).torso() is None
+
+
+def test_angles_are_told_of_each_side_that_is_seen() -> None:
+    one = stick(hip=(0, 0), knee=(0, 50), ankle=((50, 50), (0, 90)))
+    assert one.angles("hip", "knee", "ankle") == pytest.approx([90, 180])
+    del one.joints["left hip"]
+    assert one.angles("hip", "knee", "ankle") == pytest.approx([180])
+    assert one.angles("shoulder", "elbow", "wrist") == []
+
+
+def test_a_person_is_read_out_of_the_networks_numbers() -> None:
+    row = np.zeros(56, dtype=np.float32)
+    row[:51].reshape(17, 3)[JOINTS.index("left wrist")] = 0.25, 0.5, 0.9  # y, x, score
+    row[:51].reshape(17, 3)[JOINTS.index("nose")] = 0.1, 0.1, 0.19
+    row[51:] = 0.1, 0.2, 0.5, 0.9, 0.8
+    one = person(row, np.array([1.0, 2.0]), (640, 480))  # the lower half was padding
+    assert list(one.joints) == ["left wrist"]
+    assert one.joints["left wrist"].tolist() == [320, 240]
+    assert one.box == pytest.approx((0.2, 0.2, 0.9, 1.0))
+
+
+def test_who_is_in_a_box() -> None:
+    left, right = Person(Box(0, 0, 0.4, 1), {}), Person(Box(0.5, 0, 1, 1), {})
+    assert who([left, right], Box(0.45, 0, 1, 0.9)) is right
+    assert who([left, right], Box(0.05, 0.1, 0.4, 1)) is left
+    assert who([left, right], Box(0.3, 0, 0.7, 1)) is None
+    assert who([], Box(0, 0, 1, 1)) is None
+
+
+@pytest.mark.parametrize(
+    ("action", "posture"),
+    [
+        *(("sitting", "sitting"), ("sitting down", "sitting"), ("Seated at a table", "sitting")),
+        *(("standing up", "standing"), ("jogging", "running"), ("leaping", "jumping"), ("asleep", "lying")),
+        *(("kneeling", "crouching"), ("striding", "walking"), ("waving", "arms raised")),
+        *(("with arms raised", "arms raised"), ("holding a hand up", "arms raised"), ("arms up", "arms raised")),
+        *(("reading", None), ("eating while sitting", "sitting"), ("", None), ("  ", None), ("with arms folded", None)),
+    ],
+)
+def test_the_posture_that_is_meant(action: str, posture: str | None) -> None:
+    assert meant(action) == posture
+
+
+def test_every_posture_has_words_and_every_word_one_posture() -> None:
+    assert set(pose.WORDS) == set(POSTURES)
+    words = [word for words in pose.WORDS.values() for word in words.split()]
+    assert len(words) == len(set(words))
+
+
+def test_traits_are_actions_the_surest_first_and_never_surer_than_their_kind() -> None:
+    found = traits(FIGURES["arms raised"])
+    assert [trait.kind for trait in found] == ["action"] * len(found)
+    sure = [trait.confidence for trait in found]
+    assert sure == sorted(sure, reverse=True)
+    assert {(trait.value, trait.confidence) for trait in found} >= {("standing", 0.6), ("arms raised", 0.6)}
+    assert [trait.confidence for trait in traits(FIGURES["sitting"])] == [0.8]
+
+
+# ---- photos --------------------------------------------------------------------------------------------------------
+
+
+def test_people_at_the_bus_stop_stand(settings: Settings) -> None:
+    picture = load_picture(photo_path("bus.jpg"), settings)
+    found = people(picture, settings)
+    left = who(found, Box(0.06, 0.37, 0.3, 0.84))
+    assert left is not None
+    assert shown(left) & set(EXCLUSIVE) == {"standing"}
+    places = np.array(list(left.joints.values())) / (picture.pixels.shape[1], picture.pixels.shape[0])
+    assert len(places) == len(JOINTS)
+    assert (places >= (0.04, 0.35)).all()
+    assert (places <= (0.31, 0.86)).all()
+    nose, ankles = left.joints["nose"], left.middle("ankle")
+    assert ankles is not None
+    assert nose[1] < ankles[1] - 300
+
+
+def test_joints_lie_where_they_do_whatever_the_padding(settings: Settings) -> None:
+    pixels = photo("bus.jpg")
+    wide = np.pad(pixels, ((0, 0), (0, 700), (0, 0)))
+    one = who(people(load_picture(pixels, settings), settings), Box(0.06, 0.37, 0.3, 0.84))
+    width = pixels.shape[1] / wide.shape[1]
+    other = who(people(load_picture(wide, settings), settings), Box(0.06 * width, 0.37, 0.3 * width, 0.84))
+    assert one is not None
+    assert other is not None
+    for joint in ("left shoulder", "right shoulder", "left hip", "right hip"):
+        size = load_picture(wide, settings).pixels.shape[0] / pixels.shape[0]
+        assert other.joints[joint] / size == pytest.approx(one.joints[joint], abs=30)
+
+
+def test_players_seen_to_the_hips_neither_stand_nor_sit(settings: Settings) -> None:
+    found = people(load_picture(photo("football.jpg"), settings), settings)
+    assert len(found) == 2
+    assert all("nose" in one.joints and pose.upright(one) == 1 for one in found)
+    assert all(not shown(one) & {"standing", "sitting", "lying"} for one in found)
+
+
+@pytest.mark.parametrize("name", ["chelsea.png", "coffee.png"])
+def test_a_cat_and_a_cup_are_nobody(name: str, settings: Settings) -> None:
+    assert people(load_picture(photo(name), settings), settings) == ()
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (2, 1000), (1000, 2), (33, 257)])
+def test_extreme_shapes_hold_nobody(shape: tuple[int, int], settings: Settings) -> None:
+    assert people(load_picture(np.zeros((*shape, 3), dtype=np.uint8), settings), settings) == ()

@@ -1,0 +1,254 @@
+"""Relations of sightings: what holds, what does not, and what one picture can't tell."""
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+import pytest
+
+from onprompt.settings import Settings
+from onprompt.types import Box, Sighting
+from onprompt.vision import relations
+from onprompt.vision.relations import RELATIONS, between
+
+Place = tuple[float, float]
+
+
+def seen(box: Box, **joints: Place) -> Sighting:
+    """A sighting in a box, with joints: `left_wrist=(0.5, 0.5)`."""
+    named = tuple((name.replace("_", " "), place) for name, place in joints.items())
+    return Sighting("thing", "thing", box, 0.9, "test", joints=named)
+
+
+def at(x: float, y: float, side: float = 0.1) -> Sighting:
+    """A square thing with its centre at a place."""
+    return seen(Box(x - side / 2, y - side / 2, x + side / 2, y + side / 2))
+
+
+LEFT, RIGHT = seen(Box(0.1, 0.4, 0.3, 0.6)), seen(Box(0.6, 0.4, 0.8, 0.6))
+TOP, BOTTOM = seen(Box(0.4, 0.1, 0.6, 0.3)), seen(Box(0.4, 0.6, 0.6, 0.9))
+TABLE, CUP, DOG = seen(Box(0.1, 0.5, 0.9, 0.9)), seen(Box(0.4, 0.3, 0.5, 0.52)), seen(Box(0.4, 0.6, 0.6, 0.8))
+FLYING, BESIDE, FAR = seen(Box(0.4, 0.0, 0.5, 0.1)), seen(Box(0.32, 0.4, 0.5, 0.6)), seen(Box(0.85, 0.4, 1.0, 0.6))
+HALF_IN, NEARER = seen(Box(0.0, 0.55, 0.2, 0.65)), seen(Box(0.3, 0.5, 0.5, 0.95))
+MAN = seen(Box(0.4, 0.2, 0.6, 0.8), left_wrist=(0.6, 0.5), right_wrist=(0.42, 0.5))
+BALL, HAT, KITE = at(0.64, 0.5), seen(Box(0.45, 0.18, 0.55, 0.28)), at(0.9, 0.1)
+HORSE, RIDER, GROOM = seen(Box(0.2, 0.5, 0.8, 0.9)), seen(Box(0.4, 0.2, 0.6, 0.7)), seen(Box(0.0, 0.4, 0.15, 0.9))
+CYCLIST, BICYCLE = seen(Box(0.4, 0.2, 0.6, 0.95)), seen(Box(0.3, 0.5, 0.7, 0.85))
+LOOKING_RIGHT = seen(Box(0.4, 0.2, 0.6, 0.8), nose=(0.55, 0.3), left_ear=(0.5, 0.3))
+LOOKING_LEFT = seen(Box(0.4, 0.2, 0.6, 0.8), nose=(0.44, 0.3), left_ear=(0.5, 0.3), right_ear=(0.48, 0.3))
+
+CASES = [
+    *(("left of", LEFT, RIGHT, True), ("left of", RIGHT, LEFT, False)),
+    *(("right of", RIGHT, LEFT, True), ("right of", LEFT, RIGHT, False)),
+    *(("above", TOP, BOTTOM, True), ("above", BOTTOM, TOP, False)),
+    *(("below", BOTTOM, TOP, True), ("below", TOP, BOTTOM, False)),
+    *(("on", CUP, TABLE, True), ("on", DOG, TABLE, True), ("on", TABLE, CUP, False), ("on", TOP, RIGHT, False)),
+    *(("on", FLYING, TABLE, False), ("on", NEARER, CUP, False)),
+    *(("under", BOTTOM, TOP, True), ("under", RIGHT, TOP, False), ("under", TOP, BOTTOM, False)),
+    *(("in", DOG, TABLE, True), ("in", TABLE, DOG, False), ("in", CUP, TABLE, False)),
+    *(("inside", DOG, TABLE, True), ("inside", HALF_IN, TABLE, False), ("inside", LEFT, RIGHT, False)),
+    *(("next to", LEFT, BESIDE, True), ("next to", LEFT, FAR, False)),
+    *((name, LEFT, other, other is BESIDE) for name in ("near", "at", "with", "against") for other in (BESIDE, FAR)),
+    *(("in front of", NEARER, BESIDE, True), ("in front of", BESIDE, NEARER, False)),
+    *(("behind", BESIDE, NEARER, True), ("behind", NEARER, BESIDE, False)),
+    *(("holding", MAN, BALL, True), ("holding", MAN, KITE, False), ("holding", TOP, KITE, False)),
+    *(("carrying", MAN, BALL, True), ("carrying", MAN, KITE, False)),
+    *(("wearing", MAN, HAT, True), ("wearing", MAN, KITE, False), ("wearing", HAT, MAN, False)),
+    *(("riding", RIDER, HORSE, True), ("riding", GROOM, HORSE, False), ("riding", HORSE, RIDER, False)),
+    *(("riding", FLYING, HORSE, False), ("riding", CYCLIST, BICYCLE, True)),
+    *(("facing", LOOKING_RIGHT, FAR, True), ("facing", LOOKING_RIGHT, LEFT, False)),
+    *(("looking at", LOOKING_LEFT, LEFT, True), ("looking at", LOOKING_LEFT, FAR, False)),
+]
+
+
+@pytest.mark.parametrize(("name", "a", "b", "holds"), CASES)
+def test_relations(name: str, a: Sighting, b: Sighting, holds: bool, settings: Settings) -> None:
+    likely = RELATIONS[name](a, b)
+    assert likely is not None
+    assert 0 <= likely <= 1
+    assert (likely >= settings.relation_sure) == holds
+    assert (likely < settings.relation_unsure) == (not holds)
+
+
+@pytest.mark.parametrize("holds", [True, False])
+def test_every_relation_has_a_case_above(holds: bool) -> None:
+    assert {name for name, _, _, yes in CASES if yes == holds} == set(RELATIONS)
+
+
+def test_level_boxes_leave_left_and_right_open() -> None:
+    assert RELATIONS["left of"](TOP, BOTTOM) == RELATIONS["right of"](TOP, BOTTOM) == 0.5
+    assert RELATIONS["above"](LEFT, RIGHT) == RELATIONS["below"](LEFT, RIGHT) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("name", "a", "b", "likely"),
+    [
+        ("left of", at(0.4, 0.5), at(0.425, 0.5), 0.75),  # a quarter of their width
+        ("above", at(0.5, 0.4), at(0.5, 0.425), 0.75),
+        ("on", seen(Box(0.4, 0.2, 0.5, 0.46)), TABLE, 1.5 - 5 * 0.04 / 0.26),  # a little gap above the table
+        ("on", seen(Box(0.05, 0.4, 0.15, 0.6)), TABLE, 0.5),  # half beyond its side
+        ("under", at(0.55, 0.7), at(0.5, 0.3), 0.5),
+        ("inside", seen(Box(0.0, 0.55, 0.5, 0.65)), TABLE, 0.75),  # four fifths of it
+        ("inside", TABLE, TABLE, 0),  # nothing is in what is no larger
+        ("near", at(0.2, 0.5), at(0.4, 0.5), 0.5),  # as far away as they are wide
+        ("next to", at(0.5, 0.2), at(0.5, 0.35), 0.5),  # near, but one above the other
+        ("in front of", at(0.5, 0.51), at(0.5, 0.5), 0.625),
+        ("in front of", seen(Box(0.5, 0.2, 0.6, 0.5)), at(0.5, 0.45), 0.5),  # taller, on the same ground
+        ("in front of", FLYING, TABLE, 0.25),  # far above, but in its width
+        ("wearing", MAN, MAN, 0),
+        ("wearing", MAN, seen(Box(0.56, 0.3, 0.61, 0.4)), 0.7),  # four fifths of it
+        ("holding", MAN, seen(Box(0.67, 0.45, 0.7, 0.55)), 0.5),  # as far from the wrist as is a hand's reach
+        ("holding", seen(Box(0.5, 0.2, 0.6, 0.8), left_wrist=(0.6, 0.5)), seen(Box(0.67, 0.4, 0.7, 0.6)), 0.5),  # slim
+        ("riding", seen(Box(0.4, 0.5, 0.6, 0.9)), HORSE, 0.5),  # no higher than the mount
+    ],
+)
+def test_likelihoods_worked_out_by_hand(name: str, a: Sighting, b: Sighting, likely: float) -> None:
+    assert RELATIONS[name](a, b) == pytest.approx(likely)
+
+
+def some_pairs() -> Iterator[tuple[Sighting, Sighting]]:
+    """Boxes of all sorts and places, with joints."""
+    chance = np.random.default_rng(0)
+    for _ in range(300):
+        boxes = []
+        for _ in range(2):
+            (left, right), (top, bottom) = np.sort(chance.uniform(0, 1, (2, 2))).tolist()
+            boxes.append(Box(left, top, right, bottom))
+        nose, ear, wrist = ((float(x), float(y)) for x, y in chance.uniform(0, 1, (3, 2)))
+        yield seen(boxes[0], nose=nose, left_ear=ear, right_wrist=wrist), seen(boxes[1])
+
+
+def mirrored(one: Sighting) -> Sighting:
+    box = Box(1 - one.box.right, one.box.top, 1 - one.box.left, one.box.bottom)
+    return seen(box, **{name: (1 - x, y) for name, (x, y) in one.joints})
+
+
+MIRRORS = {"left of": "right of", "above": "below", "in front of": "behind"}
+
+
+@pytest.mark.parametrize(("name", "mirror"), MIRRORS.items())
+def test_mirrors_are_the_same_seen_from_the_other(name: str, mirror: str) -> None:
+    for a, b in some_pairs():
+        likely = RELATIONS[name](a, b)
+        assert likely == RELATIONS[mirror](b, a)
+        other = RELATIONS[name](b, a)
+        assert (likely is None) == (other is None)
+        if likely is not None and other is not None:
+            assert likely + other == pytest.approx(1)
+
+
+@pytest.mark.parametrize("name", ["near", "next to", "at", "with", "against"])
+def test_nearness_is_mutual(name: str) -> None:
+    assert all(RELATIONS[name](a, b) == RELATIONS[name](b, a) for a, b in some_pairs())
+
+
+@pytest.mark.parametrize("name", RELATIONS)
+def test_a_mirrored_picture_swaps_left_and_right_and_nothing_else(name: str) -> None:
+    swapped = {"left of": "right of", "right of": "left of"}.get(name, name)
+    told = 0
+    for a, b in some_pairs():
+        likely, other = RELATIONS[name](a, b), RELATIONS[swapped](mirrored(a), mirrored(b))
+        assert other == (None if likely is None else pytest.approx(likely, abs=1e-9))
+        told += likely is not None
+    assert told > 50
+
+
+@pytest.mark.parametrize("name", RELATIONS)
+def test_every_relation_takes_boxes_without_size(name: str) -> None:
+    points = [seen(Box(x, y, x, y)) for x, y in product((0.0, 0.5, 1.0), repeat=2)]
+    faces = [seen(each.box, nose=(0.6, 0.5), left_ear=(0.4, 0.5), left_wrist=(0.5, 0.5)) for each in points]
+    for a, b in product((*points, *faces, TABLE), repeat=2):
+        likely = RELATIONS[name](a, b)
+        assert likely is None or 0 <= likely <= 1
+        assert 0 <= between(a, b, TABLE) <= 1
+
+
+# ---- what one picture can't tell -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["in front of", "behind"])
+def test_depth_is_open_for_things_far_apart_and_never_sure(name: str) -> None:
+    assert RELATIONS[name](LEFT, FAR) is None
+    told = [likely for a, b in some_pairs() if (likely := RELATIONS[name](a, b)) is not None]
+    assert (min(told), max(told)) == (0.25, 0.75)
+    assert RELATIONS[name](DOG, DOG) == 0.5
+
+
+@pytest.mark.parametrize("name", ["holding", "carrying"])
+def test_without_joints_what_touches_may_be_held_or_not(name: str) -> None:
+    someone = seen(MAN.box)
+    assert RELATIONS[name](someone, BALL) is None
+    assert RELATIONS[name](someone, KITE) == 0.1
+    assert RELATIONS[name](seen(MAN.box, nose=(0.5, 0.25), left_elbow=(0.55, 0.5)), BALL) is None
+
+
+def test_either_hand_holds() -> None:
+    bag = at(0.4, 0.5)
+    assert RELATIONS["holding"](seen(MAN.box, left_wrist=(0.58, 0.5)), bag) == 0
+    assert RELATIONS["holding"](seen(MAN.box, right_wrist=(0.42, 0.5)), bag) == 1
+    assert RELATIONS["holding"](MAN, bag) == 1
+
+
+@pytest.mark.parametrize(
+    "joints",
+    [
+        {},
+        {"nose": (0.55, 0.3)},
+        {"left_ear": (0.5, 0.3), "right_ear": (0.52, 0.3)},
+        {"nose": (0.55, 0.3), "left_eye": (0.5, 0.3)},
+        {"nose": (0.5, 0.3), "left_ear": (0.55, 0.3), "right_ear": (0.45, 0.3)},
+        {"nose": (0.529, 0.3), "left_ear": (0.55, 0.3), "right_ear": (0.45, 0.3)},
+    ],
+    ids=["no joints", "no ears", "no nose", "no ears but an eye", "to the viewer", "nearly to the viewer"],
+)
+@pytest.mark.parametrize("name", ["facing", "looking at"])
+def test_a_face_unseen_or_turned_to_the_viewer_faces_nobody(name: str, joints: dict[str, Place]) -> None:
+    assert RELATIONS[name](seen(MAN.box, **joints), FAR) is None
+
+
+def test_who_faces_a_side_may_or_may_not_face_what_is_just_above() -> None:
+    assert RELATIONS["facing"](LOOKING_RIGHT, TOP) == RELATIONS["facing"](LOOKING_LEFT, TOP) == 0.5
+
+
+# ---- between -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("one", "first", "second", "likely"),
+    [
+        (at(0.5, 0.5), LEFT, RIGHT, 1),
+        (at(0.5, 0.45), TOP, BOTTOM, 1),
+        (at(0.4, 0.4), at(0.2, 0.2), at(0.8, 0.8), 1),
+        (at(0.9, 0.5), LEFT, RIGHT, 0),
+        (at(0.05, 0.5), LEFT, RIGHT, 0),
+        (at(0.5, 0.9), at(0.4, 0.3), at(0.6, 0.3), 0),
+        (at(0.23, 0.5), at(0.2, 0.5), at(0.8, 0.5), 0.5),  # hardly past the first
+        (at(0.5, 0.8), at(0.2, 0.5), at(0.8, 0.5), 0.5),  # half their distance aside
+        (at(0.5, 0.5), LEFT, LEFT, 0),
+    ],
+)
+def test_between(one: Sighting, first: Sighting, second: Sighting, likely: float) -> None:
+    assert between(one, first, second) == pytest.approx(likely, abs=1e-6)
+    assert between(one, second, first) == pytest.approx(likely, abs=1e-6)
+
+
+# ---- measures ------------------------------------------------------------------------------------------------------
+
+
+def test_measures_of_two_boxes() -> None:
+    a, b = Box(0, 0, 0.4, 0.2), Box(0.3, 0.1, 0.5, 0.5)
+    assert relations.shared_width(a, b) == relations.shared_width(b, a) == pytest.approx(0.5)
+    assert relations.shared_height(a, b) == relations.shared_height(b, a) == pytest.approx(0.5)
+    assert relations.within(b, a) == pytest.approx(0.125)
+    assert relations.within(a, b) == pytest.approx(0.125)
+    assert relations.gap(a, b) == 0
+    assert relations.gap(LEFT.box, RIGHT.box) == pytest.approx(1.5)
+    assert relations.gap(TOP.box, BOTTOM.box) == pytest.approx(1.2)
+    assert relations.gap(at(0.2, 0.2).box, at(0.4, 0.5).box) == pytest.approx(2)
+
+
+@pytest.mark.parametrize(
+    ("place", "far"), [((0.2, 0.5), 0), ((0.1, 0.4), 0), ((0.0, 0.5), 0.1), ((0.2, 0.9), 0.3), ((0.6, 1.0), 0.5)]
+)
+def test_distance_of_a_place_from_a_box(place: Place, far: float) -> None:
+    assert relations.distance(place, LEFT.box) == pytest.approx(far)

@@ -1,0 +1,136 @@
+"""A closer look, with a network that finds red squares and sees only what is large enough."""
+
+import cv2
+import numpy as np
+import pytest
+
+from onprompt.vision.boxes import distinct
+from onprompt.vision.tiles import PART, SMALL, Pixels, Raw, closer
+
+RED = 255, 0, 0
+
+
+def red_things(pixels: Pixels) -> Raw:
+    """A network that tells of each red patch, surer the more of the picture it covers."""
+    red = ((pixels[:, :, 0] > 200) & (pixels[:, :, 1] < 50)).astype(np.uint8)
+    _, _, patches, _ = cv2.connectedComponentsWithStats(red, connectivity=4)
+    height, width = pixels.shape[:2]
+    rows = [((x / width, y / height, (x + w) / width, (y + h) / height), area) for x, y, w, h, area in patches[1:]]
+    boxes = np.array([box for box, _ in rows], dtype=np.float32).reshape(-1, 4)
+    return boxes, np.array([[area / (width * height), 0.5] for _, area in rows], dtype=np.float32).reshape(-1, 2)
+
+
+def short_sighted(pixels: Pixels) -> Raw:
+    """The same, blind to what is narrower than a twelfth of the picture."""
+    boxes, scores = red_things(pixels)
+    seen = boxes[:, 2] - boxes[:, 0] >= 1 / 12
+    return boxes[seen], scores[seen]
+
+
+def picture(*squares: tuple[int, int, int], size: tuple[int, int] = (200, 200)) -> Pixels:
+    """Red squares (left, top, side) on grey; the size is width and height."""
+    pixels = np.full((size[1], size[0], 3), 120, dtype=np.uint8)
+    for left, top, side in squares:
+        pixels[top : top + side, left : left + side] = RED
+    return pixels
+
+
+def once(found: Raw) -> list[tuple[float, ...]]:
+    """The boxes, duplicates merged as detectors do."""
+    boxes, scores = found
+    kept = distinct(boxes, scores[:, 0], np.zeros(len(boxes), dtype=int), 0.6)
+    return sorted(tuple(row) for row in boxes[kept].tolist())
+
+
+def share(left: int, top: int, side: int, width: int = 200, height: int = 200) -> tuple[float, ...]:
+    return left / width, top / height, (left + side) / width, (top + side) / height
+
+
+@pytest.mark.parametrize("place", [(10, 10), (170, 10), (10, 170), (170, 170), (93, 93), (93, 20), (20, 93)])
+def test_what_is_too_small_for_the_whole_is_found_in_a_part(place: tuple[int, int]) -> None:
+    pixels = picture((*place, 14))
+    assert len(short_sighted(pixels)[0]) == 0
+    assert once(closer(short_sighted, pixels)) == [pytest.approx(share(*place, 14), abs=1e-5)]
+
+
+@pytest.mark.parametrize("size", [(331, 257), (640, 97), (97, 640)])
+def test_places_are_right_in_pictures_of_odd_sizes(size: tuple[int, int]) -> None:
+    width, height = size
+    for left, top in ((3, 5), (width - 12, height - 14), (3, height - 14), (width - 12, 5)):
+        pixels = picture((left, top, 8), size=size)
+        found, _ = closer(red_things, pixels)
+        assert len(found) == 2
+        expected = np.array(share(left, top, 8, width, height))
+        assert (np.abs(found - expected) * (*size, *size)).max() <= 1.0  # a part begins at a whole pixel
+
+
+def test_all_of_many_small_things_are_found_once_each() -> None:
+    places = [(x, y) for x in range(4, 190, 43) for y in range(4, 190, 43)]
+    pixels = picture(*((x, y, 14) for x, y in places))
+    assert once(closer(short_sighted, pixels)) == [pytest.approx(share(x, y, 14), abs=1e-5) for x, y in places]
+
+
+@pytest.mark.parametrize("square", [(10, 10, 60), (60, 60, 80), (150, 150, 42), (0, 0, 200)])
+def test_what_is_large_is_told_by_the_whole_alone(square: tuple[int, int, int]) -> None:
+    assert (square[2] / 200) ** 2 > SMALL
+    pixels = picture(square)
+    boxes, scores = closer(red_things, pixels)
+    assert boxes.tolist() == [pytest.approx(share(*square), abs=1e-5)]
+    assert scores.tolist() == red_things(pixels)[1].tolist()
+
+
+@pytest.mark.parametrize(
+    ("square", "parts"),
+    [
+        ((10, 10, 20), 1),  # in the corner part alone
+        ((90, 10, 20), 2),  # in both upper parts
+        ((90, 90, 20), 4),  # in all
+        ((110, 10, 20), 1),  # cut by the inner edge of the left part: 120 of 200
+        ((70, 10, 20), 1),  # cut by the inner edge of the right part: 80 of 200
+        ((10, 110, 20), 1),
+        ((10, 70, 20), 1),
+        ((110, 110, 20), 1),
+        ((100, 10, 20), 1),  # it ends just at that edge, so it may go on
+        ((0, 0, 20), 1),  # an outer edge cuts nothing that goes on
+        ((180, 180, 20), 1),
+    ],
+)
+def test_what_an_inner_edge_cuts_is_left_to_the_other_parts(square: tuple[int, int, int], parts: int) -> None:
+    boxes, scores = closer(red_things, picture(square))
+    assert len(boxes) == len(scores) == 1 + parts
+    assert all(box == pytest.approx(share(*square), abs=1e-5) for box in boxes.tolist())
+
+
+def test_a_long_thing_across_the_middle_is_told_by_the_whole_alone() -> None:
+    pixels = picture()
+    pixels[96:104, 20:180] = RED
+    boxes, _ = closer(red_things, pixels)
+    assert boxes.tolist() == [pytest.approx((0.1, 0.48, 0.9, 0.52))]
+
+
+def test_scores_stay_with_their_boxes() -> None:
+    boxes, scores = closer(red_things, picture((10, 10, 20), (40, 40, 10), (150, 150, 16)))
+    areas = (boxes[:, 2:] - boxes[:, :2]).prod(axis=1)
+    whole, parts = slice(0, 3), slice(3, None)
+    assert scores[whole, 0] == pytest.approx(areas[whole], abs=1e-5)
+    assert scores[parts, 0] == pytest.approx(areas[parts] / PART**2, abs=1e-5)
+    assert len(scores[parts]) == 3
+
+
+def test_four_parts_and_the_whole_are_looked_at() -> None:
+    looked: list[tuple[int, ...]] = []
+
+    def blind(pixels: Pixels) -> Raw:
+        looked.append(pixels.shape)
+        assert pixels.flags.c_contiguous
+        return np.zeros((0, 4), dtype=np.float32), np.zeros((0, 3), dtype=np.float32)
+
+    boxes, scores = closer(blind, picture(size=(200, 100)))
+    assert looked == [(100, 200, 3), *[(60, 120, 3)] * 4]
+    assert (boxes.shape, scores.shape) == ((0, 4), (0, 3))
+
+
+@pytest.mark.parametrize("size", [(2, 2), (2, 300), (300, 2)])
+def test_the_smallest_pictures_have_parts(size: tuple[int, int]) -> None:
+    boxes, _ = closer(red_things, picture((0, 0, 2), size=size))
+    assert len(boxes) >= 1
