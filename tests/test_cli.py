@@ -52,6 +52,37 @@ def test_json_has_the_seeds_keys(tmp_path: Path) -> None:
         assert drawn.width == 900
 
 
+def test_see_prints_what_is_there_and_draws_it(tmp_path: Path) -> None:
+    picture = tmp_path / "out.png"
+    result = onprompt("see", str(photo_path("bus.jpg")), "--no-text", "--picture", str(picture))
+    lines = result.stdout.splitlines()
+    assert any(line.startswith("bus 0.") for line in lines)
+    assert lines[-1].startswith("the picture: color (")
+    with Image.open(picture) as drawn:
+        assert drawn.width == 900
+
+
+def test_see_as_json_has_the_documented_keys() -> None:
+    entry = json.loads(onprompt("see", str(photo_path("bus.jpg")), "--for", "a blue bus", "--json").stdout)
+    assert entry["format"] == "onprompt.see/1"
+    bus = next(each for each in entry["objects"] if each["canonical"] == "bus")
+    assert set(bus) == {
+        *("object", "canonical", "count", "bbox", "center", "area", "confidence", "low_confidence", "attributes"),
+        *("attribute_confidence", "detector"),
+    }
+    assert "blue" in bus["attributes"]["color"]
+    assert bus["attributes"]["size"] == ["large"]
+    assert {kind: len(words) for kind, words in bus["attributes"].items()} == {
+        kind: len(sure) for kind, sure in bus["attribute_confidence"].items()
+    }
+    width, height = entry["image_size"]
+    x, y, across, down = bus["bbox"]
+    assert bus["area"] == pytest.approx(across * down / width / height, abs=0.002)
+    assert bus["center"] == pytest.approx([(x + across / 2) / width, (y + down / 2) / height], abs=0.002)
+    assert any("emisiones" in line["text"] for line in entry["text"])
+    assert entry["global"]["style"][0]["value"] == "color"
+
+
 BAD_PROMPTS = {
     "": "empty",
     "   ": "empty",

@@ -8,7 +8,7 @@ from onprompt.errors import OnpromptError
 from onprompt.types import Check, Edit, Outcome, Scene, Sighting, Verdict
 
 if TYPE_CHECKING:
-    from onprompt.api import parse, parse_edit, see, verify
+    from onprompt.api import parse, parse_edit, see, see_many, verify
     from onprompt.settings import Settings
 
     __version__: str
@@ -25,13 +25,14 @@ __all__ = [
     "parse",
     "parse_edit",
     "see",
+    "see_many",
     "verify",
 ]
 
 
 def __getattr__(name: str) -> object:
     """The functions are imported when first used: `import onprompt` alone loads no model, no numpy, no pydantic."""
-    if name in ("parse", "parse_edit", "see", "verify"):
+    if name in ("parse", "parse_edit", "see", "see_many", "verify"):
         from onprompt import api
 
         return getattr(api, name)

@@ -21,6 +21,9 @@ class Measured:
 
 def check_colour(asked: str, sighting: Sighting, settings: Settings) -> Measured | None:
     """The nearest of the object's dominant colours counts, in the seed's ΔE bands."""
+    if asked in colour.MULTICOLORED:
+        many = any(trait.value == "multicolored" for trait in sighting.traits)
+        return Measured(float(many), "many colours" if many else "few colours", 0.6)
     if not colour.can_check(asked):
         return None
     if not sighting.colours:
@@ -29,8 +32,9 @@ def check_colour(asked: str, sighting: Sighting, settings: Settings) -> Measured
     score = (
         1.0 if nearest <= settings.colour_match else settings.minor_score if nearest <= settings.colour_near else 0.0
     )
-    surest = max(sighting.colours, key=lambda swatch: (colour.distance(swatch, asked) == nearest, swatch.share))
-    return Measured(score, " and ".join(swatch.name for swatch in sighting.colours), colour.sure(surest))
+    # A dominant colour that matches is surely there, if not the only one; against it speaks the largest colour instead.
+    found = " and ".join(swatch.name for swatch in sighting.colours)
+    return Measured(score, found, 0.95 if score else max(map(colour.sure, sighting.colours)))
 
 
 def check_size(asked: str, sighting: Sighting, settings: Settings) -> Measured | None:

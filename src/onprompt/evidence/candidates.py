@@ -27,7 +27,7 @@ def share_out(scene: Scene, sightings: Sequence[Sighting], settings: Settings) -
         if not thing.absent and thing.part_of is None:
             by_name.setdefault(thing.canonical, []).append(index)
     shares: list[list[Sighting]] = [[] for _ in scene.things]
-    sightings = [each for each in sightings if each.confidence >= settings.missing_below]
+    sightings = [each for each in sightings if each.confidence >= settings.missing_below and each.count == (1, 1)]
     for sighting in sightings:
         rivals = by_name.get(sighting.label, [])
         if not rivals:

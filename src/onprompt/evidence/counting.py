@@ -29,9 +29,17 @@ def asked_words(count: Count) -> str:
 
 
 def count_check(
-    check: Check, count: Count, chosen: Sequence[Sighting], candidates: Sequence[Sighting], settings: Settings
+    check: Check,
+    count: Count,
+    chosen: Sequence[Sighting],
+    candidates: Sequence[Sighting],
+    crowd: Sighting | None,
+    settings: Settings,
 ) -> Check:
-    """How many there are against how many were asked for; weak sightings that could make it up leave it open."""
+    """How many there are against how many were asked for; weak sightings that could make it up leave it open.
+
+    Of a crowd only a range is known: a number within it can't be called wrong, nor surely right.
+    """
     number, score = len(chosen), count_score(count, len(chosen), settings)
     counted = replace(
         check,
@@ -44,6 +52,14 @@ def count_check(
     )
     if check.outcome is Outcome.LOW_CONFIDENCE:
         counted = replace(counted, outcome=Outcome.LOW_CONFIDENCE)
+    if crowd and count.low <= crowd.count[1] and (count.high is None or crowd.count[0] <= count.high):
+        return replace(
+            counted,
+            found=f"found a crowd of {crowd.count[0]} to {crowd.count[1]}",
+            outcome=Outcome.LOW_CONFIDENCE,
+            score=1.0,
+            confidence=min(crowd.confidence, settings.low_confidence),
+        )
     weak = [each.confidence for each in candidates if each.confidence < settings.low_confidence and each not in chosen]
     if number >= count.low or number + len(weak) < count.low:
         return counted

@@ -7,9 +7,18 @@ from collections.abc import Sequence
 from onprompt.evidence.grade import Grade
 from onprompt.evidence.match import Match, asked_words
 from onprompt.settings import Settings
-from onprompt.types import Check, Outcome, Scene, Seen, Sighting
+from onprompt.types import Check, Outcome, Scene, Seen, Sighting, Trait
 
 WRONG = (Outcome.MISMATCH, Outcome.PARTIAL)
+# What a prompt may say of the picture as a whole, and what can be measured that belies it.
+WHOLE = {
+    **dict.fromkeys(("black and white", "monochrome", "grayscale", "greyscale", "sepia"), "color"),
+    **dict.fromkeys(("night", "nighttime", "dark", "midnight"), "light"),
+    **dict.fromkeys(("day", "daytime", "daylight", "bright", "sunny"), "dark"),
+    **dict.fromkeys(("blurry", "blurred", "out of focus"), "sharp"),
+    **dict.fromkeys(("sharp", "sharp focus", "in focus"), "blurry"),
+}
+SURELY = 0.8  # how sure a measure of the whole picture must be to speak against the prompt
 
 
 def pair(match: Match) -> tuple[str, str]:
@@ -69,12 +78,22 @@ def extras(scene: Scene, seen: Seen, settings: Settings) -> tuple[Sighting, ...]
 
 
 def of_the_whole(scene: Scene) -> list[str]:
-    """What the prompt says of the picture as a whole: nothing here measures it. That it is a photo needs no saying."""
+    """What the prompt says of the picture as a whole and nothing here measures. That it is a photo needs no saying."""
     asked = (each for each in scene.properties if each.kind not in {"parameter", "quality"} and each.value != "photo")
-    return [f"{each.kind} {each.value}" for each in asked]
+    return [f"{each.kind} {each.value}" for each in asked if each.value not in WHOLE]
 
 
-def summary(matches: Sequence[Match], grade: Grade, scene: Scene) -> str:
+def belied(scene: Scene, whole: Sequence[Trait]) -> list[str]:
+    """What the prompt says of the picture as a whole and a measure surely contradicts."""
+    found = {trait.value for trait in whole if trait.confidence >= SURELY}
+    return [
+        f"the picture: {each.kind} asked {each.value}, found {WHOLE[each.value]}"
+        for each in scene.properties
+        if WHOLE.get(each.value) in found
+    ]
+
+
+def summary(matches: Sequence[Match], grade: Grade, scene: Scene, whole: Sequence[Trait] = ()) -> str:
     """A short paragraph: does the image match, what is off, what could not be checked."""
     if not matches:
         return f"The prompt names no object, so nothing could be checked: ({grade.score}) is only a placeholder."
@@ -82,8 +101,9 @@ def summary(matches: Sequence[Match], grade: Grade, scene: Scene) -> str:
     left_open = list(dict.fromkeys(claim for match in matches for claim in unchecked(match))) + of_the_whole(scene)
     if not grade.verifiable:
         text = f"Nothing that the prompt asks for can be checked here: ({grade.score}) is only a placeholder."
-    elif off:
-        text = "The image differs from the prompt: " + "; ".join(headline(match) for match in off) + "."
+    elif off or belied(scene, whole):
+        faults = [*(headline(match) for match in off), *belied(scene, whole)]
+        text = "The image differs from the prompt: " + "; ".join(faults) + "."
     else:
         text = "All that could be checked matches the prompt." if left_open else "The image matches the prompt."
     return f"{text} Not checked: {', '.join(left_open)}." if left_open else text

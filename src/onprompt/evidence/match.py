@@ -72,7 +72,9 @@ def match(scene: Scene, seen: Seen, lines: Sequence[Sighting], settings: Setting
     matches = []
     for index, thing in enumerate(scene.things):
         known = seen.known.get(thing.canonical)
-        checks = [] if is_text(thing) else presence(index, thing, chosen[index], candidates[index], known, settings)
+        crowd = next((each for each in seen.sightings if each.label == thing.canonical and each.count != (1, 1)), None)
+        mine = chosen[index], candidates[index], crowd
+        checks = [] if is_text(thing) else presence(index, thing, *mine, known, settings)
         # A claim about an object that is missing is missing too, and one about an unverifiable object unverifiable.
         gone = Outcome.MISSING if known and not chosen[index] else Outcome.UNVERIFIABLE
         blank = Check("", "", "", gone, 0.0, 0.0, "none", index)
@@ -88,6 +90,7 @@ def presence(
     thing: Thing,
     chosen: Sequence[Sighting],
     candidates: Sequence[Sighting],
+    crowd: Sighting | None,
     known: Known | None,
     settings: Settings,
 ) -> list[Check]:
@@ -120,7 +123,7 @@ def presence(
         check = replace(check, outcome=Outcome.LOW_CONFIDENCE)
     if not thing.count.words and thing.count.low == 1:
         return [check]
-    return [check, count_check(check, thing.count, chosen, candidates, settings)]
+    return [check, count_check(check, thing.count, chosen, candidates, crowd, settings)]
 
 
 def asked_words(thing: Thing) -> str:

@@ -22,6 +22,7 @@ from onprompt.vision.geometry import SIZE_WORDS
 from onprompt.vision.look import detector, look
 from onprompt.vision.relations import NEED_JOINTS
 from onprompt.vision.text import read_text
+from onprompt.vision.whole import properties
 from onprompt.weights.cache import hashes
 
 OURS = ("onprompt", "numpy", "onnxruntime", "opencv-python-headless", "openvino", "pillow", "rapidocr", "spacy")
@@ -54,7 +55,7 @@ class EvidenceJudge:
             checks=tuple(check for each in matches for check in each.checks),
             pairs=tuple(pairs),
             differences=tuple(pair for pair, each in zip(pairs, matches, strict=True) if explain.differs(each)),
-            summary=explain.summary(matches, graded, scene),
+            summary=explain.summary(matches, graded, scene, properties(sample.picture) if scene.properties else ()),
             scene=scene,
             picture=sample.picture,
             sightings=(*seen.sightings, *lines),

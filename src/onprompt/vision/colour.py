@@ -17,12 +17,12 @@ Floats = NDArray[np.float64]
 EXAMPLES = {
     "red": "c00000 e01818 ff2020 900c10 a82828 d04038 701018 480810",
     "orange": "ff8000 e86c10 ff9c38 d06018 ffb060 f05820",
-    "yellow": "ffe000 ffff40 e8c818 d0b020 fff080 c8b848",
+    "yellow": "ffe000 ffff40 e8c818 d0b020 fff080 c8b848 e0b040 d8a838",
     "green": "008000 20a030 58b850 88c848 205020 608038 a0d890 00b050 305838",
     "blue": "0000ff 2050c0 103070 4090e0 80b0e0 3870a0 001850 507898 00a0e8",
     "purple": "800080 6a2090 9050b0 b080d0 481068 604080 a040c0",
     "pink": "ff80b0 ffc0cb e04890 f0a0b8 f8d0d8 d87090 ff20a0",
-    "brown": "704018 603818 885830 a07848 482810 381c10 906850 b08860 584030",
+    "brown": "704018 603818 885830 a07848 482810 381c10 906850 b08860 584030 8b4513 a0522d b5651d",
     "black": "000000 101010 202022 2c2c2e 181820 201814",
     "white": "ffffff f4f4f4 e8e8e8 f0ece4 e4e8f0 dcdcdc",
     "gray": "808080 989898 686868 b0b0b0 c4c4c4 505052 707880 88827a",
@@ -58,6 +58,8 @@ WHITE = 75.0  # L* from which the lit part of a colourless surface is white
 SHADED = 35.0  # how much darker, in L*, a white surface may be where it is turned away from the light
 LIT = (45.0, 85.0)  # of the pixels of one hue, by lightness: those between these percentiles show its colour
 BRIGHT_SCENE, MOST_GAIN = 95.0, 1.5  # percentile of the picture's light that is taken as full, and how far it is raised
+MANY, PATCH = 4, 0.08  # so many colours that each cover so much make a thing multicolored
+MULTICOLORED = ("multicolored", "multicoloured", "multi-colored", "multi-coloured", "colorful", "colourful", "rainbow")
 STRAY = 0.02  # hues that cover less than this share of an object are left out
 
 
@@ -186,13 +188,13 @@ def coloured(lab: Floats) -> list[tuple[str, NDArray[np.bool_]]]:
         if part.mean() >= STRAY:
             dark, light = np.percentile(lab[part, 0], LIT)
             shown = part & (lab[:, 0] >= dark) & (lab[:, 0] <= light)
-            found.append((name_of(np.median(lab[shown], axis=0)), part))
+            found.append((name_of(np.median(lab[shown if shown.any() else part], axis=0)), part))
     return found
 
 
 def sure(swatch: Swatch) -> float:
-    """How sure the name of a colour is: the more of the object it covers, the less chance has a part in it."""
-    return round(min(0.95, 0.35 + 0.65 * swatch.share), 4)
+    """How sure the name of a colour is: about as sure as it covers the object (bench/vision.py, colours)."""
+    return round(min(0.95, 0.15 + 0.9 * swatch.share), 4)
 
 
 def swatch(name: str, share: float, pixels: NDArray[np.uint8], gain: float) -> Swatch:

@@ -13,6 +13,7 @@ from onprompt.vision import colour, geometry, masks, pose, shape
 
 PEOPLE = frozenset({"person"})
 CROWD = 10  # sure sightings of one name from which it is a crowd, whose number is a range
+MOST = 24  # sightings that are measured closely in one picture
 HIDDEN = 0.3  # share of a box that another object in front of it covers, from which it is partly hidden
 
 loaded: dict[Settings, Detector] = {}
@@ -37,11 +38,19 @@ def look(picture: Picture, names: Sequence[Name], settings: Settings, closely: C
     seen = detector(settings).see([Look(picture, names)])[0]
     wanted = set(seen.known if closely is None else closely)
     placed = [place(each, seen.sightings, settings) for each in seen.sightings]
-    chosen = [each for each in placed if each.label in wanted and each.confidence >= settings.missing_below]
+    chosen = worth_measuring([each for each in placed if each.label in wanted], settings)
     people = pose.people(picture, settings) if any(is_person(each) for each in chosen) else ()
     gain = colour.exposure(picture.pixels)
     measured = [measure(each, picture, gain, people, settings) if each in chosen else each for each in placed]
     return Seen((*measured, *crowds(measured, settings)), seen.known)
+
+
+def worth_measuring(sightings: Sequence[Sighting], settings: Settings) -> list[Sighting]:
+    """The sure sightings; of a name that has none, the one that is surest if any serves. Of very many, the surest."""
+    sure = [each for each in sightings if each.confidence >= settings.low_confidence]
+    labels = {each.label for each in sure}
+    weak = {each.label: each for each in reversed(sightings) if each.label not in labels}
+    return [*sure, *(each for each in weak.values() if each.confidence >= settings.missing_below)][:MOST]
 
 
 def place(sighting: Sighting, all_of_them: Sequence[Sighting], settings: Settings) -> Sighting:
@@ -83,9 +92,11 @@ def measure(
 ) -> Sighting:
     """Mask, colours, shape and posture."""
     mask = masks.outline(picture, sighting.box, settings) if sighting.mask is None else sighting.mask
-    colours = colour.dominant(masks.pixels_inside(picture, sighting.box, mask), gain, settings.colour_share)
+    patches = colour.dominant(masks.pixels_inside(picture, sighting.box, mask), gain, colour.PATCH)
+    colours = tuple(each for each in patches if each.share >= settings.colour_share)
     traits = [
         *(Trait("color", each.name, colour.sure(each)) for each in colours),
+        *([Trait("pattern", "multicolored", 0.6)] if len(patches) >= colour.MANY else []),
         *sighting.traits,
         *([] if sighting.truncated else shape.traits(mask, aspect(sighting.box, picture))),
     ]
