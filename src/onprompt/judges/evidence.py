@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 from onprompt.errors import PromptError
@@ -123,18 +124,21 @@ def flags(
 
 
 @cache
-def versions() -> dict[str, str]:
+def versions(detector_name: str) -> dict[str, str]:
     """What ran."""
-    return {"python": platform.python_version(), **{name: metadata.version(name) for name in OURS}}
+    more = ("torch", "transformers") if detector_name.startswith("hf:") else ()
+    return {"python": platform.python_version(), **{name: metadata.version(name) for name in (*OURS, *more)}}
 
 
 def provenance(picture: Picture, settings: Settings) -> dict[str, Any]:
     """All that is needed to get the same verdict again. Paths and addresses of the user's stay out."""
+    kind, _, model = settings.detector.partition(":")
+    named = f"{kind}:{Path(model).name}" if Path(model).is_absolute() else settings.detector
     return {
         "rubric": f"{RUBRIC.name}/{RUBRIC.version}",
         "judge": "evidence",
-        "versions": versions(),
-        "settings": settings.model_dump(mode="json", exclude={"home", "mirror"}),
+        "versions": versions(settings.detector),
+        "settings": settings.model_dump(mode="json", exclude={"home", "mirror"}) | {"detector": named},
         "weights": hashes(detector(settings).files),
         "image_sha256": picture.sha256,
     }
