@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 from onprompt import settings as settings_module
-from onprompt.errors import SettingsError, UserError
+from onprompt.errors import OnpromptError, SettingsError, UserError
 from onprompt.judges import evidence
 from onprompt.judges.evidence import EvidenceJudge
 from onprompt.language import edits, parser
 from onprompt.language.ontology import name_of
 from onprompt.settings import Settings
-from onprompt.types import Edit, Judge, Sample, Scene, Sighting, Verdict, View
+from onprompt.types import Edit, Judge, Picture, Sample, Scene, Seen, Sighting, Verdict, View
 from onprompt.vision.image import Source, load_picture
-from onprompt.vision.look import look
+from onprompt.vision.look import detector, look, look_many
 from onprompt.vision.runtime import in_order
 from onprompt.vision.text import read_text
 from onprompt.vision.vocabulary import COCO
@@ -57,7 +58,10 @@ def see(
 
     Colours, shapes and postures cost a network's look at each sighting; `attributes=False` does without.
     """
-    return next(see_many([image], vocabulary, attributes=attributes, frame=frame, settings=settings))
+    (found,) = see_many([image], vocabulary, attributes=attributes, frame=frame, settings=settings)
+    if isinstance(found, OnpromptError):
+        raise found
+    return found
 
 
 def see_many(
@@ -67,19 +71,43 @@ def see_many(
     attributes: bool = True,
     frame: int = 0,
     settings: Settings | None = None,
-) -> Iterator[list[Sighting]]:
-    """`see` for many images, in their order, as they get ready: all cores are kept busy."""
+) -> Iterator[list[Sighting] | OnpromptError]:
+    """`see` for many images, in their order, as they get ready: all cores are kept busy.
+
+    In the place of an image that can't be read stands its error: a bad one costs no other.
+    """
     listed("vocabulary", vocabulary or ())
     chosen = in_force(settings)
     wanted = COCO if vocabulary is None else vocabulary
     names = [name_of(word) for word in wanted]
 
-    def one(image: Source) -> list[Sighting]:
-        seen = look(load_picture(image, chosen, frame), names, chosen, None if attributes else ())
-        asked = (sighting for sighting in seen.sightings if sighting.label in wanted)
-        return sorted(asked, key=lambda sighting: -sighting.confidence)
+    def some(window: list[Source]) -> list[list[Sighting] | OnpromptError]:
+        read = [picture_or_error(image, chosen, frame) for image in window]
+        pictures = [each for each in read if isinstance(each, Picture)]
+        seen = iter(look_many(pictures, names, chosen, None if attributes else ()) if pictures else [])
+        return [asked_for(next(seen), wanted) if isinstance(each, Picture) else each for each in read]
 
-    return in_order(one, images)
+    windows = in_windows(images, getattr(detector(chosen), "batch", 1))
+    return itertools.chain.from_iterable(in_order(some, windows))
+
+
+def picture_or_error(image: Source, settings: Settings, frame: int) -> Picture | OnpromptError:
+    """A picture, or why there is none."""
+    try:
+        return load_picture(image, settings, frame)
+    except OnpromptError as error:
+        return error
+
+
+def asked_for(seen: Seen, names: Sequence[str]) -> list[Sighting]:
+    """The sightings of some names, the surest first."""
+    return sorted((each for each in seen.sightings if each.label in names), key=lambda each: -each.confidence)
+
+
+def in_windows(items: Iterable[Source], size: int) -> Iterator[list[Source]]:
+    """As many at a time; the last ones may be fewer."""
+    rest = iter(items)
+    return iter(lambda: list(itertools.islice(rest, size)), [])
 
 
 def view(
@@ -90,7 +118,9 @@ def view(
     picture = load_picture(image, chosen, frame)
     names = evidence.names(parser.parse(prompt, chosen)) if prompt else [name_of(word) for word in COCO]
     seen = look(picture, names, chosen)
-    return View(picture, seen.sightings, read_text(picture) if text else (), properties(picture))
+    asked = tuple(each for each in seen.sightings if each.label in seen.known)
+    unknown = tuple(name.label for name in names if name.label not in seen.known)
+    return View(picture, asked, read_text(picture) if text else (), properties(picture), unknown)
 
 
 def verify(

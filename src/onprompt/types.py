@@ -255,6 +255,7 @@ class View:
     sightings: tuple[Sighting, ...]
     lines: tuple[Sighting, ...] = ()
     properties: tuple[Trait, ...] = ()
+    unknown: tuple[str, ...] = ()  # names that were to be looked for and no detector here knows
 
 
 # ---- the verdict ---------------------------------------------------------------------------------------------------
@@ -325,7 +326,7 @@ class Rubric:
 
 
 class Detector(Protocol):
-    """Finds objects by name, in one picture or in a batch."""
+    """Finds objects by name, in one picture or in a batch; one that likes batches says in `batch` how large."""
 
     @property
     def files(self) -> Sequence[str]:

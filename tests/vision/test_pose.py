@@ -214,7 +214,7 @@ def test_who_is_in_a_box() -> None:
     ("action", "posture"),
     [
         *(("sitting", "sitting"), ("sitting down", "sitting"), ("Seated at a table", "sitting")),
-        *(("standing up", "standing"), ("jogging", "running"), ("leaping", "jumping"), ("asleep", "lying")),
+        *(("standing up", "standing"), ("jogging", "running"), ("leaping", "jumping"), ("asleep", None)),
         *(("kneeling", "crouching"), ("striding", "walking"), ("waving", "arms raised")),
         *(("with arms raised", "arms raised"), ("holding a hand up", "arms raised"), ("arms up", "arms raised")),
         *(("reading", None), ("eating while sitting", "sitting"), ("", None), ("  ", None), ("with arms folded", None)),
@@ -235,7 +235,7 @@ def test_traits_are_actions_the_surest_first_and_never_surer_than_their_kind() -
     assert [trait.kind for trait in found] == ["action"] * len(found)
     sure = [trait.confidence for trait in found]
     assert sure == sorted(sure, reverse=True)
-    assert {(trait.value, trait.confidence) for trait in found} >= {("standing", 0.6), ("arms raised", 0.6)}
+    assert {(trait.value, trait.confidence) for trait in found} >= {("standing", 0.6), ("arms raised", 0.45)}
     assert [trait.confidence for trait in traits(FIGURES["sitting"])] == [0.8]
 
 

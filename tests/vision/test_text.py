@@ -7,7 +7,7 @@ from PIL import Image, ImageDraw, ImageFont
 from onprompt import Outcome, verify
 from onprompt.settings import Settings
 from onprompt.vision.image import load_picture
-from onprompt.vision.text import read_text, similarity
+from onprompt.vision.text import THINNEST, read_text, similarity, widened
 
 
 def poster(text: str, size: int = 60) -> np.ndarray:
@@ -94,3 +94,11 @@ def test_long_texts_are_compared_quickly() -> None:
 
 def test_text_is_read_only_when_it_is_asked_for() -> None:
     assert all(sighting.source != "pp-ocr" for sighting in verify(poster("OPEN"), "a dog").sightings)
+
+
+@pytest.mark.parametrize("shape", [(2, 1000), (1000, 2), (2, 2), (1280, 20)])
+def test_a_thin_picture_is_read_without_filling_the_memory(shape: tuple[int, int], settings: Settings) -> None:
+    assert read_text(load_picture(np.full((*shape, 3), 128, dtype=np.uint8), settings)) == ()
+    height, width = widened(np.zeros((*shape, 3), dtype=np.uint8)).shape[:2]
+    assert max(height, width) == max(shape)
+    assert max(height, width) <= THINNEST * min(height, width) + THINNEST

@@ -12,7 +12,7 @@ import pytest
 from onprompt.errors import UntrustedFile
 from onprompt.settings import Settings
 from onprompt.weights.cache import paths
-from onprompt.weights.torchfile import read_tensors
+from onprompt.weights.torchfile import RebuildTensor, read_tensors
 
 
 def archive(path: Path, pickled: bytes, storages: dict[str, bytes] | None = None) -> Path:
@@ -32,6 +32,13 @@ class Evil:
 
     def __reduce__(self) -> tuple[Any, tuple[object, ...]]:
         return self.function, self.arguments
+
+
+def test_a_tensor_is_made_of_a_storage_only() -> None:
+    rebuild = RebuildTensor()
+    empty = rebuild(np.zeros(4, dtype=np.float32), 0, (100_000, 0), (0, 1))
+    with pytest.raises(UntrustedFile, match="no storage"):
+        rebuild(empty, 0, (50,), (1,))
 
 
 def test_the_real_file_is_read_whole(settings: Settings) -> None:

@@ -21,9 +21,11 @@ class Measured:
 
 def check_colour(asked: str, sighting: Sighting, settings: Settings) -> Measured | None:
     """The nearest of the object's dominant colours counts, in the seed's ΔE bands."""
+    if sighting.mask is None and not sighting.colours:
+        return None  # nobody looked
     if asked in colour.MULTICOLORED:
         many = any(trait.value == "multicolored" for trait in sighting.traits)
-        return Measured(float(many), "many colours" if many else "few colours", 0.6)
+        return Measured(float(many), "many colours" if many else "few colours", 0.6 if many else 0.4)
     if not colour.can_check(asked):
         return None
     if not sighting.colours:
@@ -34,7 +36,7 @@ def check_colour(asked: str, sighting: Sighting, settings: Settings) -> Measured
     )
     # A dominant colour that matches is surely there, if not the only one; against it speaks the largest colour instead.
     found = " and ".join(swatch.name for swatch in sighting.colours)
-    return Measured(score, found, 0.95 if score else max(map(colour.sure, sighting.colours)))
+    return Measured(score, found, 0.95 if score == 1 else max(map(colour.sure, sighting.colours)))
 
 
 def check_size(asked: str, sighting: Sighting, settings: Settings) -> Measured | None:
@@ -43,14 +45,20 @@ def check_size(asked: str, sighting: Sighting, settings: Settings) -> Measured |
     if bucket is None:
         return None
     apart = abs(geometry.SIZES.index(bucket) - geometry.SIZES.index(sighting.size))
-    return Measured((1.0, settings.minor_score, 0.0)[apart], sighting.size)
+    return Measured((1.0, settings.minor_score, 0.0)[apart], sighting.size, sure(sighting, "size"))
 
 
 def check_position(asked: str, sighting: Sighting, settings: Settings) -> Measured | None:
     """The asked part of a 3 × 3 grid, with a small offset tolerated; `background` is none of its parts."""
     if not geometry.is_place(asked):
         return None
-    return Measured(geometry.position_score(sighting.box, asked, settings), sighting.position)
+    score = geometry.position_score(sighting.box, asked, settings)
+    return Measured(score, sighting.position, sure(sighting, "position"))
+
+
+def sure(sighting: Sighting, kind: str) -> float:
+    """How sure a trait is that every sighting has."""
+    return next((trait.confidence for trait in sighting.traits if trait.kind == kind), 1.0)
 
 
 def check_action(asked: str, sighting: Sighting, settings: Settings) -> Measured | None:

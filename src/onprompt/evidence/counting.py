@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -57,7 +58,7 @@ def count_check(
             counted,
             found=f"found a crowd of {crowd.count[0]} to {crowd.count[1]}",
             outcome=Outcome.LOW_CONFIDENCE,
-            score=1.0,
+            score=settings.minor_score,
             confidence=min(crowd.confidence, settings.low_confidence),
         )
     weak = [each.confidence for each in candidates if each.confidence < settings.low_confidence and each not in chosen]
@@ -73,14 +74,13 @@ def count_check(
 
 
 def expected_score(count: Count, number: int, weak: Sequence[float], settings: Settings) -> float:
-    """The mean count score over all ways in which weak sightings may be real or not."""
-    chances = [1.0]  # of 0, 1, 2 … real ones
-    for chance in weak:
-        chances = [
-            (chances[k] if k < len(chances) else 0.0) * (1 - chance) + (chances[k - 1] if k else 0.0) * chance
-            for k in range(len(chances) + 1)
-        ]
-    return sum(chance * count_score(count, number + k, settings) for k, chance in enumerate(chances))
+    """The mean count score over how many of the weak sightings may be real.
+
+    The confidence of each is the probability that there are at least so many, so exactly k has the k-th less the next.
+    """
+    at_least = [1.0, *sorted(weak, reverse=True), 0.0]
+    exactly = [more - most for more, most in itertools.pairwise(at_least)]
+    return sum(chance * count_score(count, number + k, settings) for k, chance in enumerate(exactly))
 
 
 def outcome_of(score: float, settings: Settings) -> Outcome:

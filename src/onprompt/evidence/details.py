@@ -10,6 +10,7 @@ from onprompt.settings import Settings
 from onprompt.types import Attribute, Check, Known, Outcome, Relation, Scene, Sighting, Thing
 from onprompt.vision import relations
 
+SOURCES = {"color": "pixels", "shape": "outline", "action": "joints"}
 ITSELF = 0.8  # IoU from which two sightings are one object under two names
 
 
@@ -24,8 +25,8 @@ def attribute_check(
         return not_there(check)
     measured = [m for each in chosen if (m := measure(attribute, each, settings))]
     if not measured:
-        return replace(check, found=f"nothing here measures {attribute.kind}")
-    source = "pixels" if attribute.kind == "color" else "box"
+        return replace(check, found=f"{attribute.kind} can't be measured here")
+    source = SOURCES.get(attribute.kind, "box")
     return graded(replace(check, source=source, box=chosen[0].box), measured, settings)
 
 
@@ -75,6 +76,8 @@ def relation_check(
         return replace(check, found="one object would have to be both", outcome=Outcome.MISMATCH, confidence=1.0)
     if relation.name == "between":
         ends = between_ends(scene.things[blank.thing], chosen)
+        if not all(ends) or (len(ends) == 1 and len(ends[0]) == 1):
+            return replace(check, found="there are no two to be between", outcome=Outcome.MISMATCH, confidence=1.0)
         told = [likely_between(subject, ends) for subject in subjects]
     else:
         holds = relations.RELATIONS[relation.name]

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from onprompt.evidence.grade import Grade
 from onprompt.evidence.match import Match, asked_words
 from onprompt.settings import Settings
-from onprompt.types import Check, Outcome, Scene, Seen, Sighting, Trait
+from onprompt.types import Attribute, Check, Outcome, Scene, Seen, Sighting, Trait
 
 WRONG = (Outcome.MISMATCH, Outcome.PARTIAL)
-# What a prompt may say of the picture as a whole, and what can be measured that belies it.
+# What a prompt may say of the picture as a whole → what can be measured of it: its kind, and the value that fits.
 WHOLE = {
-    **dict.fromkeys(("black and white", "monochrome", "grayscale", "greyscale", "sepia"), "color"),
-    **dict.fromkeys(("night", "nighttime", "dark", "midnight"), "light"),
-    **dict.fromkeys(("day", "daytime", "daylight", "bright", "sunny"), "dark"),
-    **dict.fromkeys(("blurry", "blurred", "out of focus"), "sharp"),
-    **dict.fromkeys(("sharp", "sharp focus", "in focus"), "blurry"),
+    **dict.fromkeys(("black and white", "monochrome", "grayscale", "greyscale"), ("style", "black and white")),
+    **dict.fromkeys(("night", "nighttime", "dark", "midnight"), ("lighting", "dark")),
+    **dict.fromkeys(("day", "daytime", "daylight", "bright", "sunny"), ("lighting", "light")),
+    **dict.fromkeys(("blurry", "blurred", "out of focus"), ("quality", "blurry")),
+    **dict.fromkeys(("sharp", "sharp focus", "in focus"), ("quality", "sharp")),
 }
 SURELY = 0.8  # how sure a measure of the whole picture must be to speak against the prompt
 
@@ -77,19 +77,25 @@ def extras(scene: Scene, seen: Seen, settings: Settings) -> tuple[Sighting, ...]
     )
 
 
-def of_the_whole(scene: Scene) -> list[str]:
-    """What the prompt says of the picture as a whole and nothing here measures. That it is a photo needs no saying."""
+def measured(asked: Attribute, whole: Sequence[Trait]) -> Trait | None:
+    """What was surely measured of the picture as a whole that bears on a property; None if nothing was."""
+    kind, _ = WHOLE.get(asked.value, ("", ""))
+    return next((trait for trait in whole if trait.kind == kind and trait.confidence >= SURELY), None)
+
+
+def of_the_whole(scene: Scene, whole: Sequence[Trait]) -> list[str]:
+    """What the prompt says of the picture as a whole and no measure is sure of. That it is a photo needs no saying."""
     asked = (each for each in scene.properties if each.kind not in {"parameter", "quality"} and each.value != "photo")
-    return [f"{each.kind} {each.value}" for each in asked if each.value not in WHOLE]
+    return [f"{each.kind} {each.value}" for each in asked if measured(each, whole) is None]
 
 
-def belied(scene: Scene, whole: Sequence[Trait]) -> list[str]:
-    """What the prompt says of the picture as a whole and a measure surely contradicts."""
-    found = {trait.value for trait in whole if trait.confidence >= SURELY}
+def belied(scene: Scene, whole: Sequence[Trait]) -> list[tuple[str, str]]:
+    """What the prompt says of the picture as a whole, and what a measure says instead."""
+    pairs = ((each, measured(each, whole)) for each in scene.properties)
     return [
-        f"the picture: {each.kind} asked {each.value}, found {WHOLE[each.value]}"
-        for each in scene.properties
-        if WHOLE.get(each.value) in found
+        (f"the picture: {each.kind} {each.value}", found.value)
+        for each, found in pairs
+        if found and found.value != WHOLE[each.value][1]
     ]
 
 
@@ -98,11 +104,13 @@ def summary(matches: Sequence[Match], grade: Grade, scene: Scene, whole: Sequenc
     if not matches:
         return f"The prompt names no object, so nothing could be checked: ({grade.score}) is only a placeholder."
     off = [match for match in matches if differs(match)]
-    left_open = list(dict.fromkeys(claim for match in matches for claim in unchecked(match))) + of_the_whole(scene)
+    left_open = list(dict.fromkeys(claim for match in matches for claim in unchecked(match))) + of_the_whole(
+        scene, whole
+    )
     if not grade.verifiable:
         text = f"Nothing that the prompt asks for can be checked here: ({grade.score}) is only a placeholder."
     elif off or belied(scene, whole):
-        faults = [*(headline(match) for match in off), *belied(scene, whole)]
+        faults = [*(headline(match) for match in off), *(f"{asked}: {found}" for asked, found in belied(scene, whole))]
         text = "The image differs from the prompt: " + "; ".join(faults) + "."
     else:
         text = "All that could be checked matches the prompt." if left_open else "The image matches the prompt."

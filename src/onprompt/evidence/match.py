@@ -73,6 +73,7 @@ def match(scene: Scene, seen: Seen, lines: Sequence[Sighting], settings: Setting
     for index, thing in enumerate(scene.things):
         known = seen.known.get(thing.canonical)
         crowd = next((each for each in seen.sightings if each.label == thing.canonical and each.count != (1, 1)), None)
+        crowd = None if thing.attributes else crowd  # a range of bottles is none of red bottles
         mine = chosen[index], candidates[index], crowd
         checks = [] if is_text(thing) else presence(index, thing, *mine, known, settings)
         # A claim about an object that is missing is missing too, and one about an unverifiable object unverifiable.

@@ -21,6 +21,8 @@ from onprompt.settings import Settings
 from onprompt.types import Name, Outcome, Picture, Sample, Scene, Thing, Verdict
 from onprompt.vision.geometry import SIZE_WORDS
 from onprompt.vision.look import detector, look
+from onprompt.vision.masks import FILES as MASK_FILES
+from onprompt.vision.pose import FILES as POSE_FILES
 from onprompt.vision.relations import NEED_JOINTS
 from onprompt.vision.text import read_text
 from onprompt.vision.whole import properties
@@ -45,6 +47,8 @@ class EvidenceJudge:
         matches = match(scene, seen, lines, self.settings)
         graded = grade(matches, self.settings)
         pairs = [explain.pair(each) for each in matches]
+        whole = properties(sample.picture) if scene.properties else ()
+        belied = explain.belied(scene, whole)
         return Verdict(
             rubric=RUBRIC.name,
             score=graded.score,
@@ -52,16 +56,19 @@ class EvidenceJudge:
             presence=graded.presence,
             attribute_accuracy=graded.attribute_accuracy,
             coverage=graded.coverage,
-            flags=flags(scene, sample.picture, matches, graded, self.settings),
+            flags=(
+                *flags(scene, sample.picture, matches, graded, self.settings),
+                *(["whole_picture_differs"] if belied else []),
+            ),
             checks=tuple(check for each in matches for check in each.checks),
             pairs=tuple(pairs),
-            differences=tuple(pair for pair, each in zip(pairs, matches, strict=True) if explain.differs(each)),
-            summary=explain.summary(matches, graded, scene, properties(sample.picture) if scene.properties else ()),
+            differences=(*(p for p, each in zip(pairs, matches, strict=True) if explain.differs(each)), *belied),
+            summary=explain.summary(matches, graded, scene, whole),
             scene=scene,
             picture=sample.picture,
             sightings=(*seen.sightings, *lines),
             extras=explain.extras(scene, seen, self.settings),
-            provenance=provenance(sample.picture, self.settings),
+            provenance=provenance(sample.picture, bool(worth_measuring(scene)), self.settings),
         )
 
 
@@ -130,7 +137,7 @@ def versions(detector_name: str) -> dict[str, str]:
     return {"python": platform.python_version(), **{name: metadata.version(name) for name in (*OURS, *more)}}
 
 
-def provenance(picture: Picture, settings: Settings) -> dict[str, Any]:
+def provenance(picture: Picture, closely: bool, settings: Settings) -> dict[str, Any]:
     """All that is needed to get the same verdict again. Paths and addresses of the user's stay out."""
     kind, _, model = settings.detector.partition(":")
     named = f"{kind}:{Path(model).name}" if Path(model).is_absolute() else settings.detector
@@ -139,6 +146,6 @@ def provenance(picture: Picture, settings: Settings) -> dict[str, Any]:
         "judge": "evidence",
         "versions": versions(settings.detector),
         "settings": settings.model_dump(mode="json", exclude={"home", "mirror"}) | {"detector": named},
-        "weights": hashes(detector(settings).files),
+        "weights": hashes([*detector(settings).files, *((*MASK_FILES, *POSE_FILES) if closely else ())]),
         "image_sha256": picture.sha256,
     }

@@ -45,6 +45,7 @@ def view_document(view: View, sure: float) -> dict[str, Any]:
         "image_size": list(view.picture.size),
         "global": {trait.kind: [{"value": trait.value, "confidence": trait.confidence}] for trait in view.properties},
         "objects": [sighting_entry(each, view.picture, sure) for each in view.sightings],
+        "unknown": list(view.unknown),
         "text": [
             {"text": line.text, "bbox": pixels(line.box, view.picture), "confidence": round(line.confidence, 4)}
             for line in view.lines
@@ -124,6 +125,8 @@ def sighting_entry(sighting: Sighting, picture: Picture, sure: float) -> dict[st
     for trait in sighting.traits:
         words.setdefault(trait.kind, []).append(trait.value)
         chances.setdefault(trait.kind, []).append(round(trait.confidence, 4))
+    if sighting.text:
+        words["text"], chances["text"] = [sighting.text], [round(sighting.confidence, 4)]
     x, y = sighting.box.centre
     return {
         "object": sighting.word,

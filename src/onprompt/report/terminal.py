@@ -48,6 +48,7 @@ def view_lines(view: View, sure: float, faint: float) -> Iterator[str]:
         yield sighting_line(each) + (" [LOW_CONFIDENCE]" if each.confidence < sure else "")
     if not shown:
         yield "no object that was looked for"
+    yield from (f"{name}: no detector here knows the word" for name in view.unknown)
     yield from (f'text "{line.text}" ({line.confidence:.2f})' for line in view.lines)
     yield "the picture: " + ", ".join(f"{each.value} ({each.confidence:.2f})" for each in view.properties)
 

@@ -35,14 +35,26 @@ def look(picture: Picture, names: Sequence[Name], settings: Settings, closely: C
     Size and place are told of all; masks, colours, shape and posture cost more, and are told of sure sightings of the
     names in `closely`; without it, of all names that were asked for.
     """
-    seen = detector(settings).see([Look(picture, names)])[0]
+    return look_many([picture], names, settings, closely)[0]
+
+
+def look_many(
+    pictures: Sequence[Picture], names: Sequence[Name], settings: Settings, closely: Collection[str] | None = None
+) -> list[Seen]:
+    """The same for several pictures, which the detector may look at together."""
+    seen = detector(settings).see([Look(picture, names) for picture in pictures])
+    return [measured(*pair, settings, closely) for pair in zip(pictures, seen, strict=True)]
+
+
+def measured(picture: Picture, seen: Seen, settings: Settings, closely: Collection[str] | None) -> Seen:
+    """What was seen, with size, place and, where that is wanted, all the rest."""
     wanted = set(seen.known if closely is None else closely)
     placed = [place(each, seen.sightings, settings) for each in seen.sightings]
     chosen = worth_measuring([each for each in placed if each.label in wanted], settings)
     people = pose.people(picture, settings) if any(is_person(each) for each in chosen) else ()
     gain = colour.exposure(picture.pixels)
-    measured = [measure(each, picture, gain, people, settings) if each in chosen else each for each in placed]
-    return Seen((*measured, *crowds(measured, settings)), seen.known)
+    told = [measure(each, picture, gain, people, settings) if each in chosen else each for each in placed]
+    return Seen((*told, *crowds(told, settings)), seen.known)
 
 
 def worth_measuring(sightings: Sequence[Sighting], settings: Settings) -> list[Sighting]:
@@ -130,8 +142,8 @@ def crowds(sightings: Sequence[Sighting], settings: Settings) -> list[Sighting]:
                 max(each.box.bottom for each in mine),
             )
             # As many as are sure is the least; those that small size and crowding hide are at most half as many again.
-            most = max(len(mine), round(sure * 1.5))
-            found.append(
-                Sighting(label, mine[0].word, around, settings.missing_below, mine[0].source, count=(sure, most))
+            crowd = Sighting(
+                label, mine[0].word, around, settings.missing_below, mine[0].source, count=(sure, round(sure * 1.5))
             )
+            found.append(place(crowd, (), settings))
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 
 import cv2
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from onprompt.settings import Settings
 from onprompt.types import Box, Picture
-from onprompt.vision.runtime import Network, core
+from onprompt.vision.runtime import Network, core, once
 from onprompt.weights.cache import paths
 
 FILES = ("eiseg.pdmodel", "eiseg.pdiparams")
@@ -23,7 +22,7 @@ RADIUS = 5  # pixels of a click
 MEAN, SPREAD = np.array((123.675, 116.28, 103.53)), np.array((58.395, 57.12, 57.375))  # of ImageNet
 
 
-@cache
+@once
 def network(path: Path) -> Network:
     """Compiled once in a process."""
     return Network(core().read_model(path))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import cv2
@@ -18,7 +17,7 @@ from onprompt.settings import Settings
 from onprompt.types import Box, Picture, Trait
 from onprompt.vision.boxes import Floats
 from onprompt.vision.geometry import ramp
-from onprompt.vision.runtime import Network, core
+from onprompt.vision.runtime import Network, core, once
 from onprompt.weights.cache import paths
 
 FILES = ("movenet-multipose.tflite",)
@@ -62,7 +61,7 @@ class Person:
         return found
 
 
-@cache
+@once
 def network(path: Path) -> Network:
     """Compiled once in a process."""
     return Network(core().read_model(path))
@@ -160,14 +159,14 @@ def running(one: Person) -> float | None:
 
 
 def jumping(one: Person) -> float | None:
-    """The feet are drawn up under a body that is not sitting: knees and feet near the hips, or the arms thrown up.
+    """The feet are drawn up under a body that is not sitting.
 
     Whether there is air under the feet, joints can't tell, so it is never sure.
     """
-    drop, arms = legs(one), arms_raised(one)
+    drop = legs(one)
     if drop is None:
         return None
-    return 0.6 * max(ramp(drop[1], 1.3, 0.9) * ramp(drop[0], 0.2, 0.5), 0.5 * (arms or 0.0))
+    return 0.6 * ramp(drop[1], 1.3, 0.9) * ramp(drop[0], 0.2, 0.5)
 
 
 def arms_raised(one: Person) -> float | None:
@@ -202,14 +201,14 @@ POSTURES: dict[str, Callable[[Person], float | None]] = {
     "crouching": crouching,
 }
 WORDS = {
-    "sitting": "sitting sits sit seated sat perched",
-    "standing": "standing stands stand stood posing",
-    "walking": "walking walks walk strolling striding hiking marching",
-    "running": "running runs run jogging sprinting racing",
-    "jumping": "jumping jumps jump leaping leaps hopping",
-    "lying": "lying lies lie laying lay reclining sleeping resting asleep",
-    "crouching": "crouching crouched squatting squats kneeling kneels crouches",
-    "arms raised": "waving cheering",
+    "sitting": "sit sits sitting sat seated perch perched perching",
+    "standing": "stand stands standing stood pose posing",
+    "walking": "walk walks walking stroll strolling stride striding hike hiking march marching",
+    "running": "run runs running jog jogging sprint sprinting race racing",
+    "jumping": "jump jumps jumping leap leaps leaping hop hopping",
+    "lying": "lie lies lying lay laying recline reclining reclined",
+    "crouching": "crouch crouches crouching crouched squat squats squatting kneel kneels kneeling",
+    "arms raised": "wave waving cheer cheering",
 }
 MEANT = {word: posture for posture, words in WORDS.items() for word in words.split()}
 
@@ -227,7 +226,7 @@ def meant(action: str) -> str | None:
 # How often a posture that joints show is what people say of the photo: bench/vision.py, on captions of photos. Joints
 # can't tell walking from standing with the feet apart, nor whether there is air under the feet.
 EXCLUSIVE = ("sitting", "standing", "lying")  # who does one of these does none of the others
-TRUST = {"sitting": 0.8, "lying": 0.8, "standing": 0.6, "arms raised": 0.6}
+TRUST = {"sitting": 0.8, "lying": 0.8, "standing": 0.6, "arms raised": 0.45}
 LEAST_TRUST = 0.4
 
 
@@ -240,4 +239,4 @@ def traits(one: Person) -> list[Trait]:
 
 def trusted(posture: str, chance: float) -> float:
     """How sure a posture is, given how much its kind can be trusted."""
-    return round(max(chance, 1 - chance) * TRUST.get(posture, LEAST_TRUST), 4)
+    return round(chance * TRUST.get(posture, LEAST_TRUST), 4)

@@ -104,18 +104,20 @@ def joined(members: Sequence[Finds], curve: Curve) -> list[Joint]:
         (finds,) = members
         order = np.argsort(-finds.scores, kind="stable")
         return [Joint(finds.boxes[index], finds.words[index], finds.scores[index, None]) for index in order]
+    boxes, scores = (np.concatenate([getattr(each, part) for each in members]) for part in ("boxes", "scores"))
+    words = [word for each in members for word in each.words]
+    network = np.repeat(np.arange(len(members)), [len(each.scores) for each in members])
+    near = overlaps(boxes, boxes)
+    first: list[int] = []  # the box that each object was first seen by
     found: list[Joint] = []
-    pairs = [(network, index) for network, finds in enumerate(members) for index in range(len(finds.scores))]
-    for network, index in sorted(pairs, key=lambda pair: -members[pair[0]].scores[pair[1]]):
-        finds = members[network]
-        free = [each for each in found if not each.scores[network]]
-        near = overlaps(finds.boxes[index], np.stack([each.box for each in free])) if free else np.zeros(0)
-        if near.max(initial=0) >= SAME_OBJECT:
-            joint = free[int(near.argmax())]
-        else:
-            joint = Joint(finds.boxes[index], finds.words[index], np.zeros(len(members), dtype=np.float32))
-            found.append(joint)
-        joint.scores[network] = finds.scores[index]
+    for index in np.argsort(-scores, kind="stable"):
+        free = [place for place, each in enumerate(found) if not each.scores[network[index]]]
+        place = max(free, key=lambda each: near[index, first[each]], default=-1)
+        if place < 0 or near[index, first[place]] < SAME_OBJECT:
+            place = len(found)
+            first.append(int(index))
+            found.append(Joint(boxes[index], words[index], np.zeros(len(members), dtype=np.float32)))
+        found[place].scores[network[index]] = scores[index]
     return sorted(found, key=lambda each: -float(np.dot(curve.own, logit(each.scores, curve.floor))))
 
 

@@ -12,6 +12,7 @@ from onprompt.types import Box, Sighting
 
 Related = Callable[[Sighting, Sighting], float | None]
 REACH = 0.35  # how far from a wrist a thing is still in the hand, in widths of the person or thirds of the height
+HINT = 0.09  # how far a guess at depth may be from even: less than what settles a relation (relation_sure)
 TURNED = 0.15  # how far the nose must be from the middle of the ears, in widths of the person, to face a side
 
 
@@ -90,20 +91,21 @@ def near(one: Sighting, other: Sighting) -> float:
 
 
 def next_to(one: Sighting, other: Sighting) -> float:
-    """Near, and level with it for a part of their height."""
-    return near(one, other) * share(0.5 + shared_height(one.box, other.box))
+    """Near, level with it for a part of their height, and neither within the other."""
+    apart = 1 - max(within(one.box, other.box), within(other.box, one.box)) ** 4
+    return near(one, other) * share(0.5 + shared_height(one.box, other.box)) * apart
 
 
 def in_front_of(one: Sighting, other: Sighting) -> float | None:
     """What stands nearer on the same ground has its foot lower in the picture. Can't tell where they are far apart.
 
-    Only a hint: it never gets surer than .75 or .25.
+    Only a hint: it never gets surer than .59 or .41, which leaves it open.
     """
     a, b = one.box, other.box
     if shared_width(a, b) == 0 and gap(a, b) > 0.5:
         return None
     lower = (a.bottom - b.bottom) / max((a.height + b.height) / 2, 1e-6)
-    return 0.5 + min(0.25, max(-0.25, 1.25 * lower))
+    return 0.5 + min(HINT, max(-HINT, lower / 2))
 
 
 def behind(one: Sighting, other: Sighting) -> float | None:
@@ -126,17 +128,16 @@ def between(one: Sighting, first: Sighting, second: Sighting) -> float:
 def holding(one: Sighting, other: Sighting) -> float | None:
     """A wrist is at the thing. Can't tell without the joints where the thing touches the person's box."""
     if wrists := [place for name, place in one.joints if name.endswith("wrist")]:
-        if other.box.area > one.box.area:
-            return 0.1  # nobody holds what is larger than they are
         reach = REACH * max(one.box.width, one.box.height / 3)
-        return max(share(1.5 - distance(place, other.box) / max(reach, 1e-6)) for place in wrists)
+        held = max(share(1.5 - distance(place, other.box) / max(reach, 1e-6)) for place in wrists)
+        return None if held > 0.5 and other.box.area > one.box.area else held  # it may be a bus behind them
     return None if gap(one.box, other.box) == 0 else 0.1
 
 
 def wearing(one: Sighting, other: Sighting) -> float:
-    """What is worn lies within the wearer's box and covers but a part of it."""
+    """What is worn lies within the wearer's box and covers but a part of it; it might be carried, so it is not sure."""
     a, b = one.box, other.box
-    return share(within(b, a) * 1.5 - 0.5) * (1.0 if b.area < a.area else 0.0)
+    return 0.9 * share(within(b, a) * 1.5 - 0.5) * (1.0 if b.area < a.area else 0.0)
 
 
 def riding(one: Sighting, other: Sighting) -> float:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cache
+from functools import cache, wraps
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -44,6 +46,21 @@ def in_order(work: Callable[[Given], Made], items: Iterable[Given]) -> Iterator[
                 yield under_way.popleft().result()
         while under_way:
             yield under_way.popleft().result()
+
+
+def once(make: Callable[[Path], Made]) -> Callable[[Path], Made]:
+    """`make` called once for a path in a process, whichever thread asks first."""
+    made: dict[Path, Made] = {}
+    lock = threading.Lock()
+
+    @wraps(make)
+    def get(path: Path) -> Made:
+        with lock:
+            if path not in made:
+                made[path] = make(path)
+            return made[path]
+
+    return get
 
 
 class Network:

@@ -7,7 +7,12 @@ from difflib import SequenceMatcher
 from functools import cache
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from onprompt.types import Box, Picture, Sighting
+
+THINNEST = 8  # how many times as long as it is wide a picture may be for the reader
 
 
 @cache
@@ -18,9 +23,17 @@ def reader() -> Any:
     return RapidOCR(params={"Global.log_level": "error"})
 
 
+def widened(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """A thin picture with its edge repeated: the reader enlarges the short side, and would fill the memory."""
+    height, width = pixels.shape[:2]
+    down, across = max(0, width // THINNEST - height), max(0, height // THINNEST - width)
+    return np.pad(pixels, ((0, down), (0, across), (0, 0)), mode="edge")
+
+
 def read_text(picture: Picture) -> tuple[Sighting, ...]:
     """Each line of text with its box."""
-    found = reader()(picture.pixels[..., ::-1])
+    pixels = widened(picture.pixels)
+    found = reader()(pixels[..., ::-1])
     if found.txts is None:
         return ()
     height, width = picture.pixels.shape[:2]

@@ -16,6 +16,7 @@ from onprompt.vision.geometry import ramp
 SIDE = 256  # pixels of the longer side at which a picture is measured
 GREY = 4.0, 10.0  # CIELAB chroma that nineteen of twenty pixels stay below: surely grey, surely coloured
 TINT = 0.97, 0.99  # how alike the hues of a picture are: surely many, surely one, as in sepia
+SPOT = 20.0, 40.0  # chroma of the strongest hundredth: surely none, surely a spot of colour
 FAINT = 40.0, 30.0  # chroma above which one hue is a colour, below which it is a tint
 NIGHT, DAY = 20.0, 40.0  # median L*: surely dark, surely light
 BLURRED, SHARP = 3.0, 9.0  # strength of edges, in grey levels: surely blurred, surely sharp
@@ -43,7 +44,8 @@ def coloured(lab: Floats) -> float:
     strongest = float(np.percentile(chroma, 95))
     total = float(chroma.sum())
     alike = float(np.hypot(lab[:, 1].sum(), lab[:, 2].sum())) / total if total else 1.0
-    return ramp(strongest, *GREY) * (1 - ramp(strongest, *FAINT) * ramp(alike, *TINT))
+    spot = ramp(float(np.percentile(chroma, 99)), *SPOT)  # one red thing in a grey picture leaves it open
+    return max(0.5 * spot, ramp(strongest, *GREY) * (1 - ramp(strongest, *FAINT) * ramp(alike, *TINT)))
 
 
 def sharpness(pixels: NDArray[np.uint8]) -> float:

@@ -106,6 +106,8 @@ class RebuildTensor:
     def __call__(
         self, storage: NDArray[Any], offset: int, size: tuple[int, ...], stride: tuple[int, ...], *_: object
     ) -> NDArray[Any]:
+        if not isinstance(storage, np.ndarray) or storage.ndim != 1:  # a tensor of no bytes may have any length
+            raise UntrustedFile("a tensor is made of something that is no storage")
         reach = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True) if n > 0)
         inside = offset >= 0 and min((*size, *stride, 0)) >= 0 and reach < max(len(storage), 1)
         if not inside or math.prod(size) > len(storage):

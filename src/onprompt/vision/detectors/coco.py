@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 
 import cv2
@@ -13,7 +12,7 @@ from openvino import opset13 as op
 from onprompt.settings import Settings
 from onprompt.vision.boxes import Floats
 from onprompt.vision.closed import Closed, mirrored
-from onprompt.vision.runtime import Network, core, taking_pixels
+from onprompt.vision.runtime import Network, core, once, taking_pixels
 from onprompt.vision.tiles import Pixels, Raw
 from onprompt.vision.vocabulary import COCO
 from onprompt.weights.cache import paths
@@ -90,7 +89,7 @@ def in_full_precision(model: Model) -> Model:
     return model
 
 
-@cache
+@once
 def networks(folder: Path) -> tuple[PicoDet, EfficientDet]:
     """Compiled once in a process, whatever the settings."""
     return PicoDet(folder / FILES[0]), EfficientDet(folder / FILES[2])

@@ -49,6 +49,8 @@ class Loaded(NamedTuple):
 class Hub:
     """A model of the hub behind the detector protocol."""
 
+    batch = BATCH
+
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.network, self.images, self.device, self.files, self.alone = loaded(settings.detector.partition(":")[2])

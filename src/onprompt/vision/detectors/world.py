@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +14,7 @@ from onprompt.vision import vocabulary, world_graph
 from onprompt.vision.boxes import Floats, distinct, overlaps
 from onprompt.vision.letterbox import decoded, letterboxed
 from onprompt.vision.ranking import Finds, sightings
-from onprompt.vision.runtime import Network, taking_pixels
+from onprompt.vision.runtime import Network, once, taking_pixels
 from onprompt.vision.tiles import Pixels, Raw, closer
 from onprompt.weights.cache import paths
 from onprompt.weights.torchfile import Tensors, read_tensors
@@ -107,7 +106,7 @@ def log_odds(chance: Any) -> Any:
     return np.log(chance / (1 - chance))
 
 
-@cache
+@once
 def loaded(folder: Path) -> tuple[vocabulary.Vocabulary, Network]:
     """Built once in a process, whatever the settings."""
     tensors = read_tensors(folder / WEIGHTS)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 
 from onprompt.settings import Settings
 from onprompt.vision import yolo26_graph
 from onprompt.vision.closed import Closed
 from onprompt.vision.letterbox import decoded, letterboxed
-from onprompt.vision.runtime import Network, taking_pixels
+from onprompt.vision.runtime import Network, once, taking_pixels
 from onprompt.vision.tiles import Pixels, Raw
 from onprompt.weights.cache import is_here, paths
 from onprompt.weights.torchfile import read_tensors
@@ -30,7 +29,7 @@ class Yolo26:
         return decoded(distances, padded.shape[:2], inner), scores.T
 
 
-@cache
+@once
 def network(path: Path) -> Yolo26:
     """Built once in a process, whatever the settings."""
     return Yolo26(path)
