@@ -24,8 +24,8 @@ from onprompt.vision.vocabulary import COCO
 from onprompt.weights.cache import paths
 
 MOST = 12  # objects of a kind looked at in a photo
-FLOORS = {"yolo-world": 0.001}  # where fainter scores still tell names apart; elsewhere
-FLOOR = 0.01
+FLOOR = 0.01  # raw scores below this are taken as this
+FLOORS = {"yolo-world": 0.001}  # of an open vocabulary fainter scores still tell names apart
 # What the second network's score weighs beside the first's. On photos it makes no difference, so a free fit makes it
 # nothing; on 259 generated images it orders pairs of one prompt better (.704 alone, .723 together).
 SECOND = 0.35

@@ -186,7 +186,7 @@ def list_models(context: typer.Context) -> None:
     force = chosen()
     for file in manifest():
         typer.echo(
-            f"{file.set:9} {file.name:18} {file.bytes / 1e6:6.1f} MB  {state(file, force):8} {file.licence}: {file.use}"
+            f"{file.set:9} {file.name:25} {file.bytes / 1e6:6.1f} MB  {state(file, force):8} {file.licence}: {file.use}"
         )
     typer.echo(f"in {folder(force)}")
 

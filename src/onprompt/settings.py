@@ -39,7 +39,9 @@ class Settings(BaseModel):
     permissive: bool = Field(
         default=False, description="use Apache, MIT and BSD model files only; what they can't see is unverifiable"
     )
-    detector: str = Field(default="fused", description="which detector looks: a file in vision/detectors")
+    detector: str = Field(
+        default="fused", description="which detector looks: a file in vision/detectors, or hf:OWNER/MODEL"
+    )
 
     max_megapixels: float = number(100, "step 0: larger pictures are refused", 0.01, 178)
     max_side: int = Field(

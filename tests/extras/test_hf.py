@@ -366,7 +366,7 @@ def test_a_model_that_needs_timm_says_so(folder: Folder, tmp_path: Path) -> None
 
 
 def test_a_picture_too_thin_to_scale_is_refused(folder: Folder) -> None:
-    with pytest.raises(ImageError, match="3000 × 2 is too thin"):
+    with pytest.raises(ImageError, match="t take a picture of 3000 × 2"):
         hub(folder("yolos")).see([look(np.zeros((2, 3000, 3), dtype=np.uint8), "cat")])
     hub(folder("owlv2")).see([look(np.zeros((2, 3000, 3), dtype=np.uint8), "cat")])
 

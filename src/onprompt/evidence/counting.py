@@ -53,7 +53,7 @@ def count_check(
     )
     if check.outcome is Outcome.LOW_CONFIDENCE:
         counted = replace(counted, outcome=Outcome.LOW_CONFIDENCE)
-    if crowd and count.low <= crowd.count[1] and (count.high is None or crowd.count[0] <= count.high):
+    if crowd and score < 1 and count.low <= crowd.count[1] and (count.high is None or crowd.count[0] <= count.high):
         return replace(
             counted,
             found=f"found a crowd of {crowd.count[0]} to {crowd.count[1]}",

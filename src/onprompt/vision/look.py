@@ -11,7 +11,7 @@ from onprompt.settings import Settings
 from onprompt.types import Box, Detector, Look, Name, Picture, Seen, Sighting, Trait
 from onprompt.vision import colour, geometry, masks, pose, shape
 
-PEOPLE = frozenset({"person"})
+PEOPLE = frozenset({"person", "man", "woman", "boy", "girl", "child", "baby"})
 CROWD = 10  # sure sightings of one name from which it is a crowd, whose number is a range
 MOST = 24  # sightings that are measured closely in one picture
 HIDDEN = 0.3  # share of a box that another object in front of it covers, from which it is partly hidden
@@ -95,8 +95,8 @@ def cover(behind: Sighting, before: Sighting) -> float:
 
 
 def is_person(sighting: Sighting) -> bool:
-    """Whether a sighting is of a human being, by the detector's word or a word for one."""
-    return sighting.word in PEOPLE or sighting.word in ("man", "woman", "boy", "girl", "child", "baby")
+    """Whether a sighting is of a human being, by the detector's word."""
+    return sighting.word in PEOPLE
 
 
 def measure(

@@ -1,6 +1,7 @@
 """The names that the detectors know, and how they answer for other names.
 
-PicoDet knows the 80 COCO names; YOLO-World those that have a text vector, from COCO, LVIS, Objects365 and OpenImages.
+Closed detectors know the 80 COCO names; YOLO-World those that have a text vector, from COCO, LVIS, Objects365 and
+OpenImages.
 """
 
 from __future__ import annotations

@@ -83,9 +83,9 @@ class Hub:
         """A picture as the network takes it."""
         try:
             found = self.images(images=[picture.pixels], input_data_format="channels_last", return_tensors="pt")
-        except ValueError as error:
+        except ValueError as error:  # a side of no pixels, for most
             size = "{} × {}".format(*picture.size)
-            raise ImageError(f"a picture of {size} is too thin for {self.settings.detector} to scale") from error
+            raise ImageError(f"{self.settings.detector} can't take a picture of {size}: {first_line(error)}") from error
         return {key: found[key][0] for key in ("pixel_values", "pixel_mask") if key in found}
 
     def asks(self, index: int, look: Look, pictures: Sequence[Inputs]) -> list[Ask]:

@@ -23,8 +23,8 @@ WEIGHTS = "yolov8s-world.pt"
 FAINT = 0.15  # odds added to each member of a kind: where all are fainter than this, none stands out
 RIVALRY = 1.0  # how much a word's odds fall, for each unit by which a word that can't be meant too exceeds them
 MOST = 120  # cells looked at for a name, the surest
-LEAST = 0.001  # and those that score less than this are not; of a distractor, less than
-NOTICED = 0.05
+LEAST = 0.001  # cells that score less are not looked at
+NOTICED = 0.05  # distractors that score less everywhere are not in the picture
 
 
 class Scored(NamedTuple):

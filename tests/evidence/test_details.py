@@ -1,0 +1,146 @@
+"""Attributes, relations and crowds as checks: what is true, what is false, and what can't be told."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from onprompt.evidence.attributes import measure
+from onprompt.evidence.explain import belied, of_the_whole, summary
+from onprompt.evidence.grade import grade
+from onprompt.evidence.match import match
+from onprompt.settings import Settings
+from onprompt.types import (
+    Attribute,
+    Box,
+    Check,
+    Count,
+    Known,
+    Outcome,
+    Relation,
+    Scene,
+    Seen,
+    Sighting,
+    Swatch,
+    Thing,
+    Trait,
+)
+
+JOINTS = (("nose", (0.5, 0.2)),)
+MASK = np.ones((4, 4), dtype=bool)
+RED = Swatch("red", (200, 0, 0), (42.0, 66.0, 56.0), 0.9)
+
+
+def at(label: str, box: Box, confidence: float = 0.9) -> Sighting:
+    return Sighting(label, label, box, confidence, "test", size="small", position="left")
+
+
+MAN = replace(at("man", Box(0.4, 0.2, 0.6, 0.8)), joints=JOINTS, mask=MASK)
+
+
+def told(kind: str, value: str, confidence: float) -> Sighting:
+    return replace(MAN, traits=(Trait(kind, value, confidence),))
+
+
+@pytest.mark.parametrize(
+    ("asked", "sighting", "score", "confidence"),
+    [
+        (Attribute("action", "sit"), told("action", "sitting", 0.8), 1, 0.8),
+        (Attribute("action", "stand"), told("action", "sitting", 0.8), 0, 0.8),
+        (Attribute("action", "walk"), told("action", "sitting", 0.8), 0.5, 0.3),  # one may sit in a picture of a walk
+        (Attribute("shape", "round"), told("shape", "round", 0.9), 1, 0.9),
+        (Attribute("shape", "round"), told("shape", "square", 0.9), 0.5, 0.3),
+        (Attribute("color", "colorful"), told("pattern", "multicolored", 0.6), 1, 0.6),
+        (Attribute("color", "red"), replace(MAN, colours=(RED,)), 1, 0.95),
+        (Attribute("color", "blue"), replace(MAN, colours=(RED,)), 0, 0.95),
+        (Attribute("size", "small"), told("size", "small", 0.6), 1, 0.6),
+    ],
+)
+def test_what_was_measured(
+    asked: Attribute, sighting: Sighting, score: float, confidence: float, settings: Settings
+) -> None:
+    found = measure(asked, sighting, settings)
+    assert found is not None
+    assert found.score == score
+    assert found.confidence == pytest.approx(confidence, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("asked", "sighting"),
+    [
+        (Attribute("action", "sit"), replace(MAN, joints=())),
+        (Attribute("action", "juggle"), MAN),
+        (Attribute("shape", "round"), replace(MAN, mask=None)),
+        (Attribute("shape", "wobbly"), MAN),
+        (Attribute("color", "red"), replace(MAN, mask=None)),
+        (Attribute("color", "colorful"), replace(MAN, mask=None)),
+        (Attribute("material", "wood"), MAN),
+    ],
+)
+def test_what_nobody_looked_at_is_no_finding(asked: Attribute, sighting: Sighting, settings: Settings) -> None:
+    assert measure(asked, sighting, settings) is None
+
+
+def relation(name: str, *targets: Sighting, asked: int | None = None, settings: Settings) -> Check:
+    """The check of "a man NAME a … and a …": the first relation."""
+    number = asked or len(targets)
+    things = [Thing("a man", "man", relations=tuple(Relation(name, k + 1) for k in range(number)))]
+    things += [Thing(f"a thing {k}", f"thing {k}") for k in range(number)]
+    seen = [MAN, *(replace(each, label=f"thing {k}") for k, each in enumerate(targets))]
+    known = {thing.canonical: Known((thing.canonical,)) for thing in things}
+    matches = match(Scene("", tuple(things)), Seen(tuple(seen), known), (), settings)
+    return next(check for check in matches[0].checks if check.kind == "relation")
+
+
+LEFT, RIGHT = at("x", Box(0.0, 0.2, 0.2, 0.8)), at("x", Box(0.8, 0.2, 1.0, 0.8))
+
+
+def test_between_two(settings: Settings) -> None:
+    assert relation("between", LEFT, RIGHT, settings=settings).outcome is Outcome.MATCHED
+    assert relation("between", LEFT, LEFT, settings=settings).outcome is not Outcome.MATCHED
+
+
+def test_between_one_and_nothing_is_a_mismatch(settings: Settings) -> None:
+    assert relation("between", LEFT, asked=2, settings=settings).outcome is Outcome.MISMATCH
+
+
+def test_depth_never_settles_anything(settings: Settings) -> None:
+    for box in (Box(0.3, 0.2, 0.8, 0.75), Box(0.45, 0.5, 0.55, 0.95)):
+        check = relation("in front of", at("x", box), settings=settings)
+        assert check.outcome is Outcome.LOW_CONFIDENCE
+
+
+def test_holding_without_joints_can_not_be_told(settings: Settings) -> None:
+    check = relation("holding", at("x", Box(0.45, 0.5, 0.55, 0.6)), settings=settings)
+    assert (check.outcome, check.found) == (Outcome.UNVERIFIABLE, "one picture can't tell")
+
+
+def sheep(number: int) -> list[Sighting]:
+    return [at("sheep", Box(k * 0.05, 0.5, k * 0.05 + 0.04, 0.6)) for k in range(number)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "outcome"), [(12, Outcome.MATCHED), (15, Outcome.LOW_CONFIDENCE), (40, Outcome.MISMATCH)]
+)
+def test_of_a_crowd_a_number_within_the_range_is_left_open(asked: int, outcome: Outcome, settings: Settings) -> None:
+    crowd = replace(at("sheep", Box(0, 0.5, 0.6, 0.6), 0.25), count=(12, 18))
+    thing = Thing("sheep", "sheep", Count(asked, asked, "many", explicit=True))
+    seen = Seen((*sheep(12), crowd), {"sheep": Known(("sheep",))})
+    count = match(Scene("", (thing,)), seen, (), settings)[0].checks[1]
+    assert count.outcome is outcome
+
+
+NIGHT = Scene("", (Thing("a man", "man"),), properties=(Attribute("lighting", "night"), Attribute("mood", "epic")))
+
+
+def test_what_a_measure_of_the_whole_picture_belies_is_a_difference(settings: Settings) -> None:
+    light, unsure, dark = (
+        (Trait("lighting", value, sure),) for value, sure in (("light", 0.9), ("light", 0.6), ("dark", 0.9))
+    )
+    assert belied(NIGHT, light) == [("the picture: lighting night", "light")]
+    assert belied(NIGHT, unsure) == belied(NIGHT, dark) == []
+    assert of_the_whole(NIGHT, unsure) == ["lighting night", "mood epic"]
+    assert of_the_whole(NIGHT, dark) == ["mood epic"]
+    matches = match(NIGHT, Seen((MAN,), {"man": Known(("man",))}), (), settings)
+    text = summary(matches, grade(matches, settings), NIGHT, light)
+    assert text == "The image differs from the prompt: the picture: lighting night: light. Not checked: mood epic."
