@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from onprompt import settings as settings_module
 from onprompt.errors import OnpromptError, SettingsError, UserError
@@ -19,6 +19,8 @@ from onprompt.vision.runtime import in_order
 from onprompt.vision.text import read_text
 from onprompt.vision.vocabulary import COCO
 from onprompt.vision.whole import properties
+
+Looker = Callable[[Sequence[Source]], list[list[Sighting] | OnpromptError]]
 
 
 def in_force(settings: Settings | None) -> Settings:
@@ -58,7 +60,7 @@ def see(
 
     Colours, shapes and postures cost a network's look at each sighting; `attributes=False` does without.
     """
-    (found,) = see_many([image], vocabulary, attributes=attributes, frame=frame, settings=settings)
+    (found,) = looker(vocabulary, attributes, frame, in_force(settings))([image])
     if isinstance(found, OnpromptError):
         raise found
     return found
@@ -76,19 +78,25 @@ def see_many(
 
     In the place of an image that can't be read stands its error: a bad one costs no other.
     """
-    listed("vocabulary", vocabulary or ())
     chosen = in_force(settings)
+    look_at = looker(vocabulary, attributes, frame, chosen)
+    windows = in_windows(images, getattr(detector(chosen), "batch", 1))
+    return itertools.chain.from_iterable(in_order(look_at, windows))
+
+
+def looker(vocabulary: Sequence[str] | None, attributes: bool, frame: int, settings: Settings) -> Looker:
+    """A function from some images to what is seen in each, or why it can't be read."""
+    listed("vocabulary", vocabulary or ())
     wanted = COCO if vocabulary is None else vocabulary
     names = [name_of(word) for word in wanted]
 
-    def some(window: list[Source]) -> list[list[Sighting] | OnpromptError]:
-        read = [picture_or_error(image, chosen, frame) for image in window]
+    def look_at(window: Sequence[Source]) -> list[list[Sighting] | OnpromptError]:
+        read = [picture_or_error(image, settings, frame) for image in window]
         pictures = [each for each in read if isinstance(each, Picture)]
-        seen = iter(look_many(pictures, names, chosen, None if attributes else ()) if pictures else [])
+        seen = iter(look_many(pictures, names, settings, None if attributes else ()) if pictures else [])
         return [asked_for(next(seen), wanted) if isinstance(each, Picture) else each for each in read]
 
-    windows = in_windows(images, getattr(detector(chosen), "batch", 1))
-    return itertools.chain.from_iterable(in_order(some, windows))
+    return look_at
 
 
 def picture_or_error(image: Source, settings: Settings, frame: int) -> Picture | OnpromptError:

@@ -7,7 +7,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cache, wraps
+from functools import cache, cached_property, wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,6 +15,7 @@ import numpy as np
 import openvino as ov
 from numpy.typing import NDArray
 
+PRECISE = {"INFERENCE_PRECISION_HINT": "f32"}
 Given = TypeVar("Given")
 Made = TypeVar("Made")
 
@@ -35,10 +36,18 @@ def taking_pixels(model: ov.Model, index: int, mean: Sequence[float], spread: Se
     return steps.build()
 
 
+here = threading.local()
+
+
+def share_the_cores() -> None:
+    """From now on this thread is one of several that run networks: each gets a core, not all of them."""
+    here.among_many = True
+
+
 def in_order(work: Callable[[Given], Made], items: Iterable[Given]) -> Iterator[Made]:
     """What `work` makes of each item, in their order, by a few threads that never run far ahead of who takes it."""
     ahead = os.cpu_count() or 1
-    with ThreadPoolExecutor(ahead) as pool:
+    with ThreadPoolExecutor(ahead, initializer=share_the_cores) as pool:
         under_way: deque[Future[Made]] = deque()
         for item in items:
             under_way.append(pool.submit(work, item))
@@ -67,11 +76,21 @@ class Network:
     """A compiled model; safe to run from several threads."""
 
     def __init__(self, model: ov.Model) -> None:
-        options = {"INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY"}
-        self.compiled = core().compile_model(model, "CPU", options)
+        self.model = model
+        self.compiled = core().compile_model(model, "CPU", {**PRECISE, "PERFORMANCE_HINT": "LATENCY"})
+        self.making = threading.Lock()
+
+    @cached_property
+    def of_many(self) -> ov.CompiledModel:
+        """The same for many pictures at a time, a core for each; made when it is first needed."""
+        return core().compile_model(self.model, "CPU", {**PRECISE, "NUM_STREAMS": str(os.cpu_count() or 1)})
 
     def run(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[np.float32]]:
         """The outputs, in the model's order."""
-        request = self.compiled.create_infer_request()
+        compiled = self.compiled
+        if getattr(here, "among_many", False):
+            with self.making:
+                compiled = self.of_many
+        request = compiled.create_infer_request()
         request.infer(list(inputs), share_inputs=True)
         return [np.array(request.get_output_tensor(index).data) for index in range(len(self.compiled.outputs))]
