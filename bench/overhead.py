@@ -9,15 +9,14 @@ import argparse
 import statistics
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 from PIL import Image
+from timing import bare_inference, seconds
 
 import onprompt
 from onprompt.settings import load
 from onprompt.vision.image import load_picture
-from onprompt.vision.runtime import Network
 from onprompt.weights.cache import paths
 
 LIMIT = 0.20
@@ -38,34 +37,15 @@ def pictures(folder):
         yield name, folder / name, CASES[source]
 
 
-def recorded(picture, prompt):
-    """The networks that one call runs, with their inputs."""
-    calls, run = [], Network.run
-
-    def record(network, inputs):
-        calls.append((network, inputs))
-        return run(network, inputs)
-
-    Network.run = record
-    try:
-        onprompt.verify(picture, prompt)
-    finally:
-        Network.run = run
-    return calls
-
-
-def seconds(action):
-    start = time.perf_counter()
-    action()
-    return time.perf_counter() - start
-
-
 def measured(picture, prompt, rounds):
     """Median milliseconds of the whole, of the bare inference, and of reading the file."""
-    calls = [(network.compiled.create_infer_request(), list(inputs)) for network, inputs in recorded(picture, prompt)]
+
+    def verify():
+        return onprompt.verify(picture, prompt)
+
     actions = {
-        "verify": lambda: onprompt.verify(picture, prompt),
-        "bare": lambda: [request.infer(inputs, share_inputs=True, share_outputs=True) for request, inputs in calls],
+        "verify": verify,
+        "bare": bare_inference(verify),
         "reading": lambda: load_picture(picture, load()),
     }
     times = {name: [] for name in actions}

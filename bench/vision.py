@@ -23,6 +23,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
+from timing import bare_inference, seconds
 
 import onprompt
 from onprompt.language.ontology import name_of
@@ -33,7 +34,6 @@ from onprompt.vision import colour, masks, pose
 from onprompt.vision.image import load_picture
 from onprompt.vision.look import detector
 from onprompt.vision.relations import RELATIONS
-from onprompt.vision.runtime import Network
 from onprompt.vision.text import folded, read_text
 from onprompt.weights.cache import location, pull
 from onprompt.weights.manifest import read
@@ -120,18 +120,18 @@ def outlined(data):
 def mask_overlap(data):
     """Mean IoU of masks made from annotated boxes with the annotated polygons."""
     settings = load()
-    values, groups, ellipses, seconds = [], [], [], 0.0
+    values, groups, ellipses, spent = [], [], [], 0.0
     for number, photo, _, thing, true in outlined(data):
         picture, box = load_picture(data / "coco" / photo["image"], settings), box_of(thing, photo)
         start = time.perf_counter()
         mask = masks.outline(picture, box, settings)
-        seconds += time.perf_counter() - start
+        spent += time.perf_counter() - start
         for into, each in ((values, mask), (ellipses, masks.ellipse(*mask.shape))):
             full = placed(each, box, true.shape)
             into.append((full & true).sum() / (full | true).sum())
         groups.append(number)
     print(
-        f"masks: IoU {interval(values, groups)} (aim .75) on {len(values)} objects, {seconds / len(values) * 1000:.0f} "
+        f"masks: IoU {interval(values, groups)} (aim .75) on {len(values)} objects, {spent / len(values) * 1000:.0f} "
         f"ms each; the ellipse in the box {np.mean(ellipses):.3f}"
     )
 
@@ -279,28 +279,6 @@ def postures(data):
         )
 
 
-def recorded(action):
-    """The networks that an action runs, with their inputs."""
-    calls, run = [], Network.run
-
-    def record(network, inputs):
-        calls.append((network, list(inputs)))
-        return run(network, inputs)
-
-    Network.run = record
-    try:
-        action()
-    finally:
-        Network.run = run
-    return calls
-
-
-def timed(action):
-    start = time.perf_counter()
-    action()
-    return time.perf_counter() - start
-
-
 def speed(data):
     """A whole `see` against the bare inference of the networks that it ran, in turns, photo by photo."""
     settings = load()
@@ -314,12 +292,8 @@ def speed(data):
             def whole(path=path, attributes=attributes):
                 return onprompt.see(path, vocabulary, attributes=attributes, settings=settings)
 
-            calls = [(n.compiled.create_infer_request(), inputs) for n, inputs in recorded(whole)]
-
-            def bare(calls=calls):
-                return [request.infer(inputs, share_inputs=True, share_outputs=True) for request, inputs in calls]
-
-            pairs = [(timed(whole), timed(bare)) for _ in range(5)]
+            bare = bare_inference(whole)
+            pairs = [(seconds(whole), seconds(bare)) for _ in range(5)]
             ratios.append(statistics.median(a for a, _ in pairs) / statistics.median(b for _, b in pairs))
             whole_ms.append(statistics.median(a for a, _ in pairs) * 1000)
         print(
@@ -340,7 +314,7 @@ def memory(data):
 
 def cores(data):
     """A batch on all cores against the same batch on one."""
-    seconds = {}
+    took = {}
     for use in (1, os.cpu_count()):
         script = (
             "import os, sys, time\n"
@@ -354,8 +328,8 @@ def cores(data):
         )
         paths = [str(data / "coco" / row["image"]) for row in photos(data)[:40]]
         run = subprocess.run([sys.executable, "-c", script, *paths], capture_output=True, text=True, check=True)
-        seconds[use] = float(run.stdout.split()[-1])
-    one, all_of_them = seconds[1], seconds[os.cpu_count()]
+        took[use] = float(run.stdout.split()[-1])
+    one, all_of_them = took[1], took[os.cpu_count()]
     print(
         f"cores: 40 photos {one:.1f} s on one, {all_of_them:.1f} s on {os.cpu_count()}: "
         f"× {one / all_of_them:.2f} (aim 1.6)"

@@ -64,18 +64,15 @@ def verify(
     """Check a picture against a prompt. The last line is the score, (0) to (4)."""
     from onprompt import api
     from onprompt.report import document, terminal
+    from onprompt.report import picture as drawing
 
     if picture:
-        from onprompt.report.picture import can_write
-
-        can_write(picture, image)
+        drawing.can_write(picture, image)
     verdict = api.verify(
         image, prompt, major=major or (), frame=frame, settings=chosen(detector=detector, permissive=permissive)
     )
     if picture:
-        from onprompt.report.picture import save
-
-        save(verdict, picture)
+        drawing.save(verdict, picture)
     if json:
         print_json(document.document(verdict))
         return
@@ -97,17 +94,14 @@ def see(
     """Show what is in a picture: objects with colours, size, place and posture, text, light."""
     from onprompt import api
     from onprompt.report import document, terminal
+    from onprompt.report import picture as drawing
 
     if picture:
-        from onprompt.report.picture import can_write
-
-        can_write(picture, image)
+        drawing.can_write(picture, image)
     force = chosen(detector=detector, permissive=permissive)
     view = api.view(image, prompt, frame=frame, text=text, settings=force)
     if picture:
-        from onprompt.report.picture import save_view
-
-        save_view(view, picture, force.low_confidence)
+        drawing.save_view(view, picture, force.low_confidence)
     if json:
         print_json(document.view_document(view, force.low_confidence))
         return

@@ -42,7 +42,7 @@ class EvidenceJudge:
     def judge(self, sample: Sample) -> Verdict:
         """The straight line from prompt and image to verdict."""
         scene = weighed(parse(sample.prompt, self.settings), sample.major, self.settings)
-        seen = look(sample.picture, names(scene), self.settings, worth_measuring(scene))
+        seen = look(sample.picture, names(scene), self.settings, asked_closely(scene))
         lines = read_text(sample.picture) if asks_for_text(scene) else ()
         matches = match(scene, seen, lines, self.settings)
         graded = grade(matches, self.settings)
@@ -68,7 +68,7 @@ class EvidenceJudge:
             picture=sample.picture,
             sightings=(*seen.sightings, *lines),
             extras=explain.extras(scene, seen, self.settings),
-            provenance=provenance(sample.picture, bool(worth_measuring(scene)), self.settings),
+            provenance=provenance(sample.picture, bool(asked_closely(scene)), self.settings),
         )
 
 
@@ -88,7 +88,7 @@ def small_or_many(thing: Thing) -> bool:
     )
 
 
-def worth_measuring(scene: Scene) -> set[str]:
+def asked_closely(scene: Scene) -> set[str]:
     """The names of which more than size and place is asked: that costs a network's look at each sighting."""
     return {
         thing.canonical
