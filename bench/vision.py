@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
@@ -30,7 +31,7 @@ from onprompt.language.ontology import name_of
 from onprompt.language.parser import parse_many
 from onprompt.settings import load
 from onprompt.types import Box, Look
-from onprompt.vision import colour, masks, pose
+from onprompt.vision import colour, face, masks, pose
 from onprompt.vision.image import load_picture
 from onprompt.vision.look import detector
 from onprompt.vision.relations import RELATIONS
@@ -244,17 +245,25 @@ SAID = {
     **{"sitting": "sit", "standing": "stand", "walking": "walk", "running": "run", "jumping": "jump|leap"},
     "lying": "lying|lays|laying|sleep",
 }
+MANY = 5  # of a kind, from which `verify` takes a closer look
+TINY = 0.01  # share of the picture up to which things are small here
 PEOPLE = r"\b(man|woman|boy|girl|person|people|child|men|women|lady)\b"
 
 
-def postures(data):
-    """What joints say of people against what captions say of them."""
-    settings = load()
+def captions_of(data):
+    """The captions of each photo of the pairs, in lower case."""
     captions = defaultdict(list)
     for line in (data / "pairs/pairs.jsonl").open():
         row = json.loads(line)
         if row["kind"] == "photo":
             captions[row["image"]].append(row["text"].lower())
+    return captions
+
+
+def postures(data):
+    """What joints say of people against what captions say of them."""
+    settings = load()
+    captions = captions_of(data)
     human = [image for image, texts in captions.items() if sum(bool(re.search(PEOPLE, t)) for t in texts) >= 4]
     human = [image for image in human if not any(re.search(r"\b(dog|horse)", t) for t in captions[image])]
     random.Random(0).shuffle(human)
@@ -277,6 +286,62 @@ def postures(data):
             f"postures: {posture:9} AUC {auc(asked, others):.3f}; shown by {np.mean(np.array(asked) >= 0.5):.2f} of "
             f"{len(asked)} and {np.mean(np.array(others) >= 0.5):.2f} of {len(others)} others; {nobody} can't be told"
         )
+
+
+def smiles(data):
+    """What faces show against what captions say: a smile in two captions or more, against none in any."""
+    settings = load()
+    captions = captions_of(data)
+    told = {image: sum(bool(re.search("smil|grin|laugh", t)) for t in texts) for image, texts in captions.items()}
+    human = [image for image, texts in captions.items() if sum(bool(re.search(PEOPLE, t)) for t in texts) >= 3]
+    silent = [image for image in human if not told[image]]
+    random.Random(1).shuffle(silent)
+    found, unread = {True: [], False: []}, 0
+    for image in [*(image for image, times in told.items() if times >= 2), *silent[:500]]:
+        picture = load_picture(data / "pairs" / image, settings)
+        read = [face.smile_of(picture, one, settings) for one in pose.people(picture, settings)]
+        read = [smile for smile in read if smile is not None]
+        unread += not read
+        found[told[image] >= 2] += [max(read)] if read else []
+    line = (face.NO_SMILE + face.SMILE) / 2
+    print(
+        f"smiles: AUC {auc(found[True], found[False]):.3f}; shown by {np.mean(np.array(found[True]) >= line):.2f} of "
+        f"{len(found[True])} said to smile and {np.mean(np.array(found[False]) >= line):.2f} of {len(found[False])} of "
+        f"whom nothing is said; {unread} photos without a face that can be read"
+    )
+
+
+def tiles(data):
+    """What a closer look brings where the things are small, or many: found at all, and the number found."""
+    settings = load()
+    see = detector(settings).see
+    groups = {"small": [], "many": []}
+    for row in photos(data):
+        by_kind = defaultdict(list)
+        for thing in row["objects"]:
+            by_kind[thing["category"]].append(thing)
+        for kind, things in by_kind.items():
+            if any(thing["crowd"] for thing in things):
+                continue
+            largest = max(thing["bbox"][2] * thing["bbox"][3] for thing in things) / (row["width"] * row["height"])
+            group = "many" if len(things) >= MANY else "small" if largest <= TINY else None
+            if group:
+                groups[group].append((row, kind, len(things)))
+    for group, cases in groups.items():
+        rows = []
+        for row, kind, true in cases:
+            picture = load_picture(data / "coco" / row["image"], settings)
+            for fine in (False, True):
+                (seen,) = see([Look(picture, [replace(name_of(kind), fine=fine)])])
+                sure = sum(each.label == kind and each.confidence >= 0.5 for each in seen.sightings)
+                rows.append((fine, sure > 0, sure / true, sure == true))
+        for fine in (False, True):
+            of = np.array([row[1:] for row in rows if row[0] == fine], dtype=float)
+            print(
+                f"tiles: {group}, {'closer' if fine else 'one'} look: found {of[:, 0].mean():.3f}, right number "
+                f"{of[:, 2].mean():.3f}, mean share of the number {of[:, 1].mean():.3f}, its mean error "
+                f"{np.abs(of[:, 1] - 1).mean():.3f}, of {len(of)}"
+            )
 
 
 def speed(data):
@@ -338,7 +403,7 @@ def cores(data):
 
 PARTS = {
     **{"names": names, "masks": mask_overlap, "colours": colours, "places": places, "text": text},
-    **{"postures": postures, "speed": speed, "cores": cores, "memory": memory},
+    **{"postures": postures, "smiles": smiles, "tiles": tiles, "speed": speed, "cores": cores, "memory": memory},
 }
 
 

@@ -48,6 +48,10 @@ def told(kind: str, value: str, confidence: float) -> Sighting:
         (Attribute("action", "sit"), told("action", "sitting", 0.8), 1, 0.8),
         (Attribute("action", "stand"), told("action", "sitting", 0.8), 0, 0.8),
         (Attribute("action", "walk"), told("action", "sitting", 0.8), 0.5, 0.3),  # one may sit in a picture of a walk
+        (Attribute("expression", "happy"), told("expression", "smiling", 0.8), 1, 0.8),
+        (Attribute("expression", "smiling"), told("expression", "not smiling", 0.7), 0, 0.7),
+        (Attribute("expression", "sad"), told("expression", "smiling", 0.8), 0, 0.8),
+        (Attribute("action", "laugh"), told("expression", "smiling", 0.8), 1, 0.8),
         (Attribute("shape", "round"), told("shape", "round", 0.9), 1, 0.9),
         (Attribute("shape", "round"), told("shape", "square", 0.9), 0.5, 0.3),
         (Attribute("color", "colorful"), told("pattern", "multicolored", 0.6), 1, 0.6),
@@ -75,6 +79,9 @@ def test_what_was_measured(
         (Attribute("color", "red"), replace(MAN, mask=None)),
         (Attribute("color", "colorful"), replace(MAN, mask=None)),
         (Attribute("material", "wood"), MAN),
+        (Attribute("expression", "smiling"), MAN),
+        (Attribute("expression", "sad"), told("expression", "not smiling", 0.8)),  # one may be bored
+        (Attribute("expression", "curious"), told("expression", "smiling", 0.8)),
     ],
 )
 def test_what_nobody_looked_at_is_no_finding(asked: Attribute, sighting: Sighting, settings: Settings) -> None:

@@ -1,6 +1,7 @@
 """Relations of sightings: what holds, what does not, and what one picture can't tell."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -232,6 +233,26 @@ def test_between(one: Sighting, first: Sighting, second: Sighting, likely: float
 
 
 # ---- measures ------------------------------------------------------------------------------------------------------
+
+
+def test_outlines_tell_how_far_things_are_apart_where_their_boxes_overlap() -> None:
+    box = Box(0.2, 0.2, 0.6, 0.6)
+    upper, lower = np.tri(24, k=-16, dtype=bool)[::-1, ::-1], np.tri(24, k=-16, dtype=bool)
+    one, other = replace(seen(box), mask=upper), replace(seen(box), mask=lower)
+    assert relations.gap(box, box) == 0
+    assert relations.apart(one, seen(box)) == 0  # one outline alone tells nothing
+    assert relations.apart(one, other) == pytest.approx(15 / 24)  # from (20, 4) to (4, 20), less a cell
+    assert relations.apart(one, other) == relations.apart(other, one)
+    assert relations.apart(one, one) == 0
+    assert relations.near(one, replace(other, box=Box(0.6, 0.6, 1.0, 1.0))) < relations.near(
+        seen(box), seen(Box(0.6, 0.6, 1.0, 1.0))
+    )
+
+
+def test_an_empty_outline_leaves_the_box() -> None:
+    empty = replace(LEFT, mask=np.zeros((8, 8), dtype=bool))
+    assert relations.apart(empty, RIGHT) == relations.gap(LEFT.box, RIGHT.box)
+    assert relations.apart(empty, empty) == 0
 
 
 def test_measures_of_two_boxes() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from onprompt.settings import Settings
 from onprompt.types import Attribute, Sighting
-from onprompt.vision import colour, geometry, pose, shape, text
+from onprompt.vision import colour, face, geometry, pose, shape, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,8 @@ def sure(sighting: Sighting, kind: str) -> float:
 
 def check_action(asked: str, sighting: Sighting, settings: Settings) -> Measured | None:
     """A posture that a person's joints show. One that they do not show is a mismatch only if they show another."""
+    if asked in face.SMILING | face.NOT_SMILING:
+        return check_expression(asked, sighting, settings)
     posture = pose.meant(asked)
     if posture is None or not sighting.joints:
         return None
@@ -73,6 +75,16 @@ def check_action(asked: str, sighting: Sighting, settings: Settings) -> Measured
     if not others:
         return Measured(settings.minor_score, "a posture that joints can't tell", 0.3)
     return Measured(0.0, max(others, key=others.__getitem__), max(others.values()))
+
+
+def check_expression(asked: str, sighting: Sighting, _: Settings) -> Measured | None:
+    """A smile, or none. Who smiles is not sad; who does not may be anything else."""
+    shown = next((trait for trait in sighting.traits if trait.kind == "expression"), None)
+    if shown is None or asked not in face.SMILING | face.NOT_SMILING:
+        return None
+    if asked in face.NOT_SMILING:
+        return Measured(0.0, shown.value, shown.confidence) if shown.value == "smiling" else None
+    return Measured(float(shown.value == "smiling"), shown.value, shown.confidence)
 
 
 def check_shape(asked: str, sighting: Sighting, settings: Settings) -> Measured | None:
@@ -91,6 +103,7 @@ CHECKS: dict[str, Callable[[str, Sighting, Settings], Measured | None]] = {
     "size": check_size,
     "position": check_position,
     "action": check_action,
+    "expression": check_expression,
     "shape": check_shape,
 }
 

@@ -19,6 +19,7 @@ from onprompt.language.parser import parse
 from onprompt.rubrics.verify import RUBRIC
 from onprompt.settings import Settings
 from onprompt.types import Name, Outcome, Picture, Sample, Scene, Thing, Verdict
+from onprompt.vision.face import FILES as FACE_FILES
 from onprompt.vision.geometry import SIZE_WORDS
 from onprompt.vision.look import detector, look
 from onprompt.vision.masks import FILES as MASK_FILES
@@ -30,7 +31,7 @@ from onprompt.weights.cache import hashes
 
 OURS = ("onprompt", "numpy", "onnxruntime", "opencv-python-headless", "openvino", "pillow", "rapidocr", "spacy")
 MANY = 5  # of one name, from which a closer look is taken
-MEASURED = ("color", "action", "shape")
+MEASURED = ("color", "action", "shape", "expression")
 
 
 class EvidenceJudge:
@@ -146,6 +147,6 @@ def provenance(picture: Picture, closely: bool, settings: Settings) -> dict[str,
         "judge": "evidence",
         "versions": versions(settings.detector),
         "settings": settings.model_dump(mode="json", exclude={"home", "mirror"}) | {"detector": named},
-        "weights": hashes([*detector(settings).files, *((*MASK_FILES, *POSE_FILES) if closely else ())]),
+        "weights": hashes([*detector(settings).files, *((*MASK_FILES, *POSE_FILES, *FACE_FILES) if closely else ())]),
         "image_sha256": picture.sha256,
     }

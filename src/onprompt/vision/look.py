@@ -9,7 +9,7 @@ from dataclasses import replace
 from onprompt import plugins
 from onprompt.settings import Settings
 from onprompt.types import Box, Detector, Look, Name, Picture, Seen, Sighting, Trait
-from onprompt.vision import colour, geometry, masks, pose, shape
+from onprompt.vision import colour, face, geometry, masks, pose, shape
 
 PEOPLE = frozenset({"person", "man", "woman", "boy", "girl", "child", "baby"})
 CROWD = 10  # sure sightings of one name from which it is a crowd, whose number is a range
@@ -102,7 +102,7 @@ def is_person(sighting: Sighting) -> bool:
 def measure(
     sighting: Sighting, picture: Picture, gain: float, people: Sequence[pose.Person], settings: Settings
 ) -> Sighting:
-    """Mask, colours, shape and posture."""
+    """Mask, colours, shape, posture and expression."""
     mask = masks.outline(picture, sighting.box, settings) if sighting.mask is None else sighting.mask
     patches = colour.dominant(masks.pixels_inside(picture, sighting.box, mask), gain, colour.PATCH)
     colours = tuple(each for each in patches if each.share >= settings.colour_share)
@@ -117,7 +117,8 @@ def measure(
         return replace(sighting, mask=mask, colours=colours, traits=tuple(traits))
     size = picture.pixels.shape[1], picture.pixels.shape[0]
     joints = tuple((name, (float(at[0] / size[0]), float(at[1] / size[1]))) for name, at in someone.joints.items())
-    return replace(sighting, mask=mask, colours=colours, joints=joints, traits=(*traits, *pose.traits(someone)))
+    traits += [*pose.traits(someone), *face.traits(picture, someone, settings)]
+    return replace(sighting, mask=mask, colours=colours, joints=joints, traits=tuple(traits))
 
 
 def aspect(box: Box, picture: Picture) -> float:

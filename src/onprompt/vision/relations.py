@@ -8,9 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
 from onprompt.types import Box, Sighting
 
 Related = Callable[[Sighting, Sighting], float | None]
+GRID = 24  # cells of an outline, across and down, that are compared with another's
 REACH = 0.35  # how far from a wrist a thing is still in the hand, in widths of the person or thirds of the height
 HINT = 0.09  # how far a guess at depth may be from even: less than what settles a relation (relation_sure)
 TURNED = 0.15  # how far the nose must be from the middle of the ears, in widths of the person, to face a side
@@ -43,6 +48,29 @@ def gap(a: Box, b: Box) -> float:
     across = max(a.left, b.left) - min(a.right, b.right)
     down = max(a.top, b.top) - min(a.bottom, b.bottom)
     return max(0.0, across / max((a.width + b.width) / 2, 1e-6), down / max((a.height + b.height) / 2, 1e-6))
+
+
+def apart(one: Sighting, other: Sighting) -> float:
+    """The empty space between two things, in mean sides: between their outlines where both are known, or their boxes.
+
+    Boxes of things that stand aslant overlap while the things are far apart.
+    """
+    if one.mask is None or other.mask is None:
+        return gap(one.box, other.box)
+    (near, size), (far, other_size) = cells(one.box, one.mask), cells(other.box, other.mask)
+    if not len(near) or not len(far):
+        return gap(one.box, other.box)
+    between_cells = np.abs(near[:, None] - far[None]) - (size + other_size) / 2
+    sides = np.array([one.box.width + other.box.width, one.box.height + other.box.height]) / 2
+    return float(np.maximum(between_cells / np.maximum(sides, 1e-6), 0).max(axis=2).min())
+
+
+def cells(box: Box, mask: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The centres of those cells of a grid over its box that a thing fills by half or more, and their size."""
+    rough = cv2.resize(mask.astype(np.float32), (GRID, GRID), interpolation=cv2.INTER_AREA)
+    rows, columns = np.nonzero(rough >= 0.5)
+    size = np.array([box.width, box.height]) / GRID
+    return np.array([box.left, box.top]) + (np.stack([columns, rows], axis=1) + 0.5) * size, size
 
 
 def left_of(one: Sighting, other: Sighting) -> float:
@@ -87,7 +115,7 @@ def inside(one: Sighting, other: Sighting) -> float:
 
 def near(one: Sighting, other: Sighting) -> float:
     """No further away than their mean size, in any direction."""
-    return share(1.5 - gap(one.box, other.box))
+    return share(1.5 - apart(one, other))
 
 
 def next_to(one: Sighting, other: Sighting) -> float:
@@ -131,7 +159,7 @@ def holding(one: Sighting, other: Sighting) -> float | None:
         reach = REACH * max(one.box.width, one.box.height / 3)
         held = max(share(1.5 - distance(place, other.box) / max(reach, 1e-6)) for place in wrists)
         return None if held > 0.5 and other.box.area > one.box.area else held  # it may be a bus behind them
-    return None if gap(one.box, other.box) == 0 else 0.1
+    return None if apart(one, other) == 0 else 0.1
 
 
 def wearing(one: Sighting, other: Sighting) -> float:

@@ -1,0 +1,80 @@
+"""Whether a face smiles."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from onprompt.settings import Settings
+from onprompt.types import Box, Picture
+from onprompt.vision import face
+from onprompt.vision.image import load_picture
+from onprompt.vision.pose import Person, people
+from tests.conftest import photo
+
+
+def astronaut(settings: Settings) -> tuple[Picture, Person]:
+    picture = load_picture(photo("astronaut.png"), settings)
+    (one,) = people(picture, settings)[:1]
+    return picture, one
+
+
+def test_the_astronaut_smiles(settings: Settings) -> None:
+    (trait,) = face.traits(*astronaut(settings), settings)
+    assert (trait.kind, trait.value) == ("expression", "smiling")
+    assert trait.confidence == pytest.approx(face.TRUST, abs=0.05)
+
+
+def test_with_the_mouth_pulled_down_the_smile_is_gone(settings: Settings) -> None:
+    """The lower half of the face is turned over, corners of the mouth down; it is still a face."""
+    picture, one = astronaut(settings)
+    pixels = np.array(picture.pixels)
+    mouth = slice(130, 165), slice(195, 255)
+    pixels[mouth] = pixels[mouth][::-1]
+    smile = face.smile_of(replace(picture, pixels=pixels), one, settings)
+    before = face.smile_of(picture, one, settings)
+    assert smile is not None
+    assert before is not None
+    assert smile < before - 0.3
+
+
+@pytest.mark.parametrize("degrees", [-30, 20])
+def test_a_tilted_head_smiles_as_well(degrees: int, settings: Settings) -> None:
+    tilted = Image.fromarray(photo("astronaut.png")).rotate(degrees, resample=Image.Resampling.BICUBIC)
+    picture = load_picture(np.asarray(tilted), settings)
+    smiles = [face.smile_of(picture, one, settings) for one in people(picture, settings)]
+    assert max(smile for smile in smiles if smile is not None) > face.SMILE
+
+
+def test_a_face_of_a_few_pixels_is_not_read(settings: Settings) -> None:
+    small = Image.fromarray(photo("astronaut.png")).resize((64, 64))
+    picture = load_picture(np.asarray(small), settings)
+    assert [face.traits(picture, one, settings) for one in people(picture, settings)] in ([], [[]])
+
+
+def test_joints_on_a_wall_are_no_face(settings: Settings) -> None:
+    joints = {"nose": (100.0, 110.0), "left eye": (115.0, 95.0), "right eye": (85.0, 95.0)}
+    nobody = Person(Box(0, 0, 1, 1), {name: np.array(place) for name, place in joints.items()})
+    picture = load_picture(np.full((300, 300, 3), 180, dtype=np.uint8), settings)
+    assert face.traits(picture, nobody, settings) == []
+
+
+def test_from_behind_there_is_no_face(settings: Settings) -> None:
+    picture, one = astronaut(settings)
+    unseen = {name: place for name, place in one.joints.items() if "eye" not in name}
+    assert face.from_joints(Person(one.box, unseen)) is None
+    assert face.traits(picture, Person(one.box, unseen), settings) == []
+
+
+def test_the_square_is_level_and_centred() -> None:
+    square = face.upright(np.array([50.0, 80.0]), np.array([10.0, 10.0]), 100.0)
+    centre = square[:, :2] @ (50, 80) + square[:, 2]
+    right_of_it = square[:, :2] @ (51, 81) + square[:, 2]
+    assert centre == pytest.approx((face.SIDE / 2, face.SIDE / 2))
+    assert right_of_it[1] == pytest.approx(face.SIDE / 2)
+    assert right_of_it[0] > centre[0]
+
+
+def test_the_words_for_expressions_do_not_contradict_each_other() -> None:
+    assert not face.SMILING & face.NOT_SMILING
