@@ -1,8 +1,9 @@
 """How well pictures are seen: `python bench/vision.py DATA [part …]` where DATA/coco holds annotated photos.
 
-Parts: names (open vocabulary), masks, colours, places (left, right, above, below), text, postures (DATA/pairs too),
-speed, memory, cores. Without a part, all but memory, which takes a quarter of an hour. Each prints its figures with a
-95 % interval from a bootstrap over photos or objects, and what was aimed at. Presence and counts: calibrate.py.
+Parts: names (open vocabulary), masks, colours, places (left, right, above, below), text, postures, smiles (DATA/pairs
+too), tiles, speed, memory, cores. Without a part, all but memory, which takes a quarter of an hour. Each prints its
+figures with a 95 % interval from a bootstrap over photos or objects, and what was aimed at. Presence and counts:
+calibrate.py.
 """
 
 import argparse

@@ -326,3 +326,29 @@ def test_a_bad_line_of_many_is_told_and_costs_no_other(tmp_path: Path) -> None:
     assert second == {"prompt": "...", "error": "the prompt '...' holds no word"}
     assert result.returncode == 2
     assert result.stderr == "onprompt: line 3: the prompt '...' holds no word\n"
+
+
+def test_match_ranks_texts() -> None:
+    texts = ["a bus in the street", "a cup of coffee on a table", "a snowy mountain"]
+    result = onprompt("match", str(photo_path("coffee.png")), *texts)
+    assert result.returncode == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert lines[0].endswith("a cup of coffee on a table")
+    chances = [float(line.split()[0]) for line in lines]
+    assert chances == sorted(chances, reverse=True)
+    entries = json.loads(onprompt("match", str(photo_path("coffee.png")), *texts, "--json").stdout)
+    assert [entry["text"] for entry in entries] == texts
+    assert max(entries, key=lambda entry: entry["chance"])["text"] == texts[1]
+
+
+def test_match_refuses_an_empty_text() -> None:
+    result = onprompt("match", str(photo_path("coffee.png")), "a cup", "  ")
+    assert (result.returncode, result.stderr) == (2, "onprompt: a text is empty\n")
+
+
+def test_a_verdict_shows_the_guess_at_the_whole_as_a_guess() -> None:
+    result = onprompt("verify", str(photo_path("coffee.png")), "a cup on a wooden table in a kitchen")
+    assert "As a whole (a guess, beside the evidence)" in result.stdout
+    assert "the image as a whole fits the prompt: 0." in result.stdout
+    without = onprompt("verify", str(photo_path("coffee.png")), "a cup", ONPROMPT_MATCHER_WEIGHT="0")
+    assert "As a whole" not in without.stdout

@@ -8,7 +8,7 @@ from onprompt.errors import OnpromptError
 from onprompt.types import Check, Edit, Outcome, Scene, Sighting, Verdict
 
 if TYPE_CHECKING:
-    from onprompt.api import parse, parse_edit, see, see_many, verify
+    from onprompt.api import match, parse, parse_edit, see, see_many, verify
     from onprompt.settings import Settings
 
     __version__: str
@@ -22,6 +22,7 @@ __all__ = [
     "Settings",
     "Sighting",
     "Verdict",
+    "match",
     "parse",
     "parse_edit",
     "see",
@@ -32,7 +33,7 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """The functions are imported when first used: `import onprompt` alone loads no model, no numpy, no pydantic."""
-    if name in ("parse", "parse_edit", "see", "see_many", "verify"):
+    if name in ("match", "parse", "parse_edit", "see", "see_many", "verify"):
         from onprompt import api
 
         return getattr(api, name)

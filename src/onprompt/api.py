@@ -6,19 +6,22 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from onprompt import settings as settings_module
-from onprompt.errors import OnpromptError, SettingsError, UserError
+from onprompt.errors import OnpromptError, PromptError, SettingsError, UserError
 from onprompt.judges import evidence
 from onprompt.judges.evidence import EvidenceJudge
 from onprompt.language import edits, parser
 from onprompt.language.ontology import name_of
+from onprompt.language.spelling import mended
 from onprompt.settings import Settings
 from onprompt.types import Edit, Judge, Picture, Sample, Scene, Seen, Sighting, Verdict, View
 from onprompt.vision.image import Source, load_picture
 from onprompt.vision.look import detector, look, look_many
+from onprompt.vision.matcher import matcher
 from onprompt.vision.runtime import in_order
 from onprompt.vision.text import read_text
 from onprompt.vision.vocabulary import COCO
-from onprompt.vision.whole import properties
+from onprompt.vision.whole import medium, properties
+from onprompt.vision.words import LONGEST
 
 Looker = Callable[[Sequence[Source]], list[list[Sighting] | OnpromptError]]
 
@@ -128,7 +131,27 @@ def view(
     seen = look(picture, names, chosen)
     asked = tuple(each for each in seen.sightings if each.label in seen.known)
     unknown = tuple(name.label for name in names if name.label not in seen.known)
-    return View(picture, asked, read_text(picture) if text else (), properties(picture), unknown)
+    whole = (*properties(picture), medium(picture, chosen))
+    return View(picture, asked, read_text(picture) if text else (), whole, unknown)
+
+
+def match(image: Source, texts: Iterable[str], *, frame: int = 0, settings: Settings | None = None) -> list[float]:
+    """How likely each text describes the image as a whole, and not another one; misspelt words are repaired."""
+    texts = [texts] if isinstance(texts, str) else list(texts)
+    chosen = in_force(settings)
+    wanted = [mended(checked(text)) for text in texts]
+    return matcher(chosen).chances(load_picture(image, chosen, frame), wanted)
+
+
+def checked(text: str) -> str:
+    """A text that says something, and not too much."""
+    if not isinstance(text, str):
+        raise PromptError(f"a text is a string, not {text!r}")
+    if not text.strip():
+        raise PromptError("a text is empty")
+    if len(text) > LONGEST:
+        raise PromptError(f"a text has {len(text):,} characters; {LONGEST:,} are read at most")
+    return text
 
 
 def verify(

@@ -110,6 +110,24 @@ def see(
 
 
 @app.command()
+def match(
+    image: Annotated[str, typer.Argument(help="The picture.")],
+    texts: Annotated[list[str], typer.Argument(help="Texts that may describe it.")],
+    json: Annotated[bool, typer.Option("--json", help="A JSON list, in the order given.")] = False,
+    frame: Annotated[int, typer.Option(help="Which frame of an animation.")] = 0,
+) -> None:
+    """Rank texts by how likely each describes a picture as a whole. A guess by a small model: no evidence."""
+    from onprompt import api
+
+    chances = api.match(image, texts, frame=frame, settings=chosen())
+    if json:
+        print_json([{"text": text, "chance": chance} for text, chance in zip(texts, chances, strict=True)])
+        return
+    for chance, text in sorted(zip(chances, texts, strict=True), key=lambda pair: -pair[0]):
+        typer.echo(f"{chance:.2f}  {text}")
+
+
+@app.command()
 def parse(
     prompt: Annotated[str, typer.Argument(help="A prompt, or with --edit an instruction.")] = "",
     source: Annotated[str, typer.Option("--input", help="A file with one prompt a line; - is standard input.")] = "",

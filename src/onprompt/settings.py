@@ -86,8 +86,12 @@ class Settings(BaseModel):
     presence_2: float = number(0.50, "step 5: overall_presence_score for a 2")
     presence_1: float = number(0.20, "step 5: overall_presence_score for a 1")
     major_weight: float = number(2.0, "step 5: weight of an object marked major; others weigh 1", 0, 1000)
-    prior: float = number(0.5, "the value where nothing at all is verifiable")
+    prior: float = number(
+        0.5, "presence where nothing at all is verifiable, and the value too if the matcher has no say"
+    )
     review_below: float = number(0.5, "coverage under which a person should look")
+    matcher_weight: float = number(0.4, "weight in `value` of the matcher's guess where all was checked; 0: no matcher")
+    matcher_disagrees: float = number(0.7, "how far the guess at the whole may be from the evidence unflagged")
 
     @field_validator("home", "mirror")
     @classmethod

@@ -300,6 +300,9 @@ class Verdict:
     picture: Picture
     sightings: tuple[Sighting, ...]
     extras: tuple[Sighting, ...]
+    guesses: tuple[
+        Check, ...
+    ] = ()  # of the matcher, beside the evidence: the whole first, then what nothing else tells
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
 

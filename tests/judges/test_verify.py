@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from onprompt import Outcome, Verdict, verify
+from onprompt import Outcome, Settings, Verdict, verify
 from tests.conftest import Pixels, column, photo, row
 
 SCENES = {
@@ -115,7 +115,7 @@ def test_extras_are_listed_and_cost_nothing() -> None:
     verdict = judged("bus", "a bus")
     assert verdict.score == 4
     assert [each.word for each in verdict.extras].count("person") == 4
-    assert verdict.value == 1
+    assert verdict.presence == verdict.attribute_accuracy == 1
 
 
 def test_what_no_detector_knows_is_unverifiable_not_missing() -> None:
@@ -129,7 +129,8 @@ def test_what_no_detector_knows_is_unverifiable_not_missing() -> None:
 
 def test_where_nothing_is_verifiable_the_prior_stands_in_and_the_flag_says_so() -> None:
     verdict = judged("coffee", "the zeitgeist of melancholy")
-    assert verdict.value == 0.5
+    assert verdict.presence == 0.5
+    assert verdict.value == verdict.guesses[0].score, "a guess, since there is no evidence"
     assert verdict.coverage == 0
     assert "(2) is only a placeholder" in verdict.summary
     assert {"not_verifiable", "needs_review"} <= set(verdict.flags)
@@ -163,8 +164,9 @@ def test_what_must_not_be_there_is_checked() -> None:
 
 def test_a_major_object_weighs_more() -> None:
     plain, heavy = judged("cat", "a cat and a dog"), verify(scene("cat"), "a cat and a dog", major=["cats"])
-    assert plain.value == pytest.approx(1 / 2)
-    assert heavy.value == pytest.approx(2 / 3)
+    assert plain.presence == pytest.approx(1 / 2)
+    assert heavy.presence == pytest.approx(2 / 3)
+    assert heavy.value > plain.value
     from onprompt import OnpromptError
 
     with pytest.raises(OnpromptError, match="marked as major but not in the prompt: zebra"):
@@ -246,3 +248,28 @@ def test_provenance_tells_how_to_get_the_same_verdict_again() -> None:
         verdict.checks,
         dict(verdict.provenance),
     )
+
+
+def test_the_matcher_has_a_weight_in_value_and_none_in_the_grade() -> None:
+    """ "wooden" and the kitchen are what nothing else can check."""
+    prompt = "a photo of a red cup on a wooden table in a kitchen"
+    verdicts = [verify(scene("coffee"), prompt, settings=Settings(matcher_weight=weight)) for weight in (0, 0.5, 1)]
+    assert len({(each.score, each.presence, each.attribute_accuracy, each.coverage) for each in verdicts}) == 1
+    assert len({each.checks for each in verdicts}) == 1
+    none, half, whole = verdicts
+    assert none.guesses == ()
+    assert none.value == pytest.approx(none.presence * (1 + none.attribute_accuracy) / 2)
+    assert whole.value == pytest.approx(whole.guesses[0].score)
+    assert min(none.value, whole.value) <= half.value <= max(none.value, whole.value)
+    asked = [guess.asked for guess in half.guesses]
+    assert asked[0] == prompt
+    assert {"wood table", "a kitchen"} <= set(asked)
+    assert "pplcnet.pdmodel" in half.provenance["weights"]
+    assert "pplcnet.pdmodel" not in none.provenance["weights"]
+
+
+def test_half_characters_and_foreign_prompts_break_nothing() -> None:
+    assert verify(scene("coffee"), "a cup \udcff on a table").guesses
+    foreign = verify(scene("coffee"), "eine rote Tasse auf einem Tisch und ein kleiner Löffel")
+    assert foreign.guesses == ()
+    assert "not English" in foreign.flags

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from onprompt.language import spelling
-from onprompt.language.spelling import known_word, repaired
+from onprompt.language.spelling import known_word, mended, repaired
 
 
 @pytest.mark.parametrize(
@@ -83,3 +83,17 @@ def test_an_unknown_word_takes_under_a_millisecond_and_a_known_one_nothing_to_sp
     for _ in range(1000):
         repaired("dog")
     assert time.process_time() - start < 0.02
+
+
+@pytest.mark.parametrize(
+    ("text", "mended_text"),
+    [
+        ("A blak elefant on a bycicle.", "A black elephant on a bicycle."),
+        ("Tcennis rpacket.", "Tennis racket."),
+        ("a dog, a cat & 2 owls!", "a dog, a cat & 2 owls!"),
+        ("a portrait of Zorkin", "a portrait of Zorkin"),  # a name may be spelt as it likes
+        ("", ""),
+    ],
+)
+def test_texts_are_mended_word_by_word(text: str, mended_text: str) -> None:
+    assert mended(text) == mended_text

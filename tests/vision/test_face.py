@@ -48,9 +48,13 @@ def test_a_tilted_head_smiles_as_well(degrees: int, settings: Settings) -> None:
 
 
 def test_a_face_of_a_few_pixels_is_not_read(settings: Settings) -> None:
-    small = Image.fromarray(photo("astronaut.png")).resize((64, 64))
-    picture = load_picture(np.asarray(small), settings)
-    assert [face.traits(picture, one, settings) for one in people(picture, settings)] in ([], [[]])
+    _, one = astronaut(settings)
+    tenth = Image.fromarray(photo("astronaut.png")).resize((51, 51))
+    joints = {name: place / 10 for name, place in one.joints.items()}
+    assert face.smile_of(load_picture(np.asarray(tenth), settings), Person(one.box, joints), settings) is None
+    half = Image.fromarray(photo("astronaut.png")).resize((256, 256))
+    joints = {name: place / 2 for name, place in one.joints.items()}
+    assert face.smile_of(load_picture(np.asarray(half), settings), Person(one.box, joints), settings) is not None
 
 
 def test_joints_on_a_wall_are_no_face(settings: Settings) -> None:

@@ -59,7 +59,7 @@ def test_the_right_text_gets_a_4_and_the_wrong_text_less() -> None:
 
 def test_words_on_a_thing_that_nobody_knows_are_still_read() -> None:
     verdict = verify(poster("OPEN"), 'a zeitgeist that says "OPEN"')
-    assert (verdict.score, verdict.value) == (4, 1)
+    assert (verdict.score, verdict.presence) == (4, 1)
     assert verdict.coverage == 1 / 2
     assert "Not checked: a zeitgeist." in verdict.summary
     wrong = verify(poster("OPEN"), 'a zeitgeist that says "CLOSED"')
@@ -69,7 +69,7 @@ def test_words_on_a_thing_that_nobody_knows_are_still_read() -> None:
 
 def test_every_quoted_text_counts() -> None:
     verdict = verify(poster("OPEN"), '"OPEN" and "Goodbye"')
-    assert verdict.value == 0.5
+    assert verdict.presence == 0.5
     assert verdict.score == 2
 
 

@@ -10,7 +10,7 @@ from onprompt.settings import Settings
 from onprompt.types import Attribute, Check, Known, Outcome, Relation, Scene, Sighting, Thing
 from onprompt.vision import relations
 
-SOURCES = {"color": "pixels", "shape": "outline", "action": "joints"}
+SOURCES = {"color": "pixels", "shape": "outline", "action": "joints", "expression": "face"}
 ITSELF = 0.8  # IoU from which two sightings are one object under two names
 
 

@@ -17,6 +17,12 @@ WHOLE = {
     **dict.fromkeys(("day", "daytime", "daylight", "bright", "sunny"), ("lighting", "light")),
     **dict.fromkeys(("blurry", "blurred", "out of focus"), ("quality", "blurry")),
     **dict.fromkeys(("sharp", "sharp focus", "in focus"), ("quality", "sharp")),
+    **dict.fromkeys(("photo", "film still", "polaroid"), ("medium", "photo")),
+    **dict.fromkeys(
+        ("painting", "oil painting", "watercolor", "drawing", "illustration", "sketch", "pencil sketch", "cartoon"),
+        ("medium", "artwork"),
+    ),
+    **dict.fromkeys(("anime", "pixel art", "comic", "engraving", "woodcut", "line art"), ("medium", "artwork")),
 }
 SURELY = 0.8  # how sure a measure of the whole picture must be to speak against the prompt
 
@@ -81,6 +87,11 @@ def measured(asked: Attribute, whole: Sequence[Trait]) -> Trait | None:
     """What was surely measured of the picture as a whole that bears on a property; None if nothing was."""
     kind, _ = WHOLE.get(asked.value, ("", ""))
     return next((trait for trait in whole if trait.kind == kind and trait.confidence >= SURELY), None)
+
+
+def about_the_medium(asked: Attribute) -> bool:
+    """Whether a property says that the picture is a photo, or that it is none."""
+    return WHOLE.get(asked.value, ("", ""))[0] == "medium"
 
 
 def of_the_whole(scene: Scene, whole: Sequence[Trait]) -> list[str]:

@@ -46,7 +46,8 @@ def grade(matches: Sequence[Match], settings: Settings) -> Grade:
     accuracy = attribute_accuracy(matches)
     # Means of exact scores may fall short of a threshold by rounding alone.
     presence, accuracy = round(presence, 9), round(accuracy, 9)
-    return Grade(score_of(presence, accuracy, settings), presence, presence, accuracy, coverage, verifiable)
+    value = presence * (1 + accuracy) / 2  # wrong attributes cost up to half of what is there
+    return Grade(score_of(presence, accuracy, settings), value, presence, accuracy, coverage, verifiable)
 
 
 def weight(match: Match) -> float:

@@ -12,24 +12,39 @@ from typing import Any
 
 from onprompt.errors import PromptError
 from onprompt.evidence import explain
+from onprompt.evidence.estimates import blended, disagrees, estimates, whole_check
 from onprompt.evidence.grade import Grade, grade
 from onprompt.evidence.match import Match, match
 from onprompt.language.ontology import canonical, name_of
 from onprompt.language.parser import parse
+from onprompt.language.spelling import mended
 from onprompt.rubrics.verify import RUBRIC
 from onprompt.settings import Settings
-from onprompt.types import Name, Outcome, Picture, Sample, Scene, Thing, Verdict
+from onprompt.types import Check, Name, Outcome, Picture, Sample, Scene, Thing, Trait, Verdict
 from onprompt.vision.face import FILES as FACE_FILES
 from onprompt.vision.geometry import SIZE_WORDS
 from onprompt.vision.look import detector, look
 from onprompt.vision.masks import FILES as MASK_FILES
+from onprompt.vision.matcher import FILES as MATCHER_FILES
+from onprompt.vision.matcher import TRAINED, matcher
 from onprompt.vision.pose import FILES as POSE_FILES
 from onprompt.vision.relations import NEED_JOINTS
 from onprompt.vision.text import read_text
-from onprompt.vision.whole import properties
+from onprompt.vision.whole import medium, properties
+from onprompt.vision.words import LONGEST
 from onprompt.weights.cache import hashes
 
-OURS = ("onprompt", "numpy", "onnxruntime", "opencv-python-headless", "openvino", "pillow", "rapidocr", "spacy")
+OURS = (
+    "onprompt",
+    "numpy",
+    "onnxruntime",
+    "opencv-python-headless",
+    "openvino",
+    "pillow",
+    "rapidocr",
+    "spacy",
+    "tokenizers",
+)
 MANY = 5  # of one name, from which a closer look is taken
 MEASURED = ("color", "action", "shape", "expression")
 
@@ -48,20 +63,24 @@ class EvidenceJudge:
         matches = match(scene, seen, lines, self.settings)
         graded = grade(matches, self.settings)
         pairs = [explain.pair(each) for each in matches]
-        whole = properties(sample.picture) if scene.properties else ()
+        whole = self.measured(sample.picture, scene)
         belied = explain.belied(scene, whole)
+        guesses = self.guesses(sample, scene, matches, whole)
+        fits = guesses[0].score if guesses else None
         return Verdict(
             rubric=RUBRIC.name,
             score=graded.score,
-            value=graded.value,
+            value=blended(graded, fits, self.settings),
             presence=graded.presence,
             attribute_accuracy=graded.attribute_accuracy,
             coverage=graded.coverage,
             flags=(
                 *flags(scene, sample.picture, matches, graded, self.settings),
                 *(["whole_picture_differs"] if belied else []),
+                *(["matcher_disagrees"] if disagrees(graded, fits, self.settings) else []),
             ),
             checks=tuple(check for each in matches for check in each.checks),
+            guesses=guesses,
             pairs=tuple(pairs),
             differences=(*(p for p, each in zip(pairs, matches, strict=True) if explain.differs(each)), *belied),
             summary=explain.summary(matches, graded, scene, whole),
@@ -71,6 +90,30 @@ class EvidenceJudge:
             extras=explain.extras(scene, seen, self.settings),
             provenance=provenance(sample.picture, bool(asked_closely(scene)), self.settings),
         )
+
+    def measured(self, picture: Picture, scene: Scene) -> tuple[Trait, ...]:
+        """What is measured of the picture as a whole, if the prompt says anything of that."""
+        if not scene.properties:
+            return ()
+        asked = self.settings.matcher_weight and any(explain.about_the_medium(each) for each in scene.properties)
+        return (*properties(picture), *([medium(picture, self.settings)] if asked else []))
+
+    def guesses(
+        self, sample: Sample, scene: Scene, matches: Sequence[Match], whole: Sequence[Trait]
+    ) -> tuple[Check, ...]:
+        """How the image fits as a whole, then a guess for each claim that nothing else can check.
+
+        The matcher knows English only.
+        """
+        if not self.settings.matcher_weight or "not English" in scene.flags:
+            return ()
+        model = matcher(self.settings)
+
+        def chances(phrases: Sequence[str]) -> list[float]:
+            return model.phrase_chances(sample.picture, [mended(phrase) for phrase in phrases])
+
+        (fits,) = model.chances(sample.picture, [mended(sample.prompt[:LONGEST])])
+        return whole_check(sample.prompt, fits), *estimates(scene, matches, whole, chances)
 
 
 def names(scene: Scene) -> list[Name]:
@@ -147,6 +190,12 @@ def provenance(picture: Picture, closely: bool, settings: Settings) -> dict[str,
         "judge": "evidence",
         "versions": versions(settings.detector),
         "settings": settings.model_dump(mode="json", exclude={"home", "mirror"}) | {"detector": named},
-        "weights": hashes([*detector(settings).files, *((*MASK_FILES, *POSE_FILES, *FACE_FILES) if closely else ())]),
+        "weights": hashes(
+            [
+                *detector(settings).files,
+                *((*MASK_FILES, *POSE_FILES, *FACE_FILES) if closely else ()),
+                *((*MATCHER_FILES, str(TRAINED)) if settings.matcher_weight else ()),
+            ]
+        ),
         "image_sha256": picture.sha256,
     }

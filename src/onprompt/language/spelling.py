@@ -139,6 +139,11 @@ def repaired(word: str, maybe_name: bool = False) -> str | None:
     return found.capitalize() if found and word[0].isupper() else found
 
 
+def mended(text: str) -> str:
+    """A text with its misspelt words repaired, those at least of which it is clear what was meant."""
+    return re.sub(r"[A-Za-z]+", lambda word: repaired(word[0], maybe_name=word.start() > 0) or word[0], text)
+
+
 @lru_cache(maxsize=8192)
 def meant(word: str) -> str | None:
     """The likeliest common word that sounds alike, or that one slip, in a long word two, turn into `word`."""

@@ -33,6 +33,7 @@ def document(verdict: Verdict) -> dict[str, Any]:
         "differences": [list(pair) for pair in verdict.differences],
         "extras": [sighting_entry(each, picture, sure) for each in verdict.extras],
         "checks": [check_entry(each, picture) for each in verdict.checks],
+        "guesses": [guess_entry(each) for each in verdict.guesses],
         "provenance": dict(verdict.provenance),
     }
 
@@ -155,6 +156,17 @@ def check_entry(check: Check, picture: Picture) -> dict[str, Any]:
         "confidence": round(check.confidence, 4),
         "source": check.source,
         "bbox": pixels(check.box, picture) if check.box else None,
+    }
+
+
+def guess_entry(guess: Check) -> dict[str, Any]:
+    """What the matcher makes of one claim."""
+    return {
+        "kind": guess.kind,
+        "object": guess.thing if guess.thing >= 0 else None,
+        "asked": guess.asked,
+        "found": guess.found,
+        "chance": round(guess.score, 4),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from onprompt.types import Edit, Outcome, Scene, Sighting, Thing, Verdict, View
+from onprompt.types import Check, Edit, Outcome, Scene, Sighting, Thing, Verdict, View
 
 STYLES = {
     Outcome.MATCHED: "green",
@@ -31,6 +31,9 @@ def lines(verdict: Verdict) -> Iterator[Line]:
     yield "Asked → found", "bold"
     for index, (asked, found) in enumerate(verdict.pairs):
         yield f"  ({asked!r}, {found!r})", STYLES[worst(verdict, index)]
+    if verdict.guesses:
+        yield "As a whole (a guess, beside the evidence)", "bold"
+        yield from ((f"  {guess_words(check)}", "") for check in verdict.guesses)
     if verdict.extras:
         count = Counter(each.word for each in verdict.extras)
         yield "Also in the image (costs nothing)", "bold"
@@ -39,6 +42,11 @@ def lines(verdict: Verdict) -> Iterator[Line]:
     yield f"  {verdict.summary}", ""
     yield f"  {figures(verdict)}", ""
     yield f"({verdict.score})", "bold"
+
+
+def guess_words(check: Check) -> str:
+    """The whole in its own words; a phrase with its chance."""
+    return check.found if check.kind == "whole" else f"{check.asked!r} {check.found}"
 
 
 def view_lines(view: View, sure: float, faint: float) -> Iterator[str]:

@@ -120,8 +120,8 @@ def near(one: Sighting, other: Sighting) -> float:
 
 def next_to(one: Sighting, other: Sighting) -> float:
     """Near, level with it for a part of their height, and neither within the other."""
-    apart = 1 - max(within(one.box, other.box), within(other.box, one.box)) ** 4
-    return near(one, other) * share(0.5 + shared_height(one.box, other.box)) * apart
+    beside = 1 - max(within(one.box, other.box), within(other.box, one.box)) ** 4
+    return near(one, other) * share(0.5 + shared_height(one.box, other.box)) * beside
 
 
 def in_front_of(one: Sighting, other: Sighting) -> float | None:
@@ -159,7 +159,7 @@ def holding(one: Sighting, other: Sighting) -> float | None:
         reach = REACH * max(one.box.width, one.box.height / 3)
         held = max(share(1.5 - distance(place, other.box) / max(reach, 1e-6)) for place in wrists)
         return None if held > 0.5 and other.box.area > one.box.area else held  # it may be a bus behind them
-    return None if apart(one, other) == 0 else 0.1
+    return None if gap(one.box, other.box) == 0 else 0.1
 
 
 def wearing(one: Sighting, other: Sighting) -> float:

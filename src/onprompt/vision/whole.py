@@ -1,6 +1,6 @@
-"""What can be measured of a picture as a whole: colour or none, light, and sharpness.
+"""What can be told of a picture as a whole: colour or none, light, sharpness; whether it is artwork or a photo.
 
-Whether it is a painting or a photo, and in which style, no measure here can tell.
+In which style it is drawn or painted no measure here can tell.
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from onprompt.settings import Settings
 from onprompt.types import Picture, Trait
 from onprompt.vision.colour import Floats, to_lab
 from onprompt.vision.geometry import ramp
+from onprompt.vision.matcher import matcher
 
 SIDE = 256  # pixels of the longer side at which a picture is measured
 GREY = 4.0, 10.0  # CIELAB chroma that nineteen of twenty pixels stay below: surely grey, surely coloured
@@ -36,6 +38,12 @@ def properties(picture: Picture) -> tuple[Trait, ...]:
         ("quality", "sharp", ramp(sharpness(lit), BLURRED, SHARP), "blurry"),
     )
     return tuple(Trait(kind, yes if p >= 0.5 else no, round(max(p, 1 - p), 4)) for kind, yes, p, no in pairs)
+
+
+def medium(picture: Picture, settings: Settings) -> Trait:
+    """Drawn or painted, or photographed, by the matcher's view of it."""
+    chance = matcher(settings).pictured(picture).artwork
+    return Trait("medium", "artwork" if chance >= 0.5 else "photo", round(max(chance, 1 - chance), 4))
 
 
 def coloured(lab: Floats) -> float:
