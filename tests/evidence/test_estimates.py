@@ -6,7 +6,7 @@ from onprompt.evidence.estimates import NOBODY, blended, disagrees, estimates, w
 from onprompt.evidence.grade import Grade
 from onprompt.evidence.match import match
 from onprompt.settings import Settings
-from onprompt.types import Attribute, Known, Outcome, Relation, Scene, Seen, Thing, Trait
+from onprompt.types import Attribute, Box, Known, Outcome, Relation, Scene, Seen, Sighting, Thing, Trait
 
 
 def graded(value: float, coverage: float = 1.0) -> Grade:
@@ -25,18 +25,19 @@ def test_what_nothing_else_can_check_is_guessed_at(settings: Settings) -> None:
         Thing("a wooden quay", "quay", attributes=(Attribute("material", "wooden"),), relations=(Relation("near", 1),)),
         Thing("dunes", "dune"),
         Thing("gulls", "gull", absent=True),
-        Thing("a dog", "dog"),
+        Thing("a fluffy dog", "dog", attributes=(Attribute("pattern", "fluffy"),)),
     )
     asked = ("style", "baroque"), ("quality", "8k"), ("lighting", "night")
     scene = Scene("", things, properties=tuple(Attribute(*each) for each in asked))
     night = Trait("lighting", "dark", 0.9)
-    matches = match(scene, Seen((), {"dog": Known(("dog",))}), (), settings)
+    dog = Sighting("dog", "dog", Box(0.1, 0.1, 0.5, 0.5), 0.9, "test", size="medium", position="left")
+    matches = match(scene, Seen((dog,), {"dog": Known(("dog",))}), (), settings)
     found = estimates(scene, matches, [night], lambda phrases: [0.6] * len(phrases))
     assert [(check.thing, check.asked) for check in found] == [
         (0, "a wooden quay"),
-        (0, "wooden quay"),
         (0, "quay near dunes"),
         (1, "dunes"),
+        (3, "fluffy dog"),
         (NOBODY, "baroque"),
     ]
     assert {(check.kind, check.outcome, check.source) for check in found} == {

@@ -56,8 +56,10 @@ def phrase_of(check: Check, match: Match) -> str:
         return ""
     if check.kind == "object":
         return thing.phrase
-    after = check.kind in ("relation", "action")
-    return f"{thing.canonical} {check.asked}" if after else f"{check.asked} {thing.canonical}"
+    if check.kind in ("relation", "action"):
+        return f"{thing.canonical} {check.asked}"
+    unknown = match.outcome is Outcome.UNVERIFIABLE  # then its whole phrase is guessed at, attributes and all
+    return "" if unknown else f"{check.asked} {thing.canonical}"
 
 
 def blended(graded: Grade, whole: float | None, settings: Settings) -> float:
