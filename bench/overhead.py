@@ -16,6 +16,7 @@ from timing import bare_inference, seconds
 
 import onprompt
 from onprompt.settings import load
+from onprompt.vision import matcher
 from onprompt.vision.image import load_picture
 from onprompt.weights.cache import paths
 
@@ -41,6 +42,7 @@ def measured(picture, prompt, rounds):
     """Median milliseconds of the whole, of the bare inference, and of reading the file."""
 
     def verify():
+        matcher.made.clear()  # so that it does not remember the picture
         return onprompt.verify(picture, prompt)
 
     actions = {
