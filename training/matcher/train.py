@@ -237,7 +237,7 @@ def cosines(towers, texts, pictures):
         return np.mean([(image(pictures) @ text(texts).T).numpy() for image, text in towers], axis=0)
 
 
-def main():
+def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pairs", type=Path)
     parser.add_argument("out", type=Path)
@@ -247,7 +247,11 @@ def main():
         "--leave-out", type=Path, default=Path(__file__).with_name("kept_out.txt"), help="photos' names"
     )
     parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
     start = time.time()
     torch.set_num_threads(2)
     torch.use_deterministic_algorithms(True)
@@ -285,13 +289,13 @@ def main():
     ]
     whole = cosines(towers, texts[held][:, 0], pictures[0, held])
     right = np.eye(len(whole), dtype=bool)
-    inner = slice(0, backbone.INNER)
-    shown = np.concatenate([raw[trained][:SOME], *(numbers(others_named, 1, options.store) if others_named else [])])
+    some = raw[trained][:SOME]
+    shown = np.concatenate([some, *(numbers(others_named, 1, options.store) if others_named else [])])
     probe, line = artwork_of(
-        standardised(shown, mean, spread)[:, inner],
-        np.arange(len(raw[trained][:SOME]), len(shown)),
+        standardised(shown, mean, spread)[:, : backbone.INNER],
+        np.arange(len(some), len(shown)),
         [others[path][0] for path in others_named],
-        np.arange(len(raw[trained][:SOME])),
+        np.arange(len(some)),
     )
     weights = {
         "limit": np.float32(LIMIT),

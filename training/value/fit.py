@@ -34,24 +34,21 @@ def judged(rows, store):
     for row in rows:
         key = row["image"], row["text"]
         if key not in known:
-            verdict = verify(*key)
+            verdict = verify(*key, settings=load(matcher_weight=0))  # so that the value is the evidence alone
             known[key] = {
-                **{"image": key[0], "text": key[1], "presence": verdict.presence, "coverage": verdict.coverage},
-                **{"accuracy": verdict.attribute_accuracy, "guessed": bool(verdict.guesses), "score": verdict.score},
+                **{"image": key[0], "text": key[1], "evidence": verdict.value, "coverage": verdict.coverage},
+                **{"verifiable": "not_verifiable" not in verdict.flags, "english": "not English" not in verdict.flags},
             }
             if kept:
                 with kept.open("a") as stream:
                     stream.write(json.dumps(known[key]) + "\n")
     found = [row | known[row["image"], row["text"]] for row in rows]
-    return [row | {"whole": match(row["image"], [row["text"]])[0] if row["guessed"] else None} for row in found]
+    return [row | {"whole": match(row["image"], [row["text"]])[0] if row["english"] else None} for row in found]
 
 
 def values(rows, weight, settings):
     force = settings.model_copy(update={"matcher_weight": weight})
-    grades = [
-        Grade(0, row["presence"] * (1 + row["accuracy"]) / 2, 0.0, 0.0, row["coverage"], row["coverage"] > 0)
-        for row in rows
-    ]
+    grades = [Grade(0, row["evidence"], 0.0, 0.0, row["coverage"], row["verifiable"]) for row in rows]
     return np.array([blended(grade, row["whole"], force) for grade, row in zip(grades, rows, strict=True)])
 
 
