@@ -77,9 +77,12 @@ def test_pictures_that_differ_are_not_taken_for_each_other(settings: Settings) -
 def test_vectors_have_length_one_and_a_row_for_each_part(settings: Settings) -> None:
     model = Matcher(settings)
     found = model.pictured(picture("bus.jpg", settings)).vectors
+    told = model.texts(["a bus", "x"])
     assert found.shape[0] == 5
-    assert np.linalg.norm(found, axis=1) == pytest.approx(1, abs=1e-4)
-    assert np.linalg.norm(model.texts(["a bus", "x"]), axis=1) == pytest.approx(1, abs=1e-4)
+    for vectors in (found, told):
+        assert np.linalg.norm(vectors[:, :-1], axis=1) == pytest.approx(1, abs=1e-4)
+    assert (found[:, -1] == 1).all()
+    assert (told[:, -1] < 0).all()
 
 
 def test_a_phrase_may_be_true_of_a_part(settings: Settings) -> None:
@@ -100,10 +103,12 @@ def test_towers_worked_out_by_hand() -> None:
         **{"text.mean": np.array([1.0, 0.0]), "text.spread": np.array([2.0, 1.0])},
         **{"text.in": np.zeros((1, 2, 3)), "text.in_bias": np.zeros((1, 3)), "text.out": np.ones((1, 3, 2))},
         **{"text.skip": np.eye(2)[None], "text.bias": np.zeros((1, 2))},
+        **{"known": np.array([[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]), "nearest": np.array(2.0), "share": np.array(0.5)},
     }
     floats = {name: each.astype(np.float32) for name, each in weights.items()}
     (found,) = Network(tower("text", floats)).run([np.array([[7.0, 4.0], [1.0, 99.0]], dtype=np.float32)])
-    assert found == pytest.approx(np.array([[0.6, 0.8], [0, 1]]))
+    # The two known photos that suit (.6, .8) best have the cosines .6 and .8, and half of their mean is taken off.
+    assert found == pytest.approx(np.array([[0.6, 0.8, -0.35], [0, 1, -0.25]]))
 
 
 def test_a_chance_is_even_where_its_line_crosses() -> None:

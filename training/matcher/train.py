@@ -32,7 +32,8 @@ VARIANTS = 3  # of each photo: as it is, in a mirror, cut
 HELD_OUT = 300  # photos that early stopping and the probabilities are measured on
 SEEDS, WIDTH, HIDDEN, KEPT = 2, 256, 512, 512  # towers side by side, their width; numbers kept of a picture
 PASSES, LOOK_EVERY, BATCH, RATE, DECAY = 100, 10, 1024, 4e-3, 0.05
-DROPPED, DROPPED_TEXT, DROPPED_INSIDE = 0.5, 0.2, 0.5
+DROPPED, DROPPED_TEXT, DROPPED_INSIDE = 0.7, 0.5, 0.5
+KNOWN, NEAREST, SHARE = 2000, 5, 0.5  # photos that a text may be near to, how many of them count, and how much
 SOME = 2000  # photos that artwork is told from
 RIDGE = 300.0
 LIMIT = 5.0  # how many spreads a number may be from its mean
@@ -216,25 +217,29 @@ def phrases_of(captions, settings):
     return sorted({word for scene in scenes for thing in scene.things for word in (thing.phrase, thing.canonical)})
 
 
-def phrase_line(towers, pictures, captions, project, settings):
+def phrase_line(pictures, captions, seen_as, told_as, known, settings):
     """The curve for phrases: the best of the whole and four parts, for own phrases and those of the next photo."""
     own = [phrases_of(texts, settings) for texts in captions]
-    seen = [
-        backbone.numbers(backbone.shrunk(load_picture(varied(path, 0), settings).pixels), settings) for path in pictures
-    ]
     right, wrong = [], []
-    for index, rows in enumerate(seen):
+    for index, path in enumerate(pictures):
+        rows = backbone.numbers(backbone.shrunk(load_picture(varied(path, 0), settings).pixels), settings)
         others = [phrase for phrase in own[index - 1] if phrase not in own[index]]
         for into, phrases in ((right, own[index]), (wrong, others)):
             if phrases:
-                into.append(cosines(towers, project(phrases), rows).max(axis=0))
+                into.append(fits(seen_as(rows), told_as(phrases), known).max(axis=0))
     return line_through(np.concatenate(right), np.concatenate(wrong))
 
 
-def cosines(towers, texts, pictures):
-    """The mean cosine over seeds, pictures down, texts across."""
+def vectors(towers, rows):
+    """Of all seeds side by side, of length 1."""
     with torch.no_grad():
-        return np.mean([(image(pictures) @ text(texts).T).numpy() for image, text in towers], axis=0)
+        return np.concatenate([tower(rows).numpy() for tower in towers], axis=1) / len(towers) ** 0.5
+
+
+def fits(pictures, texts, known):
+    """Cosines, pictures down and texts across, less a share of each text's to the known photos that suit it best."""
+    best = np.sort(known @ texts.T, axis=0)[-NEAREST:]
+    return pictures @ texts.T - SHARE * best.mean(axis=0)
 
 
 def arguments():
@@ -279,15 +284,17 @@ def main():
     def pictured(rows):
         return torch.tensor(standardised(rows, mean, spread) @ basis)
 
-    def told_as(rows):
+    def told(rows):
         return torch.tensor(standardised(rows, text_mean, text_spread))
 
-    pictures, texts = torch.stack([pictured(each) for each in versions]), told_as(captions)
+    pictures, texts = torch.stack([pictured(each) for each in versions]), told(captions)
     towers = [
         fit(pictures[:, trained], texts[trained], pictures[0, held], texts[held], options.seed * 100 + seed)
         for seed in range(SEEDS)
     ]
-    whole = cosines(towers, texts[held][:, 0], pictures[0, held])
+    images, readers = zip(*towers, strict=True)
+    known = vectors(images, pictures[0, trained][:KNOWN])
+    whole = fits(vectors(images, pictures[0, held]), vectors(readers, texts[held][:, 0]), known)
     right = np.eye(len(whole), dtype=bool)
     some = raw[trained][:SOME]
     shown = np.concatenate([some, *(numbers(others_named, 1, options.store) if others_named else [])])
@@ -301,14 +308,16 @@ def main():
         "limit": np.float32(LIMIT),
         **{"image.mean": mean, "image.spread": spread, "image.basis": basis},
         **{"text.mean": text_mean, "text.spread": text_spread, "rarity": rare},
-        **stacked([image for image, _ in towers], "image"),
-        **stacked([text for _, text in towers], "text"),
+        **stacked(images, "image"),
+        **stacked(readers, "text"),
         **{"whole": line_through(whole[right], whole[~right]), "artwork": probe, "artwork_line": line},
+        **{"known": known, "nearest": np.float32(NEAREST), "share": np.float32(SHARE)},
         "phrase": phrase_line(
-            [(lambda rows, image=image: image(pictured(rows)), text) for image, text in towers],
             names[held],
             [photos[path] for path in names[held]],
-            lambda phrases: told_as(np.stack([table.numbers(phrase, rare) for phrase in phrases])),
+            lambda rows: vectors(images, pictured(rows)),
+            lambda phrases: vectors(readers, told(np.stack([table.numbers(phrase, rare) for phrase in phrases]))),
+            known,
             settings,
         ),
     }

@@ -52,7 +52,20 @@ def tower(side: str, weights: Mapping[str, Floats]) -> ov.Model:
     y = op.matmul(y, weights[f"{side}.basis"], False, False) if f"{side}.basis" in weights else y
     named = [weights[f"{side}.{name}"] for name in ("in", "in_bias", "out", "skip", "bias")]
     found = [of_seed(y, *seed) for seed in zip(*named, strict=True)]
-    return ov.Model([op.divide(op.concat(found, 1), np.float32(len(found) ** 0.5))], [x], f"matcher of {side}s")
+    vectors = op.divide(op.concat(found, 1), np.float32(len(found) ** 0.5))
+    if side == "text":
+        vectors = op.concat([vectors, op.multiply(nearness(vectors, weights), np.float32(-1))], 1)
+    return ov.Model([vectors], [x], f"matcher of {side}s")
+
+
+def nearness(vectors: Node, weights: Mapping[str, Floats]) -> Node:
+    """What is taken off a text's cosines: a share of how near it is to the photos, of those known, that suit it best.
+
+    Some texts are near to many pictures and others to none, and that says nothing of this picture.
+    """
+    cosines = op.matmul(vectors, weights["known"], False, True)
+    best = op.topk(cosines, np.int64(weights["nearest"]), 1, "max", "none").output(0)
+    return op.multiply(op.reduce_mean(best, np.array([1]), True), weights["share"])
 
 
 def of_seed(x: Node, into: Floats, into_bias: Floats, out: Floats, skip: Floats, bias: Floats) -> Node:
@@ -70,7 +83,10 @@ def towers() -> dict[str, Network]:
 
 @dataclass(frozen=True, slots=True)
 class Pictured:
-    """A picture to the matcher: vectors of the whole and of four parts, and the chance that it is artwork."""
+    """A picture to the matcher: vectors of the whole and of four parts, and the chance that it is artwork.
+
+    A vector ends with a 1, so that its product with a text's is their cosine less what is taken off for the text.
+    """
 
     vectors: Floats
     artwork: float
@@ -95,7 +111,7 @@ class Matcher:
                 return self.remembered[key]
         numbers = backbone.numbers(small, self.settings)
         (vectors,) = towers()["image"].run([numbers])
-        found = Pictured(vectors, self.artwork(numbers[0]))
+        found = Pictured(np.pad(vectors, ((0, 0), (0, 1)), constant_values=1.0), self.artwork(numbers[0]))
         with self.lock:
             self.remembered[key] = found
             if len(self.remembered) > KEPT:
@@ -103,7 +119,7 @@ class Matcher:
         return found
 
     def texts(self, texts: Sequence[str]) -> Floats:
-        """The vectors of some texts."""
+        """The vectors of some texts; each ends with what is taken off its cosines."""
         table = words(paths(WORD_FILES, self.settings)[WORD_FILES[0]].parent)
         numbers = np.stack([table.numbers(text, self.weights["rarity"]) for text in texts])
         (vectors,) = towers()["text"].run([numbers])
