@@ -38,7 +38,7 @@ def test_json_has_the_seeds_keys(tmp_path: Path) -> None:
     arguments = ("verify", str(photo_path("coffee.png")), "a red cup on a table", "--json", "--picture", str(picture))
     result = onprompt(*arguments)
     verdict = json.loads(result.stdout)
-    assert verdict["format"] == "onprompt.verify/2"
+    assert verdict["format"] == "onprompt.verify/3"
     assert verdict["score"] == 4
     cup = verdict["prompt_objects"][0]
     assert (cup["object"], cup["canonical"], cup["count"]) == ("a red cup", "cup", 1)
@@ -111,7 +111,7 @@ def test_bad_prompts_end_with_2_and_one_clear_line(prompt: str, tmp_path: Path) 
     [
         ("🐶 🎈", 2, ["no objects", "not_verifiable", "needs_review"], []),
         ("some text", 2, ["ambiguous quantifier", "not_verifiable", "needs_review"], ["text"]),
-        ("a cup 😀 on a table", 4, [], ["cup", "table"]),
+        ("a cup 😀 on a table", 4, ["occluded"], ["cup", "table"]),
         ("un chat noir", 2, ["not English", "not_verifiable", "needs_review"], None),  # best effort
         ("a rde cpu", 2, ["misspelling repaired", "not_verifiable", "needs_review"], ["cpu"]),
     ],

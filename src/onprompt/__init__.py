@@ -8,7 +8,7 @@ from onprompt.errors import OnpromptError
 from onprompt.types import Check, Edit, Outcome, Scene, Sighting, Verdict
 
 if TYPE_CHECKING:
-    from onprompt.api import match, parse, parse_edit, see, see_many, verify
+    from onprompt.api import match, parse, parse_edit, rate, see, see_many, verify
     from onprompt.settings import Settings
 
     __version__: str
@@ -25,6 +25,7 @@ __all__ = [
     "match",
     "parse",
     "parse_edit",
+    "rate",
     "see",
     "see_many",
     "verify",
@@ -33,7 +34,7 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """The functions are imported when first used: `import onprompt` alone loads no model, no numpy, no pydantic."""
-    if name in ("match", "parse", "parse_edit", "see", "see_many", "verify"):
+    if name in ("match", "parse", "parse_edit", "rate", "see", "see_many", "verify"):
         from onprompt import api
 
         return getattr(api, name)

@@ -12,8 +12,10 @@ from onprompt.judges.evidence import EvidenceJudge
 from onprompt.language import edits, parser
 from onprompt.language.ontology import name_of
 from onprompt.language.spelling import mended
+from onprompt.rubrics.rate import RUBRIC as RATE
+from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.settings import Settings
-from onprompt.types import Edit, Judge, Picture, Sample, Scene, Seen, Sighting, Verdict, View
+from onprompt.types import Edit, Judge, Picture, Rubric, Sample, Scene, Seen, Sighting, Verdict, View
 from onprompt.vision.image import Source, load_picture
 from onprompt.vision.look import detector, look, look_many
 from onprompt.vision.matcher import matcher
@@ -158,8 +160,22 @@ def verify(
     image: Source, prompt: str, *, major: Sequence[str] = (), frame: int = 0, settings: Settings | None = None
 ) -> Verdict:
     """Does this image show what the prompt asks for? A score of 0 to 4, and evidence; `major` objects weigh more."""
+    return judged(VERIFY, image, prompt, major, frame, settings)
+
+
+def rate(
+    image: Source, prompt: str, *, major: Sequence[str] = (), frame: int = 0, settings: Settings | None = None
+) -> Verdict:
+    """How well does this image fit the prompt? A score of 1 to 5, `summary` with the reason in at most 20 words."""
+    return judged(RATE, image, prompt, major, frame, settings)
+
+
+def judged(
+    rubric: Rubric, image: Source, prompt: str, major: Sequence[str], frame: int, settings: Settings | None
+) -> Verdict:
+    """The verdict of the judge on one image."""
     listed("major", major)
     chosen = in_force(settings)
     picture = load_picture(image, chosen, frame)
-    judge: Judge = EvidenceJudge(chosen)
+    judge: Judge = EvidenceJudge(chosen, rubric)
     return judge.judge(Sample(picture.name, prompt, picture, tuple(major)))

@@ -81,6 +81,57 @@ def verify(
 
 
 @app.command()
+def rate(
+    image: Annotated[str, typer.Argument(help="The picture.")],
+    prompt: Annotated[str, typer.Argument(help="What it should show.")],
+    json: Annotated[bool, typer.Option("--json", help="Print the verdict as JSON (docs/json.md).")] = False,
+    major: Annotated[list[str] | None, typer.Option(help="An object that weighs more; may be given again.")] = None,
+    frame: Annotated[int, typer.Option(help="Which frame of an animation, from 0.")] = 0,
+    detector: Annotated[str, typer.Option(help=DETECTORS)] = "",
+    permissive: Permissive = False,
+) -> None:
+    """Rate how well a picture fits a prompt, from 1 to 5, with the reason in at most 20 words."""
+    from onprompt import api
+    from onprompt.report import document
+
+    verdict = api.rate(
+        image, prompt, major=major or (), frame=frame, settings=chosen(detector=detector, permissive=permissive)
+    )
+    if json:
+        print_json(document.document(verdict))
+        return
+    typer.echo(f"Reasoning: {verdict.summary}")
+    typer.echo(f"Score: {verdict.score}")
+
+
+@app.command()
+def explain(
+    image: Annotated[str, typer.Argument(help="The picture.")],
+    prompt: Annotated[str, typer.Argument(help="What it should show.")],
+    why: Annotated[list[str] | None, typer.Option(help="Only this object; may be given again.")] = None,
+    major: Annotated[list[str] | None, typer.Option(help="An object that weighs more; may be given again.")] = None,
+    frame: Annotated[int, typer.Option(help="Which frame of an animation, from 0.")] = 0,
+    detector: Annotated[str, typer.Option(help=DETECTORS)] = "",
+    permissive: Permissive = False,
+) -> None:
+    """Show how the score of `verify` comes about: every check, every sum, every threshold."""
+    from onprompt import api
+    from onprompt.evidence import arithmetic
+    from onprompt.language.ontology import canonical
+
+    force = chosen(detector=detector, permissive=permissive)
+    verdict = api.verify(image, prompt, major=major or (), frame=frame, settings=force)
+    names = [canonical(name) for name in why or ()]
+    asked = {thing.canonical for thing in verdict.scene.things}
+    if strangers := [name for name in names if name not in asked]:
+        raise UserError(
+            f"not in the prompt: {', '.join(strangers)}; it names {', '.join(sorted(asked)) or 'no object'}"
+        )
+    for line in arithmetic.lines(verdict, force, names):
+        typer.echo(line)
+
+
+@app.command()
 def see(
     image: Annotated[str, typer.Argument(help="The picture.")],
     prompt: Annotated[str, typer.Option("--for", help="Look for what this prompt names; else for 80 kinds.")] = "",

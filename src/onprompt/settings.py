@@ -74,6 +74,8 @@ class Settings(BaseModel):
     subtype_score: float = number(
         0.7, "step 7: class score where only the broader kind can be told (chair for office chair)"
     )
+    kin_score: float = number(0.6, "step 3: class score where a close kind stands in (zebra for giraffe)")
+    kin_distance: float = number(0.75, "step 3: how far apart kinds may be that stand in for each other")
     relation_sure: float = number(0.6, "step 3: a relation at least this likely holds")
     relation_unsure: float = number(0.4, "step 3: below this it fails; between the two it is LOW_CONFIDENCE")
     text_match: float = number(0.8, "step 3: read text at least this similar matches")
@@ -90,8 +92,19 @@ class Settings(BaseModel):
         0.5, "presence where nothing at all is verifiable, and the value too if the matcher has no say"
     )
     review_below: float = number(0.5, "coverage under which a person should look")
-    matcher_weight: float = number(0.4, "weight in `value` of the matcher's guess where all was checked; 0: no matcher")
+    matcher: bool = Field(default=True, description="whether the matcher guesses at what nothing else can check")
+    fuse_detector: float = number(0.94, "step 3: weight of a detector's log-odds that a thing is there", 0, 10)
+    fuse_matcher: float = number(0.83, "step 3: weight of the matcher's log-odds beside them", 0, 10)
+    fuse_shift: float = number(1.75, "step 3: what is added to both", -10, 10)
+    guess_shift: float = number(-0.6, "step 3: what is added to the matcher's log-odds where it is alone", -10, 10)
     matcher_disagrees: float = number(0.7, "how far the guess at the whole may be from the evidence unflagged")
+    value_whole: float = number(0.6, "weight in `value` of the matcher's guess at the whole")
+    value_count: float = number(0.7, "what a wrong number takes from an object's part in `value`")
+    value_details: float = number(0.5, "what wrong attributes and relations take from it")
+
+    rate_all: float = number(0.9, "rate: share from which all elements, or all relations, are shown")
+    rate_most: float = number(0.5, "rate: share above which most are shown")
+    rate_some: float = number(0.2, "rate: share from which any is shown")
 
     @field_validator("home", "mirror")
     @classmethod
@@ -115,6 +128,7 @@ class Settings(BaseModel):
         ascending(self, "relation_unsure", "relation_sure")
         ascending(self, "presence_1", "presence_2", "presence_3", "presence_4")
         ascending(self, "attributes_3", "attributes_4")
+        ascending(self, "rate_some", "rate_most", "rate_all")
         ascending(self, "faintest", "missing_below", "low_confidence")
         return self
 

@@ -290,7 +290,8 @@ class Verdict:
     value: float
     presence: float
     attribute_accuracy: float
-    coverage: float
+    coverage: float  # the share of the claims that could be checked
+    guessed: float  # the share that only the matcher has an opinion on, which is part of the coverage
     flags: tuple[str, ...]
     checks: tuple[Check, ...]
     pairs: tuple[tuple[str, str], ...]
@@ -302,8 +303,20 @@ class Verdict:
     extras: tuple[Sighting, ...]
     guesses: tuple[
         Check, ...
-    ] = ()  # of the matcher, beside the evidence: the whole first, then what nothing else tells
+    ] = ()  # of the matcher, beside the evidence: at the whole, and at what the prompt says of it
+    shares: Mapping[str, float | None] = field(default_factory=dict)  # of elements and relations shown (rate)
     provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def sentence(self, check: Check) -> str:
+        """What was asked, found and how sure that is: `asked for 2 × owl: found 1 (sure to 0.71, by yolo26m)`."""
+        name = self.scene.things[check.thing].canonical if check.thing >= 0 else "picture"
+        asked = f"{check.asked} {name}"
+        if check.kind in ("relation", "action"):
+            asked = f"{name} {check.asked}"
+        elif check.kind in ("object", "count"):
+            asked = check.asked if check.kind == "object" else f"{check.asked} × {name}"
+        sure = "" if check.source == "none" else f" (sure to {check.confidence:.2f}, by {check.source})"
+        return f"asked for {asked}: {'none' if check.found == 'MISSING' else check.found}{sure}"
 
 
 @dataclass(frozen=True, slots=True)

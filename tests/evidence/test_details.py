@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from onprompt.evidence.attributes import measure
-from onprompt.evidence.explain import belied, of_the_whole, summary
+from onprompt.evidence.explain import summary
 from onprompt.evidence.grade import grade
 from onprompt.evidence.match import match
+from onprompt.evidence.whole import belied, not_measured
 from onprompt.settings import Settings
 from onprompt.types import (
     Attribute,
@@ -146,8 +147,8 @@ def test_what_a_measure_of_the_whole_picture_belies_is_a_difference(settings: Se
     )
     assert belied(NIGHT, light) == [("the picture: lighting night", "light")]
     assert belied(NIGHT, unsure) == belied(NIGHT, dark) == []
-    assert of_the_whole(NIGHT, unsure) == ["lighting night", "mood epic"]
-    assert of_the_whole(NIGHT, dark) == ["mood epic"]
+    assert not_measured(NIGHT, unsure) == ["lighting night", "mood epic"]
+    assert not_measured(NIGHT, dark) == ["mood epic"]
     matches = match(NIGHT, Seen((MAN,), {"man": Known(("man",))}), (), settings)
     text = summary(matches, grade(matches, settings), NIGHT, light)
     assert text == "The image differs from the prompt: the picture: lighting night: light. Not checked: mood epic."

@@ -1,75 +1,92 @@
-"""Fit the weight that the matcher's guess has in `value` (setting matcher_weight), on images that people rated:
+"""Fit the settings by which chances and checks become `value`, on images that people rated and on captioned photos:
 
-    python training/value/fit.py DATA [--store work]
+    python training/value/fit.py DATA
 
-Prints the agreement with people for each weight, and what it is where the weight is chosen on other prompts.
+First how detector and matcher are added (fuse_…, guess_shift): a logistic regression of whether a caption's noun is
+true of a photo, on own captions and those of other photos. Then value_whole, value_count and value_details: what
+agrees best with people. Prints each with its figures where photo, prompt or caption were not fitted on.
 """
 
 import argparse
-import csv
-import json
+import itertools
 import random
-from itertools import combinations
+import sys
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import kendalltau, spearmanr
+from scipy.optimize import minimize
+from scipy.stats import kendalltau, rankdata, spearmanr
 
-from onprompt import match, verify
-from onprompt.evidence.estimates import blended
-from onprompt.evidence.grade import Grade
-from onprompt.settings import load
+sys.path.append(str(Path(__file__).parents[2] / "bench"))
+import cases
+from graded import Graded
 
-WEIGHTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+from onprompt.evidence.guesses import log_odds
+from onprompt.evidence.match import can_be_guessed
+from onprompt.language.ontology import name_of
+
 FOLDS = 5
-NEAR = 0.01  # agreement, summed over both sets, that is not worth giving up evidence for
+GRID = list(itertools.product((0.3, 0.4, 0.5, 0.6, 0.7), (0.3, 0.5, 0.7), (0.3, 0.5, 0.7)))
 
 
-def judged(rows, store):
-    """Evidence, coverage and guess for each image and text; the evidence is kept in a file for the next run."""
-    kept = store / "judged.jsonl" if store else None
-    known = {}
-    if kept and kept.is_file():
-        known = {(row["image"], row["text"]): row for row in map(json.loads, kept.open())}
-    for row in rows:
-        key = row["image"], row["text"]
-        if key not in known:
-            verdict = verify(*key, settings=load(matcher_weight=0))  # so that the value is the evidence alone
-            known[key] = {
-                **{"image": key[0], "text": key[1], "evidence": verdict.value, "coverage": verdict.coverage},
-                **{"verifiable": "not_verifiable" not in verdict.flags, "english": "not English" not in verdict.flags},
-            }
-            if kept:
-                with kept.open("a") as stream:
-                    stream.write(json.dumps(known[key]) + "\n")
-    found = [row | known[row["image"], row["text"]] for row in rows]
-    return [row | {"whole": match(row["image"], [row["text"]])[0] if row["english"] else None} for row in found]
+def nouns(judge, data):
+    """(photo, detector's confidence or None, matcher's chance, whether the noun is of an own caption)."""
+    told = {}
+    for image, own, other in cases.own_and_others(data):
+        told.setdefault(image, ([], []))[0].append(own)
+        told[image][1].append(other)
+    for row in cases.captioned(data):
+        mean = np.mean(row["rated"])
+        if mean >= 3.3 or mean <= 1.34:
+            told.setdefault(row["image"], ([], []))[int(mean <= 1.34)].append(row["text"])
+    for image, (own, others) in told.items():
+        said = {word for text in own for thing in judge.look_at(image, text)[0].things for word in kin(thing)}
+        known = set()
+        for texts, true in ((own, True), (others, False)):
+            for text in texts if said else ():
+                scene, seen, _, guess, _ = judge.look_at(image, text)
+                for thing in scene.things:
+                    if not can_be_guessed(thing) or thing.canonical in known or (not true and kin(thing) & said):
+                        continue
+                    known.add(thing.canonical)
+                    sure = [each.confidence for each in seen.sightings if each.label == thing.canonical]
+                    seen_at = max(sure, default=0.0) if thing.canonical in seen.known else None
+                    yield str(image), seen_at, guess(thing.phrase), true
 
 
-def values(rows, weight, settings):
-    force = settings.model_copy(update={"matcher_weight": weight})
-    grades = [Grade(0, row["evidence"], 0.0, 0.0, row["coverage"], row["verifiable"]) for row in rows]
-    return np.array([blended(grade, row["whole"], force) for grade, row in zip(grades, rows, strict=True)])
+def kin(thing):
+    """A noun, its synonyms and its wider and narrower kinds: none of these is surely wrong where it was said."""
+    name = name_of(thing.canonical)
+    return {thing.canonical, *name.same, *name.broader, *name.members}
 
 
-def generated(data):
-    for row in csv.DictReader((data / "t2i/Text-To-Image.csv").open()):
-        yield {
-            "image": str(data / "t2i" / row["image"]),
-            "text": row["prompt"],
-            "group": row["prompt"],
-            "rated": [float(row["sc"])],
-        }
+def logistic(x, y):
+    """Weights and shift; right and wrong ones weigh the same."""
+    x = np.column_stack([x, np.ones(len(x))])
+    weight = np.where(y, 0.5 / y.sum(), 0.5 / (~y).sum())
+    return minimize(lambda b: (weight * np.logaddexp(0, -(2 * y - 1) * (x @ b))).sum(), np.zeros(x.shape[1])).x
 
 
-def photos(data):
-    for row in csv.DictReader((data / "flickr8k/expert.csv").open()):
-        yield {
-            "image": str(data / "flickr8k" / row["image"]),
-            "text": row["caption"],
-            "group": row["group"],
-            "rated": [int(row[name]) for name in ("e1", "e2", "e3")],
-        }
+def auc(found, y):
+    ranks, n = rankdata(found), y.sum()
+    return (ranks[y].sum() - n * (n + 1) / 2) / (n * (len(y) - n))
+
+
+def folds_of(groups):
+    """The fold of each row; rows of one group are in the same."""
+    names = sorted(set(groups))
+    random.Random(0).shuffle(names)
+    return np.array([names.index(group) % FOLDS for group in groups])
+
+
+def fit_presence(rows, name, columns):
+    """One logistic regression, and how well it tells nouns of photos that it was not fitted on."""
+    x, y = np.array([columns(row) for row in rows]), np.array([row[3] for row in rows])
+    out, held = folds_of([row[0] for row in rows]), np.zeros(len(rows))
+    for fold in range(FOLDS):
+        *weights, shift = logistic(x[out != fold], y[out != fold])
+        held[out == fold] = x[out == fold] @ weights + shift
+    print(f"{name}: {np.round(logistic(x, y), 2)}, AUC on other photos {auc(held, y):.3f} of {len(y)} nouns")
 
 
 def agreement(rows, found):
@@ -79,73 +96,47 @@ def agreement(rows, found):
     return kendalltau([each for row in rows for each in row["rated"]], np.repeat(found, 3), variant="c")[0]
 
 
-def pairs(rows, found):
-    """How often the better rated of two images of one text has the higher value; equal ones count half."""
-    right = [
-        0.5 + 0.5 * np.sign((a["rated"][0] - b["rated"][0]) * (x - y))
-        for (a, x), (b, y) in combinations(zip(rows, found, strict=True), 2)
-        if a["group"] == b["group"] and abs(a["rated"][0] - b["rated"][0]) >= 0.33
-    ]
-    return np.mean(right)
-
-
-def total(sets, weight, settings):
-    """What a weight is chosen by: the agreement on all sets together."""
-    return sum(agreement(rows, values(rows, weight, settings)) for rows in sets)
-
-
-def cross_validated(sets, settings):
-    """For each set, values by the weight that agrees best on other groups of all sets, fold by fold."""
-    found, chosen = [np.zeros(len(rows)) for rows in sets], []
-    out = [folds_of(rows) for rows in sets]
+def fit_value(judge, data):
+    """For each of the grid's settings the agreement with people on both sets; then chosen on other groups."""
+    sets = [list(cases.generated(data)), list(cases.captioned(data))]
+    plain, values = judge.settings, {}
+    for point in GRID:
+        named = dict(zip(("value_whole", "value_count", "value_details"), point, strict=True))
+        judge.settings = plain.model_copy(update=named)
+        values[point] = [np.array([judge.grade(row["image"], row["text"]).value for row in rows]) for rows in sets]
+    judge.settings = plain
+    total = {point: sum(map(agreement, sets, found)) for point, found in values.items()}
+    for point in sorted(GRID, key=total.__getitem__)[::-1][:5]:
+        print(f"whole, count, details {point}: {np.round(list(map(agreement, sets, values[point])), 3)}")
+    outs = [folds_of([row["group"] for row in rows]) for rows in sets]
+    held, chosen = [np.zeros(len(rows)) for rows in sets], []
     for fold in range(FOLDS):
-        others = [
-            [row for row, mine in zip(rows, of, strict=True) if mine != fold]
-            for rows, of in zip(sets, out, strict=True)
-        ]
-        best = max(WEIGHTS, key=lambda weight, others=others: total(others, weight, settings))
-        for rows, of, into in zip(sets, out, found, strict=True):
-            into[of == fold] = values(rows, best, settings)[of == fold]
+        kept = [np.flatnonzero(out != fold) for out in outs]
+
+        def apart(point, kept=kept):
+            return sum(
+                agreement([rows[k] for k in mine], found[mine])
+                for rows, mine, found in zip(sets, kept, values[point], strict=True)
+            )
+
+        best = max(GRID, key=apart)
         chosen.append(best)
-    return found, chosen
-
-
-def folds_of(rows):
-    """The fold of each row; rows of one group are in the same."""
-    names = sorted({row["group"] for row in rows})
-    random.Random(0).shuffle(names)
-    return np.array([names.index(row["group"]) % FOLDS for row in rows])
+        for into, out, found in zip(held, outs, values[best], strict=True):
+            into[out == fold] = found[out == fold]
+    print(f"chosen on other groups {chosen}: {np.round(list(map(agreement, sets, held)), 3)}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
-    parser.add_argument("--store", type=Path)
     options = parser.parse_args()
-    if options.store:
-        options.store.mkdir(parents=True, exist_ok=True)
-    settings = load()
-    sets = {
-        name: judged(list(source(options.data)), options.store)
-        for name, source in (("generated", generated), ("photos", photos))
-    }
-    for name, rows in sets.items():
-        print(f"{name}: {len(rows)} images and texts, mean coverage {np.mean([row['coverage'] for row in rows]):.2f}")
-        for weight in WEIGHTS:
-            found = values(rows, weight, settings)
-            more = f", pairs {pairs(rows, found):.3f}" if name == "generated" else ""
-            print(f"  weight {weight:4}: agreement {agreement(rows, found):.3f}{more}")
-    reached = {weight: total(sets.values(), weight, settings) for weight in WEIGHTS}
-    best = max(WEIGHTS, key=reached.__getitem__)
-    least = min(weight for weight in WEIGHTS if reached[weight] >= reached[best] - NEAR)
-    found, chosen = cross_validated(list(sets.values()), settings)
-    print(
-        f"best on both {best}; {least} is as good, and leaves most to the evidence; "
-        f"chosen on other groups ({', '.join(map(str, chosen))}):"
-    )
-    for (name, rows), mine in zip(sets.items(), found, strict=True):
-        more = f", pairs {pairs(rows, mine):.3f}" if name == "generated" else ""
-        print(f"  {name}: agreement {agreement(rows, mine):.3f}{more}")
+    judge = Graded(options.data)
+    rows = list(nouns(judge, options.data))
+    known, unknown = [row for row in rows if row[1] is not None], [row for row in rows if row[1] is None]
+    fit_presence(known, "detector alone (weight, shift)", lambda row: [log_odds(row[1])])
+    fit_presence(known, "fuse_detector, fuse_matcher, fuse_shift", lambda row: [log_odds(row[1]), log_odds(row[2])])
+    fit_presence(unknown, "matcher alone (weight, guess_shift)", lambda row: [log_odds(row[2])])
+    fit_value(judge, options.data)
 
 
 main()

@@ -108,10 +108,20 @@ CHECKS: dict[str, Callable[[str, Sighting, Settings], Measured | None]] = {
 }
 
 
+MEASURED = frozenset({"color", "size", "position"})  # by rules of the seed, whatever a trait may be called
+
+
 def measure(attribute: Attribute, sighting: Sighting, settings: Settings) -> Measured | None:
     """How well one attribute fits one sighting; None where it can't be told."""
     check = CHECKS.get(attribute.kind)
-    return check(attribute.value, sighting, settings) if check else None
+    said = None if attribute.kind in MEASURED else by_trait(attribute, sighting)
+    return said or (check(attribute.value, sighting, settings) if check else None)
+
+
+def by_trait(attribute: Attribute, sighting: Sighting) -> Measured | None:
+    """Whatever a detector says of what it saw; of what it does not say nothing can be told."""
+    said = (each for each in sighting.traits if (each.kind, each.value) == (attribute.kind, attribute.value))
+    return next((Measured(1.0, each.value, each.confidence) for each in said), None)
 
 
 def measure_text(asked: str, lines: Sequence[Sighting], settings: Settings) -> Measured:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from onprompt.evidence.assignment import assign
 from onprompt.evidence.attributes import measure
 from onprompt.evidence.counting import count_score
 from onprompt.settings import Settings
 from onprompt.types import Scene, Sighting, Thing
+
+ITSELF = 0.8  # IoU from which two sightings are one object under two names
 
 
 def fit(thing: Thing, sighting: Sighting, settings: Settings) -> float:
@@ -17,29 +20,49 @@ def fit(thing: Thing, sighting: Sighting, settings: Settings) -> float:
 
 
 def share_out(scene: Scene, sightings: Sequence[Sighting], settings: Settings) -> list[tuple[Sighting, ...]]:
-    """Candidates of each thing. Things of one name share theirs: each sighting goes where its attributes fit best.
+    """Candidates of each thing, every object in the picture for one thing only, so that all get the most.
 
-    What must not be there shares with nobody, nor does one of a group ("two cats, one black"): any sighting of its name
-    may be it.
+    Each thing has as many places as were asked for; who gets which object is one problem for all of them. What is left
+    over goes where it fits best, since three dogs are not two. What must not be there shares with nobody, nor does one
+    of a group ("two cats, one black"): any sighting of its name may be it.
     """
-    by_name: dict[str, list[int]] = {}
-    for index, thing in enumerate(scene.things):
-        if not thing.absent and thing.part_of is None:
-            by_name.setdefault(thing.canonical, []).append(index)
+    usable = [each for each in sightings if each.confidence >= settings.missing_below and each.count == (1, 1)]
+    objects = one_each(usable)
+    alone = {index for index, thing in enumerate(scene.things) if thing.absent or thing.part_of is not None}
+    sharing = [index for index in range(len(scene.things)) if index not in alone]
+    worth = [[reward(scene.things[index], each, settings) for index in sharing] for each in objects]
+    places = [
+        k for k, index in enumerate(sharing) for _ in range(min(scene.things[index].count.low, len(objects)) or 1)
+    ]
+    taken = assign([[row[k] for k in places] for row in worth])
     shares: list[list[Sighting]] = [[] for _ in scene.things]
-    sightings = [each for each in sightings if each.confidence >= settings.missing_below and each.count == (1, 1)]
+    for number, each in enumerate(objects if sharing else ()):
+        best = places[taken[number]] if number in taken else max(range(len(sharing)), key=worth[number].__getitem__)
+        index = sharing[best]
+        shares[index].extend(sighting for sighting in each if sighting.label == scene.things[index].canonical)
+    for index in alone:
+        shares[index].extend(each for each in usable if each.label == scene.things[index].canonical)
+    return [tuple(sorted(share, key=lambda each: -each.confidence)) for share in shares]
+
+
+def one_each(sightings: Sequence[Sighting]) -> list[list[Sighting]]:
+    """Sightings by object: those of different names whose boxes are nearly the same are one."""
+    objects: list[list[Sighting]] = []
     for sighting in sightings:
-        rivals = by_name.get(sighting.label, [])
-        if not rivals:
-            continue
-        fits = [fit(scene.things[index], sighting, settings) for index in rivals]
-        wanting = [len(shares[index]) < scene.things[index].count.low for index in rivals]
-        _, _, best = max(zip(fits, wanting, (-index for index in rivals), strict=True))
-        shares[-best].append(sighting)
-    for thing, share in zip(scene.things, shares, strict=True):
-        if thing.absent or thing.part_of is not None:
-            share.extend(sighting for sighting in sightings if sighting.label == thing.canonical)
-    return [tuple(share) for share in shares]
+        for known in objects:
+            if all(each.label != sighting.label and each.box.iou(sighting.box) >= ITSELF for each in known):
+                known.append(sighting)
+                break
+        else:
+            objects.append([sighting])
+    return objects
+
+
+def reward(thing: Thing, names: Sequence[Sighting], settings: Settings) -> float:
+    """What an object is worth to a thing: how sure it is one, and how well its attributes fit; 0 where it is none."""
+    mine = [each for each in names if each.label == thing.canonical]
+    share = settings.weight_class, settings.weight_attributes
+    return max((each.confidence * (share[0] + share[1] * fit(thing, each, settings)) for each in mine), default=0.0)
 
 
 def choose(thing: Thing, candidates: Sequence[Sighting], settings: Settings) -> tuple[Sighting, ...]:

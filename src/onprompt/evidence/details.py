@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from onprompt.evidence.attributes import Measured, measure, measure_text
+from onprompt.evidence.candidates import ITSELF
 from onprompt.settings import Settings
-from onprompt.types import Attribute, Check, Known, Outcome, Relation, Scene, Sighting, Thing
+from onprompt.types import Attribute, Check, Outcome, Relation, Scene, Sighting, Thing
 from onprompt.vision import relations
 
 SOURCES = {"color": "pixels", "shape": "outline", "action": "joints", "expression": "face"}
-ITSELF = 0.8  # IoU from which two sightings are one object under two names
 
 
 def attribute_check(
@@ -34,7 +34,7 @@ def not_there(check: Check) -> Check:
     """A claim about an object that is missing, or can't be looked for at all."""
     if check.outcome is Outcome.MISSING:
         return replace(check, found="not there to be looked at", confidence=1.0)
-    return replace(check, found="the object itself can't be looked for")
+    return replace(check, found="the object itself can't be located")
 
 
 def graded(check: Check, measured: Sequence[Measured], settings: Settings) -> Check:
@@ -56,17 +56,17 @@ def relation_check(
     scene: Scene,
     relation: Relation,
     chosen: Sequence[Sequence[Sighting]],
-    known: Mapping[str, Known],
+    gone: Sequence[Outcome | None],
     settings: Settings,
 ) -> Check:
-    """A relation holds for a subject if it holds for the target that suits it best."""
+    """A relation holds for a subject if it holds for the target that suits it best; `gone` says who is not there."""
     target = scene.things[relation.target]
     check = replace(blank, kind="relation", asked=f"{relation.name} {target.phrase}")
     subjects, targets = chosen[blank.thing], chosen[relation.target]
     if relation.name not in relations.RELATIONS and relation.name != "between":
         return replace(check, found=f"nothing here measures {relation.name!r}", outcome=Outcome.UNVERIFIABLE)
-    if target.canonical not in known:
-        return replace(check, found=f"{target.canonical} can't be looked for", outcome=Outcome.UNVERIFIABLE)
+    if gone[relation.target] is Outcome.UNVERIFIABLE:
+        return replace(check, found=f"{target.canonical} can't be located", outcome=Outcome.UNVERIFIABLE)
     if not subjects:
         return not_there(check)
     if not targets:

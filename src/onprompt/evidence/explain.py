@@ -6,25 +6,13 @@ from collections.abc import Sequence
 
 from onprompt.evidence.grade import Grade
 from onprompt.evidence.match import Match, asked_words
+from onprompt.evidence.whole import belied, not_measured
 from onprompt.settings import Settings
-from onprompt.types import Attribute, Check, Outcome, Scene, Seen, Sighting, Trait
+from onprompt.types import Check, Outcome, Scene, Seen, Sighting, Trait
 
 WRONG = (Outcome.MISMATCH, Outcome.PARTIAL)
-# What a prompt may say of the picture as a whole → what can be measured of it: its kind, and the value that fits.
-WHOLE = {
-    **dict.fromkeys(("black and white", "monochrome", "grayscale", "greyscale"), ("style", "black and white")),
-    **dict.fromkeys(("night", "nighttime", "dark", "midnight"), ("lighting", "dark")),
-    **dict.fromkeys(("day", "daytime", "daylight", "bright", "sunny"), ("lighting", "light")),
-    **dict.fromkeys(("blurry", "blurred", "out of focus"), ("quality", "blurry")),
-    **dict.fromkeys(("sharp", "sharp focus", "in focus"), ("quality", "sharp")),
-    **dict.fromkeys(("photo", "film still", "polaroid"), ("medium", "photo")),
-    **dict.fromkeys(
-        ("painting", "oil painting", "watercolor", "drawing", "illustration", "sketch", "pencil sketch", "cartoon"),
-        ("medium", "artwork"),
-    ),
-    **dict.fromkeys(("anime", "pixel art", "comic", "engraving", "woodcut", "line art"), ("medium", "artwork")),
-}
-SURELY = 0.8  # how sure a measure of the whole picture must be to speak against the prompt
+BEST = 4  # the highest score
+OTHERWISE = 0.4  # how far apart score and value may be, in shares of their scales, before the summary says so
 
 
 def pair(match: Match) -> tuple[str, str]:
@@ -42,8 +30,9 @@ def actual(match: Match) -> str:
             [f"UNVERIFIABLE ({first.found})", *(note(check) for check in match.checks[1:] if check.source != "none")]
         )
     notes = [note(check) for check in match.checks[1:] if check.outcome is not Outcome.MATCHED]
-    if first.kind != "object" or match.thing.absent or not match.chosen:
-        return "; ".join([first.found, *notes])
+    if first.kind != "object" or match.thing.absent or not match.chosen or not match.there:
+        weak = match.outcome is Outcome.LOW_CONFIDENCE and first.kind == "object"
+        return "; ".join([f"LOW_CONFIDENCE ({first.found})" if weak else first.found, *notes])
     shown = f"{len(match.chosen)} × {match.chosen[0].word}"
     if match.outcome is Outcome.LOW_CONFIDENCE:
         return "; ".join([f"LOW_CONFIDENCE ({shown}, confidence {first.confidence:.2f})", *notes])
@@ -83,39 +72,16 @@ def extras(scene: Scene, seen: Seen, settings: Settings) -> tuple[Sighting, ...]
     )
 
 
-def measured(asked: Attribute, whole: Sequence[Trait]) -> Trait | None:
-    """What was surely measured of the picture as a whole that bears on a property; None if nothing was."""
-    kind, _ = WHOLE.get(asked.value, ("", ""))
-    return next((trait for trait in whole if trait.kind == kind and trait.confidence >= SURELY), None)
-
-
-def about_the_medium(asked: Attribute) -> bool:
-    """Whether a property says that the picture is a photo, or that it is none."""
-    return WHOLE.get(asked.value, ("", ""))[0] == "medium"
-
-
-def of_the_whole(scene: Scene, whole: Sequence[Trait]) -> list[str]:
-    """What the prompt says of the picture as a whole and no measure is sure of. That it is a photo needs no saying."""
-    asked = (each for each in scene.properties if each.kind not in {"parameter", "quality"} and each.value != "photo")
-    return [f"{each.kind} {each.value}" for each in asked if measured(each, whole) is None]
-
-
-def belied(scene: Scene, whole: Sequence[Trait]) -> list[tuple[str, str]]:
-    """What the prompt says of the picture as a whole, and what a measure says instead."""
-    pairs = ((each, measured(each, whole)) for each in scene.properties)
-    return [
-        (f"the picture: {each.kind} {each.value}", found.value)
-        for each, found in pairs
-        if found and found.value != WHOLE[each.value][1]
-    ]
-
-
-def summary(matches: Sequence[Match], grade: Grade, scene: Scene, whole: Sequence[Trait] = ()) -> str:
+def summary(
+    matches: Sequence[Match], grade: Grade, scene: Scene, whole: Sequence[Trait] = (), empty: bool = False
+) -> str:
     """A short paragraph: does the image match, what is off, what could not be checked."""
+    if empty:
+        return "The picture shows nothing: it is of one colour, or noise."
     if not matches:
         return f"The prompt names no object, so nothing could be checked: ({grade.score}) is only a placeholder."
     off = [match for match in matches if differs(match)]
-    left_open = list(dict.fromkeys(claim for match in matches for claim in unchecked(match))) + of_the_whole(
+    left_open = list(dict.fromkeys(claim for match in matches for claim in unchecked(match))) + not_measured(
         scene, whole
     )
     if not grade.verifiable:
@@ -125,7 +91,11 @@ def summary(matches: Sequence[Match], grade: Grade, scene: Scene, whole: Sequenc
         text = "The image differs from the prompt: " + "; ".join(faults) + "."
     else:
         text = "All that could be checked matches the prompt." if left_open else "The image matches the prompt."
-    return f"{text} Not checked: {', '.join(left_open)}." if left_open else text
+    if left_open:
+        text += f" Not checked: {', '.join(left_open)}."
+    if abs(grade.value - grade.score / BEST) >= OTHERWISE:
+        text += f" The value of {grade.value:.2f}, which weighs chances and the whole, tells another story."
+    return text
 
 
 def headline(match: Match) -> str:
@@ -133,7 +103,7 @@ def headline(match: Match) -> str:
     asked, first = asked_words(match.thing), match.checks[0]
     if match.outcome is Outcome.MISSING:
         return f"{asked}: missing"
-    if match.thing.absent:
+    if match.thing.absent or not match.there:
         return f"{asked}: {first.found}"
     claims = match.checks if first.kind != "object" else match.checks[1:]
     faults = [note(check) for check in claims if check.outcome in WRONG]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from onprompt.evidence.guesses import SOURCE
 from onprompt.evidence.match import Match, weighted_mean
 from onprompt.settings import Settings
 from onprompt.types import Outcome
@@ -19,6 +20,7 @@ class Grade:
     presence: float
     attribute_accuracy: float
     coverage: float
+    guessed: float  # the share of the checks that rest on the matcher's guess alone
     verifiable: bool
 
 
@@ -33,10 +35,15 @@ def score_of(presence: float, attribute_accuracy: float, settings: Settings) -> 
     return 1 if presence >= settings.presence_1 else 0
 
 
-def grade(matches: Sequence[Match], settings: Settings) -> Grade:
-    """Averages over what is verifiable. Where nothing is, the value is the prior and the score follows from it."""
+def grade(matches: Sequence[Match], settings: Settings, whole: float | None = None) -> Grade:
+    """Averages over what is verifiable. Where nothing is, the prior stands in and the score follows from it.
+
+    `whole` is the matcher's guess at the picture as a whole, where there is one: it counts in `value` only.
+    """
     checks = [check for match in matches for check in match.checks]
-    coverage = sum(check.outcome is not Outcome.UNVERIFIABLE for check in checks) / len(checks) if checks else 0.0
+    told = [check for check in checks if check.outcome is not Outcome.UNVERIFIABLE]
+    coverage = len(told) / len(checks) if checks else 0.0
+    guessed = sum(check.source == SOURCE for check in told) / len(checks) if checks else 0.0
     weights = [weight(match) for match in matches]
     total = sum(weights)
     verifiable = total > 0
@@ -46,8 +53,27 @@ def grade(matches: Sequence[Match], settings: Settings) -> Grade:
     accuracy = attribute_accuracy(matches)
     # Means of exact scores may fall short of a threshold by rounding alone.
     presence, accuracy = round(presence, 9), round(accuracy, 9)
-    value = presence * (1 + accuracy) / 2  # wrong attributes cost up to half of what is there
-    return Grade(score_of(presence, accuracy, settings), value, presence, accuracy, coverage, verifiable)
+    score = score_of(presence, accuracy, settings)
+    return Grade(score, value_of(matches, whole, settings), presence, accuracy, coverage, guessed, verifiable)
+
+
+def value_of(matches: Sequence[Match], whole: float | None, settings: Settings) -> float:
+    """`value`, in 0 to 1: the mean over the objects of how likely each is there as asked for, and the guess at all."""
+    weights = [weight(match) for match in matches]
+    total = sum(weights)
+    parts = sum(w * worth(match, settings) for w, match in zip(weights, matches, strict=True))
+    objects = parts / total if total else settings.prior
+    return objects if whole is None else settings.value_whole * whole + (1 - settings.value_whole) * objects
+
+
+def worth(match: Match, settings: Settings) -> float:
+    """How likely an object is there, less what is wrong with its number, its attributes and its relations."""
+    if match.thing.absent or match.checks[0].kind != "object" or match.outcome is Outcome.UNVERIFIABLE:
+        return match.score(settings)
+    if not match.there:
+        return 1 - match.confidence
+    number = 1 - settings.value_count * (1 - match.count)
+    return match.confidence * number * (1 - settings.value_details * (1 - weighted_mean(match.details)))
 
 
 def weight(match: Match) -> float:
@@ -57,5 +83,4 @@ def weight(match: Match) -> float:
 
 def attribute_accuracy(matches: Sequence[Match]) -> float:
     """The mean over all attributes and relations of the objects that were found; 1 where there is none."""
-    found = [match for match in matches if match.outcome is not Outcome.MISSING]
-    return weighted_mean([check for match in found for check in match.details])
+    return weighted_mean([check for match in matches if match.there for check in match.details])

@@ -12,15 +12,18 @@ from typing import Any
 
 from onprompt.errors import PromptError
 from onprompt.evidence import explain
-from onprompt.evidence.estimates import blended, disagrees, estimates, whole_check
 from onprompt.evidence.grade import Grade, grade
-from onprompt.evidence.match import Match, match
+from onprompt.evidence.guesses import Guess, disagrees, nobody, of_the_picture, whole_check
+from onprompt.evidence.match import Match, hidden, match
+from onprompt.evidence.rating import rated
+from onprompt.evidence.whole import SURELY, about_the_medium, belied
 from onprompt.language.ontology import canonical, name_of
 from onprompt.language.parser import parse
 from onprompt.language.spelling import mended
-from onprompt.rubrics.verify import RUBRIC
+from onprompt.rubrics.rate import RUBRIC as RATE
+from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.settings import Settings
-from onprompt.types import Check, Name, Outcome, Picture, Sample, Scene, Thing, Trait, Verdict
+from onprompt.types import Known, Name, Outcome, Picture, Rubric, Sample, Scene, Seen, Thing, Trait, Verdict
 from onprompt.vision.face import FILES as FACE_FILES
 from onprompt.vision.geometry import SIZE_WORDS
 from onprompt.vision.look import detector, look
@@ -30,7 +33,7 @@ from onprompt.vision.matcher import TRAINED, matcher
 from onprompt.vision.pose import FILES as POSE_FILES
 from onprompt.vision.relations import NEED_JOINTS
 from onprompt.vision.text import read_text
-from onprompt.vision.whole import medium, properties
+from onprompt.vision.whole import medium, properties, shows_nothing
 from onprompt.vision.words import LONGEST
 from onprompt.weights.cache import hashes
 
@@ -52,68 +55,89 @@ MEASURED = ("color", "action", "shape", "expression")
 class EvidenceJudge:
     """Seed 000, steps 1 to 6, as a program."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+    def __init__(self, settings: Settings, rubric: Rubric = VERIFY) -> None:
+        self.settings, self.rubric = settings, rubric
 
     def judge(self, sample: Sample) -> Verdict:
         """The straight line from prompt and image to verdict."""
         scene = weighed(parse(sample.prompt, self.settings), sample.major, self.settings)
-        seen = look(sample.picture, names(scene), self.settings, asked_closely(scene))
+        empty = shows_nothing(sample.picture)
+        seen = nothing(scene) if empty else look(sample.picture, names(scene), self.settings, asked_closely(scene))
         lines = read_text(sample.picture) if asks_for_text(scene) else ()
-        matches = match(scene, seen, lines, self.settings)
-        graded = grade(matches, self.settings)
-        pairs = [explain.pair(each) for each in matches]
         whole = self.measured(sample.picture, scene)
-        belied = explain.belied(scene, whole)
-        guesses = self.guesses(sample, scene, matches, whole)
-        fits = guesses[0].score if guesses else None
-        return Verdict(
-            rubric=RUBRIC.name,
+        guess, fits = (never, 0.0) if empty else self.guesser(sample, scene)
+        matches = match(scene, seen, lines, self.settings, guess)
+        graded = grade(matches, self.settings.model_copy(update={"prior": 0.0}) if empty else self.settings, fits)
+        untrue = belied(scene, whole)
+        pairs = [explain.pair(each) for each in matches]
+        marks = {
+            **flags(scene, sample.picture, matches, graded, self.settings),
+            "blank_image": empty,
+            "stylised": not empty and self.stylised(sample.picture),
+            "whole_picture_differs": bool(untrue),
+            "matcher_disagrees": graded.verifiable and disagrees(graded.presence, fits, self.settings),
+        }
+        verdict = Verdict(
+            rubric=self.rubric.name,
             score=graded.score,
-            value=blended(graded, fits, self.settings),
+            value=graded.value,
             presence=graded.presence,
             attribute_accuracy=graded.attribute_accuracy,
             coverage=graded.coverage,
-            flags=(
-                *flags(scene, sample.picture, matches, graded, self.settings),
-                *(["whole_picture_differs"] if belied else []),
-                *(["matcher_disagrees"] if disagrees(graded, fits, self.settings) else []),
-            ),
+            guessed=graded.guessed,
+            flags=tuple(flag for flag, holds in marks.items() if holds),
             checks=tuple(check for each in matches for check in each.checks),
-            guesses=guesses,
+            guesses=() if fits is None else (whole_check(sample.prompt, fits), *of_the_picture(scene, whole, guess)),
             pairs=tuple(pairs),
-            differences=(*(p for p, each in zip(pairs, matches, strict=True) if explain.differs(each)), *belied),
-            summary=explain.summary(matches, graded, scene, whole),
+            differences=(*(p for p, each in zip(pairs, matches, strict=True) if explain.differs(each)), *untrue),
+            summary=explain.summary(matches, graded, scene, whole, empty),
             scene=scene,
             picture=sample.picture,
             sightings=(*seen.sightings, *lines),
             extras=explain.extras(scene, seen, self.settings),
-            provenance=provenance(sample.picture, bool(asked_closely(scene)), self.settings),
+            provenance=provenance(sample.picture, bool(asked_closely(scene)), self.rubric, self.settings),
         )
+        return rated(verdict, matches, self.settings) if self.rubric is RATE else verdict
+
+    def stylised(self, picture: Picture) -> bool:
+        """Whether the picture is surely drawn or painted: what was made for photos sees less in it."""
+        return self.settings.matcher and matcher(self.settings).pictured(picture).artwork >= SURELY
 
     def measured(self, picture: Picture, scene: Scene) -> tuple[Trait, ...]:
         """What is measured of the picture as a whole, if the prompt says anything of that."""
         if not scene.properties:
             return ()
-        asked = self.settings.matcher_weight and any(explain.about_the_medium(each) for each in scene.properties)
+        asked = self.settings.matcher and any(about_the_medium(each) for each in scene.properties)
         return (*properties(picture), *([medium(picture, self.settings)] if asked else []))
 
-    def guesses(
-        self, sample: Sample, scene: Scene, matches: Sequence[Match], whole: Sequence[Trait]
-    ) -> tuple[Check, ...]:
-        """How the image fits as a whole, then a guess for each claim that nothing else can check.
-
-        The matcher knows English only.
-        """
-        if not self.settings.matcher_weight or "not English" in scene.flags:
-            return ()
+    def guesser(self, sample: Sample, scene: Scene) -> tuple[Guess, float | None]:
+        """Who guesses at a phrase, and the guess at the whole; nobody does in a language it can't read."""
+        if not self.settings.matcher or "not English" in scene.flags:
+            return nobody, None
         model = matcher(self.settings)
+        (fits,) = model.chances(sample.picture, [mended(wanted(sample.prompt, scene)[:LONGEST])])
 
-        def chances(phrases: Sequence[str]) -> list[float]:
-            return model.phrase_chances(sample.picture, [mended(phrase) for phrase in phrases])
+        @cache
+        def guess(phrase: str) -> float:
+            return model.phrase_chances(sample.picture, [mended(phrase)])[0]
 
-        (fits,) = model.chances(sample.picture, [mended(sample.prompt[:LONGEST])])
-        return whole_check(sample.prompt, fits), *estimates(scene, matches, whole, chances)
+        return guess, fits
+
+
+def wanted(prompt: str, scene: Scene) -> str:
+    """A prompt for the matcher, which takes a "no cat" for a cat: without what must not be there."""
+    there = [thing.phrase for thing in scene.things if not thing.absent]
+    return prompt if len(there) == len(scene.things) or not there else ", ".join(there)
+
+
+def nothing(scene: Scene) -> Seen:
+    """What is seen in an empty picture, whatever the prompt names: none of it."""
+    return Seen((), {thing.canonical: Known((thing.canonical,)) for thing in scene.things})
+
+
+def never(_: str) -> float:
+    """The guess at anything in an empty picture."""
+    return 0.0
 
 
 def names(scene: Scene) -> list[Name]:
@@ -160,18 +184,26 @@ def asks_for_text(scene: Scene) -> bool:
 
 
 def flags(
-    scene: Scene, picture: Picture, matches: tuple[Match, ...], graded: Grade, settings: Settings
-) -> tuple[str, ...]:
+    scene: Scene, picture: Picture, matches: Sequence[Match], graded: Grade, settings: Settings
+) -> dict[str, bool]:
     """What a person should know before trusting the score."""
-    weak = any(check.outcome is Outcome.LOW_CONFIDENCE for each in matches for check in each.checks)
-    found = {
+    checks = [check for each in matches for check in each.checks]
+    return {
         **dict.fromkeys(scene.flags, True),
         "not_verifiable": not graded.verifiable,
-        "low_confidence": weak,
-        "needs_review": graded.coverage < settings.review_below,
+        "low_confidence": any(check.outcome is Outcome.LOW_CONFIDENCE for check in checks),
+        "occluded": any(hidden(one) for each in matches for one in each.chosen),
+        "several_candidates": any(several(each, settings) for each in matches),
+        "needs_review": graded.coverage - graded.guessed < settings.review_below,
         "one_frame_of_an_animation": any(note.startswith("frame") for note in picture.notes),
     }
-    return tuple(flag for flag, holds in found.items() if holds)
+
+
+def several(match: Match, settings: Settings) -> bool:
+    """Whether more sure sightings than were asked for could each be the one that is meant."""
+    sure = [each for each in match.checks[0].candidates if each.confidence >= settings.low_confidence]
+    most = match.thing.count.high
+    return not match.thing.absent and most is not None and len(sure) > most and match.outcome is not Outcome.MISSING
 
 
 @cache
@@ -181,12 +213,12 @@ def versions(detector_name: str) -> dict[str, str]:
     return {"python": platform.python_version(), **{name: metadata.version(name) for name in (*OURS, *more)}}
 
 
-def provenance(picture: Picture, closely: bool, settings: Settings) -> dict[str, Any]:
+def provenance(picture: Picture, closely: bool, rubric: Rubric, settings: Settings) -> dict[str, Any]:
     """All that is needed to get the same verdict again. Paths and addresses of the user's stay out."""
     kind, _, model = settings.detector.partition(":")
     named = f"{kind}:{Path(model).name}" if Path(model).is_absolute() else settings.detector
     return {
-        "rubric": f"{RUBRIC.name}/{RUBRIC.version}",
+        "rubric": f"{rubric.name}/{rubric.version}",
         "judge": "evidence",
         "versions": versions(settings.detector),
         "settings": settings.model_dump(mode="json", exclude={"home", "mirror"}) | {"detector": named},
@@ -194,7 +226,7 @@ def provenance(picture: Picture, closely: bool, settings: Settings) -> dict[str,
             [
                 *detector(settings).files,
                 *((*MASK_FILES, *POSE_FILES, *FACE_FILES) if closely else ()),
-                *((*MATCHER_FILES, str(TRAINED)) if settings.matcher_weight else ()),
+                *((*MATCHER_FILES, str(TRAINED)) if settings.matcher else ()),
             ]
         ),
         "image_sha256": picture.sha256,

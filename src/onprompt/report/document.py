@@ -7,7 +7,7 @@ from typing import Any
 
 from onprompt.types import Attribute, Box, Check, Edit, Picture, Scene, Sighting, Thing, Verdict, View
 
-FORMAT, PARSED, SEEN = "onprompt.verify/2", "onprompt.parse/1", "onprompt.see/1"
+VERSION, PARSED, SEEN = 3, "onprompt.parse/1", "onprompt.see/1"
 
 
 def document(verdict: Verdict) -> dict[str, Any]:
@@ -15,7 +15,7 @@ def document(verdict: Verdict) -> dict[str, Any]:
     picture = verdict.picture
     sure = float(verdict.provenance["settings"]["low_confidence"])
     return {
-        "format": FORMAT,
+        "format": f"onprompt.{verdict.rubric}/{VERSION}",
         "image": picture.name,
         "image_size": list(picture.size),
         "prompt": verdict.scene.prompt,
@@ -24,6 +24,8 @@ def document(verdict: Verdict) -> dict[str, Any]:
         "overall_presence_score": round(verdict.presence, 4),
         "attribute_accuracy": round(verdict.attribute_accuracy, 4),
         "coverage": round(verdict.coverage, 4),
+        "guessed": round(verdict.guessed, 4),
+        **{f"{name}_shown": share if share is None else round(share, 4) for name, share in verdict.shares.items()},
         "flags": list(verdict.flags),
         "summary": verdict.summary,
         "prompt_objects": scene_objects(verdict.scene),
@@ -32,7 +34,7 @@ def document(verdict: Verdict) -> dict[str, Any]:
         "pairs": [list(pair) for pair in verdict.pairs],
         "differences": [list(pair) for pair in verdict.differences],
         "extras": [sighting_entry(each, picture, sure) for each in verdict.extras],
-        "checks": [check_entry(each, picture) for each in verdict.checks],
+        "checks": [check_entry(each, verdict) for each in verdict.checks],
         "guesses": [guess_entry(each) for each in verdict.guesses],
         "provenance": dict(verdict.provenance),
     }
@@ -144,8 +146,9 @@ def sighting_entry(sighting: Sighting, picture: Picture, sure: float) -> dict[st
     }
 
 
-def check_entry(check: Check, picture: Picture) -> dict[str, Any]:
+def check_entry(check: Check, verdict: Verdict) -> dict[str, Any]:
     """One claim and what became of it."""
+    picture = verdict.picture
     return {
         "kind": check.kind,
         "object": check.thing,
@@ -156,6 +159,11 @@ def check_entry(check: Check, picture: Picture) -> dict[str, Any]:
         "confidence": round(check.confidence, 4),
         "source": check.source,
         "bbox": pixels(check.box, picture) if check.box else None,
+        "sentence": verdict.sentence(check),
+        "candidates": [
+            {"bbox": pixels(each.box, picture), "confidence": round(each.confidence, 4), "chosen": each in check.chosen}
+            for each in check.candidates
+        ],
     }
 
 

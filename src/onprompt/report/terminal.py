@@ -63,8 +63,9 @@ def view_lines(view: View, sure: float, faint: float) -> Iterator[str]:
 
 def figures(verdict: Verdict) -> str:
     """The numbers behind the score, and the flags."""
-    numbers = {"presence": verdict.presence, "attributes": verdict.attribute_accuracy, "coverage": verdict.coverage}
+    numbers = {"presence": verdict.presence, "attributes": verdict.attribute_accuracy, "value": verdict.value}
     parts = [f"{name} {number:.2f}" for name, number in numbers.items()]
+    parts.append(f"coverage {verdict.coverage:.2f}" + (f" ({verdict.guessed:.2f} guessed)" if verdict.guessed else ""))
     return ", ".join([*parts, *([f"flags: {' '.join(verdict.flags)}"] if verdict.flags else [])])
 
 

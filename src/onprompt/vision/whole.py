@@ -22,13 +22,14 @@ SPOT = 20.0, 40.0  # chroma of the strongest hundredth: surely none, surely a sp
 FAINT = 40.0, 30.0  # chroma above which one hue is a colour, below which it is a tint
 NIGHT, DAY = 20.0, 40.0  # median L*: surely dark, surely light
 BLURRED, SHARP = 3.0, 9.0  # strength of edges, in grey levels: surely blurred, surely sharp
+EDGELESS = 2.5  # strength of edges below which there is nothing to see: one colour, or one that runs into another
+COARSE = (64, 32, 16)  # pixels of the longer side at which neighbours are alike in any picture of something
+ALIKE = 0.25  # correlation of neighbours below which they are not
 
 
 def properties(picture: Picture) -> tuple[Trait, ...]:
     """Black and white or colour, dark or light, blurred or sharp; each with its confidence, of at least .5."""
-    ratio = SIDE / max(picture.pixels.shape[:2])
-    size = [max(1, round(side * min(1.0, ratio))) for side in picture.pixels.shape[1::-1]]
-    small = cv2.resize(picture.pixels, size, interpolation=cv2.INTER_AREA).astype(np.uint8)
+    small = at_most(picture.pixels, SIDE)
     # Colours and edges are weaker in the dark: they are measured as if in full light.
     lit = np.clip(small * (255 / max(float(np.percentile(small.max(axis=-1), 95)), 1.0)), 0, 255).astype(np.uint8)
     lightness = float(np.median(to_lab(small.reshape(-1, 3))[:, 0]))
@@ -38,6 +39,31 @@ def properties(picture: Picture) -> tuple[Trait, ...]:
         ("quality", "sharp", ramp(sharpness(lit), BLURRED, SHARP), "blurry"),
     )
     return tuple(Trait(kind, yes if p >= 0.5 else no, round(max(p, 1 - p), 4)) for kind, yes, p, no in pairs)
+
+
+def shows_nothing(picture: Picture) -> bool:
+    """Whether a picture is empty: without any edge, or noise, in which neighbours have nothing in common."""
+    fine = at_most(picture.pixels, SIDE)
+    if sharpness(fine) < EDGELESS:
+        return True
+    return all(likeness_of_neighbours(at_most(picture.pixels, side)) < ALIKE for side in COARSE)
+
+
+def at_most(pixels: NDArray[np.uint8], side: int) -> NDArray[np.uint8]:
+    """A picture whose longer side has at most so many pixels."""
+    ratio = min(1.0, side / max(pixels.shape[:2]))
+    size = [max(1, round(length * ratio)) for length in pixels.shape[1::-1]]
+    return cv2.resize(pixels, size, interpolation=cv2.INTER_AREA).astype(np.uint8)
+
+
+def likeness_of_neighbours(pixels: NDArray[np.uint8]) -> float:
+    """The correlation between pixels that are side by side or one above the other, in the channel that has most."""
+    channels = np.moveaxis(pixels.astype(np.float64), -1, 0)
+    channels = channels - channels.mean(axis=(1, 2), keepdims=True)
+    spread = np.maximum((channels**2).mean(axis=(1, 2)), 1e-9)
+    beside = (channels[:, :, 1:] * channels[:, :, :-1]).mean(axis=(1, 2)) if pixels.shape[1] > 1 else spread
+    below = (channels[:, 1:] * channels[:, :-1]).mean(axis=(1, 2)) if pixels.shape[0] > 1 else spread
+    return float((np.maximum(beside, below) / spread).max())
 
 
 def medium(picture: Picture, settings: Settings) -> Trait:

@@ -1,0 +1,38 @@
+"""The sum that is shown is the sum that was made."""
+
+import re
+
+import pytest
+
+from onprompt import verify
+from onprompt.evidence.arithmetic import lines
+from onprompt.settings import Settings
+from tests.conftest import photo
+
+PROMPTS = ["Two red cups next to a spoon on a wooden table, no cat", "a horse", "the zeitgeist", "a cup and a laptop"]
+
+
+def worked_out(sum_in_words: str) -> float:
+    """A line's sum without its notes, done by Python."""
+    plain = re.sub(r"\([a-z ,]+\)", "", sum_in_words).replace("×", "*")
+    return float(eval(plain, {"__builtins__": {}}))
+
+
+@pytest.mark.parametrize("prompt", PROMPTS)
+def test_every_sum_comes_out(prompt: str, settings: Settings) -> None:
+    verdict = verify(photo("coffee.png"), prompt, settings=settings)
+    shown = list(lines(verdict, settings))
+    sums = [line.split(" = ") for line in shown if line.count(" = ") == 2]
+    assert sums
+    for _, words, result in sums:
+        if "so 1" not in words:
+            assert worked_out(words) == pytest.approx(float(result), abs=0.02)
+    assert shown[-2].startswith(f"score = ({verdict.score})")
+    assert shown[-1].endswith(f"{verdict.value:.4f}")
+
+
+def test_one_object_alone(settings: Settings) -> None:
+    verdict = verify(photo("coffee.png"), "a cup and a spoon", settings=settings)
+    shown = "\n".join(lines(verdict, settings, ["cup"]))
+    assert "a cup (weight 1)" in shown
+    assert "a spoon (weight" not in shown
