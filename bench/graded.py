@@ -30,7 +30,7 @@ class Graded:
             picture = load_picture(image, self.settings)
             scene = parse(text, self.settings)
             if shows_nothing(picture):
-                self.seen[key] = scene, nothing(scene), (), never, 0.0
+                self.seen[key] = scene, nothing(scene), (), never, None
             else:
                 seen = look(picture, names(scene), self.settings, asked_closely(scene))
                 lines = read_text(picture) if asks_for_text(scene) else ()

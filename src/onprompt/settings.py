@@ -37,7 +37,8 @@ class Settings(BaseModel):
     source_timeout: float = number(3.0, "seconds after which a source that has not answered is passed over", 0.1, 600)
     parser: str = Field(default="", description="spaCy pipeline that reads prompts (en_core_web_sm …); empty: our own")
     permissive: bool = Field(
-        default=False, description="use Apache, MIT and BSD model files only; what they can't see is unverifiable"
+        default=False,
+        description="use Apache, MIT and BSD model files only; what they can't see is guessed at or unverifiable",
     )
     detector: str = Field(
         default="fused", description="which detector looks: a file in vision/detectors, or hf:OWNER/MODEL"

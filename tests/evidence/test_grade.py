@@ -277,6 +277,25 @@ def test_what_stands_in_for_one_does_not_stand_in_for_another(settings: Settings
     assert [each.outcome for each in found] == [Outcome.MISMATCH, Outcome.MISSING]
 
 
+def test_things_with_the_same_box_are_two_unless_their_names_can_mean_one(settings: Settings) -> None:
+    scene = Scene("", (Thing("a pizza", "pizza"), Thing("a plate", "plate")))
+    assert graded(scene, seen(sighting("pizza"), sighting("plate")), settings) == (4, 1, 1, 1)
+
+
+def test_one_zebra_is_not_five_giraffes(settings: Settings) -> None:
+    scene = Scene("", (Thing("five giraffes", "giraffe", Count(5, 5, "five", True)),))
+    assert graded(scene, seen(sighting("zebra"), known=("giraffe",)), settings)[1] == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize(("read", "outcome"), [("SALE", Outcome.MISMATCH), ("OPEN", Outcome.MATCHED)])
+def test_words_that_must_not_be_there(read: str, outcome: Outcome, settings: Settings) -> None:
+    scene = Scene("", (Thing("the words", "text", attributes=(Attribute("text", "SALE"),), absent=True),))
+    line = Sighting("text", "text", Box(0, 0, 1, 1), 0.9, "test", text=read)
+    (words,) = match(scene, seen(), (line,), settings)
+    assert words.outcome is outcome
+    assert grade((words,), settings).score == (4 if outcome is Outcome.MATCHED else 0)
+
+
 def test_an_object_goes_to_one_thing_only_and_all_get_the_most(settings: Settings) -> None:
     """A man is a person too: of a man and two people there are three."""
     man = replace(sighting("man"), box=Box(0.1, 0.1, 0.3, 0.9))

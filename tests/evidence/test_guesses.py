@@ -60,11 +60,13 @@ def test_what_was_not_located_can_not_be_counted() -> None:
     assert dogs.score(Settings()) == 1
 
 
-def test_a_guess_may_speak_for_a_detail_and_never_call_it_wrong() -> None:
+def test_a_guess_may_speak_for_a_detail_and_never_against_it() -> None:
     wet = Thing("a wet dog", "dog", attributes=(Attribute("state", "wet"),))
-    for chance, outcome in ((0.9, Outcome.MATCHED), (0.02, Outcome.LOW_CONFIDENCE)):
+    for chance, outcome, source in ((0.9, Outcome.MATCHED, "matcher"), (0.02, Outcome.UNVERIFIABLE, "none")):
         (dog,) = found(chance, wet, sightings=(DOG,))
-        assert (dog.checks[-1].outcome, dog.checks[-1].source) == (outcome, "matcher")
+        assert (dog.checks[-1].outcome, dog.checks[-1].source) == (outcome, source)
+    values = [grade(found(chance, wet, sightings=(DOG,)), Settings()).value for chance in (0.02, 0.3, 0.6, 0.98)]
+    assert values == sorted(values)
 
 
 @pytest.mark.parametrize(
@@ -73,6 +75,8 @@ def test_a_guess_may_speak_for_a_detail_and_never_call_it_wrong() -> None:
         Thing("dogs", "dog", absent=True),
         Thing("a dog", "dog", attributes=(Attribute("text", "HI"),)),
         Thing("a dog", "dog", relations=(Relation("left of", 0),)),
+        Thing("a dog", "dog", attributes=(Attribute("not color", "blue"),)),
+        Thing("at most two dogs", "dog", Count(0, 2, "at most two", explicit=True)),
     ],
 )
 def test_what_the_matcher_has_no_eye_for_is_left_alone(thing: Thing) -> None:

@@ -1,5 +1,6 @@
 """Pictures as a whole: photos made grey, brown, dark and soft."""
 
+import cv2
 import numpy as np
 import pytest
 from PIL import Image, ImageFilter
@@ -7,6 +8,7 @@ from PIL import Image, ImageFilter
 from onprompt.settings import Settings
 from onprompt.vision import whole
 from onprompt.vision.image import load_picture
+from onprompt.vision.whole import shows_nothing
 from tests.conftest import Pixels, photo
 
 PHOTOS = ("chelsea.png", "coffee.png")
@@ -128,3 +130,25 @@ def test_sharpness_is_the_strength_of_edges() -> None:
     stripes[:, ::2] = 110
     assert whole.sharpness(flat) == 0
     assert whole.sharpness(stripes) == pytest.approx(40, abs=5)
+
+
+def test_a_picture_without_an_edge_or_of_noise_shows_nothing(settings: Settings) -> None:
+    chance = np.random.default_rng(0)
+    flat, run = np.full((300, 400, 3), 90), np.broadcast_to(np.linspace(0, 255, 400)[None, :, None], (300, 400, 3))
+    noise = chance.integers(0, 256, (300, 400, 3))
+    blocks = chance.integers(0, 256, (75, 100, 3)).repeat(4, 0).repeat(4, 1)
+    for pixels in (flat, run, noise, blocks):
+        assert shows_nothing(load_picture(pixels.astype(np.uint8), settings))
+
+
+@pytest.mark.parametrize("radius", [20, 60, 200])
+def test_a_small_thing_on_a_plain_ground_is_something(radius: int, settings: Settings) -> None:
+    sky = np.full((1000, 1000, 3), (120, 180, 230), np.uint8)
+    y, x = np.mgrid[:1000, :1000]
+    sky[(x - 500) ** 2 + (y - 500) ** 2 < radius**2] = 0
+    assert not shows_nothing(load_picture(sky, settings))
+
+
+def test_a_photo_out_of_focus_is_something(settings: Settings) -> None:
+    blurred = cv2.GaussianBlur(photo("coffee.png"), (0, 0), 12).astype(np.uint8)
+    assert not shows_nothing(load_picture(blurred, settings))

@@ -18,12 +18,12 @@ def lines(verdict: Verdict, settings: Settings, names: Sequence[str] = ()) -> It
             yield from of_one(match, verdict, settings)
     told = [match for match in matches if weight(match)]
     if not told:
-        yield f"nothing could be checked, so overall_presence_score is the prior, {settings.prior:g}"
+        yield f"nothing could be checked, so overall_presence_score is the prior, {verdict.presence:g}"
     else:
         yield f"overall_presence_score = {mean((weight(m), m.score(settings)) for m in told)} = {verdict.presence:.4f}"
     details = [check for match in matches if match.there for check in match.details]
     counted = [(of_check(check), check.score) for check in details if check.outcome is not Outcome.UNVERIFIABLE]
-    accuracy = mean(counted) if counted else "none asked for, so 1"
+    accuracy = mean(counted) if counted else "none could be checked, so 1"
     yield f"attribute_accuracy = {accuracy} = {verdict.attribute_accuracy:.4f}"
     yield f"score = {rule(verdict, settings)}"
     yield f"value = {value(verdict, told, settings)} = {verdict.value:.4f}"
@@ -94,7 +94,7 @@ def rule(verdict: Verdict, settings: Settings) -> str:
 
 def value(verdict: Verdict, told: Sequence[Match], settings: Settings) -> str:
     """How likely each object is there as asked for, and the guess at the whole."""
-    objects = mean((weight(match), worth(match, settings)) for match in told) if told else f"{settings.prior:g}"
+    objects = mean((weight(match), worth(match, settings)) for match in told) if told else f"{verdict.presence:g}"
     if not verdict.guesses:
         return objects
     whole = verdict.guesses[0].score

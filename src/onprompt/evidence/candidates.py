@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from onprompt.evidence.assignment import assign
 from onprompt.evidence.attributes import measure
 from onprompt.evidence.counting import count_score
+from onprompt.language.ontology import name_of
 from onprompt.settings import Settings
 from onprompt.types import Scene, Sighting, Thing
 
@@ -46,16 +47,25 @@ def share_out(scene: Scene, sightings: Sequence[Sighting], settings: Settings) -
 
 
 def one_each(sightings: Sequence[Sighting]) -> list[list[Sighting]]:
-    """Sightings by object: those of different names whose boxes are nearly the same are one."""
+    """Sightings by object: those whose boxes are nearly the same are one, if their names can mean the same thing."""
     objects: list[list[Sighting]] = []
     for sighting in sightings:
         for known in objects:
-            if all(each.label != sighting.label and each.box.iou(sighting.box) >= ITSELF for each in known):
+            if all(may_be_one(each, sighting) for each in known):
                 known.append(sighting)
                 break
         else:
             objects.append([sighting])
     return objects
+
+
+def may_be_one(one: Sighting, other: Sighting) -> bool:
+    """Whether two sightings may be of one object: a man and a person, but not a pizza and its plate."""
+    if one.label == other.label or one.box.iou(other.box) < ITSELF:
+        return False
+    first, second = name_of(one.label), name_of(other.label)
+    alike = first.may_be(other.label) or second.may_be(one.label)
+    return alike or other.label in first.rivals or one.label in second.rivals
 
 
 def reward(thing: Thing, names: Sequence[Sighting], settings: Settings) -> float:

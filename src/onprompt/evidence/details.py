@@ -63,6 +63,8 @@ def relation_check(
     target = scene.things[relation.target]
     check = replace(blank, kind="relation", asked=f"{relation.name} {target.phrase}")
     subjects, targets = chosen[blank.thing], chosen[relation.target]
+    if gone[blank.thing] is Outcome.MISSING:
+        return not_there(check)
     if relation.name not in relations.RELATIONS and relation.name != "between":
         return replace(check, found=f"nothing here measures {relation.name!r}", outcome=Outcome.UNVERIFIABLE)
     if gone[relation.target] is Outcome.UNVERIFIABLE:

@@ -29,8 +29,10 @@ def actual(match: Match) -> str:
         return "; ".join(
             [f"UNVERIFIABLE ({first.found})", *(note(check) for check in match.checks[1:] if check.source != "none")]
         )
+    if not match.there and not match.thing.absent and first.kind == "object":
+        return first.found  # another kind, which has none of its attributes
     notes = [note(check) for check in match.checks[1:] if check.outcome is not Outcome.MATCHED]
-    if first.kind != "object" or match.thing.absent or not match.chosen or not match.there:
+    if first.kind != "object" or match.thing.absent or not match.chosen:
         weak = match.outcome is Outcome.LOW_CONFIDENCE and first.kind == "object"
         return "; ".join([f"LOW_CONFIDENCE ({first.found})" if weak else first.found, *notes])
     shown = f"{len(match.chosen)} × {match.chosen[0].word}"
@@ -59,10 +61,12 @@ def differs(match: Match) -> bool:
     )
 
 
-def extras(scene: Scene, seen: Seen, settings: Settings) -> tuple[Sighting, ...]:
-    """Sure sightings of what nobody asked for. They never cost a point."""
+def extras(scene: Scene, seen: Seen, matches: Sequence[Match], settings: Settings) -> tuple[Sighting, ...]:
+    """Sure sightings of what nobody asked for, nor stands in for it. They never cost a point."""
     asked = {thing.canonical for thing in scene.things}
     used = [each.box for each in seen.sightings if each.label in asked]
+    used += [match.checks[0].box for match in matches if match.checks[0].box]
+    used += [each.box for match in matches for each in match.chosen]
     return tuple(
         each
         for each in seen.sightings
@@ -108,7 +112,7 @@ def headline(match: Match) -> str:
     claims = match.checks if first.kind != "object" else match.checks[1:]
     faults = [note(check) for check in claims if check.outcome in WRONG]
     if match.outcome is Outcome.LOW_CONFIDENCE and first.kind == "object":
-        faults.insert(0, f"seen with low confidence ({first.confidence:.2f})")
+        faults.insert(0, f"seen with low confidence ({first.confidence:.2f})" if match.chosen else first.found)
     return f"{asked}: " + ", ".join(faults or [note(each) for each in claims if each.outcome is Outcome.LOW_CONFIDENCE])
 
 

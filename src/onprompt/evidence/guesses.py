@@ -56,7 +56,7 @@ def chance_of(odds: float) -> float:
 
 def phrase_of(check: Check, thing: Thing) -> str:
     """A claim in words that may stand alone; empty where the matcher could not tell."""
-    if thing.absent or check.kind in NOT_GUESSED or check.asked.startswith(("not ", *PLACES)):
+    if thing.absent or check.kind in NOT_GUESSED or check.kind.startswith("not ") or check.asked.startswith(PLACES):
         return ""
     if check.kind == "object":
         return thing.phrase
@@ -68,23 +68,12 @@ def phrase_of(check: Check, thing: Thing) -> str:
 
 
 def guessed(check: Check, thing: Thing, guess: Guess, settings: Settings) -> Check:
-    """A claim about an object that could not be checked, by its looks; left open where nobody guesses.
-
-    A guess may speak for such a claim, but is too weak to call it wrong: then it is of low confidence.
-    """
+    """A claim about an object that could not be checked, by its looks. A guess may speak for it, never against it."""
     phrase = phrase_of(check, thing) if check.outcome is Outcome.UNVERIFIABLE else ""
     chance = likely(None, guess(phrase), settings) if phrase else None
-    if chance is None:
+    if chance is None or chance < settings.low_confidence:
         return check
-    surely = chance >= settings.low_confidence
-    return replace(
-        check,
-        found=looks(chance),
-        outcome=Outcome.MATCHED if surely else Outcome.LOW_CONFIDENCE,
-        score=1.0 if surely else chance,
-        confidence=chance,
-        source=SOURCE,
-    )
+    return replace(check, found=looks(chance), outcome=Outcome.MATCHED, score=1.0, confidence=chance, source=SOURCE)
 
 
 def by_looks(check: Check, chance: float, settings: Settings) -> Check:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from onprompt.evidence.attributes import measure_text
 from onprompt.evidence.candidates import choose, fit, share_out
 from onprompt.evidence.counting import asked_words as count_words
 from onprompt.evidence.counting import count_check
@@ -70,7 +71,8 @@ class Match:
         if self.checks[0].kind != "object" or self.outcome is Outcome.UNVERIFIABLE:
             return attributes  # words that may stand anywhere, or on a thing that nobody knows
         weights = settings.weight_class, settings.weight_count, settings.weight_attributes
-        parts = self.checks[0].score, self.count, attributes if self.there else 0.0
+        number = self.count if self.there else float(self.thing.count.low <= 1)
+        parts = self.checks[0].score, number, attributes if self.there else 0.0
         return sure * sum(weight * part for weight, part in zip(weights, parts, strict=True))
 
 
@@ -101,7 +103,7 @@ def match(
 ) -> tuple[Match, ...]:
     """A match for each object of the scene, in the prompt's order; `lines` are what was read in the picture."""
     cases = settled(scene, seen, settings, guess)
-    firsts = [[] if is_text(case.thing) else presence(case, settings) for case in cases]
+    firsts = [of_words(case, lines, settings) if is_text(case.thing) else presence(case, settings) for case in cases]
     gone = [claims_are(case, first) for case, first in zip(cases, firsts, strict=True)]
     chosen = [case.chosen for case in cases]
     matches = []
@@ -114,6 +116,18 @@ def match(
         told = [guessed(each, case.thing, guess, settings) if can_be_guessed(case.thing) else each for each in details]
         matches.append(Match(case.thing, case.chosen, (*checks, *told)))
     return tuple(matches)
+
+
+def of_words(case: Case, lines: Sequence[Sighting], settings: Settings) -> list[Check]:
+    """Words that must not be there; those that are wanted are attributes, and checked as such."""
+    if not case.thing.absent:
+        return []
+    asked = [each.value for each in case.thing.attributes if each.kind == "text"]
+    likest = max((measure_text(value, lines, settings) for value in asked), key=lambda each: each.score)
+    check = Check(
+        "text", asked_words(case.thing), f"found {likest.found}", Outcome.MATCHED, 1.0, 1.0, "pp-ocr", case.index
+    )
+    return [replace(check, outcome=Outcome.MISMATCH, score=0.0) if likest.score == 1 else check]
 
 
 def settled(scene: Scene, seen: Seen, settings: Settings, guess: Guess) -> list[Case]:
@@ -129,7 +143,8 @@ def settled(scene: Scene, seen: Seen, settings: Settings, guess: Guess) -> list[
         surest = max((each.confidence for each in chosen), default=0.0) if known else None
         chance = likely(surest, guess(thing.phrase) if can_be_guessed(thing) else None, settings)
         case = Case(index, thing, known, chosen, mine, crowd, chance)
-        if known and not chosen and not thing.absent and (chance or 0.0) < settings.missing_below:
+        needed = not thing.absent and thing.count.low > 0
+        if known and not chosen and needed and (chance or 0.0) < settings.missing_below:
             case = stood_in_for(case, others, settings)
             others = [each for each in others if each not in case.chosen and each is not case.instead]
         cases.append(case)
@@ -146,7 +161,9 @@ def stood_in_for(case: Case, others: Sequence[Sighting], settings: Settings) -> 
     if found := wider(case.thing, others):
         chosen = choose(case.thing, found, settings)
         known = Known((found[0].word,), settings.subtype_score)
-        return replace(case, known=known, chosen=chosen, candidates=tuple(found), chance=chosen[0].confidence)
+        return replace(
+            case, known=known, chosen=chosen, candidates=tuple(found), chance=max(each.confidence for each in chosen)
+        )
     return replace(case, instead=kin(case.thing, others, settings))
 
 
@@ -178,10 +195,11 @@ def presence(case: Case, settings: Settings) -> list[Check]:
         return [replace(blank, found=f"no detector here knows the word {thing.canonical!r}")]
     if thing.absent:
         return [absence(blank, thing, case.candidates, known, settings)]
-    if known and not case.chosen and thing.count.low == 0:
-        return [
-            replace(blank, found="none was seen", outcome=Outcome.MATCHED, score=1.0, confidence=1.0, source="detector")
-        ]
+    if not case.chosen and thing.count.low == 0:
+        seen = replace(
+            blank, found="none was seen", outcome=Outcome.MATCHED, score=1.0, confidence=1.0, source="detector"
+        )
+        return [seen if known else replace(blank, found=f"no detector here knows the word {thing.canonical!r}")]
     if not case.chosen:
         return not_located(blank, case, settings)
     return located(blank, case, settings)
@@ -214,7 +232,7 @@ def located(blank: Check, case: Case, settings: Settings) -> list[Check]:
         outcome=Outcome.MATCHED if known.closeness == 1 else Outcome.PARTIAL,
         score=known.closeness,
         confidence=sure,
-        source=surest.source,
+        source=surest.source if sure == surest.confidence else f"{surest.source} + matcher",
         box=surest.box,
     )
     if sure < settings.low_confidence:

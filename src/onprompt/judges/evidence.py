@@ -63,11 +63,12 @@ class EvidenceJudge:
         scene = weighed(parse(sample.prompt, self.settings), sample.major, self.settings)
         empty = shows_nothing(sample.picture)
         seen = nothing(scene) if empty else look(sample.picture, names(scene), self.settings, asked_closely(scene))
-        lines = read_text(sample.picture) if asks_for_text(scene) else ()
+        lines = read_text(sample.picture) if asks_for_text(scene) and not empty else ()
         whole = self.measured(sample.picture, scene)
-        guess, fits = (never, 0.0) if empty else self.guesser(sample, scene)
+        guess, fits = (never, None) if empty else self.guesser(sample, scene)
         matches = match(scene, seen, lines, self.settings, guess)
-        graded = grade(matches, self.settings.model_copy(update={"prior": 0.0}) if empty else self.settings, fits)
+        force = self.settings.model_copy(update={"prior": 0.0}) if empty else self.settings
+        graded = grade(matches, force, fits)
         untrue = belied(scene, whole)
         pairs = [explain.pair(each) for each in matches]
         marks = {
@@ -94,10 +95,10 @@ class EvidenceJudge:
             scene=scene,
             picture=sample.picture,
             sightings=(*seen.sightings, *lines),
-            extras=explain.extras(scene, seen, self.settings),
+            extras=explain.extras(scene, seen, matches, self.settings),
             provenance=provenance(sample.picture, bool(asked_closely(scene)), self.rubric, self.settings),
         )
-        return rated(verdict, matches, self.settings) if self.rubric is RATE else verdict
+        return rated(verdict, matches, force) if self.rubric is RATE else verdict
 
     def stylised(self, picture: Picture) -> bool:
         """Whether the picture is surely drawn or painted: what was made for photos sees less in it."""
@@ -115,7 +116,8 @@ class EvidenceJudge:
         if not self.settings.matcher or "not English" in scene.flags:
             return nobody, None
         model = matcher(self.settings)
-        (fits,) = model.chances(sample.picture, [mended(wanted(sample.prompt, scene)[:LONGEST])])
+        text = wanted(sample.prompt, scene)
+        fits = model.chances(sample.picture, [mended(text[:LONGEST])])[0] if text else None
 
         @cache
         def guess(phrase: str) -> float:
@@ -127,7 +129,7 @@ class EvidenceJudge:
 def wanted(prompt: str, scene: Scene) -> str:
     """A prompt for the matcher, which takes a "no cat" for a cat: without what must not be there."""
     there = [thing.phrase for thing in scene.things if not thing.absent]
-    return prompt if len(there) == len(scene.things) or not there else ", ".join(there)
+    return prompt if len(there) == len(scene.things) else ", ".join(there)
 
 
 def nothing(scene: Scene) -> Seen:

@@ -23,6 +23,7 @@ FAINT = 40.0, 30.0  # chroma above which one hue is a colour, below which it is 
 NIGHT, DAY = 20.0, 40.0  # median L*: surely dark, surely light
 BLURRED, SHARP = 3.0, 9.0  # strength of edges, in grey levels: surely blurred, surely sharp
 EDGELESS = 2.5  # strength of edges below which there is nothing to see: one colour, or one that runs into another
+EVEN = 4.0  # grey levels by which a picture may differ from one colour that runs evenly into another
 COARSE = (64, 32, 16)  # pixels of the longer side at which neighbours are alike in any picture of something
 ALIKE = 0.25  # correlation of neighbours below which they are not
 
@@ -43,8 +44,7 @@ def properties(picture: Picture) -> tuple[Trait, ...]:
 
 def shows_nothing(picture: Picture) -> bool:
     """Whether a picture is empty: without any edge, or noise, in which neighbours have nothing in common."""
-    fine = at_most(picture.pixels, SIDE)
-    if sharpness(fine) < EDGELESS:
+    if edges(at_most(picture.pixels, SIDE)).max() < EDGELESS and unevenness(at_most(picture.pixels, COARSE[1])) < EVEN:
         return True
     return all(likeness_of_neighbours(at_most(picture.pixels, side)) < ALIKE for side in COARSE)
 
@@ -84,6 +84,19 @@ def coloured(lab: Floats) -> float:
 
 def sharpness(pixels: NDArray[np.uint8]) -> float:
     """The strength of edges where the picture is sharpest: a sharp disk on a plain ground is sharp."""
-    grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
-    edges = np.abs(cv2.Laplacian(grey, cv2.CV_32F))
-    return float(np.percentile(cv2.blur(edges, (9, 9)), 98))
+    return float(np.percentile(edges(pixels), 98))
+
+
+def edges(pixels: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """How strong they are around each pixel, in grey levels."""
+    found = cv2.blur(np.abs(cv2.Laplacian(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY), cv2.CV_32F)), (9, 9))
+    return np.asarray(found, dtype=np.float32)
+
+
+def unevenness(pixels: NDArray[np.uint8]) -> float:
+    """How far a picture is from one colour that runs evenly into another: the spread about the best plane."""
+    y, x = np.mgrid[: pixels.shape[0], : pixels.shape[1]]
+    plane = np.column_stack([x.ravel(), y.ravel(), np.ones(x.size)])
+    colours = pixels.reshape(-1, 3).astype(np.float64)
+    best, *_ = np.linalg.lstsq(plane, colours, rcond=None)
+    return float((colours - plane @ best).std())
