@@ -1,6 +1,7 @@
 """Guesses: they stand in where nothing else can check, help weak sightings, and are marked as guesses."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
@@ -8,7 +9,7 @@ from onprompt.evidence.grade import grade
 from onprompt.evidence.guesses import NOBODY, disagrees, likely, of_the_picture, whole_check
 from onprompt.evidence.match import Match, match
 from onprompt.settings import Settings
-from onprompt.types import Attribute, Box, Count, Known, Outcome, Relation, Scene, Seen, Sighting, Thing, Trait
+from onprompt.types import Attribute, Box, Count, Known, Outcome, Relation, Scene, Seen, Sighting, Swatch, Thing, Trait
 
 DOG = Sighting("dog", "dog", Box(0.1, 0.1, 0.5, 0.5), 0.9, "test", size="medium", position="left")
 
@@ -67,6 +68,15 @@ def test_a_guess_may_speak_for_a_detail_and_never_against_it() -> None:
         assert (dog.checks[-1].outcome, dog.checks[-1].source) == (outcome, source)
     values = [grade(found(chance, wet, sightings=(DOG,)), Settings()).value for chance in (0.02, 0.3, 0.6, 0.98)]
     assert values == sorted(values)
+
+
+def test_measures_that_disagree_are_of_low_confidence() -> None:
+    red = Thing("a red dog", "dog", attributes=(Attribute("color", "red"),))
+    blue = replace(DOG, colours=(Swatch("blue", (0, 0, 255), (32.3, 79.2, -107.9), 0.9),))
+    for chance, outcome in ((0.98, Outcome.LOW_CONFIDENCE), (0.6, Outcome.MISMATCH)):
+        (dog,) = found(chance, red, sightings=(blue,))
+        assert dog.checks[-1].outcome is outcome
+        assert dog.checks[-1].found.startswith("found blue")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from onprompt.evidence.whole import measured
+from onprompt.evidence.whole import SURELY, measured
 from onprompt.settings import Settings
 from onprompt.types import Check, Outcome, Scene, Thing, Trait
 
@@ -74,6 +74,16 @@ def guessed(check: Check, thing: Thing, guess: Guess, settings: Settings) -> Che
     if chance is None or chance < settings.low_confidence:
         return check
     return replace(check, found=looks(chance), outcome=Outcome.MATCHED, score=1.0, confidence=chance, source=SOURCE)
+
+
+def contested(check: Check, thing: Thing, guess: Guess, settings: Settings) -> Check:
+    """A claim that was measured to be wrong and looks right: measures that disagree are of low confidence."""
+    phrase = phrase_of(check, thing) if check.outcome is Outcome.MISMATCH else ""
+    chance = likely(None, guess(phrase), settings) if phrase else None
+    if chance is None or chance < SURELY:
+        return check
+    found = f"{check.found}, but {looks(chance)}"
+    return replace(check, found=found, outcome=Outcome.LOW_CONFIDENCE, confidence=1 - chance)
 
 
 def by_looks(check: Check, chance: float, settings: Settings) -> Check:

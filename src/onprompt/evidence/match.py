@@ -10,7 +10,7 @@ from onprompt.evidence.candidates import choose, fit, share_out
 from onprompt.evidence.counting import asked_words as count_words
 from onprompt.evidence.counting import count_check
 from onprompt.evidence.details import attribute_check, is_text, relation_check
-from onprompt.evidence.guesses import Guess, by_looks, guessed, likely, nobody
+from onprompt.evidence.guesses import Guess, by_looks, contested, guessed, likely, nobody
 from onprompt.evidence.instead import kin, spare, wider
 from onprompt.language.ontology import is_concrete
 from onprompt.settings import Settings
@@ -113,8 +113,10 @@ def match(
         if not case.thing.absent:
             details += [attribute_check(blank, each, case.chosen, lines, settings) for each in case.thing.attributes]
             details += [relation_check(blank, scene, each, chosen, gone, settings) for each in case.thing.relations]
-        told = [guessed(each, case.thing, guess, settings) if can_be_guessed(case.thing) else each for each in details]
-        matches.append(Match(case.thing, case.chosen, (*checks, *told)))
+        if can_be_guessed(case.thing):
+            told = [guessed(each, case.thing, guess, settings) for each in details]
+            details = [contested(each, case.thing, guess, settings) for each in told]
+        matches.append(Match(case.thing, case.chosen, (*checks, *details)))
     return tuple(matches)
 
 
