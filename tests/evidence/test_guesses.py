@@ -71,12 +71,19 @@ def test_a_guess_may_speak_for_a_detail_and_never_against_it() -> None:
 
 
 def test_measures_that_disagree_are_of_low_confidence() -> None:
+    on, ball = Thing("a dog on a ball", "dog", relations=(Relation("on", 1),)), Thing("a ball", "ball")
+    far = replace(DOG, label="ball", word="ball", box=Box(0.8, 0.1, 0.9, 0.2))
+    for chance, outcome in ((0.98, Outcome.LOW_CONFIDENCE), (0.6, Outcome.MISMATCH)):
+        dog, _ = found(chance, on, ball, sightings=(DOG, far))
+        assert dog.checks[-1].outcome is outcome
+        assert dog.checks[-1].found.startswith("it is not")
+
+
+def test_a_guess_at_a_colour_does_not_contest_the_pixels() -> None:
     red = Thing("a red dog", "dog", attributes=(Attribute("color", "red"),))
     blue = replace(DOG, colours=(Swatch("blue", (0, 0, 255), (32.3, 79.2, -107.9), 0.9),))
-    for chance, outcome in ((0.98, Outcome.LOW_CONFIDENCE), (0.6, Outcome.MISMATCH)):
-        (dog,) = found(chance, red, sightings=(blue,))
-        assert dog.checks[-1].outcome is outcome
-        assert dog.checks[-1].found.startswith("found blue")
+    (dog,) = found(0.98, red, sightings=(blue,))
+    assert dog.checks[-1].outcome is Outcome.MISMATCH
 
 
 @pytest.mark.parametrize(

@@ -77,8 +77,11 @@ def guessed(check: Check, thing: Thing, guess: Guess, settings: Settings) -> Che
 
 
 def contested(check: Check, thing: Thing, guess: Guess, settings: Settings) -> Check:
-    """A claim that was measured to be wrong and looks right: measures that disagree are of low confidence."""
-    phrase = phrase_of(check, thing) if check.outcome is Outcome.MISMATCH else ""
+    """A claim that was measured to be wrong and looks right: measures that disagree are of low confidence.
+
+    Colours are measured far better than they are guessed.
+    """
+    phrase = phrase_of(check, thing) if check.outcome is Outcome.MISMATCH and check.kind != "color" else ""
     chance = likely(None, guess(phrase), settings) if phrase else None
     if chance is None or chance < SURELY:
         return check
