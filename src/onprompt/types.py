@@ -280,6 +280,24 @@ class Check:
     def __str__(self) -> str:
         return f"{self.kind}: asked for {self.asked}, {self.found}"
 
+    @property
+    def weight(self) -> float:
+        """How much it counts: all, or as much as it is sure where it is of low confidence."""
+        return self.confidence if self.outcome is Outcome.LOW_CONFIDENCE else 1.0
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether it is about what an object does, or how it stands to another."""
+        return self.kind in ("relation", "action")
+
+    def about(self, name: str) -> str:
+        """The claim in words that may stand alone: `two owls`, `2 × owl`, `owl on a branch`, `brown owl`."""
+        if self.kind == "object":
+            return self.asked
+        if self.kind == "count":
+            return f"{self.asked} × {name}"
+        return f"{name} {self.asked}" if self.goes_on else f"{self.asked} {name}"
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -309,12 +327,7 @@ class Verdict:
 
     def sentence(self, check: Check) -> str:
         """What was asked, found and how sure that is: `asked for 2 × owl: found 1 (sure to 0.71, by yolo26m)`."""
-        name = self.scene.things[check.thing].canonical if check.thing >= 0 else "picture"
-        asked = f"{check.asked} {name}"
-        if check.kind in ("relation", "action"):
-            asked = f"{name} {check.asked}"
-        elif check.kind in ("object", "count"):
-            asked = check.asked if check.kind == "object" else f"{check.asked} × {name}"
+        asked = check.about(self.scene.things[check.thing].canonical)
         sure = "" if check.source == "none" else f" (sure to {check.confidence:.2f}, by {check.source})"
         return f"asked for {asked}: {'none' if check.found == 'MISSING' else check.found}{sure}"
 

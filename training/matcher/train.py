@@ -206,6 +206,15 @@ def artwork_of(x, pictures, texts, photo_rows):
     return np.array(probe), np.array([line[0], line[1] + line[0] * constant])
 
 
+def artwork_probe(photos, others, scaled, store):
+    """What tells pictures of other kinds from photos, by the classifier's last layer but one."""
+    named = sorted(others)
+    shown = np.concatenate([photos, *(numbers(named, 1, store) if named else [])])
+    rows = np.arange(len(shown))
+    texts = [others[path][0] for path in named]
+    return artwork_of(scaled(shown)[:, : backbone.INNER], rows[len(photos) :], texts, rows[: len(photos)])
+
+
 def auc(right, wrong):
     """How often one that is right scores higher than one that is wrong."""
     return float((right[:, None] > wrong[None]).mean())
@@ -268,7 +277,7 @@ def main():
         options.store.mkdir(parents=True, exist_ok=True)
     settings = load()
     versions = numbers(names, VARIANTS, options.store)
-    raw, others_named = versions[0], sorted(others)
+    raw = versions[0]
     print(f"{len(names)} photos as numbers after {time.time() - start:.0f} s", flush=True)
 
     table = words(paths(FILES, settings)[FILES[0]].parent)
@@ -296,13 +305,8 @@ def main():
     known = vectors(images, pictures[0, trained][:KNOWN])
     whole = fits(vectors(images, pictures[0, held]), vectors(readers, texts[held][:, 0]), known)
     right = np.eye(len(whole), dtype=bool)
-    some = raw[trained][:SOME]
-    shown = np.concatenate([some, *(numbers(others_named, 1, options.store) if others_named else [])])
-    probe, line = artwork_of(
-        standardised(shown, mean, spread)[:, : backbone.INNER],
-        np.arange(len(some), len(shown)),
-        [others[path][0] for path in others_named],
-        np.arange(len(some)),
+    probe, line = artwork_probe(
+        raw[trained][:SOME], others, lambda rows: standardised(rows, mean, spread), options.store
     )
     weights = {
         "limit": np.float32(LIMIT),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from onprompt.evidence.grade import weight, worth
-from onprompt.evidence.match import Match, weighted_mean
+from onprompt.evidence.match import Match
 from onprompt.settings import Settings
-from onprompt.types import Check, Outcome, Verdict
+from onprompt.types import Outcome, Verdict
 
 
 def lines(verdict: Verdict, settings: Settings, names: Sequence[str] = ()) -> Iterator[str]:
@@ -22,7 +22,7 @@ def lines(verdict: Verdict, settings: Settings, names: Sequence[str] = ()) -> It
     else:
         yield f"overall_presence_score = {mean((weight(m), m.score(settings)) for m in told)} = {verdict.presence:.4f}"
     details = [check for match in matches if match.there for check in match.details]
-    counted = [(of_check(check), check.score) for check in details if check.outcome is not Outcome.UNVERIFIABLE]
+    counted = [(check.weight, check.score) for check in details if check.outcome is not Outcome.UNVERIFIABLE]
     accuracy = mean(counted) if counted else "none could be checked, so 1"
     yield f"attribute_accuracy = {accuracy} = {verdict.attribute_accuracy:.4f}"
     yield f"score = {rule(verdict, settings)}"
@@ -51,23 +51,11 @@ def of_one(match: Match, verdict: Verdict, settings: Settings) -> Iterator[str]:
     elif match.thing.absent or match.checks[0].kind != "object" or match.outcome is Outcome.UNVERIFIABLE:
         yield f"  match_score = {score:.4f}"
     else:
-        attributes = weighted_mean(match.details) if match.there else 0.0
-        parts = (
-            f"{settings.weight_class:g} × {match.checks[0].score:.2f} (class) + {settings.weight_count:g} × "
-            f"{match.count:.2f} (count) + {settings.weight_attributes:g} × {attributes:.2f} (attributes)"
-        )
-        weak = f"{match.confidence:.2f} (low confidence) × " if sure(match) < 1 else ""
+        weights = settings.weight_class, settings.weight_count, settings.weight_attributes
+        named = zip(weights, match.parts(), ("class", "count", "attributes"), strict=True)
+        parts = " + ".join(f"{share:g} × {part:.2f} ({name})" for share, part, name in named)
+        weak = f"{match.confidence:.2f} (low confidence) × " if match.checks[0].weight < 1 else ""
         yield f"  match_score = {weak}({parts}) = {score:.4f}"
-
-
-def sure(match: Match) -> float:
-    """What a sighting of low confidence is worth."""
-    return match.confidence if match.outcome is Outcome.LOW_CONFIDENCE else 1.0
-
-
-def of_check(check: Check) -> float:
-    """How much a check weighs among the attributes."""
-    return check.confidence if check.outcome is Outcome.LOW_CONFIDENCE else 1.0
 
 
 def mean(parts: Iterable[tuple[float, float]]) -> str:

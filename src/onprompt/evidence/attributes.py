@@ -108,13 +108,13 @@ CHECKS: dict[str, Callable[[str, Sighting, Settings], Measured | None]] = {
 }
 
 
-MEASURED = frozenset({"color", "size", "position"})  # by rules of the seed, whatever a trait may be called
+BY_RULE = frozenset({"color", "size", "position"})  # by rules of the seed, whatever a trait may be called
 
 
 def measure(attribute: Attribute, sighting: Sighting, settings: Settings) -> Measured | None:
     """How well one attribute fits one sighting; None where it can't be told."""
     check = CHECKS.get(attribute.kind)
-    said = None if attribute.kind in MEASURED else by_trait(attribute, sighting)
+    said = None if attribute.kind in BY_RULE else by_trait(attribute, sighting)
     return said or (check(attribute.value, sighting, settings) if check else None)
 
 

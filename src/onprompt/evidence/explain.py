@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onprompt.evidence.grade import Grade
+from onprompt.evidence.instead import spare
 from onprompt.evidence.match import Match, asked_words
 from onprompt.evidence.whole import belied, not_measured
 from onprompt.settings import Settings
@@ -62,18 +63,10 @@ def differs(match: Match) -> bool:
 
 
 def extras(scene: Scene, seen: Seen, matches: Sequence[Match], settings: Settings) -> tuple[Sighting, ...]:
-    """Sure sightings of what nobody asked for, nor stands in for it. They never cost a point."""
-    asked = {thing.canonical for thing in scene.things}
-    used = [each.box for each in seen.sightings if each.label in asked]
-    used += [match.checks[0].box for match in matches if match.checks[0].box]
+    """Sure sightings of what nobody asked for and that stand in for nothing. They never cost a point."""
+    used = [match.checks[0].box for match in matches]
     used += [each.box for match in matches for each in match.chosen]
-    return tuple(
-        each
-        for each in seen.sightings
-        if each.label not in asked
-        and each.confidence >= settings.low_confidence
-        and all(each.box.iou(box) < 0.5 for box in used)
-    )
+    return tuple(each for each in spare(scene, seen, settings) if each.box not in used)
 
 
 def summary(

@@ -55,16 +55,10 @@ def chance_of(odds: float) -> float:
 
 
 def phrase_of(check: Check, thing: Thing) -> str:
-    """A claim in words that may stand alone; empty where the matcher could not tell."""
-    if thing.absent or check.kind in NOT_GUESSED or check.kind.startswith("not ") or check.asked.startswith(PLACES):
+    """A claim about an object in words that may stand alone; empty where the matcher could not tell."""
+    if check.kind in NOT_GUESSED or check.kind.startswith("not ") or check.asked.startswith(PLACES):
         return ""
-    if check.kind == "object":
-        return thing.phrase
-    return (
-        f"{thing.canonical} {check.asked}"
-        if check.kind in ("relation", "action")
-        else f"{check.asked} {thing.canonical}"
-    )
+    return check.about(thing.canonical)
 
 
 def guessed(check: Check, thing: Thing, guess: Guess, settings: Settings) -> Check:

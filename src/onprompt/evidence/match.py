@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from onprompt.evidence.attributes import measure_text
@@ -56,32 +56,35 @@ class Match:
         counts = (check for check in self.checks if check.kind == "count")
         return next((check.score for check in counts if check.outcome is not Outcome.UNVERIFIABLE), 1.0)
 
-    def score(self, settings: Settings, without: Collection[str] = ()) -> float:
+    def score(self, settings: Settings, elements_only: bool = False) -> float:
         """`match_score`: class, count and attributes with the seed's weights; 0 in all parts where it is missing.
 
-        A sighting of low confidence is worth its confidence, so that one weak sighting can't earn full marks. What
-        stands in for the object has none of its attributes. Details of the kinds in `without` are left out.
+        A sighting of low confidence is worth its confidence, so that one weak sighting can't earn full marks.
+        `elements_only` leaves out what goes on: actions and relations.
         """
+        first = self.checks[0]
         if self.outcome is Outcome.MISSING:
             return 0.0
-        sure = self.confidence if self.outcome is Outcome.LOW_CONFIDENCE else 1.0
         if self.thing.absent:
-            return self.checks[0].score * sure
-        attributes = weighted_mean([check for check in self.details if check.kind not in without])
-        if self.checks[0].kind != "object" or self.outcome is Outcome.UNVERIFIABLE:
-            return attributes  # words that may stand anywhere, or on a thing that nobody knows
+            return first.score * first.weight
+        if first.kind != "object" or self.outcome is Outcome.UNVERIFIABLE:
+            return weighted_mean(self.details)  # words that may stand anywhere, or on a thing that nobody knows
         weights = settings.weight_class, settings.weight_count, settings.weight_attributes
-        number = self.count if self.there else float(self.thing.count.low <= 1)
-        parts = self.checks[0].score, number, attributes if self.there else 0.0
-        return sure * sum(weight * part for weight, part in zip(weights, parts, strict=True))
+        return first.weight * sum(w * part for w, part in zip(weights, self.parts(elements_only), strict=True))
+
+    def parts(self, elements_only: bool = False) -> tuple[float, float, float]:
+        """The scores of class, count and attributes. What stands in for the object has none of its attributes."""
+        if not self.there:
+            return self.checks[0].score, float(self.thing.count.low <= 1), 0.0
+        counted = [check for check in self.details if not (elements_only and check.goes_on)]
+        return self.checks[0].score, self.count, weighted_mean(counted)
 
 
 def weighted_mean(checks: Sequence[Check]) -> float:
     """The mean score of what is verifiable, 1 where nothing is; a check of low confidence weighs its confidence."""
     verifiable = [check for check in checks if check.outcome is not Outcome.UNVERIFIABLE]
-    weights = [check.confidence if check.outcome is Outcome.LOW_CONFIDENCE else 1.0 for check in verifiable]
-    total = sum(weights)
-    return sum(w * check.score for w, check in zip(weights, verifiable, strict=True)) / total if total else 1.0
+    total = sum(check.weight for check in verifiable)
+    return sum(check.weight * check.score for check in verifiable) / total if total else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,15 +196,15 @@ def presence(case: Case, settings: Settings) -> list[Check]:
         case.chosen,
         case.candidates,
     )
-    if known is None and case.chance is None:
+    # A guess is no proof that something is not there.
+    if known is None and (case.chance is None or thing.count.low == 0):
         return [replace(blank, found=f"no detector here knows the word {thing.canonical!r}")]
-    if thing.absent:
+    if known and thing.absent:
         return [absence(blank, thing, case.candidates, known, settings)]
     if not case.chosen and thing.count.low == 0:
-        seen = replace(
-            blank, found="none was seen", outcome=Outcome.MATCHED, score=1.0, confidence=1.0, source="detector"
-        )
-        return [seen if known else replace(blank, found=f"no detector here knows the word {thing.canonical!r}")]
+        return [
+            replace(blank, found="none was seen", outcome=Outcome.MATCHED, score=1.0, confidence=1.0, source="detector")
+        ]
     if not case.chosen:
         return not_located(blank, case, settings)
     return located(blank, case, settings)
@@ -249,12 +252,8 @@ def asked_words(thing: Thing) -> str:
     return f"no {thing.phrase.removeprefix('a ').removeprefix('an ')}" if thing.absent else thing.phrase
 
 
-def absence(
-    blank: Check, thing: Thing, candidates: Sequence[Sighting], known: Known | None, settings: Settings
-) -> Check:
+def absence(blank: Check, thing: Thing, candidates: Sequence[Sighting], known: Known, settings: Settings) -> Check:
     """Something that must not be there: only a sighting that fits its attributes too would be one."""
-    if known is None:
-        return replace(blank, found=f"no detector here knows the word {thing.canonical!r}")
     fitting = [each for each in candidates if fit(thing, each, settings) == 1]
     surest = max((each.confidence for each in fitting), default=0.0)
     check = replace(blank, source="detector", chosen=tuple(fitting))

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from onprompt.evidence.match import Match, asked_words, weighted_mean
 from onprompt.settings import Settings
-from onprompt.types import Check, Outcome, Verdict
+from onprompt.types import Outcome, Verdict
 
-BETWEEN = frozenset({"relation", "action"})  # no elements, but what goes on with or between them
 WORDS = 20
 
 
@@ -41,13 +40,13 @@ def elements(matches: Sequence[Match], settings: Settings) -> float | None:
     """The share of the elements that is shown, each with its number and attributes; None where none can be told."""
     told = [match for match in matches if match.verifiable]
     total = sum(match.thing.importance for match in told)
-    shown = sum(match.thing.importance * match.score(settings, without=BETWEEN) for match in told)
+    shown = sum(match.thing.importance * match.score(settings, elements_only=True) for match in told)
     return round(shown / total, 9) if total else None
 
 
 def relations(matches: Sequence[Match]) -> float | None:
     """The share of the actions and relations that is shown; those of what is missing are not."""
-    asked = [check for match in matches for check in match.checks if check.kind in BETWEEN]
+    asked = [check for match in matches for check in match.checks if check.goes_on]
     told = [check for check in asked if check.outcome is not Outcome.UNVERIFIABLE]
     return round(weighted_mean(told), 9) if told else None
 
@@ -55,7 +54,12 @@ def relations(matches: Sequence[Match]) -> float | None:
 def reasoning(matches: Sequence[Match]) -> str:
     """What is missing, what is wrong and what is shown, in as many words as the seed allows."""
     missing = [name(match) for match in matches if match.outcome is Outcome.MISSING]
-    wrong = [fault(match, check) for match in matches for check in match.checks if check.outcome is Outcome.MISMATCH]
+    wrong = [
+        name(match) if check.kind == "object" else check.about(name(match))
+        for match in matches
+        for check in match.checks
+        if check.outcome is Outcome.MISMATCH
+    ]
     shown = [name(match) for match in matches if match.outcome in (Outcome.MATCHED, Outcome.PARTIAL)]
     unsure = [name(match) for match in matches if match.outcome is Outcome.LOW_CONFIDENCE]
     told = {"Missing": missing, "Wrong": wrong, "Shown": shown, "Unsure": unsure}
@@ -66,15 +70,6 @@ def reasoning(matches: Sequence[Match]) -> str:
 def name(match: Match) -> str:
     """An object by its plain name; an absence with its "no"."""
     return asked_words(match.thing) if match.thing.absent else match.thing.canonical
-
-
-def fault(match: Match, check: Check) -> str:
-    """`2 × dog`, `red ball`, `dog on the sofa`."""
-    if check.kind == "object":
-        return name(match)
-    if check.kind == "count":
-        return f"{check.asked} × {name(match)}"
-    return f"{name(match)} {check.asked}" if check.kind in BETWEEN else f"{check.asked} {name(match)}"
 
 
 def in_few_words(parts: Sequence[str]) -> str:
