@@ -18,9 +18,18 @@ MAY = {
     "language": {"errors", "settings", "types"},
     "vision": {"errors", "plugins", "settings", "types", "weights"},
     "evidence": {"errors", "language", "settings", "types", "vision"},
-    "rubrics": {"types"},
+    "reading": {"errors", "types"},
+    "rubrics": {"errors", "reading", "types"},
+    "probe": {"api", "asking", "errors", "plugins", "settings", "types"},
+    "store": {"errors", "types"},
+    "engines": set(),
+    "asking": {"errors", "plugins", "settings", "store", "types"},
+    "backends": {"asking", "errors", "reading", "settings", "store", "types", "vision", "weights"},
     "report": {"errors", "types"},
-    "judges": {"errors", "evidence", "language", "rubrics", "settings", "types", "vision", "weights"},
+    "judges": {
+        *("asking", "errors", "evidence", "language", "reading"),
+        *("rubrics", "settings", "types", "vision", "weights"),
+    },
 }
 
 

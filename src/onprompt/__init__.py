@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onprompt.errors import OnpromptError
+from onprompt.errors import OnpromptError, UnreadableAnswer
 from onprompt.types import Check, Edit, Outcome, Scene, Sighting, Verdict
 
 if TYPE_CHECKING:
-    from onprompt.api import match, parse, parse_edit, rate, see, see_many, verify
+    from onprompt.api import edit, judge_many, match, parse, parse_edit, rate, see, see_many, verify
     from onprompt.settings import Settings
 
     __version__: str
@@ -21,7 +21,10 @@ __all__ = [
     "Scene",
     "Settings",
     "Sighting",
+    "UnreadableAnswer",
     "Verdict",
+    "edit",
+    "judge_many",
     "match",
     "parse",
     "parse_edit",
@@ -34,7 +37,7 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """The functions are imported when first used: `import onprompt` alone loads no model, no numpy, no pydantic."""
-    if name in ("match", "parse", "parse_edit", "rate", "see", "see_many", "verify"):
+    if name in ("edit", "judge_many", "match", "parse", "parse_edit", "rate", "see", "see_many", "verify"):
         from onprompt import api
 
         return getattr(api, name)

@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
+from onprompt import plugins
 from onprompt import settings as settings_module
+from onprompt.asking.asker import Plan, planned
+from onprompt.engines.threads import in_order
 from onprompt.errors import OnpromptError, PromptError, SettingsError, UserError
 from onprompt.judges import evidence
-from onprompt.judges.evidence import EvidenceJudge
+from onprompt.judges.hybrid import HybridJudge
+from onprompt.judges.vlm import VlmJudge
 from onprompt.language import edits, parser
 from onprompt.language.ontology import name_of
 from onprompt.language.spelling import mended
-from onprompt.rubrics.rate import RUBRIC as RATE
-from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.settings import Settings
 from onprompt.types import Edit, Judge, Picture, Rubric, Sample, Scene, Seen, Sighting, Verdict, View
-from onprompt.vision.image import Source, load_picture
+from onprompt.vision.image import Source, load_picture, name_picture
 from onprompt.vision.look import detector, look, look_many
 from onprompt.vision.matcher import matcher
-from onprompt.vision.runtime import in_order
+from onprompt.vision.runtime import share_the_cores
 from onprompt.vision.text import read_text
 from onprompt.vision.vocabulary import COCO
 from onprompt.vision.whole import medium, properties
 from onprompt.vision.words import LONGEST
 
+Result = Verdict | OnpromptError
 Looker = Callable[[Sequence[Source]], list[list[Sighting] | OnpromptError]]
 
 
@@ -86,7 +91,8 @@ def see_many(
     chosen = in_force(settings)
     look_at = looker(vocabulary, attributes, frame, chosen)
     windows = in_windows(images, getattr(detector(chosen), "batch", 1))
-    return itertools.chain.from_iterable(in_order(look_at, windows))
+    cores = os.cpu_count() or 1
+    return itertools.chain.from_iterable(in_order(look_at, windows, cores, ahead=cores, begin=share_the_cores))
 
 
 def looker(vocabulary: Sequence[str] | None, attributes: bool, frame: int, settings: Settings) -> Looker:
@@ -157,25 +163,133 @@ def checked(text: str) -> str:
 
 
 def verify(
-    image: Source, prompt: str, *, major: Sequence[str] = (), frame: int = 0, settings: Settings | None = None
+    image: Source,
+    prompt: str,
+    *,
+    judge: str = "",
+    model: str = "",
+    major: Sequence[str] = (),
+    frame: int = 0,
+    settings: Settings | None = None,
 ) -> Verdict:
     """Does this image show what the prompt asks for? A score of 0 to 4, and evidence; `major` objects weigh more."""
-    return judged(VERIFY, image, prompt, major, frame, settings)
+    chosen = judging(settings, judge, model)
+    return judge_of("verify", chosen).judge(prompted(chosen, image, prompt, major, frame))
 
 
 def rate(
-    image: Source, prompt: str, *, major: Sequence[str] = (), frame: int = 0, settings: Settings | None = None
+    image: Source,
+    prompt: str,
+    *,
+    judge: str = "",
+    model: str = "",
+    major: Sequence[str] = (),
+    frame: int = 0,
+    settings: Settings | None = None,
 ) -> Verdict:
     """How well does this image fit the prompt? A score of 1 to 5, `summary` with the reason in at most 20 words."""
-    return judged(RATE, image, prompt, major, frame, settings)
+    chosen = judging(settings, judge, model)
+    return judge_of("rate", chosen).judge(prompted(chosen, image, prompt, major, frame))
 
 
-def judged(
-    rubric: Rubric, image: Source, prompt: str, major: Sequence[str], frame: int, settings: Settings | None
+def edit(
+    before: Source,
+    after: Source,
+    instruction: str,
+    mask: Source | None = None,
+    *,
+    id: str = "",  # noqa: A002 it is what the protocol calls it
+    judge: str = "",
+    model: str = "",
+    settings: Settings | None = None,
 ) -> Verdict:
-    """The verdict of the judge on one image."""
-    listed("major", major)
+    """Does the edited image carry out the instruction? Alignment, completeness and plausibility, each 1 to 7."""
+    chosen = judging(settings, judge, model)
+    return judge_of("edit", chosen).judge(edited(chosen, before, after, instruction, mask, id))
+
+
+def judge_many(
+    rubric: str,
+    items: Iterable[Mapping[str, Any]],
+    *,
+    judge: str = "",
+    model: str = "",
+    settings: Settings | None = None,
+) -> Iterator[Verdict | OnpromptError]:
+    """`verify`, `rate` or `edit` for many items, in their order, as they get ready; many are under way at a time.
+
+    An item holds what the function is given: `{"image": "a.png", "prompt": "a cat"}`. In the place of one that gets no
+    verdict stands its error: a bad one costs no other.
+    """
+    chosen = judging(settings, judge, model)
+    one = judge_of(rubric, chosen)
+    sample_of = edited if rubric == "edit" else prompted
+
+    def by(judge: Callable[[Sample], Result | None]) -> Callable[[Mapping[str, Any]], Any]:
+        def verdict_or_error(item: Mapping[str, Any]) -> Result | None:
+            try:
+                return judge(sample_of(chosen, **item))
+            except OnpromptError as error:
+                return error
+
+        return verdict_or_error
+
+    known = by(one.judge_known) if isinstance(one, VlmJudge) else None
+    return in_order(by(one.judge), items, one.slots, begin=share_the_cores, at_once=known)
+
+
+def plan(
+    rubric: str,
+    items: Iterable[Mapping[str, Any]],
+    *,
+    judge: str = "",
+    model: str = "",
+    settings: Settings | None = None,
+) -> Plan:
+    """How many calls of a model, tokens and dollars `judge_many` would take; nothing is asked."""
+    chosen = judging(settings, judge, model)
+    one = judge_of(rubric, chosen)
+    sample_of = edited if rubric == "edit" else prompted
+    if not isinstance(one, VlmJudge | HybridJudge):
+        raise UserError(f"the judge {chosen.judge!r} asks no model")
+    return planned(one.asker, (question for item in items for question in one.questions(sample_of(chosen, **item))))
+
+
+def judging(settings: Settings | None, judge: str, model: str) -> Settings:
+    """The settings in force, with a judge and a model where they are named; a model alone is asked by itself."""
     chosen = in_force(settings)
-    picture = load_picture(image, chosen, frame)
-    judge: Judge = EvidenceJudge(chosen, rubric)
-    return judge.judge(Sample(picture.name, prompt, picture, tuple(major)))
+    named = {"judge": judge or ("vlm" if model else ""), "model": model}
+    return chosen.model_copy(update={name: value for name, value in named.items() if value})
+
+
+def judge_of(rubric: str, settings: Settings) -> Judge:
+    """The judge of the settings, for a rubric by its name."""
+    wanted: Rubric = plugins.load("rubrics", rubric).RUBRIC
+    judge: Judge = plugins.load("judges", settings.judge).load(settings, wanted)
+    return judge
+
+
+def prompted(settings: Settings, image: Source, prompt: str, major: Sequence[str] = (), frame: int = 0) -> Sample:
+    """An image and what it should show."""
+    listed("major", major)
+    picture = name_picture(image, settings, frame)
+    return Sample(last(picture.name), prompt, picture, tuple(major))
+
+
+def edited(
+    settings: Settings,
+    before: Source,
+    after: Source,
+    instruction: str,
+    mask: Source | None = None,
+    id: str = "",  # noqa: A002
+) -> Sample:
+    """An image before and after, and what should have been done."""
+    first, then = name_picture(before, settings), name_picture(after, settings)
+    area = None if mask is None else name_picture(mask, settings)
+    return Sample(id or last(then.name), instruction, then, (), first, area)
+
+
+def last(path: str) -> str:
+    """A file's name without its folders, which are the user's own."""
+    return path.replace("\\", "/").rpartition("/")[2]

@@ -6,10 +6,16 @@ OnpromptError
 │   ├── PromptError      the prompt holds nothing to check or is out of bounds
 │   ├── SettingsError    a setting is unknown, of the wrong kind or out of range
 │   └── PluginError      no plug-in of that name, or its extra is not installed
-└── WeightsError         a model file can't be had or can't be trusted; the CLI exits with 3
-    ├── NotFetched       no source delivered the file
-    ├── WrongHash        a file is there but is not the pinned one
-    └── UntrustedFile    a file holds something that its reader refuses
+├── WeightsError         a model file can't be had or can't be trusted; the CLI exits with 3
+│   ├── NotFetched       no source delivered the file
+│   ├── WrongHash        a file is there but is not the pinned one
+│   └── UntrustedFile    a file holds something that its reader refuses
+├── BackendError         a model can't be asked; the CLI exits with 4
+│   ├── ServerTrouble    it is busy, slow, down or broken: asking again may help
+│   ├── Rejected         it won't take the request: a wrong key, an unknown model
+│   └── BudgetSpent      the next question would cost more than is left
+├── UnreadableAnswer     a model answered and no score can be read; the CLI exits with 5
+└── StoreError           the store of answers can't be used; the CLI exits with 6
 """
 
 
@@ -57,3 +63,45 @@ class WrongHash(WeightsError):
 
 class UntrustedFile(WeightsError):
     """A file holds something that its reader refuses."""
+
+
+class BackendError(OnpromptError):
+    """A model can't be asked."""
+
+    exit_code = 4
+
+
+class ServerTrouble(BackendError):
+    """Busy, slow, down or broken: `kind` says which; `retry_after` seconds the server wants to be left alone."""
+
+    def __init__(self, kind: str, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.kind, self.retry_after = kind, retry_after
+
+
+class Rejected(BackendError):
+    """The server won't take the request, and asking again won't help."""
+
+
+class BudgetSpent(BackendError):
+    """The next question would cost more than is left."""
+
+
+class UnreadableAnswer(OnpromptError):
+    """A model answered and no score can be read. Keeps the raw text; `kind` is one of KINDS."""
+
+    exit_code = 5
+    KINDS = (
+        *("refusal", "content_filter", "truncated", "empty"),  # no answer, or not all of it
+        *("off_scale", "two_scores", "no_score", "no_reasoning", "bad_json", "wrong_fields", "wrong_id"),
+    )
+
+    def __init__(self, kind: str, reason: str, text: str = "") -> None:
+        super().__init__(f"no score can be read, so there is none: {reason} ({kind})")
+        self.kind, self.reason, self.text = kind, reason, text
+
+
+class StoreError(OnpromptError):
+    """The store of answers can't be used."""
+
+    exit_code = 6

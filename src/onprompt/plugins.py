@@ -37,7 +37,7 @@ def load(folder: str, name: str) -> ModuleType:
         missing = (error.name or "").partition(".")[0]
         if missing in ("", "onprompt"):
             raise
-        raise PluginError(f"the {kind} {name!r} needs {missing}: {how_to_install(missing)}") from error
+        raise PluginError(f"the {kind} {name!r} needs {missing}: {how_to_install(missing, name)}") from error
 
 
 def group(folder: str) -> str:
@@ -45,8 +45,10 @@ def group(folder: str) -> str:
     return f"onprompt.{folder.rpartition('.')[2]}"
 
 
-def how_to_install(missing: str) -> str:
-    """The pip command that brings a module, by the extra of ours that names it."""
+def how_to_install(missing: str, plugin: str = "") -> str:
+    """The pip command that brings a module, by the extra of ours that has the plug-in's name or names the module."""
+    if plugin in (metadata.metadata("onprompt").get_all("Provides-Extra") or []):
+        return f"pip install 'onprompt[{plugin}]'"
     for requirement in metadata.requires("onprompt") or []:
         match = re.match(r"""([\w.-]+).*extra\s*==\s*["'](\w+)["']""", requirement)
         if match and match[1].lower().replace("-", "_") == missing.lower():

@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import tomllib
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 
 from onprompt.errors import SettingsError
 from onprompt.plugins import did_you_mean
 
 FILE = "onprompt.toml"
 PREFIX = "ONPROMPT_"
+PRIVATE = frozenset(
+    {"home", "mirror", "answers", "record", "base_url", "api_key"}
+)  # the user's own: never told with a verdict
 
 
 def number(default: float, why: str, low: float = 0.0, high: float = 1.0) -> Any:
@@ -107,7 +110,45 @@ class Settings(BaseModel):
     rate_most: float = number(0.5, "rate: share above which most are shown")
     rate_some: float = number(0.2, "rate: share from which any is shown")
 
-    @field_validator("home", "mirror")
+    judge: str = Field(default="evidence", description="who judges: a file in judges (evidence, vlm, hybrid)")
+    model: str = Field(default="", description="which model is asked: BACKEND/MODEL, such as openai/gpt-5.2")
+    base_url: str = Field(default="", description="address of the model's server; empty: the backend's own")
+    api_key: SecretStr = Field(
+        default=SecretStr(""), description="the server's key; empty: the variable that its SDK reads. Never stored"
+    )
+    answers: Path = Field(
+        default_factory=lambda: platformdirs.user_data_path("onprompt", appauthor=False) / "answers.sqlite",
+        description="the file that keeps every answer of a model",
+    )
+    reuse_answers: bool = Field(default=True, description="take an answer to the same question from that file")
+    record: Path | None = Field(
+        default=None, description="a file to which every answer is added, for the replay backend"
+    )
+    send_side: int = Field(default=1024, ge=28, description="pictures are sent with their longest side cut to this")
+    send_format: Literal["jpeg", "png"] = Field(default="jpeg", description="the format in which they are sent")
+    send_quality: int = Field(default=95, ge=1, le=100, description="quality of a JPEG that is sent")
+    answer_tokens: int = Field(default=2048, ge=1, description="tokens of an answer, at most")
+    temperature: float = number(0.0, "with which a model is asked once", 0, 2)
+    repeat_temperature: float = number(1.0, "with which it is asked several times", 0, 2)
+    repeats: int = Field(default=1, ge=1, le=1000, description="how often the same question is asked")
+    structured: bool = Field(default=True, description="hold models to a JSON schema where their server can")
+    chances: bool = Field(default=True, description="ask for token probabilities, where the server has them")
+    yes_no: bool = Field(default=False, description="verify: also ask whether the picture shows the prompt, yes or no")
+    rate_examples: bool = Field(default=True, description="rate: show the model the seven worked examples")
+    concurrency: int = Field(default=8, ge=1, le=1024, description="how many questions are under way at a time")
+    timeout: float = number(120.0, "seconds that one request may take", 0.01, 3600)
+    retries: int = Field(default=5, ge=0, le=100, description="how often a request is sent again after server trouble")
+    backoff: float = number(0.5, "seconds before the second try; doubled with each, and spread at random", 0, 60)
+    longest_wait: float = number(120.0, "seconds that a server may ask to be left alone", 0, 86400)
+    breaker_failures: int = Field(default=10, ge=1, description="failed requests in a row after which a server is down")
+    breaker_pause: float = number(30.0, "seconds for which such a server is not asked", 0, 86400)
+    price_in: float | None = Field(default=None, ge=0, description="US dollars for a million tokens of questions")
+    price_out: float | None = Field(default=None, ge=0, description="US dollars for a million tokens of answers")
+    budget: float | None = Field(default=None, gt=0, description="US dollars that may be spent, at most")
+    batch: int = Field(default=16, ge=1, description="transformers: how many questions are answered at a time")
+    device: str = Field(default="", description="transformers: where the model runs; empty: a GPU if there is one")
+
+    @field_validator("home", "mirror", "answers")
     @classmethod
     def printable(cls, value: Path | str) -> Path | str:
         """A path that no disk can hold is better refused here."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -174,15 +175,38 @@ class Box(NamedTuple):
         return shared / joint if joint else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Decoded(NamedTuple):
     """An image made ready: RGB pixels, upright; `size` is what the file had (width, height) after turning."""
 
     pixels: NDArray[uint8]
     size: tuple[int, int]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An image by its name and bytes; it is decoded when somebody first looks at it."""
+
     name: str
     sha256: str
-    notes: tuple[str, ...] = ()
+    decode: Callable[[], Decoded] = field(repr=False, compare=False)
+    frame: int = 0
+
+    @cached_property
+    def decoded(self) -> Decoded:
+        return self.decode()
+
+    @property
+    def pixels(self) -> NDArray[uint8]:
+        return self.decoded.pixels
+
+    @property
+    def size(self) -> tuple[int, int]:
+        return self.decoded.size
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.decoded.notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,12 +328,8 @@ class Verdict:
     """The answer: `score` on the rubric's scale, `value` in 0..1, and the evidence."""
 
     rubric: str
-    score: int
+    score: int | None  # None where the rubric has several factors and no word on how they add up
     value: float
-    presence: float
-    attribute_accuracy: float
-    coverage: float  # the share of the claims that could be checked
-    guessed: float  # the share that only the matcher has an opinion on, which is part of the coverage
     flags: tuple[str, ...]
     checks: tuple[Check, ...]
     pairs: tuple[tuple[str, str], ...]
@@ -317,38 +337,184 @@ class Verdict:
     summary: str
     scene: Scene
     picture: Picture
-    sightings: tuple[Sighting, ...]
-    extras: tuple[Sighting, ...]
+    before: Picture | None = None  # the picture before the edit
+    # Of a judge that looks for evidence; others leave it out.
+    presence: float | None = None
+    attribute_accuracy: float | None = None
+    coverage: float | None = None  # the share of the claims that could be checked
+    guessed: float | None = None  # the share that only the matcher has an opinion on, which is part of the coverage
+    sightings: tuple[Sighting, ...] = ()
+    extras: tuple[Sighting, ...] = ()
     guesses: tuple[
         Check, ...
     ] = ()  # of the matcher, beside the evidence: at the whole, and at what the prompt says of it
     shares: Mapping[str, float | None] = field(default_factory=dict)  # of elements and relations shown (rate)
+    # Of a judge that asks a model.
+    factors: Mapping[str, Factor] = field(default_factory=dict)
+    yes: float | None = None  # the chance of "yes" to whether the picture shows the prompt
+    answers: tuple[Answer, ...] = ()  # raw, in the order in which they came
     provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def usage(self) -> Usage:
+        """What all the answers took; what came out of the store cost nothing again."""
+        return sum((answer.usage for answer in self.answers if not answer.cached), Usage())
 
     def sentence(self, check: Check) -> str:
         """What was asked, found and how sure that is: `asked for 2 × owl: found 1 (sure to 0.71, by yolo26m)`."""
+        if check.thing < 0:
+            return f"asked for {check.asked}: {check.found}"
         asked = check.about(self.scene.things[check.thing].canonical)
         sure = "" if check.source == "none" else f" (sure to {check.confidence:.2f}, by {check.source})"
         return f"asked for {asked}: {'none' if check.found == 'MISSING' else check.found}{sure}"
 
 
 @dataclass(frozen=True, slots=True)
+class Factor:
+    """One score of a model's: what it said, and finer where there is more to go by."""
+
+    score: int  # of several askings the middle one
+    why: str = ""
+    expected: float | None = None  # over the scale, by the probabilities of the tokens
+    all: tuple[int, ...] = ()  # of each asking that could be read
+    spread: float | None = None  # their standard deviation
+
+
+@dataclass(frozen=True, slots=True)
 class Sample:
-    """One question to a judge."""
+    """One case for a judge: a prompt and a picture; for an edit the instruction, and the picture before it."""
 
     id: str
     prompt: str
     picture: Picture
     major: tuple[str, ...] = ()  # names of objects that weigh more
+    before: Picture | None = None
+    mask: Picture | None = None  # where the edit may change something
+
+
+# ---- what a model is asked, and what it says -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A picture in a question, and how it is sent: its longest side, format and quality."""
+
+    picture: Picture
+    side: int
+    format: str
+    quality: int
+
+    @property
+    def key(self) -> str:
+        """What tells it from others, without a look at the pixels."""
+        return f"{self.picture.sha256}#{self.picture.frame} {self.side} {self.format} {self.quality}"
+
+
+Part = str | Shown
+
+
+class Message(NamedTuple):
+    """Texts and pictures, in order, by the `user` or by the `assistant`."""
+
+    role: str
+    parts: tuple[Part, ...]
+
+    @property
+    def joined(self) -> list[Part]:
+        """The parts as they are sent: texts that follow each other are one."""
+        found: list[Part] = []
+        for part in self.parts:
+            if isinstance(part, str) and found and isinstance(found[-1], str):
+                found[-1] += part
+            else:
+                found.append(part)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a model is asked, and how it shall answer."""
+
+    messages: tuple[Message, ...]
+    schema: str = ""  # of a JSON answer, as JSON, for servers that can hold a model to one
+    longest: int = 2048  # tokens of the answer, at most
+    temperature: float = 0.0
+    chances: bool = False  # whether the probabilities of digits are wanted
+    choices: tuple[str, ...] = ()  # words of which the answer's first is wanted with their probabilities, no more
+    repeat: int = 0  # which of several askings
+
+
+class Spot(NamedTuple):
+    """A place in an answer where a number or a choice stands, and the probabilities of what might have stood there."""
+
+    start: int
+    end: int
+    chances: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What answers took: tokens, seconds, and US dollars where the price is known."""
+
+    tokens_in: int = 0
+    tokens_out: int = 0
+    seconds: float = 0.0
+    cost: float | None = None
+
+    def __add__(self, other: Usage) -> Usage:
+        known = [each.cost for each in (self, other) if each.cost is not None]
+        return Usage(
+            self.tokens_in + other.tokens_in,
+            self.tokens_out + other.tokens_out,
+            self.seconds + other.seconds,
+            sum(known) if known else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a model said, raw. `stop` says why it ended: `end`, `length`, `filter` or `refusal`."""
+
+    text: str
+    stop: str = "end"
+    model: str = ""  # as the server calls it
+    usage: Usage = Usage()
+    spots: tuple[Spot, ...] = ()
+    structured: bool = False  # whether the server held the model to the schema
+    refused: tuple[str, ...] = ()  # options that the server would not take
+    cached: bool = False  # whether it came out of the store
+    key: str = ""  # its place in the store
+    rest: float = 0.0  # seconds for which the server wants no further question
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What an answer says: a score for each factor, where it stands in the text, and the reasons given."""
+
+    scores: Mapping[str, int]
+    starts: Mapping[str, int] = field(default_factory=dict)
+    whys: Mapping[str, str] = field(default_factory=dict)
+    summary: str = ""
+    checks: tuple[Check, ...] = ()
+    differences: tuple[tuple[str, str], ...] = ()
+    flags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """A protocol as data: what is asked, on which scale."""
+    """A protocol as data: on which scale, the judge's text word for word, what is asked, and how an answer is read."""
 
     name: str
     version: str
     scale: range
+    text: str
+    ask: Callable[[Sample, Callable[[Picture], Shown]], tuple[Part, ...]] = field(repr=False)
+    read: Callable[[str, Sample], Reading] = field(repr=False)  # raises UnreadableAnswer
+    schema: str = field(repr=False)  # of an answer in JSON, as JSON
+
+    def share(self, score: float) -> float:
+        """A score as a share of the scale, 0 to 1."""
+        return (score - self.scale[0]) / (self.scale[-1] - self.scale[0])
 
 
 # ---- the parts that can be exchanged -------------------------------------------------------------------------------
@@ -367,8 +533,30 @@ class Detector(Protocol):
         ...
 
 
+class Backend(Protocol):
+    """Asks a model. Its file in `backends` has `load(model, settings)`, which gives one.
+
+    One that answers in batches says in `slots` how many questions it likes to have under way.
+    """
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """What tells its answers from those of other models: goes into the store's key."""
+        ...
+
+    def ask(self, question: Question) -> Answer:
+        """The answer; ServerTrouble where asking again may help, Rejected where it won't."""
+        ...
+
+    def close(self) -> None:
+        """Let go of what it holds: connections, a model."""
+        ...
+
+
 class Judge(Protocol):
-    """Answers a sample."""
+    """Answers a sample. Its file in `judges` has `load(settings, rubric)`, which gives one."""
+
+    slots: int  # how many samples it likes to have under way at a time
 
     def judge(self, sample: Sample) -> Verdict:
         """The verdict on one sample."""

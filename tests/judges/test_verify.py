@@ -98,7 +98,7 @@ def test_a_wrong_prompt_gets_the_pairs_right_and_a_lower_score(
     kind, asked, outcome, words = claim
     check = next(each for each in verdict.checks if (each.kind, each.asked, each.outcome) == (kind, asked, outcome))
     assert words in check.found
-    assert verdict.score < judged(name, right).score
+    assert (verdict.score or 0) < (judged(name, right).score or 0)
     assert verdict.value < judged(name, right).value
     pairs = dict(verdict.differences)
     assert pairs, "a wrong prompt has a difference"
@@ -271,7 +271,7 @@ def test_what_nothing_else_can_check_is_guessed_at_and_marked() -> None:
     assert all("a guess" in check.found for check in guessed.checks if check.source == "matcher")
     open_ones = {check.asked for check in without.checks if check.outcome is Outcome.UNVERIFIABLE}
     assert marked <= open_ones
-    assert guessed.coverage > without.coverage
+    assert (guessed.coverage or 0) > (without.coverage or 1)
     assert (without.guessed, without.guesses) == (0, ())
     assert "pplcnet.pdmodel" in guessed.provenance["weights"]
     assert "pplcnet.pdmodel" not in without.provenance["weights"]
@@ -290,7 +290,7 @@ def test_an_empty_picture_shows_nothing(prompt: str) -> None:
 def test_rate_is_the_same_evidence_on_another_scale() -> None:
     good, bad = rate(scene("coffee"), "a red cup on a table"), rate(scene("coffee"), "a horse in a stable")
     assert (good.rubric, good.score, good.shares) == ("rate", 5, {"elements": 1, "relations": 1})
-    assert bad.score <= 2
+    assert bad.score in (1, 2)
     assert "horse" in bad.summary
     assert good.provenance["rubric"] == "rate/1"
     assert good.checks == judged("coffee", "a red cup on a table").checks

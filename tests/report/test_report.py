@@ -12,6 +12,7 @@ import pytest
 import onprompt
 from onprompt import Verdict, verify
 from onprompt.report import document, picture, terminal
+from onprompt.types import Answer, Factor
 from tests.conftest import photo
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
@@ -32,7 +33,13 @@ def keys(value: object) -> set[str]:
 def test_every_key_of_the_document_is_documented_and_every_documented_key_is_there() -> None:
     rows = re.findall(r"^\| (`.*?`) \|", (DOCS / "json.md").read_text(), flags=re.M)
     documented = set(re.findall(r"`(\w+)`", " ".join(rows)))
-    rated = replace(verdict(), rubric="rate", shares={"elements": 0.5, "relations": None})
+    rated = replace(
+        verdict(),
+        rubric="rate",
+        shares={"elements": 0.5, "relations": None},
+        factors={"score": Factor(4)},
+        answers=(Answer("Score: 4"),),
+    )
     assert keys(document.document(rated)) == documented
 
 

@@ -1,7 +1,5 @@
 """Whether a face smiles."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from PIL import Image
@@ -32,7 +30,7 @@ def test_with_the_mouth_pulled_down_the_smile_is_gone(settings: Settings) -> Non
     pixels = np.array(picture.pixels)
     mouth = slice(130, 165), slice(195, 255)
     pixels[mouth] = pixels[mouth][::-1]
-    smile = face.smile_of(replace(picture, pixels=pixels), one, settings)
+    smile = face.smile_of(load_picture(pixels, settings), one, settings)
     before = face.smile_of(picture, one, settings)
     assert smile is not None
     assert before is not None

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from onprompt.settings import Settings
-from onprompt.types import Box, Picture
+from onprompt.types import Box, Decoded, Picture
 from onprompt.vision import masks
 from onprompt.vision.image import load_picture
 from onprompt.vision.masks import ellipse, outline, pixels_inside
@@ -129,7 +129,7 @@ def test_the_smallest_ellipses_are_not_empty() -> None:
 def quarters() -> Picture:
     """Four pixels by four, each quarter of another level."""
     levels = np.kron(np.array([[10, 20], [30, 40]]), np.ones((2, 2))).astype(np.uint8)
-    return Picture(np.repeat(levels[:, :, None], 3, axis=2), (4, 4), "quarters", "")
+    return Picture("quarters", "", lambda: Decoded(np.repeat(levels[:, :, None], 3, axis=2), (4, 4)))
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,18 @@
 """The numbers of many pictures, computed by the package itself, so that training sees what the product will see."""
 
 import hashlib
+import os
 import random
 from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageOps
 
+from onprompt.engines.threads import in_order
 from onprompt.settings import load
 from onprompt.vision import backbone
 from onprompt.vision.image import load_picture
-from onprompt.vision.runtime import in_order
+from onprompt.vision.runtime import share_the_cores
 from onprompt.weights.cache import hashes
 
 SMALLEST, LARGEST = 0.75, 0.95  # side of a cut, in sides of the picture
@@ -28,7 +30,8 @@ def numbers(paths, variants=1, store=None):
         pixels = load_picture(varied(path, number), settings).pixels
         return backbone.numbers(backbone.shrunk(pixels), settings)[0].astype(np.float16)
 
-    found = list(in_order(of, [(path, number) for number in range(variants) for path in paths]))
+    work, cores = [(path, number) for number in range(variants) for path in paths], os.cpu_count() or 1
+    found = list(in_order(of, work, cores, begin=share_the_cores))
     found = np.stack(found).reshape(variants, len(paths), -1)
     if kept:
         np.save(kept, found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from onprompt.errors import UserError
 from onprompt.evidence.grade import weight, worth
 from onprompt.evidence.match import Match
 from onprompt.settings import Settings
@@ -13,20 +14,28 @@ from onprompt.types import Outcome, Verdict
 def lines(verdict: Verdict, settings: Settings, names: Sequence[str] = ()) -> Iterator[str]:
     """For each object, or those named, its checks and match_score; then the averages, the score and the value."""
     matches = matches_of(verdict)
+    presence, attributes = averages(verdict)
     for match in matches:
         if not names or match.thing.canonical in names:
             yield from of_one(match, verdict, settings)
     told = [match for match in matches if weight(match)]
     if not told:
-        yield f"nothing could be checked, so overall_presence_score is the prior, {verdict.presence:g}"
+        yield f"nothing could be checked, so overall_presence_score is the prior, {presence:g}"
     else:
-        yield f"overall_presence_score = {mean((weight(m), m.score(settings)) for m in told)} = {verdict.presence:.4f}"
+        yield f"overall_presence_score = {mean((weight(m), m.score(settings)) for m in told)} = {presence:.4f}"
     details = [check for match in matches if match.there for check in match.details]
     counted = [(check.weight, check.score) for check in details if check.outcome is not Outcome.UNVERIFIABLE]
     accuracy = mean(counted) if counted else "none could be checked, so 1"
-    yield f"attribute_accuracy = {accuracy} = {verdict.attribute_accuracy:.4f}"
+    yield f"attribute_accuracy = {accuracy} = {attributes:.4f}"
     yield f"score = {rule(verdict, settings)}"
     yield f"value = {value(verdict, told, settings)} = {verdict.value:.4f}"
+
+
+def averages(verdict: Verdict) -> tuple[float, float]:
+    """The seed's two measures, which only a judge that looks for evidence gives."""
+    if verdict.presence is None or verdict.attribute_accuracy is None:
+        raise UserError("only verdicts that stand on evidence can be explained")
+    return verdict.presence, verdict.attribute_accuracy
 
 
 def matches_of(verdict: Verdict) -> list[Match]:
@@ -73,11 +82,12 @@ def rule(verdict: Verdict, settings: Settings) -> str:
         (2, settings.presence_2, 0.0),
         (1, settings.presence_1, 0.0),
     )
-    for level, presence, attributes in levels:
-        if verdict.presence >= presence and verdict.attribute_accuracy >= attributes:
-            also = f", attribute_accuracy {verdict.attribute_accuracy:.2f} ≥ {attributes:g}" if attributes else ""
-            return f"({level}): overall_presence_score {verdict.presence:.2f} ≥ {presence:g}{also}"
-    return f"(0): overall_presence_score {verdict.presence:.2f} < {settings.presence_1:g}"
+    presence, accuracy = averages(verdict)
+    for level, least, attributes in levels:
+        if presence >= least and accuracy >= attributes:
+            also = f", attribute_accuracy {accuracy:.2f} ≥ {attributes:g}" if attributes else ""
+            return f"({level}): overall_presence_score {presence:.2f} ≥ {least:g}{also}"
+    return f"(0): overall_presence_score {presence:.2f} < {settings.presence_1:g}"
 
 
 def value(verdict: Verdict, told: Sequence[Match], settings: Settings) -> str:

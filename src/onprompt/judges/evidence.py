@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from onprompt.errors import PromptError
+from onprompt.errors import PromptError, UserError
 from onprompt.evidence import explain
 from onprompt.evidence.grade import Grade, grade
 from onprompt.evidence.guesses import Guess, disagrees, nobody, of_the_picture, whole_check
@@ -22,8 +23,8 @@ from onprompt.language.parser import parse
 from onprompt.language.spelling import mended
 from onprompt.rubrics.rate import RUBRIC as RATE
 from onprompt.rubrics.verify import RUBRIC as VERIFY
-from onprompt.settings import Settings
-from onprompt.types import Known, Name, Outcome, Picture, Rubric, Sample, Scene, Seen, Thing, Trait, Verdict
+from onprompt.settings import PRIVATE, Settings
+from onprompt.types import Known, Name, Outcome, Picture, Rubric, Sample, Scene, Seen, Sighting, Thing, Trait, Verdict
 from onprompt.vision.face import FILES as FACE_FILES
 from onprompt.vision.geometry import SIZE_WORDS
 from onprompt.vision.look import detector, look
@@ -52,14 +53,40 @@ MANY = 5  # of one name, from which a closer look is taken
 MEASURED = ("color", "action", "shape", "expression")
 
 
+def load(settings: Settings, rubric: Rubric) -> EvidenceJudge:
+    """The judge for a rubric that it can serve."""
+    if rubric.name not in (VERIFY.name, RATE.name):
+        raise UserError(f"the evidence judge can't serve {rubric.name} yet: name a model, such as openai/gpt-5.2")
+    return EvidenceJudge(settings, rubric)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What was asked for, what was seen, and what the one says of the other."""
+
+    scene: Scene
+    seen: Seen
+    lines: tuple[Sighting, ...]
+    whole: tuple[Trait, ...]
+    guess: Guess
+    fits: float | None  # the guess at the picture as a whole
+    matches: tuple[Match, ...]
+    empty: bool  # whether the picture shows nothing at all
+
+
 class EvidenceJudge:
     """Seed 000, steps 1 to 6, as a program."""
 
     def __init__(self, settings: Settings, rubric: Rubric = VERIFY) -> None:
         self.settings, self.rubric = settings, rubric
+        self.slots = os.cpu_count() or 1
 
     def judge(self, sample: Sample) -> Verdict:
         """The straight line from prompt and image to verdict."""
+        return self.verdict(sample, self.evidence(sample))
+
+    def evidence(self, sample: Sample) -> Evidence:
+        """Parse, look and match."""
         scene = weighed(parse(sample.prompt, self.settings), sample.major, self.settings)
         empty = shows_nothing(sample.picture)
         seen = nothing(scene) if empty else look(sample.picture, names(scene), self.settings, asked_closely(scene))
@@ -67,9 +94,15 @@ class EvidenceJudge:
         whole = self.measured(sample.picture, scene)
         guess, fits = (never, None) if empty else self.guesser(sample, scene)
         matches = match(scene, seen, lines, self.settings, guess)
+        return Evidence(scene, seen, lines, whole, guess, fits, matches, empty)
+
+    def verdict(self, sample: Sample, found: Evidence) -> Verdict:
+        """Grade and explain."""
+        scene, whole, matches, empty, fits = found.scene, found.whole, found.matches, found.empty, found.fits
         force = self.settings.model_copy(update={"prior": 0.0}) if empty else self.settings
         graded = grade(matches, force, fits)
         untrue = belied(scene, whole)
+        guesses = () if fits is None else (whole_check(sample.prompt, fits), *of_the_picture(scene, whole, found.guess))
         pairs = [explain.pair(each) for each in matches]
         marks = {
             **flags(scene, sample.picture, matches, graded, self.settings),
@@ -88,14 +121,14 @@ class EvidenceJudge:
             guessed=graded.guessed,
             flags=tuple(flag for flag, holds in marks.items() if holds),
             checks=tuple(check for each in matches for check in each.checks),
-            guesses=() if fits is None else (whole_check(sample.prompt, fits), *of_the_picture(scene, whole, guess)),
+            guesses=guesses,
             pairs=tuple(pairs),
             differences=(*(p for p, each in zip(pairs, matches, strict=True) if explain.differs(each)), *untrue),
             summary=explain.summary(matches, graded, scene, whole, empty),
             scene=scene,
             picture=sample.picture,
-            sightings=(*seen.sightings, *lines),
-            extras=explain.extras(scene, seen, matches, self.settings),
+            sightings=(*found.seen.sightings, *found.lines),
+            extras=explain.extras(scene, found.seen, matches, self.settings),
             provenance=provenance(sample.picture, bool(asked_closely(scene)), self.rubric, self.settings),
         )
         return rated(verdict, matches, force) if self.rubric is RATE else verdict
@@ -223,7 +256,7 @@ def provenance(picture: Picture, closely: bool, rubric: Rubric, settings: Settin
         "rubric": f"{rubric.name}/{rubric.version}",
         "judge": "evidence",
         "versions": versions(settings.detector),
-        "settings": settings.model_dump(mode="json", exclude={"home", "mirror"}) | {"detector": named},
+        "settings": settings.model_dump(mode="json", exclude=set(PRIVATE)) | {"detector": named},
         "weights": hashes(
             [
                 *detector(settings).files,

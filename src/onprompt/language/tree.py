@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import threading
 import warnings
 from collections.abc import Sequence
 from functools import cache
@@ -23,6 +24,9 @@ OURS = Path(__file__).with_name("model")
 UNTOKENIZED = "onprompt.untokenized.v1"
 WITHOUT_TOKENIZER = {"nlp": {"tokenizer": {"@tokenizers": UNTOKENIZED}}}  # whose rules take longer to load than ours
 UNUSED = ("ner", "textcat", "entity_linker", "tokenizer")  # sentences come as lists of words
+
+
+one_at_a_time = threading.Lock()  # spaCy makes no promise about threads, least of all while it is imported
 
 
 def spacy_alone() -> ModuleType:
@@ -59,11 +63,12 @@ def pipeline(name: str) -> Language:
 
 def trees(sentences: Sequence[Sequence[Unit]], name: str) -> list[list[Node]]:
     """The nodes of each sentence, linked."""
-    nlp = pipeline(name)
-    from spacy.tokens import Doc
+    with one_at_a_time:
+        nlp = pipeline(name)
+        from spacy.tokens import Doc
 
-    docs = [Doc(nlp.vocab, words=[unit.word for unit in units]) for units in sentences]
-    return [linked(doc, units) for doc, units in zip(nlp.pipe(docs), sentences, strict=True)]
+        docs = [Doc(nlp.vocab, words=[unit.word for unit in units]) for units in sentences]
+        return [linked(doc, units) for doc, units in zip(nlp.pipe(docs), sentences, strict=True)]
 
 
 def linked(doc: object, units: Sequence[Unit]) -> list[Node]:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from onprompt.types import Attribute, Box, Check, Edit, Picture, Scene, Sighting, Thing, Verdict, View
+from onprompt.types import Answer, Attribute, Box, Check, Edit, Factor, Picture, Scene, Sighting, Thing, Verdict, View
 
-VERSION, PARSED, SEEN = 3, "onprompt.parse/1", "onprompt.see/1"
+VERSION, PARSED, SEEN = 4, "onprompt.parse/1", "onprompt.see/1"
 
 
 def document(verdict: Verdict) -> dict[str, Any]:
     """The whole verdict."""
     picture = verdict.picture
-    sure = float(verdict.provenance["settings"]["low_confidence"])
+    sure = float(verdict.provenance["settings"].get("low_confidence", 0.0))
     return {
         "format": f"onprompt.{verdict.rubric}/{VERSION}",
         "image": picture.name,
@@ -21,11 +21,13 @@ def document(verdict: Verdict) -> dict[str, Any]:
         "prompt": verdict.scene.prompt,
         "score": verdict.score,
         "value": round(verdict.value, 4),
-        "overall_presence_score": round(verdict.presence, 4),
-        "attribute_accuracy": round(verdict.attribute_accuracy, 4),
-        "coverage": round(verdict.coverage, 4),
-        "guessed": round(verdict.guessed, 4),
-        **{f"{name}_shown": share if share is None else round(share, 4) for name, share in verdict.shares.items()},
+        "overall_presence_score": rounded(verdict.presence),
+        "attribute_accuracy": rounded(verdict.attribute_accuracy),
+        "coverage": rounded(verdict.coverage),
+        "guessed": rounded(verdict.guessed),
+        **{f"{name}_shown": rounded(share) for name, share in verdict.shares.items()},
+        "factors": {name: factor_entry(each) for name, each in verdict.factors.items()},
+        "yes": rounded(verdict.yes),
         "flags": list(verdict.flags),
         "summary": verdict.summary,
         "prompt_objects": scene_objects(verdict.scene),
@@ -36,7 +38,41 @@ def document(verdict: Verdict) -> dict[str, Any]:
         "extras": [sighting_entry(each, picture, sure) for each in verdict.extras],
         "checks": [check_entry(each, verdict) for each in verdict.checks],
         "guesses": [guess_entry(each) for each in verdict.guesses],
+        "answers": [answer_entry(each) for each in verdict.answers],
         "provenance": dict(verdict.provenance),
+    }
+
+
+def rounded(number: float | None) -> float | None:
+    """Four digits are enough."""
+    return None if number is None else round(number, 4)
+
+
+def factor_entry(factor: Factor) -> dict[str, Any]:
+    """One score of a model's."""
+    return {
+        "score": factor.score,
+        "justification": factor.why,
+        "expected": rounded(factor.expected),
+        "scores": list(factor.all),
+        "spread": rounded(factor.spread),
+    }
+
+
+def answer_entry(answer: Answer) -> dict[str, Any]:
+    """What a model said, raw, and what it took."""
+    return {
+        "text": answer.text,
+        "stop": answer.stop,
+        "model": answer.model,
+        "key": answer.key,
+        "cached": answer.cached,
+        "structured": answer.structured,
+        "refused_options": list(answer.refused),
+        "tokens_in": answer.usage.tokens_in,
+        "tokens_out": answer.usage.tokens_out,
+        "seconds": answer.usage.seconds,
+        "cost": answer.usage.cost,
     }
 
 
@@ -151,7 +187,7 @@ def check_entry(check: Check, verdict: Verdict) -> dict[str, Any]:
     picture = verdict.picture
     return {
         "kind": check.kind,
-        "object": check.thing,
+        "object": check.thing if check.thing >= 0 else None,
         "asked": check.asked,
         "found": check.found,
         "outcome": check.outcome.value,

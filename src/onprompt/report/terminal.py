@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from onprompt.types import Check, Edit, Outcome, Scene, Sighting, Thing, Verdict, View
+from onprompt.types import Check, Edit, Factor, Outcome, Scene, Sighting, Thing, Verdict, View
 
 STYLES = {
     Outcome.MATCHED: "green",
@@ -24,11 +24,13 @@ Line = tuple[str, str]  # text, style
 
 def lines(verdict: Verdict) -> Iterator[Line]:
     """The report, line by line."""
-    yield "Prompt asks for", "bold"
-    yield from ((f"  {line}", "") for line in scene_lines(verdict.scene))
-    yield "Image shows", "bold"
-    yield from ((f"  {line}", "") for line in image_lines(verdict))
-    yield "Asked → found", "bold"
+    if verdict.presence is not None:
+        yield "Prompt asks for", "bold"
+        yield from ((f"  {line}", "") for line in scene_lines(verdict.scene))
+        yield "Image shows", "bold"
+        yield from ((f"  {line}", "") for line in image_lines(verdict))
+    if verdict.pairs:
+        yield "Asked → found", "bold"
     for index, (asked, found) in enumerate(verdict.pairs):
         yield f"  ({asked!r}, {found!r})", STYLES[worst(verdict, index)]
     if verdict.guesses:
@@ -63,10 +65,44 @@ def view_lines(view: View, sure: float, faint: float) -> Iterator[str]:
 
 def figures(verdict: Verdict) -> str:
     """The numbers behind the score, and the flags."""
-    numbers = {"presence": verdict.presence, "attributes": verdict.attribute_accuracy, "value": verdict.value}
-    parts = [f"{name} {number:.2f}" for name, number in numbers.items()]
-    parts.append(f"coverage {verdict.coverage:.2f}" + (f" ({verdict.guessed:.2f} guessed)" if verdict.guessed else ""))
-    return ", ".join([*parts, *([f"flags: {' '.join(verdict.flags)}"] if verdict.flags else [])])
+    numbers = {
+        "presence": verdict.presence,
+        "attributes": verdict.attribute_accuracy,
+        "value": verdict.value,
+        "yes": verdict.yes,
+        "coverage": verdict.coverage,
+    }
+    parts = [f"{name} {number:.2f}" for name, number in numbers.items() if number is not None]
+    parts[-1] += f" ({verdict.guessed:.2f} guessed)" if verdict.guessed else ""
+    parts += [finer for each in verdict.factors.values() if (finer := finer_words(each))]
+    return ", ".join([*parts, *bill(verdict), *([f"flags: {' '.join(verdict.flags)}"] if verdict.flags else [])])
+
+
+def factor_lines(verdict: Verdict) -> Iterator[str]:
+    """Each factor with its score and its reason, then what lies behind them."""
+    for name, factor in verdict.factors.items():
+        finer = finer_words(factor)
+        yield f"{name}: {factor.score}{f' ({finer})' if finer else ''}. {factor.why}"
+    flags = [f"flags: {' '.join(verdict.flags)}"] if verdict.flags else []
+    yield ", ".join([f"value {verdict.value:.2f}", *bill(verdict), *flags])
+
+
+def finer_words(factor: Factor) -> str:
+    """`expected 3.82, scores 4 4 3`: what is known beyond the score."""
+    expected = [] if factor.expected is None else [f"expected {factor.expected:.2f}"]
+    several = [f"scores {' '.join(map(str, factor.all))}"] if len(factor.all) > 1 else []
+    return ", ".join([*expected, *several])
+
+
+def bill(verdict: Verdict) -> list[str]:
+    """What the model's answers took."""
+    if not verdict.answers:
+        return []
+    if all(answer.cached for answer in verdict.answers):
+        return ["asked before, nothing paid"]
+    usage = verdict.usage
+    money = "" if usage.cost is None else f", {usage.cost:.4f} US dollars"
+    return [f"{usage.tokens_in:,} tokens in and {usage.tokens_out:,} out{money}"]
 
 
 def scene_lines(scene: Scene) -> Iterator[str]:
@@ -120,5 +156,6 @@ def sighting_line(sighting: Sighting) -> str:
 
 def worst(verdict: Verdict, index: int) -> Outcome:
     """The outcome that gives an object's line its colour; grey is left for what could not be checked at all."""
-    outcomes = {check.outcome for check in verdict.checks if check.thing == index}
+    mine = [check for check in verdict.checks if check.thing == index]
+    outcomes = {check.outcome for check in mine or verdict.checks[index : index + 1]}
     return next((outcome for outcome in WORST_FIRST if outcome in outcomes), Outcome.UNVERIFIABLE)

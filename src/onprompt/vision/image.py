@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +15,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 
 from onprompt.errors import ImageError
 from onprompt.settings import Settings
-from onprompt.types import Picture
+from onprompt.types import Decoded, Picture, Shown
 
 Source = str | Path | bytes | Image.Image | NDArray[np.uint8]
 # What people have. Formats that Pillow hands to another program, such as EPS, stay out.
@@ -26,17 +28,39 @@ warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the limit is 
 
 def load_picture(source: Source, settings: Settings, frame: int = 0) -> Picture:
     """Read, turn, convert and scale. What can't be read is an ImageError that says why."""
+    picture = name_picture(source, settings, frame)
+    _ = picture.decoded
+    return picture
+
+
+def name_picture(source: Source, settings: Settings, frame: int = 0) -> Picture:
+    """A picture that is decoded when it is first looked at: whether it can be is not known before."""
     name = str(source) if isinstance(source, str | Path) else "the picture"
-    data, image = opened(source, name)
+    data, given = taken(source, name)
+    return Picture(name, hashlib.sha256(data).hexdigest(), partial(decoded, given, name, settings, frame), frame)
+
+
+def decoded(given: bytes | Image.Image, name: str, settings: Settings, frame: int) -> Decoded:
+    """The pixels of a file or of a picture in memory."""
+    image = opened(given, name)
     try:
-        return prepared(image, data, name, settings, frame)
+        return prepared(image, name, settings, frame)
     except ImageError:
         raise
     except Exception as error:  # decoders raise whatever they like on damaged files
         raise ImageError(f"{name} can't be read to its end: {error or type(error).__name__}") from error
 
 
-def prepared(image: Image.Image, data: bytes, name: str, settings: Settings, frame: int) -> Picture:
+def encoded(shown: Shown) -> bytes:
+    """A picture as it is sent to a model."""
+    image = Image.fromarray(shown.picture.pixels)
+    image.thumbnail((shown.side, shown.side), Image.Resampling.LANCZOS)
+    file = io.BytesIO()
+    image.save(file, shown.format.upper(), quality=shown.quality, subsampling=0)  # PNG ignores both
+    return file.getvalue()
+
+
+def prepared(image: Image.Image, name: str, settings: Settings, frame: int) -> Decoded:
     """One frame, upright, RGB, no longer than `max_side`."""
     notes = choose_frame(image, frame, name)
     width, height = image.size
@@ -52,11 +76,11 @@ def prepared(image: Image.Image, data: bytes, name: str, settings: Settings, fra
     turned = (height, width) if (image.width > image.height) != (width > height) else (width, height)
     image = to_rgb(image)
     image.thumbnail((settings.max_side, settings.max_side), Image.Resampling.BILINEAR, reducing_gap=1.5)
-    return Picture(np.asarray(image, dtype=np.uint8), turned, name, hashlib.sha256(data).hexdigest(), notes)
+    return Decoded(np.asarray(image, dtype=np.uint8), turned, notes)
 
 
-def opened(source: Source, name: str) -> tuple[bytes, Image.Image]:
-    """The bytes that identify the picture, and the picture, not yet decoded."""
+def taken(source: Source, name: str) -> tuple[bytes, bytes | Image.Image]:
+    """The bytes that identify a picture, and what it is decoded from."""
     if isinstance(source, str) and source.startswith(("http://", "https://")):
         raise ImageError(f"{name} is an address: fetch it first, pictures are read from files")
     if not name:
@@ -66,16 +90,31 @@ def opened(source: Source, name: str) -> tuple[bytes, Image.Image]:
             source = Image.fromarray(source)
         if isinstance(source, Image.Image):
             return f"{source.mode} {source.size}".encode() + source.tobytes(), source.copy()
-        data = source if isinstance(source, bytes) else Path(source).read_bytes()
-        if not data:
-            raise ImageError(f"{name} is empty (0 bytes)")
-        return data, Image.open(io.BytesIO(data), formats=FORMATS)
+        data = source if isinstance(source, bytes) else contents(source)
+    except Exception as error:
+        raise ImageError(f"{name} can't be opened: {getattr(error, 'strerror', None) or error}") from error
+    if not data:
+        raise ImageError(f"{name} is empty (0 bytes)")
+    return data, data
+
+
+def contents(path: str | Path) -> bytes:
+    """The bytes of a file."""
+    # Half the time of Path.read_bytes, which counts for small files; a number would be a file that is open already.
+    with open(os.fspath(path), "rb") as file:  # noqa: PTH123
+        return file.read()
+
+
+def opened(given: bytes | Image.Image, name: str) -> Image.Image:
+    """The picture, not yet decoded."""
+    if isinstance(given, Image.Image):
+        return given
+    try:
+        return Image.open(io.BytesIO(given), formats=FORMATS)
     except UnidentifiedImageError as error:
         raise ImageError(f"{name} is not a picture in a format that can be read ({', '.join(FORMATS)})") from error
     except Image.DecompressionBombError as error:
         raise ImageError(f"{name} is far too large to open safely: {error}") from error
-    except ImageError:
-        raise
     except Exception as error:
         raise ImageError(f"{name} can't be opened: {getattr(error, 'strerror', None) or error}") from error
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from functools import cache, cached_property, wraps
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,7 +14,6 @@ import openvino as ov
 from numpy.typing import NDArray
 
 PRECISE = {"INFERENCE_PRECISION_HINT": "f32"}
-Given = TypeVar("Given")
 Made = TypeVar("Made")
 
 
@@ -42,19 +39,6 @@ here = threading.local()
 def share_the_cores() -> None:
     """From now on this thread is one of several that run networks: each gets a core, not all of them."""
     here.among_many = True
-
-
-def in_order(work: Callable[[Given], Made], items: Iterable[Given]) -> Iterator[Made]:
-    """What `work` makes of each item, in their order, by a few threads that never run far ahead of who takes it."""
-    ahead = os.cpu_count() or 1
-    with ThreadPoolExecutor(ahead, initializer=share_the_cores) as pool:
-        under_way: deque[Future[Made]] = deque()
-        for item in items:
-            under_way.append(pool.submit(work, item))
-            if len(under_way) > ahead:
-                yield under_way.popleft().result()
-        while under_way:
-            yield under_way.popleft().result()
 
 
 def once(make: Callable[[Path], Made]) -> Callable[[Path], Made]:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from onprompt.errors import NotFetched, UntrustedFile
 
-WANTED = ("*.json", "*.txt", "*.model", "model*.safetensors")  # neither programs nor pickles, which could run some
+# Neither programs nor pickles, which could run some; a chat's template runs in a sandbox of transformers'.
+WANTED = ("*.json", "*.txt", "*.jinja", "*.model", "model*.safetensors")
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 
 

@@ -1,0 +1,1 @@
+"""How a model is asked: with patience, within a budget, and never twice."""

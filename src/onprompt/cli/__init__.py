@@ -1,0 +1,30 @@
+"""The command line. A command is a few lines that call the API; results go to standard output, the rest to error."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import typer
+
+from onprompt.cli import judging, looking, models, probing
+from onprompt.cli.app import app
+from onprompt.errors import OnpromptError
+
+__all__ = ["app", "judging", "looking", "main", "models", "probing"]
+
+
+def main() -> None:
+    """Run the command; what goes wrong on purpose is one clear message and an exit code, never a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that has no → shows ? instead of failing
+    try:
+        app()
+    except OnpromptError as error:
+        typer.echo(f"onprompt: {error}", err=True)
+        sys.exit(error.exit_code)
+    except OSError as error:  # standard output can't be written
+        sys.exit(f"onprompt: {error.strerror or error}")
+    except KeyboardInterrupt:
+        sys.exit(130)

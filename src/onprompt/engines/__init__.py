@@ -1,0 +1,1 @@
+"""What keeps many questions under way, one file each."""

@@ -1,0 +1,374 @@
+"""The judge that asks a model, over real HTTP: what servers do wrong, and that no score is ever made up."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pydantic import SecretStr
+
+import onprompt
+from onprompt import api
+from onprompt.asking.asker import asker, close_all
+from onprompt.errors import BudgetSpent, ImageError, PromptError, Rejected, ServerTrouble, UserError
+from onprompt.judges.vlm import sha256
+from onprompt.rubrics.verify import RUBRIC
+from onprompt.settings import Settings
+from onprompt.types import Outcome, Verdict
+from tests.backends.server import KEY, Received, Reply, Scripted, Step
+from tests.backends.test_openai import completion, token
+
+PIXELS = np.full((20, 30, 3), 128, dtype=np.uint8)
+GOOD = 'Step 1: ["a cat", "a hat"]\nStep 2: ["a cat"]\nStep 3&4: [(\'a hat\', \'MISSING\')]\nStep 5: **(2)**'
+WHY = "The instruction requested a red car and the edited image clearly shows a red car in the very same place."
+
+
+def factors(name: str, *scores: object, why: str = WHY) -> str:
+    three = ("alignment", "completeness", "plausibility")
+    results = {each: {"score": score, "justification": why} for each, score in zip(three, scores, strict=True)}
+    return json.dumps({"image_id": name, "online_factor_results": results})
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Callable[..., tuple[Settings, list[Received]]]]:
+    """Settings for a server that answers by a script, and its requests."""
+    servers: list[Scripted] = []
+
+    def start(*script: Step, **settings: Any) -> tuple[Settings, list[Received]]:
+        server = Scripted(*script)
+        servers.append(server.__enter__())
+        usual = {"judge": "vlm", "model": "openai/test", "base_url": server.url, "api_key": SecretStr(KEY)}
+        quick = {"answers": tmp_path / "answers.sqlite", "timeout": 5.0, "backoff": 0.01, "retries": 2}
+        return Settings(**{**usual, **quick, **settings}), server.requests
+
+    yield start
+    close_all()
+    for server in servers:
+        server.__exit__()
+
+
+Serve = Callable[..., tuple[Settings, list[Received]]]
+
+
+def test_a_verdict_with_what_the_model_listed(serve: Serve) -> None:
+    settings, requests = serve(Reply(completion(GOOD)))
+    verdict = onprompt.verify(PIXELS, "a cat in a hat", settings=settings)
+    assert (verdict.score, verdict.value, verdict.flags) == (2, 0.5, ())
+    assert [(check.asked, check.outcome) for check in verdict.checks] == [
+        ("a cat", Outcome.MATCHED),
+        ("a hat", Outcome.MISSING),
+    ]
+    assert verdict.differences == (("a hat", "MISSING"),)
+    assert verdict.usage.tokens_in == 1200
+    text, image = requests[0].json["messages"][0]["content"]
+    assert text["text"].endswith('(4)\n\nInput Prompt: "a cat in a hat"')
+    assert image["type"] == "image_url"
+    assert verdict.provenance["rubric_sha256"] == sha256(RUBRIC.text)
+    assert verdict.provenance["settings"]["send_side"] == 1024
+
+
+def test_a_rating(serve: Serve) -> None:
+    settings, requests = serve(Reply(completion("Reasoning: All is there.\nScore: 5")))
+    verdict = onprompt.rate(PIXELS, "a cat", settings=settings)
+    assert (verdict.score, verdict.value, verdict.summary) == (5, 1.0, "All is there.")
+    image, text = requests[0].json["messages"][0]["content"]
+    assert (image["type"], text["text"][-18:]) == ("image_url", "User prompt: a cat")
+    assert "magnifying glass" in text["text"]
+
+
+def test_a_rating_without_the_examples(serve: Serve) -> None:
+    settings, requests = serve(Reply(completion("Reasoning: All.\nScore: 5")), rate_examples=False)
+    verdict = onprompt.rate(PIXELS, "a cat", settings=settings)
+    assert "magnifying glass" not in requests[0].json["messages"][0]["content"][1]["text"]
+    assert verdict.provenance["rubric"] == "rate/1-plain"
+
+
+def test_an_edit(serve: Serve) -> None:
+    settings, requests = serve(Reply(completion(f"```json\n{factors('x1', 6, 7, 4)}\n```")))
+    verdict = onprompt.edit(PIXELS, PIXELS + 9, "make it red", mask=PIXELS, id="x1", settings=settings)
+    assert verdict.score is None
+    assert {name: each.score for name, each in verdict.factors.items()} == {
+        "alignment": 6,
+        "completeness": 7,
+        "plausibility": 4,
+    }
+    assert verdict.value == pytest.approx((5 / 6 + 1 + 3 / 6) / 3)
+    assert verdict.flags == ("mask_not_used",)
+    kinds = [part["type"] for part in requests[0].json["messages"][0]["content"]]
+    assert kinds == ["text", "image_url", "text", "image_url", "text"]
+    last = requests[0].json["messages"][0]["content"][-1]["text"]
+    assert '[text instruction] "make it red"' in last
+    assert last.endswith('image_id: "x1"')
+
+
+def test_an_edit_in_structured_form_is_the_same(serve: Serve) -> None:
+    settings, requests = serve(Reply(completion(factors("x1", 6, 7, 4))))
+    verdict = onprompt.edit(PIXELS, PIXELS, "make it red", id="x1", settings=settings)
+    assert verdict.answers[0].structured
+    assert requests[0].json["response_format"]["json_schema"]["strict"] is True
+    plainly, requests = serve(Reply(completion(factors("x1", 6, 7, 4))), structured=False)
+    assert onprompt.edit(PIXELS, PIXELS, "make it red", id="x1", settings=plainly).factors == verdict.factors
+    assert "response_format" not in requests[0].json
+
+
+UNREADABLE = {
+    "refusal": completion("I'm sorry, but I can't help with that."),
+    "content_filter": completion("", "content_filter"),
+    "truncated": completion("Step 1: the score is (4) of", "length"),
+    "empty": completion(""),
+    "off_scale": completion("(7)"),
+    "no_score": completion("(4"),
+}
+
+
+@pytest.mark.parametrize("kind", UNREADABLE)
+def test_what_can_not_be_read_is_asked_once_more_and_then_an_error(serve: Serve, kind: str) -> None:
+    settings, requests = serve(Reply(UNREADABLE[kind]))
+    with pytest.raises(onprompt.UnreadableAnswer) as caught:
+        onprompt.verify(PIXELS, "a cat", settings=settings)
+    assert caught.value.kind == kind
+    assert caught.value.text == UNREADABLE[kind]["choices"][0]["message"]["content"]
+    assert len(requests) == 2
+    assert caught.value.reason in json.dumps(requests[1].json["messages"])
+    assert asker(settings).answers.outcomes() == {kind: 2}
+
+
+@pytest.mark.parametrize("kind", UNREADABLE)
+def test_a_second_answer_that_can_be_read_counts(serve: Serve, kind: str) -> None:
+    settings, requests = serve(Reply(UNREADABLE[kind]), Reply(completion("(3)")))
+    verdict = onprompt.verify(PIXELS, "a cat", settings=settings)
+    assert (verdict.score, verdict.flags, len(verdict.answers)) == (3, ("asked_again",), 2)
+    assert len(requests) == 2
+
+
+def test_two_scores_in_one_answer(serve: Serve) -> None:
+    settings, _ = serve(Reply(completion("Reasoning: Good.\nScore: 4\nScore: 5")))
+    with pytest.raises(onprompt.UnreadableAnswer) as caught:
+        onprompt.rate(PIXELS, "a cat", settings=settings)
+    assert caught.value.kind == "two_scores"
+
+
+SENSIBLE = completion("(3)")
+TROUBLE = {
+    "429": Reply({"error": {"message": "slow down"}}, 429),
+    "429 with Retry-After": Reply({"error": {"message": "slow down"}}, 429, {"retry-after": "0.05"}),
+    "500": Reply("oops", 500),
+    "502": Reply("<html>Bad gateway</html>", 502),
+    "reset": Reply(SENSIBLE, reset_after=20),
+    "malformed": Reply('{"choices": [', headers={"content-type": "application/json"}),
+    "wrong schema": Reply({"answer": "(4)"}),
+    "a page": Reply("<html>(4)</html>"),
+}
+
+
+@pytest.mark.parametrize("trouble", TROUBLE)
+def test_trouble_that_passes_is_waited_out(serve: Serve, trouble: str) -> None:
+    settings, requests = serve(TROUBLE[trouble], TROUBLE[trouble], Reply(SENSIBLE))
+    assert onprompt.verify(PIXELS, "a cat", settings=settings).score == 3
+    assert len(requests) == 3
+
+
+@pytest.mark.parametrize("trouble", TROUBLE)
+def test_trouble_that_stays_is_an_error_and_no_score(serve: Serve, trouble: str) -> None:
+    settings, requests = serve(TROUBLE[trouble])
+    with pytest.raises(ServerTrouble, match="after 3 tries"):
+        onprompt.verify(PIXELS, "a cat", settings=settings)
+    assert len(requests) == 3
+    assert asker(settings).answers.outcomes() == {}
+
+
+def test_a_stall_is_given_up(serve: Serve) -> None:
+    settings, requests = serve(Reply(SENSIBLE, delay=30), timeout=0.2, retries=1)
+    with pytest.raises(ServerTrouble, match="in time"):
+        onprompt.verify(PIXELS, "a cat", settings=settings)
+    assert len(requests) == 2
+
+
+def test_a_wrong_key_is_not_tried_again(serve: Serve) -> None:
+    settings, requests = serve(Reply({"error": {"message": f"wrong key {KEY}"}}, 401))
+    with pytest.raises(Rejected, match="is the key right"):
+        onprompt.verify(PIXELS, "a cat", settings=settings)
+    assert len(requests) == 1
+
+
+def test_a_large_answer_is_kept_and_read(serve: Serve) -> None:
+    text = "It is a cat. " * 80_000 + "(4)"
+    settings, _ = serve(Reply(completion(text)))
+    verdict = onprompt.verify(PIXELS, "a cat", settings=settings)
+    assert (verdict.score, verdict.answers[0].text) == (4, text)
+
+
+def test_the_same_question_is_never_paid_for_twice(serve: Serve) -> None:
+    settings, requests = serve(Reply(completion(GOOD)))
+    first = onprompt.verify(PIXELS, "a cat in a hat", settings=settings)
+    close_all()  # as another process would
+    second = onprompt.verify(PIXELS, "a cat in a hat", settings=settings)
+    assert len(requests) == 1
+    assert (second.score, second.checks, second.answers[0].cached) == (first.score, first.checks, True)
+    assert second.usage.tokens_in == 0
+    for changed in ({"send_side": 64}, {"temperature": 0.5}, {"answer_tokens": 99}, {"reuse_answers": False}):
+        onprompt.verify(PIXELS, "a cat in a hat", settings=settings.model_copy(update=changed))
+    onprompt.verify(PIXELS + 1, "a cat in a hat", settings=settings)
+    onprompt.verify(PIXELS, "a cat in a hut", settings=settings)
+    assert len(requests) == 7
+
+
+def test_the_same_question_at_the_same_time_is_asked_once(serve: Serve) -> None:
+    settings, requests = serve(Reply(completion(GOOD), delay=0.2))
+    items = [{"image": PIXELS, "prompt": "a cat"}] * 8
+    found = list(onprompt.judge_many("verify", items, settings=settings))
+    assert [each.score for each in found if isinstance(each, Verdict)] == [2] * 8
+    assert len(requests) == 1
+
+
+def test_repeats_have_a_spread(serve: Serve) -> None:
+    settings, requests = serve(*(Reply(completion(f"({each})")) for each in (4, 2, 3, 4)), repeats=4)
+    verdict = onprompt.verify(PIXELS, "a cat", settings=settings)
+    assert (verdict.score, verdict.factors["score"].all) == (3, (4, 2, 3, 4))
+    assert verdict.factors["score"].spread == pytest.approx(0.957, abs=1e-3)
+    assert verdict.value == pytest.approx(13 / 16)
+    assert {each.json["temperature"] for each in requests} == {1.0}
+
+
+def test_repeats_that_can_not_be_read_are_left_out_and_flagged(serve: Serve) -> None:
+    bad = Reply(completion("no idea"))
+    settings, _ = serve(Reply(completion("(4)")), bad, bad, Reply(completion("(2)")), repeats=3)
+    verdict = onprompt.verify(PIXELS, "a cat", settings=settings)
+    assert verdict.factors["score"].all == (4, 2)
+    assert "some_answers_unreadable" in verdict.flags
+
+
+def test_the_expected_score_stands_beside_the_sampled_one(serve: Serve) -> None:
+    tokens = [token("(", 0.9), token("4", 0.6, **{"3": 0.4}), token(")", 0.9)]
+    settings, _ = serve(Reply(completion("(4)", logprobs={"content": tokens})))
+    verdict = onprompt.verify(PIXELS, "a cat", settings=settings)
+    assert (verdict.score, verdict.factors["score"].expected) == (4, 3.6)
+    assert verdict.value == pytest.approx(0.9)
+
+
+def test_the_chance_of_a_yes_is_an_extra(serve: Serve) -> None:
+    tokens = [token("Yes", 0.6, No=0.2)]
+
+    def answer(request: Received) -> Reply:
+        asked = request.json["messages"][0]["content"][-1].get("text", "")
+        return Reply(completion("Yes", logprobs={"content": tokens}) if "yes or no" in asked else SENSIBLE)
+
+    settings, requests = serve(answer, yes_no=True)
+    verdict = onprompt.verify(PIXELS, "a cat", settings=settings)
+    assert (verdict.score, verdict.yes, len(requests)) == (3, 0.75, 2)
+
+
+def test_a_model_without_probabilities_works_all_the_same(serve: Serve) -> None:
+    settings, _ = serve(Reply(SENSIBLE), yes_no=True)
+    verdict = onprompt.verify(PIXELS, "a cat", settings=settings)
+    assert (verdict.score, verdict.yes, verdict.factors["score"].expected) == (3, None, None)
+
+
+def test_a_bad_one_costs_no_other(serve: Serve, tmp_path: Path) -> None:
+    (tmp_path / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    settings, _ = serve(Reply(SENSIBLE))
+    items = [
+        {"image": PIXELS, "prompt": "a cat"},
+        {"image": tmp_path / "broken.png", "prompt": "a cat"},
+        {"image": PIXELS, "prompt": "  "},
+        {"image": PIXELS, "prompt": "a dog"},
+    ]
+    found = list(onprompt.judge_many("verify", items, settings=settings))
+    assert [type(each) for each in found] == [Verdict, ImageError, PromptError, Verdict]
+
+
+def test_a_budget_stops_cleanly(serve: Serve) -> None:
+    price = {"price_in": 1.0, "price_out": 10.0}  # an answer of 1,200 and 34 tokens costs .00154
+    settings, requests = serve(Reply(SENSIBLE), budget=0.012, concurrency=4, **price)
+    items = [{"image": PIXELS, "prompt": f"{number} cats"} for number in range(30)]
+    found = list(onprompt.judge_many("verify", items, settings=settings))
+    paid = [each for each in found if isinstance(each, Verdict)]
+    assert len(paid) == len(requests)
+    assert all(isinstance(each, BudgetSpent) for each in found if not isinstance(each, Verdict))
+    spent = sum(each.usage.cost or 0 for each in paid)
+    assert spent == pytest.approx(0.00154 * len(paid))
+    assert 0 < spent <= 0.012
+
+
+def test_a_budget_needs_a_price(serve: Serve) -> None:
+    settings, _ = serve(Reply(SENSIBLE), budget=1.0)
+    with pytest.raises(UserError, match="price"):
+        onprompt.verify(PIXELS, "a cat", settings=settings)
+
+
+def test_a_plan_asks_nothing(serve: Serve) -> None:
+    settings, requests = serve(Reply(SENSIBLE), price_in=2.0, price_out=8.0, repeats=3)
+    items = [{"image": PIXELS, "prompt": "a cat"}]
+    plan = api.plan("verify", items, settings=settings)
+    assert (plan.calls, plan.known, requests) == (3, 0, [])
+    assert plan.usage.tokens_in > 3 * 1500
+    assert plan.usage.cost == pytest.approx((2 * plan.usage.tokens_in + 8 * plan.usage.tokens_out) / 1e6)
+    list(onprompt.judge_many("verify", items, settings=settings))
+    again = api.plan("verify", items, settings=settings)
+    assert (again.calls, again.known) == (0, 3)
+
+
+def test_the_key_is_nowhere(serve: Serve, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    echo = Reply(completion(f"Your key is {KEY}. (3)"))
+    settings, _ = serve(Reply(f"{KEY}", 500), echo, record=tmp_path / "record.jsonl")
+    verdict = onprompt.verify(PIXELS, "a cat", settings=settings)
+    from onprompt.report.document import document
+
+    told = [repr(verdict), json.dumps(document(verdict)), repr(settings), str(settings), *capsys.readouterr()]
+    asker(settings).answers.base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    told += [path.read_bytes().decode("latin-1") for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(told) > 6
+    assert not any(KEY in each for each in told)
+    assert "Your key is [key]" in verdict.answers[0].text
+
+
+def test_recorded_answers_can_be_replayed(serve: Serve, tmp_path: Path) -> None:
+    record = tmp_path / "record.jsonl"
+    settings, _ = serve(Reply(completion("no idea")), Reply(completion(GOOD)), record=record)
+    verdict = onprompt.verify(PIXELS, "a cat in a hat", settings=settings)
+    replayed = Settings(judge="vlm", model=f"replay/{record}", answers=tmp_path / "others.sqlite")
+    again = onprompt.verify(PIXELS, "a cat in a hat", settings=replayed)
+    assert (again.score, again.flags, again.differences) == (verdict.score, verdict.flags, verdict.differences)
+    with pytest.raises(Rejected, match=r"record\.jsonl has no answer"):
+        onprompt.verify(PIXELS, "another prompt", settings=replayed)
+
+
+def test_every_answer_is_in_the_store_with_what_became_of_it(serve: Serve) -> None:
+    settings, _ = serve(Reply(completion("no idea")), Reply(completion(GOOD)))
+    onprompt.verify(PIXELS, "a cat", settings=settings)
+    with sqlite3.connect(settings.answers) as base:
+        rows = base.execute("SELECT outcome, json_extract(answer, '$.text') FROM answers ORDER BY created").fetchall()
+    base.close()
+    assert rows == [("no_score", "no idea"), ("read", GOOD)]
+
+
+def test_a_server_that_is_down_is_left_alone(serve: Serve) -> None:
+    settings, requests = serve(
+        Reply("down", 500), concurrency=2, retries=1, breaker_failures=4, breaker_pause=60.0, backoff=0.0
+    )
+    items = [{"image": PIXELS, "prompt": f"{number} cats"} for number in range(40)]
+    found = list(onprompt.judge_many("verify", items, settings=settings))
+    assert all(isinstance(each, ServerTrouble) for each in found)
+    assert len(requests) <= 6
+    assert "not asked" in str(found[-1])
+
+
+def test_many_questions_are_under_way_at_a_time_and_none_twice(serve: Serve) -> None:
+    settings, requests = serve(Reply(SENSIBLE, delay=0.2), concurrency=32)
+    items = [{"image": PIXELS, "prompt": f"{number} cats"} for number in range(128)]
+    start = time.monotonic()
+    found = list(onprompt.judge_many("verify", items, settings=settings))
+    first = time.monotonic() - start
+    assert all(isinstance(each, Verdict) for each in found)
+    assert first < 0.25 * 128 * 0.2, "one after the other it would take 26 s, 32 at a time .8 s"
+    start = time.monotonic()
+    again = list(onprompt.judge_many("verify", items, settings=settings))
+    assert time.monotonic() - start < first / 4
+    assert [each.score for each in again if isinstance(each, Verdict)] == [3] * 128
+    assert len(requests) == 128

@@ -1,0 +1,412 @@
+"""Answers as models write them, and what has to be read out of each; the questions, word for word."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from onprompt.errors import UnreadableAnswer
+from onprompt.reading import read
+from onprompt.rubrics import edit, rate, text, verify
+from onprompt.types import Answer, Decoded, Part, Picture, Rubric, Sample, Shown
+
+HERE = Path(__file__).parent
+RUBRICS = {each.name: each for each in (verify.RUBRIC, rate.RUBRIC, edit.RUBRIC)}
+
+
+def unseen() -> Decoded:
+    """No pixels: neither asking nor reading needs a look at them."""
+    raise AssertionError
+
+
+PICTURE = Picture("after.png", "a" * 64, unseen)
+BEFORE = Picture("before.png", "b" * 64, unseen)
+SAMPLE = Sample("case-17", "make the woman's hat red", PICTURE, before=BEFORE)
+SHA256 = {
+    "verify-1": "d18f92e2bd696785c04785f2f2ff532d00abe922b7078ebd753e1a37fce7de7a",
+    "rate-1": "df21143e377e78d7c3a973c3cb73b7e40130bfc2009268f36e211fcc1a5fad11",
+    "edit-1": "62587b18a0ff0bf67a0e0c2b31cb9d15c6be8116ae0865152eba23098b00521c",
+}
+LONG = 1_000_000  # characters
+SHORT = 10_000  # enough for a time that grows with the square to show
+SOON = 0.9  # seconds for an answer that long, on a machine with other things to do
+FRAGMENTS = (
+    *("(", ")", "[", "]", "{", "}", "*", ":", '"', "'", ",", ".", "/", "-", "\\", "\n", " ", "`", "```", "```json\n"),
+    *"0123456789",
+    *(
+        "Score",
+        "Reasoning",
+        "Score: ",
+        "Reasoning: ",
+        "Step 1",
+        "\nStep 3&4: ",
+        "\nStep 5",
+        "(4)",
+        "(2",
+        "４",
+        "٣",
+        "−",
+    ),
+    *(
+        "MISSING",
+        "“",
+        "”",
+        "‘",
+        "’",
+        "：",
+        "（",
+        "）",
+        "<think>",
+        "</think>",
+        "null",
+        "true",
+        "NaN",
+        "\\ud800",
+        "an owl",
+    ),
+    *('{"score": ', '"reasoning": ', '"image_id": "case-17"', '"online_factor_results": ', '"alignment": {"score": '),
+)
+# Units that are repeated up to LONG: what a pattern with two ways through a text would choke on.
+UNITS = (
+    *(
+        "(",
+        ")",
+        "*",
+        "[",
+        "{",
+        "}",
+        '"',
+        "'",
+        "“",
+        "‘",
+        "`",
+        "#",
+        "-",
+        ">",
+        "_",
+        "\\",
+        " ",
+        "\n",
+        "\t",
+        "\r\n",
+        ":",
+        ",",
+    ),
+    *("1", "４", "（", "(1", "(*", "( ", "(1)", "(1) a ", "(9) a\n", "(1/1", "(1-", "1.", "(\n", "score (1) a", "\\("),
+    *("Score", "Score ", "Score:", "Score: ", "Score: 4\n", "Score: 4.", "*Score*", "Reasoning: ", "Reasoning: a\n"),
+    *(
+        "Step 1",
+        "Step 1\n",
+        "Step 1: [",
+        "Step 5\n",
+        "Step 5 (1) ",
+        "- Step",
+        "1. ",
+        "\nStep ",
+        "] Step 1",
+        "Step 1\n(1)",
+    ),
+    *("'a", "('a", "('a','", "('a', 'b') ", '"a" ', '("', '\\"', '"\\', '{"a":', '{"a": [', "[[", '{"score": 4, '),
+    *(
+        "```",
+        "```\n",
+        "``` ",
+        "<think>",
+        "</think>",
+        "<think> </think>",
+        "I'm sorry ",
+        "I can't ",
+        "as an AI ",
+        "\ud83d",
+    ),
+)
+# What such a repetition stands after and before, so that the readers do not turn back at the first character.
+FRAMES = (
+    *(("", ""), ("", "\n(4)"), ("Step 1: [", "]\nStep 5: (4)"), ("Step 3&4: ", "\n(4)"), ("(", "x"), ("(4", "x")),
+    *(
+        ("Reasoning: ", "\nScore: 4"),
+        ("Reasoning: a\nScore: ", "x"),
+        ("Score", ": 4"),
+        ("```json\n", "x"),
+        ("```", "```"),
+    ),
+    *(("{", "}"), ('{"score": ', "}"), ('{"reasoning": "', '", "score": 4}'), ("<think>", "</think>(4)"), ("\n", "x")),
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A block of a file: an answer and what has to come of it."""
+
+    rubric: str
+    name: str
+    text: str
+    stop: str = "end"
+    expect: str = ""
+    flags: tuple[str, ...] = ()
+    checks: str = ""
+
+    @property
+    def scores(self) -> list[int]:
+        """What is to be read; nothing where the answer is unreadable."""
+        return [int(each) for each in self.expect.split()] if self.expect not in UnreadableAnswer.KINDS else []
+
+
+def cases(rubric: str) -> list[Case]:
+    """All blocks of a rubric's file."""
+    blocks = (HERE / f"{rubric}.txt").read_bytes().decode().removesuffix("\n").split("\n----\n")
+    return [case(rubric, block) for block in blocks]
+
+
+def case(rubric: str, block: str) -> Case:
+    """The lines of the head, a blank line, and the text to the last character."""
+    head, _, words = block.partition("\n\n")
+    given = dict(line.split(": ", 1) for line in head.split("\n"))
+    assert given.keys() <= {"name", "stop", "expect", "flags", "checks"}, head
+    flags = tuple(given.get("flags", "").split())
+    return Case(rubric, given["name"], words, given.get("stop", "end"), given["expect"], flags, given.get("checks", ""))
+
+
+CASES = [each for rubric in RUBRICS for each in cases(rubric)]
+READABLE = [each for each in CASES if each.scores]
+
+
+def ids(some: Sequence[Case]) -> list[str]:
+    """What pytest calls them."""
+    return [f"{each.rubric}: {each.name}" for each in some]
+
+
+def outcome(rubric: Rubric, words: str, stop: str = "end") -> str:
+    """The scores that are read, or the kind of the complaint."""
+    try:
+        reading = read(rubric, Answer(words, stop), SAMPLE)
+    except UnreadableAnswer as why:
+        return complaint(why, words)
+    assert all(score in rubric.scale for score in reading.scores.values())
+    return " ".join(str(score) for score in reading.scores.values())
+
+
+def complaint(why: UnreadableAnswer, words: str) -> str:
+    """Its kind, if it is as it should be: with a reason and the raw text."""
+    assert why.kind in UnreadableAnswer.KINDS
+    assert why.text == words
+    assert why.reason
+    return why.kind
+
+
+@pytest.mark.parametrize("rubric", RUBRICS)
+def test_there_are_many_answers_and_no_two_alike(rubric: str) -> None:
+    found = cases(rubric)
+    assert len(found) >= 60
+    assert len({each.name for each in found}) == len(found)
+    assert len({(each.text, each.stop) for each in found}) == len(found)
+
+
+@pytest.mark.parametrize("given", CASES, ids=ids(CASES))
+def test_what_is_read(given: Case) -> None:
+    assert given.scores or given.expect in UnreadableAnswer.KINDS
+    assert outcome(RUBRICS[given.rubric], given.text, given.stop) == given.expect
+
+
+@pytest.mark.parametrize("given", READABLE, ids=ids(READABLE))
+def test_what_is_read_besides_the_score(given: Case) -> None:
+    reading = read(RUBRICS[given.rubric], Answer(given.text), SAMPLE)
+    assert reading.flags == given.flags
+    assert " | ".join(f"{each.asked} => {each.outcome}" for each in reading.checks) == given.checks
+    assert reading.summary
+    assert reading.whys.keys() == reading.scores.keys()
+    assert {name: int(given.text[start]) for name, start in reading.starts.items()} == {
+        name: reading.scores[name] for name in reading.starts
+    }  # where it says that a score stands, it stands
+
+
+@pytest.mark.parametrize("rubric", RUBRICS)
+def test_line_ends_of_another_system_change_nothing(rubric: str) -> None:
+    for given in cases(rubric):
+        assert outcome(RUBRICS[rubric], given.text.replace("\n", "\r\n"), given.stop) == given.expect, given.name
+
+
+@pytest.mark.parametrize("rubric", RUBRICS)
+def test_thoughts_before_an_answer_change_nothing(rubric: str) -> None:
+    thought = "<think>\nI'm sorry, I can't help. (1) Reasoning: hm Score: 2 {\"score\": 3} (\n</think>\n"
+    for given in (each for each in cases(rubric) if "think" not in each.text):
+        assert outcome(RUBRICS[rubric], thought + given.text, given.stop) == given.expect, given.name
+
+
+@pytest.mark.parametrize(
+    ("stop", "kind"), [("filter", "content_filter"), ("refusal", "refusal"), ("length", "truncated")]
+)
+def test_an_answer_that_did_not_come_to_its_end_has_no_score(stop: str, kind: str) -> None:
+    assert {outcome(RUBRICS[each.rubric], each.text, stop) for each in READABLE} == {kind}
+
+
+def test_steps_become_differences() -> None:
+    answer = "Step 1: ['the man's hat', 'an owl']\nStep 3&4: [('the man's hat', 'a cap'), ('an owl', MISSING)]\n(2)"
+    reading = read(verify.RUBRIC, Answer(answer), SAMPLE)
+    assert reading.differences == (("the man's hat", "a cap"), ("an owl", "MISSING"))
+    assert reading.summary == "The image differs from the prompt: the man's hat: a cap; an owl: MISSING."
+
+
+def test_reasoning_is_kept_without_its_decoration() -> None:
+    answer = "1. **Reasoning:** The cat\n   is *missing*.\n2. **Score:** 3"
+    assert read(rate.RUBRIC, Answer(answer), SAMPLE).summary == "The cat is *missing*."
+
+
+def test_justifications_are_kept_to_the_letter() -> None:
+    given = next(each for each in CASES if each.name == "digits of another script inside of a string stay")
+    why = read(edit.RUBRIC, Answer(given.text), SAMPLE).whys["alignment"]
+    assert "５ balloons" in why
+
+
+@pytest.mark.parametrize("number", range(-3, 12))
+def test_nothing_is_clipped(number: int) -> None:
+    factors = ", ".join(f'"{name}": {{"score": {number}, "justification": "x"}}' for name in edit.FACTORS)
+    block = f'{{"image_id": "case-17", "online_factor_results": {{{factors}}}}}'
+    for rubric, words in ((verify.RUBRIC, f"({number})"), (rate.RUBRIC, f"Reasoning: a\nScore: {number}")):
+        assert outcome(rubric, words) == (str(number) if number in rubric.scale else "off_scale")
+    assert outcome(edit.RUBRIC, block) == (f"{number} {number} {number}" if number in range(1, 8) else "off_scale")
+
+
+# ---- what no one has thought of ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rubric", RUBRICS)
+def test_any_string_is_read_or_complained_about(rubric: str) -> None:
+    dice = random.Random(f"readers of {rubric}")  # not a secret
+    for _ in range(2000):
+        words = "".join(dice.choices(FRAGMENTS, k=dice.randrange(1, 60)))
+        outcome(RUBRICS[rubric], words)
+
+
+@pytest.mark.parametrize("rubric", RUBRICS)
+def test_any_damaged_answer_is_read_or_complained_about(rubric: str) -> None:
+    dice = random.Random(f"damage to {rubric}")
+    texts = [each.text for each in cases(rubric) if each.text]
+    for _ in range(2000):
+        words = dice.choice(texts)
+        start = dice.randrange(len(words))
+        outcome(RUBRICS[rubric], words[:start] + dice.choice(FRAGMENTS) + words[start + dice.randrange(4) :])
+
+
+@pytest.mark.parametrize("rubric", RUBRICS)
+@pytest.mark.parametrize("frame", FRAMES, ids=repr)
+def test_time_grows_with_length_and_no_faster(rubric: str, frame: tuple[str, str]) -> None:
+    for unit in UNITS:
+        words = frame[0] + unit * (SHORT // len(unit)) + frame[1]
+        assert within(SOON / 10, RUBRICS[rubric], words), unit
+
+
+@pytest.mark.parametrize(
+    "unit", ["(", "*", "Score", "Step 1", '"', "[", "{", " ", '{"a":', "Score: 4\n", "(1) a ", "1", "猫", "４"]
+)
+@pytest.mark.parametrize("rubric", RUBRICS)
+def test_a_very_long_answer_is_read_soon(rubric: str, unit: str) -> None:
+    words = (unit * LONG)[:LONG]
+    assert within(SOON, RUBRICS[rubric], words)
+
+
+def test_a_very_long_answer_keeps_its_score() -> None:
+    assert outcome(verify.RUBRIC, "The owl is there. " * 60_000 + "\n(3)") == "3"
+    assert outcome(rate.RUBRIC, "Reasoning: " + "The owl is there. " * 60_000 + "\nScore: 3") == "3"
+    long = json.dumps("The owl is there. " * 20_000)
+    factors = ", ".join(f'"{name}": {{"score": 3, "justification": {long}}}' for name in edit.FACTORS)
+    assert outcome(edit.RUBRIC, f'{{"image_id": "case-17", "online_factor_results": {{{factors}}}}}') == "3 3 3"
+
+
+def within(limit: float, rubric: Rubric, words: str) -> bool:
+    """Whether an answer is read in so many seconds, at the third try at the latest: others may use the machine."""
+    return any(seconds(rubric, words) < limit for _ in range(3))
+
+
+def seconds(rubric: Rubric, words: str) -> float:
+    """How long it takes to read an answer."""
+    start = time.perf_counter()
+    outcome(rubric, words)
+    return time.perf_counter() - start
+
+
+# ---- the questions -------------------------------------------------------------------------------------------------
+
+
+def show(picture: Picture) -> Shown:
+    """A picture as it would be sent."""
+    return Shown(picture, 1024, "png", 100)
+
+
+def spoken(parts: Sequence[Part]) -> str:
+    """The texts of a question, one after the other."""
+    return "".join(each for each in parts if isinstance(each, str))
+
+
+def shown(parts: Sequence[Part]) -> list[Picture]:
+    """The pictures of a question, in their order."""
+    return [each.picture for each in parts if isinstance(each, Shown)]
+
+
+@pytest.mark.parametrize("name", SHA256)
+def test_the_judges_texts_are_those_that_we_were_given(name: str) -> None:
+    assert hashlib.sha256(text(name).encode()).hexdigest() == SHA256[name]
+    assert RUBRICS[name.removesuffix("-1")].text == text(name)
+
+
+def test_verify_asks_with_the_text_and_the_prompt() -> None:
+    parts = verify.ask(SAMPLE, show)
+    assert spoken(parts) == text("verify-1") + 'Input Prompt: "make the woman\'s hat red"'
+    assert shown(parts) == [PICTURE]
+    assert isinstance(parts[-1], Shown)
+
+
+def test_rate_asks_with_the_text_and_the_prompt() -> None:
+    parts = rate.ask(SAMPLE, show)
+    assert spoken(parts) == text("rate-1") + SAMPLE.prompt
+    assert spoken(parts).endswith("\nUser prompt: make the woman's hat red")
+    assert shown(parts) == [PICTURE]
+
+
+def test_rate_asks_without_the_examples_too() -> None:
+    words = spoken(rate.ask_plainly(SAMPLE, show))
+    assert words.endswith("\nUser prompt: make the woman's hat red")
+    assert words.count("User prompt:") == 1
+    assert words.startswith(text("rate-1").partition("Please explain")[0])
+
+
+def test_edit_asks_with_the_text_and_what_it_names_put_in() -> None:
+    parts = edit.ask(SAMPLE, show)
+    inserted = ' "make the woman\'s hat red"', '\nimage_id: "case-17"'
+    words = spoken(parts)
+    assert all(words.count(each) == 1 for each in inserted)
+    assert words.endswith(inserted[1])
+    assert words.replace(inserted[0], "").removesuffix(inserted[1]) == text("edit-1")
+    assert shown(parts) == [BEFORE, PICTURE]
+
+
+def test_edit_puts_each_thing_where_it_is_named() -> None:
+    head, before, between, after, rest = edit.ask(SAMPLE, show)
+    assert isinstance(head, str)
+    assert head.endswith("before any editing [input image]")
+    assert before == show(BEFORE)
+    assert isinstance(between, str)
+    assert between.endswith("the edit instruction [edited image]")
+    assert after == show(PICTURE)
+    assert isinstance(rest, str)
+    assert '[text instruction] "make the woman\'s hat red"\n' in rest
+
+
+def test_an_edit_needs_the_picture_before_it() -> None:
+    with pytest.raises(ValueError, match="before"):
+        edit.ask(Sample("case-17", "make it red", PICTURE), show)
+
+
+def test_the_schemas_know_their_scales() -> None:
+    for rubric in RUBRICS.values():
+        enums = re.findall(r'"enum": (\[[\d, ]+\])', rubric.schema)
+        assert enums
+        assert all(json.loads(each) == list(rubric.scale) for each in enums)
