@@ -106,7 +106,7 @@ def main():
         first, sizes = run(items, settings)
         asked = calls.value - before
         again = []
-        for _ in range(3):
+        for _ in range(5):
             close_all()
             again.append(run(items, settings)[0])
         ideal = given.questions / given.slots * given.latency

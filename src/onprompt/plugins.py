@@ -16,21 +16,26 @@ from onprompt.errors import PluginError
 
 def names(folder: str) -> list[str]:
     """The plug-ins of a folder such as `vision.detectors`, and those that other packages bring for it."""
+    theirs = [entry.name for entry in metadata.entry_points(group=group(folder))]
+    return sorted({*ours(folder), *theirs})
+
+
+def ours(folder: str) -> list[str]:
+    """The modules of a folder of this package."""
     spec = find_spec(f"onprompt.{folder}")
     places = list(spec.submodule_search_locations or []) if spec else []
-    ours = [module.name for module in pkgutil.iter_modules(places)]
-    theirs = [entry.name for entry in metadata.entry_points(group=group(folder))]
-    return sorted({*ours, *theirs})
+    return [module.name for module in pkgutil.iter_modules(places)]
 
 
 def load(folder: str, name: str) -> ModuleType:
     """The plug-in's module; an unknown name or a missing extra says what to do."""
     kind = folder.rpartition(".")[2].removesuffix("s")
-    if name not in names(folder):
-        raise PluginError(f"no {kind} {name!r}{did_you_mean(name, names(folder))}")
-    for entry in metadata.entry_points(group=group(folder), name=name):
-        module: ModuleType = entry.load()
+    theirs = {entry.name: entry for entry in metadata.entry_points(group=group(folder))}
+    if name in theirs:
+        module: ModuleType = theirs[name].load()
         return module
+    if name not in ours(folder):
+        raise PluginError(f"no {kind} {name!r}{did_you_mean(name, names(folder))}")
     try:
         return importlib.import_module(f"onprompt.{folder}.{name}")
     except ModuleNotFoundError as error:

@@ -53,6 +53,8 @@ def whole(answer: Answer) -> None:
 
 def spoken(text: str) -> str:
     """An answer with what the model thought aloud before it blanked out, so that places stay where they are."""
+    if "</think" not in text and "<think" not in text:
+        return text
     opened, closed = OPENING.search(text), CLOSING.search(text)
     if opened and not text[: opened.start()].strip():
         end = closed.end() if closed else len(text)  # without an end all is thought

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 import time
@@ -17,7 +18,6 @@ import onprompt
 from onprompt import api
 from onprompt.asking.asker import asker, close_all
 from onprompt.errors import BudgetSpent, ImageError, PromptError, Rejected, ServerTrouble, UserError
-from onprompt.judges.vlm import sha256
 from onprompt.rubrics.verify import RUBRIC
 from onprompt.settings import Settings
 from onprompt.types import Outcome, Verdict
@@ -69,7 +69,7 @@ def test_a_verdict_with_what_the_model_listed(serve: Serve) -> None:
     text, image = requests[0].json["messages"][0]["content"]
     assert text["text"].endswith('(4)\n\nInput Prompt: "a cat in a hat"')
     assert image["type"] == "image_url"
-    assert verdict.provenance["rubric_sha256"] == sha256(RUBRIC.text)
+    assert verdict.provenance["rubric_sha256"] == hashlib.sha256(RUBRIC.text.encode()).hexdigest()
     assert verdict.provenance["settings"]["send_side"] == 1024
 
 

@@ -78,15 +78,17 @@ def read(answer: str, sample: Sample) -> Reading:  # noqa: ARG001 the answer hol
     found = an_object(answer)
     if found is not None:
         return read_json(found, answer)
-    last = final(answer)
+    heads = list(STEP.finditer(answer))
+    last = final(answer, heads)
     if last is None:
         raise UnreadableAnswer("no_score", "there is no score like (4) in the answer")
     score = on_scale(last[1], SCALE)
-    lists = steps(answer[:SEARCHED])
+    lists = steps(answer[:SEARCHED], [each for each in heads if each.end() <= SEARCHED])
     asked = [item(each.groups()) for each in ITEM.finditer(listed(lists.get("1", "")))]
     pairs = [each.groups() for each in PAIR.finditer(lists.get("3", "") + lists.get("4", ""))]
     differences = tuple((item(each[:4]), item(each[4:])) for each in pairs)
-    return reading(score, last.start(1), asked, differences, before(answer, last.start()))
+    summary = "" if asked or differences else before(answer, last.start())
+    return reading(score, last.start(1), asked, differences, summary)
 
 
 def read_json(found: Mapping[str, Any], answer: str) -> Reading:
@@ -114,7 +116,7 @@ def reading(
     for each in (*asked, *(prompt for prompt, _ in differences)):
         wanted.setdefault(same(each), each)
     checks = tuple(check(each, told.get(name)) for name, each in wanted.items())
-    if checks or not summary:
+    if not summary:
         faults = "; ".join(f"{prompt}: {image}" for prompt, image in differences)
         summary = f"The image differs from the prompt: {faults}." if faults else "The image matches the prompt."
     return Reading({"score": score}, {"score": start}, {"score": summary}, summary, checks, differences)
@@ -129,10 +131,10 @@ def check(asked: str, found: str | None) -> Check:
     return Check("object", asked, found, outcome, 0.0, 1.0, "model", -1)
 
 
-def final(answer: str) -> re.Match[str] | None:
-    """The last number in brackets that is meant as a score."""
+def final(answer: str, heads: Sequence[re.Match[str]]) -> re.Match[str] | None:
+    """The last number in brackets that is meant as a score; `heads` are those of the steps."""
     found = list(BRACKETED.finditer(answer))
-    grading = max((each.start() for each in STEP.finditer(answer) if each[1] == "5"), default=0)
+    grading = max((each.start() for each in heads if each[1] == "5"), default=0)
     while found:
         points = numbered(found, answer)
         if not points and meant(found[-1], answer, grading):
@@ -167,9 +169,8 @@ def near(pattern: re.Pattern[str], bracket: re.Match[str], answer: str) -> re.Ma
     return pattern.search(answer[max(0, bracket.start() - NEAR) : bracket.start()])
 
 
-def steps(answer: str) -> dict[str, str]:
+def steps(answer: str, heads: Sequence[re.Match[str]]) -> dict[str, str]:
     """What stands under each step, by its first number; of a step that comes twice, the last."""
-    heads = list(STEP.finditer(answer))
     if not heads:
         return {}
     ends = [*(each.start() for each in heads[1:]), len(answer)]
