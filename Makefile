@@ -28,5 +28,5 @@ lint: .venv/ready
 
 .venv/extras: .venv/ready
 	$(BIN)/python -m pip install --quiet '$(TORCH)'
-	$(BIN)/python -m pip install --quiet --editable '.[dev,hf]'
+	$(BIN)/python -m pip install --quiet --editable '.[dev,hf,data,ray,adapters]'
 	touch $@

@@ -1,5 +1,6 @@
 """Every number of the seed is a default, and every value can be traced to where it comes from."""
 
+import traceback
 from pathlib import Path
 
 import pytest
@@ -81,3 +82,11 @@ def test_a_misspelt_variable_is_an_error_and_an_empty_one_is_none(monkeypatch: p
 def test_settings_are_frozen() -> None:
     with pytest.raises(ValueError, match="frozen"):
         Settings().pair = 3
+
+
+def test_a_key_of_the_wrong_kind_is_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "onprompt.toml").write_text('api_key = ["sk-planted-0123456789"]')
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SettingsError) as caught:
+        load()
+    assert "sk-planted" not in "".join(traceback.format_exception(caught.value))

@@ -30,6 +30,8 @@ from onprompt.vision.whole import medium, properties
 from onprompt.vision.words import LONGEST
 
 Result = Verdict | OnpromptError
+PROMPT = ("image", "prompt", "major", "frame", "id")  # what verify and rate are given
+EDIT = ("before", "after", "instruction", "mask", "id")
 Looker = Callable[[Sequence[Source]], list[list[Sighting] | OnpromptError]]
 
 
@@ -223,19 +225,21 @@ def judge_many(
     """
     chosen = judging(settings, judge, model)
     one = judge_of(rubric, chosen)
-    sample_of = edited if rubric == "edit" else prompted
 
     def by(judge: Callable[[Sample], Result | None]) -> Callable[[Mapping[str, Any]], Any]:
         def verdict_or_error(item: Mapping[str, Any]) -> Result | None:
             try:
-                return judge(sample_of(chosen, **item))
+                return judge(sample_of(rubric, chosen, **item))
             except OnpromptError as error:
                 return error
 
         return verdict_or_error
 
-    known = by(one.judge_known) if isinstance(one, VlmJudge) else None
-    return in_order(by(one.judge), items, one.slots, begin=share_the_cores, at_once=known)
+    known = by(one.judge_known) if isinstance(one, VlmJudge) and not chosen.record else None
+    asker = getattr(one, "asker", None)
+    return in_order(
+        by(one.judge), items, one.slots, begin=share_the_cores, at_once=known, stop=asker.stop if asker else None
+    )
 
 
 def plan(
@@ -249,10 +253,11 @@ def plan(
     """How many calls of a model, tokens and dollars `judge_many` would take; nothing is asked."""
     chosen = judging(settings, judge, model)
     one = judge_of(rubric, chosen)
-    sample_of = edited if rubric == "edit" else prompted
     if not isinstance(one, VlmJudge | HybridJudge):
-        raise UserError(f"the judge {chosen.judge!r} asks no model")
-    return planned(one.asker, (question for item in items for question in one.questions(sample_of(chosen, **item))))
+        raise UserError(f"the judge {chosen.judged_by!r} asks no model")
+    return planned(
+        one.asker, (question for item in items for question in one.questions(sample_of(rubric, chosen, **item)))
+    )
 
 
 def judging(settings: Settings | None, judge: str, model: str) -> Settings:
@@ -265,15 +270,32 @@ def judging(settings: Settings | None, judge: str, model: str) -> Settings:
 def judge_of(rubric: str, settings: Settings) -> Judge:
     """The judge of the settings, for a rubric by its name."""
     wanted: Rubric = plugins.load("rubrics", rubric).RUBRIC
-    judge: Judge = plugins.load("judges", settings.judge).load(settings, wanted)
+    judge: Judge = plugins.load("judges", settings.judged_by).load(settings, wanted)
     return judge
 
 
-def prompted(settings: Settings, image: Source, prompt: str, major: Sequence[str] = (), frame: int = 0) -> Sample:
+def sample_of(rubric: str, settings: Settings, **item: Any) -> Sample:
+    """A sample by what the function of the rubric is given."""
+    fields = EDIT if rubric == "edit" else PROMPT
+    if strange := item.keys() - fields:
+        raise UserError(f"{rubric} knows no {', '.join(sorted(strange))}; it is given {', '.join(fields)}")
+    if missing := [name for name in fields[: 3 if rubric == "edit" else 2] if name not in item]:
+        raise UserError(f"{rubric} needs {' and '.join(missing)}")
+    return edited(settings, **item) if rubric == "edit" else prompted(settings, **item)
+
+
+def prompted(
+    settings: Settings,
+    image: Source,
+    prompt: str,
+    major: Sequence[str] = (),
+    frame: int = 0,
+    id: str = "",  # noqa: A002
+) -> Sample:
     """An image and what it should show."""
     listed("major", major)
     picture = name_picture(image, settings, frame)
-    return Sample(last(picture.name), prompt, picture, tuple(major))
+    return Sample(id or last(picture.name), prompt, picture, tuple(major))
 
 
 def edited(

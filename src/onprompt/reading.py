@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from onprompt.errors import UnreadableAnswer
 from onprompt.types import Answer, Reading, Rubric, Sample, Spot
 
+Read = TypeVar("Read")
 # A string of JSON, to the end of the text where it has none of its own, so that none is looked for twice.
 LITERAL = re.compile(r'("(?:[^"\\]|\\.)*+(?:"|\\?\Z))', re.DOTALL)
 # Ways in which models say that they won't; only an answer without a score is searched for them.
@@ -25,15 +26,21 @@ WONT = re.compile(
 OPENING = re.compile(r"<think(?:ing)?>")
 CLOSING = re.compile(r"</think(?:ing)?>")
 NUMBER = re.compile(r"\d+")
+LEAST = 0.5  # of all probability must be on the choices, or the model means to say something else
 SEARCHED = 2000  # characters in which a refusal would say so
 
 
 def read(rubric: Rubric, answer: Answer, sample: Sample) -> Reading:
-    """What an answer says, or an UnreadableAnswer of the kind that it is."""
+    """What an answer says by a rubric, or an UnreadableAnswer of the kind that it is."""
+    return understood(answer, lambda said: rubric.read(said, sample))
+
+
+def understood(answer: Answer, reader: Callable[[str], Read]) -> Read:
+    """What a reader makes of an answer; the error for what it can't read knows refusals, and keeps the text."""
     whole(answer)
     said = spoken(answer.text)
     try:
-        return rubric.read(said, sample)
+        return reader(said)
     except UnreadableAnswer as why:
         wont = why.kind in ("no_score", "bad_json") and WONT.search(said.lstrip()[:SEARCHED])
         raise UnreadableAnswer("refusal" if wont else why.kind, why.reason, answer.text) from None
@@ -131,6 +138,11 @@ def integer(value: object, what: str, scale: range) -> int:
     return on_scale(str(value), scale, what)
 
 
+def in_line(words: str) -> str:
+    """A model's words in one line, without what would steer a terminal."""
+    return "".join(letter for letter in " ".join(words.split()) if letter.isprintable())
+
+
 def shortened(text: str) -> str:
     """A value in an error message."""
     return text if len(text) <= 40 else text[:39] + "…"
@@ -173,4 +185,4 @@ def chance_of(spots: Sequence[Spot], choices: Sequence[str]) -> dict[str, float]
         if word in found:
             found[word] += chance
     total = sum(found.values())
-    return {word: round(chance / total, 6) for word, chance in found.items()} if total else None
+    return {word: round(chance / total, 6) for word, chance in found.items()} if total >= LEAST else None

@@ -110,7 +110,9 @@ class Settings(BaseModel):
     rate_most: float = number(0.5, "rate: share above which most are shown")
     rate_some: float = number(0.2, "rate: share from which any is shown")
 
-    judge: str = Field(default="evidence", description="who judges: a file in judges (evidence, vlm, hybrid)")
+    judge: str = Field(
+        default="", description="who judges: a file in judges (evidence, vlm, hybrid); empty: vlm if a model is named"
+    )
     model: str = Field(default="", description="which model is asked: BACKEND/MODEL, such as openai/gpt-5.2")
     base_url: str = Field(default="", description="address of the model's server; empty: the backend's own")
     api_key: SecretStr = Field(
@@ -147,6 +149,11 @@ class Settings(BaseModel):
     budget: float | None = Field(default=None, gt=0, description="US dollars that may be spent, at most")
     batch: int = Field(default=16, ge=1, description="transformers: how many questions are answered at a time")
     device: str = Field(default="", description="transformers: where the model runs; empty: a GPU if there is one")
+
+    @property
+    def judged_by(self) -> str:
+        """The judge, named or not."""
+        return self.judge or ("vlm" if self.model else "evidence")
 
     @field_validator("home", "mirror", "answers")
     @classmethod
@@ -226,7 +233,8 @@ def load_with_origins(**overrides: Any) -> tuple[Settings, dict[str, str]]:
     try:
         return Settings(**values), origins
     except ValidationError as error:
-        raise SettingsError(explain(error, origins)) from error
+        message = explain(error, origins)
+    raise SettingsError(message)  # here and not above: the error of pydantic holds the values, a key among them
 
 
 def explain(error: ValidationError, origins: dict[str, str]) -> str:
@@ -237,5 +245,6 @@ def explain(error: ValidationError, origins: dict[str, str]) -> str:
         if not name:
             lines.append(problem["msg"].removeprefix("Value error, "))
             continue
-        lines.append(f"{name} = {problem['input']!r} (from {origins.get(name, 'default')}): {problem['msg']}")
+        value = "…" if name in PRIVATE else repr(problem["input"])
+        lines.append(f"{name} = {value} (from {origins.get(name, 'default')}): {problem['msg']}")
     return "; ".join(lines)

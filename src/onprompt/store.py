@@ -61,7 +61,6 @@ class Answers:
             path.parent.mkdir(parents=True, exist_ok=True)
             self.base = sqlite3.connect(path, timeout=PATIENCE, check_same_thread=False, isolation_level=None)
             self.base.execute("PRAGMA journal_mode = WAL")
-            self.base.execute("PRAGMA mmap_size = 268435456")  # half the time of a look-up
             self.base.execute("PRAGMA synchronous = NORMAL")  # a power cut may lose the last answers, never the file
             (found,) = self.base.execute("PRAGMA user_version").fetchone()
             if found > VERSION:
@@ -80,7 +79,7 @@ class Answers:
 
     def put(self, key: str, asked: Mapping[str, Any], answer: Answer) -> None:
         """Keep an answer."""
-        row = key, json.dumps(asked, ensure_ascii=False), json.dumps(document(answer), ensure_ascii=False)
+        row = key, json.dumps(asked), json.dumps(document(answer))  # ASCII: half a character can be kept so too
         with told(self.path), self.lock:
             self.base.execute("INSERT OR REPLACE INTO answers (key, asked, answer) VALUES (?, ?, ?)", row)
 

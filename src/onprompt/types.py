@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from numpy import bool_, uint8
@@ -191,6 +191,7 @@ class Picture:
     sha256: str
     decode: Callable[[], Decoded] = field(repr=False, compare=False)
     frame: int = 0
+    side: int = 0  # its longest side is cut to this when it is decoded
 
     @cached_property
     def decoded(self) -> Decoded:
@@ -407,7 +408,8 @@ class Shown:
     @property
     def key(self) -> str:
         """What tells it from others, without a look at the pixels."""
-        return f"{self.picture.sha256}#{self.picture.frame} {self.side} {self.format} {self.quality}"
+        of = self.picture
+        return f"{of.sha256}#{of.frame} {of.side} {self.side} {self.format} {self.quality}"
 
 
 Part = str | Shown
@@ -553,10 +555,36 @@ class Backend(Protocol):
         ...
 
 
+Given = TypeVar("Given", contravariant=True)
+Made = TypeVar("Made", covariant=True)
+
+
+class Work(Protocol[Given, Made]):
+    """What an engine does with each task. It can be sent to other processes."""
+
+    @property
+    def slots(self) -> int:
+        """How many tasks it likes to have under way in one process."""
+        ...
+
+    def begin(self) -> None:
+        """Called once by every thread that works."""
+        ...
+
+    def __call__(self, task: Given, /) -> Made:
+        """What becomes of a task."""
+        ...
+
+
 class Judge(Protocol):
     """Answers a sample. Its file in `judges` has `load(settings, rubric)`, which gives one."""
 
     slots: int  # how many samples it likes to have under way at a time
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """What its verdicts depend on beside the settings: weights, a model, the text of a rubric."""
+        ...
 
     def judge(self, sample: Sample) -> Verdict:
         """The verdict on one sample."""

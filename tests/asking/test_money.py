@@ -32,9 +32,10 @@ def test_a_price_is_known_or_not(model: str, price: Price | None) -> None:
 
 
 def test_a_server_of_ones_own_has_no_listed_price() -> None:
-    assert price_of("openai/gpt-5.2", Settings(base_url="http://localhost:8000/v1")) is None
-    told = Settings(base_url="http://localhost:8000/v1", price_in=1.0, price_out=2.0)
-    assert price_of("openai/gpt-5.2", told) == (1.0, 2.0)
+    assert price_of("openai/gpt-5.2", Settings(), "https://api.openai.com/v1") == (1.75, 14.0)
+    assert price_of("openai/gpt-5.2", Settings(), "http://localhost:8000/v1") is None
+    told = Settings(price_in=1.0, price_out=2.0)
+    assert price_of("openai/gpt-5.2", told, "http://localhost:8000/v1") == (1.0, 2.0)
 
 
 def test_an_estimate_counts_letters_and_pixels() -> None:

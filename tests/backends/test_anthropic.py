@@ -101,7 +101,7 @@ class TestAnthropic(Contract):
             ("max_tokens", "length"),
             ("model_context_window_exceeded", "length"),
             ("refusal", "refusal"),
-            ("something new", "end"),
+            ("something new", "length"),
             (None, "end"),
         ],
     )
@@ -176,4 +176,4 @@ def test_key_and_address_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> 
 def test_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     with pytest.raises(Rejected, match="ANTHROPIC_API_KEY"):
-        load(MODEL, Settings(base_url="http://localhost"))
+        load(MODEL, Settings(base_url="http://localhost")).ask(PLAIN)

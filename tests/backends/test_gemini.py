@@ -115,8 +115,8 @@ class TestGemini(Contract):
             ("CONTINUATION", "length"),
             *((word, "filter") for word in ("SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII", "RECITATION")),
             ("IMAGE_SAFETY", "filter"),
-            ("OTHER", "end"),
-            ("SOMETHING_NEW", "end"),
+            ("OTHER", "length"),
+            ("SOMETHING_NEW", "length"),
             (None, "end"),
         ],
     )
@@ -202,4 +202,4 @@ def test_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("GEMINI_API_KEY", "GOOGLE_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(Rejected, match="GEMINI_API_KEY or GOOGLE_API_KEY"):
-        load(MODEL, Settings(base_url="http://localhost"))
+        load(MODEL, Settings(base_url="http://localhost")).ask(PLAIN)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from typing import Any
 
 import pytest
@@ -92,6 +93,35 @@ class TestOpenAI(Contract):
             assert (answer.text, answer.structured, answer.spots) == ("4", False, ())
             assert set(answer.refused) >= {"logprobs", "response_format", "temperature"}
 
+    def test_a_limit_that_is_too_large_is_not_left_out(self) -> None:
+        error = self.error(complaint("'max_tokens' is too large: 2048. This model's maximum context length is 1024."))
+        assert isinstance(error, Rejected)
+        assert "too large" in str(error)
+
+    def test_a_limit_is_never_left_out(self) -> None:
+        script = (complaint("'max_tokens' is not supported"), complaint("'max_completion_tokens' is not supported"))
+        with pytest.raises(Rejected, match="no limit"):
+            self.answer(PLAIN, *script)
+
+    def test_a_key_among_the_probabilities(self) -> None:
+        tokens = [token("4", 0.9, **{f"5{KEY}": 0.1})]
+        answer, _ = self.answer(
+            Question(PLAIN.messages, chances=True), Reply(completion("4", logprobs={"content": tokens}))
+        )
+        assert KEY not in repr(answer)
+
+    def test_a_choice_that_the_model_does_not_make(self) -> None:
+        tokens = [token("I", 0.99, Yes=0.001)]
+        question = Question(PLAIN.messages, choices=("yes", "no"))
+        answer, _ = self.answer(question, Reply(completion("I", logprobs={"content": tokens})))
+        assert chance_of(answer.spots, ("yes", "no")) is None
+
+    @pytest.mark.parametrize("reset", [str(int(time.time()) + 2), str((int(time.time()) + 2) * 1000)])
+    def test_a_rest_until_a_moment(self, reset: str) -> None:
+        headers = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": reset}
+        answer, _ = self.answer(PLAIN, Reply(completion("4"), headers=headers))
+        assert answer.rest < 60
+
     def test_a_complaint_about_something_else_is_an_error(self) -> None:
         error = self.error(complaint("The model vlm-test does not exist."))
         assert isinstance(error, Rejected)
@@ -123,7 +153,13 @@ class TestOpenAI(Contract):
 
     @pytest.mark.parametrize(
         ("said", "stop"),
-        [("stop", "end"), ("length", "length"), ("content_filter", "filter"), ("something new", "end"), (None, "end")],
+        [
+            ("stop", "end"),
+            ("length", "length"),
+            ("content_filter", "filter"),
+            ("something new", "length"),
+            (None, "end"),
+        ],
     )
     def test_why_it_ended(self, said: str | None, stop: str) -> None:
         answer, _ = self.answer(PLAIN, Reply(completion("I", said)))
@@ -160,8 +196,9 @@ class TestOpenAI(Contract):
 
     def test_no_key(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+        monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
         with pytest.raises(Rejected, match="OPENAI_API_KEY"):
-            load(MODEL, Settings())
+            load(MODEL, Settings()).ask(PLAIN)
 
     def test_a_server_of_ones_own_needs_no_key(self) -> None:
         from pydantic import SecretStr

@@ -101,3 +101,17 @@ def test_it_can_rate_too(tmp_path: Path, named_photo: Callable[[str], Path]) -> 
     settings = Settings(judge="hybrid", model=f"replay/{file}", answers=tmp_path / "answers.sqlite")
     assert onprompt.rate(named_photo("coffee.png"), PROMPT, settings=settings).score == 5
     close_all()
+
+
+def test_where_an_object_is_open_its_details_are_too(judged: Callable[..., Verdict]) -> None:
+    prompt = "a striped astrolabe in red"
+    asked = judged("?", prompt=prompt).answers
+    assert asked
+    found = outcomes(judged(said("yes", "yes", "cannot tell"), prompt=prompt))
+    assert {outcome for outcome, _ in found.values()} <= {Outcome.MATCHED, Outcome.UNVERIFIABLE}
+
+
+def test_a_refusal_is_told_apart(judged: Callable[..., Verdict]) -> None:
+    verdict = judged("I'm sorry, but I can't help with that.")
+    assert "model_unreadable" in verdict.flags
+    assert len(verdict.provenance["rubric_sha256"]) == 64

@@ -6,8 +6,8 @@ import atexit
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, NamedTuple
 
 from onprompt import plugins, store
 from onprompt.asking.money import Purse, estimate
@@ -22,14 +22,25 @@ class NotKnown(Exception):
     """The store has no answer to a question."""
 
 
+@dataclass
+class Turn:
+    """The threads that have one question."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    waiting: int = 0
+
+
 class Asker:
     """A backend with its store and its purse; one is shared by all threads."""
 
     def __init__(self, backend: Backend, settings: Settings) -> None:
         self.settings, self.backend, self.identity = settings, Patient(backend, settings), backend.identity
         self.slots: int = getattr(backend, "slots", settings.concurrency)
-        self.purse, self.answers = Purse(settings.model, settings), store.Answers(settings.answers)
-        self.lock, self.under_way = threading.Lock(), dict[str, threading.Lock]()
+        self.purse, self.answers = (
+            Purse(settings.model, settings, backend.identity.get("server", "")),
+            store.Answers(settings.answers),
+        )
+        self.lock, self.under_way = threading.Lock(), dict[str, Turn]()
 
     @property
     def name(self) -> str:
@@ -66,17 +77,15 @@ class Asker:
         answer = self.kept(store.key_of(question, self.identity))
         if answer is None:
             raise NotKnown
-        if self.settings.record:
-            record(self.settings.record, question, answer)
         return answer
-
-    def known(self, question: Question) -> bool:
-        """Whether the answer is in the store."""
-        return self.kept(store.key_of(question, self.identity)) is not None
 
     def kept(self, key: str) -> Answer | None:
         """The answer that the store has, where it may be used."""
         return self.answers.get(key) if self.settings.reuse_answers else None
+
+    def stop(self) -> None:
+        """Let nobody wait for the server any more."""
+        self.backend.stop()
 
     def close(self) -> None:
         """Close the connections and the store."""
@@ -87,13 +96,16 @@ class Asker:
     def turn(self, key: str) -> Iterator[None]:
         """Let one thread ask a question; others with the same one wait, and find the answer in the store."""
         with self.lock:
-            mine = self.under_way.setdefault(key, threading.Lock())
-        with mine:
-            try:
+            mine = self.under_way.setdefault(key, Turn())
+            mine.waiting += 1
+        try:
+            with mine.lock:
                 yield
-            finally:
-                with self.lock:
-                    self.under_way.pop(key, None)
+        finally:
+            with self.lock:
+                mine.waiting -= 1
+                if not mine.waiting:
+                    del self.under_way[key]
 
 
 class Plan(NamedTuple):
@@ -103,6 +115,11 @@ class Plan(NamedTuple):
     calls: int
     known: int  # that the store answers
     usage: Usage
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The plan as JSON."""
+        return {"model": self.model, "calls": self.calls, "known": self.known, **asdict(self.usage)}
 
     def __str__(self) -> str:
         calls = f"{self.calls} call{'' if self.calls == 1 else 's'} of {self.model}"
@@ -116,11 +133,13 @@ class Plan(NamedTuple):
 def planned(asker: Asker, questions: Iterable[Question]) -> Plan:
     """How many calls, tokens and dollars it would take to ask."""
     calls = known = 0
-    usage = Usage()
+    usage, seen = Usage(), set[str]()
     for question in questions:
-        if asker.known(question):
+        key = store.key_of(question, asker.identity)
+        if key in seen or asker.kept(key):
             known += 1
             continue
+        seen.add(key)
         calls, usage = calls + 1, usage + estimate(question)
     price = asker.purse.price
     return Plan(asker.name, calls, known, replace(usage, cost=price.of(usage) if price else None))

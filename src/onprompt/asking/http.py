@@ -20,13 +20,20 @@ import httpx2
 
 from onprompt.errors import BackendError, Rejected, ServerTrouble, SettingsError
 from onprompt.settings import Settings
-from onprompt.types import Answer, Question
+from onprompt.types import Answer, Question, Spot
 
 LARGEST = 32 * 2**20  # bytes of a response
 BUSY = (408, 409, 425, 429, 503, 529)
 UNIT = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 SHOWN = 300  # characters of a server's own words
 HIDDEN = "[key]"
+# How servers say that they don't know an option.
+UNKNOWN = (
+    *("unsupported", "not support", "unknown", "unrecognized", "unrecognised", "not allowed", "not permitted"),
+    *("not available", "not enabled", "deprecated", "unexpected", "extra inputs", "extra fields", "cannot find field"),
+    *("not implemented", "invalid parameter", "not recognized", "is not valid", "only the default"),
+)
+EPOCH = 1e9  # seconds from which a number is no wait, but a moment
 SECRET = 8  # characters from which a key is one, and not a word like "none"
 MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # of a look into JSON of another form
 
@@ -93,6 +100,7 @@ class Speaker:
         return replace(
             answer,
             text=without(self.key, answer.text),
+            spots=tuple(clean(self.key, spot) for spot in answer.spots),
             model=without(self.key, answer.model),
             usage=replace(answer.usage, seconds=round(time.monotonic() - start, 3)),
             structured=self.schema in options,
@@ -179,6 +187,11 @@ def without(key: str, text: str) -> str:
     return text.replace(key, HIDDEN) if len(key) >= SECRET else text
 
 
+def clean(key: str, spot: Spot) -> Spot:
+    """A place in an answer in which the key does not stand."""
+    return spot._replace(chances={without(key, token): chance for token, chance in spot.chances.items()})
+
+
 def parsed(body: bytes | str, address: str) -> Any:
     """The JSON that a server sent; the error for what is none keeps nothing of it, since the key may be in it."""
     with suppress(ValueError, RecursionError):
@@ -222,6 +235,8 @@ def refused_option(status: int, body: str, sent: Iterable[str], words: Mapping[s
     if status not in (400, 404, 415, 422, 501):
         return ""
     said = body.lower()
+    if not any(word in said for word in UNKNOWN):
+        return ""  # it may be known, and too large
     return next((name for name in sent if any(word in said for word in words.get(name, ()))), "")
 
 
@@ -245,12 +260,19 @@ def rest(headers: Mapping[str, str]) -> float:
 def seconds_of(words: str) -> float | None:
     """`12`, `1.5s`, `6m0s`, `20ms`, an HTTP date or an ISO time as seconds from now; None for anything else."""
     words = words.strip()
-    if re.fullmatch(r"\d+(\.\d+)?", words):
-        return float(words)
+    if re.fullmatch(r"\d{1,18}(\.\d+)?", words):
+        return from_now(float(words))
     if re.fullmatch(r"(\d+(\.\d+)?(ms|s|m|h))+", words):
         return sum(float(number) * UNIT[unit] for number, unit in re.findall(r"([\d.]+)(ms|s|m|h)", words))
     when = date_of(words)
     return None if when is None else max(0.0, (when - datetime.datetime.now(datetime.UTC)).total_seconds())
+
+
+def from_now(number: float) -> float:
+    """Seconds, or a moment as seconds or milliseconds since 1970, as some servers have it."""
+    if number < EPOCH:
+        return number
+    return max(0.0, (number / 1000 if number > 1000 * EPOCH else number) - time.time())
 
 
 def date_of(words: str) -> datetime.datetime | None:

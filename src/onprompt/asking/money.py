@@ -16,6 +16,11 @@ from onprompt.settings import Settings
 from onprompt.types import Message, Question, Shown, Usage
 
 MILLION = 1e6
+MAKERS = {
+    "openai": "https://api.openai.com",
+    "anthropic": "https://api.anthropic.com",
+    "gemini": "https://generativelanguage.googleapis.com",
+}
 LETTERS = 4  # of a token of English, roughly
 PIXELS = 750  # of a picture for a token, by Anthropic's rule; the others are of this order
 USUAL = 400  # tokens of an answer that gives its reasons
@@ -38,12 +43,12 @@ def listed() -> Mapping[str, Mapping[str, list[float]]]:
     return tomllib.loads(Path(__file__).with_name("prices.toml").read_text(encoding="utf-8"))
 
 
-def price_of(model: str, settings: Settings) -> Price | None:
+def price_of(model: str, settings: Settings, server: str = "") -> Price | None:
     """By the settings, else by the list; None where neither knows: a server of one's own may be free, or not."""
     if settings.price_in is not None and settings.price_out is not None:
         return Price(settings.price_in, settings.price_out)
     backend, _, name = model.partition("/")
-    if settings.base_url:
+    if server and not server.startswith(MAKERS.get(backend, "")):
         return None
     undated = re.sub(r"-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$", "", name)
     found = listed().get(backend, {}).get(undated)
@@ -71,8 +76,8 @@ def picture_tokens(shown: Shown) -> int:
 class Purse:
     """The money that may be spent, shared by all threads: what is under way counts as spent by its estimate."""
 
-    def __init__(self, model: str, settings: Settings) -> None:
-        self.price, self.budget, self.lock = price_of(model, settings), settings.budget, threading.Lock()
+    def __init__(self, model: str, settings: Settings, server: str = "") -> None:
+        self.price, self.budget, self.lock = price_of(model, settings, server), settings.budget, threading.Lock()
         self.spent = self.held = 0.0
         if self.budget is not None and self.price is None:
             raise UserError(f"the price of {model} is not known, so no budget can be kept: set price_in and price_out")
@@ -81,10 +86,12 @@ class Purse:
         """Set aside what a question may cost, or raise BudgetSpent."""
         if self.price is None or self.budget is None:
             return 0.0
-        cost = self.price.of(estimate(question))
+        usage = estimate(question)
+        cost = self.price.of(replace(usage, tokens_out=question.longest))  # as long as the answer may get
         with self.lock:
             if self.spent + self.held + cost > self.budget:
-                raise BudgetSpent(f"stopped: {self.spent:.4f} of {self.budget:g} US dollars are spent")
+                spent = f"{self.spent:.4f} of {self.budget:g} US dollars are spent"
+                raise BudgetSpent(f"stopped: {spent}, and the next question may cost {cost:.4f}")
             self.held += cost
         return cost
 

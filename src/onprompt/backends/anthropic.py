@@ -17,7 +17,8 @@ from onprompt.types import Answer, Message, Part, Question, Usage
 from onprompt.vision.image import encoded
 
 SERVER = "https://api.anthropic.com"
-STOPS = {"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "refusal"}
+STOPS = {"refusal": "refusal", **dict.fromkeys((None, "", "end_turn", "stop_sequence"), "end")}
+CUT = "length"  # whatever else the server says: the answer may not have come to its end
 # Options that a model may not know, by the words with which the server says so.
 WORDS = {
     "temperature": ("temperature",),
@@ -39,13 +40,13 @@ class Anthropic(http.Speaker):
 
     def __init__(self, model: str, settings: Settings) -> None:
         self.model, self.key = model, http.key_of(settings, "ANTHROPIC_API_KEY")
-        if not self.key:
-            raise Rejected("no key for Anthropic: set ANTHROPIC_API_KEY")
         self.url, self.settings = http.url_of(settings, "ANTHROPIC_BASE_URL") or SERVER, settings
         self.address = http.address(self.url)
         self.refused = frozenset({"logprobs"})  # the protocol has none
 
     def connected(self) -> anthropic.Anthropic:
+        if not self.key:
+            raise Rejected("no key for Anthropic: set ANTHROPIC_API_KEY")
         return anthropic.Anthropic(
             api_key=self.key,
             base_url=self.url,
@@ -118,5 +119,5 @@ def answer_of(body: Any) -> Answer:
         usage = Usage(sum(int(used.get(name) or 0) for name in TAKEN), int(used.get("output_tokens") or 0))
         said = "".join(block["text"] for block in body["content"] if block["type"] == "text")  # thoughts are left out
         text, model = said, str(body.get("model") or "")
-        return Answer(text, STOPS.get(body.get("stop_reason"), "end"), model, usage)
+        return Answer(text, STOPS.get(body.get("stop_reason"), CUT), model, usage)
     raise ServerTrouble("broken", "the server's JSON is not a message")

@@ -31,7 +31,9 @@ FILTERS = (
     "IMAGE_SAFETY",
     "IMAGE_PROHIBITED_CONTENT",
 )
-STOPS = {"MAX_TOKENS": "length", "CONTINUATION": "length", **dict.fromkeys(FILTERS, "filter")}
+ENDS = (None, "", "STOP", "FINISH_REASON_UNSPECIFIED")
+STOPS: dict[str | None, str] = {**dict.fromkeys(ENDS, "end"), **dict.fromkeys(FILTERS, "filter")}
+CUT = "length"  # whatever else the server says: the answer may not have come to its end
 KNOWN = {"candidates", "promptFeedback", "usageMetadata"}  # a response has at least one of them
 # Options that a model may not know, by the words with which the server says so.
 WORDS = {
@@ -54,12 +56,12 @@ class Gemini(http.Speaker):
 
     def __init__(self, model: str, settings: Settings) -> None:
         self.model, self.key = model, http.key_of(settings, "GOOGLE_API_KEY", "GEMINI_API_KEY")  # the SDK's order
-        if not self.key:
-            raise Rejected("no key for Gemini: set GEMINI_API_KEY or GOOGLE_API_KEY")
         self.url, self.settings = http.url_of(settings, "GOOGLE_GEMINI_BASE_URL") or SERVER, settings
         self.address = http.address(self.url)
 
     def connected(self) -> genai.Client:
+        if not self.key:
+            raise Rejected("no key for Gemini: set GEMINI_API_KEY or GOOGLE_API_KEY")
         seconds, self.http = self.settings.timeout, http.client(self.settings)
         options = types.HttpOptions(
             base_url=self.url,
@@ -152,7 +154,7 @@ def answer_of(body: Any, question: Question) -> Answer:
             parts = (first.get("content") or {}).get("parts") or []
             text = "".join(part.get("text") or "" for part in parts if not part.get("thought"))
             spots = placed(text, tokens(first.get("logprobsResult") or {}), question.choices)
-            return Answer(text, STOPS.get(first.get("finishReason"), "end"), model, usage, spots)
+            return Answer(text, STOPS.get(first.get("finishReason"), CUT), model, usage, spots)
         if body.keys() & KNOWN:
             blocked = (body.get("promptFeedback") or {}).get("blockReason")
             return Answer("", "filter" if blocked else "end", model, usage)

@@ -19,7 +19,9 @@ from onprompt.types import Answer, Message, Part, Question, Usage
 from onprompt.vision.image import encoded
 
 SERVER = "https://api.openai.com/v1"
-STOPS = {"length": "length", "content_filter": "filter"}
+STOPS = {"content_filter": "filter", **dict.fromkeys((None, "", "stop", "eos", "eos_token", "stop_sequence"), "end")}
+CUT = "length"  # whatever else a server says: the answer may not have come to its end
+LIMITS = ("max_tokens", "max_completion_tokens")
 ALTERNATIVES = 20  # the most probable tokens that are asked for: as many as OpenAI gives
 # Options that a server may not know, by the words with which it says so.
 WORDS = {
@@ -41,18 +43,19 @@ class OpenAI(http.Speaker):
 
     backend = "openai"
     schema = "response_format"
+    other_name = False
 
     def __init__(self, model: str, settings: Settings) -> None:
         self.model, self.key = model, http.key_of(settings, "OPENAI_API_KEY")
         url = http.url_of(settings, "OPENAI_BASE_URL")
-        if not self.key and not url:
-            raise Rejected("no key for OpenAI: set OPENAI_API_KEY, or base_url for a server of your own")
         self.url, self.settings = url or SERVER, settings
         self.address = http.address(self.url)
         # OpenAI's newer models know the longer name only, other servers often just the shorter.
         self.refused = frozenset({"max_tokens"} if not url else {"max_completion_tokens"})
 
     def connected(self) -> openai.OpenAI:
+        if not self.key and self.url == SERVER:
+            raise Rejected("no key for OpenAI: set OPENAI_API_KEY, or base_url for a server of your own")
         return openai.OpenAI(
             api_key=self.key or "none",
             base_url=self.url,
@@ -66,8 +69,10 @@ class OpenAI(http.Speaker):
 
     def refuse(self, option: str) -> None:
         super().refuse(option)
-        if option == "max_tokens":
-            self.refused = self.refused - {"max_completion_tokens"}
+        if option in LIMITS:  # by its other name; without any limit an answer may cost whatever it likes
+            if self.other_name:
+                raise Rejected("the server takes no limit on the length of an answer")
+            self.other_name, self.refused = True, self.refused - set(LIMITS) | {option}
 
     def read(self, body: Any, question: Question) -> Answer:
         return answer_of(body, question)
@@ -131,7 +136,7 @@ def answer_of(body: Any, question: Question) -> Answer:
         usage = Usage(int(used.get("prompt_tokens") or 0), int(used.get("completion_tokens") or 0))
         if choices == []:
             return Answer("", "end", model, usage)
-        said, stop = choices[0]["message"], STOPS.get(choices[0].get("finish_reason") or "", "end")
+        said, stop = choices[0]["message"], STOPS.get(choices[0].get("finish_reason"), CUT)
         if said.get("refusal"):
             return Answer(str(said["refusal"]), "refusal", model, usage)
         text = text_of(said.get("content"))

@@ -13,7 +13,7 @@ from onprompt.asking.recording import key_of, recorded
 from onprompt.errors import Rejected, UserError
 from onprompt.settings import Settings
 from onprompt.store import answer_of
-from onprompt.types import Answer, Question
+from onprompt.types import Answer, Question, Shown
 
 
 def load(model: str, settings: Settings) -> Replay:  # noqa: ARG001 every backend is given them
@@ -38,6 +38,8 @@ class Replay:
 
     def ask(self, question: Question) -> Answer:
         """The answer that fits."""
+        for part in (part for each in question.messages for part in each.parts if isinstance(part, Shown)):
+            _ = part.picture.decoded  # what can't be read could not have been sent
         if line := self.by_key.get(key_of(question)) or self.by_its_words(question):
             return replace(said(line), cached=False)
         raise Rejected(f"{self.name} has no answer to this question")

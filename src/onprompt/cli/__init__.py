@@ -7,11 +7,11 @@ import sys
 
 import typer
 
-from onprompt.cli import judging, looking, models, probing
+from onprompt.cli import comparing, judging, looking, models, probing, running
 from onprompt.cli.app import app
 from onprompt.errors import OnpromptError
 
-__all__ = ["app", "judging", "looking", "main", "models", "probing"]
+__all__ = ["app", "comparing", "judging", "looking", "main", "models", "probing", "running"]
 
 
 def main() -> None:

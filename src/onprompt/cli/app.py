@@ -21,7 +21,8 @@ def chosen(**options: Any) -> Any:
     """The settings in force, with the options that were given."""
     from onprompt.settings import load
 
-    return load(**{name: value for name, value in options.items() if value})
+    given = {name: value for name, value in options.items() if value is not None and value is not False and value != ""}
+    return load(**given)
 
 
 def version(wanted: bool) -> None:

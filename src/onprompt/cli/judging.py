@@ -24,7 +24,7 @@ DetectorName = Annotated[str, typer.Option(help=DETECTORS)]
 JudgeName = Annotated[str, typer.Option(help="Who judges: evidence (on this CPU), vlm (a model), hybrid (both).")]
 Model = Annotated[str, typer.Option(help="The model to ask: BACKEND/MODEL, such as openai/gpt-5.2.")]
 BaseUrl = Annotated[str, typer.Option(help="The address of the model's server, if it is one of your own.")]
-Repeats = Annotated[int, typer.Option(help="How often to ask the model, for the spread of its scores.")]
+Repeats = Annotated[int | None, typer.Option(help="How often to ask the model, for the spread of its scores.")]
 YesNo = Annotated[bool, typer.Option("--yes-no", help="Also ask whether the picture shows the prompt, yes or no.")]
 Budget = Annotated[float | None, typer.Option(help="US dollars that may be spent, at most.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say how many calls, tokens and dollars it would take.")]
@@ -45,7 +45,7 @@ def verify(
     judge: JudgeName = "",
     model: Model = "",
     base_url: BaseUrl = "",
-    repeats: Repeats = 1,
+    repeats: Repeats = None,
     yes_no: YesNo = False,
     budget: Budget = None,
     dry_run: DryRun = False,
@@ -77,7 +77,7 @@ def rate(
     judge: JudgeName = "",
     model: Model = "",
     base_url: BaseUrl = "",
-    repeats: Repeats = 1,
+    repeats: Repeats = None,
     budget: Budget = None,
     dry_run: DryRun = False,
 ) -> None:
@@ -100,7 +100,7 @@ def edit(
     judge: JudgeName = "",
     model: Model = "",
     base_url: BaseUrl = "",
-    repeats: Repeats = 1,
+    repeats: Repeats = None,
     budget: Budget = None,
     dry_run: DryRun = False,
 ) -> None:
@@ -141,16 +141,21 @@ def explain(
         typer.echo(line)
 
 
-def judging(judge: str, model: str, base_url: str, repeats: int, budget: float | None, **options: Any) -> Settings:
+def judging(
+    judge: str, model: str, base_url: str, repeats: int | None, budget: float | None, **options: Any
+) -> Settings:
     """The settings in force, with the options that say who judges; a model alone is asked by itself."""
     found: Settings = chosen(
         judge=judge or ("vlm" if model else ""),
         model=model,
         base_url=base_url,
-        repeats=repeats if repeats != 1 else None,
+        repeats=repeats,
         budget=budget,
         **options,
     )
+    given = {"--repeats": repeats, "--budget": budget, "--yes-no": options.get("yes_no")}
+    if found.judged_by == "evidence" and (idle := [name for name, value in given.items() if value]):
+        raise UserError(f"{', '.join(idle)} is for models: the evidence judge asks none (name one by --model)")
     return found
 
 
@@ -165,7 +170,8 @@ def judged(rubric: str, item: Mapping[str, Any], settings: Settings, dry_run: bo
     from onprompt.report import document
 
     if dry_run:
-        typer.echo(api.plan(rubric, [item], settings=settings))
+        planned = api.plan(rubric, [item], settings=settings)
+        print_json(planned.document) if json else typer.echo(planned)
         return None
     (found,) = api.judge_many(rubric, [item], settings=settings)
     if isinstance(found, UnreadableAnswer):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 import typer
 
 from onprompt.cli.app import app, chosen
+
+USERINFO = r"//[^/@]*@"  # a name and a password in an address
 
 models = typer.Typer(no_args_is_help=False, invoke_without_command=True, help="Model files: list, fetch, check.")
 app.add_typer(models, name="models")
@@ -21,7 +24,12 @@ def settings() -> None:
     for name, field in Settings.model_fields.items():
         typer.echo(f"# {field.description} [{origins.get(name, 'default')}]")
         value = getattr(values, name)
-        typer.echo(f"# {name} is not set" if value is None or name == "api_key" else f"{name} = {toml(value)}")
+        if name == "api_key" and value.get_secret_value():
+            typer.echo("# api_key is set, and not shown")
+        elif value is None or name == "api_key":
+            typer.echo(f"# {name} is not set")
+        else:
+            typer.echo(f"{name} = {toml(re.sub(USERINFO, '//', value) if name == 'base_url' else value)}")
 
 
 @app.command()
@@ -30,6 +38,7 @@ def answers() -> None:
     from onprompt.store import Answers
 
     kept = Answers(chosen().answers)
+    typer.echo(f"{'model':32} {'became':14} {'answers':>8}")
     for model, outcome, count, tokens_in, tokens_out, cost in kept.summary():
         money = "price not known" if cost is None else f"{cost:.4f} US dollars"
         tokens = f"{tokens_in:,} tokens in and {tokens_out:,} out"

@@ -30,7 +30,7 @@ def probe(
     from onprompt import probe as probing
     from onprompt.probe import table
 
-    settings = judging(judge, model, base_url, 1, budget, detector=detector, permissive=permissive)
+    settings = judging(judge, model, base_url, None, budget, detector=detector, permissive=permissive)
     if save:
         typer.echo(f"{probing.save(save)} pictures are in {save}", err=True)
     if dry_run:

@@ -1,4 +1,4 @@
-"""Many items under way at a time by threads, never far ahead of whoever takes the results."""
+"""Many items under way at a time by threads of this process, never far ahead of whoever takes the results."""
 
 from __future__ import annotations
 
@@ -6,10 +6,46 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import Generic, TypeVar
+
+from onprompt.settings import Settings
+from onprompt.types import Work
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
+
+
+def load(settings: Settings) -> Threads:  # noqa: ARG001 every engine is given them
+    """The engine."""
+    return Threads()
+
+
+class Threads:
+    """As many threads as the judge likes to have samples under way."""
+
+    def run(self, work: Work[Given, Made], tasks: Iterable[Given]) -> Iterator[Made]:
+        """What became of each task, as they get done."""
+        return as_done(work, tasks, work.slots, work.begin)
+
+
+def as_done(
+    work: Callable[[Given], Made], items: Iterable[Given], slots: int, begin: Callable[[], None] | None = None
+) -> Iterator[Made]:
+    """What `work` makes of each item, as they get done; twice as many are taken up as there are threads."""
+    ended: SimpleQueue[Future[Made]] = SimpleQueue()
+    pool, under_way = ThreadPoolExecutor(slots, initializer=begin), 0
+    try:
+        for item in items:
+            pool.submit(work, item).add_done_callback(ended.put)
+            under_way += 1
+            if under_way >= 2 * slots:
+                yield ended.get().result()
+                under_way -= 1
+        for _ in range(under_way):
+            yield ended.get().result()
+    finally:  # whoever takes the results may stop early
+        pool.shutdown(cancel_futures=True)
 
 
 def in_order(
@@ -19,26 +55,29 @@ def in_order(
     ahead: int | None = None,
     begin: Callable[[], None] | None = None,
     at_once: Callable[[Given], Made | None] | None = None,
+    stop: Callable[[], None] | None = None,
 ) -> Iterator[Made]:
-    """What `work` makes of each item, in their order; `begin` is called once by each thread.
+    """What `work` makes of each item, in their order; `begin` is called once by each thread, `stop` by Ctrl-C.
 
     Up to `ahead` items are taken up before the first result is taken: four for each slot, so that one slow answer
     stops no other. What `at_once` has a result for needs no thread, which takes longer than to look an answer up.
     """
     window = 4 * slots if ahead is None else ahead
-    with ThreadPoolExecutor(slots, initializer=begin) as pool:
-        under_way: deque[Future[Made] | Known[Made]] = deque()
-        try:
-            for item in items:
-                known = at_once(item) if at_once else None
-                under_way.append(pool.submit(work, item) if known is None else Known(known))
-                while len(under_way) > window or (under_way and isinstance(under_way[0], Known)):
-                    yield under_way.popleft().result()
-            while under_way:
+    pool, under_way = ThreadPoolExecutor(slots, initializer=begin), deque[Future[Made] | Known[Made]]()
+    try:
+        for item in items:
+            known = at_once(item) if at_once else None
+            under_way.append(pool.submit(work, item) if known is None else Known(known))
+            while len(under_way) > window or (under_way and isinstance(under_way[0], Known)):
                 yield under_way.popleft().result()
-        finally:  # whoever takes the results may stop early
-            for future in under_way:
-                future.cancel()
+        while under_way:
+            yield under_way.popleft().result()
+    except KeyboardInterrupt:
+        if stop:
+            stop()
+        raise
+    finally:  # whoever takes the results may stop early
+        pool.shutdown(cancel_futures=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +88,3 @@ class Known(Generic[Made]):
 
     def result(self) -> Made:
         return self.made
-
-    def cancel(self) -> None:
-        """There is nothing to stop."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import metadata
@@ -80,6 +80,15 @@ class EvidenceJudge:
     def __init__(self, settings: Settings, rubric: Rubric = VERIFY) -> None:
         self.settings, self.rubric = settings, rubric
         self.slots = os.cpu_count() or 1
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        return {
+            "judge": "evidence",
+            "rubric_version": self.rubric.version,
+            "onprompt": metadata.version("onprompt"),
+            "weights": weights_of(True, self.settings),
+        }
 
     def judge(self, sample: Sample) -> Verdict:
         """The straight line from prompt and image to verdict."""
@@ -248,6 +257,17 @@ def versions(detector_name: str) -> dict[str, str]:
     return {"python": platform.python_version(), **{name: metadata.version(name) for name in (*OURS, *more)}}
 
 
+def weights_of(closely: bool, settings: Settings) -> dict[str, str]:
+    """The sha256 of the model files in use."""
+    return hashes(
+        [
+            *detector(settings).files,
+            *((*MASK_FILES, *POSE_FILES, *FACE_FILES) if closely else ()),
+            *((*MATCHER_FILES, str(TRAINED)) if settings.matcher else ()),
+        ]
+    )
+
+
 def provenance(picture: Picture, closely: bool, rubric: Rubric, settings: Settings) -> dict[str, Any]:
     """All that is needed to get the same verdict again. Paths and addresses of the user's stay out."""
     kind, _, model = settings.detector.partition(":")
@@ -257,12 +277,6 @@ def provenance(picture: Picture, closely: bool, rubric: Rubric, settings: Settin
         "judge": "evidence",
         "versions": versions(settings.detector),
         "settings": settings.model_dump(mode="json", exclude=set(PRIVATE)) | {"detector": named},
-        "weights": hashes(
-            [
-                *detector(settings).files,
-                *((*MASK_FILES, *POSE_FILES, *FACE_FILES) if closely else ()),
-                *((*MATCHER_FILES, str(TRAINED)) if settings.matcher else ()),
-            ]
-        ),
+        "weights": weights_of(closely, settings),
         "image_sha256": picture.sha256,
     }

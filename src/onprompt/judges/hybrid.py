@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,21 +14,18 @@ from onprompt.evidence.guesses import SOURCE as GUESSED
 from onprompt.evidence.match import Match
 from onprompt.judges import evidence
 from onprompt.judges.vlm import again
-from onprompt.reading import spoken, whole, whole_json
+from onprompt.reading import understood, whole_json
+from onprompt.rubrics import text
 from onprompt.settings import Settings
 from onprompt.types import Answer, Check, Message, Outcome, Question, Rubric, Sample, Shown, Verdict
 
 ANSWERS = ("yes", "no", "cannot tell")
 OPEN = (Outcome.UNVERIFIABLE, Outcome.LOW_CONFIDENCE)
+NOBODY = "none"  # the source of a claim that could not be looked at
 EVEN = 0.5  # the score from which weak evidence speaks for a claim
-TEXT = """Look at the image and say for each of the numbered claims whether it is true of the image: "yes", "no", or \
-"cannot tell" where the image does not show it clearly enough. Judge each claim by itself, by what can be seen only.
-
-Claims:
-{claims}
-
-Answer with one JSON block and nothing else, with one entry for each claim, in their order:
-{{"answers": [{{"claim": 1, "answer": "yes"}}, …]}}"""
+TEXT, VERSION = text("claims-1"), "claims/1"
+TEXT_SHA256 = hashlib.sha256(TEXT.encode()).hexdigest()
+UNKNOWN = "the model can't tell"
 
 
 def load(settings: Settings, rubric: Rubric) -> HybridJudge:
@@ -41,6 +39,10 @@ class HybridJudge:
     def __init__(self, judge: evidence.EvidenceJudge, asker: Asker) -> None:
         self.evidence, self.asker, self.settings = judge, asker, judge.settings
         self.slots = judge.slots
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        return {**self.evidence.identity, "judge": "hybrid", "model": self.asker.name, "claims": TEXT_SHA256}
 
     def judge(self, sample: Sample) -> Verdict:
         """The verdict, with the source of every check."""
@@ -63,6 +65,8 @@ class HybridJudge:
                 **verdict.provenance,
                 "judge": "hybrid",
                 "model": self.asker.name,
+                "question": VERSION,
+                "rubric_sha256": TEXT_SHA256,
                 "model_answering": said[0].model if said else None,
             },
         )
@@ -78,7 +82,7 @@ class HybridJudge:
         numbered = "\n".join(f"{number}. {words}" for number, words in enumerate(claims, 1))
         picture = Shown(sample.picture, self.settings.send_side, self.settings.send_format, self.settings.send_quality)
         return Question(
-            (Message("user", (picture, TEXT.format(claims=numbered))),),
+            (Message("user", (picture, TEXT.replace("{claims}", numbered))),),
             schema=json.dumps(schema(len(claims))) if self.settings.structured else "",
             longest=self.settings.answer_tokens,
             temperature=self.settings.temperature,
@@ -90,7 +94,7 @@ class HybridJudge:
         for _ in range(2):
             said.append(self.asker.ask(question))
             try:
-                words = read(said[-1], len(claims))
+                words = understood(said[-1], lambda text: words_of(text, len(claims)))
             except UnreadableAnswer as why:
                 self.asker.answers.mark(said[-1].key, why.kind)
                 question = replace(question, messages=again(question, why))
@@ -101,13 +105,21 @@ class HybridJudge:
 
 
 def open_checks(matches: Sequence[Match]) -> list[tuple[Match, Check]]:
-    """What was not measured with confidence: unverifiable, weak, or only guessed."""
+    """What was not measured with confidence: unverifiable, weak, or only guessed.
+
+    Where it is open whether an object is there, so is all that was said of it.
+    """
     return [
         (match, check)
         for match in matches
         for check in match.checks
-        if check.outcome in OPEN or check.source == GUESSED
+        if is_open(check) or (check.source == NOBODY and is_open(match.checks[0]))
     ]
+
+
+def is_open(check: Check) -> bool:
+    """Whether nobody measured a claim with confidence."""
+    return check.outcome in OPEN or check.source == GUESSED
 
 
 def claim(match: Match, check: Check) -> str:
@@ -130,7 +142,16 @@ def settled(match: Match, decided: Mapping[int, str], model: str) -> Match:
     if first.kind == "object" and first.outcome is Outcome.MISSING and first.source == model:
         gone = {"outcome": Outcome.MISSING, "score": 0.0, "found": "MISSING", "source": model}
         checks[1:] = [replace(each, **gone) for each in checks[1:]]  # type: ignore[arg-type]
+    elif first.kind == "object" and first.outcome is Outcome.MATCHED and first.source == model:
+        checks[1:] = [left_open(each) for each in checks[1:]]
     return replace(match, checks=tuple(checks))
+
+
+def left_open(check: Check) -> Check:
+    """A detail of an object that only the model saw: what it did not tell, nobody knows."""
+    if check.outcome is Outcome.MISSING and check.source == NOBODY:
+        return replace(check, outcome=Outcome.UNVERIFIABLE, found=UNKNOWN)
+    return check
 
 
 def by_model(check: Check, word: str, model: str, absent: bool = False) -> Check:
@@ -150,19 +171,18 @@ def contradicts(check: Check, word: str) -> bool:
     return weak and (check.score >= EVEN) is not (word == "yes")
 
 
-def read(answer: Answer, number: int) -> list[str]:
+def words_of(said: str, number: int) -> list[str]:
     """A word for each claim, in order."""
-    whole(answer)
-    found = whole_json(spoken(answer.text))
+    found = whole_json(said)
     entries = found.get("answers") if isinstance(found, dict) else None
     if not isinstance(entries, list) or not all(isinstance(each, dict) for each in entries):
-        raise UnreadableAnswer("wrong_fields", "the JSON has no list of answers", answer.text)
+        raise UnreadableAnswer("wrong_fields", "the JSON has no list of answers")
     if [each.get("claim") for each in entries] != list(range(1, number + 1)):
-        raise UnreadableAnswer("wrong_fields", f"there is not one answer for each of {number} claims", answer.text)
+        raise UnreadableAnswer("wrong_fields", f"there is not one answer for each of {number} claims")
     words = [str(each.get("answer")).strip().lower().replace("'", "") for each in entries]
     words = ["cannot tell" if word == "cant tell" else word for word in words]
     if strange := [word for word in words if word not in ANSWERS]:
-        raise UnreadableAnswer("off_scale", f"an answer is {json.dumps(strange[0])}", answer.text)
+        raise UnreadableAnswer("off_scale", f"an answer is {json.dumps(strange[0])}")
     return words
 
 

@@ -32,6 +32,7 @@ from onprompt.types import (
 
 Ask = Callable[[Question], Answer]
 YES_NO = ("yes", "no")
+READER = 1  # goes up when answers are read differently: runs then read theirs again, and ask nothing
 QUOTED = 4000  # characters of an unreadable answer that are shown to the model again
 SOME = 16  # tokens of an answer of which the first is wanted
 # The settings that a model's answer depends on.
@@ -41,8 +42,12 @@ OURS = (
     "send_quality",
     "max_side",
     "answer_tokens",
+    "temperature",
     "repeats",
+    "repeat_temperature",
     "structured",
+    "chances",
+    "yes_no",
     "rate_examples",
 )
 
@@ -66,6 +71,10 @@ class VlmJudge:
             "versions": versions(),
             "settings": {name: getattr(settings, name) for name in OURS},
         }
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        return {**self.told, "reader": READER}
 
     def judge(self, sample: Sample) -> Verdict:
         """The verdict; an UnreadableAnswer where no asking gave one that can be read."""
@@ -97,6 +106,7 @@ class VlmJudge:
         first, flags = readings[0][0], [flag for reading, _ in readings for flag in reading.flags]
         flags += ["some_answers_unreadable"] if unreadable else []
         flags += ["asked_again"] if asked_again else []
+        flags += ["yes_not_known"] if self.wants_yes and yes is None else []
         flags += ["mask_not_used"] if sample.mask else []
         return Verdict(
             rubric=self.rubric.name,
@@ -167,9 +177,11 @@ class VlmJudge:
         return reading, answer
 
     def yes(self, sample: Sample, answers: list[Answer], ask: Ask) -> float | None:
-        """The chance of a yes, as VQAScore asks; None where the server gives no probabilities."""
-        answers.append(ask(self.yes_no(sample)))
-        chances = chance_of(answers[-1].spots, YES_NO)
+        """The chance of a yes, as VQAScore asks; None where the server gives no probabilities, or another answer."""
+        answer = ask(self.yes_no(sample))
+        answers.append(answer)
+        chances = chance_of(answer.spots, YES_NO) if answer.stop in ("end", "length") else None
+        self.asker.answers.mark(answer.key, "read" if chances else "no_score")
         return chances["yes"] if chances else None
 
     def provenance(self, sample: Sample, answers: Sequence[Answer]) -> dict[str, Any]:
@@ -186,6 +198,8 @@ def checked(prompt: str, settings: Settings) -> None:
     """Complain of a prompt that says nothing, or too much."""
     if not isinstance(prompt, str) or not prompt.strip():
         raise PromptError("the prompt is empty")
+    if not prompt.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in prompt):
+        raise PromptError("the prompt holds half a character, which can't be sent")
     if len(prompt) > settings.max_prompt_characters:
         limit = f"{settings.max_prompt_characters:,} are read at most (setting max_prompt_characters)"
         raise PromptError(f"the prompt has {len(prompt):,} characters; {limit}")
@@ -197,7 +211,8 @@ def again(question: Question, why: UnreadableAnswer) -> tuple[Message, ...]:
     if not why.text.strip():
         *rest, last = question.messages
         return (*rest, Message(last.role, (*last.parts, f"\n{reason}")))
-    return (*question.messages, Message("assistant", (why.text[:QUOTED],)), Message("user", (reason,)))
+    quoted = why.text[:QUOTED].encode(errors="replace").decode()
+    return (*question.messages, Message("assistant", (quoted,)), Message("user", (reason,)))
 
 
 def factor(name: str, readings: Sequence[tuple[Reading, Answer]], scale: range) -> Factor:

@@ -39,7 +39,7 @@ def probe(
         Row(each, True, tuple(result(one, said, scale) for one in each.comparisons)) if each in served else Row(each)
         for each in probes
     )
-    return Report(chosen.judge, asker.name if asker else "", rubric, tuple(rows))
+    return Report(chosen.judged_by, asker.name if asker else "", rubric, tuple(rows))
 
 
 def plan(

@@ -90,7 +90,8 @@ def factor_lines(verdict: Verdict) -> Iterator[str]:
 def finer_words(factor: Factor) -> str:
     """`expected 3.82, scores 4 4 3`: what is known beyond the score."""
     expected = [] if factor.expected is None else [f"expected {factor.expected:.2f}"]
-    several = [f"scores {' '.join(map(str, factor.all))}"] if len(factor.all) > 1 else []
+    spread = "" if factor.spread is None else f" (spread {factor.spread:.2f})"
+    several = [f"scores {' '.join(map(str, factor.all))}{spread}"] if len(factor.all) > 1 else []
     return ", ".join([*expected, *several])
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 
 from onprompt.errors import UnreadableAnswer
-from onprompt.reading import integer, whole_json
+from onprompt.reading import in_line, integer, whole_json
 from onprompt.rubrics import text
 from onprompt.types import Part, Picture, Reading, Rubric, Sample, Shown
 
@@ -57,7 +57,7 @@ def read(answer: str, sample: Sample) -> Reading:
         scores[factor] = integer(given["score"], f"the score of {factor}", SCALE)
         if not isinstance(given.get("justification"), str):
             raise UnreadableAnswer("wrong_fields", f"the factor {factor} has no justification")
-        whys[factor] = given["justification"].strip()
+        whys[factor] = in_line(given["justification"])
     flags = [f"{factor}_justification_length" for factor, why in whys.items() if len(why.split()) not in WORDS]
     fields = ((found, {"image_id", RESULTS}), (results, set(FACTORS)))
     factors = tuple((results[factor], {"score", "justification"}) for factor in FACTORS)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from onprompt.errors import UnreadableAnswer
-from onprompt.reading import an_object, integer, on_scale, shortened
+from onprompt.reading import an_object, in_line, integer, on_scale, shortened
 from onprompt.rubrics import text
 from onprompt.types import Part, Picture, Reading, Rubric, Sample, Shown
 
@@ -102,11 +102,12 @@ def read_json(found: Mapping[str, Any], answer: str) -> Reading:
     if not isinstance(why, str) or not why.strip():
         raise UnreadableAnswer("no_reasoning", "the JSON has no reasoning")
     where = [each.start(1) for each in re.finditer(r'"score"\s*:\s*(\d)', answer)]
-    return reading(score, where[-1] if where else -1, why.strip())
+    return reading(score, where[-1] if where else -1, why)
 
 
 def reading(score: int, start: int, why: str) -> Reading:
     """A score and its reason, which is flagged where it is too long."""
+    why = in_line(why)
     flags = ("reasoning_too_long",) if len(why.split()) > WORDS else ()
     return Reading({"score": score}, {"score": start}, {"score": why}, why, flags=flags)
 

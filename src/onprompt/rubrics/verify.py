@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from onprompt.errors import UnreadableAnswer
-from onprompt.reading import an_object, integer, on_scale
+from onprompt.reading import an_object, in_line, integer, on_scale
 from onprompt.rubrics import text
 from onprompt.types import Check, Outcome, Part, Picture, Reading, Rubric, Sample, Shown
 
@@ -22,10 +22,16 @@ BRACKETED = re.compile(
 )
 FOLLOWED = re.compile(r"[^\w\n]*+\w")  # by something on the same line
 ALONE = re.compile(r"[^\w\n]*+(?:\n|\Z)")
-SAID = re.compile(r"\b(?:score|grade|rating)\W*(?:is|of|would be|=)?\W*\Z", re.IGNORECASE)
+LAST = re.compile(r"(?:[^\w<]|<[|/\w]{1,20}>)*+\Z")  # marks of a chat's template may come behind
+SAID = re.compile(
+    r"\b(?:scor(?:e[sd]?|ing)|grad(?:e[sd]?|ing)|rat(?:e[sd]?|ings?)|assign(?:ed|ing)?|giv(?:e[ns]?|ing)|award(?:ed)?|final|verdict|"
+    r"result|answer|alignment|deserves?|earns?|step 5)\b[^.\n()（）]{0,25}\Z",
+    re.IGNORECASE,
+)
 NO_SCORE = re.compile(
-    r"\b(?:step|format like)\s*\Z", re.IGNORECASE
+    r"\b(?:step|format like|not an?)\s*\Z", re.IGNORECASE
 )  # Step (4); "the format like (4)", as the seed says
+OR = re.compile(r"[\W_]*(?:or|and|to|-|–|/|,)[\W_]*", re.IGNORECASE)
 NEAR = 40  # characters before a bracket that are looked at
 LONGEST = 50  # points of a numbered list
 STEP = re.compile(
@@ -119,6 +125,7 @@ def reading(
     if not summary:
         faults = "; ".join(f"{prompt}: {image}" for prompt, image in differences)
         summary = f"The image differs from the prompt: {faults}." if faults else "The image matches the prompt."
+    summary = in_line(summary)
     return Reading({"score": score}, {"score": start}, {"score": summary}, summary, checks, differences)
 
 
@@ -138,9 +145,16 @@ def final(answer: str, heads: Sequence[re.Match[str]]) -> re.Match[str] | None:
     while found:
         points = numbered(found, answer)
         if not points and meant(found[-1], answer, grading):
+            differing(found, answer)
             return found[-1]
         del found[-max(points, 1) :]
     return None
+
+
+def differing(found: Sequence[re.Match[str]], answer: str) -> None:
+    """Complain of two scores side by side that differ: "(3) or (4)", "between (2) and (3)"."""
+    if len(found) > 1 and found[-2][1] != found[-1][1] and OR.fullmatch(answer, found[-2].end(), found[-1].start()):
+        raise UnreadableAnswer("two_scores", "the answer leaves it open which of two scores it gives")
 
 
 def numbered(found: Sequence[re.Match[str]], answer: str) -> int:
@@ -155,13 +169,19 @@ def numbered(found: Sequence[re.Match[str]], answer: str) -> int:
 
 
 def meant(bracket: re.Match[str], answer: str, grading: int) -> bool:
-    """Whether a number in brackets is a score: before Step 5 only alone on its line or where that is said."""
+    """Whether a number in brackets is a score: where that is said, alone on its line, or at either end of the text.
+
+    A number that stands within a sentence counts something: "birds (3) in the picture".
+    """
     if near(NO_SCORE, bracket, answer):
         return False
-    if bracket.start() >= grading or near(SAID, bracket, answer):
+    if near(SAID, bracket, answer):
         return True
-    line = answer[max(0, bracket.start() - NEAR) : bracket.start()].rpartition("\n")[2]
-    return bool(ALONE.fullmatch(line) and ALONE.match(answer, bracket.end()))
+    first = answer[max(0, bracket.start() - NEAR) : bracket.start()].rpartition("\n")[2]
+    begins, ends = ALONE.fullmatch(first), ALONE.match(answer, bracket.end())
+    if begins and ends:
+        return True
+    return bracket.start() >= grading and bool(begins or LAST.match(answer, bracket.end()))
 
 
 def near(pattern: re.Pattern[str], bracket: re.Match[str], answer: str) -> re.Match[str] | None:

@@ -37,7 +37,8 @@ def name_picture(source: Source, settings: Settings, frame: int = 0) -> Picture:
     """A picture that is decoded when it is first looked at: whether it can be is not known before."""
     name = str(source) if isinstance(source, str | Path) else "the picture"
     data, given = taken(source, name)
-    return Picture(name, hashlib.sha256(data).hexdigest(), partial(decoded, given, name, settings, frame), frame)
+    decode = partial(decoded, given, name, settings, frame)
+    return Picture(name, hashlib.sha256(data).hexdigest(), decode, frame, settings.max_side)
 
 
 def decoded(given: bytes | Image.Image, name: str, settings: Settings, frame: int) -> Decoded:
@@ -89,6 +90,8 @@ def taken(source: Source, name: str) -> tuple[bytes, bytes | Image.Image]:
         if isinstance(source, np.ndarray):
             source = Image.fromarray(source)
         if isinstance(source, Image.Image):
+            if source.mode in ("P", "PA"):  # whose bytes are numbers of colours, and not the colours
+                source = source.convert("RGBA")
             return f"{source.mode} {source.size}".encode() + source.tobytes(), source.copy()
         data = source if isinstance(source, bytes) else contents(source)
     except Exception as error:

@@ -1,0 +1,94 @@
+"""`agree` and `compare`: a run beside people, and runs or models beside each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from onprompt.cli.app import app, print_json
+from onprompt.cli.running import Generation, RunFile
+from onprompt.errors import UserError
+
+if TYPE_CHECKING:
+    from onprompt.report.ratings import Item
+    from onprompt.types import Rubric
+
+Json = Annotated[bool, typer.Option("--json", help="All figures as JSON.")]
+
+
+@app.command()
+def agree(
+    run_file: RunFile,
+    human: Annotated[Path, typer.Option(help="CSV of ratings: id and a column for each rater, or id, rater, rating.")],
+    human_scale: Annotated[str, typer.Option(help="The raters' scale, such as 1-5: α, κ and AUC need it.")] = "",
+    id_column: Annotated[str, typer.Option("--id", help="The column with the samples' ids.")] = "",
+    rater: Annotated[str, typer.Option(help="The column that names the rater, if each rating has a row.")] = "",
+    rating: Annotated[list[str] | None, typer.Option(help="A column with ratings; may be given again.")] = None,
+    threshold: Annotated[float | None, typer.Option(help="Rated above this is good, for the AUC.")] = None,
+    apart: Annotated[float, typer.Option(help="How far apart two ratings of one prompt must be to count.")] = 0.33,
+    generation: Generation = 0,
+    json: Json = False,
+) -> None:
+    """Say how well a run agrees with people, and one of them with the others."""
+    from onprompt.report import agreement, ratings
+
+    found = ratings.read(human, id_column=id_column, rater_column=rater, rating_columns=rating or ())
+    rubric, items = judged(run_file, generation)
+    scale = between(human_scale) if human_scale else None
+    result = agreement.agreement(items, found, rubric.scale, scale, threshold, apart)
+    if json:
+        print_json(agreement.document(result))
+        return
+    typer.echo(f"ratings: {', '.join(found.columns)}", err=True)
+    for line in agreement.lines(result):
+        typer.echo(line)
+
+
+@app.command()
+def compare(
+    run_files: Annotated[list[Path], typer.Argument(help="The files of runs.")],
+    by: Annotated[str, typer.Option(help="What is compared: run or model.")] = "run",
+    json: Json = False,
+) -> None:
+    """Rank runs or models with intervals, and say between which two a difference is shown."""
+    from onprompt.report import comparison
+
+    if by not in ("run", "model"):
+        raise UserError(f"--by is run or model, not {by!r}")
+    runs = {path.stem: judged(path, 0)[1] for path in run_files}
+    if len(runs) < len(run_files):
+        raise UserError("two of the runs have the same name")
+    result = comparison.compare(comparison.systems(runs, by == "model"))
+    if json:
+        print_json(comparison.document(result))
+        return
+    for line in comparison.lines(result):
+        typer.echo(line)
+
+
+def judged(path: Path, generation: int) -> tuple[Rubric, list[Item]]:
+    """The rubric of a run, and its samples with their values; what stands on nothing has none."""
+    from onprompt import findings, plugins
+    from onprompt.ledger import Ledger
+    from onprompt.report.ratings import Item
+
+    with Ledger(path) as ledger:
+        number = generation or findings.latest(ledger)
+        rubric: Rubric = plugins.load("rubrics", findings.overview(ledger, number).identity["rubric"]).RUBRIC
+        items = []
+        for row in findings.rows(ledger, number):
+            real = row["value"] is not None and findings.NOTHING_CHECKED not in row["flags"].split()
+            value, score = (row["value"], row["score"]) if real else (None, None)
+            items.append(Item(row["id"], row["prompt"], value, score, row["category"], row["model"]))
+    return rubric, items
+
+
+def between(words: str) -> tuple[float, float]:
+    """`1-5` as two numbers."""
+    low, _, high = words.partition("-")
+    try:
+        return float(low), float(high)
+    except ValueError:
+        raise UserError(f"--human-scale is LOW-HIGH, such as 1-5, not {words!r}") from None

@@ -1,0 +1,184 @@
+"""`run`, `show` and `export`: many samples, and what became of them."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from onprompt.cli.app import Permissive, app, print_json
+from onprompt.cli.judging import BaseUrl, Budget, DetectorName, DryRun, JudgeName, Model, Repeats, judging
+from onprompt.errors import UserError
+
+if TYPE_CHECKING:
+    from onprompt.findings import Overview
+    from onprompt.run import Summary
+
+RunFile = Annotated[Path, typer.Argument(help="The file of a run.")]
+Generation = Annotated[int, typer.Option(help="Which generation, by its number; by itself the newest.")]
+EVERY = 0.2  # seconds between two looks at the progress
+
+
+@app.command()
+def run(
+    data: Annotated[str, typer.Argument(help="CSV, JSONL, Parquet, a folder, a glob, or hf:OWNER/DATASET.")],
+    out: Annotated[Path, typer.Option(help="The file of the run; an old one goes on where it was.")],
+    rubric: Annotated[str, typer.Option(help="verify, rate or edit.")] = "verify",
+    column: Annotated[list[str] | None, typer.Option(help="FIELD=COLUMN, where a column can't be guessed.")] = None,
+    engine: Annotated[str, typer.Option(help="What keeps many samples under way.")] = "threads",
+    judge: JudgeName = "",
+    model: Model = "",
+    base_url: BaseUrl = "",
+    repeats: Repeats = None,
+    budget: Budget = None,
+    detector: DetectorName = "",
+    permissive: Permissive = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Judge many samples. Killed at any moment, it goes on where it was; one that fails costs no other."""
+    from onprompt import api, datasets
+    from onprompt.run import Work
+    from onprompt.run import run as judge_all
+
+    settings = judging(judge, model, base_url, repeats, budget, detector=detector, permissive=permissive)
+    found = datasets.opened(data, rubric, named(column or []))
+    shown = ", ".join(f"{field} from {name!r}" for field, name in found.columns.items())
+    typer.echo(f"{found.kind}{'' if found.count is None else f' of {found.count:,}'}: {shown}", err=True)
+    if dry_run:
+        items = (row.item for row in found.rows() if isinstance(row, datasets.Row))
+        typer.echo(api.plan(rubric, items, settings=settings))
+        return
+    summary = judge_all(found, out, Work(rubric, settings), engine, watcher(found.count))
+    typer.echo("\n".join(result_lines(summary)))
+    raise typer.Exit(1 if summary.faults or summary.stopped else 0)
+
+
+@app.command()
+def show(
+    run_file: RunFile,
+    worst: Annotated[int, typer.Option(help="Only so many, the lowest values first.")] = 0,
+    flagged: Annotated[bool, typer.Option("--flagged", help="Only what a person should look at.")] = False,
+    generation: Generation = 0,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+) -> None:
+    """Show what a run found: its figures, then the worst or the flagged samples if that is wanted."""
+    from onprompt import findings
+    from onprompt.ledger import Ledger
+
+    with Ledger(run_file) as ledger:
+        number = generation or findings.latest(ledger)
+        if not worst and not flagged and not json:
+            typer.echo("\n".join(overview_lines(findings.overview(ledger, number))))
+            return
+        for row in findings.rows(ledger, number, worst, flagged):
+            if json:
+                print_json(row, indent=None)
+            else:
+                typer.echo(sample_line(row))
+
+
+@app.command()
+def export(
+    run_file: RunFile,
+    to: Annotated[str, typer.Option(help="csv, jsonl or parquet.")] = "csv",
+    out: Annotated[Path | None, typer.Option(help="The file; by itself the run's name with another ending.")] = None,
+    generation: Generation = 0,
+) -> None:
+    """Write all samples of a run with their verdicts and errors to a file."""
+    from onprompt import findings
+    from onprompt.ledger import Ledger
+
+    path = out or run_file.with_suffix(f".{to}")
+    with Ledger(run_file) as ledger:
+        count = findings.export(ledger, generation or findings.latest(ledger), path, to)
+    typer.echo(f"{count:,} samples are in {path}")
+
+
+def named(pairs: list[str]) -> dict[str, str]:
+    """`image=file` as a dictionary."""
+    if bad := [pair for pair in pairs if "=" not in pair]:
+        raise UserError(f"--column is FIELD=COLUMN, not {bad[0]!r}")
+    return dict(pair.split("=", 1) for pair in pairs)
+
+
+def watcher(count: int | None) -> Callable[[Summary], None] | None:
+    """What shows the progress to whoever watches; nobody does in CI."""
+    if not sys.stderr.isatty():
+        return None
+    start, last = time.monotonic(), 0.0
+
+    def tell(summary: Summary) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= EVERY:
+            last = now
+            line = progress(summary, count, now - start)
+            sys.stderr.write(f"\r{line:100}")
+
+    return tell
+
+
+def progress(summary: Summary, count: int | None, seconds: float) -> str:
+    """`120 of 2,000, 3.4 a second, 9 min to go, 2 errors, 0.12 US dollars`."""
+    faults = summary.faults.total()
+    now = summary.done + faults
+    rate = now / seconds if seconds else 0.0
+    parts = [f"{summary.before + now:,}" + (f" of {count:,}" if count else ""), f"{rate:.1f} a second"]
+    if count and rate:
+        parts.append(f"{duration((count - summary.before - now) / rate)} to go")
+    parts += [f"{faults:,} errors"] if faults else []
+    parts += [f"{summary.cost:.2f} US dollars"] if summary.cost else []
+    return ", ".join(parts)
+
+
+def duration(seconds: float) -> str:
+    """A time to wait."""
+    return (
+        f"{seconds:.0f} s"
+        if seconds < 90
+        else f"{seconds / 60:.0f} min"
+        if seconds < 5400
+        else f"{seconds / 3600:.1f} h"
+    )
+
+
+def result_lines(summary: Summary) -> Iterator[str]:
+    """How a run went."""
+    if summary.new and summary.generation > 1:
+        yield f"Settings, weights or judge differ from before: this is generation {summary.generation} of the file."
+    old = f", {summary.before:,} had one already" if summary.before else ""
+    money = f", {summary.cost:.4f} US dollars" if summary.cost else ""
+    tokens = f", {summary.tokens:,} tokens{money}" if summary.tokens else ""
+    yield f"{summary.done:,} verdicts{old}, {summary.faults.total():,} errors{tokens}: {summary.path}"
+    yield from (f"  {number:,} × {kind}" for kind, number in summary.faults.most_common())
+    if summary.stopped:
+        yield f"  {summary.stopped}; run again to go on"
+
+
+def overview_lines(found: Overview) -> Iterator[str]:
+    """A run at a glance."""
+    told = found.identity
+    by = told.get("model") or told["judge"]
+    number = f" (generation {found.generation} of {found.generations})" if found.generations > 1 else ""
+    yield f"{told['rubric']} by {by}{number}"
+    yield f"{found.verdicts:,} verdicts on {found.samples:,} samples"
+    if found.mean is not None:
+        yield f"mean value {found.mean:.3f}; " + ", ".join(f"({score}) {n:,}" for score, n in found.scores.items())
+    if found.placeholders:
+        yield f"{found.placeholders:,} of them stand on nothing that could be checked, and are in no mean"
+    if found.tokens:
+        yield f"{found.tokens:,} tokens" + ("" if found.cost is None else f", {found.cost:.4f} US dollars")
+    yield from (f"{number:,} × no verdict: {kind}" for kind, number in found.faults.items())
+
+
+def sample_line(row: dict[str, Any]) -> str:
+    """One sample: `0.12 (1) cup.png: a laptop: missing [flags]`."""
+    if row["error"]:
+        return f"no verdict  {row['id']}: {row['error']}: {row['message']}"
+    score = "" if row["score"] is None else f" ({row['score']})"
+    flags = f" [{row['flags']}]" if row["flags"] else ""
+    return f"{row['value']:.2f}{score}  {row['id']}: {row['prompt']!r} {row['summary']}{flags}"

@@ -1,0 +1,137 @@
+"""What a run's file holds, to show and to export."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from onprompt.errors import UserError
+from onprompt.ledger import Ledger, told
+
+COLUMNS = (
+    *("id", "prompt", "image", "model", "category", "score", "value", "flags", "summary"),
+    *("factors", "coverage", "tokens_in", "tokens_out", "cost", "error", "message"),
+)
+ROWS = """
+SELECT s.id, s.prompt, s.image, s.model, s.category, v.score, v.value, v.flags, v.summary, v.factors, v.coverage,
+    v.tokens_in, v.tokens_out, v.cost, e.kind AS error, e.message
+FROM samples s
+LEFT JOIN verdicts v ON v.sample = s.number AND v.generation = :generation
+LEFT JOIN errors e ON e.sample = s.number AND e.generation = :generation
+"""
+NOTHING_CHECKED = "not_verifiable"  # a flag: such a score is a placeholder, and stays out of means
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """A run at a glance."""
+
+    identity: dict[str, Any]
+    generation: int
+    generations: int
+    samples: int
+    verdicts: int
+    mean: float | None  # of `value`, over verdicts that stand on something
+    placeholders: int  # verdicts that stand on nothing
+    scores: dict[int, int]
+    faults: dict[str, int]
+    cost: float | None
+    tokens: int
+
+
+def overview(ledger: Ledger, generation: int) -> Overview:
+    """The counts and means of one generation."""
+    key = (generation,)
+    with told(ledger.path):
+        ask = ledger.base.execute
+        (identity,) = ask("SELECT identity FROM generations WHERE id = ?", key).fetchone()
+        (generations,) = ask("SELECT count(*) FROM generations").fetchone()
+        (samples,) = ask("SELECT count(*) FROM samples").fetchone()
+        verdicts, tokens, cost = ask(
+            "SELECT count(*), ifnull(sum(tokens_in + tokens_out), 0), sum(cost) FROM verdicts WHERE generation = ?", key
+        ).fetchone()
+        real = f"generation = ? AND instr(flags, '{NOTHING_CHECKED}') = 0"
+        mean, judged = ask(f"SELECT avg(value), count(*) FROM verdicts WHERE {real}", key).fetchone()  # noqa: S608
+        scores = ask(f"SELECT score, count(*) FROM verdicts WHERE {real} GROUP BY score", key).fetchall()  # noqa: S608
+        faults = ask("SELECT kind, count(*) FROM errors WHERE generation = ? GROUP BY kind ORDER BY 2 DESC", key)
+        return Overview(
+            json.loads(identity),
+            generation,
+            generations,
+            samples,
+            verdicts,
+            mean,
+            verdicts - judged,
+            {score: count for score, count in scores if score is not None},
+            dict(faults.fetchall()),
+            cost,
+            tokens,
+        )
+
+
+def latest(ledger: Ledger) -> int:
+    """The newest generation."""
+    with told(ledger.path):
+        (found,) = ledger.base.execute("SELECT max(id) FROM generations").fetchone()
+    if found is None:
+        raise UserError(f"{ledger.path} holds no verdict yet")
+    return int(found)
+
+
+def rows(ledger: Ledger, generation: int, worst: int = 0, flagged: bool = False) -> Iterator[dict[str, Any]]:
+    """The samples with what became of them, in their order; or the worst, or those that a person should look at."""
+    wanted = " WHERE v.flags != '' OR e.kind IS NOT NULL" if flagged else " WHERE v.value IS NOT NULL" if worst else ""
+    order = " ORDER BY v.value, s.number LIMIT :worst" if worst else " ORDER BY s.number"
+    with told(ledger.path):
+        found = ledger.base.execute(ROWS + wanted + order, {"generation": generation, "worst": worst})
+        for row in found:
+            yield dict(zip(COLUMNS, row, strict=True))
+
+
+def export(ledger: Ledger, generation: int, path: Path, kind: str) -> int:
+    """Write all samples to a file; gives their number."""
+    writers = {"csv": write_csv, "jsonl": write_jsonl, "parquet": write_parquet}
+    if kind not in writers:
+        raise UserError(f"no format {kind!r}; there are: {', '.join(writers)}")
+    try:
+        return writers[kind](rows(ledger, generation), path)
+    except OSError as error:
+        raise UserError(f"can't write {path}: {error.strerror or error}") from error
+
+
+def write_csv(found: Iterator[dict[str, Any]], path: Path) -> int:
+    """A line for each sample."""
+    count = 0
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        writer.writeheader()
+        for row in found:
+            writer.writerow(row)
+            count += 1
+    return count
+
+
+def write_jsonl(found: Iterator[dict[str, Any]], path: Path) -> int:
+    """A JSON object for each sample."""
+    count = 0
+    with path.open("w", encoding="utf-8") as file:
+        for row in found:
+            file.write(json.dumps({**row, "factors": json.loads(row["factors"] or "{}")}, ensure_ascii=False) + "\n")
+            count += 1
+    return count
+
+
+def write_parquet(found: Iterator[dict[str, Any]], path: Path) -> int:
+    """A table for those who have many."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise UserError("Parquet needs pyarrow: pip install 'onprompt[data]'") from None
+    table = pyarrow.Table.from_pylist(list(found))
+    parquet.write_table(table, path)
+    return int(table.num_rows)

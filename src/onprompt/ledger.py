@@ -1,0 +1,208 @@
+"""One SQLite file for a run: samples, verdicts, checks and errors. The format is described in docs/runs.md.
+
+A *generation* is one way of judging: rubric, judge, model, settings and weights. Run again with the same, and only what
+is missing or failed is done; with others, a new generation begins beside the old one.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from filelock import FileLock, Timeout
+
+from onprompt.errors import StoreError, UserError
+
+VERSION, MARK = 1, 0x6F6E7072  # the mark tells a file of ours from other databases: "onpr"
+TABLES = """
+CREATE TABLE IF NOT EXISTS generations (
+    id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, identity TEXT NOT NULL,
+    created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+);
+CREATE TABLE IF NOT EXISTS samples (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, prompt TEXT NOT NULL, image TEXT NOT NULL,
+    model TEXT NOT NULL, category TEXT NOT NULL, given TEXT NOT NULL, stamp TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS verdicts (
+    sample INTEGER NOT NULL REFERENCES samples(number), generation INTEGER NOT NULL REFERENCES generations(id),
+    score INTEGER, value REAL NOT NULL, flags TEXT NOT NULL, summary TEXT NOT NULL, factors TEXT NOT NULL,
+    coverage REAL, tokens_in INTEGER NOT NULL, tokens_out INTEGER NOT NULL, cost REAL, answers TEXT NOT NULL,
+    image_sha256 TEXT NOT NULL,
+    created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+    PRIMARY KEY (sample, generation)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS documents (
+    sample INTEGER NOT NULL, generation INTEGER NOT NULL, document TEXT NOT NULL, PRIMARY KEY (sample, generation)
+);
+CREATE TABLE IF NOT EXISTS checks (
+    sample INTEGER NOT NULL, generation INTEGER NOT NULL, number INTEGER NOT NULL, kind TEXT NOT NULL,
+    asked TEXT NOT NULL, found TEXT NOT NULL, outcome TEXT NOT NULL, score REAL NOT NULL,
+    confidence REAL NOT NULL, source TEXT NOT NULL,
+    PRIMARY KEY (sample, generation, number)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS errors (
+    sample INTEGER NOT NULL, generation INTEGER NOT NULL, kind TEXT NOT NULL, message TEXT NOT NULL, text TEXT NOT NULL,
+    created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+    PRIMARY KEY (sample, generation)
+) WITHOUT ROWID;
+"""
+
+
+class Entry(NamedTuple):
+    """A sample as it is kept: what it was given, and a stamp that changes when its files do."""
+
+    id: str
+    prompt: str
+    image: str
+    model: str
+    category: str
+    given: str  # JSON
+    stamp: str
+
+
+class Kept(NamedTuple):
+    """A verdict as it is kept."""
+
+    row: Mapping[str, Any]  # the columns of `verdicts`
+    checks: Sequence[Sequence[Any]]  # the columns of `checks` from `kind` on
+    document: str  # JSON, as docs/json.md describes it
+
+
+class Fault(NamedTuple):
+    """Why a sample has no verdict: the kind of error, its message and, of an unreadable answer, the raw text."""
+
+    kind: str
+    message: str
+    text: str = ""
+
+
+class Ledger:
+    """A run's file, written by one process at a time and read by any number."""
+
+    def __init__(self, path: Path, writing: bool = False) -> None:
+        self.path, self.lock = path, FileLock(f"{path}.lock", timeout=0)
+        if not writing and not path.is_file():
+            raise UserError(f"there is no run at {path}")
+        with told(path):
+            if writing:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self.take()
+            place = f"{path.resolve().as_uri()}?mode={'rwc' if writing else 'ro'}"
+            self.base = sqlite3.connect(place, uri=True, timeout=30.0, isolation_level=None, check_same_thread=False)
+            self.check(writing)
+
+    def take(self) -> None:
+        """Keep other processes from writing."""
+        try:
+            self.lock.acquire()
+        except Timeout:
+            raise StoreError(f"another run is writing to {self.path}: wait for it, or name another file") from None
+
+    def check(self, writing: bool) -> None:
+        """Make the tables, or complain of a file that is none of ours."""
+        mark, version = (
+            self.base.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
+        )
+        tables = self.base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if (tables or not writing) and mark != MARK:
+            raise UserError(f"{self.path} is a database, but no run of onprompt")
+        if version > VERSION:
+            raise StoreError(
+                f"{self.path} was written by a newer onprompt (format {version}; this one knows {VERSION})"
+            )
+        if writing:
+            self.base.execute("PRAGMA journal_mode = WAL")
+            self.base.execute("PRAGMA synchronous = NORMAL")  # a power cut may lose the last verdicts, never the file
+            self.base.executescript(f"PRAGMA application_id = {MARK}; PRAGMA user_version = {VERSION}; {TABLES}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let others write."""
+        self.base.close()
+        self.lock.release()
+
+    def generation(self, identity: Mapping[str, Any], fingerprint: str) -> tuple[int, bool]:
+        """The number of a way of judging, and whether it is new here."""
+        with told(self.path):
+            row = fingerprint, json.dumps(identity, ensure_ascii=False)
+            new = self.base.execute(
+                "INSERT OR IGNORE INTO generations (fingerprint, identity) VALUES (?, ?)", row
+            ).rowcount
+            found = self.base.execute("SELECT id FROM generations WHERE fingerprint = ?", (fingerprint,)).fetchone()
+        return int(found[0]), bool(new)
+
+    def enter(self, entries: Sequence[Entry], generation: int) -> list[tuple[int, bool]]:
+        """Samples, in one transaction: for each its number, and whether it has a verdict.
+
+        One whose files or words changed loses the verdicts that it had.
+        """
+        with told(self.path), self.transaction():
+            return [self.one(entry, generation) for entry in entries]
+
+    def one(self, entry: Entry, generation: int) -> tuple[int, bool]:
+        """One sample entered."""
+        old = self.base.execute("SELECT number, given, stamp FROM samples WHERE id = ?", (entry.id,)).fetchone()
+        if old is None:
+            return int(self.base.execute(ADD, entry).lastrowid or 0), False
+        if old[1:] != (entry.given, entry.stamp):
+            for table in PARTS:
+                self.base.execute(f"DELETE FROM {table} WHERE sample = ?", old[:1])  # noqa: S608 our own names
+            self.base.execute(CHANGE, (*entry[1:], old[0]))
+        found = self.base.execute("SELECT 1 FROM verdicts WHERE sample = ? AND generation = ?", (old[0], generation))
+        return int(old[0]), found.fetchone() is not None
+
+    def keep(self, sample: int, generation: int, kept: Kept) -> None:
+        """A verdict with its document and its checks, all or nothing."""
+        key = sample, generation
+        with told(self.path), self.transaction():
+            for table in PARTS:
+                self.base.execute(f"DELETE FROM {table} WHERE sample = ? AND generation = ?", key)  # noqa: S608
+            names, marks = ", ".join(kept.row), ", ".join("?" * (len(kept.row) + 2))
+            place = f"INSERT INTO verdicts (sample, generation, {names}) VALUES ({marks})"  # noqa: S608
+            self.base.execute(place, (*key, *kept.row.values()))
+            self.base.execute("INSERT INTO documents VALUES (?, ?, ?)", (*key, kept.document))
+            self.base.executemany(CHECK, [(*key, number, *check) for number, check in enumerate(kept.checks)])
+
+    def fail(self, sample: int, generation: int, fault: Fault) -> None:
+        """Why there is no verdict."""
+        with told(self.path):
+            self.base.execute(
+                "INSERT OR REPLACE INTO errors (sample, generation, kind, message, text) VALUES (?, ?, ?, ?, ?)",
+                (sample, generation, *fault),
+            )
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing."""
+        self.base.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self.base.execute("ROLLBACK")
+            raise
+        self.base.execute("COMMIT")
+
+
+PARTS = ("verdicts", "documents", "checks", "errors")
+ADD = "INSERT INTO samples (id, prompt, image, model, category, given, stamp) VALUES (?, ?, ?, ?, ?, ?, ?)"
+CHANGE = "UPDATE samples SET prompt = ?, image = ?, model = ?, category = ?, given = ?, stamp = ? WHERE number = ?"
+CHECK = "INSERT INTO checks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+
+@contextmanager
+def told(path: Path) -> Iterator[None]:
+    """What goes wrong with the file, in words."""
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise StoreError(f"can't use {path}: {reason}; what was written before is safe") from error

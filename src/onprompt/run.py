@@ -1,0 +1,217 @@
+"""Samples in, verdicts stored. Killed at any moment, a run goes on where it was."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from onprompt import api, plugins
+from onprompt.datasets import BadRow, Dataset, Row
+from onprompt.errors import OnpromptError, UnreadableAnswer
+from onprompt.ledger import Entry, Fault, Kept, Ledger
+from onprompt.report.document import document
+from onprompt.settings import PRIVATE, Settings
+from onprompt.types import Judge, Verdict
+from onprompt.vision.runtime import share_the_cores
+
+FILES = ("image", "before", "after", "mask")
+AT_ONCE = 256  # samples entered in one transaction
+# Settings that change how long a verdict takes or what it costs, and not what it says.
+NO_MATTER = PRIVATE | {
+    *("reuse_answers", "concurrency", "timeout", "retries", "backoff", "longest_wait", "source_timeout"),
+    *("breaker_failures", "breaker_pause", "price_in", "price_out", "budget", "batch", "device"),
+}
+
+
+class Task(NamedTuple):
+    """A sample that wants a verdict: its number in the ledger, and what the judge is given."""
+
+    number: int
+    item: Mapping[str, Any]
+
+
+class Done(NamedTuple):
+    """What became of a task."""
+
+    number: int
+    kept: Kept | None = None
+    fault: Fault | None = None
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is done with each task, wherever that is: it can be sent to other processes, which make their own judge."""
+
+    rubric: str
+    settings: Settings
+
+    def __reduce__(self) -> tuple[type[Work], tuple[str, Settings]]:
+        return Work, (self.rubric, self.settings)  # a judge stays where it was made
+
+    @cached_property
+    def judge(self) -> Judge:
+        return api.judge_of(self.rubric, self.settings)
+
+    @property
+    def slots(self) -> int:
+        """How many tasks it likes to have under way."""
+        return self.judge.slots
+
+    def begin(self) -> None:
+        """From now on the thread is one of several that run networks."""
+        share_the_cores()
+
+    def __call__(self, task: Task, /) -> Done:
+        """The verdict as it is kept, or the fault."""
+        try:
+            return Done(task.number, kept(self.judge.judge(api.sample_of(self.rubric, self.settings, **task.item))))
+        except OnpromptError as error:
+            return Done(task.number, fault=fault_of(error))
+
+
+@dataclass
+class Summary:
+    """How a run went so far."""
+
+    path: Path
+    generation: int = 1
+    new: bool = True  # whether this way of judging is new to the file
+    before: int = 0  # samples that had a verdict already
+    done: int = 0
+    faults: Counter[str] = field(default_factory=Counter)
+    tokens: int = 0
+    cost: float = 0.0
+    stopped: str = ""  # why it ended before its end
+
+
+def run(data: Dataset, out: Path, work: Work, engine: str = "threads", tell: Any = None) -> Summary:
+    """Judge every sample of a dataset that has no verdict yet; `tell` is called with the summary after each."""
+    identity = identity_of(work)
+    ledger = Ledger(out, writing=True)
+    try:
+        generation, new = ledger.generation(identity, fingerprint(identity))
+        summary = Summary(out, generation, new)
+        tasks = wanted(data, ledger, summary)
+        for done in plugins.load("engines", engine).load(work.settings).run(work, tasks):
+            note(done, ledger, summary)
+            if tell:
+                tell(summary)
+            if summary.stopped:
+                break
+        return summary
+    finally:
+        ledger.close()
+
+
+def wanted(data: Dataset, ledger: Ledger, summary: Summary) -> Iterator[Task]:
+    """The samples that have no verdict yet, entered as they come."""
+    rows = data.rows()
+    while chunk := list(itertools.islice(rows, AT_ONCE)):
+        places = ledger.enter([entry(each) for each in chunk], summary.generation)
+        for row, (number, has_verdict) in zip(chunk, places, strict=True):
+            if has_verdict:
+                summary.before += 1
+            elif isinstance(row, BadRow):
+                note(Done(number, fault=Fault("bad_row", row.message)), ledger, summary)
+            else:
+                yield Task(number, row.item)
+
+
+def note(done: Done, ledger: Ledger, summary: Summary) -> None:
+    """Keep what became of a task, and count it."""
+    if done.kept:
+        ledger.keep(done.number, summary.generation, done.kept)
+        summary.done += 1
+        summary.tokens += done.kept.row["tokens_in"] + done.kept.row["tokens_out"]
+        summary.cost += done.kept.row["cost"] or 0.0
+    elif done.fault:
+        ledger.fail(done.number, summary.generation, done.fault)
+        summary.faults[done.fault.kind] += 1
+        if done.fault.kind == "BudgetSpent":
+            summary.stopped = done.fault.message
+
+
+def entry(row: Row | BadRow) -> Entry:
+    """A sample as it is kept; pictures in memory by their hash."""
+    if isinstance(row, BadRow):
+        return Entry(row.id, "", "", "", "", json.dumps({"line": row.line}), "")
+    told = {name: value if isinstance(value, str) else described(value) for name, value in row.item.items()}
+    picture = str(told.get("image", told.get("after", "")))
+    words = str(row.item.get("prompt", row.item.get("instruction", "")))
+    stamps = [stamp(row.item[name]) for name in FILES if isinstance(row.item.get(name), str | Path)]
+    return Entry(
+        row.id,
+        words,
+        picture,
+        row.model,
+        row.category,
+        json.dumps(told, ensure_ascii=False),
+        " ".join(filter(None, stamps)),
+    )
+
+
+def described(value: object) -> Any:
+    """A value as JSON has it: a path as text, bytes by their hash."""
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, bytes):
+        return f"sha256:{hashlib.sha256(value).hexdigest()}"
+    return list(value) if isinstance(value, list | tuple) else repr(type(value))
+
+
+def stamp(path: str | Path) -> str:
+    """What changes when a file does."""
+    try:
+        found = Path(path).stat()
+    except (OSError, ValueError):
+        return "none"
+    return f"{found.st_size}-{found.st_mtime_ns}"
+
+
+def identity_of(work: Work) -> dict[str, Any]:
+    """All that a verdict depends on beside the sample."""
+    told = work.settings.model_dump(mode="json", exclude=set(NO_MATTER))
+    return {"rubric": work.rubric, "settings": told, **work.judge.identity}
+
+
+def fingerprint(identity: Mapping[str, Any]) -> str:
+    """What tells one way of judging from another."""
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+
+
+def kept(verdict: Verdict) -> Kept:
+    """A verdict as the ledger keeps it; a model's raw answers stay in the store of answers, by their keys."""
+    told = document(verdict)
+    for answer in told["answers"]:
+        del answer["text"]
+    usage = verdict.usage
+    row = {
+        "score": verdict.score,
+        "value": verdict.value,
+        "flags": " ".join(verdict.flags),
+        "summary": verdict.summary,
+        "factors": json.dumps({name: each.score for name, each in verdict.factors.items()}),
+        "coverage": verdict.coverage,
+        "tokens_in": usage.tokens_in,
+        "tokens_out": usage.tokens_out,
+        "cost": usage.cost,
+        "answers": " ".join(answer.key for answer in verdict.answers),
+        "image_sha256": verdict.picture.sha256,
+    }
+    columns = ("kind", "asked", "found", "outcome", "score", "confidence", "source")
+    checks = [[getattr(check, name) for name in columns] for check in verdict.checks]
+    return Kept(row, checks, json.dumps(told, ensure_ascii=False))
+
+
+def fault_of(error: OnpromptError) -> Fault:
+    """Why a sample has no verdict."""
+    if isinstance(error, UnreadableAnswer):
+        return Fault(error.kind, str(error), error.text)
+    return Fault(type(error).__name__, str(error))

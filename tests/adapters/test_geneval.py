@@ -1,0 +1,113 @@
+"""GenEval's results file: its fields, its `correct`, and nothing invented where there is no verdict."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+import onprompt
+from onprompt.adapters import geneval
+from onprompt.asking.asker import close_all
+from onprompt.errors import UserError
+from onprompt.settings import Settings
+from tests.conftest import photo_path
+
+FIELDS = {"filename": str, "tag": str, "prompt": str, "correct": bool, "reason": str, "metadata": str, "details": str}
+PROMPTS = {"single_object": "a photo of a cup", "two_object": "a photo of a cup and a laptop", "mood": "nostalgia"}
+
+
+@pytest.fixture
+def outputs(tmp_path: Path) -> Path:
+    """A folder as GenEval's generators leave it: three prompts, and a picture that is none."""
+    for number, (tag, prompt) in enumerate(PROMPTS.items()):
+        samples = tmp_path / "outputs" / f"{number:05}" / "samples"
+        samples.mkdir(parents=True)
+        about = {"tag": tag, "include": [{"class": "cup", "count": 1}], "prompt": prompt}
+        (samples.parent / "metadata.jsonl").write_text(json.dumps(about))
+        shutil.copy(photo_path("coffee.png"), samples / "0000.png")
+        (samples.parent / "grid.png").write_bytes(b"of all samples, and none of them")
+    (tmp_path / "outputs" / "00000" / "samples" / "0001.png").write_bytes(b"not a picture")
+    return tmp_path / "outputs"
+
+
+@pytest.fixture(autouse=True)
+def _closed() -> Iterator[None]:
+    yield
+    close_all()
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def by_model(outputs: Path, *answers: tuple[str, str], rubric: str = "verify") -> geneval.Written:
+    """What is written where a model says some text to prompts that hold some words."""
+    file = outputs.parent / "said.jsonl"
+    file.write_text("\n".join(json.dumps({"contains": words, "text": text}) for words, text in answers))
+    settings = Settings(answers=outputs.parent / "answers.sqlite")
+    images = [image for image in geneval.images(outputs) if image.path.name == "0000.png"]
+    found = onprompt.judge_many(rubric, [each.item for each in images], model=f"replay/{file}", settings=settings)
+    return geneval.write(outputs.parent / "results.jsonl", zip(images, found, strict=True))
+
+
+def test_the_snippet_writes_what_geneval_reads(outputs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = re.search(r"(?:^    .*\n|^\n)+", geneval.__doc__ or "", flags=re.M)
+    assert code
+    assert len(dedent(code[0]).strip().splitlines()) <= 10
+    exec(dedent(code[0]), {})
+    assert capsys.readouterr().out == "2 2\n"
+    cup, both = lines(Path("results.jsonl"))
+    assert {name: type(value) for name, value in cup.items()} == FIELDS
+    assert (cup["tag"], cup["correct"], cup["reason"]) == ("single_object", True, "")
+    assert (both["tag"], both["correct"], both["reason"]) == ("two_object", False, "a laptop: MISSING")
+    assert json.loads(both["metadata"])["prompt"] == both["prompt"] == PROMPTS["two_object"]
+    assert Path(cup["filename"]).is_file()
+    left, top, right, bottom, confidence = json.loads(cup["details"])["cup"][0]
+    assert 0 <= left < right <= 600
+    assert 0 <= top < bottom <= 400
+    assert 0.5 < confidence <= 1
+    broken, mood = lines(Path("results.left_out.jsonl"))
+    assert "is not a picture" in broken["why"]
+    assert broken["filename"].endswith("0001.png")
+    assert "not_verifiable" in mood["why"]
+    assert not {"correct", "reason"} & {*broken, *mood}
+
+
+def test_only_a_four_is_correct_and_an_unreadable_answer_is_neither(outputs: Path) -> None:
+    steps = "Step 1: []\nStep 2: []\nStep 3&4: []\nStep 5: it is\n({})"
+    texts = steps.format(4), steps.format(3), "What a lovely picture!"
+    asked = [f'"{prompt}"' for prompt in PROMPTS.values()]
+    assert by_model(outputs, *zip(asked, texts, strict=True)) == (2, 1)
+    four, three = lines(outputs.parent / "results.jsonl")
+    assert (four["correct"], three["correct"]) == (True, False)
+    assert three["reason"], "a wrong one is never without a reason"
+    assert "no score can be read" in lines(outputs.parent / "results.left_out.jsonl")[0]["why"]
+
+
+def test_a_second_run_leaves_nothing_of_the_first(outputs: Path) -> None:
+    assert by_model(outputs, ("", "What a lovely picture!")) == (0, 3)
+    close_all()  # the file of answers is another now
+    assert by_model(outputs, ("", "Step 5: it is\n(4)")) == (3, 0)
+    assert lines(outputs.parent / "results.left_out.jsonl") == []
+
+
+def test_another_rubric_is_refused(outputs: Path) -> None:
+    with pytest.raises(UserError, match="this is 'rate'"):
+        by_model(outputs, ("", "Reasoning: It is there.\nScore: 4"), rubric="rate")
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", "", '{"tag": "counting"}'])
+def test_metadata_that_is_none_is_named(outputs: Path, text: str) -> None:
+    (outputs / "00001" / "metadata.jsonl").write_text(text)
+    with pytest.raises(UserError, match=r"00001/metadata\.jsonl is not GenEval's metadata"):
+        geneval.images(outputs)
+
+
+def test_a_folder_without_pictures_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"no picture like 00000/samples/0000\.png"):
+        geneval.images(tmp_path)

@@ -1,0 +1,175 @@
+"""Parquet, and datasets of the Hugging Face hub: made here, for there is no hub."""
+
+import io
+import sys
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+from onprompt.datasets import BadRow, Row, opened
+from onprompt.errors import PluginError, UserError
+
+
+def png(grey: int = 0) -> bytes:
+    file = io.BytesIO()
+    Image.new("RGB", (4, 3), (grey,) * 3).save(file, "PNG")
+    return file.getvalue()
+
+
+def parquet(path: Path, **columns: Any) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.table(columns), path, row_group_size=100, compression="none", use_dictionary=False)
+    return str(path)
+
+
+def rows(data: str, rubric: str = "verify") -> list[Row | BadRow]:
+    return list(opened(data, rubric, {}).rows())
+
+
+def test_two_hundred_rows_of_parquet(tmp_path: Path) -> None:
+    paths, prompts = [f"{i}.png" for i in range(200)], [f"prompt {i}" for i in range(200)]
+    data = parquet(tmp_path / "a.parquet", id=range(200), File=paths, caption=prompts, major=[["cat"]] * 200)
+    dataset = opened(data, "verify", {})
+    assert (dataset.kind, dataset.count) == ("parquet", 200)
+    assert dataset.columns == {"id": "id", "image": "File", "prompt": "caption", "major": "major"}
+    found = list(dataset.rows())
+    values = {"image": str(tmp_path / "150.png"), "prompt": "prompt 150", "major": ["cat"]}
+    assert found[150] == Row("150", "a.parquet, row 151", values)
+    assert len(found) == 200
+
+
+def test_pictures_in_parquet(tmp_path: Path) -> None:
+    kept = [{"bytes": png(), "path": "x.png"}, {"bytes": None, "path": "y.png"}, {"bytes": None, "path": None}, None]
+    found = rows(parquet(tmp_path / "a.parquet", image=kept, prompt=["a", "b", "c", "d"]))
+    assert [row.item["image"] for row in found if isinstance(row, Row)] == [png(), str(tmp_path / "y.png")]
+    assert [row.id for row in found] == ["1", "y.png", "row 3", "row 4"]
+    (row,) = rows(parquet(tmp_path / "b.parquet", image=[png(7)], prompt=["a"]))
+    assert isinstance(row, Row)
+    assert row.item["image"] == png(7)
+
+
+def test_cells_that_are_missing_or_no_text(tmp_path: Path) -> None:
+    text = pa.StringArray.from_buffers(2, pa.py_buffer(b"\0\0\0\0\1\0\0\0\2\0\0\0"), pa.py_buffer(b"a\xe4"))
+    found = rows(parquet(tmp_path / "a.parquet", image=["a.png", "b.png"], prompt=text, model=[1.5, float("nan")]))
+    assert isinstance(found[0], Row)
+    assert found[0].model == "1.5"
+    assert isinstance(found[1], BadRow)
+    assert (found[1].id, found[1].message[:13]) == ("b.png", "can't be read")
+
+
+def test_a_damaged_group_of_rows_costs_no_other(tmp_path: Path) -> None:
+    data = parquet(tmp_path / "a.parquet", image=[f"{i}.png" for i in range(300)], prompt=["p"] * 300)
+    start = pq.ParquetFile(data).metadata.row_group(1).column(0).data_page_offset
+    content = bytearray(Path(data).read_bytes())
+    content[start : start + 40] = b"\xff" * 40
+    Path(data).write_bytes(content)
+    found = rows(data)
+    assert sum(isinstance(row, Row) for row in found) == 200
+    (bad,) = (row for row in found if isinstance(row, BadRow))
+    assert bad.line == "a.parquet, rows 101 to 200"
+
+
+@pytest.mark.parametrize("content", [b"", b"image,prompt\n", b"PAR1" + b"\0" * 20 + b"PAR1"])
+def test_what_is_no_parquet(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.parquet").write_bytes(content)
+    with pytest.raises(UserError, match=r"a\.parquet is no Parquet file that can be read"):
+        opened(str(tmp_path / "a.parquet"), "verify", {})
+
+
+def made(**more: Any) -> datasets.Dataset:
+    pictures = [{"bytes": png(i), "path": None} for i in range(3)]
+    dataset = datasets.Dataset.from_dict({"image": pictures, "prompt": ["a", "b", "c"], **more})
+    return dataset.cast_column("image", datasets.Image())
+
+
+def test_a_dataset_that_was_saved(tmp_path: Path) -> None:
+    made(tag=["x", "y", "z"]).save_to_disk(tmp_path / "one")
+    dataset = opened(f"hf:{tmp_path}/one", "verify", {})
+    assert (dataset.kind, dataset.count) == ("hf", 3)
+    assert dataset.columns == {"image": "image", "prompt": "prompt", "category": "tag"}
+    found = list(dataset.rows())
+    assert found[2] == Row("3", f"{tmp_path}/one, row 3", {"image": png(2), "prompt": "c"}, category="z")
+
+
+def test_splits_are_named_where_there_are_several(tmp_path: Path) -> None:
+    datasets.DatasetDict(train=made(), test=made().select([0])).save_to_disk(tmp_path / "two")
+    assert len(rows(f"hf:{tmp_path}/two:test")) == 1
+    with pytest.raises(UserError, match=rf"has several splits; name one: hf:{tmp_path}/two:train, hf:.*:test"):
+        rows(f"hf:{tmp_path}/two")
+    with pytest.raises(UserError, match="has no split 'tset'; name one: "):
+        rows(f"hf:{tmp_path}/two:tset")
+
+
+def test_a_folder_of_parquet_is_streamed(tmp_path: Path) -> None:
+    made().to_parquet(tmp_path / "d" / "train-0.parquet")
+    made().to_parquet(tmp_path / "d" / "train-1.parquet")
+    found = rows(f"hf:{tmp_path}/d:train")
+    assert [row.item["image"] for row in found if isinstance(row, Row)] == [png(i) for i in (0, 1, 2, 0, 1, 2)]
+    assert [row.id for row in found] == ["1", "2", "3", "4", "5", "6"]
+
+
+def test_a_damaged_picture_and_a_damaged_file(tmp_path: Path) -> None:
+    kept = [{"bytes": b"oops", "path": "x.png"}, {"bytes": png(), "path": "y.png"}]
+    broken = datasets.Dataset.from_dict({"image": kept, "prompt": ["a", "b"]}).cast_column("image", datasets.Image())
+    broken.to_parquet(tmp_path / "d" / "train-0.parquet")
+    assert [type(row) for row in rows(f"hf:{tmp_path}/d")] == [Row, Row]
+    (tmp_path / "d" / "train-1.parquet").write_bytes(b"PAR1 oops")
+    found = rows(f"hf:{tmp_path}/d")
+    assert [type(row) for row in found] == [Row, Row, BadRow]
+    assert isinstance(found[2], BadRow)
+    assert "from here on the dataset can't be read" in found[2].message
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # `datasets` leaves the CSV open
+def test_images_in_a_folder_with_metadata(tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "a.png").write_bytes(png(5))
+    (tmp_path / "d" / "metadata.csv").write_text("file_name,prompt\na.png,a cat\n")
+    (row,) = rows(f"hf:{tmp_path}/d")
+    assert isinstance(row, Row)
+    picture = row.item["image"]
+    assert (picture if isinstance(picture, bytes) else Path(picture).read_bytes()) == png(5)
+    assert row.item["prompt"] == "a cat"
+
+
+def test_an_edit(tmp_path: Path) -> None:
+    two = {"input_image": [{"bytes": png(1), "path": None}], "edited_image": [{"bytes": png(2), "path": None}]}
+    dataset = datasets.Dataset.from_dict({**two, "edit_prompt": ["make it red"]})
+    for column in two:
+        dataset = dataset.cast_column(column, datasets.Image())
+    dataset.save_to_disk(tmp_path / "e")
+    (row,) = rows(f"hf:{tmp_path}/e", "edit")
+    assert isinstance(row, Row)
+    assert row.item == {"before": png(1), "after": png(2), "instruction": "make it red"}
+
+
+def test_a_dataset_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"the dataset '.*/gone' can't be opened"):
+        rows(f"hf:{tmp_path}/gone")
+
+
+@pytest.mark.parametrize(("data", "library"), [("a.parquet", "pyarrow"), ("hf:owner/name", "datasets")])
+def test_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: str, library: str) -> None:
+    parquet(tmp_path / "a.parquet", image=["a.png"], prompt=["a"])
+    monkeypatch.chdir(tmp_path)
+    for module in (library, "onprompt.datasets.hf", "onprompt.datasets.parquet"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    monkeypatch.setitem(sys.modules, library, None)  # as if it were not installed
+    with pytest.raises(PluginError, match=rf"needs {library}: pip install 'onprompt\[data\]'"):
+        opened(data, "verify", {})
+
+
+def test_pictures_at_an_address_of_the_hub_are_fetched(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(png(9))
+    kept = [{"bytes": None, "path": f"file://{tmp_path}/{name}.png"} for name in ("a", "gone")]
+    parquet(tmp_path / "d" / "train.parquet", image=kept, prompt=["a", "b"])
+    first, second = rows(f"hf:{tmp_path}/d")
+    assert isinstance(first, Row)
+    assert first.item["image"] == png(9)
+    assert isinstance(second, BadRow)
+    assert "gone.png can't be fetched" in second.message

@@ -1,0 +1,179 @@
+"""Rankings, paired tests and their correction: by hand, by scipy, and by how often they are wrong."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from onprompt.errors import UserError
+from onprompt.report import comparison as module
+from onprompt.report.comparison import Comparison, Figure, Pair, compare, systems
+from onprompt.report.ratings import Item
+
+
+def system(values: list[float], first: int = 0) -> list[Item]:
+    """One picture for each prompt."""
+    return [Item(str(n), f"prompt {n}", value) for n, value in enumerate(values, first)]
+
+
+def noise(n: int, shift: float = 0.0, seed: int = 0) -> list[float]:
+    return [float(value) for value in np.random.default_rng(seed).normal(0.5 + shift, 0.1, n)]
+
+
+def only(found: Comparison) -> Pair:
+    assert len(found.pairs) == 1
+    return found.pairs[0]
+
+
+# ---- ranking -------------------------------------------------------------------------------------------------------
+
+
+def test_systems_are_ranked_by_their_mean_over_prompts() -> None:
+    two = [Item("x", "p", 0.0), Item("y", "p", 1.0), Item("z", "q", 0.9), Item("w", "q", None)]
+    found = compare({"low": system([0.5, 0.6]), "two": two, "empty": [Item("v", "p", None)]})
+    assert [each.name for each in found.ranking] == ["two", "low", "empty"]
+    best, _, last = found.ranking
+    assert best.mean == Figure((0.5 + 0.9) / 2, None, None, 2, "no interval: fewer than 5 prompts")
+    assert (best.items, best.no_verdict) == (3, 1)
+    assert (last.mean, last.items, last.no_verdict) == (Figure(None, None, None, 0, "no verdict"), 0, 1)
+
+
+def test_intervals_of_means_are_those_of_the_normal_law_for_many_prompts() -> None:
+    values = noise(400)
+    mean = compare({"a": system(values), "b": system(noise(400, seed=1))}, resamples=2000).ranking
+    one = next(each.mean for each in mean if each.name == "a")
+    error = np.std(values) / 20
+    assert (one.low, one.high) == pytest.approx(
+        (np.mean(values) - 1.96 * error, np.mean(values) + 1.96 * error), abs=0.001
+    )
+
+
+# ---- pairs ---------------------------------------------------------------------------------------------------------
+
+
+def test_pairs_by_hand() -> None:
+    pair = only(compare({"b": system([0.1, 0.2, 0.5, 0.4]), "a": system([0.3, 0.3, 0.5, 0.3])}))
+    assert (pair.better, pair.worse) == ("a", "b")
+    assert pair.effect.value == pytest.approx(0.05)  # (.2 + .1 + 0 − .1) / 4
+    assert (pair.wins, pair.ties, pair.losses) == (2, 1, 1)
+    assert pair.p == pair.p_alone == 0.75  # ±.2 ±.1 ±.1 is .2 or more away from 0 in 6 of 8 cases
+    assert pair.verdict == "no difference shown between a and b (+0.050, p = .75)"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_exact_test_is_that_of_scipy(seed: int) -> None:
+    differences = np.random.default_rng(seed).normal(0.05, 0.1, 9).round(2)
+    expected = stats.permutation_test(
+        (differences, np.zeros(9)), lambda x, y: np.mean(x - y), permutation_type="samples", n_resamples=np.inf
+    )
+    assert module.exact(differences) == pytest.approx(expected.pvalue)
+
+
+def test_random_signs_agree_with_the_t_test_and_repeat() -> None:
+    for seed, shift in enumerate((0.0, 0.01, 0.02)):
+        a, b = noise(200, shift, seed), noise(200, 0.0, seed + 10)
+        pair = only(compare({"a": system(a), "b": system(b)}, resamples=50))
+        assert pair.p_alone == pytest.approx(stats.ttest_rel(a, b).pvalue, abs=0.015)
+        assert pair == only(compare({"a": system(a), "b": system(b)}, resamples=50))
+
+
+def test_random_and_exact_signs_agree() -> None:
+    differences = {str(n): value - 0.46 for n, value in enumerate(noise(12))}
+    exact = module.exact(np.array(list(differences.values())))
+    random = module.chance([differences, differences | {"more": 0.0}], seed=0)
+    assert random == pytest.approx([exact, exact], abs=0.01)
+    assert min(module.chance([{str(n): 1.0 for n in range(40)}], seed=0)) == 1 / (module.FLIPS + 1)  # never 0
+
+
+def test_holm_by_hand() -> None:
+    """The example of R's p.adjust: sorted .005 .01 .03 .04 times 4 3 2 1, and never falling."""
+    found = module.holm([0.01, 0.04, None, 0.03, 0.005])
+    assert found == [pytest.approx(0.03), pytest.approx(0.06), None, pytest.approx(0.06), pytest.approx(0.02)]
+    assert module.holm([0.5, 0.9]) == [1.0, 1.0]
+
+
+def test_equal_systems_are_rarely_told_apart_and_different_ones_are() -> None:
+    wrong = 0
+    for seed in range(150):
+        equal = {name: system(noise(10, 0.0, 10 * seed + place)) for place, name in enumerate("abcd")}
+        wrong += any(pair.shown for pair in compare(equal, resamples=1).pairs)
+    assert wrong / 150 < 0.09  # .05, and two standard errors
+    found = only(compare({"a": system(noise(60, 0.1, 1)), "b": system(noise(60, 0.0, 2))}))
+    assert found.shown
+    assert found.verdict.startswith("a is better than b (+0.")
+    assert found.verdict.endswith("], p < .001)")
+
+
+def test_the_same_pictures_are_compared_by_id() -> None:
+    """Where one judge has no verdict on a picture, the other's verdict on it does not count."""
+    one = [Item("x", "p", 0.2), Item("y", "p", 1.0), Item("z", "q", 0.5)]
+    other = [Item("x", "p", 0.2), Item("y", "p", None), Item("z", "q", 0.4)]
+    pair = only(compare({"one": one, "other": other}))
+    assert pair.effect.value == pytest.approx(0.05)
+    assert (pair.wins, pair.ties, pair.losses) == (1, 1, 0)
+
+
+def test_only_common_prompts_count_and_none_is_no_comparison() -> None:
+    found = compare({"a": system([0.9, 0.8, 0.1]), "b": system([0.1, 0.2], first=2), "c": system([0.3], first=9)})
+    pairs = {frozenset((pair.better, pair.worse)): pair for pair in found.pairs}
+    assert pairs[frozenset("ab")].effect.n == 1
+    alone = pairs[frozenset("ac")]
+    assert (alone.p, alone.shown, alone.effect.n) == (None, False, 0)
+    assert alone.verdict == "a and c are not compared: they have no prompt in common"
+    assert found.warnings[0].startswith("the systems don't have the same prompts")
+    assert not compare({"a": system([0.1]), "b": system([0.2])}).warnings
+
+
+def test_a_hair_is_a_tie() -> None:
+    pair = only(compare({"a": [Item("x", "p", 0.1 + 0.2)], "b": [Item("x", "p", 0.3)]}))
+    assert (pair.ties, pair.p) == (1, 1.0)
+
+
+# ---- which systems -------------------------------------------------------------------------------------------------
+
+
+def test_systems_are_runs_or_models() -> None:
+    one = [Item("1", "p", 0.1, model="sd"), Item("2", "p", 0.1, model="dalle")]
+    two = [Item("1", "p", 0.1, model="sd"), Item("3", "p", 0.1, model="flux")]
+    runs = {"mon": one, "tue": two}
+    assert systems(runs) == runs
+    by_model = systems(runs, by_model=True)
+    assert {name: [item.id for item in items] for name, items in by_model.items()} == {
+        **{"sd (mon)": ["1"], "dalle": ["2"]},
+        **{"sd (tue)": ["1"], "flux": ["3"]},
+    }
+
+
+def test_what_cant_be_compared() -> None:
+    with pytest.raises(UserError, match="two systems are needed to compare, and there is a"):
+        compare({"a": system([0.1])})
+    with pytest.raises(UserError, match="a: item 'x' is there twice"):
+        compare({"a": [Item("x", "p", 0.1), Item("x", "p", 0.2)], "b": []})
+    with pytest.raises(UserError, match="don't say which model"):
+        systems({"a": system([0.1])}, by_model=True)
+
+
+# ---- for people and programs ---------------------------------------------------------------------------------------
+
+
+def test_lines_and_document_say_the_same() -> None:
+    found = compare({"sdxl": system(noise(30, 0.2)), "b": system([*noise(29, 0.0, 1), 0.5]), "c": system([1.0], 99)})
+    entry = json.loads(json.dumps(module.document(found), allow_nan=False))
+    text = list(module.lines(found))
+    assert text[0].split() == ["mean", "[95", "%]", "prompts", "items", "no", "verdict"]
+    assert [line.split()[1] for line in text[1:4]] == [each["name"] for each in entry["ranking"]] == ["c", "sdxl", "b"]
+    for line, pair in zip(text[4:7], entry["pairs"], strict=True):
+        assert line.startswith(pair["verdict"])
+    assert text[6].endswith(f", {entry['pairs'][2]['wins']} won, 0 tied, {entry['pairs'][2]['losses']} lost")
+    assert text[7].startswith("warning: the systems")
+    assert "p is corrected for all 1 pairs (Holm), shown below 0.05" in text[8]
+    assert entry["pairs"][0]["p"] is None
+    assert entry["pairs"][2]["shown"] is True
+
+
+@pytest.mark.parametrize(
+    ("p", "words"), [(0.0004, "p < .001"), (0.003, "p = .003"), (0.41, "p = .41"), (1, "p = 1.00")]
+)
+def test_chances_in_words(p: float, words: str) -> None:
+    assert module.p_words(p) == words
