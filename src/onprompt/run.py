@@ -178,7 +178,7 @@ def stamp(path: str | Path) -> str:
 def identity_of(work: Work) -> dict[str, Any]:
     """All that a verdict depends on beside the sample."""
     told = work.settings.model_dump(mode="json", exclude=set(NO_MATTER))
-    return {"rubric": work.rubric, "settings": told, **work.judge.identity}
+    return {**work.judge.identity, "rubric": work.rubric, "settings": told}
 
 
 def fingerprint(identity: Mapping[str, Any]) -> str:

@@ -1,0 +1,125 @@
+"""Runs as people start them: a thousand files of which many are broken, and places that can't be written."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import random
+import sqlite3
+import struct
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+
+def onprompt(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "onprompt", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=os.environ | environment, timeout=300)
+
+
+def encoded(kind: str) -> bytes:
+    file = io.BytesIO()
+    Image.fromarray(np.arange(48 * 48 * 3, dtype=np.uint8).reshape(48, 48, 3)).save(file, kind)
+    return file.getvalue()
+
+
+def header(width: int, height: int) -> bytes:
+    """The beginning of a PNG of any size."""
+    data = b"IHDR" + struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + data + struct.pack(">I", zlib.crc32(data))
+
+
+BROKEN = {
+    "empty": b"",
+    "text": b"not a picture at all",
+    "noise": random.Random(0).randbytes(500),
+    "cut_png": encoded("PNG")[:200],
+    "cut_jpeg": encoded("JPEG")[:300],
+    "cut_gif": encoded("GIF")[:60],
+    "giant": header(200_000, 200_000),
+    "headless": encoded("PNG")[8:],
+    "thin": header(1, 50),
+}
+
+
+def test_a_thousand_files_of_which_two_hundred_are_broken(tmp_path: Path) -> None:
+    good, rows = encoded("PNG"), []
+    ways = [*BROKEN, "missing"]
+    for index in range(1000):
+        way = ways[index // 5 % 10] if index % 5 == 0 else ""
+        name = f"{index}-{way or 'good'}.png"
+        if way != "missing":
+            (tmp_path / name).write_bytes(BROKEN[way] if way else good)
+        rows.append(f"{name},a cat of {index}")
+    (tmp_path / "data.csv").write_text("\n".join(["image,prompt", *rows]))
+    (tmp_path / "said.jsonl").write_text(json.dumps({"text": "(3)"}))
+    result = onprompt(
+        *("run", str(tmp_path / "data.csv"), "--out", str(tmp_path / "run.sqlite")),
+        *("--model", f"replay/{tmp_path / 'said.jsonl'}"),
+        ONPROMPT_ANSWERS=str(tmp_path / "answers.sqlite"),
+    )
+    assert result.returncode == 1, result.stderr
+    assert result.stdout.splitlines()[:2] == [
+        f"800 verdicts, 200 errors: {tmp_path / 'run.sqlite'}",
+        "  200 × ImageError",
+    ]
+    base = sqlite3.connect(tmp_path / "run.sqlite")
+    messages = dict(base.execute("SELECT s.id, e.message FROM errors e JOIN samples s ON s.number = e.sample"))
+    base.close()
+    assert len(messages) == 200
+    assert all(name.partition("-")[0] in message for name, message in messages.items()), "each names its file"
+    shown = onprompt("show", str(tmp_path / "run.sqlite")).stdout
+    assert "800 verdicts on 1,000 samples" in shown
+    assert "mean value 0.750; (3) 800" in shown
+
+
+def test_agree_and_compare(tmp_path: Path) -> None:
+    (tmp_path / "cat.png").write_bytes(encoded("PNG"))
+    systems = {"A": (4, 3, 4, 2, 4, 3), "B": (1, 0, 2, 0, 1, 0)}
+    rows, ratings, said = [], [], []
+    for model, given in systems.items():
+        for prompt, score in enumerate(given):
+            rows.append(f"{model}{prompt},cat.png,prompt {prompt} of {model},{model}")
+            ratings.append(f"{model}{prompt},{score + 1},{min(5, score + 2)}")
+            said.append(json.dumps({"contains": f"prompt {prompt} of {model}", "text": f"({score})"}))
+    (tmp_path / "data.csv").write_text("\n".join(["id,image,prompt,model", *rows]))
+    (tmp_path / "ratings.csv").write_text("\n".join(["id,r1,r2", *ratings]))
+    (tmp_path / "said.jsonl").write_text("\n".join(said))
+    place = {"ONPROMPT_ANSWERS": str(tmp_path / "answers.sqlite")}
+    run = str(tmp_path / "run.sqlite")
+    named = ("--model", f"replay/{tmp_path / 'said.jsonl'}")
+    assert onprompt("run", str(tmp_path / "data.csv"), "--out", run, *named, **place).returncode == 0
+    agreed = onprompt("agree", run, "--human", str(tmp_path / "ratings.csv"), "--human-scale", "1-5", "--json")
+    assert agreed.returncode == 0, agreed.stderr
+    figures = json.loads(agreed.stdout)["overall"]["judge"]
+    assert figures["spearman"]["value"] == pytest.approx(1.0, abs=0.03)
+    assert figures["kappa"]["value"] > 0.8
+    assert "Spearman" in onprompt("agree", run, "--human", str(tmp_path / "ratings.csv")).stdout
+    compared = onprompt("compare", run, "--by", "model")
+    assert compared.returncode == 0, compared.stderr
+    assert "A and B are not compared: they have no prompt in common" in compared.stdout
+    wrong = onprompt("agree", run, "--human", str(tmp_path / "ratings.csv"), "--human-scale", "five")
+    assert wrong.returncode == 2
+    assert "LOW-HIGH" in wrong.stderr
+
+
+def test_places_that_can_not_be_written(tmp_path: Path) -> None:
+    (tmp_path / "cat.png").write_bytes(encoded("PNG"))
+    (tmp_path / "data.csv").write_text("image,prompt\ncat.png,a cat\n")
+    (tmp_path / "said.jsonl").write_text(json.dumps({"text": "(3)"}))
+    place = {"ONPROMPT_ANSWERS": str(tmp_path / "answers.sqlite")}
+    model = ("--model", f"replay/{tmp_path / 'said.jsonl'}")
+    for out in (str(tmp_path), "/proc/run.sqlite", str(tmp_path / "cat.png" / "run.sqlite")):
+        result = onprompt("run", str(tmp_path / "data.csv"), "--out", out, *model, **place)
+        assert result.returncode == 6, (out, result.stderr)
+        assert "Traceback" not in result.stderr
+    none = onprompt("show", str(tmp_path / "none.sqlite"))
+    assert (none.returncode, "no run at" in none.stderr) == (2, True)
+    nowhere = onprompt("run", str(tmp_path / "none.csv"), "--out", str(tmp_path / "r.sqlite"), *model, **place)
+    assert nowhere.returncode == 2
