@@ -26,7 +26,7 @@ MAY = {
     "datasets": {"errors", "plugins", "types"},
     "ledger": {"errors"},
     "adapters": {"api", "errors", "settings", "types", "vision"},
-    "findings": {"errors", "ledger"},
+    "findings": {"errors", "ledger", "store"},
     "asking": {"errors", "plugins", "settings", "store", "types"},
     "backends": {"asking", "errors", "reading", "settings", "store", "types", "vision", "weights"},
     "report": {"errors", "types"},

@@ -11,14 +11,15 @@ from typing import Any
 
 from onprompt.errors import UserError
 from onprompt.ledger import Ledger, told
+from onprompt.store import Answers
 
 COLUMNS = (
     *("id", "prompt", "image", "model", "category", "score", "value", "flags", "summary"),
-    *("factors", "coverage", "tokens_in", "tokens_out", "cost", "error", "message"),
+    *("factors", "coverage", "tokens_in", "tokens_out", "cost", "answers", "error", "message"),
 )
 ROWS = """
 SELECT s.id, s.prompt, s.image, s.model, s.category, v.score, v.value, v.flags, v.summary, v.factors, v.coverage,
-    v.tokens_in, v.tokens_out, v.cost, e.kind AS error, e.message
+    v.tokens_in, v.tokens_out, v.cost, v.answers, e.kind, e.message
 FROM samples s
 LEFT JOIN verdicts v ON v.sample = s.number AND v.generation = :generation
 LEFT JOIN errors e ON e.sample = s.number AND e.generation = :generation
@@ -92,13 +93,21 @@ def rows(ledger: Ledger, generation: int, worst: int = 0, flagged: bool = False)
             yield dict(zip(COLUMNS, row, strict=True))
 
 
-def export(ledger: Ledger, generation: int, path: Path, kind: str) -> int:
-    """Write all samples to a file; gives their number."""
+def bundled(found: Iterator[dict[str, Any]], answers: Answers) -> Iterator[dict[str, Any]]:
+    """The samples with what the model said, word for word, in the place of the keys; null for what the store lost."""
+    for row in found:
+        said = [answers.get(key) for key in (row["answers"] or "").split()]
+        yield {**row, "answers": [each.text if each else None for each in said]}
+
+
+def export(ledger: Ledger, generation: int, path: Path, kind: str, answers: Answers | None = None) -> int:
+    """Write all samples to a file, with the raw answers if they are given; gives their number."""
     writers = {"csv": write_csv, "jsonl": write_jsonl, "parquet": write_parquet}
     if kind not in writers:
         raise UserError(f"no format {kind!r}; there are: {', '.join(writers)}")
     try:
-        return writers[kind](rows(ledger, generation), path)
+        found = rows(ledger, generation)
+        return writers[kind](bundled(found, answers) if answers else found, path)
     except OSError as error:
         raise UserError(f"can't write {path}: {error.strerror or error}") from error
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from onprompt.cli.app import Permissive, app, print_json
+from onprompt.cli.app import Permissive, app, chosen, print_json
 from onprompt.cli.judging import BaseUrl, Budget, DetectorName, DryRun, JudgeName, Model, Repeats, judging
 from onprompt.errors import UserError
 
@@ -86,15 +86,20 @@ def export(
     run_file: RunFile,
     to: Annotated[str, typer.Option(help="csv, jsonl or parquet.")] = "csv",
     out: Annotated[Path | None, typer.Option(help="The file; by itself the run's name with another ending.")] = None,
+    answers: Annotated[bool, typer.Option("--answers", help="With what the model said, word for word.")] = False,
     generation: Generation = 0,
 ) -> None:
     """Write all samples of a run with their verdicts and errors to a file."""
     from onprompt import findings
     from onprompt.ledger import Ledger
+    from onprompt.store import Answers
 
     path = out or run_file.with_suffix(f".{to}")
+    kept = Answers(chosen().answers) if answers else None
     with Ledger(run_file) as ledger:
-        count = findings.export(ledger, generation or findings.latest(ledger), path, to)
+        count = findings.export(ledger, generation or findings.latest(ledger), path, to, kept)
+    if kept:
+        kept.close()
     typer.echo(f"{count:,} samples are in {path}")
 
 
