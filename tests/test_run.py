@@ -21,7 +21,7 @@ from PIL import Image
 from onprompt import datasets, findings
 from onprompt.asking.asker import close_all
 from onprompt.errors import StoreError, UserError
-from onprompt.ledger import Ledger
+from onprompt.ledger import Entry, Ledger
 from onprompt.run import Summary, Work, run
 from onprompt.settings import Settings
 
@@ -118,6 +118,37 @@ def test_what_failed_is_tried_again(tmp_path: Path) -> None:
         assert findings.overview(ledger, 1).faults == {}
 
 
+def test_what_can_not_be_found_for_a_while_keeps_its_verdict(tmp_path: Path) -> None:
+    data = table(tmp_path, 5)
+    judged(tmp_path, data)
+    (tmp_path / "cat.png").rename(tmp_path / "away.png")
+    assert judged(tmp_path, data).faults == {"ImageError": 5}
+    assert len(scores(tmp_path)) == 5
+    (tmp_path / "away.png").rename(tmp_path / "cat.png")
+    assert judged(tmp_path, data).before == 5
+
+
+def test_the_way_to_the_data_makes_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    judged(tmp_path, table(tmp_path, 5))
+    monkeypatch.chdir(tmp_path)
+    assert judged(tmp_path, Path("data.csv")).before == 5
+
+
+def test_other_answers_are_another_generation(tmp_path: Path) -> None:
+    data = table(tmp_path, 5)
+    judged(tmp_path, data)
+    (tmp_path / "said.jsonl").write_text('{"text": "(1)"}')
+    close_all()
+    again = judged(tmp_path, data)
+    assert (again.generation, again.done) == (2, 5)
+
+
+def test_half_a_character_ends_no_run(tmp_path: Path) -> None:
+    data = table(tmp_path, 2, bad=["x,cat.png,a dog"])
+    (tmp_path / "said.jsonl").write_text((tmp_path / "said.jsonl").read_text() + '{"text": "\\ud83d no idea"}\n')
+    assert judged(tmp_path, data).faults == {"no_score": 1}
+
+
 def test_two_runs_can_not_write_to_one_file(tmp_path: Path) -> None:
     data = table(tmp_path, 3)
     with Ledger(tmp_path / "run.sqlite", writing=True), pytest.raises(StoreError, match="another run is writing"):
@@ -146,6 +177,8 @@ def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
     big = "x" * 100_000
     with pytest.raises(StoreError, match="full"):
         ledger.generation({"x": big}, big)
+    with pytest.raises(StoreError, match="full"):
+        ledger.enter([Entry(f"{big}{number}", "", "", "", "", "", "") for number in range(20)], 1)
     ledger.close()
     assert len(scores(tmp_path)) == 20
 
@@ -162,20 +195,34 @@ run(datasets.opened(str(folder / "data.csv"), "verify", {}), folder / "run.sqlit
 """
 
 
+def verdicts(path: Path) -> int:
+    """How many there are so far."""
+    if not path.exists():
+        return 0
+    base = sqlite3.connect(path, timeout=10)
+    try:
+        assert base.execute("PRAGMA quick_check").fetchone() == ("ok",)
+        return int(base.execute("SELECT count(*) FROM verdicts").fetchone()[0])
+    except sqlite3.OperationalError:  # killed before it made its tables
+        return 0
+    finally:
+        base.close()
+
+
 def test_killed_at_any_moment_it_goes_on_where_it_was(tmp_path: Path) -> None:
     table(tmp_path, 2000)
-    chance, killed = random.Random(0), 0
-    for _ in range(20):
+    chance, path = random.Random(0), tmp_path / "run.sqlite"
+    for wanted in sorted(chance.sample(range(1900), 20)):
         process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(tmp_path)])
-        time.sleep(chance.uniform(0.5, 1.6))
-        killed += process.poll() is None
+        while process.poll() is None and verdicts(path) <= wanted:
+            time.sleep(0.005)
+        assert process.poll() is None, "it must be killed before its end"
+        time.sleep(chance.uniform(0, 0.02))
         process.send_signal(signal.SIGKILL)
         process.wait()
-        if (tmp_path / "run.sqlite").exists():
-            base = sqlite3.connect(tmp_path / "run.sqlite")
-            assert base.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-            base.close()
-    assert killed > 3
-    last = subprocess.run([sys.executable, "-c", PROGRAM, str(tmp_path)], check=True)
-    assert last.returncode == 0
+        base = sqlite3.connect(path)
+        assert base.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        base.close()
+    assert 1000 < verdicts(path) < 2000
+    subprocess.run([sys.executable, "-c", PROGRAM, str(tmp_path)], check=True)
     assert scores(tmp_path) == {str(index): index % 10 % 5 for index in range(2000)}

@@ -104,9 +104,9 @@ def test_agree_and_compare(tmp_path: Path) -> None:
     for kind in ("csv", "jsonl"):
         exported = onprompt("export", run, "--to", kind, "--answers", **place)
         assert exported.returncode == 0, exported.stderr
-    lines = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
+    lines = [json.loads(line) for line in (tmp_path / "run.verdicts.jsonl").read_text().splitlines()]
     assert [line["answers"] for line in lines[:2]] == [["(4)"], ["(3)"]]
-    assert "(4)" in (tmp_path / "run.csv").read_text()
+    assert "(4)" in (tmp_path / "run.verdicts.csv").read_text()
     compared = onprompt("compare", run, "--by", "model")
     assert compared.returncode == 0, compared.stderr
     assert "A and B are not compared: they have no prompt in common" in compared.stdout

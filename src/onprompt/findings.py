@@ -49,7 +49,9 @@ def overview(ledger: Ledger, generation: int) -> Overview:
     key = (generation,)
     with told(ledger.path):
         ask = ledger.base.execute
-        (identity,) = ask("SELECT identity FROM generations WHERE id = ?", key).fetchone()
+        identity = (ask("SELECT identity FROM generations WHERE id = ?", key).fetchone() or [""])[0]
+        if not identity:
+            raise UserError(f"{ledger.path} has no generation {generation}")
         (generations,) = ask("SELECT count(*) FROM generations").fetchone()
         (samples,) = ask("SELECT count(*) FROM samples").fetchone()
         verdicts, tokens, cost = ask(

@@ -6,6 +6,7 @@ is missing or failed is done; with others, a new generation begins beside the ol
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +32,7 @@ CREATE TABLE IF NOT EXISTS verdicts (
     sample INTEGER NOT NULL REFERENCES samples(number), generation INTEGER NOT NULL REFERENCES generations(id),
     score INTEGER, value REAL NOT NULL, flags TEXT NOT NULL, summary TEXT NOT NULL, factors TEXT NOT NULL,
     coverage REAL, tokens_in INTEGER NOT NULL, tokens_out INTEGER NOT NULL, cost REAL, answers TEXT NOT NULL,
-    image_sha256 TEXT NOT NULL,
+    image_sha256 TEXT NOT NULL, of TEXT NOT NULL,
     created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
     PRIMARY KEY (sample, generation)
 ) WITHOUT ROWID;
@@ -63,6 +64,11 @@ class Entry(NamedTuple):
     given: str  # JSON
     stamp: str
 
+    @property
+    def version(self) -> str:
+        """What a verdict on it is a verdict of."""
+        return hashlib.sha256(f"{self.given}\0{self.stamp}".encode()).hexdigest()
+
 
 class Kept(NamedTuple):
     """A verdict as it is kept."""
@@ -84,7 +90,7 @@ class Ledger:
     """A run's file, written by one process at a time and read by any number."""
 
     def __init__(self, path: Path, writing: bool = False) -> None:
-        self.path, self.lock = path, FileLock(f"{path}.lock", timeout=0)
+        self.path, self.lock = path, FileLock(f"{path.resolve()}.lock", timeout=0)
         if not writing and not path.is_file():
             raise UserError(f"there is no run at {path}")
         with told(path):
@@ -141,12 +147,12 @@ class Ledger:
         return int(found[0]), bool(new)
 
     def enter(self, entries: Sequence[Entry], generation: int) -> list[tuple[int, bool]]:
-        """Samples, in one transaction: for each its number, and whether it has a verdict.
+        """Samples, in one transaction: for each its number, and whether it has a verdict that still holds.
 
-        One whose files or words changed loses the verdicts that it had.
+        Where files or words changed it has none, but what it had stays until there is another.
         """
         with told(self.path), self.transaction():
-            return [self.one(entry, generation) for entry in entries]
+            return [self.one(Entry(*map(whole, entry)), generation) for entry in entries]
 
     def one(self, entry: Entry, generation: int) -> tuple[int, bool]:
         """One sample entered."""
@@ -154,30 +160,35 @@ class Ledger:
         if old is None:
             return int(self.base.execute(ADD, entry).lastrowid or 0), False
         if old[1:] != (entry.given, entry.stamp):
-            for table in PARTS:
-                self.base.execute(f"DELETE FROM {table} WHERE sample = ?", old[:1])  # noqa: S608 our own names
             self.base.execute(CHANGE, (*entry[1:], old[0]))
-        found = self.base.execute("SELECT 1 FROM verdicts WHERE sample = ? AND generation = ?", (old[0], generation))
-        return int(old[0]), found.fetchone() is not None
+        found = self.base.execute("SELECT of FROM verdicts WHERE sample = ? AND generation = ?", (old[0], generation))
+        return int(old[0]), found.fetchone() == (entry.version,)
 
     def keep(self, sample: int, generation: int, kept: Kept) -> None:
-        """A verdict with its document and its checks, all or nothing."""
+        """A verdict with its document and its checks, all or nothing; it takes the place of an older one."""
         key = sample, generation
         with told(self.path), self.transaction():
             for table in PARTS:
                 self.base.execute(f"DELETE FROM {table} WHERE sample = ? AND generation = ?", key)  # noqa: S608
-            names, marks = ", ".join(kept.row), ", ".join("?" * (len(kept.row) + 2))
+            columns = {**kept.row, "of": self.version(sample)}
+            names, marks = ", ".join(columns), ", ".join("?" * (len(columns) + 2))
             place = f"INSERT INTO verdicts (sample, generation, {names}) VALUES ({marks})"  # noqa: S608
-            self.base.execute(place, (*key, *kept.row.values()))
-            self.base.execute("INSERT INTO documents VALUES (?, ?, ?)", (*key, kept.document))
-            self.base.executemany(CHECK, [(*key, number, *check) for number, check in enumerate(kept.checks)])
+            self.base.execute(place, (*key, *map(whole, columns.values())))
+            self.base.execute("INSERT INTO documents VALUES (?, ?, ?)", (*key, whole(kept.document)))
+            checks = [(*key, number, *map(whole, check)) for number, check in enumerate(kept.checks)]
+            self.base.executemany(CHECK, checks)
+
+    def version(self, sample: int) -> str:
+        """What a sample is now."""
+        found = self.base.execute(f"SELECT {', '.join(Entry._fields)} FROM samples WHERE number = ?", (sample,))  # noqa: S608
+        return Entry(*found.fetchone()).version
 
     def fail(self, sample: int, generation: int, fault: Fault) -> None:
         """Why there is no verdict."""
         with told(self.path):
             self.base.execute(
                 "INSERT OR REPLACE INTO errors (sample, generation, kind, message, text) VALUES (?, ?, ?, ?, ?)",
-                (sample, generation, *fault),
+                (sample, generation, *map(whole, fault)),
             )
 
     @contextmanager
@@ -186,10 +197,16 @@ class Ledger:
         self.base.execute("BEGIN IMMEDIATE")
         try:
             yield
+            self.base.execute("COMMIT")
         except BaseException:
-            self.base.execute("ROLLBACK")
+            if self.base.in_transaction:  # a full disk has ended it already
+                self.base.execute("ROLLBACK")
             raise
-        self.base.execute("COMMIT")
+
+
+def whole(value: Any) -> Any:
+    """A text that can be kept: half of a character can't."""
+    return value.encode(errors="replace").decode() if isinstance(value, str) else value
 
 
 PARTS = ("verdicts", "documents", "checks", "errors")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from onprompt.settings import PRIVATE, Settings
 from onprompt.types import Judge, Verdict
 from onprompt.vision.runtime import share_the_cores
 
+FINAL = ("BudgetSpent", "StoreError", "NotFetched", "WrongHash")  # what would befall all that follow
 FILES = ("image", "before", "after", "mask")
 AT_ONCE = 256  # samples entered in one transaction
 # Settings that change how long a verdict takes or what it costs, and not what it says.
@@ -68,12 +70,19 @@ class Work:
         """From now on the thread is one of several that run networks."""
         share_the_cores()
 
+    def stop(self) -> None:
+        """Let nobody wait for a server any more."""
+        if asker := getattr(self.judge, "asker", None):
+            asker.stop()
+
     def __call__(self, task: Task, /) -> Done:
         """The verdict as it is kept, or the fault."""
         try:
             return Done(task.number, kept(self.judge.judge(api.sample_of(self.rubric, self.settings, **task.item))))
         except OnpromptError as error:
             return Done(task.number, fault=fault_of(error))
+        except Exception as error:  # a mistake of ours or of a library's: it costs this sample and no other
+            return Done(task.number, fault=Fault(type(error).__name__, f"unexpected: {error}"))
 
 
 @dataclass
@@ -134,7 +143,7 @@ def note(done: Done, ledger: Ledger, summary: Summary) -> None:
     elif done.fault:
         ledger.fail(done.number, summary.generation, done.fault)
         summary.faults[done.fault.kind] += 1
-        if done.fault.kind == "BudgetSpent":
+        if done.fault.kind in FINAL:
             summary.stopped = done.fault.message
 
 
@@ -142,7 +151,7 @@ def entry(row: Row | BadRow) -> Entry:
     """A sample as it is kept; pictures in memory by their hash."""
     if isinstance(row, BadRow):
         return Entry(row.id, "", "", "", "", json.dumps({"line": row.line}), "")
-    told = {name: value if isinstance(value, str) else described(value) for name, value in row.item.items()}
+    told = {name: described(name, value) for name, value in row.item.items()}
     picture = str(told.get("image", told.get("after", "")))
     words = str(row.item.get("prompt", row.item.get("instruction", "")))
     stamps = [stamp(row.item[name]) for name in FILES if isinstance(row.item.get(name), str | Path)]
@@ -157,10 +166,12 @@ def entry(row: Row | BadRow) -> Entry:
     )
 
 
-def described(value: object) -> Any:
-    """A value as JSON has it: a path as text, bytes by their hash."""
-    if isinstance(value, Path):
-        return str(value)
+def described(name: str, value: object) -> Any:
+    """A value as JSON has it: a path as it is from anywhere, bytes by their hash."""
+    if name in FILES and isinstance(value, str | Path) and not str(value).startswith(("http://", "https://")):
+        return os.path.abspath(value)  # noqa: PTH100 Path.resolve asks the disk, for each of many
+    if isinstance(value, str):
+        return value
     if isinstance(value, bytes):
         return f"sha256:{hashlib.sha256(value).hexdigest()}"
     return list(value) if isinstance(value, list | tuple) else repr(type(value))
@@ -177,8 +188,11 @@ def stamp(path: str | Path) -> str:
 
 def identity_of(work: Work) -> dict[str, Any]:
     """All that a verdict depends on beside the sample."""
-    told = work.settings.model_dump(mode="json", exclude=set(NO_MATTER))
-    return {**work.judge.identity, "rubric": work.rubric, "settings": told}
+    told = work.settings.model_dump(mode="json", exclude=set(NO_MATTER) | {"judge", "model"})
+    asker = getattr(work.judge, "asker", None)
+    asked = {"asked": dict(asker.identity)} if asker else {}
+    about = {name: value for name, value in work.judge.identity.items() if name not in ("versions", "settings")}
+    return {**about, **asked, "rubric": work.rubric, "settings": told}
 
 
 def fingerprint(identity: Mapping[str, Any]) -> str:

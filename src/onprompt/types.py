@@ -571,6 +571,10 @@ class Work(Protocol[Given, Made]):
         """Called once by every thread that works."""
         ...
 
+    def stop(self) -> None:
+        """Called when all shall end: nobody waits for a server any more."""
+        ...
+
     def __call__(self, task: Given, /) -> Made:
         """What becomes of a task."""
         ...

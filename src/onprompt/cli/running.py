@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -53,6 +54,8 @@ def run(
         typer.echo(api.plan(rubric, items, settings=settings))
         return
     summary = judge_all(found, out, Work(rubric, settings), engine, watcher(found.count))
+    if sys.stderr.isatty():
+        sys.stderr.write("\r\x1b[K")
     typer.echo("\n".join(result_lines(summary)))
     raise typer.Exit(1 if summary.faults or summary.stopped else 0)
 
@@ -85,7 +88,7 @@ def show(
 def export(
     run_file: RunFile,
     to: Annotated[str, typer.Option(help="csv, jsonl or parquet.")] = "csv",
-    out: Annotated[Path | None, typer.Option(help="The file; by itself the run's name with another ending.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The file; by itself NAME.verdicts.csv beside the run.")] = None,
     answers: Annotated[bool, typer.Option("--answers", help="With what the model said, word for word.")] = False,
     generation: Generation = 0,
 ) -> None:
@@ -94,7 +97,9 @@ def export(
     from onprompt.ledger import Ledger
     from onprompt.store import Answers
 
-    path = out or run_file.with_suffix(f".{to}")
+    path = out or run_file.with_name(f"{run_file.stem}.verdicts.{to}")
+    if path.resolve() == run_file.resolve():
+        raise UserError(f"{path} is the run itself: name another file")
     kept = Answers(chosen().answers) if answers else None
     with Ledger(run_file) as ledger:
         count = findings.export(ledger, generation or findings.latest(ledger), path, to, kept)
@@ -122,7 +127,7 @@ def watcher(count: int | None) -> Callable[[Summary], None] | None:
         if now - last >= EVERY:
             last = now
             line = progress(summary, count, now - start)
-            sys.stderr.write(f"\r{line:100}")
+            sys.stderr.write(f"\r{line[: shutil.get_terminal_size().columns - 1]}\x1b[K")
 
     return tell
 

@@ -16,6 +16,7 @@ from onprompt.types import Work
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
+TRIES = 3  # of a task whose actor died: one that kills every actor must not do so for ever
 AHEAD = 2  # tasks sent to an actor for each that it works on: so it never waits for the next
 
 
@@ -74,7 +75,7 @@ def hired(work: Work[Any, Any]) -> tuple[list[Any], int]:
         num_cpus=0 if gpus else 1,
         num_gpus=1 if gpus else 0,
         max_restarts=-1,
-        max_task_retries=-1,
+        max_task_retries=TRIES,
         max_concurrency=each,
     )
     return [hand.remote(work) for _ in range(number)], each

@@ -26,11 +26,15 @@ class Threads:
 
     def run(self, work: Work[Given, Made], tasks: Iterable[Given]) -> Iterator[Made]:
         """What became of each task, as they get done."""
-        return as_done(work, tasks, work.slots, work.begin)
+        return as_done(work, tasks, work.slots, work.begin, work.stop)
 
 
 def as_done(
-    work: Callable[[Given], Made], items: Iterable[Given], slots: int, begin: Callable[[], None] | None = None
+    work: Callable[[Given], Made],
+    items: Iterable[Given],
+    slots: int,
+    begin: Callable[[], None] | None = None,
+    stop: Callable[[], None] | None = None,
 ) -> Iterator[Made]:
     """What `work` makes of each item, as they get done; twice as many are taken up as there are threads."""
     ended: SimpleQueue[Future[Made]] = SimpleQueue()
@@ -44,6 +48,10 @@ def as_done(
                 under_way -= 1
         for _ in range(under_way):
             yield ended.get().result()
+    except KeyboardInterrupt:
+        if stop:
+            stop()
+        raise
     finally:  # whoever takes the results may stop early
         pool.shutdown(cancel_futures=True)
 
