@@ -175,8 +175,8 @@ def expected(spots: Sequence[Spot], start: int, scale: range) -> float | None:
     return round(sum(score * chance for score, chance in chances.items()) / total, 4) if total else None
 
 
-def chance_of(spots: Sequence[Spot], choices: Sequence[str]) -> dict[str, float] | None:
-    """The probabilities of the choices as the answer's first word, of all that is on them."""
+def chance_of(spots: Sequence[Spot], choices: Sequence[str], least: float = LEAST) -> dict[str, float] | None:
+    """The probabilities of the choices as the answer's first word, of all that is on them, if that is enough."""
     if not spots:
         return None
     found = dict.fromkeys(choices, 0.0)
@@ -185,4 +185,6 @@ def chance_of(spots: Sequence[Spot], choices: Sequence[str]) -> dict[str, float]
         if word in found:
             found[word] += chance
     total = sum(found.values())
-    return {word: round(chance / total, 6) for word, chance in found.items()} if total >= LEAST else None
+    if not total or total < least:
+        return None
+    return {word: round(chance / total, 6) for word, chance in found.items()}

@@ -109,6 +109,20 @@ class Speaker:
         )
 
 
+def sdk_trouble(
+    sdk: Any, error: Any, options: Iterable[str], words: Mapping[str, Sequence[str]], speaker: Speaker
+) -> Exception:
+    """What an error of OpenAI's or Anthropic's SDK stands for; they are made by one generator."""
+    if isinstance(error, sdk.APIStatusError):
+        status, said = error.status_code, error.response.text
+        if option := refused_option(status, said, options, words):
+            return Refused(option)
+        return trouble(status, said, error.response.headers, speaker.key)
+    if isinstance(error, sdk.APITimeoutError):
+        return too_slow(speaker.address)
+    return unreached(speaker.address, error.__cause__ or error, speaker.key)
+
+
 class Bounded(httpx2.BaseTransport):
     """Sends requests whose responses must be whole in time: a server that drips can't hold anyone for ever."""
 

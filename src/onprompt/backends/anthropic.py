@@ -72,21 +72,10 @@ class Anthropic(http.Speaker):
                 extra_body=options,  # the SDK has no parameter for the temperature any more; older models know it
             )
         except anthropic.AnthropicError as error:
-            trouble = self.trouble(error, options)
+            trouble = http.sdk_trouble(anthropic, error, options, WORDS, self)
         else:
             return http.parsed(raw.http_response.content, self.address), raw.headers
         raise trouble  # here and not above, so that it does not carry the SDK's error, which holds the key
-
-    def trouble(self, error: anthropic.AnthropicError, options: Mapping[str, Any]) -> Exception:
-        """What an error of the SDK stands for."""
-        if isinstance(error, anthropic.APIStatusError):
-            status, said = error.status_code, error.response.text
-            if option := http.refused_option(status, said, options, WORDS):
-                return http.Refused(option)
-            return http.trouble(status, said, error.response.headers, self.key)
-        if isinstance(error, anthropic.APITimeoutError):
-            return http.too_slow(self.address)
-        return http.unreached(self.address, error.__cause__ or error, self.key)
 
 
 def options_of(question: Question) -> dict[str, Any]:

@@ -84,21 +84,10 @@ class OpenAI(http.Speaker):
         try:
             raw = create(model=self.model, messages=messages, **options, **more)
         except openai.OpenAIError as error:
-            trouble = self.trouble(error, options)
+            trouble = http.sdk_trouble(openai, error, options, WORDS, self)
         else:
             return http.parsed(raw.http_response.content, self.address), raw.headers
         raise trouble  # here and not above, so that it does not carry the SDK's error, which holds the key
-
-    def trouble(self, error: openai.OpenAIError, options: Mapping[str, Any]) -> Exception:
-        """What an error of the SDK stands for."""
-        if isinstance(error, openai.APIStatusError):
-            status, said = error.status_code, error.response.text
-            if option := http.refused_option(status, said, options, WORDS):
-                return http.Refused(option)
-            return http.trouble(status, said, error.response.headers, self.key)
-        if isinstance(error, openai.APITimeoutError):
-            return http.too_slow(self.address)
-        return http.unreached(self.address, error.__cause__ or error, self.key)
 
 
 def options_of(question: Question) -> dict[str, Any]:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -23,12 +22,12 @@ from transformers.models.auto.processing_auto import PROCESSOR_MAPPING
 
 from onprompt.asking.batching import Batcher
 from onprompt.asking.network import ALTERNATIVES, Batch, Inputs, Network, Told
-from onprompt.errors import OnpromptError, PluginError, Rejected, ServerTrouble, SettingsError, UntrustedFile
+from onprompt.errors import OnpromptError, Rejected, ServerTrouble, SettingsError, UntrustedFile
 from onprompt.reading import chance_of, placed
 from onprompt.settings import Settings
 from onprompt.types import Answer, Part, Question, Shown, Spot, Usage
 from onprompt.vision.detectors.hf import device, quiet
-from onprompt.weights.hub import first_line, folder_of, weight_files
+from onprompt.weights.hub import clear_errors, first_line, folder_of, weight_files
 
 ENDS = 65536  # bytes at both ends of a file of weights, by which it is told from others
 
@@ -160,7 +159,7 @@ class Transformers:
     def chosen(self, choices: Sequence[str], step: Mapping[int, float]) -> Answer:
         """The choice that is likeliest as the answer's first token, and that token's chances."""
         spot = Spot(0, 0, {text: round(chance, 6) for text, chance in self.named([], step).items()})
-        words = chance_of([spot], choices)
+        words = chance_of([spot], choices, least=0.0)
         text = max(words, key=lambda word: words[word]) if words else max(spot.chances, key=lambda t: spot.chances[t])
         return Answer(text, spots=(spot._replace(end=len(text)),))
 
@@ -266,16 +265,3 @@ def fingerprint(folder: Path, files: Sequence[str]) -> str:
                 file.seek(start)
                 found.update(file.read(ENDS))
     return found.hexdigest()[:16]
-
-
-@contextmanager
-def clear_errors(model: str) -> Iterator[None]:
-    """Turn what transformers says of a model into errors of ours."""
-    try:
-        yield
-    except OnpromptError:
-        raise
-    except ImportError as error:
-        raise PluginError(f"{model} needs a library that onprompt[hf] does not bring: {first_line(error)}") from error
-    except Exception as error:  # a foreign file in a foreign reader: anything may go wrong
-        raise UntrustedFile(f"can't load {model}: {first_line(error)}") from error

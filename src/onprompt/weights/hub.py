@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from onprompt.errors import NotFetched, UntrustedFile
+from onprompt.errors import NotFetched, OnpromptError, PluginError, UntrustedFile
 
 # Neither programs nor pickles, which could run some; a chat's template runs in a sandbox of transformers'.
 WANTED = ("*.json", "*.txt", "*.jinja", "*.model", "model*.safetensors")
@@ -45,3 +47,16 @@ def weight_files(folder: Path) -> tuple[str, ...]:
 def first_line(error: Exception) -> str:
     """What an error of another library says, in short."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
+@contextmanager
+def clear_errors(model: str) -> Iterator[None]:
+    """Turn what transformers says of a model into errors of ours."""
+    try:
+        yield
+    except OnpromptError:
+        raise
+    except ImportError as error:
+        raise PluginError(f"{model} needs a library that onprompt[hf] does not bring: {first_line(error)}") from error
+    except Exception as error:  # a foreign file in a foreign reader: anything may go wrong
+        raise UntrustedFile(f"can't load {model}: {first_line(error)}") from error

@@ -10,7 +10,6 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,14 +20,14 @@ import torch
 import transformers
 from transformers.models.auto import modeling_auto as auto
 
-from onprompt.errors import ImageError, OnpromptError, PluginError, UntrustedFile, UserError
+from onprompt.errors import ImageError, UntrustedFile, UserError
 from onprompt.settings import Settings
 from onprompt.types import Box, Known, Look, Name, Picture, Seen, Sighting
 from onprompt.vision.boxes import distinct
 from onprompt.vision.hub import grounding
 from onprompt.vision.hub.networks import Ask, Closed, Found, Inputs, Open, Segmenter
 from onprompt.vision.vocabulary import asked_by, resolve_all
-from onprompt.weights.hub import first_line, folder_of, weight_files
+from onprompt.weights.hub import clear_errors, first_line, folder_of, weight_files
 
 BATCH = 8  # pictures in one pass of the network
 WINDOW = 4 * BATCH  # pictures made ready at a time; those of one size among them go together
@@ -130,7 +129,7 @@ def loaded(model: str) -> Loaded:
     quiet()
     folder = folder_of(model)
     files = weight_files(folder)
-    with clear_errors(model):
+    with clear_errors(f"hf:{model}"):
         config = transformers.AutoConfig.from_pretrained(folder, trust_remote_code=False)
         kind, maker = kind_of(model, config)
         # By Pillow, whether or not torchvision is here: the same pixels everywhere.
@@ -177,21 +176,6 @@ def weighted(maker: Any, folder: Path, config: Any) -> Any:
             f"the weights in {folder} are not those of its config.json: no {min(lacking, default='fit')}"
         )
     return net
-
-
-@contextmanager
-def clear_errors(model: str) -> Iterator[None]:
-    """Turn what transformers says of a model into errors of ours."""
-    try:
-        yield
-    except OnpromptError:
-        raise
-    except ImportError as error:
-        raise PluginError(
-            f"hf:{model} needs a library that onprompt[hf] does not bring: {first_line(error)}"
-        ) from error
-    except Exception as error:  # a foreign file in a foreign reader: anything may go wrong
-        raise UntrustedFile(f"can't load hf:{model}: {first_line(error)}") from error
 
 
 def device() -> str:
