@@ -14,6 +14,12 @@ from PIL import Image
 from onprompt.datasets import BadRow, Row, opened
 from onprompt.errors import PluginError, UserError
 
+# The library leaves files open, which the garbage collector complains of at any later moment.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
 
 def png(grey: int = 0) -> bytes:
     file = io.BytesIO()
