@@ -1,7 +1,9 @@
 """Parquet, and datasets of the Hugging Face hub: made here, for there is no hub."""
 
+import gc
 import io
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,13 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
+
+
+@pytest.fixture(autouse=True)
+def _collected() -> Iterator[None]:
+    """What is left open is complained of here, and not in somebody else's test."""
+    yield
+    gc.collect()
 
 
 def png(grey: int = 0) -> bytes:
