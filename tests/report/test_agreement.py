@@ -12,6 +12,7 @@ from scipy import stats
 
 from onprompt.errors import UserError
 from onprompt.report import agreement as module
+from onprompt.report import statistics
 from onprompt.report.agreement import TITLES, agreement
 from onprompt.report.comparison import Figure, resampled
 from onprompt.report.ratings import Item, Ratings, read
@@ -59,16 +60,16 @@ def crowd(n: int = 140) -> tuple[list[Item], Ratings]:
 @pytest.mark.parametrize("n", [3, 10, 200])
 def test_correlations_are_those_of_scipy(n: int, seed: int) -> None:
     x, y = noisy(n, seed)
-    assert module.once(module.spearman(x, y), n) == pytest.approx(stats.spearmanr(x, y)[0])
-    assert module.once(module.kendall(x, y, "b"), n) == pytest.approx(stats.kendalltau(x, y)[0])
-    assert module.once(module.kendall(x, y, "c"), n) == pytest.approx(stats.kendalltau(x, y, variant="c")[0])
+    assert module.once(statistics.spearman(x, y), n) == pytest.approx(stats.spearmanr(x, y)[0])
+    assert module.once(statistics.kendall(x, y, "b"), n) == pytest.approx(stats.kendalltau(x, y)[0])
+    assert module.once(statistics.kendall(x, y, "c"), n) == pytest.approx(stats.kendalltau(x, y, variant="c")[0])
     a, b = np.random.default_rng(seed).normal(size=(2, n))  # as many levels as items
-    assert module.once(module.kendall(a, b, "b"), n) == pytest.approx(stats.kendalltau(a, b)[0])
+    assert module.once(statistics.kendall(a, b, "b"), n) == pytest.approx(stats.kendalltau(a, b)[0])
 
 
 def test_auc_is_that_of_two_libraries() -> None:
     x, y = noisy(100)
-    found = module.once(module.auc(x, y > 0.5), 100)
+    found = module.once(statistics.auc(x, y > 0.5), 100)
     good, bad = x[y > 0.5], x[y <= 0.5]
     assert found == pytest.approx(stats.mannwhitneyu(good, bad).statistic / len(good) / len(bad))
     metrics = pytest.importorskip("sklearn.metrics")
@@ -81,14 +82,14 @@ def test_kappa_is_that_of_scikit_learn(seed: int) -> None:
     one, other = np.random.default_rng(seed).integers(5, size=(2, 60))
     other[:30] = one[:30]
     expected = metrics.cohen_kappa_score(one, other, weights="quadratic", labels=range(5))
-    assert module.once(module.kappa(one, other, 5), 60) == pytest.approx(expected)
+    assert module.once(statistics.kappa(one, other, 5), 60) == pytest.approx(expected)
 
 
 def test_alpha_is_that_of_the_textbook() -> None:
     """Krippendorff, Computing Krippendorff's Alpha-Reliability (2011), section D: four observers, ordinal 0.815."""
     observers = ["123321412...", "1233224125.3", ".3332342251.", "12332441251."]
     counts = np.array([[sum(o[unit] == str(level) for o in observers) for level in range(1, 6)] for unit in range(12)])
-    assert module.once(module.alpha(counts.astype(float)), 12) == pytest.approx(0.815, abs=5e-4)
+    assert module.once(statistics.alpha(counts.astype(float)), 12) == pytest.approx(0.815, abs=5e-4)
 
 
 def test_pair_accuracy_is_that_of_a_plain_loop() -> None:
@@ -99,11 +100,11 @@ def test_pair_accuracy_is_that_of_a_plain_loop() -> None:
         if group[i] == group[j] and abs(y[i] - y[j]) >= 1:
             number += 1
             right += 0.5 if x[i] == x[j] else float((x[i] - x[j]) * (y[i] - y[j]) > 0)
-    measure, counted = module.pair_accuracy(x, y, group, 1.0)
+    measure, counted = statistics.pair_accuracy(x, y, group, 1.0)
     assert module.once(measure, 80) == pytest.approx(right / number)
     assert counted == number
     thirds = np.array([2 / 3, 1.0])  # a third apart, less a hair
-    assert module.pair_accuracy(thirds, thirds, np.zeros(2, np.intp), 1 / 3)[1] == 1
+    assert statistics.pair_accuracy(thirds, thirds, np.zeros(2, np.intp), 1 / 3)[1] == 1
 
 
 def test_a_resample_is_what_repeating_its_items_gives() -> None:
@@ -117,12 +118,15 @@ def test_a_resample_is_what_repeating_its_items_gives() -> None:
             drawn = np.repeat(np.arange(60), row.astype(int))
             a, b = x[drawn], y[drawn]
             for measure, again in [
-                (module.spearman(x, y), stats.spearmanr(a, b)[0]),
-                (module.kendall(x, y, "b"), stats.kendalltau(a, b)[0]),
-                (module.kendall(x, y, "c"), stats.kendalltau(a, b, variant="c")[0]),
-                (module.auc(x, y > 0.5), module.once(module.auc(a, b > 0.5), 60)),
-                (module.kappa(scores, levels, 4), module.once(module.kappa(scores[drawn], levels[drawn], 4), 60)),
-                (module.alpha(counts), module.once(module.alpha(counts[drawn]), 60)),
+                (statistics.spearman(x, y), stats.spearmanr(a, b)[0]),
+                (statistics.kendall(x, y, "b"), stats.kendalltau(a, b)[0]),
+                (statistics.kendall(x, y, "c"), stats.kendalltau(a, b, variant="c")[0]),
+                (statistics.auc(x, y > 0.5), module.once(statistics.auc(a, b > 0.5), 60)),
+                (
+                    statistics.kappa(scores, levels, 4),
+                    module.once(statistics.kappa(scores[drawn], levels[drawn], 4), 60),
+                ),
+                (statistics.alpha(counts), module.once(statistics.alpha(counts[drawn]), 60)),
             ]:
                 assert measure(row[None])[0] == pytest.approx(again)
 
@@ -233,7 +237,7 @@ def test_constant_opinions_have_no_figures_but_a_reason(tmp_path: Path) -> None:
 @pytest.mark.parametrize("constant", [0.1, 1 / 3, 1e9])
 def test_constants_are_never_a_correlation_of_rounding(constant: float) -> None:
     x, y = np.full(101, constant), np.arange(101.0)
-    for measure in (module.spearman(x, y), module.kendall(x, y, "b"), module.kendall(x, y, "c")):
+    for measure in (statistics.spearman(x, y), statistics.kendall(x, y, "b"), statistics.kendall(x, y, "c")):
         assert math.isnan(module.once(measure, 101))
 
 
