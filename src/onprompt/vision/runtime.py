@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 
 PRECISE = {"INFERENCE_PRECISION_HINT": "f32"}
 Made = TypeVar("Made")
+# OpenVINO fills its tables of number types when they are first used. Two threads that do so at the same moment wait for
+# each other for ever, so it is done here, where only one can be.
+ov.Type(np.dtype(np.float32)).to_dtype()
 
 
 @cache
