@@ -36,7 +36,8 @@ def _closed() -> Iterator[None]:
 
 def table(folder: Path, number: int, **more: Any) -> Path:
     """A CSV of pictures, and of prompts that name a number of cats."""
-    Image.fromarray(np.full((8, 8, 3), 99, np.uint8)).save(folder / "cat.png")
+    if not (folder / "cat.png").exists():  # written anew it would be another
+        Image.fromarray(np.full((8, 8, 3), 99, np.uint8)).save(folder / "cat.png")
     lines = [f"{index},cat.png,{index % 10} cats of {index}" for index in range(number)]
     (folder / "data.csv").write_text("\n".join(["id,image,prompt", *lines, *more.get("bad", [])]) + "\n")
     (folder / "said.jsonl").write_text("\n".join(json.dumps(line) for line in SAID) + "\n")
@@ -54,7 +55,7 @@ def judged(folder: Path, data: Path, **changed: Any) -> Summary:
 
 def scores(folder: Path, generation: int = 0) -> dict[str, int]:
     with Ledger(folder / "run.sqlite") as ledger:
-        number = generation or findings.latest(ledger)
+        number = findings.generation_of(ledger, generation)
         return {row["id"]: row["score"] for row in findings.rows(ledger, number) if row["value"] is not None}
 
 

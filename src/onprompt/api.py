@@ -255,9 +255,7 @@ def plan(
     one = judge_of(rubric, chosen)
     if not isinstance(one, VlmJudge | HybridJudge):
         raise UserError(f"the judge {chosen.judged_by!r} asks no model")
-    return planned(
-        one.asker, (question for item in items for question in one.questions(sample_of(rubric, chosen, **item)))
-    )
+    return planned(one.asker, items, lambda item: one.questions(sample_of(rubric, chosen, **item)))
 
 
 def judging(settings: Settings | None, judge: str, model: str) -> Settings:

@@ -99,6 +99,7 @@ class UnreadableAnswer(OnpromptError):
     def __init__(self, kind: str, reason: str, text: str = "") -> None:
         super().__init__(f"no score can be read, so there is none: {reason} ({kind})")
         self.kind, self.reason, self.text = kind, reason, text
+        self.spent: tuple[int, int, float | None] = (0, 0, None)  # tokens in, tokens out and dollars, if they are known
 
 
 class StoreError(OnpromptError):

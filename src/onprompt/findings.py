@@ -23,8 +23,12 @@ SELECT s.id, s.prompt, s.image, s.model, s.category, v.score, v.value, v.flags, 
 FROM samples s
 LEFT JOIN verdicts v ON v.sample = s.number AND v.generation = :generation
 LEFT JOIN errors e ON e.sample = s.number AND e.generation = :generation
+WHERE s.gone = 0
 """
 NOTHING_CHECKED = "not_verifiable"  # a flag: such a score is a placeholder, and stays out of means
+REAL = f"present_verdicts WHERE generation = ? AND instr(flags, '{NOTHING_CHECKED}') = 0"
+FAULTS = "SELECT kind, count(*) FROM present_errors WHERE generation = ? GROUP BY kind ORDER BY 2 DESC"
+SPENT = "SELECT ifnull(sum(tokens_in + tokens_out), 0), sum(cost) FROM spent WHERE generation = ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,7 @@ class Overview:
     generation: int
     generations: int
     samples: int
+    gone: int  # samples that are no longer in the data, and in none of these figures
     verdicts: int
     mean: float | None  # of `value`, over verdicts that stand on something
     placeholders: int  # verdicts that stand on nothing
@@ -49,45 +54,51 @@ def overview(ledger: Ledger, generation: int) -> Overview:
     key = (generation,)
     with told(ledger.path):
         ask = ledger.base.execute
-        identity = (ask("SELECT identity FROM generations WHERE id = ?", key).fetchone() or [""])[0]
-        if not identity:
-            raise UserError(f"{ledger.path} has no generation {generation}")
-        (generations,) = ask("SELECT count(*) FROM generations").fetchone()
-        (samples,) = ask("SELECT count(*) FROM samples").fetchone()
-        verdicts, tokens, cost = ask(
-            "SELECT count(*), ifnull(sum(tokens_in + tokens_out), 0), sum(cost) FROM verdicts WHERE generation = ?", key
-        ).fetchone()
-        real = f"generation = ? AND instr(flags, '{NOTHING_CHECKED}') = 0"
-        mean, judged = ask(f"SELECT avg(value), count(*) FROM verdicts WHERE {real}", key).fetchone()  # noqa: S608
-        scores = ask(f"SELECT score, count(*) FROM verdicts WHERE {real} GROUP BY score", key).fetchall()  # noqa: S608
-        faults = ask("SELECT kind, count(*) FROM errors WHERE generation = ? GROUP BY kind ORDER BY 2 DESC", key)
+        (identity,) = ask("SELECT identity FROM generations WHERE id = ?", key).fetchone()
+        samples, gone = ask("SELECT count(*), ifnull(sum(gone), 0) FROM samples").fetchone()
+        (verdicts,) = ask("SELECT count(*) FROM present_verdicts WHERE generation = ?", key).fetchone()
+        mean, judged = ask(f"SELECT avg(value), count(*) FROM {REAL}", key).fetchone()  # noqa: S608
+        scores = ask(f"SELECT score, count(*) FROM {REAL} GROUP BY score", key).fetchall()  # noqa: S608
+        faults = ask(FAULTS, key).fetchall()
+        tokens, cost = ask(SPENT, key).fetchone()
         return Overview(
             json.loads(identity),
             generation,
-            generations,
-            samples,
+            len(generations(ledger)),
+            samples - gone,
+            gone,
             verdicts,
             mean,
             verdicts - judged,
             {score: count for score, count in scores if score is not None},
-            dict(faults.fetchall()),
+            dict(faults),
             cost,
             tokens,
         )
 
 
-def latest(ledger: Ledger) -> int:
-    """The newest generation."""
+def generations(ledger: Ledger) -> list[int]:
+    """The numbers of all ways of judging in the file."""
     with told(ledger.path):
-        (found,) = ledger.base.execute("SELECT max(id) FROM generations").fetchone()
-    if found is None:
+        return [number for (number,) in ledger.base.execute("SELECT id FROM generations ORDER BY id")]
+
+
+def generation_of(ledger: Ledger, wanted: int = 0) -> int:
+    """The generation that is wanted, if there is one of that number; by itself the one that ran last."""
+    there = generations(ledger)
+    with told(ledger.path):
+        last = ledger.base.execute("SELECT generation FROM runs ORDER BY id DESC LIMIT 1").fetchone()
+    if not there or not last:
         raise UserError(f"{ledger.path} holds no verdict yet")
-    return int(found)
+    if wanted and wanted not in there:
+        raise UserError(f"{ledger.path} has no generation {wanted}; there are: {', '.join(map(str, there))}")
+    return wanted or int(last[0])
 
 
 def rows(ledger: Ledger, generation: int, worst: int = 0, flagged: bool = False) -> Iterator[dict[str, Any]]:
     """The samples with what became of them, in their order; or the worst, or those that a person should look at."""
-    wanted = " WHERE v.flags != '' OR e.kind IS NOT NULL" if flagged else " WHERE v.value IS NOT NULL" if worst else ""
+    wanted = " AND v.value IS NOT NULL" if worst else ""
+    wanted += " AND (v.flags != '' OR e.kind IS NOT NULL)" if flagged else ""
     order = " ORDER BY v.value, s.number LIMIT :worst" if worst else " ORDER BY s.number"
     with told(ledger.path):
         found = ledger.base.execute(ROWS + wanted + order, {"generation": generation, "worst": worst})

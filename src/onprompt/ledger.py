@@ -18,15 +18,20 @@ from filelock import FileLock, Timeout
 
 from onprompt.errors import StoreError, UserError
 
-VERSION, MARK = 1, 0x6F6E7072  # the mark tells a file of ours from other databases: "onpr"
+VERSION, MARK = 2, 0x6F6E7072  # the mark tells a file of ours from other databases: "onpr"
 TABLES = """
 CREATE TABLE IF NOT EXISTS generations (
     id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, identity TEXT NOT NULL,
     created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
 );
+CREATE TABLE IF NOT EXISTS runs (
+    id INTEGER PRIMARY KEY, generation INTEGER NOT NULL REFERENCES generations(id), data TEXT NOT NULL,
+    created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), read_whole INTEGER NOT NULL DEFAULT 0
+);
 CREATE TABLE IF NOT EXISTS samples (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, prompt TEXT NOT NULL, image TEXT NOT NULL,
-    model TEXT NOT NULL, category TEXT NOT NULL, given TEXT NOT NULL, stamp TEXT NOT NULL
+    model TEXT NOT NULL, category TEXT NOT NULL, given TEXT NOT NULL, stamp TEXT NOT NULL,
+    run INTEGER NOT NULL REFERENCES runs(id), gone INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE IF NOT EXISTS verdicts (
     sample INTEGER NOT NULL REFERENCES samples(number), generation INTEGER NOT NULL REFERENCES generations(id),
@@ -47,9 +52,16 @@ CREATE TABLE IF NOT EXISTS checks (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS errors (
     sample INTEGER NOT NULL, generation INTEGER NOT NULL, kind TEXT NOT NULL, message TEXT NOT NULL, text TEXT NOT NULL,
+    tokens_in INTEGER NOT NULL, tokens_out INTEGER NOT NULL, cost REAL,
     created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
     PRIMARY KEY (sample, generation)
 ) WITHOUT ROWID;
+CREATE VIEW IF NOT EXISTS present_verdicts AS
+    SELECT v.* FROM verdicts v JOIN samples s ON s.number = v.sample AND NOT s.gone;
+CREATE VIEW IF NOT EXISTS present_errors AS
+    SELECT e.* FROM errors e JOIN samples s ON s.number = e.sample AND NOT s.gone;
+CREATE VIEW IF NOT EXISTS spent AS SELECT generation, tokens_in, tokens_out, cost FROM verdicts
+    UNION ALL SELECT generation, tokens_in, tokens_out, cost FROM errors;
 """
 
 
@@ -84,21 +96,23 @@ class Fault(NamedTuple):
     kind: str
     message: str
     text: str = ""
+    tokens_in: int = 0  # what an answer took although nothing can be read in it
+    tokens_out: int = 0
+    cost: float | None = None
 
 
 class Ledger:
     """A run's file, written by one process at a time and read by any number."""
 
     def __init__(self, path: Path, writing: bool = False) -> None:
-        self.path, self.lock = path, FileLock(f"{path.resolve()}.lock", timeout=0)
+        self.path, self.lock, self.run = path, FileLock(f"{path.resolve()}.lock", timeout=0), 0
         if not writing and not path.is_file():
             raise UserError(f"there is no run at {path}")
         with told(path):
             if writing:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 self.take()
-            place = f"{path.resolve().as_uri()}?mode={'rwc' if writing else 'ro'}"
-            self.base = sqlite3.connect(place, uri=True, timeout=30.0, isolation_level=None, check_same_thread=False)
+            self.base = connected(path, "mode=rwc") if writing else readable(path)
             self.check(writing)
 
     def take(self) -> None:
@@ -116,10 +130,9 @@ class Ledger:
         tables = self.base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if (tables or not writing) and mark != MARK:
             raise UserError(f"{self.path} is a database, but no run of onprompt")
-        if version > VERSION:
-            raise StoreError(
-                f"{self.path} was written by a newer onprompt (format {version}; this one knows {VERSION})"
-            )
+        if version != VERSION and tables:
+            age = "a newer" if version > VERSION else "an older"
+            raise StoreError(f"{self.path} was written by {age} onprompt (format {version}; this one knows {VERSION})")
         if writing:
             self.base.execute("PRAGMA journal_mode = WAL")
             self.base.execute("PRAGMA synchronous = NORMAL")  # a power cut may lose the last verdicts, never the file
@@ -146,6 +159,26 @@ class Ledger:
             found = self.base.execute("SELECT id FROM generations WHERE fingerprint = ?", (fingerprint,)).fetchone()
         return int(found[0]), bool(new)
 
+    def number(self, generation: int) -> int:
+        """How many verdicts there are."""
+        with told(self.path):
+            found = self.base.execute("SELECT count(*) FROM verdicts WHERE generation = ?", (generation,)).fetchone()
+        return int(found[0])
+
+    def begin(self, generation: int, data: str) -> None:
+        """A run over some data begins."""
+        with told(self.path):
+            row = generation, whole(data)
+            found = self.base.execute("INSERT INTO runs (generation, data) VALUES (?, ?)", row)
+        self.run = int(found.lastrowid or 0)
+
+    def end(self) -> None:
+        """All of the data was read: what an earlier run read there and this one did not is gone."""
+        with told(self.path), self.transaction():
+            self.base.execute("UPDATE runs SET read_whole = 1 WHERE id = ?", (self.run,))
+            earlier = "SELECT id FROM runs WHERE id < :run AND data = (SELECT data FROM runs WHERE id = :run)"
+            self.base.execute(f"UPDATE samples SET gone = 1 WHERE run IN ({earlier})", {"run": self.run})  # noqa: S608
+
     def enter(self, entries: Sequence[Entry], generation: int) -> list[tuple[int, bool]]:
         """Samples, in one transaction: for each its number, and whether it has a verdict that still holds.
 
@@ -156,13 +189,21 @@ class Ledger:
 
     def one(self, entry: Entry, generation: int) -> tuple[int, bool]:
         """One sample entered."""
-        old = self.base.execute("SELECT number, given, stamp FROM samples WHERE id = ?", (entry.id,)).fetchone()
+        old = self.base.execute("SELECT number FROM samples WHERE id = ?", (entry.id,)).fetchone()
         if old is None:
-            return int(self.base.execute(ADD, entry).lastrowid or 0), False
-        if old[1:] != (entry.given, entry.stamp):
-            self.base.execute(CHANGE, (*entry[1:], old[0]))
+            return int(self.base.execute(ADD, (*entry, self.run)).lastrowid or 0), False
+        self.base.execute(CHANGE, (*entry[1:], self.run, old[0]))
         found = self.base.execute("SELECT of FROM verdicts WHERE sample = ? AND generation = ?", (old[0], generation))
         return int(old[0]), found.fetchone() == (entry.version,)
+
+    def has(self, entry: Entry, fingerprint: str) -> bool:
+        """Whether a sample has a verdict of a way of judging, and one that still holds."""
+        of = self.base.execute(
+            "SELECT of FROM samples JOIN verdicts ON sample = number JOIN generations g ON g.id = generation"
+            " WHERE samples.id = ? AND fingerprint = ?",
+            (whole(entry.id), fingerprint),
+        ).fetchone()
+        return bool(of) and of[0] == Entry(*map(whole, entry)).version
 
     def keep(self, sample: int, generation: int, kept: Kept) -> None:
         """A verdict with its document and its checks, all or nothing; it takes the place of an older one."""
@@ -186,10 +227,7 @@ class Ledger:
     def fail(self, sample: int, generation: int, fault: Fault) -> None:
         """Why there is no verdict."""
         with told(self.path):
-            self.base.execute(
-                "INSERT OR REPLACE INTO errors (sample, generation, kind, message, text) VALUES (?, ?, ?, ?, ?)",
-                (sample, generation, *map(whole, fault)),
-            )
+            self.base.execute(FAIL, (sample, generation, *map(whole, fault)))
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -210,9 +248,32 @@ def whole(value: Any) -> Any:
 
 
 PARTS = ("verdicts", "documents", "checks", "errors")
-ADD = "INSERT INTO samples (id, prompt, image, model, category, given, stamp) VALUES (?, ?, ?, ?, ?, ?, ?)"
-CHANGE = "UPDATE samples SET prompt = ?, image = ?, model = ?, category = ?, given = ?, stamp = ? WHERE number = ?"
+ADD = """INSERT INTO samples (id, prompt, image, model, category, given, stamp, run) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
+CHANGE = """UPDATE samples SET prompt = ?, image = ?, model = ?, category = ?, given = ?, stamp = ?, run = ?, gone = 0
+WHERE number = ?"""
+FAIL = """INSERT OR REPLACE INTO errors (sample, generation, kind, message, text, tokens_in, tokens_out, cost)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
 CHECK = "INSERT INTO checks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+
+def connected(path: Path, options: str) -> sqlite3.Connection:
+    """The database in a file."""
+    place = f"{path.resolve().as_uri()}?{options}"
+    return sqlite3.connect(place, uri=True, timeout=30.0, isolation_level=None, check_same_thread=False)
+
+
+def readable(path: Path) -> sqlite3.Connection:
+    """The database to be read; in a place where nothing can be written too, once the run has ended."""
+    base = connected(path, "mode=ro")
+    try:
+        base.execute("SELECT count(*) FROM sqlite_master")
+    except sqlite3.OperationalError:
+        base.close()
+        journal = Path(f"{path.resolve()}-wal")
+        if journal.exists() and journal.stat().st_size:
+            raise  # its last verdicts are in the journal, which takes a place to write
+        return connected(path, "mode=ro&immutable=1")
+    return base
 
 
 @contextmanager

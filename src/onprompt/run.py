@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -25,6 +25,7 @@ from onprompt.vision.runtime import share_the_cores
 FINAL = ("BudgetSpent", "StoreError", "NotFetched", "WrongHash")  # what would befall all that follow
 FILES = ("image", "before", "after", "mask")
 AT_ONCE = 256  # samples entered in one transaction
+MOST = 32 * 2**20  # bytes of pictures among them
 # Settings that change how long a verdict takes or what it costs, and not what it says.
 NO_MATTER = PRIVATE | {
     *("reuse_answers", "concurrency", "timeout", "retries", "backoff", "longest_wait", "source_timeout"),
@@ -66,6 +67,14 @@ class Work:
         """How many tasks it likes to have under way."""
         return self.judge.slots
 
+    @property
+    def bound_by(self) -> str:
+        """A model in the process that answers in batches, a server that is asked, or else the cores."""
+        asker = getattr(self.judge, "asker", None)
+        if self.settings.detector.startswith("hf:") or (asker and hasattr(asker.backend.backend, "slots")):
+            return "model"
+        return "server" if self.settings.judged_by == "vlm" else "cores"
+
     def begin(self) -> None:
         """From now on the thread is one of several that run networks."""
         share_the_cores()
@@ -84,45 +93,71 @@ class Work:
         except Exception as error:  # a mistake of ours or of a library's: it costs this sample and no other
             return Done(task.number, fault=Fault(type(error).__name__, f"unexpected: {error}"))
 
+    def lost(self, task: Task, why: str) -> Done:
+        """A task whose worker died again and again, or that can't be sent to one."""
+        return Done(task.number, fault=Fault("WorkerLost", why))
 
-@dataclass
+
+@dataclass(slots=True)
 class Summary:
     """How a run went so far."""
 
     path: Path
     generation: int = 1
     new: bool = True  # whether this way of judging is new to the file
-    before: int = 0  # samples that had a verdict already
+    known: int = 0  # verdicts that this way of judging has in the file from before
+    before: int = 0  # samples that had a verdict already, of those that were read so far
     done: int = 0
     faults: Counter[str] = field(default_factory=Counter)
     tokens: int = 0
     cost: float = 0.0
     stopped: str = ""  # why it ended before its end
+    interrupted: bool = False  # by hand
+
+    def spend(self, tokens_in: int, tokens_out: int, cost: float | None) -> None:
+        """Count what an answer took."""
+        self.tokens += tokens_in + tokens_out
+        self.cost += cost or 0.0
 
 
-def run(data: Dataset, out: Path, work: Work, engine: str = "threads", tell: Any = None) -> Summary:
-    """Judge every sample of a dataset that has no verdict yet; `tell` is called with the summary after each."""
-    identity = identity_of(work)
-    ledger = Ledger(out, writing=True)
-    try:
+Tell = Callable[[Summary], None]
+
+
+def silent(summary: Summary) -> None:
+    """Nobody watches."""
+
+
+def run(data: Dataset, out: Path, work: Work, engine: str = "threads", tell: Tell = silent) -> Summary:
+    """Judge every sample of a dataset that has no verdict yet; `tell` is called with the summary before and after."""
+    identity, hands = identity_of(work), plugins.load("engines", engine).load(work.settings)
+    with Ledger(out, writing=True) as ledger:
         generation, new = ledger.generation(identity, fingerprint(identity))
-        summary = Summary(out, generation, new)
-        tasks = wanted(data, ledger, summary)
-        for done in plugins.load("engines", engine).load(work.settings).run(work, tasks):
-            note(done, ledger, summary)
-            if tell:
+        summary = Summary(out, generation, new, ledger.number(generation))
+        ledger.begin(generation, data.source)
+        try:
+            tell(summary)
+            for done in hands.run(work, wanted(data, ledger, summary)):
+                note(done, ledger, summary)
                 tell(summary)
-            if summary.stopped:
-                break
+                if summary.stopped:
+                    break
+        except KeyboardInterrupt:
+            summary.stopped, summary.interrupted = "stopped by hand", True
         return summary
-    finally:
-        ledger.close()
+
+
+def to_do(data: Dataset, out: Path, work: Work) -> Iterator[Mapping[str, Any]]:
+    """What a run would judge now; nothing is written."""
+    with Ledger(out) if out.is_file() else nullcontext() as ledger:
+        print_of_now = fingerprint(identity_of(work))
+        for row in data.rows():
+            if isinstance(row, Row) and not (ledger and ledger.has(entry(row), print_of_now)):
+                yield row.item
 
 
 def wanted(data: Dataset, ledger: Ledger, summary: Summary) -> Iterator[Task]:
     """The samples that have no verdict yet, entered as they come."""
-    rows = data.rows()
-    while chunk := list(itertools.islice(rows, AT_ONCE)):
+    for chunk in chunks(data.rows()):
         places = ledger.enter([entry(each) for each in chunk], summary.generation)
         for row, (number, has_verdict) in zip(chunk, places, strict=True):
             if has_verdict:
@@ -131,6 +166,22 @@ def wanted(data: Dataset, ledger: Ledger, summary: Summary) -> Iterator[Task]:
                 note(Done(number, fault=Fault("bad_row", row.message)), ledger, summary)
             else:
                 yield Task(number, row.item)
+    ledger.end()
+
+
+def chunks(rows: Iterator[Row | BadRow]) -> Iterator[list[Row | BadRow]]:
+    """Rows as they are entered: many, but few where they hold whole pictures."""
+    chunk: list[Row | BadRow] = []
+    size = 0
+    for row in rows:
+        chunk.append(row)
+        if isinstance(row, Row):
+            size += sum(len(row.item[name]) for name in FILES if isinstance(row.item.get(name), bytes))
+        if len(chunk) == AT_ONCE or size > MOST:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
 
 
 def note(done: Done, ledger: Ledger, summary: Summary) -> None:
@@ -138,11 +189,11 @@ def note(done: Done, ledger: Ledger, summary: Summary) -> None:
     if done.kept:
         ledger.keep(done.number, summary.generation, done.kept)
         summary.done += 1
-        summary.tokens += done.kept.row["tokens_in"] + done.kept.row["tokens_out"]
-        summary.cost += done.kept.row["cost"] or 0.0
+        summary.spend(done.kept.row["tokens_in"], done.kept.row["tokens_out"], done.kept.row["cost"])
     elif done.fault:
         ledger.fail(done.number, summary.generation, done.fault)
         summary.faults[done.fault.kind] += 1
+        summary.spend(done.fault.tokens_in, done.fault.tokens_out, done.fault.cost)
         if done.fault.kind in FINAL:
             summary.stopped = done.fault.message
 
@@ -227,5 +278,5 @@ def kept(verdict: Verdict) -> Kept:
 def fault_of(error: OnpromptError) -> Fault:
     """Why a sample has no verdict."""
     if isinstance(error, UnreadableAnswer):
-        return Fault(error.kind, str(error), error.text)
+        return Fault(error.kind, str(error), error.text, *error.spent)
     return Fault(type(error).__name__, str(error))

@@ -42,7 +42,7 @@ def test_each_kind_is_one_file() -> None:
 def test_two_hundred_rows(write: Write, tmp_path: Path) -> None:
     data = write("image,prompt,model,tag", *(f"{i}.png,prompt {i},m{i % 2},t" for i in range(200)))
     dataset = opened(data, "verify", {})
-    assert (dataset.kind, dataset.count) == ("csv", None)
+    assert (dataset.kind, dataset.count) == ("csv", 200)
     assert dataset.columns == {"image": "image", "prompt": "prompt", "model": "model", "category": "tag"}
     found = list(dataset.rows())
     assert len(found) == 200

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import atexit
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from onprompt import plugins, store
 from onprompt.asking.money import Purse, estimate
 from onprompt.asking.patience import Patient
 from onprompt.asking.recording import record
-from onprompt.errors import UserError
+from onprompt.errors import OnpromptError, UserError
 from onprompt.settings import Settings
 from onprompt.types import Answer, Backend, Question, Usage
+
+Item = TypeVar("Item")
 
 
 class NotKnown(Exception):
@@ -115,11 +117,13 @@ class Plan(NamedTuple):
     calls: int
     known: int  # that the store answers
     usage: Usage
+    faults: Sequence[OnpromptError] = ()  # of items about which nothing can be asked
 
     @property
     def document(self) -> dict[str, Any]:
         """The plan as JSON."""
-        return {"model": self.model, "calls": self.calls, "known": self.known, **asdict(self.usage)}
+        told = {"model": self.model, "calls": self.calls, "known": self.known, "faults": len(self.faults)}
+        return told | asdict(self.usage)
 
     def __str__(self) -> str:
         calls = f"{self.calls} call{'' if self.calls == 1 else 's'} of {self.model}"
@@ -127,22 +131,30 @@ class Plan(NamedTuple):
         about = f"about {self.usage.tokens_in:,} tokens in and {self.usage.tokens_out:,} out"
         money = "at a price that is not known" if self.usage.cost is None else f"about {self.usage.cost:.4f} US dollars"
         again = "an answer that can't be read is asked for once more"
-        return f"{calls}{known}: {about}, {money}; {again}"
+        faults = f"; no question about {len(self.faults)} items, such as: {self.faults[0]}" if self.faults else ""
+        return f"{calls}{known}: {about}, {money}; {again}{faults}"
 
 
-def planned(asker: Asker, questions: Iterable[Question]) -> Plan:
-    """How many calls, tokens and dollars it would take to ask."""
-    calls = known = 0
-    usage, seen = Usage(), set[str]()
-    for question in questions:
-        key = store.key_of(question, asker.identity)
-        if key in seen or asker.kept(key):
-            known += 1
-            continue
-        seen.add(key)
-        calls, usage = calls + 1, usage + estimate(question)
+def planned(asker: Asker, items: Iterable[Item], questions: Callable[[Item], Iterable[Question]]) -> Plan:
+    """How many calls, tokens and dollars it would take to ask; a bad item costs no other, unless all are bad."""
+    known, usage = 0, Usage()
+    seen, faults, good = set[str](), list[OnpromptError](), 0
+    for item in items:
+        try:
+            for question in questions(item):
+                key = store.key_of(question, asker.identity)
+                if key in seen or asker.kept(key):
+                    known += 1
+                else:
+                    usage += estimate(question)
+                    seen.add(key)
+            good += 1
+        except OnpromptError as error:
+            faults.append(error)
+    if faults and not good:
+        raise faults[0]
     price = asker.purse.price
-    return Plan(asker.name, calls, known, replace(usage, cost=price.of(usage) if price else None))
+    return Plan(asker.name, len(seen), known, replace(usage, cost=price.of(usage) if price else None), faults)
 
 
 askers: dict[Settings, Asker] = {}

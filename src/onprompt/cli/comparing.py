@@ -49,23 +49,36 @@ def agree(
 @app.command()
 def compare(
     run_files: Annotated[list[Path], typer.Argument(help="The files of runs.")],
-    by: Annotated[str, typer.Option(help="What is compared: run or model.")] = "run",
+    by: Annotated[str, typer.Option(help="What is compared: run, model or generation.")] = "run",
     json: Json = False,
 ) -> None:
     """Rank runs or models with intervals, and say between which two a difference is shown."""
     from onprompt.report import comparison
 
-    if by not in ("run", "model"):
-        raise UserError(f"--by is run or model, not {by!r}")
-    runs = {path.stem: judged(path, 0)[1] for path in run_files}
-    if len(runs) < len(run_files):
+    if by not in ("run", "model", "generation"):
+        raise UserError(f"--by is run, model or generation, not {by!r}")
+    if len({path.stem for path in run_files}) < len(run_files):
         raise UserError("two of the runs have the same name")
+    runs = {
+        f"{path.stem} {number}" if by == "generation" else path.stem: judged(path, number)[1]
+        for path in run_files
+        for number in (generations(path) if by == "generation" else [0])
+    }
     result = comparison.compare(comparison.systems(runs, by == "model"))
     if json:
         print_json(comparison.document(result))
         return
     for line in comparison.lines(result):
         typer.echo(line)
+
+
+def generations(path: Path) -> list[int]:
+    """The ways of judging that a run's file holds."""
+    from onprompt import findings
+    from onprompt.ledger import Ledger
+
+    with Ledger(path) as ledger:
+        return findings.generations(ledger)
 
 
 def judged(path: Path, generation: int) -> tuple[Rubric, list[Item]]:
@@ -75,7 +88,7 @@ def judged(path: Path, generation: int) -> tuple[Rubric, list[Item]]:
     from onprompt.report.ratings import Item
 
     with Ledger(path) as ledger:
-        number = generation or findings.latest(ledger)
+        number = findings.generation_of(ledger, generation)
         rubric: Rubric = plugins.load("rubrics", findings.overview(ledger, number).identity["rubric"]).RUBRIC
         items = []
         for row in findings.rows(ledger, number):

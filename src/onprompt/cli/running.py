@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from onprompt.run import Summary
 
 RunFile = Annotated[Path, typer.Argument(help="The file of a run.")]
-Generation = Annotated[int, typer.Option(help="Which generation, by its number; by itself the newest.")]
+Generation = Annotated[int, typer.Option(help="Which generation, by its number; by itself the one that ran last.")]
 EVERY = 0.2  # seconds between two looks at the progress
 
 
@@ -42,7 +42,7 @@ def run(
 ) -> None:
     """Judge many samples. Killed at any moment, it goes on where it was; one that fails costs no other."""
     from onprompt import api, datasets
-    from onprompt.run import Work
+    from onprompt.run import Work, to_do
     from onprompt.run import run as judge_all
 
     settings = judging(judge, model, base_url, repeats, budget, detector=detector, permissive=permissive)
@@ -50,14 +50,17 @@ def run(
     shown = ", ".join(f"{field} from {name!r}" for field, name in found.columns.items())
     typer.echo(f"{found.kind}{'' if found.count is None else f' of {found.count:,}'}: {shown}", err=True)
     if dry_run:
-        items = (row.item for row in found.rows() if isinstance(row, datasets.Row))
-        typer.echo(api.plan(rubric, items, settings=settings))
+        typer.echo(api.plan(rubric, to_do(found, out, Work(rubric, settings)), settings=settings))
         return
-    summary = judge_all(found, out, Work(rubric, settings), engine, watcher(found.count))
+    finish(judge_all(found, out, Work(rubric, settings), engine, Watcher(found.count)))
+
+
+def finish(summary: Summary) -> None:
+    """Say how a run went, and leave: with 1 where a sample got no verdict, with 130 where it was stopped by hand."""
     if sys.stderr.isatty():
         sys.stderr.write("\r\x1b[K")
     typer.echo("\n".join(result_lines(summary)))
-    raise typer.Exit(1 if summary.faults or summary.stopped else 0)
+    raise typer.Exit(130 if summary.interrupted else 1 if summary.faults or summary.stopped else 0)
 
 
 @app.command()
@@ -73,7 +76,7 @@ def show(
     from onprompt.ledger import Ledger
 
     with Ledger(run_file) as ledger:
-        number = generation or findings.latest(ledger)
+        number = findings.generation_of(ledger, generation)
         if not worst and not flagged and not json:
             typer.echo("\n".join(overview_lines(findings.overview(ledger, number))))
             return
@@ -102,7 +105,7 @@ def export(
         raise UserError(f"{path} is the run itself: name another file")
     kept = Answers(chosen().answers) if answers else None
     with Ledger(run_file) as ledger:
-        count = findings.export(ledger, generation or findings.latest(ledger), path, to, kept)
+        count = findings.export(ledger, findings.generation_of(ledger, generation), path, to, kept)
     if kept:
         kept.close()
     typer.echo(f"{count:,} samples are in {path}")
@@ -115,21 +118,23 @@ def named(pairs: list[str]) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in pairs)
 
 
-def watcher(count: int | None) -> Callable[[Summary], None] | None:
-    """What shows the progress to whoever watches; nobody does in CI."""
-    if not sys.stderr.isatty():
-        return None
-    start, last = time.monotonic(), 0.0
+class Watcher:
+    """Shows the progress to whoever watches; nobody does in CI."""
 
-    def tell(summary: Summary) -> None:
-        nonlocal last
+    def __init__(self, count: int | None) -> None:
+        self.count, self.watched, self.start, self.last = count, sys.stderr.isatty(), 0.0, 0.0
+
+    def __call__(self, summary: Summary) -> None:
         now = time.monotonic()
-        if now - last >= EVERY:
-            last = now
-            line = progress(summary, count, now - start)
+        if not self.start:
+            self.start = now
+            if summary.new and summary.generation > 1:
+                why = "settings, weights or judge differ from before"
+                typer.echo(f"{why}: this is generation {summary.generation} of {summary.path}", err=True)
+        elif self.watched and now - self.last >= EVERY:
+            self.last = now
+            line = progress(summary, self.count, now - self.start)
             sys.stderr.write(f"\r{line[: shutil.get_terminal_size().columns - 1]}\x1b[K")
-
-    return tell
 
 
 def progress(summary: Summary, count: int | None, seconds: float) -> str:
@@ -137,9 +142,10 @@ def progress(summary: Summary, count: int | None, seconds: float) -> str:
     faults = summary.faults.total()
     now = summary.done + faults
     rate = now / seconds if seconds else 0.0
+    had = max(summary.known, summary.before)  # those that have a verdict may stand further on in the data
     parts = [f"{summary.before + now:,}" + (f" of {count:,}" if count else ""), f"{rate:.1f} a second"]
     if count and rate:
-        parts.append(f"{duration((count - summary.before - now) / rate)} to go")
+        parts.append(f"{duration(max(0, count - had - now) / rate)} to go")
     parts += [f"{faults:,} errors"] if faults else []
     parts += [f"{summary.cost:.2f} US dollars"] if summary.cost else []
     return ", ".join(parts)
@@ -158,8 +164,6 @@ def duration(seconds: float) -> str:
 
 def result_lines(summary: Summary) -> Iterator[str]:
     """How a run went."""
-    if summary.new and summary.generation > 1:
-        yield f"Settings, weights or judge differ from before: this is generation {summary.generation} of the file."
     old = f", {summary.before:,} had one already" if summary.before else ""
     money = f", {summary.cost:.4f} US dollars" if summary.cost else ""
     tokens = f", {summary.tokens:,} tokens{money}" if summary.tokens else ""
@@ -175,9 +179,11 @@ def overview_lines(found: Overview) -> Iterator[str]:
     by = told.get("model") or told["judge"]
     number = f" (generation {found.generation} of {found.generations})" if found.generations > 1 else ""
     yield f"{told['rubric']} by {by}{number}"
-    yield f"{found.verdicts:,} verdicts on {found.samples:,} samples"
+    gone = f"; {found.gone:,} more are no longer in the data and in no figure" if found.gone else ""
+    yield f"{found.verdicts:,} verdicts on {found.samples:,} samples{gone}"
     if found.mean is not None:
-        yield f"mean value {found.mean:.3f}; " + ", ".join(f"({score}) {n:,}" for score, n in found.scores.items())
+        scores = ", ".join(f"({score}) {n:,}" for score, n in found.scores.items())
+        yield f"mean value {found.mean:.3f}" + (f"; {scores}" if scores else "")
     if found.placeholders:
         yield f"{found.placeholders:,} of them stand on nothing that could be checked, and are in no mean"
     if found.tokens:

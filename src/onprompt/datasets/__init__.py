@@ -100,6 +100,7 @@ class Dataset:
     columns: Mapping[str, str]
     count: int | None
     read: Callable[[], Iterator[Row | BadRow]] = field(repr=False)
+    source: str = ""  # DATA, the same from whichever folder it is named
 
     def rows(self) -> Iterator[Row | BadRow]:
         """The items as they are read, from the first on; no two have the same id."""
@@ -132,7 +133,8 @@ def opened(data: str, rubric: str, columns: Mapping[str, str]) -> Dataset:
         for number, record in enumerate(table.records(list(dict.fromkeys(use.values()))), 1):
             yield row_of(record, number, use, table.folder)
 
-    return Dataset(table.kind, table.fixed or use, table.count, read)
+    source = os.path.abspath(data) if there(data) else data  # noqa: PTH100 (as below)
+    return Dataset(table.kind, table.fixed or use, table.count, read, source)
 
 
 def reader(data: str) -> tuple[str, str]:

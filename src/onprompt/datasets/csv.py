@@ -30,7 +30,8 @@ def load(data: str) -> Table:
     def records(_: Sequence[str]) -> Iterator[Record]:
         return read(path, delimiter, headers[delimiter])
 
-    return Table("csv", headers[delimiter], records, os.path.dirname(data))  # noqa: PTH120 ("" for the current one)
+    folder = os.path.dirname(data)  # noqa: PTH120 ("" for the current one)
+    return Table("csv", headers[delimiter], records, folder, sum(1 for _ in records(())))
 
 
 def check(path: Path) -> None:

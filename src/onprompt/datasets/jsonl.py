@@ -26,7 +26,8 @@ def load(data: str) -> Table:
     def records(_: Sequence[str]) -> Iterator[Record]:
         return read()
 
-    return Table("jsonl", columns_of(path, read()), records, os.path.dirname(data))  # noqa: PTH120 ("" for the current one)
+    folder = os.path.dirname(data)  # noqa: PTH120 ("" for the current one)
+    return Table("jsonl", columns_of(path, read()), records, folder, sum(1 for _ in read()))
 
 
 def columns_of(path: Path, records: Iterator[Record]) -> list[str]:

@@ -13,7 +13,7 @@ from onprompt.errors import UnreadableAnswer
 from onprompt.evidence.guesses import SOURCE as GUESSED
 from onprompt.evidence.match import Match
 from onprompt.judges import evidence
-from onprompt.judges.vlm import again
+from onprompt.judges.vlm import READER, again
 from onprompt.reading import understood, whole_json
 from onprompt.rubrics import text
 from onprompt.settings import Settings
@@ -42,7 +42,8 @@ class HybridJudge:
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        return {**self.evidence.identity, "judge": "hybrid", "model": self.asker.name, "claims": TEXT_SHA256}
+        asked = {"model": self.asker.name, "claims": TEXT_SHA256, "reader": READER}
+        return {**self.evidence.identity, "judge": "hybrid", **asked}
 
     def judge(self, sample: Sample) -> Verdict:
         """The verdict, with the source of every check."""

@@ -27,6 +27,7 @@ from onprompt.types import (
     Sample,
     Scene,
     Shown,
+    Usage,
     Verdict,
 )
 
@@ -99,7 +100,7 @@ class VlmJudge:
             except UnreadableAnswer as why:
                 unreadable.append(why)
         if not readings:
-            raise unreadable[-1]
+            raise paid(unreadable[-1], answers)
         asked_again = len(answers) > len(readings) + len(unreadable)
         yes = self.yes(sample, answers, ask) if self.wants_yes else None
         factors = {name: factor(name, readings, self.rubric.scale) for name in readings[0][0].scores}
@@ -227,6 +228,13 @@ def factor(name: str, readings: Sequence[tuple[Reading, Answer]], scale: range) 
         tuple(scores),
         statistics.stdev(scores) if len(scores) > 1 else None,
     )
+
+
+def paid(error: UnreadableAnswer, answers: Sequence[Answer]) -> UnreadableAnswer:
+    """The error with what the answers took: it was spent, whatever they say."""
+    usage = sum((answer.usage for answer in answers if not answer.cached), Usage())
+    error.spent = usage.tokens_in, usage.tokens_out, usage.cost
+    return error
 
 
 def finest(factor: Factor) -> float:

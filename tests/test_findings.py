@@ -1,0 +1,220 @@
+"""What a run's file tells: of the data as it is now, of the way of judging that ran last, of all that was spent."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from onprompt import datasets, findings
+from onprompt.asking.asker import close_all
+from onprompt.errors import StoreError, UserError
+from onprompt.findings import Overview
+from onprompt.ledger import Ledger
+from onprompt.run import to_do
+from tests.test_run import judged, scores, table, work
+
+NOBODY = 65534  # a user who may write nowhere
+
+
+@pytest.fixture(autouse=True)
+def _closed() -> Iterator[None]:
+    yield
+    close_all()
+
+
+def onprompt(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "onprompt", *arguments], capture_output=True, text=True, timeout=120)
+
+
+def overview(folder: Path, generation: int = 0) -> Overview:
+    with Ledger(folder / "run.sqlite") as ledger:
+        return findings.overview(ledger, findings.generation_of(ledger, generation))
+
+
+def test_what_left_the_data_is_in_no_figure(tmp_path: Path) -> None:
+    data = table(tmp_path, 20)
+    judged(tmp_path, data)
+    table(tmp_path, 15)
+    assert judged(tmp_path, data).before == 15
+    found = overview(tmp_path)
+    assert (found.samples, found.verdicts, found.gone) == (15, 15, 5)
+    assert len(scores(tmp_path)) == 15
+    table(tmp_path, 20)
+    assert judged(tmp_path, data).done == 0, "what comes back still has its verdict"
+    assert overview(tmp_path).samples == 20
+
+
+def test_other_data_in_the_same_file_take_nothing_away(tmp_path: Path) -> None:
+    first = table(tmp_path, 5)
+    judged(tmp_path, first)
+    other = tmp_path / "other.csv"
+    other.write_text("id,image,prompt\nx,cat.png,3 cats\n")
+    judged(tmp_path, other)
+    assert (overview(tmp_path).samples, overview(tmp_path).gone) == (6, 0)
+
+
+def test_a_row_that_was_mended_leaves_no_error_behind(tmp_path: Path) -> None:
+    data = table(tmp_path, 3, bad=["3,cat.png"])
+    assert judged(tmp_path, data).faults["bad_row"] == 1
+    table(tmp_path, 4)
+    judged(tmp_path, data)
+    found = overview(tmp_path)
+    assert (found.samples, found.verdicts, found.faults) == (4, 4, {})
+
+
+def test_the_way_of_judging_that_ran_last_is_shown(tmp_path: Path) -> None:
+    data = table(tmp_path, 3)
+    for repeats in (1, 2, 1):
+        judged(tmp_path, data, repeats=repeats)
+    assert overview(tmp_path).generation == 1
+    with Ledger(tmp_path / "run.sqlite") as ledger, pytest.raises(UserError, match="no generation 7; there are: 1, 2"):
+        findings.generation_of(ledger, 7)
+
+
+def test_answers_that_can_not_be_read_were_paid_for(tmp_path: Path) -> None:
+    data = table(tmp_path, 2)
+    usage = {"tokens_in": 100, "tokens_out": 7, "seconds": 1.0, "cost": None}
+    more = {"spots": [], "structured": False, "refused": []}
+    said = {"text": "No number here.", "stop": "end", "model": "m", "usage": usage, **more}
+    (tmp_path / "said.jsonl").write_text(json.dumps({"contains": "cats", "answer": said}) + "\n")
+    summary = judged(tmp_path, data, price_in=1.0, price_out=10.0)
+    assert summary.faults == {"no_score": 2}
+    assert summary.tokens == 2 * 2 * 107, "each was asked twice"
+    assert summary.cost == pytest.approx(4 * (100 * 1e-6 + 7 * 10e-6))
+    assert overview(tmp_path).cost == pytest.approx(summary.cost)
+
+
+def test_the_worst_of_the_flagged_have_a_value(tmp_path: Path) -> None:
+    data = table(tmp_path, 5, bad=["9,missing.png,2 cats"])
+    judged(tmp_path, data)
+    base = sqlite3.connect(tmp_path / "run.sqlite")
+    base.execute("UPDATE verdicts SET flags = 'asked_again' WHERE sample IN (4, 5)")
+    base.commit()
+    base.close()
+    with Ledger(tmp_path / "run.sqlite") as ledger:
+        assert [row["id"] for row in findings.rows(ledger, 1, worst=9, flagged=True)] == ["3", "4"]
+        assert [row["id"] for row in findings.rows(ledger, 1, flagged=True)] == ["3", "4", "9"]
+
+
+def test_a_plan_counts_what_is_missing_and_names_what_is_broken(tmp_path: Path) -> None:
+    data = table(tmp_path, 3)
+    judged(tmp_path, data)
+    table(tmp_path, 5, bad=["5,missing.png,2 cats"])
+    found = datasets.opened(str(data), "verify", {})
+    assert [item["prompt"] for item in to_do(found, tmp_path / "run.sqlite", work(tmp_path))][:2] == [
+        "3 cats of 3",
+        "4 cats of 4",
+    ]
+    told = onprompt(
+        *("run", str(data), "--out", str(tmp_path / "run.sqlite"), "--model", f"replay/{tmp_path / 'said.jsonl'}"),
+        "--dry-run",
+    )
+    assert "no question about 1 items, such as: " in told.stdout
+    assert "missing.png" in told.stdout
+    assert overview(tmp_path).samples == 3, "a plan writes nothing"
+
+
+def test_how_many_rows_a_table_has(tmp_path: Path) -> None:
+    assert datasets.opened(str(table(tmp_path, 7, bad=["x"])), "verify", {}).count == 8
+    (tmp_path / "data.jsonl").write_text('{"image": "cat.png", "prompt": "a cat"}\n\nnonsense\n')
+    assert datasets.opened(str(tmp_path / "data.jsonl"), "verify", {}).count == 2
+
+
+SLOW = """
+import sys, time
+from pathlib import Path
+from onprompt import datasets
+from onprompt.cli.running import finish
+from onprompt.run import Work, run
+from onprompt.settings import Settings
+folder = Path(sys.argv[1])
+settings = Settings(model=f"replay/{folder / 'said.jsonl'}", answers=folder / "answers.sqlite", concurrency=1)
+def tell(summary):
+    print(summary.done, flush=True)
+    time.sleep(0.05)
+data = datasets.opened(str(folder / "data.csv"), "verify", {})
+finish(run(data, folder / "run.sqlite", Work("verify", settings), tell=tell))
+"""
+
+
+def test_stopped_by_hand_it_says_how_far_it_came(tmp_path: Path) -> None:
+    data = table(tmp_path, 200)
+    with subprocess.Popen([sys.executable, "-c", SLOW, str(tmp_path)], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        while process.stdout.readline().strip() != "5":
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        told = process.stdout.read()
+    assert "stopped by hand; run again to go on" in told
+    assert not judged(tmp_path, data).faults
+    assert len(scores(tmp_path)) == 200
+
+
+def test_a_clock_that_jumps_changes_nothing(tmp_path: Path) -> None:
+    data = table(tmp_path, 5)
+    os.utime(tmp_path / "cat.png", (0, 0))
+    judged(tmp_path, data)
+    base = sqlite3.connect(tmp_path / "run.sqlite")
+    for moved in ("2199-01-01T00:00:00.000Z", "1970-01-01T00:00:00.000Z"):
+        for name in ("generations", "runs", "verdicts"):
+            base.execute(f"UPDATE {name} SET created = ?", (moved,))
+        base.commit()
+        summary = judged(tmp_path, data)
+        assert (summary.before, summary.done, summary.generation) == (5, 0, 1)
+    base.close()
+    table(tmp_path, 6)
+    os.utime(tmp_path / "cat.png", (0, 0))
+    assert judged(tmp_path, data).done == 1
+
+
+def test_a_run_can_be_read_where_nothing_can_be_written(tmp_path: Path) -> None:
+    judged(tmp_path, table(tmp_path, 4))
+    for path in (tmp_path, *tmp_path.parents[:2]):
+        path.chmod(0o555 if path == tmp_path else 0o755)
+    try:
+        assert as_nobody(tmp_path / "run.sqlite") == 4
+    finally:
+        tmp_path.chmod(0o755)
+
+
+def as_nobody(path: Path) -> int:
+    """How many samples a process finds that has no right to write."""
+    child = os.fork()
+    if not child:
+        try:
+            if os.geteuid() == 0:
+                os.setgid(NOBODY)
+                os.setuid(NOBODY)
+            with Ledger(path) as ledger:
+                os._exit(findings.overview(ledger, findings.generation_of(ledger)).verdicts)
+        except BaseException as error:
+            os.write(2, f"{error!r}\n".encode())
+        os._exit(99)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def test_a_file_of_an_older_format_is_named_as_such(tmp_path: Path) -> None:
+    judged(tmp_path, table(tmp_path, 1))
+    base = sqlite3.connect(tmp_path / "run.sqlite")
+    base.execute("PRAGMA user_version = 1")
+    base.close()
+    with pytest.raises(StoreError, match="an older onprompt"):
+        Ledger(tmp_path / "run.sqlite")
+    with pytest.raises(StoreError, match="an older onprompt"):
+        judged(tmp_path, tmp_path / "data.csv")
+
+
+def test_the_time_to_go_counts_what_is_done_already(tmp_path: Path) -> None:
+    from onprompt.cli.running import progress
+    from onprompt.run import Summary
+
+    summary = Summary(tmp_path, known=900, before=10, done=20)
+    assert progress(summary, 1000, 10.0) == "30 of 1,000, 2.0 a second, 40 s to go"
