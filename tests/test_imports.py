@@ -20,9 +20,9 @@ MAY = {
     "evidence": {"errors", "language", "settings", "types", "vision"},
     "reading": {"errors", "types"},
     "rubrics": {"errors", "reading", "types"},
-    "probe": {"api", "asking", "errors", "plugins", "settings", "types"},
+    "probe": {"api", "asking", "errors", "plugins", "report", "settings", "types"},
     "store": {"errors", "types"},
-    "engines": {"settings", "types"},
+    "engines": {"errors", "settings", "types"},
     "datasets": {"errors", "plugins", "types"},
     "ledger": {"errors"},
     "adapters": {"api", "errors", "settings", "types", "vision"},
@@ -30,6 +30,11 @@ MAY = {
     "asking": {"errors", "plugins", "settings", "store", "types"},
     "backends": {"asking", "errors", "reading", "settings", "store", "types", "vision", "weights"},
     "report": {"errors", "types"},
+    "illusion": {
+        *("asking", "datasets", "errors", "findings", "judges", "ledger", "plugins"),
+        *("report", "run", "settings", "types", "vision"),
+    },
+    "audit": {"errors", "illusion", "plugins", "rubrics", "types"},
     "judges": {
         *("asking", "errors", "evidence", "language", "reading"),
         *("rubrics", "settings", "types", "vision", "weights"),

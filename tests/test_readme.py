@@ -1,6 +1,7 @@
 """What README shows is what happens."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,15 @@ def test_the_result_that_is_shown_is_the_result() -> None:
     assert printed[-len(shown.splitlines()) :] == shown.splitlines()
 
 
+def options(command: Any) -> Iterator[Any]:
+    """The options of a command and of those below it."""
+    yield from command.params
+    for each in getattr(command, "commands", {}).values():
+        yield from options(each)
+
+
 def test_every_option_in_readme_exists() -> None:
-    commands: Any = get_command(app)
-    known = {name for each in commands.commands.values() for option in each.params for name in option.opts}
+    known = {name for option in options(get_command(app)) for name in option.opts}
     texts = [README, *(path.read_text() for path in (ROOT / "docs").glob("*.md"))]
     named = {name for text in texts for name in re.findall(r"(?<=[ `])--[a-z][\w-]*", text)}
     assert named - known <= {"--no"}, "which is how prompts of others exclude things"

@@ -54,7 +54,6 @@ def overview(ledger: Ledger, generation: int) -> Overview:
     key = (generation,)
     with told(ledger.path):
         ask = ledger.base.execute
-        (identity,) = ask("SELECT identity FROM generations WHERE id = ?", key).fetchone()
         samples, gone = ask("SELECT count(*), ifnull(sum(gone), 0) FROM samples").fetchone()
         (verdicts,) = ask("SELECT count(*) FROM present_verdicts WHERE generation = ?", key).fetchone()
         mean, judged = ask(f"SELECT avg(value), count(*) FROM {REAL}", key).fetchone()  # noqa: S608
@@ -62,7 +61,7 @@ def overview(ledger: Ledger, generation: int) -> Overview:
         faults = ask(FAULTS, key).fetchall()
         tokens, cost = ask(SPENT, key).fetchone()
         return Overview(
-            json.loads(identity),
+            identity(ledger, generation),
             generation,
             len(generations(ledger)),
             samples - gone,
@@ -75,6 +74,13 @@ def overview(ledger: Ledger, generation: int) -> Overview:
             cost,
             tokens,
         )
+
+
+def identity(ledger: Ledger, generation: int) -> dict[str, Any]:
+    """What a way of judging is: rubric, judge, model, settings, weights."""
+    with told(ledger.path):
+        found = ledger.base.execute("SELECT identity FROM generations WHERE id = ?", (generation,)).fetchone()
+    return dict(json.loads(found[0]))
 
 
 def generations(ledger: Ledger) -> list[int]:

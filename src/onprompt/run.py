@@ -11,9 +11,10 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
-from onprompt import api, plugins
+from onprompt import api, plugins, types
+from onprompt.asking.asker import Asker
 from onprompt.datasets import BadRow, Dataset, Row
 from onprompt.errors import OnpromptError, UnreadableAnswer
 from onprompt.ledger import Entry, Fault, Kept, Ledger
@@ -46,6 +47,16 @@ class Done(NamedTuple):
     number: int
     kept: Kept | None = None
     fault: Fault | None = None
+
+
+class Job(types.Work[Task, Done], Protocol):
+    """What a run does with each task: anything with an identity, which tells its verdicts from others."""
+
+    @property
+    def settings(self) -> Settings: ...
+
+    @property
+    def identity(self) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True)
@@ -84,18 +95,32 @@ class Work:
         if asker := getattr(self.judge, "asker", None):
             asker.stop()
 
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        return identity_of(self.rubric, self.settings, self.judge.identity, getattr(self.judge, "asker", None))
+
     def __call__(self, task: Task, /) -> Done:
         """The verdict as it is kept, or the fault."""
-        try:
-            return Done(task.number, kept(self.judge.judge(api.sample_of(self.rubric, self.settings, **task.item))))
-        except OnpromptError as error:
-            return Done(task.number, fault=fault_of(error))
-        except Exception as error:  # a mistake of ours or of a library's: it costs this sample and no other
-            return Done(task.number, fault=Fault(type(error).__name__, f"unexpected: {error}"))
+        return attempted(task, lambda: self.judge.judge(api.sample_of(self.rubric, self.settings, **task.item)))
 
     def lost(self, task: Task, why: str) -> Done:
         """A task whose worker died again and again, or that can't be sent to one."""
-        return Done(task.number, fault=Fault("WorkerLost", why))
+        return lost(task, why)
+
+
+def attempted(task: Task, judge: Callable[[], Verdict]) -> Done:
+    """The verdict as it is kept, or the fault."""
+    try:
+        return Done(task.number, kept(judge()))
+    except OnpromptError as error:
+        return Done(task.number, fault=fault_of(error))
+    except Exception as error:  # a mistake of ours or of a library's: it costs this sample and no other
+        return Done(task.number, fault=Fault(type(error).__name__, f"unexpected: {error}"))
+
+
+def lost(task: Task, why: str) -> Done:
+    """A task on which every process died that had it."""
+    return Done(task.number, fault=Fault("WorkerLost", why))
 
 
 @dataclass(slots=True)
@@ -127,9 +152,9 @@ def silent(summary: Summary) -> None:
     """Nobody watches."""
 
 
-def run(data: Dataset, out: Path, work: Work, engine: str = "threads", tell: Tell = silent) -> Summary:
+def run(data: Dataset, out: Path, work: Job, engine: str = "threads", tell: Tell = silent) -> Summary:
     """Judge every sample of a dataset that has no verdict yet; `tell` is called with the summary before and after."""
-    identity, hands = identity_of(work), plugins.load("engines", engine).load(work.settings)
+    identity, hands = work.identity, plugins.load("engines", engine).load(work.settings)
     with Ledger(out, writing=True) as ledger:
         generation, new = ledger.generation(identity, fingerprint(identity))
         summary = Summary(out, generation, new, ledger.number(generation))
@@ -146,10 +171,10 @@ def run(data: Dataset, out: Path, work: Work, engine: str = "threads", tell: Tel
         return summary
 
 
-def to_do(data: Dataset, out: Path, work: Work) -> Iterator[Mapping[str, Any]]:
+def to_do(data: Dataset, out: Path, work: Job) -> Iterator[Mapping[str, Any]]:
     """What a run would judge now; nothing is written."""
     with Ledger(out) if out.is_file() else nullcontext() as ledger:
-        print_of_now = fingerprint(identity_of(work))
+        print_of_now = fingerprint(work.identity)
         for row in data.rows():
             if isinstance(row, Row) and not (ledger and ledger.has(entry(row), print_of_now)):
                 yield row.item
@@ -237,13 +262,12 @@ def stamp(path: str | Path) -> str:
     return f"{found.st_size}-{found.st_mtime_ns}"
 
 
-def identity_of(work: Work) -> dict[str, Any]:
+def identity_of(rubric: str, settings: Settings, judge: Mapping[str, Any], asker: Asker | None) -> dict[str, Any]:
     """All that a verdict depends on beside the sample."""
-    told = work.settings.model_dump(mode="json", exclude=set(NO_MATTER) | {"judge", "model"})
-    asker = getattr(work.judge, "asker", None)
+    told = settings.model_dump(mode="json", exclude=set(NO_MATTER) | {"judge", "model"})
     asked = {"asked": dict(asker.identity)} if asker else {}
-    about = {name: value for name, value in work.judge.identity.items() if name not in ("versions", "settings")}
-    return {**about, **asked, "rubric": work.rubric, "settings": told}
+    about = {name: value for name, value in judge.items() if name not in ("versions", "settings")}
+    return {**about, **asked, "rubric": rubric, "settings": told}
 
 
 def fingerprint(identity: Mapping[str, Any]) -> str:

@@ -567,6 +567,11 @@ class Work(Protocol[Given, Made]):
         """How many tasks it likes to have under way in one process."""
         ...
 
+    @property
+    def bound_by(self) -> str:
+        """What limits them: the `cores`, a `model` in the process, or a `server` that all processes share."""
+        ...
+
     def begin(self) -> None:
         """Called once by every thread that works."""
         ...
@@ -577,6 +582,10 @@ class Work(Protocol[Given, Made]):
 
     def __call__(self, task: Given, /) -> Made:
         """What becomes of a task."""
+        ...
+
+    def lost(self, task: Given, why: str) -> Made:
+        """What becomes of a task on which every process died that had it."""
         ...
 
 

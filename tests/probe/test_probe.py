@@ -16,7 +16,8 @@ from onprompt.errors import Rejected, UnreadableAnswer, UserError
 from onprompt.probe import PROBES, Row, probe, questions, runs, save
 from onprompt.probe.cases import PROMPTS, Asked
 from onprompt.probe.pictures import DRAWINGS, NOISE, drawn, names, picture
-from onprompt.probe.table import lines, wilson
+from onprompt.probe.table import lines
+from onprompt.report.wilson import wilson
 from onprompt.types import Sample, Scene, Verdict
 from onprompt.vision.image import name_picture
 

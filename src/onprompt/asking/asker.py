@@ -118,6 +118,7 @@ class Plan(NamedTuple):
     known: int  # that the store answers
     usage: Usage
     faults: Sequence[OnpromptError] = ()  # of items about which nothing can be asked
+    again: bool = True  # whether what can't be read is asked for once more
 
     @property
     def document(self) -> dict[str, Any]:
@@ -130,12 +131,14 @@ class Plan(NamedTuple):
         known = f" ({self.known} more are answered already)" if self.known else ""
         about = f"about {self.usage.tokens_in:,} tokens in and {self.usage.tokens_out:,} out"
         money = "at a price that is not known" if self.usage.cost is None else f"about {self.usage.cost:.4f} US dollars"
-        again = "an answer that can't be read is asked for once more"
+        again = "; an answer that can't be read is asked for once more" if self.again else ""
         faults = f"; no question about {len(self.faults)} items, such as: {self.faults[0]}" if self.faults else ""
-        return f"{calls}{known}: {about}, {money}; {again}{faults}"
+        return f"{calls}{known}: {about}, {money}{again}{faults}"
 
 
-def planned(asker: Asker, items: Iterable[Item], questions: Callable[[Item], Iterable[Question]]) -> Plan:
+def planned(
+    asker: Asker, items: Iterable[Item], questions: Callable[[Item], Iterable[Question]], again: bool = True
+) -> Plan:
     """How many calls, tokens and dollars it would take to ask; a bad item costs no other, unless all are bad."""
     known, usage = 0, Usage()
     seen, faults, good = set[str](), list[OnpromptError](), 0
@@ -154,7 +157,7 @@ def planned(asker: Asker, items: Iterable[Item], questions: Callable[[Item], Ite
     if faults and not good:
         raise faults[0]
     price = asker.purse.price
-    return Plan(asker.name, len(seen), known, replace(usage, cost=price.of(usage) if price else None), faults)
+    return Plan(asker.name, len(seen), known, replace(usage, cost=price.of(usage) if price else None), faults, again)
 
 
 askers: dict[Settings, Asker] = {}

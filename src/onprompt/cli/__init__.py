@@ -7,11 +7,11 @@ import sys
 
 import typer
 
-from onprompt.cli import comparing, judging, looking, models, probing, running
+from onprompt.cli import auditing, comparing, illusion, judging, looking, models, probing, running
 from onprompt.cli.app import app
 from onprompt.errors import OnpromptError
 
-__all__ = ["app", "comparing", "judging", "looking", "main", "models", "probing", "running"]
+__all__ = ["app", "auditing", "comparing", "illusion", "judging", "looking", "main", "models", "probing", "running"]
 
 
 def main() -> None:

@@ -40,6 +40,17 @@ EDITING: Mapping[str, tuple[str, ...]] = {
     **ABOUT,
     "target": (),  # is often a picture there, so it has to be named
 }
+HIDING: Mapping[str, tuple[str, ...]] = {
+    "id": IDS,
+    "image": SHOWING["image"],
+    "shape": ("shape", "class", "label", "shape_name", "class_name"),
+    "scene": ("scene", "background", "texture", "scene_name"),
+    "difficulty": ("difficulty", "level"),
+    "model": (),
+    "category": (),
+    "target": (),
+}
+GUESSES = {"edit": EDITING, "illusion": HIDING}
 NEEDED = ("image", "before", "after", "prompt", "instruction")
 PICTURES = ("image", "before", "after", "mask")
 ALSO = {"tsv": "csv", "ndjson": "jsonl", "json": "jsonl"}  # suffixes that another suffix's file reads
@@ -117,11 +128,11 @@ class Dataset:
 def opened(data: str, rubric: str, columns: Mapping[str, str]) -> Dataset:
     """DATA with its columns as named, or else as guessed. UserError where it can't be opened or a column is unclear."""
     try:
-        kind, rest = reader(data)
+        kind, rest = reader(data, "illusionbench" if rubric == "illusion" else "folder")
         table: Table = plugins.load("datasets", kind).load(rest)
     except OSError as error:
         raise UserError(f"{data} can't be read: {error.strerror or error}") from error
-    guesses = EDITING if rubric == "edit" else SHOWING
+    guesses = GUESSES.get(rubric, SHOWING)
     lacking = [name for name in guesses if name in NEEDED and name not in table.fixed]
     if table.fixed and (columns or lacking):
         why = "has no columns to name" if columns else f"has no {' and no '.join(lacking)}, which {rubric} needs"
@@ -137,8 +148,8 @@ def opened(data: str, rubric: str, columns: Mapping[str, str]) -> Dataset:
     return Dataset(table.kind, table.fixed or use, table.count, read, source)
 
 
-def reader(data: str) -> tuple[str, str]:
-    """The file that reads DATA, and what it is given."""
+def reader(data: str, folder: str) -> tuple[str, str]:
+    """The file that reads DATA, and what it is given; `folder` reads folders."""
     kinds, path = plugins.names("datasets"), Path(data)
     kind, colon, rest = data.partition(":")
     if colon and kind in kinds:
@@ -146,7 +157,7 @@ def reader(data: str) -> tuple[str, str]:
     if data and there(path):
         suffix = path.suffix.lower().removeprefix(".")
         if path.is_dir() or ALSO.get(suffix, suffix) in kinds:
-            return "folder" if path.is_dir() else ALSO.get(suffix, suffix), data
+            return folder if path.is_dir() else ALSO.get(suffix, suffix), data
         likely = near(suffix, [*ALSO, *kinds])
         raise UserError(f"{data} is of no kind that is known{likely}; DATA is {UNDERSTOOD}")
     if re.search(r"[*?[]", data):

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from onprompt.probe.cases import Comparison, Probe
+from onprompt.report.wilson import wilson
 
 FORMAT = "onprompt.probe/1"
-Z = 1.959964  # of a standard normal, for 95 %
 HEAD = ("probe", "passed", "of", "rate", "95 % interval", "no verdict")
 
 
@@ -63,15 +62,6 @@ class Report:
     model: str
     rubric: str
     rows: tuple[Row, ...]
-
-
-def wilson(passed: int, judged: int) -> tuple[float, float]:
-    """Wilson's 95 % interval for a rate: it keeps its width where all, or none, of a few pass."""
-    rate, spread = passed / judged, Z * Z / judged
-    middle = rate + spread / 2
-    half = Z * math.sqrt((rate * (1 - rate) + spread / 4) / judged)
-    low, high = (middle - half) / (1 + spread), (middle + half) / (1 + spread)
-    return max(0.0, low), min(1.0, high)
 
 
 def lines(report: Report) -> Iterator[str]:

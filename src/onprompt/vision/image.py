@@ -6,6 +6,7 @@ import hashlib
 import io
 import os
 import warnings
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -41,6 +42,18 @@ def name_picture(source: Source, settings: Settings, frame: int = 0) -> Picture:
     return Picture(name, hashlib.sha256(data).hexdigest(), decode, frame, settings.max_side)
 
 
+def stretched(source: Source, settings: Settings, size: tuple[int, int]) -> Picture:
+    """A picture of just that width and height by Lanczos's filter, whatever shape it had: some protocols want it so."""
+    name = str(source) if isinstance(source, str | Path) else "the picture"
+    image = opened(taken(source, name)[1], name)
+    check_size(image, name, settings)
+    try:
+        made = image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
+    except Exception as error:  # as below
+        raise ImageError(f"{name} can't be read to its end: {error or type(error).__name__}") from error
+    return replace(name_picture(made, settings), name=name)
+
+
 def decoded(given: bytes | Image.Image, name: str, settings: Settings, frame: int) -> Decoded:
     """The pixels of a file or of a picture in memory."""
     image = opened(given, name)
@@ -64,13 +77,8 @@ def encoded(shown: Shown) -> bytes:
 def prepared(image: Image.Image, name: str, settings: Settings, frame: int) -> Decoded:
     """One frame, upright, RGB, no longer than `max_side`."""
     notes = choose_frame(image, frame, name)
+    check_size(image, name, settings)
     width, height = image.size
-    megapixels = width * height / 1e6
-    if megapixels > settings.max_megapixels:
-        limit = f"the limit is {settings.max_megapixels:g} (setting max_megapixels)"
-        raise ImageError(f"{name} is {width} × {height}, {megapixels:.3g} megapixels; {limit}")
-    if min(width, height) < 2:
-        raise ImageError(f"{name} is {width} × {height}: too small to show anything")
     scale = COARSEST * settings.max_side / max(width, height)
     image.draft("RGB", (int(width * scale), int(height * scale)))  # a JPEG can be decoded at half or quarter size
     image = ImageOps.exif_transpose(image)
@@ -78,6 +86,17 @@ def prepared(image: Image.Image, name: str, settings: Settings, frame: int) -> D
     image = to_rgb(image)
     image.thumbnail((settings.max_side, settings.max_side), Image.Resampling.BILINEAR, reducing_gap=1.5)
     return Decoded(np.asarray(image, dtype=np.uint8), turned, notes)
+
+
+def check_size(image: Image.Image, name: str, settings: Settings) -> None:
+    """Complain of a picture that is too large or too small."""
+    width, height = image.size
+    megapixels = width * height / 1e6
+    if megapixels > settings.max_megapixels:
+        limit = f"the limit is {settings.max_megapixels:g} (setting max_megapixels)"
+        raise ImageError(f"{name} is {width} × {height}, {megapixels:.3g} megapixels; {limit}")
+    if min(width, height) < 2:
+        raise ImageError(f"{name} is {width} × {height}: too small to show anything")
 
 
 def taken(source: Source, name: str) -> tuple[bytes, bytes | Image.Image]:

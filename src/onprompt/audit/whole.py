@@ -1,0 +1,111 @@
+"""The whole audit of a described re-implementation: every point, and what the differences do to given answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from onprompt.audit import description, golds, options, prompts, resizing, scorings
+from onprompt.audit.description import Target
+from onprompt.audit.effect import Answered, Effect, effect, read
+from onprompt.audit.effect import point as shown_by
+from onprompt.audit.points import Point, Verdict
+from onprompt.audit.process import LIMIT, Calls
+from onprompt.audit.scorings import Scorer
+from onprompt.illusion.protocol import SPLITS
+from onprompt.illusion.protocol import split as split_named
+
+
+class Asked(NamedTuple):
+    """One of the eight questions: the original's text, and theirs where it is described."""
+
+    where: str
+    original: str
+    theirs: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """All that was found out about a re-implementation."""
+
+    name: str
+    function: str  # that scores; "" where none is described
+    asked: tuple[Asked, ...]
+    points: tuple[Point, ...]
+    effect: Effect | None = None
+
+    def having(self, verdict: Verdict) -> list[Point]:
+        """The points with a verdict."""
+        return [point for point in self.points if point.verdict is verdict]
+
+    @property
+    def aligned(self) -> bool:
+        """Whether something is described, and nothing of it changes the score."""
+        return not self.having(Verdict.CHANGES) and len(self.having(Verdict.SILENT)) < len(self.points)
+
+
+def audit(path: Path, answers: Path | None = None, split: str = "", limit: float = LIMIT) -> Audit:
+    """The audit of what a TOML file describes. The functions that it names run, each in a process of its own."""
+    target, folder = description.read(path)
+    answered, left_out = read(answers, split_named(split).name if split else "") if answers else ([], 0)
+    with ExitStack() as stack:
+
+        def calls(function: str | None, kind: str = "call") -> Calls | None:
+            return stack.enter_context(Calls(function, folder, kind, limit)) if function else None
+
+        scoring, gold, resize = target.scoring, target.gold, target.resize
+        called = calls(scoring.function if scoring else None)
+        scorer = Scorer(scoring, called) if scoring and called else None
+        labelling = calls(gold.function if gold else None)
+        points = [
+            *prompts.compare(target),
+            *options.compare(target),
+            *scorings.compare(scoring, scorer),
+            *golds.compare(gold, labelling),
+            *resizing.compare(resize, calls(resize.function if resize else None, "picture")),
+        ]
+        found = effect(answered, left_out, scorer) if answered and scorer else None
+        points = [with_effect(point, found) for point in points] + ([shown_by(found)] if found else [])
+        if answered:
+            points = list(with_gold_effect(points, target, labelling, answered))
+    return Audit(target.name, scoring.function if scoring else "", tuple(questions(target)), tuple(points), found)
+
+
+def questions(target: Target) -> Iterator[Asked]:
+    """The eight questions on both sides."""
+    for split in SPLITS.values():
+        for kind in ("shape", "scene"):
+            found = prompts.filled(target, split, kind)
+            yield Asked(f"{split.name}, {kind} question", prompts.question(split, kind), found.text if found else None)
+
+
+def with_effect(point: Point, found: Effect | None) -> Point:
+    """A point of scoring with the number of given answers that show it."""
+    if found is None or point.section != "scoring" or point.verdict is Verdict.SILENT:
+        return point
+    return replace(point, effect=f"{found.by_title.get(point.title, 0):,} of {found.answers:,} answers")
+
+
+def with_gold_effect(
+    points: Sequence[Point], target: Target, calls: Calls | None, answered: Sequence[Answered]
+) -> Iterator[Point]:
+    """Points on labels with the number of given paths that get another one."""
+    given: dict[str, dict[str, None]] = {}
+    for each in answered:
+        if each.path and golds.readable(each.path, SPLITS[each.case.split]):
+            given.setdefault(each.case.split, {})[each.path] = None
+    for point in points:
+        if point.title not in (golds.SHAPE, golds.SCENE) or point.verdict is Verdict.SILENT or point.where not in given:
+            yield point
+            continue
+        paths, split = list(given[point.where]), SPLITS[point.where]
+        place = (golds.SHAPE, golds.SCENE).index(point.title)
+        theirs = golds.labels(target.gold, calls, split, paths)
+        wrong = sum(
+            each is not None and each[place] != golds.by_original(path, split)[place]
+            for path, each in zip(paths, theirs, strict=True)
+        )
+        yield replace(point, effect=f"another label for {wrong:,} of {len(paths):,} files")

@@ -1,0 +1,29 @@
+"""IllusionBench as its authors lay it out: folders that name shapes, and the .png files in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from onprompt.datasets import Record, Table
+from onprompt.datasets.folder import walk
+from onprompt.errors import UserError
+
+SUFFIX = ".png"  # the original takes no other file, nor .PNG
+
+
+def load(data: str) -> Table:
+    """The images of a folder and of those below it."""
+    root = Path(data)
+    count = sum(1 for path in walk(root) if path.endswith(SUFFIX))
+    if not count:
+        raise UserError(f"no {SUFFIX} files in {root}: the original counts no others")
+
+    def records(_: Sequence[str]) -> Iterator[Record]:
+        for path in walk(root):
+            if path.endswith("/"):
+                yield Record(path, UserError("the folder can't be listed"))
+            elif path.endswith(SUFFIX):
+                yield Record(path, {"id": path, "image": str(root / path)})
+
+    return Table("illusionbench", ("image",), records, count=count, fixed={"image": "the files"})

@@ -1,0 +1,1 @@
+"""IllusionBench (seed 004): which shape hides in this scene?"""

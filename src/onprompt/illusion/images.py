@@ -1,0 +1,53 @@
+"""The benchmark's images with what they show: out of the original's folders, a hub dataset or a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from onprompt import datasets
+from onprompt.datasets import BadRow, Dataset, Row
+from onprompt.errors import UserError
+from onprompt.illusion.gold import Gold, gold, named
+from onprompt.illusion.protocol import Split, option
+
+
+def opened(data: str, split: Split, columns: Mapping[str, str]) -> Dataset:
+    """DATA as a run reads it: shapes and scenes from columns, or else from the paths by the original's rule."""
+    found = datasets.opened(data, "illusion", columns)
+
+    def read() -> Iterator[Row | BadRow]:
+        return (row if isinstance(row, BadRow) else labelled(row, split) for row in found.read())
+
+    return replace(found, read=read)
+
+
+def labelled(row: Row, split: Split) -> Row | BadRow:
+    """A row with its shape and its scene; a bad row where they can't be told."""
+    try:
+        rule, meant = labels(row.item, split)
+        labels_from = "columns" if row.item.get("shape") else "path"
+    except UserError as error:
+        return BadRow(row.id, row.line, str(error))
+    words = f"{meant.shape} in {meant.scene}"
+    item = {"image": row.item["image"], "prompt": words, "labels": labels_from, "gold": rule, "meant": meant}
+    return replace(row, item=item, category=meant.shape)
+
+
+def labels(item: Mapping[str, Any], split: Split) -> tuple[Gold, Gold]:
+    """What the original's rule takes an image for, and what is meant."""
+    given = [name for name in ("shape", "scene") if item.get(name)]
+    if len(given) == 2:
+        rule = Gold(item["shape"], item["scene"], item.get("difficulty") or "")
+        shape, scene = option(rule.shape, split), option(rule.scene, split)
+        return rule, rule._replace(shape=shape or rule.shape, scene=scene or rule.scene)
+    if given:
+        raise UserError(f"there is a {given[0]}, but not both shape and scene")
+    if not isinstance(item["image"], str):
+        raise UserError("a picture without a path needs the columns shape and scene")
+    rule = gold(item["image"], split)
+    try:
+        return rule, named(item["image"], split)
+    except UserError:  # a folder or a field that is no option: `strict` leaves it out
+        return rule, rule

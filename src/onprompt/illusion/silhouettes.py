@@ -1,0 +1,109 @@
+"""Silhouettes, drawn out of discs, polygons and lines: bold enough to be seen through a texture."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw
+
+from onprompt.illusion.protocol import Split
+
+SIDE = 512  # pixels of a silhouette, before it is put into a picture
+HALF = 0.47 * SIDE / 100  # pixels of a unit: a little is left at the rim
+STEPS = 6  # between two points of a soft outline
+Point = tuple[float, float]
+Mask = NDArray[np.float32]
+
+
+@cache
+def book() -> dict[str, Any]:
+    """All outlines, and which of them are drawn for an option."""
+    return tomllib.loads(resources.files("onprompt.illusion").joinpath("silhouettes.toml").read_text("utf-8"))
+
+
+def kinds(option: str) -> tuple[str, ...]:
+    """The outlines that show an option; none where it can't be drawn plainly, as most logos."""
+    named = option.lower()
+    return tuple(book()["drawn"].get(option) or ([named] if named in book()["outlines"] else []))
+
+
+def drawable(split: Split) -> tuple[str, ...]:
+    """The shapes of a split that can be drawn."""
+    return tuple(shape for shape in split.shapes if kinds(shape))
+
+
+@cache
+def silhouette(kind: str) -> Mask:
+    """An outline, filled: 1 inside, 0 outside."""
+    image = Image.new("L", (2 * SIDE, 2 * SIDE))
+    pen = ImageDraw.Draw(image)
+    for mark in book()["outlines"][kind].strip().splitlines():
+        draw(pen, mark.removeprefix("cut "), 0 if mark.startswith("cut ") else 255)
+    mask: Mask = np.asarray(image.resize((SIDE, SIDE), Image.Resampling.BOX), np.float32) / np.float32(255)
+    mask.setflags(write=False)
+    return mask
+
+
+def draw(pen: ImageDraw.ImageDraw, mark: str, ink: int) -> None:
+    """One mark: `disc 0,0 50`, `line 9 0,0 10,10`."""
+    name, *words = mark.split()
+    points = [(float(x), float(y)) for x, _, y in (word.partition(",") for word in words if "," in word)]
+    numbers = [float(word) for word in words if "," not in word]
+    if name == "line":
+        stroke(pen, points, numbers[0], ink)
+    elif name in ("arc", "ring"):
+        radius, *ends, width = numbers if name == "ring" else numbers[:4]
+        start, end = ends or (0, 360)
+        tall = numbers[4] if len(numbers) > 4 else 1
+        stroke(pen, around(points[0], radius, tall * radius, start, end), width, ink)
+    else:
+        pen.polygon([place(point) for point in outline(name, points, numbers)], fill=ink)
+
+
+def outline(name: str, points: list[Point], numbers: list[float]) -> list[Point]:
+    """The corners of a filled mark."""
+    if name == "disc":
+        return around(points[0], numbers[0], numbers[0])
+    if name == "soft":
+        return soft(points)
+    if name == "shape":
+        return points
+    (left, top), (right, bottom) = points
+    if name == "oval":
+        return around(((left + right) / 2, (top + bottom) / 2), (right - left) / 2, (bottom - top) / 2)
+    return [(left, top), (right, top), (right, bottom), (left, bottom)]
+
+
+def around(middle: Point, wide: float, tall: float, start: float = 0, end: float = 360) -> list[Point]:
+    """Points on an ellipse, in degrees clockwise from the right."""
+    angles = (math.radians(start + (end - start) * step / 64) for step in range(65))
+    return [(middle[0] + wide * math.cos(angle), middle[1] + tall * math.sin(angle)) for angle in angles]
+
+
+def soft(points: list[Point]) -> list[Point]:
+    """A closed curve through the points (Catmull and Rom)."""
+    b = np.array(points)
+    a, c, d = np.roll(b, 1, 0), np.roll(b, -1, 0), np.roll(b, -2, 0)
+    curve = []
+    for t in np.arange(STEPS) / STEPS:
+        curve.append(b + t * (c - a) / 2 + t**2 * (a - 2.5 * b + 2 * c - d / 2) + t**3 * (1.5 * (b - c) + (d - a) / 2))
+    return [(float(x), float(y)) for x, y in np.stack(curve, 1).reshape(-1, 2)]
+
+
+def stroke(pen: ImageDraw.ImageDraw, points: list[Point], width: float, ink: int) -> None:
+    """A line with round ends and joints."""
+    where, radius = [place(point) for point in points], width * HALF
+    pen.line(where, fill=ink, width=round(2 * radius), joint="curve")
+    for x, y in (where[0], where[-1]):
+        pen.ellipse((x - radius, y - radius, x + radius, y + radius), fill=ink)
+
+
+def place(point: Point) -> Point:
+    """A point in pixels of the picture, which is drawn twice as large for smooth edges."""
+    return SIDE + 2 * HALF * point[0], SIDE + 2 * HALF * point[1]

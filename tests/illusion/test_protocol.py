@@ -1,0 +1,73 @@
+import hashlib
+
+import pytest
+
+from onprompt.errors import UserError
+from onprompt.illusion.protocol import COMPLEX, IN_CONTEXT, PUBLISHED, SCENES, SIMPLE, SPLITS, option, split
+
+# Of the original's eight texts.
+HASHES = {
+    "sin": (
+        "7c4b65765204dc9e4a94f19a03c3ba7075e54ab4481e923deb56d3923625505b",
+        "8849e97105e6364f33c1a2e8eedc1c37f4417ee4f8e38e3b21395c256d24c304",
+    ),
+    "logo": (
+        "ddf2eaf6f18f278ea94c5347453b2560ded92ca4639efc100c38fe1a8ef3f486",
+        "fce1cc2d33571c0445eedbbecec880bc4cecbafefa2eb2745f7f5bb547e44b91",
+    ),
+    "icon": (
+        "90aebf98240a4b2d78d98f9831bd29ddb5ba4c92c2e805971cd0535a8fb312a7",
+        "926995c9df123e57bba3c40f348d7d906572d7ced8a0d0161139837701e0fa2c",
+    ),
+    "old_sin": (
+        "6889d593083f6be958a545770c260fe5b955366d31b611fe44d0dc99158f5911",
+        "b07de53440a4ecf8302a0548e35b91b9d1427d00187eba1efead7dbf6929a668",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HASHES)
+def test_the_questions_are_the_originals_byte_for_byte(name: str) -> None:
+    questions = SPLITS[name].shape_question, SPLITS[name].scene_question
+    assert tuple(hashlib.sha256(each.encode()).hexdigest() for each in questions) == HASHES[name]
+
+
+def test_the_splits_have_as_many_options_as_the_paper_says() -> None:
+    assert list(SPLITS) == list(HASHES)
+    assert [len(each.shapes) for each in SPLITS.values()] == [16, 21, 6, 16]
+    assert (len(SIMPLE), len(COMPLEX), len(set(SCENES))) == (5, 6, 11)
+    assert len(IN_CONTEXT["IN"]) == 15
+    assert "Paper_clip" not in IN_CONTEXT["IN"]
+
+
+def test_published_figures_are_there_for_every_split_of_the_paper() -> None:
+    assert PUBLISHED["GPT-4o"]["LOGO"] == (22.0, 53.3)
+    papers = {each.paper for each in SPLITS.values()} - {""}
+    assert all(set(figures) == papers for figures in PUBLISHED.values())
+
+
+def test_a_wrong_split_says_which_was_meant() -> None:
+    assert split("icon") is SPLITS["icon"]
+    with pytest.raises(UserError, match="no split 'icons'; did you mean 'icon'"):
+        split("icons")
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "expected"),
+    [
+        ("icon", "Stationary", "Stationery"),
+        ("icon", "face-emoji", "Face_Emoji"),
+        ("logo", "Mercedes_Benz", "Mercedes Benz"),
+        ("sin", "paperclip", "Paper_clip"),
+        ("sin", "Times Square", "Time_square"),
+        ("sin", "Easy", ""),
+        ("old_sin", "Teapot", ""),
+    ],
+)
+def test_an_option_is_known_by_its_spellings(name: str, words: str, expected: str) -> None:
+    assert option(words, SPLITS[name]) == expected
+
+
+def test_no_two_options_of_a_split_share_a_spelling() -> None:
+    for each in SPLITS.values():
+        assert [option(known, each) for known in each.options] == list(each.options)

@@ -1,0 +1,184 @@
+"""IllusionBench as it is run: from drawn images to a report, by recorded answers and by a server on loopback."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+from pydantic import SecretStr
+
+from onprompt.asking.asker import close_all
+from onprompt.illusion import answers, drawing, images, results
+from onprompt.illusion.asking import Asking
+from onprompt.illusion.protocol import SPLITS
+from onprompt.ledger import Ledger
+from onprompt.run import Summary, run
+from onprompt.settings import Settings
+from tests.backends.server import Reply, Scripted
+
+SHAPE, SCENE = "Identify the shape", "Identify the background"
+
+
+@pytest.fixture(autouse=True)
+def _closed() -> Iterator[None]:
+    yield
+    close_all()
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("drawn")
+    drawing.make(folder, SPLITS["sin"], per_class=2, side=64)
+    return folder
+
+
+def said(folder: Path, *lines: dict[str, Any]) -> str:
+    path = folder / "said.jsonl"
+    path.write_text("\n".join(json.dumps(line) for line in lines) + "\n")
+    return f"replay/{path}"
+
+
+def ran(folder: Path, data: Path, model: str, size: tuple[int, int] | None = (32, 48), split: str = "sin") -> Summary:
+    settings = Settings(model=model, answers=folder / "answers.sqlite", concurrency=4)
+    return run(images.opened(str(data), SPLITS[split], {}), folder / "run.sqlite", Asking(split, settings, size))
+
+
+def measured(folder: Path) -> results.Results:
+    with Ledger(folder / "run.sqlite") as ledger:
+        number, split = answers.split_of(ledger)
+        return results.measure(answers.records(ledger, number), split)
+
+
+def test_from_drawn_images_to_recalls(tmp_path: Path, drawn: Path) -> None:
+    model = said(tmp_path, {"contains": SHAPE, "text": "A scarf."}, {"contains": SCENE, "text": "Ocean"})
+    summary = ran(tmp_path, drawn, model)
+    assert (summary.done, summary.faults) == (32, {})
+    found = measured(tmp_path)
+    assert found.images == 32
+    assert found.recall("original", "shape") == (2, 32), "car is in scarf"
+    assert found.recall("strict", "shape") == (0, 32)
+    ocean = sum("-Ocean-" in path.name for path in drawn.rglob("*.png"))
+    assert found.recall("original", "scene") == (ocean, 32)
+    assert ran(tmp_path, drawn, model).before == 32
+
+
+def test_another_size_is_another_generation(tmp_path: Path, drawn: Path) -> None:
+    model = said(tmp_path, {"text": "Cat"})
+    assert ran(tmp_path, drawn, model).generation == 1
+    assert ran(tmp_path, drawn, model, None).generation == 2
+
+
+def test_the_server_gets_the_questions_word_for_word_and_the_picture_resized(tmp_path: Path, drawn: Path) -> None:
+    pytest.importorskip("openai")
+    one = next(drawn.rglob("cat-*.png"))
+    (tmp_path / "data.csv").write_text(f"image\n{one}\n")
+    with Scripted(openai("Cat"), openai("Ocean")) as server:
+        settings = Settings(
+            model="openai/m",
+            base_url=f"{server.url}/v1",
+            api_key=SecretStr("k"),
+            answers=tmp_path / "a.sqlite",
+            concurrency=1,
+        )
+        work = Asking("sin", settings, (40, 24))
+        summary = run(images.opened(str(tmp_path / "data.csv"), SPLITS["sin"], {}), tmp_path / "run.sqlite", work)
+    assert summary.done == 1
+    texts = []
+    for request in server.requests:
+        (message,) = request.json["messages"]
+        picture, text = message["content"]
+        texts.append(text["text"])
+        sent = Image.open(io.BytesIO(base64.b64decode(picture["image_url"]["url"].partition(",")[2])))
+        wanted = Image.open(one).convert("RGB").resize((40, 24), Image.Resampling.LANCZOS)
+        assert (sent.format, sent.size) == ("PNG", (40, 24))
+        assert sent.tobytes() == wanted.tobytes()
+    hashes = [hashlib.sha256(text.encode()).hexdigest()[:8] for text in texts]
+    assert hashes == ["7c4b6576", "8849e971"], "as PROTOCOLS has them"
+
+
+def openai(text: str) -> Reply:
+    """What a server that speaks OpenAI's language answers."""
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
+    return Reply({"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]})
+
+
+def test_a_table_may_give_shapes_and_scenes(tmp_path: Path, drawn: Path) -> None:
+    one = next(drawn.rglob("*.png"))
+    rows = [f"{one},Paper clip,sand_dune,Hard", f"{one},,Ocean,", f"{one},Unicorn,Ocean,Easy"]
+    (tmp_path / "data.csv").write_text("\n".join(["file,class,background,difficulty", *rows]))
+    summary = ran(tmp_path, tmp_path / "data.csv", said(tmp_path, {"text": "paper clip"}))
+    assert (summary.done, dict(summary.faults)) == (2, {"bad_row": 1})
+    found = measured(tmp_path)
+    assert found.recall("strict", "shape", "class", "Paper_clip") == (1, 1)
+    assert found.recall("original", "shape", "class", "Paper_clip") == (1, 1), "as the table spells it"
+    assert found.unnamed == 2, "both answers about the unicorn"
+
+
+def test_an_answer_that_is_withheld_is_left_out(tmp_path: Path, drawn: Path) -> None:
+    model = said(tmp_path, {"contains": SHAPE, "text": "", "stop": "filter"}, {"contains": SCENE, "text": ""})
+    ran(tmp_path, drawn, model)
+    found = measured(tmp_path)
+    assert found.unanswered == {"shape": 32, "scene": 0}
+    assert found.tally("original", "scene").rest == 32, "an empty answer is an answer"
+
+
+def test_a_broken_image_costs_no_other(tmp_path: Path) -> None:
+    drawing.make(tmp_path / "pics", SPLITS["icon"], per_class=1, side=64)
+    broken = next((tmp_path / "pics").rglob("animal-*.png"))
+    broken.write_bytes(b"nothing")
+    summary = ran(tmp_path, tmp_path / "pics", said(tmp_path, {"text": "Music"}), split="icon")
+    assert (summary.done, dict(summary.faults)) == (5, {"ImageError": 1})
+    assert measured(tmp_path).unanswered == {"shape": 1, "scene": 1}
+
+
+def onprompt(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "onprompt", *arguments], capture_output=True, text=True, timeout=120)
+
+
+def test_the_commands(tmp_path: Path) -> None:
+    made = onprompt("illusion", "make", str(tmp_path / "pics"), "--split", "logo", "--per-class", "1", "--side", "64")
+    assert "8 images are in" in made.stdout
+    assert "not drawn, for lack of a plain outline: Amazon, Apple" in made.stdout
+    run_file, model = str(tmp_path / "run.sqlite"), said(tmp_path, {"text": "Audi"})
+    first = onprompt("illusion", "run", str(tmp_path / "pics"), "--split", "logo", "--model", model, "--out", run_file)
+    assert first.returncode == 0, first.stderr
+    assert "original                 12.5 % (2.2–47.1)  0.0 % (0.0–32.4)" in first.stdout
+    assert "GPT-4o, published        22.0 %             53.3 %" in first.stdout
+    again = json.loads(onprompt("illusion", "report", run_file, "--json").stdout)
+    assert again["scorings"]["strict"]["recall"]["shape"]["count"] == 1
+    onprompt("illusion", "report", run_file, "--markdown", str(tmp_path / "report.md"))
+    assert "| Audi | 1 | 100.0 %" in (tmp_path / "report.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--split", "sinn"), "no split 'sinn'; did you mean 'sin'?"),
+        (("--size", "224"), "--size is WIDTHxHEIGHT"),
+        (("--size", "0x9"), "each side is 2 to"),
+        (("--model", ""), "name the model to ask"),
+    ],
+)
+def test_what_is_asked_wrongly(tmp_path: Path, drawn: Path, more: tuple[str, ...], message: str) -> None:
+    usual = ("--model", said(tmp_path, {"text": "Cat"}), "--out", str(tmp_path / "run.sqlite"))
+    told = onprompt("illusion", "run", str(drawn), *usual, *more)
+    assert told.returncode == 2
+    assert message in told.stderr
+
+
+def test_a_run_of_another_rubric_has_no_report(tmp_path: Path, drawn: Path) -> None:
+    one = next(drawn.rglob("*.png"))
+    (tmp_path / "data.csv").write_text(f"image,prompt\n{one},a cat\n")
+    model = said(tmp_path, {"text": "Fine.\n(4)"})
+    onprompt("run", str(tmp_path / "data.csv"), "--model", model, "--out", str(tmp_path / "run.sqlite"))
+    told = onprompt("illusion", "report", str(tmp_path / "run.sqlite"))
+    assert (told.returncode, "is a run of verify, not of IllusionBench" in told.stderr) == (2, True)
