@@ -1,9 +1,9 @@
-"""How runs grow: `python bench/scale.py [growth] [opening] [cores] [nodes]`. Needs model files; nodes: onprompt[ray].
+"""How runs grow: `python bench/scale.py [growth] [opening] [cores] [real[=SAMPLES]]`. The last two need model files.
 
 growth: seconds and memory of runs of 1,000 to 20,000 samples by a judge of recorded answers, and what the engine and
 the ledger add to each sample beside the judge. opening: how long a finished run of 20,000 takes to show. cores: the
-evidence judge on small pictures by one thread and by as many as there are cores. nodes: the same on one and on two
-local nodes of Ray, each with one core.
+evidence judge on small pictures by one thread and by as many as there are cores, in turns. real: a run by the evidence
+judge, with its memory and its processor time on the way; 20,000 take about two hours on two cores.
 """
 
 import json
@@ -18,17 +18,20 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from onprompt.probe.pictures import Drawing, drawn
+
 SIZES = (1000, 5000, 20_000)
-PICTURES = 60  # for the evidence judge
+PICTURES, ROUNDS = 40, 3  # for the cores
+COLOURS = ("red", "green", "blue", "yellow")
 TEXT = 'Step 1: ["a cat"]\nStep 2: ["a cat"]\nStep 3&4: []\nStep 5: all matched.\n(4)'
 RUN = """
-import json, resource, sys, time
+import json, os, resource, sys, time
 from pathlib import Path
-from onprompt import api, datasets
+from onprompt import datasets
 from onprompt.run import Task, Work, run
 from onprompt.settings import Settings
-folder, engine, model, slots = Path(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
-settings = Settings(model=model, answers=folder / "answers.sqlite", concurrency=4)
+folder, model, slots, marks = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), json.loads(sys.argv[4])
+settings = Settings(model=model, answers=folder / "answers.sqlite", concurrency=4, detector=sys.argv[5])
 work = Work("verify", settings)
 if slots:
     work.judge.slots = slots
@@ -39,31 +42,58 @@ start = time.perf_counter()
 if model:
     for number, item in enumerate(rows):
         work(Task(number, item))
-bare = (time.perf_counter() - start) / len(rows)
-start = time.perf_counter()
-summary = run(datasets.opened(str(folder / "data.csv"), "verify", {}), folder / "run.sqlite", work, engine)
-seconds = time.perf_counter() - start
-pages = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
-print(json.dumps({"seconds": seconds, "done": summary.done, "rss": pages / 1e6, "bare": bare}))
+bare, on_the_way = (time.perf_counter() - start) / len(rows), []
+def memory():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6
+def tell(summary):
+    if marks and summary.done >= marks[0]:
+        on_the_way.append((marks.pop(0), time.process_time() - busy, memory()))
+        print(on_the_way[-1], file=sys.stderr, flush=True)
+start, busy = time.perf_counter(), time.process_time()
+summary = run(datasets.opened(str(folder / "data.csv"), "verify", {}), folder / "run.sqlite", work, tell=tell)
+told = {"seconds": time.perf_counter() - start, "done": summary.done, "rss": memory(), "bare": bare}
+told["size"] = sum(path.stat().st_size for path in folder.glob("*.sqlite"))
+print(json.dumps(told | {"on_the_way": on_the_way}))
 """
 
 
-def data(folder, number, size=(32, 32), pictures=1):
-    """A table of samples, and answers to them."""
-    made = np.random.default_rng(0)
-    for index in range(pictures):
-        Image.fromarray(made.integers(0, 255, (*size, 3), dtype=np.uint8)).resize((256, 256)).save(
-            folder / f"{index}.png"
-        )
-    rows = [f"{index},{index % pictures}.png,a cat and {index} mice on a table" for index in range(number)]
+def data(folder, number):
+    """A table of samples on one picture, and an answer to each."""
+    Image.fromarray(np.full((32, 32, 3), 99, np.uint8)).save(folder / "0.png")
+    rows = [f"{index},0.png,a cat and {index} mice on a table" for index in range(number)]
     (folder / "data.csv").write_text("\n".join(["id,image,prompt", *rows]) + "\n")
     (folder / "said.jsonl").write_text(json.dumps({"text": TEXT}) + "\n")
 
 
-def ran(folder, engine="threads", model="", slots=0, **environment):
+def pictures(folder, number):
+    """A table of small pictures, each another, of a cup and a clock."""
+    rows, chance = [], np.random.default_rng(0)
+    for index in range(number):
+        one, other = COLOURS[index % 4], COLOURS[index // 4 % 4]
+        image = drawings(one, other)
+        noisy = np.clip(image + chance.integers(-9, 10, image.shape), 0, 255).astype(np.uint8)
+        Image.fromarray(noisy).save(folder / f"{index}.png", compress_level=1)
+        rows.append(f"{index},{index}.png,a {one} cup and a {COLOURS[index // 16 % 4]} clock on a table")
+    (folder / "data.csv").write_text("\n".join(["id,image,prompt", *rows]) + "\n")
+
+
+made = {}
+
+
+def drawings(one, other):
+    """A drawing in two colours, small."""
+    if (one, other) not in made:
+        image = drawn(Drawing("table", f"{one} cup, {other} clock")).resize((128, 96))
+        made[one, other] = np.asarray(image.convert("RGB"), np.int16)
+    return made[one, other]
+
+
+def ran(folder, model="", slots=0, marks=(), detector="fused"):
     """A run in a process of its own."""
-    command = [sys.executable, "-W", "ignore", "-c", RUN, str(folder), engine, model, str(slots)]
-    run = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | environment)
+    given = [str(folder), model, str(slots), json.dumps(marks), detector]
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", RUN, *given], stdout=subprocess.PIPE, text=True, check=True
+    )
     return json.loads(run.stdout.splitlines()[-1])
 
 
@@ -73,12 +103,13 @@ def growth():
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             data(folder, number)
-            told = ran(folder, model=f"replay/{folder / 'said.jsonl'}")
+            told = ran(folder, f"replay/{folder / 'said.jsonl'}")
             found.append(told)
             each, bare = told["seconds"] / number * 1000, told["bare"] * 1000
             print(
                 f"{number:6,} samples: {told['seconds']:6.2f} s, {each:.3f} ms each, the judge alone {bare:.3f}: "
-                f"the run adds {each - bare:.3f}; {told['rss']:.0f} MB at the end",
+                f"the run adds {each - bare:.3f}; {told['rss']:.0f} MB at the end, "
+                f"{told['size'] / number / 1000:.1f} kB on disk for each",
                 flush=True,
             )
     print(f"memory from {SIZES[0]:,} to {SIZES[-1]:,}: {found[-1]['rss'] / found[0]['rss'] - 1:+.1%}")
@@ -88,48 +119,41 @@ def opening():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         data(folder, SIZES[-1])
-        ran(folder, model=f"replay/{folder / 'said.jsonl'}")
-        times = []
-        for _ in range(5):
-            start = time.perf_counter()
-            subprocess.run(
-                [sys.executable, "-m", "onprompt", "show", str(folder / "run.sqlite")], check=True, capture_output=True
-            )
-            times.append(time.perf_counter() - start)
-        print(f"`onprompt show` of {SIZES[-1]:,}: {statistics.median(times):.2f} s")
+        ran(folder, f"replay/{folder / 'said.jsonl'}")
+        for more in ([], ["--worst", "20"]):
+            times = []
+            for _ in range(5):
+                command = [sys.executable, "-m", "onprompt", "show", str(folder / "run.sqlite"), *more]
+                start = time.perf_counter()
+                subprocess.run(command, check=True, capture_output=True)
+                times.append(time.perf_counter() - start)
+            print(f"`onprompt show {' '.join(more)}` of {SIZES[-1]:,}: {statistics.median(times):.2f} s", flush=True)
 
 
 def cores():
-    rates = []
-    for slots in (1, os.cpu_count()):
-        with tempfile.TemporaryDirectory() as name:
-            data(Path(name), PICTURES, (8, 8), PICTURES)
-            told = ran(Path(name), slots=slots)
-            rates.append(told["done"] / told["seconds"])
-            print(f"evidence, {slots} at a time: {rates[-1]:.2f} samples a second", flush=True)
-    print(f"{rates[1] / rates[0]:.2f} times as many")
+    rates = {1: [], os.cpu_count(): []}
+    for _ in range(ROUNDS):
+        for slots, found in rates.items():
+            with tempfile.TemporaryDirectory() as name:
+                pictures(Path(name), PICTURES)
+                told = ran(Path(name), slots=slots)
+                found.append(told["done"] / told["seconds"])
+                size = f"{told['size'] / PICTURES / 1000:.0f} kB on disk for each"
+                print(f"evidence, {slots} at a time: {found[-1]:.2f} samples a second, {size}", flush=True)
+    one, all_of_them = (statistics.median(found) for found in rates.values())
+    print(f"{all_of_them / one:.2f} times as many")
 
 
-def nodes():
-    rates = []
-    for number in (1, 2):
-        with tempfile.TemporaryDirectory() as name:
-            data(Path(name), PICTURES, (8, 8), PICTURES)
-            ray = Path(sys.executable).with_name("ray")
-            start = [[ray, "start", "--head", "--port=6399", "--num-cpus=1", "--include-dashboard=false"]]
-            start += [[ray, "start", "--address=127.0.0.1:6399", "--num-cpus=1"]] * (number - 1)
-            try:
-                for command in start:
-                    subprocess.run(command, check=True, capture_output=True)
-                told = ran(Path(name), "ray", RAY_ADDRESS="127.0.0.1:6399")
-            finally:
-                subprocess.run([ray, "stop", "--force"], check=False, capture_output=True)
-            rates.append(told["done"] / told["seconds"])
-            print(f"Ray, {number} nodes: {rates[-1]:.2f} samples a second, start-up included", flush=True)
-    print(f"{rates[1] / rates[0]:.2f} times as many")
+def real(number=2000):
+    with tempfile.TemporaryDirectory() as name:
+        pictures(Path(name), number)
+        marks = [mark for mark in (1000, 2000, 5000, 10_000, 20_000) if mark <= number]
+        told = ran(Path(name), marks=marks, detector="coco")
+    for mark, busy, memory in told["on_the_way"]:
+        print(f"{mark:6,} samples: {busy / mark * 1000:.0f} ms of processor time each; {memory:.0f} MB")
 
 
 if __name__ == "__main__":
-    wanted = sys.argv[1:] or ["growth", "opening", "cores", "nodes"]
-    for each in wanted:
-        {"growth": growth, "opening": opening, "cores": cores, "nodes": nodes}[each]()
+    for each in sys.argv[1:] or ["growth", "opening", "cores", "real"]:
+        name, _, number = each.partition("=")
+        {"growth": growth, "opening": opening, "cores": cores, "real": real}[name](*([int(number)] if number else []))

@@ -26,6 +26,7 @@ CREATE TABLE IF NOT EXISTS generations (
 );
 CREATE TABLE IF NOT EXISTS runs (
     id INTEGER PRIMARY KEY, generation INTEGER NOT NULL REFERENCES generations(id), data TEXT NOT NULL,
+    versions TEXT NOT NULL,
     created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), read_whole INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE IF NOT EXISTS samples (
@@ -165,11 +166,11 @@ class Ledger:
             found = self.base.execute("SELECT count(*) FROM verdicts WHERE generation = ?", (generation,)).fetchone()
         return int(found[0])
 
-    def begin(self, generation: int, data: str) -> None:
+    def begin(self, generation: int, data: str, versions: Mapping[str, str]) -> None:
         """A run over some data begins."""
         with told(self.path):
-            row = generation, whole(data)
-            found = self.base.execute("INSERT INTO runs (generation, data) VALUES (?, ?)", row)
+            row = generation, whole(data), json.dumps(versions)
+            found = self.base.execute("INSERT INTO runs (generation, data, versions) VALUES (?, ?, ?)", row)
         self.run = int(found.lastrowid or 0)
 
     def end(self) -> None:

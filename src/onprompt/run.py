@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import platform
+import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -158,7 +161,7 @@ def run(data: Dataset, out: Path, work: Job, engine: str = "threads", tell: Tell
     with Ledger(out, writing=True) as ledger:
         generation, new = ledger.generation(identity, fingerprint(identity))
         summary = Summary(out, generation, new, ledger.number(generation))
-        ledger.begin(generation, data.source)
+        ledger.begin(generation, data.source, versions())
         try:
             tell(summary)
             for done in hands.run(work, wanted(data, ledger, summary)):
@@ -268,6 +271,12 @@ def identity_of(rubric: str, settings: Settings, judge: Mapping[str, Any], asker
     asked = {"asked": dict(asker.identity)} if asker else {}
     about = {name: value for name, value in judge.items() if name not in ("versions", "settings")}
     return {**about, **asked, "rubric": rubric, "settings": told}
+
+
+def versions() -> dict[str, str]:
+    """What runs."""
+    found = {name: metadata.version(name) for name in ("onprompt", "numpy", "pillow")}
+    return {"python": platform.python_version(), "sqlite": sqlite3.sqlite_version, **found}
 
 
 def fingerprint(identity: Mapping[str, Any]) -> str:
