@@ -137,6 +137,7 @@ class Summary:
     before: int = 0  # samples that had a verdict already, of those that were read so far
     done: int = 0
     faults: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, str] = field(default_factory=dict)  # the first message of each kind of fault
     tokens: int = 0
     cost: float = 0.0
     stopped: str = ""  # why it ended before its end
@@ -221,6 +222,7 @@ def note(done: Done, ledger: Ledger, summary: Summary) -> None:
     elif done.fault:
         ledger.fail(done.number, summary.generation, done.fault)
         summary.faults[done.fault.kind] += 1
+        summary.examples.setdefault(done.fault.kind, done.fault.message)
         summary.spend(done.fault.tokens_in, done.fault.tokens_out, done.fault.cost)
         if done.fault.kind in FINAL:
             summary.stopped = done.fault.message

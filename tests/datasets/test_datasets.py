@@ -36,7 +36,7 @@ def good(data: str, rubric: str = "verify", **columns: str) -> list[Row]:
 
 
 def test_each_kind_is_one_file() -> None:
-    assert plugins.names("datasets") == ["csv", "folder", "glob", "hf", "jsonl", "parquet"]
+    assert plugins.names("datasets") == ["csv", "folder", "glob", "hf", "illusionbench", "jsonl", "parquet"]
 
 
 def test_two_hundred_rows(write: Write, tmp_path: Path) -> None:

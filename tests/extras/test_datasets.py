@@ -15,6 +15,8 @@ from PIL import Image
 
 from onprompt.datasets import BadRow, Row, opened
 from onprompt.errors import PluginError, UserError
+from onprompt.illusion.images import opened as illusions
+from onprompt.illusion.protocol import SPLITS
 
 # The library leaves files open, which the garbage collector complains of at any later moment.
 pytestmark = [
@@ -188,3 +190,22 @@ def test_pictures_at_an_address_of_the_hub_are_fetched(tmp_path: Path) -> None:
     assert first.item["image"] == png(9)
     assert isinstance(second, BadRow)
     assert "gone.png can't be fetched" in second.message
+
+
+def test_illusions_of_a_hub(tmp_path: Path) -> None:
+    path = "IN/Cat/Easy/cat-Ocean-Easy-1.25-1.png"
+    columns = {"image": [{"bytes": png(), "path": None}] * 2, "image_name": [path, "x.png"]}
+    features = datasets.Features({"image": datasets.Image(), "image_name": datasets.Value("string")})
+    datasets.Dataset.from_dict(columns, features=features).save_to_disk(tmp_path / "one")
+    named = illusions(f"hf:{tmp_path / 'one'}", SPLITS["sin"], {"id": "image_name"}).rows()
+    first, second = named
+    assert isinstance(first, Row)
+    assert (first.id, first.item["gold"][:2], first.item["image"]) == (path, ("Cat", "Ocean"), png())
+    assert isinstance(second, BadRow)
+    assert "needs the columns shape and scene" in second.message
+    told = datasets.Dataset.from_dict(
+        {**columns, "class": ["Cat", "Dog"], "background": ["Ocean", "City"]}, features=None
+    )
+    told.save_to_disk(tmp_path / "two")
+    found = list(illusions(f"hf:{tmp_path / 'two'}", SPLITS["sin"], {}).rows())
+    assert [row.item["prompt"] for row in found if isinstance(row, Row)] == ["Cat in Ocean", "Dog in City"]

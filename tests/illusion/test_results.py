@@ -104,7 +104,7 @@ def test_strict_leaves_out_what_is_no_option() -> None:
     results = measure([Record("1", "shape", Gold("Horse", "Ocean"), "Horse")], SIN)
     assert results.tally("original", "shape") == Tally(1, 1, 0, 0)
     assert (results.tally("strict", "shape"), results.unnamed) == (Tally(), 1)
-    assert "1 answers are about a shape or scene that is no option: strict leaves them out" in list(lines(results))
+    assert "1 answer about a shape or scene that is no option: strict leaves them out" in list(lines(results))
 
 
 def test_wilson_is_scipys() -> None:
@@ -121,7 +121,7 @@ def test_the_terminal_shows_recalls_beside_the_published_ones(results: Results) 
     assert "original                 75.0 % (30.1–95.4)  40.0 % (11.8–76.9)" in told
     assert "GPT-4o, published        35.1 %              41.9 %" in told
     assert "Cat    1 of 3  Dog 1, ambiguous 1" in told
-    assert "1 questions have no answer that can be read: they are left out" in told
+    assert "1 question without an answer that can be read: left out" in told
 
 
 def test_markdown_holds_any_answer_in_its_table() -> None:

@@ -17,7 +17,7 @@ from PIL import Image
 from pydantic import SecretStr
 
 from onprompt.asking.asker import close_all
-from onprompt.illusion import answers, drawing, images, results
+from onprompt.illusion import answers, drawing, images, results, tables
 from onprompt.illusion.asking import Asking
 from onprompt.illusion.protocol import SPLITS
 from onprompt.ledger import Ledger
@@ -54,8 +54,7 @@ def ran(folder: Path, data: Path, model: str, size: tuple[int, int] | None = (32
 
 def measured(folder: Path) -> results.Results:
     with Ledger(folder / "run.sqlite") as ledger:
-        number, split = answers.split_of(ledger)
-        return results.measure(answers.records(ledger, number), split)
+        return answers.results_of(ledger)
 
 
 def test_from_drawn_images_to_recalls(tmp_path: Path, drawn: Path) -> None:
@@ -121,6 +120,7 @@ def test_a_table_may_give_shapes_and_scenes(tmp_path: Path, drawn: Path) -> None
     assert found.recall("strict", "shape", "class", "Paper_clip") == (1, 1)
     assert found.recall("original", "shape", "class", "Paper_clip") == (1, 1), "as the table spells it"
     assert found.unnamed == 2, "both answers about the unicorn"
+    assert found.groups("difficulty") == ["Easy", "Hard"]
 
 
 def test_an_answer_that_is_withheld_is_left_out(tmp_path: Path, drawn: Path) -> None:
@@ -138,6 +138,38 @@ def test_a_broken_image_costs_no_other(tmp_path: Path) -> None:
     summary = ran(tmp_path, tmp_path / "pics", said(tmp_path, {"text": "Music"}), split="icon")
     assert (summary.done, dict(summary.faults)) == (5, {"ImageError": 1})
     assert measured(tmp_path).unanswered == {"shape": 1, "scene": 1}
+
+
+def test_what_is_wrong_with_the_files_is_told(tmp_path: Path, drawn: Path) -> None:
+    one = next(drawn.rglob("*.png")).read_bytes()
+    for name in ("Stationary/a/x-y-Ocean.png", "Animal/a/x-Ocean.png", "Music/a/m-k-Cloud.jpg"):
+        (tmp_path / "pics" / name).parent.mkdir(parents=True)
+        (tmp_path / "pics" / name).write_bytes(one)
+    summary = ran(tmp_path, tmp_path / "pics", said(tmp_path, {"text": "Stationery"}), split="icon")
+    assert images.opened(str(tmp_path / "pics"), SPLITS["icon"], {}).kind.startswith(
+        "illusionbench (1 that are no .png"
+    )
+    assert dict(summary.faults) == {"bad_row": 1}
+    assert "no scene, for its name has 2 fields" in summary.examples["bad_row"]
+    told = "\n".join(measured(tmp_path).troubles)
+    assert "1 file in folder Stationary: the option is spelt Stationery" in told
+    assert "the original stops at 1 file" in told
+    assert measured(tmp_path).recall("original", "shape") == (0, 1)
+    assert measured(tmp_path).recall("strict", "shape") == (1, 1)
+
+
+def test_what_was_not_asked_yet_is_not_missing(tmp_path: Path, drawn: Path) -> None:
+    settings = Settings(model=said(tmp_path, {"text": "Cat"}), answers=tmp_path / "answers.sqlite", concurrency=1)
+
+    def stop(summary: Summary) -> None:
+        summary.stopped = "for a test" if summary.done == 5 else ""
+
+    data = images.opened(str(drawn), SPLITS["sin"], {})
+    run(data, tmp_path / "run.sqlite", Asking("sin", settings, (32, 32)), tell=stop)
+    found = measured(tmp_path)
+    assert (found.images, found.about["not_asked_yet"], found.about["size"]) == (5, 27, [32, 32])
+    assert found.unanswered == {"shape": 0, "scene": 0}
+    assert "27 images not asked about yet: run again to go on" in list(tables.lines(found))
 
 
 def onprompt(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -173,6 +205,25 @@ def test_what_is_asked_wrongly(tmp_path: Path, drawn: Path, more: tuple[str, ...
     told = onprompt("illusion", "run", str(drawn), *usual, *more)
     assert told.returncode == 2
     assert message in told.stderr
+
+
+def test_two_models_can_be_compared_and_other_rubrics_not(tmp_path: Path, drawn: Path) -> None:
+    usual = ("illusion", "run", str(drawn), "--size", "32x32", "--out")
+    for name, text in (("cats", "Cat"), ("none", "unknown")):
+        (tmp_path / name).mkdir()
+        told = onprompt(*usual, str(tmp_path / f"{name}.sqlite"), "--model", said(tmp_path / name, {"text": text}))
+        assert told.returncode == 0, told.stderr
+    both = [str(tmp_path / "cats.sqlite"), str(tmp_path / "none.sqlite")]
+    told = onprompt("compare", *both)
+    assert "no difference shown between cats and none" in told.stdout, told.stderr
+    (tmp_path / "data.csv").write_text(f"image,prompt\n{next(drawn.rglob('*.png'))},a cat\n")
+    other = ("--model", said(tmp_path, {"text": "Fine.\n(4)"}), "--out", str(tmp_path / "verify.sqlite"))
+    onprompt("run", str(tmp_path / "data.csv"), *other)
+    mixed = onprompt("compare", both[0], str(tmp_path / "verify.sqlite"))
+    assert (mixed.returncode, "runs of illusion sin and of verify can't be compared" in mixed.stderr) == (2, True)
+    (tmp_path / "r.csv").write_text("id,rating\n1,2\n")
+    no = onprompt("agree", both[0], "--human", str(tmp_path / "r.csv"))
+    assert (no.returncode, "which gives no score that people give" in no.stderr) == (2, True)
 
 
 def test_a_run_of_another_rubric_has_no_report(tmp_path: Path, drawn: Path) -> None:

@@ -32,10 +32,14 @@ def agree(
     json: Json = False,
 ) -> None:
     """Say how well a run agrees with people, and one of them with the others."""
+    from onprompt import plugins
     from onprompt.report import agreement, ratings
 
     found = ratings.read(human, id_column=id_column, rater_column=rater, rating_columns=rating or ())
-    rubric, items = judged(run_file, generation)
+    name, items = judged(run_file, generation)
+    if name not in plugins.names("rubrics"):
+        raise UserError(f"{run_file} is a run of {name}, which gives no score that people give too")
+    rubric: Rubric = plugins.load("rubrics", name).RUBRIC
     scale = between(human_scale) if human_scale else None
     result = agreement.agreement(items, found, rubric.scale, scale, threshold, apart)
     if json:
@@ -60,11 +64,14 @@ def compare(
     if len({path.stem for path in run_files}) < len(run_files):
         raise UserError("two of the runs have the same name")
     runs = {
-        f"{path.stem} {number}" if by == "generation" else path.stem: judged(path, number)[1]
+        f"{path.stem} {number}" if by == "generation" else path.stem: judged(path, number)
         for path in run_files
         for number in (generations(path) if by == "generation" else [0])
     }
-    result = comparison.compare(comparison.systems(runs, by == "model"))
+    if len(rubrics := {name for name, _ in runs.values()}) > 1:
+        raise UserError(f"runs of {' and of '.join(sorted(rubrics))} can't be compared: their values mean other things")
+    systems = comparison.systems({name: items for name, (_, items) in runs.items()}, by == "model")
+    result = comparison.compare(systems)
     if json:
         print_json(comparison.document(result))
         return
@@ -81,21 +88,22 @@ def generations(path: Path) -> list[int]:
         return findings.generations(ledger)
 
 
-def judged(path: Path, generation: int) -> tuple[Rubric, list[Item]]:
-    """The rubric of a run, and its samples with their values; what stands on nothing has none."""
-    from onprompt import findings, plugins
+def judged(path: Path, generation: int) -> tuple[str, list[Item]]:
+    """What a run is of, and its samples with their values; what stands on nothing has none."""
+    from onprompt import findings
     from onprompt.ledger import Ledger
     from onprompt.report.ratings import Item
 
     with Ledger(path) as ledger:
         number = findings.generation_of(ledger, generation)
-        rubric: Rubric = plugins.load("rubrics", findings.overview(ledger, number).identity["rubric"]).RUBRIC
+        about = findings.identity(ledger, number)
+        name = " ".join(filter(None, (about["rubric"], about.get("split"))))
         items = []
         for row in findings.rows(ledger, number):
             real = row["value"] is not None and findings.NOTHING_CHECKED not in row["flags"].split()
             value, score = (row["value"], row["score"]) if real else (None, None)
             items.append(Item(row["id"], row["prompt"], value, score, row["category"], row["model"]))
-    return rubric, items
+    return name, items
 
 
 def between(words: str) -> tuple[float, float]:

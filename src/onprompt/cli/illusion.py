@@ -78,7 +78,7 @@ def make(
     split: SplitName = "sin",
     per_class: Annotated[int, typer.Option(min=1, help="Images of each shape.")] = 11,
     side: Annotated[int, typer.Option(min=64, max=2048, help="Width and height of an image.")] = 512,
-    seed: Annotated[int, typer.Option(help="Another seed draws others.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed draws others.")] = 0,
 ) -> None:
     """Draw images in which a shape hides, to try everything without the benchmark's own."""
     from onprompt.illusion import drawing, protocol
@@ -97,26 +97,24 @@ def make(
 def show(path: Path, generation: int, scoring: str, markdown: Path | None = None, json: bool = False) -> None:
     """Print what a run's answers come to, or write it."""
     from onprompt import plugins
-    from onprompt.illusion import answers, results, tables
+    from onprompt.illusion import answers, tables
     from onprompt.illusion.scoring import SCORINGS
     from onprompt.ledger import Ledger
 
     if scoring not in SCORINGS:
         raise UserError(f"no scoring {scoring!r}{plugins.did_you_mean(scoring, SCORINGS)}")
     with Ledger(path) as ledger:
-        number, split = answers.split_of(ledger, generation)
-        measured = results.measure(answers.records(ledger, number), split)
-        troubles = answers.path_troubles(ledger, split)
+        measured = answers.results_of(ledger, generation)
     if markdown:
         try:
-            markdown.write_text(tables.markdown(measured, scoring, troubles), encoding="utf-8")
+            markdown.write_text(tables.markdown(measured, scoring), encoding="utf-8")
         except OSError as error:
             raise UserError(f"can't write {markdown}: {error.strerror or error}") from error
         typer.echo(f"all tables are in {markdown}", err=True)
     if json:
-        print_json(tables.document(measured, troubles))
+        print_json(tables.document(measured))
     elif not markdown:
-        typer.echo("\n".join(tables.lines(measured, scoring, troubles)))
+        typer.echo("\n".join(tables.lines(measured, scoring)))
 
 
 def sides(size: str, longest: int) -> tuple[int, int] | None:

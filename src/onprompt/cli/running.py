@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 RunFile = Annotated[Path, typer.Argument(help="The file of a run.")]
 Generation = Annotated[int, typer.Option(help="Which generation, by its number; by itself the one that ran last.")]
 EVERY = 0.2  # seconds between two looks at the progress
+WIDE = 160  # characters of a message that are shown
 
 
 @app.command()
@@ -168,9 +169,16 @@ def result_lines(summary: Summary) -> Iterator[str]:
     money = f", {summary.cost:.4f} US dollars" if summary.cost else ""
     tokens = f", {summary.tokens:,} tokens{money}" if summary.tokens else ""
     yield f"{summary.done:,} verdicts{old}, {summary.faults.total():,} errors{tokens}: {summary.path}"
-    yield from (f"  {number:,} × {kind}" for kind, number in summary.faults.most_common())
+    for kind, number in summary.faults.most_common():
+        yield f"  {number:,} × {kind}, such as: {shortened(summary.examples[kind])}"
     if summary.stopped:
         yield f"  {summary.stopped}; run again to go on"
+
+
+def shortened(message: str) -> str:
+    """A message on one line."""
+    line = " ".join(message.split())
+    return line if len(line) <= WIDE else f"{line[: WIDE - 1]}…"
 
 
 def overview_lines(found: Overview) -> Iterator[str]:

@@ -15,7 +15,8 @@ SUFFIX = ".png"  # the original takes no other file, nor .PNG
 def load(data: str) -> Table:
     """The images of a folder and of those below it."""
     root = Path(data)
-    count = sum(1 for path in walk(root) if path.endswith(SUFFIX))
+    images = [path.endswith(SUFFIX) for path in walk(root) if not path.endswith("/")]
+    count, others = sum(images), len(images) - sum(images)
     if not count:
         raise UserError(f"no {SUFFIX} files in {root}: the original counts no others")
 
@@ -26,4 +27,5 @@ def load(data: str) -> Table:
             elif path.endswith(SUFFIX):
                 yield Record(path, {"id": path, "image": str(root / path)})
 
-    return Table("illusionbench", ("image",), records, count=count, fixed={"image": "the files"})
+    left_out = f" ({others:,} that are no {SUFFIX} left out, as by the original)" if others else ""
+    return Table(f"illusionbench{left_out}", ("image",), records, count=count, fixed={"image": "the files"})

@@ -3,35 +3,55 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from typing import Any
 
 from onprompt.errors import UserError
 from onprompt.findings import generation_of, identity
-from onprompt.illusion.gold import Gold, troubles
+from onprompt.illusion.gold import SUFFIX, Gold, counts, files, troubles
 from onprompt.illusion.protocol import Split, split
-from onprompt.illusion.results import QUESTIONS, Record
+from onprompt.illusion.results import QUESTIONS, Record, Results, measure
 from onprompt.ledger import Ledger, told
 
 ROWS = """
 SELECT s.id, s.given, c.kind, c.found, c.outcome FROM samples s
-LEFT JOIN checks c ON c.sample = s.number AND c.generation = ?
-WHERE s.gone = 0 ORDER BY s.number, c.number
+LEFT JOIN checks c ON c.sample = s.number AND c.generation = :generation
+LEFT JOIN errors e ON e.sample = s.number AND e.generation = :generation
+WHERE s.gone = 0 AND (c.kind IS NOT NULL OR e.kind IS NOT NULL) ORDER BY s.number, c.number
+"""
+DONE = """
+SELECT count(*) FROM samples s WHERE s.gone = 0 AND (
+    EXISTS (SELECT 1 FROM verdicts v WHERE v.sample = s.number AND v.generation = ?)
+    OR EXISTS (SELECT 1 FROM errors e WHERE e.sample = s.number AND e.generation = ?))
 """
 
 
-def split_of(ledger: Ledger, generation: int = 0) -> tuple[int, Split]:
-    """The generation that is wanted, and the split that it asked about."""
+def results_of(ledger: Ledger, generation: int = 0) -> Results:
+    """What the answers of a run come to."""
+    number, about = about_of(ledger, generation)
+    part = split(about["split"])
+    found = records(ledger, number)
+    with told(ledger.path):
+        (samples,) = ledger.base.execute("SELECT count(*) FROM samples WHERE gone = 0").fetchone()
+        (done,) = ledger.base.execute(DONE, (number, number)).fetchone()
+    of = {"model": about["model"], "size": about["size"], "generation": number, "not_asked_yet": samples - done}
+    return replace(measure(found, part), about=of, troubles=path_troubles(ledger, part))
+
+
+def about_of(ledger: Ledger, generation: int = 0) -> tuple[int, dict[str, Any]]:
+    """The generation that is wanted, and what it is."""
     number = generation_of(ledger, generation)
     about = identity(ledger, number)
     if about["rubric"] != "illusion":
         raise UserError(f"{ledger.path}, generation {number}, is a run of {about['rubric']}, not of IllusionBench")
-    return number, split(about["split"])
+    return number, about
 
 
 def records(ledger: Ledger, generation: int) -> list[Record]:
-    """Every question with its answer; None for one that got none."""
+    """Every question that was asked with its answer; None where none could be had."""
     found = []
     with told(ledger.path):
-        for name, given, kind, said, outcome in ledger.base.execute(ROWS, (generation,)):
+        for name, given, kind, said, outcome in ledger.base.execute(ROWS, {"generation": generation}):
             item = json.loads(given)
             if "gold" not in item:
                 continue  # a row that could not be read, which the run counts
@@ -45,5 +65,10 @@ def records(ledger: Ledger, generation: int) -> list[Record]:
 def path_troubles(ledger: Ledger, split: Split) -> list[str]:
     """What stands between the paths of the images and a fair score."""
     with told(ledger.path):
-        given = [json.loads(row[0]) for row in ledger.base.execute("SELECT given FROM samples WHERE gone = 0")]
-    return troubles([item["image"] for item in given if item.get("labels") == "path"], split)
+        rows = ledger.base.execute("SELECT id, given FROM samples WHERE gone = 0").fetchall()
+    items = [(name, json.loads(given)) for name, given in rows]
+    # Of a row that could not be read only the id is left, which is the path below the folder.
+    paths = [item.get("image", name) for name, item in items if item.get("labels") != "columns"]
+    images = [path for path in paths if counts(path)]
+    others = f"{files(len(paths) - len(images))} no {SUFFIX}: the original would not count them; here they do"
+    return [*([others] if len(images) < len(paths) else []), *troubles(images, split)]

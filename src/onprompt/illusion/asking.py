@@ -30,7 +30,6 @@ class Asking:
     split: str
     settings: Settings
     size: tuple[int, int] | None = None  # to which images are resized, as the original does; None: sent as they are
-    bound_by = "server"
 
     def __reduce__(self) -> tuple[type[Asking], tuple[str, Settings, tuple[int, int] | None]]:
         return Asking, (self.split, self.settings, self.size)  # an asker stays where it was made
@@ -42,6 +41,11 @@ class Asking:
     @property
     def slots(self) -> int:
         return self.asker.slots
+
+    @property
+    def bound_by(self) -> str:
+        """A model in the process that answers in batches, or a server that is asked."""
+        return "model" if hasattr(self.asker.backend.backend, "slots") else "server"
 
     @property
     def identity(self) -> Mapping[str, Any]:

@@ -51,9 +51,10 @@ def plans(split: Split, per_class: int) -> list[Plan]:
     for place, shape in enumerate(shapes):
         # A cue conflict's texture is that of another shape.
         scenes = shapes[place + 1 :] + shapes[:place] if split.name == "old_sin" else SCENES
+        begin = 0 if split.name == "old_sin" else place  # so that a few of each class show all scenes
         for number in range(per_class):
             kind = kinds(shape)[number % len(kinds(shape))]
-            scene, strength = scenes[number % len(scenes)], list(STRENGTHS)[(number + place) % len(STRENGTHS)]
+            scene, strength = scenes[(number + begin) % len(scenes)], list(STRENGTHS)[(number + place) % len(STRENGTHS)]
             found.append(Plan(file_name(split, shape, kind, scene, strength, number + 1), shape, kind, scene, strength))
     return found
 

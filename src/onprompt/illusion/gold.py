@@ -131,7 +131,9 @@ def scene_troubles(scenes: Counter[str], split: Split) -> Iterator[str]:
             yield f"{field} {files(count)} is {scene}: the option is spelt {meant}, so a correct answer scores 0"
     if none.total():
         what = "no texture once its last character is cut" if split.name == "old_sin" else "no scene"
-        yield f"{field} {files(none.total())} is {what}: {shown([scene for scene in none if none[scene]])}"
+        yield f"{field} {files(none.total())} is {what}: {shown([scene or 'nothing' for scene in none if none[scene]])}"
+    if scenes[""]:
+        yield f"{field} {files(scenes[''])} is empty, and what is empty is in every answer: each counts for the scene"
 
 
 def class_troubles(paths: Iterable[str], split: Split) -> Iterator[str]:

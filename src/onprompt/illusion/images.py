@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
 from onprompt import datasets
 from onprompt.datasets import BadRow, Dataset, Row
@@ -26,7 +25,7 @@ def opened(data: str, split: Split, columns: Mapping[str, str]) -> Dataset:
 def labelled(row: Row, split: Split) -> Row | BadRow:
     """A row with its shape and its scene; a bad row where they can't be told."""
     try:
-        rule, meant = labels(row.item, split)
+        rule, meant = labels(row, split)
         labels_from = "columns" if row.item.get("shape") else "path"
     except UserError as error:
         return BadRow(row.id, row.line, str(error))
@@ -35,8 +34,9 @@ def labelled(row: Row, split: Split) -> Row | BadRow:
     return replace(row, item=item, category=meant.shape)
 
 
-def labels(item: Mapping[str, Any], split: Split) -> tuple[Gold, Gold]:
+def labels(row: Row, split: Split) -> tuple[Gold, Gold]:
     """What the original's rule takes an image for, and what is meant."""
+    item = row.item
     given = [name for name in ("shape", "scene") if item.get(name)]
     if len(given) == 2:
         rule = Gold(item["shape"], item["scene"], item.get("difficulty") or "")
@@ -44,10 +44,11 @@ def labels(item: Mapping[str, Any], split: Split) -> tuple[Gold, Gold]:
         return rule, rule._replace(shape=shape or rule.shape, scene=scene or rule.scene)
     if given:
         raise UserError(f"there is a {given[0]}, but not both shape and scene")
-    if not isinstance(item["image"], str):
-        raise UserError("a picture without a path needs the columns shape and scene")
-    rule = gold(item["image"], split)
+    path = item["image"] if isinstance(item["image"], str) else row.id  # of a hub's picture the id may be the path
+    if "/" not in path:
+        raise UserError("a picture without folders in its path, or in its id, needs the columns shape and scene")
+    rule = gold(path, split)
     try:
-        return rule, named(item["image"], split)
+        return rule, named(path, split)
     except UserError:  # a folder or a field that is no option: `strict` leaves it out
         return rule, rule

@@ -28,7 +28,6 @@ OLD = (
     *("airplane", "bear", "bicycle", "bird", "boat", "bottle", "car", "cat"),
     *("chair", "clock", "dog", "elephant", "keyboard", "knife", "oven", "truck"),
 )
-IN_CONTEXT: Mapping[str, tuple[str, ...]] = {"IN": tuple(each for each in IN if each != "Paper_clip")}
 # Other spellings of an option, no other words for it: a plane may be meant as Airplane, but that would be a guess.
 ALSO: Mapping[str, tuple[str, ...]] = {
     "Airplane": ("aeroplane", "air plane"),

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from onprompt.illusion.gold import Gold
 from onprompt.illusion.protocol import COMPLEX, SIMPLE, Split, option
-from onprompt.illusion.scoring import SCORINGS, Outcome, multi_word, reasons
+from onprompt.illusion.scoring import SCORINGS, Outcome, multi_word, reasons, strict
 from onprompt.report.wilson import wilson
 
 QUESTIONS = ("shape", "scene")
-GROUPINGS = ("class", "scene", "kind", "difficulty")
+GROUPINGS = ("class", "scene", "kind", "difficulty", "strength")
 AMBIGUOUS, NONE = "ambiguous", "none"  # what strict may read instead of an option
 
 
@@ -86,6 +86,8 @@ class Results:
     differences: Sequence[Difference]
     unanswered: Mapping[str, int]  # by question: no answer that can be read, so left out of everything
     unnamed: int  # answers about what is no option, so left out of `strict`
+    about: Mapping[str, Any] = field(default_factory=dict)  # model, size, generation, and how many are not asked yet
+    troubles: Sequence[str] = ()  # what stands between the paths and a fair score
 
     def tally(self, scoring: str, question: str, grouping: str = "", group: str = "") -> Tally:
         """The counts of a cell."""
@@ -137,11 +139,10 @@ def measure(records: Iterable[Record], split: Split) -> Results:
 def scored(record: Record, split: Split) -> dict[str, Outcome]:
     """What each scoring makes of an answer; `strict` goes by what is meant, and is left out where that is no option."""
     answer, gold, meant = record.answer or "", record.gold, record.meant or record.gold
-    outcomes = {name: score(answer, gold.shape, gold.scene, split) for name, score in SCORINGS.items()}
+    by_rule = {name: score for name, score in SCORINGS.items() if score is not strict}
+    outcomes = {name: score(answer, gold.shape, gold.scene, split) for name, score in by_rule.items()}
     if option(meant.shape, split) and option(meant.scene, split):
-        outcomes["strict"] = SCORINGS["strict"](answer, meant.shape, meant.scene, split)
-    else:
-        del outcomes["strict"]
+        outcomes["strict"] = strict(answer, meant.shape, meant.scene, split)
     return outcomes
 
 
@@ -159,7 +160,7 @@ def membership(gold: Gold, split: Split) -> dict[str, str]:
     """The groups that an image belongs to; none where its path doesn't say."""
     shape, scene = option(gold.shape, split) or gold.shape, option(gold.scene, split) or gold.scene
     kind = "simple" if scene in SIMPLE else "complex" if scene in COMPLEX else ""
-    groups = zip(GROUPINGS, (shape, scene, kind, gold.difficulty), strict=True)
+    groups = zip(GROUPINGS, (shape, scene, kind, gold.difficulty.capitalize(), gold.strength), strict=True)
     return {grouping: group for grouping, group in groups if group}
 
 

@@ -17,10 +17,12 @@ TITLES = {
     "scene": "By scene",
     "kind": "Simple and complex scenes",
     "difficulty": "Easy and hard images",
+    "strength": "By the strength of the shape",
 }
 FEW, MANY = 10, 100  # differing answers shown in the terminal and in Markdown; JSON has all
 OTHERS = 6  # wrong choices shown of a label; JSON has all
 WIDE = 60  # characters of an answer that are shown
+GROUPED = ("shape recall", "scene recall", "rest, shape question", "rest, scene question")
 
 
 class Table(NamedTuple):
@@ -38,7 +40,7 @@ def tables(results: Results, scoring: str, shown: int) -> Iterator[Table]:
     for grouping in GROUPINGS:
         if groups := results.groups(grouping):
             rows = [[group, *group_cells(results, scoring, grouping, group)] for group in groups]
-            yield Table(f"{TITLES[grouping]} ({scoring})", (grouping, "images", "shape recall", "scene recall"), rows)
+            yield Table(f"{TITLES[grouping]} ({scoring})", (grouping, "images", *GROUPED), rows)
     for question in QUESTIONS:
         if rows := list(confusion_rows(results, question)):
             yield Table(f"What was chosen, {question} question (strict)", (question, "right", "instead"), rows)
@@ -63,16 +65,20 @@ def counts(results: Results, scoring: str) -> Table:
     rows = []
     for question in QUESTIONS:
         tally = results.tally(scoring, question)
+        shares = [tally.shape, tally.scene, tally.rest, *([tally.ambiguous] if scoring == "strict" else [])]
+        words = [f"{count}, {rate_words(Rate(count, tally.of))}" for count in shares]
         several = rate_words(results.multi_word[question])
-        numbers = (tally.shape, tally.scene, tally.rest, tally.of, results.unanswered[question])
-        rows.append([question, *map(str, numbers), several])
-    head = ("question", "shape", "scene", "rest", "answers", "no answer", "more than one word")
+        rows.append([question, str(tally.of), *words, str(results.unanswered[question]), several])
+    ambiguous = ["of it ambiguous"] if scoring == "strict" else []
+    head = ("question", "answers", "shape", "scene", "rest", *ambiguous, "no answer", "more than one word")
     return Table(f"Counts ({scoring})", head, rows)
 
 
 def group_cells(results: Results, scoring: str, grouping: str, group: str) -> list[str]:
-    """How many images a group has, and its two recalls."""
+    """How many images a group has, its two recalls, and what counts for neither."""
     rates = [results.recall(scoring, question, grouping, group) for question in QUESTIONS]
+    tallies = [results.tally(scoring, question, grouping, group) for question in QUESTIONS]
+    rates += [Rate(tally.rest, tally.of) for tally in tallies]
     return [str(max(rate.of for rate in rates)), *map(rate_words, rates)]
 
 
@@ -110,23 +116,34 @@ def short(answer: str) -> str:
 def heading(results: Results) -> str:
     """What was run."""
     paper = f" (the paper's {results.split.paper})" if results.split.paper else ""
-    return f"IllusionBench {results.split.name}{paper}: {results.images} images"
+    by = f" by {results.about['model']}" if results.about else ""
+    return f"IllusionBench {results.split.name}{paper}{by}: {number(results.images, 'image')}"
 
 
-def notes(results: Results, troubles: Sequence[str] = ()) -> Iterator[str]:
-    """What was left out, and what is wrong with the files."""
-    yield from troubles
-    missing = sum(results.unanswered.values())
-    if missing:
-        yield f"{missing} questions have no answer that can be read: they are left out"
+def notes(results: Results) -> Iterator[str]:
+    """How images were sent, what was left out, and what is wrong with the files."""
+    about = results.about
+    if about:
+        size = about["size"]
+        yield f"images resized to {size[0]} × {size[1]}" if size else "images sent as they are"
+        if waiting := about["not_asked_yet"]:
+            yield f"{number(waiting, 'image')} not asked about yet: run again to go on"
+    yield from results.troubles
+    if missing := sum(results.unanswered.values()):
+        yield f"{number(missing, 'question')} without an answer that can be read: left out"
     if results.unnamed:
-        yield f"{results.unnamed} answers are about a shape or scene that is no option: strict leaves them out"
+        yield f"{number(results.unnamed, 'answer')} about a shape or scene that is no option: strict leaves them out"
 
 
-def lines(results: Results, scoring: str = "original", troubles: Sequence[str] = ()) -> Iterator[str]:
+def number(count: int, noun: str) -> str:
+    """`1 image`, `1,200 images`."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
+def lines(results: Results, scoring: str = "original") -> Iterator[str]:
     """The results for the terminal."""
     yield heading(results)
-    yield from notes(results, troubles)
+    yield from notes(results)
     for table in tables(results, scoring, FEW):
         yield ""
         yield table.title
@@ -136,9 +153,9 @@ def lines(results: Results, scoring: str = "original", troubles: Sequence[str] =
             yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-def markdown(results: Results, scoring: str = "original", troubles: Sequence[str] = ()) -> str:
+def markdown(results: Results, scoring: str = "original") -> str:
     """The results as Markdown."""
-    told = [f"# {heading(results)}", *map(escaped, notes(results, troubles))]
+    told = [f"# {heading(results)}", *map(escaped, notes(results))]
     for table in tables(results, scoring, MANY):
         rows = [table.head, ["---"] * len(table.head), *table.rows]
         told.append(f"## {table.title}")
@@ -151,16 +168,17 @@ def escaped(cell: str) -> str:
     return re.sub(r"([\\|`*_<>\[\]])", r"\\\1", cell)
 
 
-def document(results: Results, troubles: Sequence[str] = ()) -> dict[str, Any]:
+def document(results: Results) -> dict[str, Any]:
     """The results as JSON, with every differing answer."""
     return {
         "format": FORMAT,
         "split": results.split.name,
         "paper": results.split.paper,
+        **results.about,
         "images": results.images,
         "unanswered": dict(results.unanswered),
         "no_option": results.unnamed,
-        "troubles": list(troubles),
+        "troubles": list(results.troubles),
         "multi_word": {question: rate_entry(rate) for question, rate in results.multi_word.items()},
         "scorings": {scoring: scoring_entry(results, scoring) for scoring in SCORINGS},
         "confusion": {question: confusion_entry(results, question) for question in QUESTIONS},
