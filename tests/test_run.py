@@ -74,6 +74,7 @@ def test_a_second_run_does_nothing(tmp_path: Path) -> None:
 
 def test_only_what_is_new_or_changed_is_done(tmp_path: Path) -> None:
     judged(tmp_path, table(tmp_path, 10))
+    (tmp_path / "cat.png").unlink()
     data = table(tmp_path, 15)
     text = data.read_text().replace("3,cat.png,3 cats of 3", "3,cat.png,4 cats of 3")
     data.write_text(text)
