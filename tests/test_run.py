@@ -102,7 +102,7 @@ def test_a_bad_row_and_an_unreadable_answer_cost_no_other(tmp_path: Path) -> Non
     (tmp_path / "said.jsonl").write_text((tmp_path / "said.jsonl").read_text() + '{"text": "no idea"}\n')
     summary = judged(tmp_path, data)
     assert summary.done == 5
-    assert summary.faults == {"ImageError": 1, "bad_row": 1, "no_score": 1}
+    assert summary.faults == {"ImageError: missing": 1, "bad_row": 1, "no_score": 1}
     with Ledger(tmp_path / "run.sqlite") as ledger:
         rows = {row["id"]: row["error"] for row in findings.rows(ledger, 1, flagged=True)}
         text = ledger.base.execute("SELECT text FROM errors WHERE kind = 'no_score'").fetchone()
@@ -112,7 +112,7 @@ def test_a_bad_row_and_an_unreadable_answer_cost_no_other(tmp_path: Path) -> Non
 
 def test_what_failed_is_tried_again(tmp_path: Path) -> None:
     data = table(tmp_path, 3, bad=["x,late.png,1 cats"])
-    assert judged(tmp_path, data).faults == {"ImageError": 1}
+    assert judged(tmp_path, data).faults == {"ImageError: missing": 1}
     Image.fromarray(np.full((8, 8, 3), 9, np.uint8)).save(tmp_path / "late.png")
     summary = judged(tmp_path, data)
     assert (summary.done, summary.before, summary.faults.total()) == (1, 3, 0)
@@ -124,7 +124,7 @@ def test_what_can_not_be_found_for_a_while_keeps_its_verdict(tmp_path: Path) -> 
     data = table(tmp_path, 5)
     judged(tmp_path, data)
     (tmp_path / "cat.png").rename(tmp_path / "away.png")
-    assert judged(tmp_path, data).faults == {"ImageError": 5}
+    assert judged(tmp_path, data).faults == {"ImageError: missing": 5}
     assert len(scores(tmp_path)) == 5
     (tmp_path / "away.png").rename(tmp_path / "cat.png")
     assert judged(tmp_path, data).before == 5

@@ -32,7 +32,11 @@ class UserError(OnpromptError):
 
 
 class ImageError(UserError):
-    """The picture can't be read or is out of bounds."""
+    """The picture can't be read or is out of bounds: `kind` says in a word or two why."""
+
+    def __init__(self, message: str, kind: str = "unreadable") -> None:
+        super().__init__(message)
+        self.kind = kind
 
 
 class PromptError(UserError):

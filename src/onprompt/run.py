@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Protocol
 from onprompt import api, plugins, types
 from onprompt.asking.asker import Asker
 from onprompt.datasets import BadRow, Dataset, Row
-from onprompt.errors import OnpromptError, UnreadableAnswer
+from onprompt.errors import ImageError, OnpromptError, ServerTrouble, UnreadableAnswer
 from onprompt.ledger import Entry, Fault, Kept, Ledger
 from onprompt.report.document import document
 from onprompt.settings import PRIVATE, Settings
@@ -314,4 +314,5 @@ def fault_of(error: OnpromptError) -> Fault:
     """Why a sample has no verdict."""
     if isinstance(error, UnreadableAnswer):
         return Fault(error.kind, str(error), error.text, *error.spent)
-    return Fault(type(error).__name__, str(error))
+    kind = f": {error.kind}" if isinstance(error, ImageError | ServerTrouble) else ""
+    return Fault(f"{type(error).__name__}{kind}", str(error))

@@ -136,7 +136,7 @@ def test_a_broken_image_costs_no_other(tmp_path: Path) -> None:
     broken = next((tmp_path / "pics").rglob("animal-*.png"))
     broken.write_bytes(b"nothing")
     summary = ran(tmp_path, tmp_path / "pics", said(tmp_path, {"text": "Music"}), split="icon")
-    assert (summary.done, dict(summary.faults)) == (5, {"ImageError": 1})
+    assert (summary.done, dict(summary.faults)) == (5, {"ImageError: no picture": 1})
     assert measured(tmp_path).unanswered == {"shape": 1, "scene": 1}
 
 

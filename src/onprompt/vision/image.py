@@ -50,7 +50,7 @@ def stretched(source: Source, settings: Settings, size: tuple[int, int]) -> Pict
     try:
         made = image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
     except Exception as error:  # as below
-        raise ImageError(f"{name} can't be read to its end: {error or type(error).__name__}") from error
+        raise ImageError(f"{name} can't be read to its end: {error or type(error).__name__}", "damaged") from error
     return replace(name_picture(made, settings), name=name)
 
 
@@ -62,7 +62,7 @@ def decoded(given: bytes | Image.Image, name: str, settings: Settings, frame: in
     except ImageError:
         raise
     except Exception as error:  # decoders raise whatever they like on damaged files
-        raise ImageError(f"{name} can't be read to its end: {error or type(error).__name__}") from error
+        raise ImageError(f"{name} can't be read to its end: {error or type(error).__name__}", "damaged") from error
 
 
 def encoded(shown: Shown) -> bytes:
@@ -94,17 +94,17 @@ def check_size(image: Image.Image, name: str, settings: Settings) -> None:
     megapixels = width * height / 1e6
     if megapixels > settings.max_megapixels:
         limit = f"the limit is {settings.max_megapixels:g} (setting max_megapixels)"
-        raise ImageError(f"{name} is {width} × {height}, {megapixels:.3g} megapixels; {limit}")
+        raise ImageError(f"{name} is {width} × {height}, {megapixels:.3g} megapixels; {limit}", "too large")
     if min(width, height) < 2:
-        raise ImageError(f"{name} is {width} × {height}: too small to show anything")
+        raise ImageError(f"{name} is {width} × {height}: too small to show anything", "too small")
 
 
 def taken(source: Source, name: str) -> tuple[bytes, bytes | Image.Image]:
     """The bytes that identify a picture, and what it is decoded from."""
     if isinstance(source, str) and source.startswith(("http://", "https://")):
-        raise ImageError(f"{name} is an address: fetch it first, pictures are read from files")
+        raise ImageError(f"{name} is an address: fetch it first, pictures are read from files", "an address")
     if not name:
-        raise ImageError("no picture was named")
+        raise ImageError("no picture was named", "no name")
     try:
         if isinstance(source, np.ndarray):
             source = Image.fromarray(source)
@@ -114,9 +114,10 @@ def taken(source: Source, name: str) -> tuple[bytes, bytes | Image.Image]:
             return f"{source.mode} {source.size}".encode() + source.tobytes(), source.copy()
         data = source if isinstance(source, bytes) else contents(source)
     except Exception as error:
-        raise ImageError(f"{name} can't be opened: {getattr(error, 'strerror', None) or error}") from error
+        kind = "missing" if isinstance(error, FileNotFoundError) else "not opened"
+        raise ImageError(f"{name} can't be opened: {getattr(error, 'strerror', None) or error}", kind) from error
     if not data:
-        raise ImageError(f"{name} is empty (0 bytes)")
+        raise ImageError(f"{name} is empty (0 bytes)", "empty")
     return data, data
 
 
@@ -134,18 +135,20 @@ def opened(given: bytes | Image.Image, name: str) -> Image.Image:
     try:
         return Image.open(io.BytesIO(given), formats=FORMATS)
     except UnidentifiedImageError as error:
-        raise ImageError(f"{name} is not a picture in a format that can be read ({', '.join(FORMATS)})") from error
+        raise ImageError(
+            f"{name} is not a picture in a format that can be read ({', '.join(FORMATS)})", "no picture"
+        ) from error
     except Image.DecompressionBombError as error:
-        raise ImageError(f"{name} is far too large to open safely: {error}") from error
+        raise ImageError(f"{name} is far too large to open safely: {error}", "too large") from error
     except Exception as error:
-        raise ImageError(f"{name} can't be opened: {getattr(error, 'strerror', None) or error}") from error
+        raise ImageError(f"{name} can't be opened: {getattr(error, 'strerror', None) or error}", "damaged") from error
 
 
 def choose_frame(image: Image.Image, frame: int, name: str) -> tuple[str, ...]:
     """Go to one frame of an animation; say so in the notes."""
     frames = getattr(image, "n_frames", 1)
     if not 0 <= frame < frames:
-        raise ImageError(f"{name} has no frame {frame}; it has {frames}, numbered from 0")
+        raise ImageError(f"{name} has no frame {frame}; it has {frames}, numbered from 0", "no such frame")
     if frames == 1:
         return ()
     image.seek(frame)
