@@ -22,7 +22,7 @@ MAY = {
     "rubrics": {"errors", "reading", "types"},
     "probe": {"api", "asking", "errors", "plugins", "report", "settings", "types"},
     "store": {"errors", "types"},
-    "engines": {"errors", "settings", "types"},
+    "engines": {"errors", "settings", "types", "vision"},
     "datasets": {"errors", "plugins", "types"},
     "ledger": {"errors"},
     "adapters": {"api", "errors", "settings", "types", "vision"},

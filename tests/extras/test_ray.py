@@ -2,64 +2,259 @@
 
 from __future__ import annotations
 
+import json
 import os
+import random
 import signal
+import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 pytest.importorskip("ray")
-from onprompt import findings
-from onprompt.asking.asker import close_all
-from onprompt.ledger import Ledger
-from tests.test_run import PROGRAM, judged, scores, table
+from tests.test_run import PROGRAM, judged, scores, table, verdicts
 
 ON_RAY = PROGRAM.replace('Work("verify", settings))', 'Work("verify", settings), "ray")')
+# A work of numbers: of them 7 kills its process, 8 becomes what can't be sent back, and a lock can't be sent there.
+NUMBERS = """
+import json, os, sys, threading, time
+from onprompt.engines.ray import Ray
+from onprompt.errors import UserError
+from onprompt.settings import Settings
+
+class Numbers:
+    def __init__(self, slots, bound_by):
+        self.slots, self.bound_by = slots, bound_by
+    def begin(self):
+        pass
+    def stop(self):
+        pass
+    def __call__(self, task):
+        if task == 7:
+            os._exit(1)
+        start = time.time()
+        time.sleep(0.1 if task < 1000 else 60)
+        return threading.Lock() if task == 8 else [task, os.getpid(), start, time.time()]
+    def lost(self, task, why):
+        return [task if isinstance(task, int) else -1, why]
+
+class Elsewhere(Numbers):
+    def __reduce__(self):
+        return __import__, ("what_is_only_here",)
+
+def told(tasks, slots=2, bound_by="cores", budget=None, kind=Numbers, patience=30):
+    try:
+        for made in Ray(Settings(budget=budget), patience).run(kind(slots, bound_by), tasks):
+            print(json.dumps(made), flush=True)
+    except UserError as error:
+        print(json.dumps(str(error)), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[subprocess.Popen[bytes]]:
+    """A cluster of two cores, in a folder of its own whose name is short enough for sockets."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_TMPDIR", folder)
+        patch.delenv("RAY_ADDRESS", raising=False)
+        ray = Path(sys.executable).with_name("ray")
+        options = (
+            "--head",
+            "--port=0",
+            "--num-cpus=2",
+            "--include-dashboard=false",
+            "--disable-usage-stats",
+            "--block",
+        )
+        process = subprocess.Popen(
+            [ray, "start", *options], cwd="/", stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT
+        )
+        try:
+            wait_for(Path(folder, "ray", "ray_current_cluster").exists)
+            yield process
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
+
+
+def wait_for(what: Callable[[], Any], seconds: float = 60) -> Any:
+    """What there is, as soon as there is something."""
+    deadline = time.monotonic() + seconds
+    while not (found := what()):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return found
+
+
+def numbers(call: str) -> list[Any]:
+    """What became of numbers on Ray, in a process of their own."""
+    command = [sys.executable, "-W", "error", "-c", f"{NUMBERS}\ntold({call})"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert (result.returncode, result.stderr) == (0, "")
+    return [json.loads(line) for line in result.stdout.splitlines()]
 
 
 def started(folder: Path) -> subprocess.Popen[bytes]:
     """A run on Ray in a process of its own."""
-    return subprocess.Popen([sys.executable, "-W", "ignore", "-c", ON_RAY, str(folder)], start_new_session=True)
+    return subprocess.Popen([sys.executable, "-c", ON_RAY, str(folder)])
 
 
-def done(folder: Path) -> int:
-    """How many verdicts there are."""
-    if not (folder / "run.sqlite").exists():
-        return 0
-    with Ledger(folder / "run.sqlite") as ledger:
-        return findings.overview(ledger, 1).verdicts
+def workers(process: subprocess.Popen[bytes]) -> list[int]:
+    """The actors of a cluster that are at work."""
+    below, found = [process.pid], []
+    while below:
+        children = subprocess.run(["pgrep", "-P", str(below.pop())], capture_output=True, text=True).stdout.split()
+        below += map(int, children)
+        found += [int(each) for each in children if named(each).startswith("ray::Hand.do")]
+    return found
 
 
-def test_ray_gives_the_same_verdicts_as_threads(tmp_path: Path) -> None:
+def more_than(wanted: int, path: Path) -> bool:
+    return verdicts(path) > wanted
+
+
+def named(process: str) -> str:
+    try:
+        return Path("/proc", process, "cmdline").read_text()
+    except OSError:
+        return ""
+
+
+def whole(path: Path) -> None:
+    base = sqlite3.connect(path)
+    assert base.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    base.close()
+
+
+def test_a_cluster_of_our_own_gives_the_same_verdicts_as_threads(tmp_path: Path) -> None:
     for name in ("threads", "ray"):
         (tmp_path / name).mkdir()
-    judged(tmp_path / "threads", table(tmp_path / "threads", 60))
-    table(tmp_path / "ray", 60)
-    process = started(tmp_path / "ray")
-    assert process.wait(timeout=120) == 0
+        table(tmp_path / name, 60)
+    judged(tmp_path / "threads", tmp_path / "threads" / "data.csv")
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", ON_RAY, str(tmp_path / "ray")],
+        env=os.environ | {"RAY_ADDRESS": "local"},
+        capture_output=True,
+        timeout=120,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert scores(tmp_path / "ray") == scores(tmp_path / "threads")
-    close_all()
 
 
-def test_workers_and_drivers_may_die(tmp_path: Path) -> None:
-    table(tmp_path, 3000)
+def test_killed_at_any_moment_it_goes_on_where_it_was(cluster: subprocess.Popen[bytes], tmp_path: Path) -> None:
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")  # noqa: T201 told where the test fails
+    chance, path = random.Random(seed), tmp_path / "run.sqlite"
+    table(tmp_path, 2000)
+    victims = ["driver", "worker"] * 20
+    chance.shuffle(victims)
     process = started(tmp_path)
-    deadline = time.monotonic() + 90
-    while done(tmp_path) < 200 and time.monotonic() < deadline:
-        time.sleep(0.2)
-    workers = subprocess.run(["pgrep", "-f", "ray::Hand"], capture_output=True, text=True).stdout.split()
-    assert workers
-    os.kill(int(workers[0]), signal.SIGKILL)
-    before = done(tmp_path)
-    while done(tmp_path) < before + 200 and time.monotonic() < deadline:
-        time.sleep(0.2)
-    assert done(tmp_path) > before
-    os.killpg(process.pid, signal.SIGKILL)  # and all that it started
-    process.wait()
-    again = started(tmp_path)
-    assert again.wait(timeout=150) == 0
-    assert scores(tmp_path) == {str(index): index % 10 % 5 for index in range(3000)}
-    close_all()
+    for wanted, victim in zip(sorted(chance.sample(range(1900), len(victims))), victims, strict=True):
+        wait_for(partial(more_than, wanted, path))
+        time.sleep(chance.uniform(0, 0.02))
+        assert process.poll() is None, "it must be hit before its end"
+        if victim == "worker":
+            os.kill(chance.choice(wait_for(lambda: workers(cluster))), signal.SIGKILL)
+        else:
+            process.kill()
+            process.wait()
+            process = started(tmp_path)
+        whole(path)
+    assert process.wait(timeout=60) == 0
+    whole(path)
+    (tmp_path / "calm").mkdir()
+    judged(tmp_path / "calm", table(tmp_path / "calm", 2000))
+    assert scores(tmp_path) == scores(tmp_path / "calm")
+    base = sqlite3.connect(path)
+    counts = [base.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in ("verdicts", "errors")]
+    base.close()
+    assert counts == [2000, 0]
+
+
+def test_what_kills_its_worker_or_can_not_be_sent_costs_no_other(cluster: subprocess.Popen[bytes]) -> None:
+    made = numbers("[*range(20), threading.Lock()]")
+    assert sorted(each[0] for each in made) == list(range(-1, 20))
+    lost = {each[0]: each[1] for each in made if isinstance(each[1], str)}
+    assert sorted(lost) == [-1, 7, 8]
+    assert "its worker died 4 times" in lost[7]
+    assert "pickle" in lost[-1]
+    assert "pickle" in lost[8]
+
+
+def test_all_actors_together_ask_a_server_no_more_than_they_may(cluster: subprocess.Popen[bytes]) -> None:
+    made = numbers("range(100, 130), slots=3, bound_by='server'")
+    assert len({process for _, process, *_ in made}) == 2
+    assert 2 <= max(sum(start <= moment < end for _, _, start, end in made) for _, _, moment, _ in made) <= 3
+
+
+def test_a_budget_is_kept_by_one(cluster: subprocess.Popen[bytes]) -> None:
+    made = numbers("range(100, 130), slots=3, bound_by='server', budget=1.0")
+    assert len({process for _, process, *_ in made}) == 1
+    (error,) = numbers("[7, 100], slots=1, bound_by='server', budget=1.0")
+    assert "the one that kept to the budget died; run again" in error
+
+
+def test_cores_that_others_hold(cluster: subprocess.Popen[bytes]) -> None:
+    hold = "import ray, time; ray.init(log_to_driver=False, logging_level=50)\n"
+    hold += "class Other:\n    def up(self):\n        return 1\n"
+    hold += (
+        "other = ray.remote(num_cpus={})(Other).remote(); print(ray.get(other.up.remote()), flush=True); time.sleep(99)"
+    )
+    for cores, patience, wanted in ((1, 30, 10), (2, 3, 1)):
+        other = subprocess.Popen([sys.executable, "-c", hold.format(cores)], stdout=subprocess.PIPE)
+        assert other.stdout
+        other.stdout.readline()
+        made = numbers(f"range(100, 110), patience={patience}")
+        other.kill()
+        other.communicate()
+        assert len(made) == wanted
+    assert made == ["no actor of Ray's started in 3 s: of the cluster's 2 CPUs 0 are free"]
+
+
+def test_actors_that_can_not_start(cluster: subprocess.Popen[bytes]) -> None:
+    (error,) = numbers("[1, 2, 3], kind=Elsewhere")
+    assert error == "Ray has no actor left: ModuleNotFoundError: No module named 'what_is_only_here'"
+
+
+def test_interrupted_it_ends_at_once(cluster: subprocess.Popen[bytes]) -> None:
+    command = [sys.executable, "-c", f"{NUMBERS}\ntold([1, 2000, 2000, 2000])"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    assert b"KeyboardInterrupt" in process.communicate(timeout=10)[1]
+    wait_for(lambda: not workers(cluster), 10)
+
+
+def test_a_cluster_that_is_not_there(tmp_path: Path) -> None:
+    table(tmp_path, 3)
+    command = [sys.executable, "-m", "onprompt", "run", str(tmp_path / "data.csv"), "--out", str(tmp_path / "r.sqlite")]
+    command += ["--engine", "ray", "--model", f"replay/{tmp_path / 'said.jsonl'}"]
+    place = {"ONPROMPT_ANSWERS": str(tmp_path / "answers.sqlite")}
+    for wrong in ({"RAY_ADDRESS": "127.0.0.1:1"}, {"RAY_ADDRESS": "local", "RAY_TMPDIR": "/proc"}):
+        result = subprocess.run(command, env=os.environ | place | wrong, capture_output=True, text=True, timeout=20)
+        assert result.returncode == 2
+        assert "Ray" in result.stderr
+        assert "Traceback" not in result.stderr
+
+
+def test_relative_paths_and_a_key_that_nobody_sees(
+    cluster: subprocess.Popen[bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table(tmp_path, 30, bad=["x,none.png,1 cats"])
+    monkeypatch.chdir(tmp_path)
+    command = [sys.executable, "-m", "onprompt", "run", "data.csv", "--out", "run.sqlite", "--engine", "ray"]
+    place = {"ONPROMPT_ANSWERS": "answers.sqlite", "ONPROMPT_API_KEY": "sk-a-secret-of-ours"}
+    result = subprocess.run([*command, "--model", "replay/said.jsonl"], env=os.environ | place, capture_output=True)
+    assert result.stdout.startswith(b"30 verdicts, 1 errors: run.sqlite"), result.stderr
+    assert len(scores(tmp_path)) == 30
+    logs = [path for path in Path(os.environ["RAY_TMPDIR"]).rglob("*") if path.is_file()]
+    assert len(logs) > 10
+    assert not [path for path in logs if b"a-secret-of-ours" in path.read_bytes()]
