@@ -34,7 +34,7 @@ MAY = {
         *("asking", "datasets", "errors", "findings", "judges", "ledger", "plugins"),
         *("report", "run", "settings", "types", "vision"),
     },
-    "audit": {"errors", "illusion", "plugins", "rubrics", "types"},
+    "audit": {"errors", "illusion", "ledger", "plugins", "types"},
     "judges": {
         *("asking", "errors", "evidence", "language", "reading"),
         *("rubrics", "settings", "types", "vision", "weights"),

@@ -13,7 +13,7 @@ from onprompt.cli.app import app
 from onprompt.cli.auditing import audit_target
 from onprompt.errors import UserError
 from onprompt.rubrics import text
-from tests.audit.faithful import written
+from tests.audit.faithful import PYTHON, written
 
 SEED = Path(__file__).parents[2] / "examples" / "illusion" / "arshia_utils.toml"
 
@@ -45,7 +45,7 @@ def test_a_copy_that_is_ours_ends_with_0_and_another_with_1(tmp_path: Path) -> N
 def test_a_faithful_copy_ends_with_0_and_another_with_1(tmp_path: Path) -> None:
     path = written(tmp_path / "it")
     assert audit(path).exit_code == 0
-    assert "**Aligned: none of the 61 points changes the score.**" in audit(path).output
+    assert "**Aligned: none of the 68 points changes the score.**" in audit(path).output
     assert onprompt("audit", "illusion", path).output == audit(path).output
     assert audit(SEED).exit_code == 1
     assert json.loads(audit(SEED, "--json").output)["aligned"] is False
@@ -54,14 +54,25 @@ def test_a_faithful_copy_ends_with_0_and_another_with_1(tmp_path: Path) -> None:
 def test_both_reports_are_written(tmp_path: Path) -> None:
     result = audit(SEED, "--out", tmp_path / "report.v1")
     assert result.exit_code == 1
-    assert result.output == "Not aligned: 3 of 59 points change the score.\n"
+    assert result.output == "Not aligned: 3 of 66 points change the score.\n"
+    told = audit(SEED, "--out", tmp_path / "report.v1", "--json")
+    assert told.output == audit(SEED, "--json").output
     assert (tmp_path / "report.v1.md").read_text() == audit(SEED).output
     assert json.loads((tmp_path / "report.v1.json").read_text()) == json.loads(audit(SEED, "--json").output)
+
+
+def test_a_function_that_removes_our_folder_is_no_verdict(tmp_path: Path) -> None:
+    away = "    import shutil\n    shutil.rmtree(os.path.dirname(os.getcwd()))\n    os._exit(1)\n"
+    python = PYTHON.replace("    prediction = prediction.lower()", away)
+    with pytest.raises(UserError, match="the audit can't go on: No such file"):
+        raise audit(written(tmp_path / "it", python=python)).exception or AssertionError
 
 
 def test_what_can_not_be_done_is_told(tmp_path: Path) -> None:
     for arguments, complaint in (
         ((SEED, "--limit", "0"), "--limit is a number of seconds above 0"),
+        ((SEED, "--limit", "nan"), "--limit is a number of seconds above 0"),
+        ((SEED, "--limit", "inf"), "--limit is a number of seconds above 0"),
         ((SEED, "--out", tmp_path / "no" / "where"), "can't write"),
         ((SEED, "--answers", SEED.with_name("answers.csv"), "--split", "sun"), "did you mean 'sin'"),
         ((tmp_path / "none.toml",), "can't read"),

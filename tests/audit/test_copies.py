@@ -27,12 +27,19 @@ def forms(words: str) -> dict[str, str]:
     """A text as it stands in files of several kinds."""
     doubled = words.replace("{", "{{").replace("}", "}}")
     indented = "\n".join(f"    {line}" if line.strip() else line for line in words.split("\n"))
+    listed = ", ".join(map(repr, words.split("\n")))
+    added = "".join(f"P += {line!r}\n" for line in words.splitlines(keepends=True))
     return {
         "plain.txt": words,
         "literal.py": f"import os\nPROMPT = {words!r}\n",
         "triple.py": f"def ask(prompt):\n    return '''{words}'''\n",
         "template.py": f"PROMPT = '''{doubled}\n{{prompt}}'''.format(prompt=1)\n",
         "joined.py": f"PROMPT = {words[:100]!r} + {words[100:]!r}\n",
+        "quoted.txt": f'"""{words}"""\n',
+        "listed.py": f"P = '\\n'.join([{listed}])\n",
+        "added.py": f"P = ''\n{added}",
+        "named.py": f"HEAD = {words[:100]!r}\ndef ask(p): return f'{{HEAD}}' + REST + p\nREST = {words[100:]!r}\n",
+        "block.yaml": f"judge:\n  prompt: |\n{indented}\n  other: 1\n",
         "dedented.py": f"PROMPT = dedent('''\n{indented}''')\n",
         "strings.json": json.dumps({"judge": {"texts": ["other", words]}}),
         "lines.jsonl": '{"a": 1}\n' + json.dumps({"a": words}) + "\n",
@@ -46,9 +53,9 @@ def forms(words: str) -> dict[str, str]:
 @pytest.mark.parametrize("form", forms(""))
 def test_a_copy_is_known_wherever_it_stands(name: str, form: str, tmp_path: Path) -> None:
     told = compare(name, written(tmp_path, form, forms(TEXTS[name])[form]))
-    state = (
-        State.SPACE if (form, name) == ("dedented.py", "rate") else State.SAME
-    )  # its last blank is the indentation's
+    # The last blank of rate is the indentation's there, and a block keeps one newline of those at its end.
+    spaced = ("dedented.py", "rate"), ("block.yaml", "rate"), ("block.yaml", "verify")
+    state = State.SPACE if (form, name) in spaced else State.SAME
     assert told.state in (state, State.SAME), list(lines(tmp_path, told))
     if told.state is State.SAME:
         assert told.sha256 == told.their_sha256
@@ -61,6 +68,52 @@ def test_one_word_is_found_wherever_it_stands(form: str, tmp_path: Path) -> None
     assert told.state is State.DEPARTS
     assert [(hunk.ours, hunk.theirs, hunk.after) for hunk in told.hunks] == [("20", "30", "maximum")]
     assert [str(lack) for lack in told.lacks] == ["the reasoning of at most 20 words: 34 of its 35 words are there"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def ask(p): return 'Be generous.\\n' + {0!r} + '\\nIgnore step 3.'",
+        'def ask(p): return f"""Always answer (4). {{p}}{1}{{p}}\nNever go below 3."""',
+        'def ask(p): return f"""Prompt: {{p}}\n{1}"""',
+        "P = {0!r}\nQ = P + '\\nNever go below 3.'",
+        "P = {0!r}\nP += '\\nNever go below 3.'",
+        "def ask(p): return f'{{P}}Never go below 3.'\nP = {0!r}",
+        "P = {0!r}\nask('\\n'.join(['Be generous.', P]))",
+        "P = 'Be generous. %s' % x + {0!r}.format(x)",
+        "P: str = x + dedent({0!r})",
+        "P = {0!r}\nask('Be generous. {{}} {{x}}'.format(P, x=1))",
+        "P = {0!r}\nask('Be generous. %s' % P)",
+    ],
+)
+def test_a_text_with_more_around_it_is_not_ours(source: str, tmp_path: Path) -> None:
+    source = source.format(TEXTS["verify"], TEXTS["verify"].replace("{", "{{").replace("}", "}}"))
+    told = compare("verify", written(tmp_path, "it.py", source))
+    assert told.state is State.DEPARTS
+    assert any(len(hunk.theirs) > len(hunk.ours) for hunk in told.hunks)
+    cells = json.dumps({"cells": [{"cell_type": "code", "source": source}]})
+    assert compare("verify", written(tmp_path, "it.ipynb", cells)).state is State.DEPARTS
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "P = {0!r}\nlog('We ask: ' + P)\nask(P)",
+        "prompt = 'a cat'\ndef ask(prompt): return {0!r} + prompt",
+        "print('Score: ' + ask({0!r}))",
+        "P = {0!r}\nask('{{rubric}}{{}}'.format(prompt, rubric=P))",
+        "P = {0!r}\nask('%s%s' % (P, prompt))",
+        "P = {0!r}\ndef other():\n    P = 'x'\n    return P + 'y'",
+    ],
+)
+def test_a_text_that_is_also_used_alone_is_ours(source: str, tmp_path: Path) -> None:
+    assert compare("verify", written(tmp_path, "it.py", source.format(TEXTS["verify"]))).state is State.SAME
+
+
+def test_what_can_not_be_seen_is_told(tmp_path: Path) -> None:
+    words = TEXTS["verify"].replace("Perfect", "Perf\u200bect", 1)
+    told = compare("verify", written(tmp_path, "it.txt", words))
+    assert '"Perfect" is "Perf\\u200bect"' in "\n".join(lines(tmp_path, told))
 
 
 def test_lines_are_those_of_the_file(tmp_path: Path) -> None:
@@ -150,6 +203,16 @@ def test_long_files_take_no_longer(words: str, name: str, tmp_path: Path) -> Non
     start = time.monotonic()
     middle = len(words) // 2
     path = written(tmp_path, name, words[:middle] + TEXTS["verify"] + words[middle:])
+    assert compare("verify", path).state is State.DEPARTS
+    assert time.monotonic() - start < 10
+
+
+@pytest.mark.parametrize(
+    "line", ["P = P + P", "P += P", "P = P.format(P)", "P = ','.join([P, P])", "ask(P + 'x')", "Q = P"]
+)
+def test_texts_that_grow_take_no_longer(line: str, tmp_path: Path) -> None:
+    start = time.monotonic()
+    path = written(tmp_path, "it.py", "P = '{} {0} %s' * 2 + 'word word' + '{}{0}'\n" + f"{line}\n" * 20_000)
     assert compare("verify", path).state is State.DEPARTS
     assert time.monotonic() - start < 10
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -23,6 +24,10 @@ def listens(word): return sys.stdin.read()
 def raises(word): raise ValueError("not\\nthis one")
 def leaves(word): sys.exit(3)
 def dies(word): os._exit(7)
+def moody(word):
+    if word.startswith("bad"): os._exit(7)
+    return word
+def counts(word, asked=[]): asked.append(word); return len(asked)
 def aborts(word): os.abort()
 def hangs(word): time.sleep(60)
 def returns_set(word): return {word}
@@ -36,6 +41,10 @@ def starts(word):
 def sometimes(word):
     if word == "bad": os._exit(1)
     return word
+def removes(word):
+    import shutil; shutil.rmtree(os.getcwd())
+    return word
+def eats(word): return len(bytearray(5 * 2**30))
 def lingers(word):
     if word == "bad": time.sleep(60)
     return word
@@ -91,10 +100,9 @@ def test_what_goes_wrong_is_told(folder: Path, function: str, trouble: str) -> N
 
 def test_one_that_hangs_is_stopped(folder: Path) -> None:
     start = time.monotonic()
-    (reply,) = called(folder, "theirs:hangs", "a", limit=1)
-    assert reply.trouble == "was stopped: the limit of 1 s was over"
-    (reply,) = called(folder, "slow:any", "a", limit=1)
-    assert reply.trouble == "was stopped: the limit of 1 s was over"
+    over = Reply(trouble="was stopped when the 1 s of --limit were over", tried=False)
+    assert called(folder, "theirs:hangs", "a", limit=1) == [over]
+    assert called(folder, "slow:any", "a", limit=1) == [over]
     assert time.monotonic() - start < 10
 
 
@@ -113,8 +121,39 @@ def test_a_process_that_ends_costs_one_call(folder: Path) -> None:
 
 
 def test_one_that_always_ends_is_given_up(folder: Path) -> None:
-    replies = called(folder, "theirs:dies", *map(str, range(50)))
-    assert replies[-1].trouble == "was given up: 4 times its process had to be started again"
+    start = time.monotonic()
+    replies = called(folder, "theirs:dies", *map(str, range(5000)))
+    assert set(replies) == {Reply(trouble="ends its process (exit code 7)")}
+    assert time.monotonic() - start < 10
+
+
+def test_one_that_ends_at_times_is_given_up_for_that_sort_alone(folder: Path) -> None:
+    with Calls("theirs:moody", folder) as calls:
+        assert calls.many([["a"]]) == [Reply("a")]
+        replies = calls.many([[f"bad {number}"] for number in range(50)])
+        assert [reply.tried for reply in replies] == [True] * 4 + [False] * 46
+        assert calls.many([["b"], ["bad 0"]]) == [Reply("b"), replies[0]]
+
+
+def test_calls_can_be_made_again(folder: Path) -> None:
+    with Calls("theirs:counts", folder) as calls:
+        assert calls.many([["a"], ["a"], ["b"]]) == [Reply(1), Reply(1), Reply(2)]
+        assert calls.many([["a"]], again=True) == [Reply(3)]
+        assert calls.many([["a"]]) == [Reply(1)]
+
+
+def test_it_may_remove_its_folder(folder: Path) -> None:
+    with Calls("theirs:removes", folder) as calls:
+        first, second = calls.many([["a"], ["b"]])
+        assert first == Reply("a")
+        assert "FileNotFoundError" in second.trouble
+        calls.stop()
+        assert calls.many([["c"]]) == [Reply("c")], "a new process has a new one"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems have no such limit")
+def test_memory_is_limited(folder: Path) -> None:
+    assert called(folder, "theirs:eats", "a") == [Reply(trouble="raises MemoryError")]
 
 
 def test_no_secrets_and_nothing_of_ours(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 import json
-import random
 import re
 from pathlib import Path
 
 import pytest
 
 from onprompt.audit import description, report
-from onprompt.audit.battery import FAMILIES, cases
+from onprompt.audit.battery import FAMILIES, FILLER, cases
 from onprompt.audit.points import Verdict
-from onprompt.audit.prompts import shown
 from onprompt.audit.scorings import by_original
+from onprompt.audit.showing import named, quoted
 from onprompt.audit.whole import Audit, audit
 from onprompt.errors import UserError
 from onprompt.illusion.protocol import SCENES, SPLITS
-from onprompt.illusion.scoring import original, recall
 from tests.audit.faithful import PYTHON, TOML, written
 
 ROOT = Path(__file__).parents[2]
@@ -58,7 +55,16 @@ def test_what_the_seeds_check_calls_a_difference_is_none(seeds: Audit) -> None:
 def test_examples_are_as_short_as_can_be(seeds: Audit) -> None:
     told = {point.title: point.example for point in seeds.points}
     assert told["another form of a scene of two words"]["answer"] == '"Sand dune"'
-    assert len(told["an answer that names shape and scene"]["answer"]) == len('"CarCity"')
+    assert re.fullmatch(r'"\w{3,4}, \w{3,4}"', told["an answer that names shape and scene"]["answer"])
+
+
+def test_a_long_example_is_cut_in_words(tmp_path: Path) -> None:
+    python = PYTHON.replace("prediction = prediction.lower()", "prediction = prediction.lower()[:60]")
+    points = audit(written(tmp_path / "it", TOML, python)).having(Verdict.CHANGES)
+    (point,) = [each for each in points if each.title == "a long answer"]
+    words = point.example["answer"].strip('"').split()
+    assert 60 < len(" ".join(words)) < 80
+    assert set(words) <= {*FILLER.split(), point.example["shape"]}
 
 
 def test_the_report_has_the_seeds_sections(seeds: Audit) -> None:
@@ -122,96 +128,6 @@ def test_how_matches_are_combined_is_not_assumed(tmp_path: Path) -> None:
     assert [each.theirs is None for each in found.effect.recalls] == [False, True, False, True]
 
 
-# ---- effect ----------------------------------------------------------------------------------------------------------
-
-
-def test_the_effect_is_that_of_the_scoring_itself(tmp_path: Path) -> None:
-    random.seed(9)
-    rows = []
-    for number in range(1200):
-        split = random.choice(list(SPLITS.values()))
-        shape, scene, other = random.choice(split.shapes), random.choice(SCENES), random.choice(split.options)
-        words = [shape, scene, other, shape.replace("_", " "), scene.lower().replace("_", " "), "a scarf", ""]
-        answer = " ".join(random.choices(words, k=random.choice((1, 1, 1, 2, 3))))
-        rows.append([split.name, ("shape", "scene")[number % 2], shape, scene, answer])
-    with (tmp_path / "answers.csv").open("w", newline="") as file:
-        csv.writer(file).writerows([["split", "question", "shape", "scene", "answer"], *rows])
-    found = audit(SEED, tmp_path / "answers.csv").effect
-    assert found
-    outcomes = [
-        (question, original(answer, shape, scene, SPLITS[split])[:2], recall(answer, shape, scene, SPLITS[split])[:2])
-        for split, question, shape, scene, answer in rows
-    ]
-    assert found.answers == 1200
-    assert found.changed == sum(mine != theirs for _, mine, theirs in outcomes) > 50
-    assert sum(found.by_title.values()) == found.changed
-    for each in found.recalls:
-        place = ("shape", "scene").index(each.of)
-        here = [(mine[place], theirs[place]) for question, mine, theirs in outcomes if question == each.question]
-        assert (each.answers, each.original, each.theirs) == (
-            len(here),
-            *(sum(side) for side in zip(*here, strict=True)),
-        )
-
-
-def test_given_answers_may_show_more_than_ours(tmp_path: Path) -> None:
-    odd = '    if prediction == "i see a zebra":\n        return "shape"\n    return "rest"'
-    python = PYTHON.replace('    return "rest"', odd)
-    answers = tmp_path / "answers.jsonl"
-    row = {"split": "sin", "question": "shape", "shape": "Car", "scene": "City", "answer": "I see a zebra"}
-    answers.write_text(json.dumps(row) + "\n" + json.dumps(row | {"answer": None}) + "\n")
-    path = written(tmp_path / "it", TOML, python)
-    assert audit(path).aligned, "no battery has all answers"
-    found = audit(path, answers)
-    assert titles(found, Verdict.CHANGES) == {"the answers that were given"}
-    assert found.effect
-    assert (found.effect.answers, found.effect.left_out) == (1, 1)
-
-
-def test_labels_of_given_paths_are_compared(tmp_path: Path) -> None:
-    toml = TOML.replace("scene_field = 2", "scene_field = 1")
-    found = audit(written(tmp_path / "it", toml), EXAMPLES / "answers.csv")
-    told = {(point.title, point.where): point.effect for point in found.points}
-    assert told["gold scene", "icon"] == "another label for 6 of 6 files"
-    assert told["gold shape", "icon"] == "another label for 0 of 6 files"
-
-
-def test_a_path_that_tells_nothing_does_no_harm_where_labels_are_given(tmp_path: Path) -> None:
-    answers = tmp_path / "answers.csv"
-    answers.write_text("split,question,path,shape,scene,answer\nsin,shape,x.png,Car,City,car\n")
-    found = audit(written(tmp_path / "it"), answers)
-    assert found.aligned
-    assert found.effect
-    assert found.effect.answers == 1
-
-
-def test_a_count_that_is_never_returned_is_not_described(tmp_path: Path) -> None:
-    toml = TOML.replace("copy_of_it:score", "copy_of_it:counts").replace('"outcome"', '"counts"')
-    python = PYTHON.replace('"texture": told == "texture", "rest": told == "rest"', "")
-    found = audit(written(tmp_path / "it", toml, python))
-    assert titles(found, Verdict.SILENT) == {"the count of the scene"}
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "complaint"),
-    [
-        ("a.csv", "split,question,answer\n", "needs the columns"),
-        ("a.csv", "question,shape,scene,answer\nshape,Car,City,x\n", "of which split is it"),
-        ("a.csv", "split,question,shape,scene,answer\nsin,other,Car,City,x\n", "a.csv:2: question is shape or scene"),
-        ("a.csv", "split,question,shape,scene,answer\nsun,shape,Car,City,x\n", "no split 'sun'; did you mean 'sin'?"),
-        ("a.csv", "split,question,shape,scene,answer\nsin,shape,,,x\n", "neither shape and scene nor a path"),
-        ("a.csv", "split,question,path,answer\nsin,shape,x.png,x\n", "no shape"),
-        ("a.jsonl", '{"answer": null, "path": "x"}\n', "holds no answer"),
-        ("a.jsonl", '{"answer": null, "path": "x"}\n{', "a.jsonl:2"),
-        ("a.xlsx", "", "is no table that is known"),
-    ],
-)
-def test_wrong_answer_files_are_told(tmp_path: Path, name: str, text: str, complaint: str) -> None:
-    (tmp_path / name).write_text(text)
-    with pytest.raises(UserError, match=re.escape(complaint)):
-        audit(SEED, tmp_path / name)
-
-
 # ---- descriptions ----------------------------------------------------------------------------------------------------
 
 
@@ -249,6 +165,8 @@ def test_a_description_that_is_not_there_or_no_text(tmp_path: Path) -> None:
     ("body", "trouble"),
     [
         ("raise KeyError('x')", "raises KeyError: 'x'"),
+        ("raise KeyError(prediction)", "raises KeyError: 'Airplane'"),
+        ("os._exit(3)", "ends its process (exit code 3)"),
         ("return 0.5", "returns 0.5, where shape, scene, texture or rest is declared"),
         ("return 'icon'", "returns 'icon', where shape, scene, texture or rest is declared"),
         ("return {1, 2}", "returns a set of 2, which is no score or label"),
@@ -278,4 +196,9 @@ def test_the_battery_has_every_class_and_both_outcomes() -> None:
 
 
 def test_what_can_not_be_seen_is_written_out() -> None:
-    assert shown("a\n\tb") == '"a\\n\\tb"'
+    assert quoted("a\n\tb c") == r'"a\n\tb c"'
+    assert quoted("\ufeffa\u00a0b\u200bé") == r'"\ufeffa\xa0b\u200bé"'
+    assert quoted("x" * 100).count("x") < 80
+    assert [named(each) for each in ("Ocean", "Ocean ", "", "a, b", "Mercedes\u00a0Benz")] == [
+        *("Ocean", '"Ocean "', '""', '"a, b"', r"Mercedes\xa0Benz")
+    ]

@@ -1,7 +1,7 @@
 """Runs in a process of its own, with the standard library alone: calls a function and writes down what it returns.
 
-Arguments: the folder to import from, `module:function`, and how it is called (`call`, or `picture`). A line on standard
-input names a file with one JSON list of arguments a line; each gets one line of JSON as its reply.
+Arguments: the folder to import from, `module:function`, and how it is called (`call`, or `picture`). Each line on
+standard input is a JSON list of arguments; each gets one line of JSON as its reply.
 """
 
 import hashlib
@@ -9,17 +9,19 @@ import importlib
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import IO, Any
 
 LONGEST = 1000  # characters of a text that a function returns
 MOST = 16  # items of a list or a dict
 DEEPEST = 3
+MEMORY = 4 * 2**30  # bytes
 
 
 def main() -> None:
     """Answer requests until there are no more."""
     requests, replies = private()
+    bound()
     folder, name, kind = sys.argv[1:]
     sys.argv[1:] = []
     if folder:
@@ -30,8 +32,8 @@ def main() -> None:
         say(replies, {"trouble": f"can't be imported: {raised(error)}"})
         return
     say(replies, {"value": "ready"})
-    for arguments in asked(requests):
-        say(replies, reply(pictured(function) if kind == "picture" else function, arguments))
+    for line in requests:
+        say(replies, reply(pictured(function) if kind == "picture" else function, json.loads(line)))
 
 
 def private() -> tuple[IO[str], IO[str]]:
@@ -43,6 +45,17 @@ def private() -> tuple[IO[str], IO[str]]:
     return channels
 
 
+def bound() -> None:
+    """Limit what they may fill with data; code that they import is no data, and torch's alone may be as large."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    most = MEMORY if hard == resource.RLIM_INFINITY else min(MEMORY, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+
+
 def load(name: str) -> Callable[..., Any]:
     """The function of `module:function`."""
     module, _, attribute = name.partition(":")
@@ -52,13 +65,6 @@ def load(name: str) -> Callable[..., Any]:
     if not callable(found):
         raise TypeError(f"{attribute} is a {type(found).__name__}, not a function")
     return found  # type: ignore[no-any-return]
-
-
-def asked(requests: IO[str]) -> Iterator[list[Any]]:
-    """The arguments of each call."""
-    for line in requests:
-        with open(line.rstrip("\n"), encoding="utf-8") as file:  # noqa: PTH123 so little is imported here
-            yield from (json.loads(each) for each in file.read().splitlines())
 
 
 def reply(function: Callable[..., Any], arguments: list[Any]) -> dict[str, Any]:

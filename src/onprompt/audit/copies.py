@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import hashlib
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple
 from onprompt import plugins
 from onprompt.audit.finding import Place, places
 from onprompt.audit.parts import parts
+from onprompt.audit.showing import digest, quoted
 from onprompt.types import Rubric
 
 WORD = re.compile(r"\S+")
@@ -134,11 +134,6 @@ def state_of(ours: str, place: Place) -> tuple[State, str]:
     return State.DEPARTS, place.text
 
 
-def digest(text: str) -> str:
-    """The sha256 by which a text is known."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
 # ---- likeness --------------------------------------------------------------------------------------------------------
 
 
@@ -246,11 +241,6 @@ def change(hunk: Hunk) -> str:
     if not hunk.ours:
         return f"{quoted(hunk.theirs)} is added"
     return f"{quoted(hunk.ours)} is {quoted(hunk.theirs)}"
-
-
-def quoted(words: str) -> str:
-    """Words in quotation marks, long ones by their ends."""
-    return f'"{words}"' if len(words) <= 90 else f'"{words[:50]} … {words[-30:]}"'
 
 
 def document(path: Path, told: Comparison) -> dict[str, Any]:

@@ -1,23 +1,24 @@
-"""Where in a file a copy of a text may be: the file, Python's literals, strings of JSON and TOML, fenced blocks."""
+"""Where in a file a copy of a text may be: the file, texts of Python, strings of JSON, TOML, YAML, fenced blocks."""
 
 from __future__ import annotations
 
-import ast
 import inspect
 import json
 import re
 import textwrap
 import tomllib
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from onprompt.audit.literals import Reader, texts
 from onprompt.errors import UserError
 
 LARGEST = 2**20  # bytes of a file
 LEAST = 40  # characters of a string that may be a copy
 FENCED = re.compile(r"^(`{3,}|~{3,})[^\n]*\n(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL)
+SCALAR = re.compile(r"^( *)[^\n#]*[:-] +\|[+-]? *\n((?:\1 +[^\n]*\n| *\n)+)", re.MULTILINE)  # of YAML
+QUOTED = re.compile(r"\s*(\"\"\"|'''|```|[\"'`])(.*)\1\s*", re.DOTALL)
 DOCUMENTS = (".md", ".markdown", ".rst", ".html", ".htm", ".tex")  # in which other words stand around a copy
 
 
@@ -61,6 +62,8 @@ def places(path: Path) -> list[Place]:
         ".json": json_strings,
         ".jsonl": json_strings,
         ".toml": toml_strings,
+        ".yaml": yaml_blocks,
+        ".yml": yaml_blocks,
     }
     found = list(readers[kind](text)) if kind in readers else []
     found += [
@@ -73,39 +76,21 @@ def places(path: Path) -> list[Place]:
 
 
 def readings(place: Place) -> Iterator[Place]:
-    """A text as it stands, without its indentation, and with the braces that `str.format` leaves of doubled ones."""
+    """A text as it stands, without the quotation marks around it, its indentation, the doubled braces of templates."""
     text = place.text.replace("\r\n", "\n")
-    plain = text.replace("{{", "{").replace("}}", "}")
-    for each in dict.fromkeys((place.text, text, textwrap.dedent(text), inspect.cleandoc(text), plain)):
+    bare = match[2] if (match := QUOTED.fullmatch(text)) else text
+    plain = bare.replace("{{", "{").replace("}}", "}")
+    for each in dict.fromkeys((place.text, text, bare, textwrap.dedent(bare), inspect.cleandoc(bare), plain)):
         yield place._replace(text=each)
 
 
 def literals(source: str) -> Iterator[Place]:
-    """The strings of a Python file, with those that are joined to one by + taken as one."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about escapes in their strings
-            tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return  # the file itself is still looked at
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant | ast.JoinedStr | ast.BinOp) and (words := folded(node)):
-            lines = (node.end_lineno or node.lineno) - node.lineno
-            yield Place(f"the string at line {node.lineno}", node.lineno * (lines == words.count("\n")), words)
-
-
-def folded(node: ast.AST) -> str:
-    """The text of an expression; what is put in later stands in braces. Empty where it is none."""
-    if isinstance(node, ast.Constant):
-        return node.value if isinstance(node.value, str) else ""
-    if isinstance(node, ast.JoinedStr):
-        return "".join(folded(each) for each in node.values)
-    if isinstance(node, ast.FormattedValue):
-        return f"{{{ast.unparse(node.value)}}}"
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        sides = [folded(side) or f"{{{ast.unparse(side)}}}" for side in (node.left, node.right)]
-        return "".join(sides)
-    return ""
+    """The texts of a Python file."""
+    reader = Reader()
+    reader.read(source)
+    for text in texts(reader):
+        same = text.last - text.line == text.words.count("\n")  # else its lines are not the file's
+        yield Place(f"the string at line {text.line}", text.line * same, text.words)
 
 
 def json_strings(text: str) -> Iterator[Place]:
@@ -123,15 +108,19 @@ def json_strings(text: str) -> Iterator[Place]:
 
 
 def notebook(text: str) -> Iterator[Place]:
-    """The strings in the cells of a notebook, and the cells themselves."""
+    """The texts that the cells of a notebook make together, and the cells that are no code."""
     try:
-        cells = json.loads(text)["cells"]
-        sources = ["".join(cell["source"]) for cell in cells]
-    except (ValueError, KeyError, TypeError, RecursionError):
+        cells = [("".join(cell["source"]), cell.get("cell_type")) for cell in json.loads(text)["cells"]]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return
-    for number, source in enumerate(sources, 1):
-        yield from (place._replace(name=f"a string in cell {number}", line=0) for place in literals(source))
-        yield Place(f"cell {number}", 0, source, document=True)
+    reader, cell_of = Reader(), dict[int, int]()
+    for number, (source, kind) in enumerate(cells, 1):
+        before = len(reader.found)
+        reader.read(source)
+        cell_of |= {id(each): number for each in reader.found[before:]}
+        if kind in ("markdown", "raw"):
+            yield Place(f"cell {number}", 0, source, document=True)
+    yield from (Place(f"a string in cell {cell_of[id(each)]}", 0, each.words) for each in texts(reader))
 
 
 def toml_strings(text: str) -> Iterator[Place]:
@@ -141,6 +130,14 @@ def toml_strings(text: str) -> Iterator[Place]:
     except (tomllib.TOMLDecodeError, RecursionError):
         return
     yield from (Place("a string", 0, words) for words in strings(value))
+
+
+def yaml_blocks(text: str) -> Iterator[Place]:
+    """The blocks of a YAML file that keep their lines, each without its indentation."""
+    text = text.replace("\r\n", "\n") + "\n"
+    for block in SCALAR.finditer(text):
+        line = text.count("\n", 0, block.start(2)) + 1
+        yield Place(f"the block at line {line}", line, textwrap.dedent(block[2]).rstrip("\n") + "\n")
 
 
 def strings(value: Any) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from onprompt.audit.description import Gold, GoldRule
-from onprompt.audit.points import Point, Verdict, silent
+from onprompt.audit.points import Point, Verdict, silent, untried
 from onprompt.audit.process import Calls, Reply
 from onprompt.errors import UserError
 from onprompt.illusion import gold as original
@@ -19,24 +19,37 @@ RULES = {
     (SCENE, "icon"): 'field 2 of the name split at "-"',
 }
 USUAL = {SHAPE: "the folder two levels up", SCENE: 'field 1 of the name split at "-"'}
-NAMES = ("a.png", "a.PNG", "a.jpg", "a.jpeg", "a.webp", "a.png.txt", "a")
+UNSEEN = "another case only, which the original's scoring can't see"
+NAMES = ("a.png", "a.PNG", "a.apng", "a.jpg", "a.jpeg", "a.webp", "a.png.txt", "a")
 
 
 class Labels(NamedTuple):
-    """What a path stands for; None is what is not described. `trouble`: it could not be told."""
+    """What a path stands for; None is what is not described. `trouble`: why it could not be told."""
 
     shape: str | None = None
     scene: str | None = None
     trouble: str = ""
+    tried: bool = True
+
+    @property
+    def pair(self) -> tuple[str | None, str | None]:
+        """Both labels."""
+        return self.shape, self.scene
 
 
 def compare(gold: Gold | None, calls: Calls | None) -> Iterator[Point]:
     """Two points for each split, and one on which files count."""
+    every: list[Labels | None] = []
     for split in SPLITS.values():
         asked = paths(split)
         theirs = labels(gold, calls, split, asked)
-        yield from (compare_labels(title, split, asked, theirs, place) for place, title in enumerate((SHAPE, SCENE)))
+        tried = [(path, each) for path, each in zip(asked, theirs, strict=True) if each and each.tried]
+        if tried or theirs == [None] * len(theirs):
+            yield from (compare_labels(title, split, tried, place) for place, title in enumerate((SHAPE, SCENE)))
+        every += theirs
     yield compare_files(gold)
+    if left := [each for each in every if each and not each.tried]:
+        yield untried("gold", len(left), f"{len(every):,} paths", left[0].trouble)
 
 
 def paths(split: Split) -> list[str]:
@@ -49,7 +62,7 @@ def paths(split: Split) -> list[str]:
         found += list(old_forms(shape, "clock") if split.name == "old_sin" else forms(shape, "City"))
     if split.name == "icon":
         found += list(forms("Stationary", "Ocean"))
-    return list(dict.fromkeys(found))
+    return [path for path in dict.fromkeys(found) if readable(path, split)]
 
 
 def forms(shape: str, scene: str) -> Iterator[str]:
@@ -60,6 +73,8 @@ def forms(shape: str, scene: str) -> Iterator[str]:
     yield f"data/{shape}/1/{name}-dog-{scene}-Easy-1.4-3.png"
     yield f"data/{shape}/x.y/{name}-{scene}-Hard-1.05-0-1.png"
     yield f"data/{shape}/0/other-{scene}-Easy-1.25-7.png"  # the folder is the class, whatever the file says
+    yield f"data/{shape}/0/{name}-{scene}.png"  # what stands last keeps the extension
+    yield f"data/{shape}/0/{name}-dog-{scene}.png"
 
 
 def old_forms(shape: str, texture: str) -> Iterator[str]:
@@ -67,6 +82,8 @@ def old_forms(shape: str, texture: str) -> Iterator[str]:
     yield f"data/{shape}/{shape}1-{texture}3.png"
     yield f"/home/data/images/{shape}/{shape}10-{texture}10.png"
     yield f"data/other/{shape}/bottle2-{texture}1.png"
+    yield f"data/{shape}/{shape}1-{texture}.png"  # a letter is cut off where there is no digit
+    yield f"data/{shape}/{shape}1-{texture}10.v2.png"
 
 
 def by_original(path: str, split: Split) -> Labels:
@@ -99,7 +116,7 @@ def labels(gold: Gold | None, calls: Calls | None, split: Split, asked: Sequence
 def replied(reply: Reply) -> Labels:
     """Shape and scene as a function returned them."""
     if reply.trouble:
-        return Labels("", "", reply.trouble)
+        return Labels("", "", reply.trouble, reply.tried)
     value = reply.value
     if isinstance(value, dict):
         value = [value.get("shape"), value.get("scene", value.get("texture"))]
@@ -130,23 +147,27 @@ def by_rule(path: str, rule: GoldRule) -> Labels:
 # ---- points ----------------------------------------------------------------------------------------------------------
 
 
-def compare_labels(
-    title: str, split: Split, asked: Sequence[str], theirs: Sequence[Labels | None], place: int
-) -> Point:
+def compare_labels(title: str, split: Split, tried: Sequence[tuple[str, Labels]], place: int) -> Point:
     """One of the two labels, on every form of a path."""
     rule = RULES.get((title, split.name), USUAL[title])
-    told = [(path, by_original(path, split)[place], each) for path, each in zip(asked, theirs, strict=True) if each]
-    if any(each[place] is None for _, _, each in told) or not told:
+    told = [(path, by_original(path, split).pair[place], each.trouble or each.pair[place]) for path, each in tried]
+    if not told or any(theirs is None for _, _, theirs in told):
         return silent("gold", title, split.name, rule)
-    wrong = [
-        (path, mine, each.trouble or each[place]) for path, mine, each in told if each.trouble or each[place] != mine
-    ]
+    wrong = [(path, mine or "", theirs or "") for path, mine, theirs in told if theirs != mine]
     if not wrong:
         return Point("gold", title, split.name, rule, f"the same on {len(told):,} paths", Verdict.ALIGNED)
-    path, mine, other = min(wrong, key=lambda each: len(each[0]))
-    example = {"path": path, "original": str(mine), "theirs": other or "nothing"}
-    note = f"another label for {len(wrong):,} of {len(told):,} paths"
-    return Point("gold", title, split.name, rule, note, Verdict.CHANGES, quirk(title, split), example)
+    seen = [each for each in wrong if looked_for(title, each[1]) != looked_for(title, each[2])]
+    path, mine, other = (seen or wrong)[0]  # the most usual name that shows it
+    example = {"path": path, "original": mine, "theirs": other or "nothing"}
+    said = f"another label for {len(wrong):,} of {len(told):,} paths"
+    verdict, note = (Verdict.CHANGES, quirk(title, split)) if seen else (Verdict.HARMLESS, UNSEEN)
+    return Point("gold", title, split.name, rule, said, verdict, note, example)
+
+
+def looked_for(title: str, label: str) -> set[str]:
+    """What the original finds a label by: it looks in answers in lower case, so a capital is never found."""
+    forms = {label.lower()} if title == SHAPE else {label.lower(), label.replace("_", " ")}
+    return {form for form in forms if form == form.lower()}
 
 
 def quirk(title: str, split: Split) -> str:

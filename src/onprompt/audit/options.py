@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from onprompt.audit.description import Target
 from onprompt.audit.points import Point, Verdict, silent
+from onprompt.audit.showing import named
 from onprompt.illusion.protocol import COMPLEX, SCENES, SIMPLE, SPLITS, spelling
 
 SHAPES, SCENE_OPTIONS = "shape options", "scene options"
@@ -46,20 +47,20 @@ def departures(original: Sequence[str], given: Sequence[str]) -> Iterator[str]:
     for each in list(dropped):
         other = respelt(each, added)
         if other:
-            yield f"{each} is spelt {other}"
+            yield f"{named(each)} is spelt {named(other)}"
             dropped.remove(each)
             added.remove(other)
     if dropped:
-        yield f"dropped: {', '.join(dropped)}"
+        yield f"dropped: {listed(dropped)}"
     if added:
-        yield f"added: {', '.join(added)}"
+        yield f"added: {listed(added)}"
     if repeated := [each for each in dict.fromkeys(given) if given.count(each) > 1]:
-        yield f"there more than once: {', '.join(repeated)}"
+        yield f"there more than once: {listed(repeated)}"
     common = [each for each in dict.fromkeys(given) if each in original]
     usual = [each for each in original if each in given]
     if common != usual:
         first = next(one for one, other in zip(common, usual, strict=True) if one != other)
-        yield f"the order is another, from {first} on"
+        yield f"the order is another, from {named(first)} on"
 
 
 def respelt(option: str, others: Sequence[str]) -> str:
@@ -71,4 +72,4 @@ def respelt(option: str, others: Sequence[str]) -> str:
 
 def listed(options: Sequence[str]) -> str:
     """A list as it stands in a report."""
-    return ", ".join(options)
+    return ", ".join(map(named, options))

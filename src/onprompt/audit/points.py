@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+UNTRIED = "what could not be tried"
+
 
 class Verdict(StrEnum):
     """What a point comes to; `changes the score` wherever the opposite can't be shown."""
@@ -42,6 +44,11 @@ class Point:
 def silent(section: str, title: str, where: str, original: str, note: str = "") -> Point:
     """A point on which the description says nothing."""
     return Point(section, title, where, original, "", Verdict.SILENT, note)
+
+
+def untried(section: str, left: int, of: str, why: str) -> Point:
+    """The point on all that a function was not called with, or did not get to."""
+    return silent(section, UNTRIED, "", "", f"{left:,} of {of} were not tried: the function {why}")
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:

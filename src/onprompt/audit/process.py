@@ -20,7 +20,7 @@ from typing import IO, Any, NamedTuple, Self
 CHILD = Path(__file__).with_name("child.py")
 KEPT = ("PATH", "SYSTEMROOT", "TMPDIR", "TEMP", "LD_LIBRARY_PATH")  # of the environment; no key, no token, no home
 LONGEST = 2**20  # bytes of one reply
-RESTARTS = 3  # of a function that ends its process or hangs
+RESTARTS = 3  # of a function that ends its process, among calls of one sort; one that hangs takes two
 LIMIT, PATIENCE = 60.0, 10.0  # seconds for all calls of a function, and for one of them
 
 
@@ -29,10 +29,15 @@ class Reply(NamedTuple):
 
     value: Any = None
     trouble: str = ""
+    tried: bool = True  # else `trouble` says why it was not called
 
 
 class Ended(Exception):
     """The process is gone, or was sent away; the message says why."""
+
+
+class Hung(Ended):
+    """It was sent away after a long wait."""
 
 
 class Calls:
@@ -41,7 +46,8 @@ class Calls:
     def __init__(self, function: str, folder: Path | None, kind: str = "call", limit: float = LIMIT) -> None:
         self.function, self.folder, self.kind = function, folder, kind
         self.limit, self.patience = limit, min(PATIENCE, limit)
-        self.left, self.ends, self.given_up = limit, 0, ""
+        self.left = limit
+        self.broken = self.over = ""  # why no call can be replied to; why no more are made
         self.process: subprocess.Popen[bytes] | None = None
         self.known: dict[str, Reply] = {}
 
@@ -53,45 +59,49 @@ class Calls:
         self.stop()
         self.place.cleanup()
 
-    def many(self, calls: Sequence[Sequence[Any]]) -> list[Reply]:
-        """A reply for each list of arguments; the same arguments are not tried twice."""
+    def many(self, calls: Sequence[Sequence[Any]], again: bool = False) -> list[Reply]:
+        """A reply for each list of arguments, all of one sort; the same are not tried twice, unless asked for again."""
         keys = [json.dumps(each) for each in calls]
-        new = [key for key in dict.fromkeys(keys) if key not in self.known]
-        start = time.monotonic()
-        while new and not self.given_up:
-            new = new[self.batch(new, start) :]
+        known = {} if again else self.known
+        new = [key for key in dict.fromkeys(keys) if key not in known]
+        ends, start = 0, time.monotonic()
+        while new and not (self.broken or self.over) and ends <= RESTARTS:
+            done, ended = self.batch(new, start, known)
+            new, ends = new[done:], ends + ended
         self.left -= time.monotonic() - start
-        return [self.known.get(key, Reply(trouble=self.given_up)) for key in keys]
+        if ends > RESTARTS and all(reply.trouble for reply in self.known.values()):
+            self.broken = next(reply.trouble for reply in known.values())  # it never replied, and won't
+        why = self.over or "was not called any more for this sort, after several calls that ended its process or hung"
+        missing = Reply(trouble=self.broken) if self.broken else Reply(trouble=why, tried=False)
+        return [known.get(key, missing) for key in keys]
 
-    def batch(self, keys: Sequence[str], start: float) -> int:
-        """Ask for replies until the process ends; how many there are. A call that ends it is replied to by that."""
+    def batch(self, keys: Sequence[str], start: float, known: dict[str, Reply]) -> tuple[int, int]:
+        """Ask until the process ends: how many calls are replied to, the one that ended it too, and what that costs."""
         done = 0
         try:
             if self.process is None:
                 self.start()
                 self.ready(start)
-            self.request(keys)
+            self.requests.put(("\n".join(keys) + "\n").encode())
             while done < len(keys):
-                self.known[keys[done]] = self.next(start)
+                known[keys[done]] = self.next(start, self.patience)
                 done += 1
         except Ended as end:
             self.stop()
-            if not self.given_up:
-                self.known[keys[done]] = Reply(trouble=str(end))
-                self.ends += 1
-                if self.ends > RESTARTS:
-                    self.given_up = f"was given up: {self.ends} times its process had to be started again"
-        return done + 1
+            if self.broken or self.over:
+                return done, 1
+            known[keys[done]] = Reply(trouble=str(end))
+            return done + 1, 1 + isinstance(end, Hung)
+        return done, 0
 
     def ready(self, start: float) -> None:
-        """Wait until their module is imported; where it can't be there is nothing more to try."""
+        """Wait until their module is imported, be it all the time; where it can't be there is nothing more to try."""
         try:
-            trouble = self.next(start).trouble
+            self.broken = self.next(start, self.limit).trouble
         except Ended as end:
-            trouble = f"{end} while it is imported"
-        if trouble:
-            self.given_up = self.given_up or trouble
-            raise Ended(trouble)
+            self.broken = "" if self.over else f"{end} while it is imported"
+        if self.broken or self.over:
+            raise Ended
 
     def start(self) -> None:
         """Begin a process that knows nothing of ours and leaves no compiled files beside their code."""
@@ -102,31 +112,27 @@ class Calls:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            cwd=self.place.name,
+            cwd=tempfile.mkdtemp(dir=self.place.name),  # a new one each time, for they may remove it
             env=environment | {"PYTHONUTF8": "1"},
             start_new_session=True,
         )
+        self.requests: queue.Queue[bytes] = queue.Queue()
         self.lines: queue.Queue[bytes] = queue.Queue()
-        threading.Thread(target=pump, args=(self.process.stdout, self.lines), daemon=True).start()
+        for target, pipe, lines in (
+            (push, self.process.stdin, self.requests),
+            (pump, self.process.stdout, self.lines),
+        ):
+            threading.Thread(target=target, args=(pipe, lines), daemon=True).start()
 
-    def request(self, keys: Sequence[str]) -> None:
-        """Send the calls, in a file: a pipe that they don't read would hold us up."""
-        path = Path(self.place.name, f"calls-{time.monotonic_ns()}.jsonl")
-        path.write_text("\n".join(keys), encoding="utf-8")
-        if self.process and self.process.stdin:
-            with contextlib.suppress(OSError):  # it is gone, which its missing reply will tell
-                self.process.stdin.write(f"{path}\n".encode())
-                self.process.stdin.flush()
-
-    def next(self, start: float) -> Reply:
+    def next(self, start: float, patience: float) -> Reply:
         """The next reply, if it comes in time and is one."""
         left = self.left - (time.monotonic() - start)
         try:
-            line = self.lines.get(timeout=max(0.0, min(left, self.patience)))
+            line = self.lines.get(timeout=max(0.0, min(left, patience)))
         except queue.Empty:
-            if left <= self.patience:
-                self.given_up = f"was stopped: the limit of {self.limit:g} s was over"
-            raise Ended(f"gives no answer in {self.patience:g} s") from None
+            if left <= patience:
+                self.over = f"was stopped when the {self.limit:g} s of --limit were over"
+            raise Hung(f"gives no answer in {patience:g} s") from None
         if not line:
             raise Ended(f"ends its process ({self.way()})")
         try:
@@ -144,7 +150,7 @@ class Calls:
         return f"exit code {code}" if code >= 0 else signal.Signals(-code).name
 
     def stop(self) -> None:
-        """End the process, with all that it started."""
+        """End the process, with all of its group."""
         process, self.process = self.process, None
         if process is None:
             return
@@ -154,9 +160,15 @@ class Calls:
             else:
                 process.kill()
         process.wait()
-        with contextlib.suppress(OSError):  # what was not read is lost, as it should be
-            if process.stdin:
-                process.stdin.close()
+        self.requests.put(b"")
+
+
+def push(pipe: IO[bytes], requests: queue.Queue[bytes]) -> None:
+    """Write what is asked for, in a thread: a pipe that they don't read would hold us up."""
+    with contextlib.suppress(OSError), pipe:  # it is gone, which its missing reply will tell
+        while request := requests.get():
+            pipe.write(request)
+            pipe.flush()
 
 
 def pump(pipe: IO[bytes], lines: queue.Queue[bytes]) -> None:

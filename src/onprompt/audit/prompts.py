@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import difflib
-import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from onprompt.audit.description import Questions, Target
 from onprompt.audit.points import Point, Verdict, silent
+from onprompt.audit.showing import quoted
 from onprompt.errors import UserError
 from onprompt.illusion.protocol import COMPLEX, SCENES, SIMPLE, SPLITS, Split
+from onprompt.illusion.results import QUESTIONS
 
 PLACE = re.compile(r"\{(\w*)\}")
 TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
@@ -31,7 +32,7 @@ class Filled(NamedTuple):
 def compare(target: Target) -> Iterator[Point]:
     """Three points for each of the eight questions."""
     for split in SPLITS.values():
-        for kind in ("shape", "scene"):
+        for kind in QUESTIONS:
             yield from compare_one(target, split, kind)
 
 
@@ -152,10 +153,10 @@ def departure(part: str, where: str, said: str, changes: Sequence[Change], origi
     first = min(changes, key=lambda each: (len(each.original) + len(each.theirs), each.start))
     example = {
         "original": context(original, first),
-        "theirs": shown(first.theirs) if first.theirs else "nothing",
+        "theirs": quoted(first.theirs) if first.theirs else "nothing",
         "at": f"character {first.start}",
     }
-    told = "; ".join(f"{shown(each.original)} → {shown(each.theirs)}" for each in changes[:5])
+    told = "; ".join(f"{quoted(each.original)} → {quoted(each.theirs)}" for each in changes[:5])
     told += "; …" if len(changes) > 5 else ""
     if original.strip() == theirs.strip():
         note = "white space at the ends only, which chat templates cut off"
@@ -175,19 +176,6 @@ def extent(changes: Sequence[Change]) -> str:
 def context(original: str, change: Change) -> str:
     """The original's stretch with a little around it, where by itself it says nothing."""
     if re.search(r"\w", change.original):
-        return shown(change.original)
+        return quoted(change.original)
     around = original[max(0, change.start - 12) : change.start + len(change.original) + 12]
-    return f"{shown(change.original)} in {shown(around)}"
-
-
-def shown(words: str) -> str:
-    """A stretch of text in quotation marks, with what can't be seen written out."""
-    if not words:
-        return '""'
-    short = words if len(words) <= 80 else f"{words[:40]}…{words[-30:]}"
-    return '"' + short.replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r") + '"'
-
-
-def sha256(text: str) -> str:
-    """By which a text is known."""
-    return hashlib.sha256(text.encode()).hexdigest()
+    return f"{quoted(change.original)} in {quoted(around)}"

@@ -8,8 +8,8 @@ from typing import Any
 
 from onprompt.audit.effect import Effect
 from onprompt.audit.points import Point, Verdict, worst
-from onprompt.audit.prompts import sha256
-from onprompt.audit.scorings import RULE
+from onprompt.audit.showing import digest
+from onprompt.audit.trials import RULE
 from onprompt.audit.whole import Asked, Audit
 
 MARKS = {Verdict.ALIGNED: "✅", Verdict.HARMLESS: "⚠️", Verdict.CHANGES: "❌", Verdict.SILENT: "❔"}
@@ -77,8 +77,8 @@ def prompt_lines(audit: Audit) -> Iterator[str]:
 def hashes(audit: Audit, asked: Asked) -> Sequence[str]:
     """A question's row."""
     verdicts = [point.verdict for point in of(audit, "prompt") if point.where == asked.where]
-    theirs = "–" if asked.theirs is None else f"`{sha256(asked.theirs)[:16]}…`"
-    return asked.where, f"`{sha256(asked.original)[:16]}…`", theirs, status(worst(verdicts))
+    theirs = "–" if asked.theirs is None else f"`{digest(asked.theirs)[:16]}…`"
+    return asked.where, f"`{digest(asked.original)[:16]}…`", theirs, status(worst(verdicts))
 
 
 def block(text: str) -> Iterator[str]:
@@ -118,7 +118,7 @@ def row(point: Point, effects: bool) -> Sequence[str]:
     title = f"{point.title}, {point.where}" if point.where else point.title
     theirs = point.theirs or point.note or "–"
     told = (point.effect or "–",) if effects else ()
-    return title, point.original, theirs, status(point.verdict), example(point.example) or "–", *told
+    return title, point.original or "–", theirs, status(point.verdict), example(point.example) or "–", *told
 
 
 def example(told: Mapping[str, str]) -> str:
@@ -132,14 +132,18 @@ def example(told: Mapping[str, str]) -> str:
 
 
 def effect_lines(effect: Effect) -> Iterator[str]:
-    """How many answers count otherwise, and the recalls."""
+    """How many answers count otherwise, of which sort they are, and the recalls."""
     left = f"; {effect.left_out:,} rows without an answer were left out" if effect.left_out else ""
+    left += f"; {effect.untried:,} were not tried" if effect.untried else ""
     yield f"{effect.changed:,} of {effect.answers:,} answers count otherwise{left}."
+    if effect.changed:
+        sorts = sorted(effect.by_title.items(), key=lambda each: -each[1])
+        counts = [*sorts, ("**all**", effect.changed)]
+        yield ""
+        yield from table(("Answers", "Count otherwise"), ((title, f"{count:,}") for title, count in counts))
     yield ""
     yield from (f"- {recall}" for recall in effect.recalls)
-    for case, mine, theirs in effect.examples:
-        words = case.answer if len(case.answer) <= SHORT else f"{case.answer[:SHORT]}…"
-        yield f"- {words!r} for {case.shape} in {case.scene}: original {mine}, theirs {theirs}"
+    yield from (f"- {example(told.example())}" for told in effect.examples)
 
 
 # ---- sections 4 and 5 ------------------------------------------------------------------------------------------------
@@ -187,7 +191,7 @@ def conclusion(audit: Audit) -> Iterator[str]:
     titles = {
         Verdict.CHANGES: "What changes the score:",
         Verdict.HARMLESS: "Differences that are harmless:",
-        Verdict.SILENT: "Not described, so nothing is said of it:",
+        Verdict.SILENT: "Not described or not tried, so nothing is said of it:",
     }
     for verdict, title in titles.items():
         groups: dict[str, list[Point]] = {}
@@ -204,6 +208,7 @@ def line(title: str, group: Sequence[Point]) -> str:
     """One item of the conclusion, with the shortest of its examples."""
     where = places(group)
     told = min((example(point.example) for point in group if point.example), key=len, default="")
+    told = told or "; ".join(point.note for point in group if point.note and not point.where)
     effect = next((f" ({point.effect})" for point in group if point.effect), "")
     return f"- {title}{f' ({where})' if where else ''}{f': {told}' if told else ''}{effect}"
 
@@ -213,6 +218,9 @@ def summary(audit: Audit) -> str:
     changes, silent = len(audit.having(Verdict.CHANGES)), len(audit.having(Verdict.SILENT))
     if changes:
         return f"Not aligned: {changes} of {len(audit.points)} points change the score."
+    if audit.untried:
+        left = "; ".join(point.note for point in audit.untried)
+        return f"Not decided: nothing that was tried changes the score, but {left}."
     if silent == len(audit.points):
         return "Nothing is described, so nothing can be said."
     if silent:
@@ -235,8 +243,8 @@ def document(audit: Audit) -> dict[str, Any]:
         "prompts": [
             {
                 "where": each.where,
-                "original_sha256": sha256(each.original),
-                "theirs_sha256": None if each.theirs is None else sha256(each.theirs),
+                "original_sha256": digest(each.original),
+                "theirs_sha256": None if each.theirs is None else digest(each.theirs),
                 "theirs": each.theirs,
             }
             for each in audit.asked
@@ -261,6 +269,7 @@ def effect_entry(effect: Effect) -> dict[str, Any]:
     return {
         "answers": effect.answers,
         "left_out": effect.left_out,
+        "untried": effect.untried,
         "changed": effect.changed,
         "recalls": [each._asdict() for each in effect.recalls],
         "by_point": dict(effect.by_title),

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from PIL import Image
 
 from onprompt.audit.description import Resize
-from onprompt.audit.points import Point, Verdict, silent
+from onprompt.audit.points import Point, Verdict, silent, untried
 from onprompt.audit.process import Calls
 
 FILTER, SIDES, MODE = "resize filter", "resize sides", "colour mode"
 ORIGINAL = {FILTER: "Lanczos", SIDES: "the first number is the width, the second the height", MODE: "RGB"}
+LANCZOS = ("lanczos", "antialias", "1")  # Pillow's names for it, and its number
 FIRST, SECOND = 40, 24
+LARGEST = 10**6  # pixels of a result for which filters are tried
+ORIENTATION, TURNED = 0x0112, 6  # of EXIF: by a quarter
 SIDE_NAMES = {"width": "width", "w": "width", "height": "height", "h": "height"}
+OTHER = "the model sees other pixels"
 
 
 def compare(resize: Resize | None, calls: Calls | None) -> Iterator[Point]:
@@ -26,7 +30,7 @@ def compare(resize: Resize | None, calls: Calls | None) -> Iterator[Point]:
     elif resize.function and calls:
         yield from by_function(calls)
     else:
-        yield compare_words(FILTER, resize.filter, lambda word: word.lower().rpartition(".")[2] == "lanczos")
+        yield compare_words(FILTER, resize.filter, lambda word: word.lower().rpartition(".")[2] in LANCZOS)
         yield compare_words(MODE, resize.mode, lambda word: word.upper() == "RGB")
         yield compare_sides(resize.size)
 
@@ -36,10 +40,7 @@ def compare_words(title: str, given: str | None, same: Callable[[str], bool]) ->
     said = ORIGINAL[title]
     if given is None:
         return silent("resize", title, "", said)
-    if same(given):
-        return Point("resize", title, "", said, given, Verdict.ALIGNED)
-    note = "the model sees other pixels"
-    return Point("resize", title, "", said, given, Verdict.CHANGES, note, {"original": said, "theirs": given})
+    return told(title, given, same(given))
 
 
 def compare_sides(size: tuple[str | int, str | int] | None) -> Point:
@@ -51,57 +52,101 @@ def compare_sides(size: tuple[str | int, str | int] | None) -> Point:
     if all(isinstance(each, int) for each in size):
         note = "the original takes any two numbers: give it these"
         return Point("resize", SIDES, "", said, given, Verdict.ALIGNED, note)
-    if tuple(SIDE_NAMES.get(str(each).lower()) for each in size) == ("width", "height"):
-        return Point("resize", SIDES, "", said, given, Verdict.ALIGNED)
-    example = {"original": "width × height", "theirs": given}
-    return Point("resize", SIDES, "", said, given, Verdict.CHANGES, "the model sees other pixels", example)
+    return told(SIDES, given, tuple(SIDE_NAMES.get(str(each).lower()) for each in size) == ("width", "height"))
+
+
+def told(title: str, theirs: str, same: bool) -> Point:
+    """What is known of one point."""
+    said = ORIGINAL[title]
+    if same:
+        return Point("resize", title, "", said, theirs, Verdict.ALIGNED)
+    return Point("resize", title, "", said, theirs, Verdict.CHANGES, OTHER, {"original": said, "theirs": theirs})
 
 
 # ---- by behaviour ----------------------------------------------------------------------------------------------------
 
 
-def drawn() -> Image.Image:
+class Shown(NamedTuple):
+    """A picture, and what their function made of it: its size, mode and sha256."""
+
+    name: str
+    image: Image.Image
+    made: Mapping[str, Any]
+
+    def filters(self) -> list[str]:
+        """Pillow's filters that make the same pixels at the same size, the original's first."""
+        width, height = self.made["size"]
+        if width * height > LARGEST:
+            return []
+        try:
+            plain = self.image.convert(self.made["mode"])
+        except ValueError:  # there is no way to this mode
+            return []
+        names = [each.name.title() for each in Image.Resampling if self.same(plain.resize((width, height), each))]
+        return sorted(names, key=lambda name: name != ORIGINAL[FILTER])
+
+    def same(self, image: Image.Image) -> bool:
+        """Whether theirs has the same pixels."""
+        return bool(hashlib.sha256(image.tobytes()).hexdigest() == self.made["sha256"])
+
+
+def drawn(width: int, height: int) -> Image.Image:
     """A picture with edges, slopes and a part that can be seen through."""
     data = bytes(
         value & 255
-        for y in range(48)
-        for x in range(64)
+        for y in range(height)
+        for x in range(width)
         for value in (x * 4, (x * y) // 3, 255 * ((x // 5 + y // 7) % 2), 255 - 3 * y)
     )
-    return Image.frombytes("RGBA", (64, 48), data)
+    return Image.frombytes("RGBA", (width, height), data)
 
 
-def made(image: Image.Image, filter_: Image.Resampling, mode: str = "RGB", swapped: bool = False) -> dict[str, Any]:
-    """What a resize comes to, as the child tells it."""
-    size = (SECOND, FIRST) if swapped else (FIRST, SECOND)
-    found = image.convert(mode).resize(size, filter_)
-    return {"size": list(found.size), "mode": found.mode, "sha256": hashlib.sha256(found.tobytes()).hexdigest()}
+def pictures(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Pictures that tell resizes apart, in files: what the function gets is what was read."""
+    usual, plain, turned = drawn(64, 48), Image.Exif(), Image.Exif()
+    turned[ORIENTATION] = TURNED
+    for name, image, exif in (
+        ("a picture of 64 × 48", usual, plain),
+        ("a large picture, 400 × 300", drawn(400, 300), plain),
+        ("a small picture, 16 × 12", drawn(16, 12), plain),
+        ("a picture that EXIF turns", usual, turned),
+        ("a grey picture", usual.convert("L"), plain),
+        ("a picture with a palette", usual.convert("RGB").quantize(32), plain),
+    ):
+        path = folder / f"{name.replace(' ', '-')}.png"
+        image.save(path, exif=exif)
+        yield name, path
 
 
 def by_function(calls: Calls) -> Iterator[Point]:
-    """A function's picture beside the original's; what else would make the same pixels is tried."""
-    path, image = Path(calls.place.name, "drawn.png"), drawn()
-    image.save(path)
-    (reply,) = calls.many([[str(path), FIRST, SECOND]])
-    theirs, called = reply.value, calls.function
-    if reply.trouble:
-        example = {"original": f"{FIRST} × {SECOND} pixels", "theirs": reply.trouble}
-        for title, said in ORIGINAL.items():
-            yield Point("resize", title, "", said, f"{called} {reply.trouble}", Verdict.CHANGES, "", example)
-        return
-    mode, size = theirs["mode"], theirs["size"]
-    swapped = size == [SECOND, FIRST]
-    names = [each.name.title() for each in Image.Resampling if made(image, each, mode, swapped) == theirs]
-    names = sorted(names, key=lambda name: name != "Lanczos")
-    yield told(FILTER, names[0] if names else "pixels that no filter of Pillow's makes", names[:1] == ["Lanczos"])
-    yield told(MODE, mode, mode == "RGB")
-    yield told(SIDES, f"{size[0]} × {size[1]} for {FIRST} and {SECOND}", size == [FIRST, SECOND])
+    """A function's pictures beside the original's."""
+    given = list(pictures(Path(calls.place.name)))
+    replies = calls.many([[str(path), FIRST, SECOND] for _, path in given])
+    pairs = list(zip(given, replies, strict=True))
+    shown = [Shown(name, Image.open(path), reply.value) for (name, path), reply in pairs if not reply.trouble]
+    for (name, _), reply in pairs:
+        if reply.trouble and reply.tried:
+            example = {"original": f"{FIRST} × {SECOND} pixels", "theirs": f"{reply.trouble} on {name}"}
+            theirs = f"{calls.function} {reply.trouble}"
+            yield Point("resize", "a resized picture", "", "RGB, Lanczos", theirs, Verdict.CHANGES, "", example)
+            break
+    if shown:
+        yield from by_picture(shown)
+    if left := [reply for reply in replies if not reply.tried]:
+        yield untried("resize", len(left), f"{len(replies)} pictures", left[0].trouble)
 
 
-def told(title: str, theirs: str, same: bool) -> Point:
-    """What a picture shows of one point."""
-    said = ORIGINAL[title]
-    if same:
-        return Point("resize", title, "", said, theirs, Verdict.ALIGNED)
-    example = {"original": said, "theirs": theirs}
-    return Point("resize", title, "", said, theirs, Verdict.CHANGES, "the model sees other pixels", example)
+def by_picture(shown: Sequence[Shown]) -> Iterator[Point]:
+    """The three points, each by the first picture that departs in it."""
+    filters = [(each, (each.filters() or ["pixels that no filter of Pillow's makes"])[0]) for each in shown]
+    yield first(FILTER, [(each, name, name == ORIGINAL[FILTER]) for each, name in filters])
+    yield first(MODE, [(each, each.made["mode"], each.made["mode"] == ORIGINAL[MODE]) for each in shown])
+    sizes = [(each, each.made["size"]) for each in shown]
+    meant = f" for {FIRST} and {SECOND}"
+    yield first(SIDES, [(each, "{} × {}".format(*size) + meant, size == [FIRST, SECOND]) for each, size in sizes])
+
+
+def first(title: str, found: Sequence[tuple[Shown, str, bool]]) -> Point:
+    """The first picture that departs, or that none does."""
+    picture, theirs, same = next((each for each in found if not each[2]), found[0])
+    return told(title, theirs if same else f"{theirs}, of {picture.name}", same)

@@ -1,34 +1,28 @@
-"""Section 3: what the described function makes of answers, beside what the original makes of them."""
+"""What the described function makes of an answer, and what the original makes of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from onprompt.audit.battery import BOTH, FAMILIES, Case, Family, cases
+from onprompt.audit.battery import Case
 from onprompt.audit.description import Scoring
-from onprompt.audit.points import Point, Verdict, silent
 from onprompt.audit.process import Calls, Reply
-from onprompt.audit.prompts import shown
-from onprompt.audit.shortest import shortest
+from onprompt.audit.showing import quoted
 from onprompt.illusion.protocol import SPLITS
 from onprompt.illusion.scoring import original
 
 SCENE = ("scene", "texture")  # the original says texture
-SCORING = "scoring of answers"
-RULE = (
-    "if/elif over the answer in lower case: shape; else scene, "
-    'also with spaces for "_", but then the scene is not put in lower case; else rest'
-)
 
 
 class Counted(NamedTuple):
-    """What an answer counts for; None is what a description leaves open. `trouble`: the function gave nothing."""
+    """What an answer counts for; None is what a description leaves open. `trouble`: why the function gave nothing."""
 
     shape: bool | None = None
     scene: bool | None = None
     rest: bool | None = None
     trouble: str = ""
+    tried: bool = True
 
     def __str__(self) -> str:
         if self.trouble:
@@ -39,19 +33,51 @@ class Counted(NamedTuple):
         return "nothing" if self.rest is False else "rest"
 
 
+class Told(NamedTuple):
+    """A case, with what the original and they make of it."""
+
+    case: Case
+    mine: Counted
+    theirs: Counted
+
+    @property
+    def differs(self) -> bool:
+        """Whether the two contradict each other; what is left open does not."""
+        if self.theirs.trouble:
+            return self.theirs.tried
+        pairs = zip(self.mine[:3], self.theirs[:3], strict=True)
+        return any(other is not None and one != other for one, other in pairs)
+
+    def labels(self) -> list[str]:
+        """The labels that count otherwise."""
+        case, mine, theirs = self
+        sides = ((case.shape, mine.shape, theirs.shape), (case.scene, mine.scene, theirs.scene))
+        return [label for label, one, other in sides if label and other is not None and one != other]
+
+    def example(self) -> dict[str, str]:
+        """As a point shows it."""
+        case = self.case
+        shown = {"answer": quoted(case.answer), "shape": case.shape, "scene": case.scene}
+        return shown | {"original": str(self.mine), "theirs": str(self.theirs)}
+
+
 class Scorer:
     """The described function as one that takes cases."""
 
     def __init__(self, scoring: Scoring, calls: Calls) -> None:
         self.scoring, self.calls = scoring, calls
 
-    def many(self, asked: Sequence[Case]) -> list[Counted]:
+    def tell(self, asked: Sequence[Case]) -> list[Told]:
+        """Cases of one sort, with what both sides make of them."""
+        return [Told(case, by_original(case), other) for case, other in zip(asked, self.many(asked), strict=True)]
+
+    def many(self, asked: Sequence[Case], again: bool = False) -> list[Counted]:
         """What each case counts for."""
         if self.scoring.returns != "match":
-            replies = self.calls.many([self.arguments(case, "") for case in asked])
+            replies = self.calls.many([self.arguments(case, "") for case in asked], again)
             return [counted(self.scoring.returns, reply) for reply in replies]
         both = [self.arguments(case, label) for case in asked for label in (case.shape, case.scene)]
-        replies = self.calls.many(both)
+        replies = self.calls.many(both, again)
         return [self.combined(*pair) for pair in zip(replies[::2], replies[1::2], strict=True)]
 
     def arguments(self, case: Case, label: str) -> list[str]:
@@ -65,7 +91,7 @@ class Scorer:
         found = [match(reply) for reply in (shape, scene)]
         trouble = next((each for each in found if isinstance(each, str)), "")
         if trouble:
-            return Counted(trouble=trouble)
+            return Counted(trouble=trouble, tried=shape.tried and scene.tried)
         one, other = (bool(each) for each in found)
         if self.scoring.combine == "shape first":
             return Counted(one, other and not one, not (one or other))
@@ -88,7 +114,7 @@ def match(reply: Reply) -> bool | str:
 def counted(returns: str, reply: Reply) -> Counted:
     """What a function says that decides by itself."""
     if reply.trouble:
-        return Counted(trouble=reply.trouble)
+        return Counted(trouble=reply.trouble, tried=reply.tried)
     value = reply.value
     if returns == "outcome":
         label = value.lower() if isinstance(value, str) else ""
@@ -123,83 +149,3 @@ def by_original(case: Case) -> Counted:
     """What the original makes of a case."""
     found = original(case.answer, case.shape, case.scene, SPLITS[case.split])
     return Counted(found.shape, found.scene, found.rest)
-
-
-def differ(one: Counted, theirs: Counted) -> bool:
-    """Whether two counts contradict each other; what is left open does not."""
-    if theirs.trouble:
-        return True
-    return any(other is not None and mine != other for mine, other in zip(one[:3], theirs[:3], strict=True))
-
-
-# ---- the battery -----------------------------------------------------------------------------------------------------
-
-
-def compare(scoring: Scoring | None, scorer: Scorer | None) -> Iterator[Point]:
-    """A point for each family of answers, with the shortest answer that shows a difference."""
-    if scoring is None or scorer is None:
-        yield silent("scoring", SCORING, "", RULE)
-        return
-    questions = ("shape", "scene") if "question" in scoring.takes else ("shape",)
-    families = [
-        (family, [case._replace(question=each) for case in cases(family) for each in questions]) for family in FAMILIES
-    ]
-    every = [case for _, asked in families for case in asked]
-    theirs = dict(zip(every, scorer.many(every), strict=True))
-    troubles = {each.trouble for each in theirs.values()}
-    if len(troubles) == 1 and "" not in troubles:
-        yield no_score(scoring.function, troubles.pop())
-        return
-    wrong = [[case for case in asked if differ(by_original(case), theirs[case])] for _, asked in families]
-
-    def signs(asked: Sequence[Case]) -> list[tuple[Counted, Counted, bool]]:
-        found = [(by_original(case), other) for case, other in zip(asked, scorer.many(asked), strict=True)]
-        return [(one, other, differ(one, other)) for one, other in found]
-
-    for (family, asked), bad, least in zip(families, wrong, shortest(wrong, signs), strict=True):
-        if family.title == BOTH and scoring.returns == "match" and scoring.combine is None and not bad:
-            yield silent("scoring", BOTH, "", family.original, "how the two matches are put together is not described")
-        else:
-            yield point(family, len(asked), bad, least, scorer)
-    for part in ("shape", "scene"):
-        if all(getattr(each, part) is None and not each.trouble for each in theirs.values()):
-            yield silent("scoring", f"the count of the {part}", "", RULE, "what the function returns never tells it")
-
-
-def no_score(function: str, trouble: str) -> Point:
-    """A function that never gave an outcome needs one point, not one for each family."""
-    told = f"{function} {trouble}"
-    return Point("scoring", SCORING, "", RULE, told, Verdict.CHANGES, "", {"original": "a score", "theirs": trouble})
-
-
-def point(family: Family, asked: int, bad: Sequence[Case], least: Case | None, scorer: Scorer) -> Point:
-    """What a family of answers showed."""
-    if least is None:
-        return Point("scoring", family.title, "", family.original, f"the same on {asked:,} answers", Verdict.ALIGNED)
-    example = shown_case(least, scorer)
-    classes = [each for each in dict.fromkeys(label for case in bad for label in changed_labels(case, scorer)) if each]
-    named = f": {', '.join(classes[:6])}{', …' if len(classes) > 6 else ''}" if classes else ""
-    theirs = f"another outcome on {len(bad):,} of {asked:,} answers{named}"
-    verdict = Verdict.HARMLESS if family.harmless else Verdict.CHANGES
-    note = "no model answers so and no file is named so" if family.harmless else ""
-    return Point("scoring", family.title, "", family.original, theirs, verdict, note, example)
-
-
-def changed_labels(case: Case, scorer: Scorer) -> Iterator[str]:
-    """The labels of a case that count otherwise."""
-    mine, (other,) = by_original(case), scorer.many([case])
-    if other.shape is not None and mine.shape != other.shape:
-        yield case.shape
-    if other.scene is not None and mine.scene != other.scene:
-        yield case.scene
-
-
-def shown_case(case: Case, scorer: Scorer) -> dict[str, str]:
-    """A case with what both sides make of it."""
-    return {
-        "answer": shown(case.answer),
-        "shape": case.shape,
-        "scene": case.scene,
-        "original": str(by_original(case)),
-        "theirs": str(scorer.many([case])[0]),
-    }

@@ -8,15 +8,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from onprompt.audit import description, golds, options, prompts, resizing, scorings
+from onprompt.audit import description, effect, given, golds, options, prompts, resizing, trials
+from onprompt.audit.battery import FAMILIES
 from onprompt.audit.description import Target
-from onprompt.audit.effect import Answered, Effect, effect, read
-from onprompt.audit.effect import point as shown_by
-from onprompt.audit.points import Point, Verdict
+from onprompt.audit.effect import Effect
+from onprompt.audit.given import Answered
+from onprompt.audit.points import UNTRIED, Point, Verdict
 from onprompt.audit.process import LIMIT, Calls
 from onprompt.audit.scorings import Scorer
 from onprompt.illusion.protocol import SPLITS
 from onprompt.illusion.protocol import split as split_named
+from onprompt.illusion.results import QUESTIONS
+
+TITLES = {family.title for family in FAMILIES}
 
 
 class Asked(NamedTuple):
@@ -42,15 +46,21 @@ class Audit:
         return [point for point in self.points if point.verdict is verdict]
 
     @property
+    def untried(self) -> list[Point]:
+        """The points on what could not be tried."""
+        return [point for point in self.points if point.title == UNTRIED]
+
+    @property
     def aligned(self) -> bool:
-        """Whether something is described, and nothing of it changes the score."""
-        return not self.having(Verdict.CHANGES) and len(self.having(Verdict.SILENT)) < len(self.points)
+        """Whether something is described, all of it was tried, and nothing of it changes the score."""
+        told = len(self.having(Verdict.SILENT)) < len(self.points)
+        return told and not self.untried and not self.having(Verdict.CHANGES)
 
 
 def audit(path: Path, answers: Path | None = None, split: str = "", limit: float = LIMIT) -> Audit:
     """The audit of what a TOML file describes. The functions that it names run, each in a process of its own."""
     target, folder = description.read(path)
-    answered, left_out = read(answers, split_named(split).name if split else "") if answers else ([], 0)
+    answered, left_out = given.read(answers, split_named(split).name if split else "") if answers else ([], 0)
     with ExitStack() as stack:
 
         def calls(function: str | None, kind: str = "call") -> Calls | None:
@@ -63,12 +73,15 @@ def audit(path: Path, answers: Path | None = None, split: str = "", limit: float
         points = [
             *prompts.compare(target),
             *options.compare(target),
-            *scorings.compare(scoring, scorer),
+            *trials.compare(scoring, scorer),
             *golds.compare(gold, labelling),
             *resizing.compare(resize, calls(resize.function if resize else None, "picture")),
         ]
-        found = effect(answered, left_out, scorer) if answered and scorer else None
-        points = [with_effect(point, found) for point in points] + ([shown_by(found)] if found else [])
+        found = None
+        if answered and scorer:
+            changed = {point.title for point in points if point.verdict in (Verdict.CHANGES, Verdict.HARMLESS)}
+            found = effect.effect([each.case for each in answered], left_out, scorer, changed)
+            points = [*(with_effect(point, found) for point in points), *effect.points(found)]
         if answered:
             points = list(with_gold_effect(points, target, labelling, answered))
     return Audit(target.name, scoring.function if scoring else "", tuple(questions(target)), tuple(points), found)
@@ -77,14 +90,14 @@ def audit(path: Path, answers: Path | None = None, split: str = "", limit: float
 def questions(target: Target) -> Iterator[Asked]:
     """The eight questions on both sides."""
     for split in SPLITS.values():
-        for kind in ("shape", "scene"):
+        for kind in QUESTIONS:
             found = prompts.filled(target, split, kind)
             yield Asked(f"{split.name}, {kind} question", prompts.question(split, kind), found.text if found else None)
 
 
-def with_effect(point: Point, found: Effect | None) -> Point:
-    """A point of scoring with the number of given answers that show it."""
-    if found is None or point.section != "scoring" or point.verdict is Verdict.SILENT:
+def with_effect(point: Point, found: Effect) -> Point:
+    """A family's point with the number of given answers that show it."""
+    if point.title not in TITLES or point.verdict is Verdict.SILENT or not found.answers:
         return point
     return replace(point, effect=f"{found.by_title.get(point.title, 0):,} of {found.answers:,} answers")
 
@@ -93,19 +106,17 @@ def with_gold_effect(
     points: Sequence[Point], target: Target, calls: Calls | None, answered: Sequence[Answered]
 ) -> Iterator[Point]:
     """Points on labels with the number of given paths that get another one."""
-    given: dict[str, dict[str, None]] = {}
+    known: dict[str, dict[str, None]] = {}
     for each in answered:
         if each.path and golds.readable(each.path, SPLITS[each.case.split]):
-            given.setdefault(each.case.split, {})[each.path] = None
+            known.setdefault(each.case.split, {})[each.path] = None
     for point in points:
-        if point.title not in (golds.SHAPE, golds.SCENE) or point.verdict is Verdict.SILENT or point.where not in given:
+        if point.title not in (golds.SHAPE, golds.SCENE) or point.verdict is Verdict.SILENT or point.where not in known:
             yield point
             continue
-        paths, split = list(given[point.where]), SPLITS[point.where]
+        paths, split = list(known[point.where]), SPLITS[point.where]
         place = (golds.SHAPE, golds.SCENE).index(point.title)
-        theirs = golds.labels(target.gold, calls, split, paths)
-        wrong = sum(
-            each is not None and each[place] != golds.by_original(path, split)[place]
-            for path, each in zip(paths, theirs, strict=True)
-        )
-        yield replace(point, effect=f"another label for {wrong:,} of {len(paths):,} files")
+        theirs = zip(paths, golds.labels(target.gold, calls, split, paths), strict=True)
+        tried = [(path, each) for path, each in theirs if each and each.tried]
+        wrong = sum(each.pair[place] != golds.by_original(path, split).pair[place] for path, each in tried)
+        yield replace(point, effect=f"another label for {wrong:,} of {len(tried):,} files" if tried else "")

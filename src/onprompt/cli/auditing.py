@@ -13,7 +13,7 @@ from onprompt.errors import UserError
 
 def audit(
     rubric: Annotated[str, typer.Argument(help="verify, rate or edit; illusion takes a description.")],
-    file: Annotated[Path, typer.Argument(help="A text with the prompt: plain, Python, Markdown, JSON, TOML.")],
+    file: Annotated[Path, typer.Argument(help="A text with the prompt: plain, Python, Markdown, JSON, TOML, YAML.")],
     json: Annotated[bool, typer.Option("--json", help="All differences as JSON.")] = False,
 ) -> None:
     """Say whether somebody's copy of a judge's prompt is ours, and where it departs; the exit code is then 1."""
@@ -33,7 +33,7 @@ def audit(
 def audit_target(
     target: Annotated[Path, typer.Argument(help="A TOML file that describes the re-implementation (docs/audit.md).")],
     answers: Annotated[
-        Path | None, typer.Option(help="CSV or JSONL of answers, to measure the effect on them.")
+        Path | None, typer.Option(help="Answers, to measure the effect on them: CSV, JSONL, or a run's .sqlite.")
     ] = None,
     split: Annotated[str, typer.Option(help="The split of answers that don't name theirs.")] = "",
     out: Annotated[Path | None, typer.Option(help="Write the report to OUT.md and OUT.json.")] = None,
@@ -42,20 +42,23 @@ def audit_target(
 ) -> None:
     """Audit a re-implementation of IllusionBench against the original. RUNS THE CODE that the description names."""
     import json as encoding
+    import math
 
     from onprompt.audit import report, whole
 
-    if limit <= 0:
+    if not 0 < limit < math.inf:
         raise UserError(f"--limit is a number of seconds above 0, not {limit:g}")
-    found = whole.audit(target, answers, split, limit)
+    try:
+        found = whole.audit(target, answers, split, limit)
+    except OSError as error:  # of ours, such as a full disk: exit code 1 would say "not aligned"
+        raise UserError(f"the audit can't go on: {error.strerror or error}") from None
     if out:
         write(out, ".md", "\n".join(report.markdown(found)) + "\n")
         write(out, ".json", encoding.dumps(report.document(found), indent=2, ensure_ascii=False) + "\n")
-        typer.echo(report.summary(found))
-    elif json:
+    if json:
         print_json(report.document(found))
     else:
-        typer.echo("\n".join(report.markdown(found)))
+        typer.echo(report.summary(found) if out else "\n".join(report.markdown(found)))
     raise typer.Exit(0 if found.aligned else 1)
 
 
