@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import signal
@@ -19,6 +20,7 @@ from onprompt.errors import StoreError, UserError
 from onprompt.findings import Overview
 from onprompt.ledger import Ledger
 from onprompt.run import to_do
+from onprompt.store import Answers
 from tests.test_run import judged, scores, table, work
 
 NOBODY = 65534  # a user who may write nowhere
@@ -218,3 +220,106 @@ def test_the_time_to_go_counts_what_is_done_already(tmp_path: Path) -> None:
 
     summary = Summary(tmp_path, known=900, before=10, done=20)
     assert progress(summary, 1000, 10.0) == "30 of 1,000, 2.0 a second, 40 s to go"
+
+
+def test_an_error_goes_when_the_file_comes_back(tmp_path: Path) -> None:
+    data = table(tmp_path, 3)
+    judged(tmp_path, data)
+    (tmp_path / "cat.png").rename(tmp_path / "away.png")
+    judged(tmp_path, data)
+    found = overview(tmp_path)
+    assert (found.verdicts, found.outdated, found.faults) == (0, 3, {"ImageError: missing": 3})
+    (tmp_path / "away.png").rename(tmp_path / "cat.png")
+    assert judged(tmp_path, data).before == 3
+    found = overview(tmp_path)
+    assert (found.verdicts, found.outdated, found.faults) == (3, 0, {})
+
+
+def test_a_verdict_on_other_words_is_in_no_figure(tmp_path: Path) -> None:
+    data = table(tmp_path, 2)
+    judged(tmp_path, data)
+    text = data.read_text().replace("0 cats of 0", "an elephant")
+    data.write_text(text)
+    judged(tmp_path, data)
+    with Ledger(tmp_path / "run.sqlite") as ledger:
+        first, second = findings.rows(ledger, 1)
+    assert (first["prompt"], first["value"], first["error"]) == ("an elephant", None, "Rejected")
+    assert second["value"] is not None
+    assert (overview(tmp_path).verdicts, overview(tmp_path).outdated) == (1, 1)
+
+
+def test_other_data_with_the_same_ids_end_the_run(tmp_path: Path) -> None:
+    data = table(tmp_path, 3)
+    judged(tmp_path, data)
+    other = tmp_path / "other.csv"
+    other.write_text(data.read_text().replace("cats of", "cats and"))
+    with pytest.raises(UserError, match=r"another sample .0., of .*data\.csv: give ids that differ"):
+        judged(tmp_path, other)
+    assert overview(tmp_path, 1).verdicts == 3
+
+
+def test_data_that_moved_are_the_same(tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    judged(tmp_path, table(tmp_path / "one", 3), model=f"replay/{tmp_path / 'one' / 'said.jsonl'}")
+    (tmp_path / "one").rename(tmp_path / "two")
+    summary = judged(tmp_path, tmp_path / "two" / "data.csv", model=f"replay/{tmp_path / 'two' / 'said.jsonl'}")
+    assert (summary.before, summary.done, summary.generation) == (3, 0, 1)
+    assert (overview(tmp_path).samples, overview(tmp_path).gone) == (3, 0)
+
+
+def test_data_that_are_cut_off_take_nothing_away(tmp_path: Path) -> None:
+    data = table(tmp_path, 9)
+    judged(tmp_path, data)
+    lines = data.read_text().splitlines()
+    data.write_text("\n".join([*lines[:4], '4,"cat.png,1 cats', *lines[5:]]))
+    judged(tmp_path, data)
+    found = overview(tmp_path)
+    assert (found.gone, found.read_whole, found.verdicts) == (0, False, 9)
+
+
+def test_what_was_spent_stays_spent(tmp_path: Path) -> None:
+    data = table(tmp_path, 2)
+    usage = {"tokens_in": 100, "tokens_out": 7, "seconds": 1.0, "cost": None}
+    more = {"spots": [], "structured": False, "refused": []}
+    said = {"text": "Fine.\n(4)", "stop": "end", "model": "m", "usage": usage, **more}
+    (tmp_path / "said.jsonl").write_text(json.dumps({"answer": said, "contains": "cats"}) + "\n")
+    judged(tmp_path, data, price_in=1.0, price_out=10.0)
+    os.utime(tmp_path / "cat.png", (9, 9))
+    assert judged(tmp_path, data, price_in=1.0, price_out=10.0).cost == 0.0, "out of the store"
+    assert overview(tmp_path).tokens == 214
+    assert overview(tmp_path).cost == pytest.approx(2 * (100e-6 + 70e-6))
+
+
+def test_a_column_that_repeats_is_no_id(tmp_path: Path) -> None:
+    table(tmp_path, 0)
+    rows = [f"{index // 2},{index}.png,a cat" for index in range(4)]
+    (tmp_path / "data.csv").write_text("\n".join(["uid,image,prompt", *rows]))
+    assert "id" not in datasets.opened(str(tmp_path / "data.csv"), "verify", {}).columns
+    named = datasets.opened(str(tmp_path / "data.csv"), "verify", {"id": "uid"})
+    assert [row.id for row in named.rows()] == ["0", "0#2", "1", "1#2"]
+
+
+def test_nothing_but_refusals_ends_a_run(tmp_path: Path) -> None:
+    data = table(tmp_path, 200)
+    (tmp_path / "said.jsonl").write_text(json.dumps({"contains": "no such words", "text": "(4)"}) + "\n")
+    summary = judged(tmp_path, data)
+    assert summary.faults == {"Rejected": 20}
+    assert "has no answer to this question" in summary.stopped
+
+
+def test_a_new_generation_says_what_changed(tmp_path: Path) -> None:
+    data = table(tmp_path, 1)
+    assert judged(tmp_path, data).changed
+    assert judged(tmp_path, data, repeats=2).changed == "repeats"
+
+
+def test_exports_of_answers_can_be_read(tmp_path: Path) -> None:
+    judged(tmp_path, table(tmp_path, 1))
+    answers = Answers(tmp_path / "answers.sqlite")
+    with Ledger(tmp_path / "run.sqlite") as ledger:
+        findings.export(ledger, 1, tmp_path / "a.csv", "csv", answers)
+        findings.export(ledger, 1, tmp_path / "a.jsonl", "jsonl", answers)
+    answers.close()
+    with (tmp_path / "a.csv").open(newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert json.loads(row["answers"]) == json.loads((tmp_path / "a.jsonl").read_text())["answers"] == ["So many.\n(0)"]

@@ -125,7 +125,8 @@ def test_what_can_not_be_found_for_a_while_keeps_its_verdict(tmp_path: Path) -> 
     judged(tmp_path, data)
     (tmp_path / "cat.png").rename(tmp_path / "away.png")
     assert judged(tmp_path, data).faults == {"ImageError: missing": 5}
-    assert len(scores(tmp_path)) == 5
+    assert verdicts(tmp_path / "run.sqlite") == 5
+    assert scores(tmp_path) == {}, "but they are in no figure"
     (tmp_path / "away.png").rename(tmp_path / "cat.png")
     assert judged(tmp_path, data).before == 5
 
@@ -180,7 +181,7 @@ def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="full"):
         ledger.generation({"x": big}, big)
     with pytest.raises(StoreError, match="full"):
-        ledger.enter([Entry(f"{big}{number}", "", "", "", "", "", "") for number in range(20)], 1)
+        ledger.enter([Entry(f"{big}{number}", "", "", "", "", "", "", "") for number in range(20)], 1)
     ledger.close()
     assert len(scores(tmp_path)) == 20
 

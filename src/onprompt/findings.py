@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,14 +22,17 @@ ROWS = """
 SELECT s.id, s.prompt, s.image, s.model, s.category, v.score, v.value, v.flags, v.summary, v.factors, v.coverage,
     v.tokens_in, v.tokens_out, v.cost, v.answers, e.kind, e.message
 FROM samples s
-LEFT JOIN verdicts v ON v.sample = s.number AND v.generation = :generation
-LEFT JOIN errors e ON e.sample = s.number AND e.generation = :generation
+LEFT JOIN verdicts v ON v.sample = s.number AND v.generation = :generation AND v.of = s.version
+LEFT JOIN errors e ON e.sample = s.number AND e.generation = :generation AND e.of = s.version
 WHERE s.gone = 0
 """
+AT_ONCE = 10_000  # rows of Parquet that are held
 NOTHING_CHECKED = "not_verifiable"  # a flag: such a score is a placeholder, and stays out of means
 REAL = f"present_verdicts WHERE generation = ? AND instr(flags, '{NOTHING_CHECKED}') = 0"
 FAULTS = "SELECT kind, count(*) FROM present_errors WHERE generation = ? GROUP BY kind ORDER BY 2 DESC"
-SPENT = "SELECT ifnull(sum(tokens_in + tokens_out), 0), sum(cost) FROM spent WHERE generation = ?"
+SPENT = "SELECT ifnull(sum(tokens_in + tokens_out), 0), sum(cost) FROM runs WHERE generation = ?"
+OUTDATED = """SELECT count(*) FROM verdicts v JOIN samples s ON s.number = v.sample
+WHERE generation = ? AND NOT s.gone AND v.of != s.version"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,8 @@ class Overview:
     generations: int
     samples: int
     gone: int  # samples that are no longer in the data, and in none of these figures
+    read_whole: bool  # whether the last run read all of its data
+    outdated: int  # verdicts on pictures or words that have changed since, in no figure
     verdicts: int
     mean: float | None  # of `value`, over verdicts that stand on something
     placeholders: int  # verdicts that stand on nothing
@@ -60,12 +66,16 @@ def overview(ledger: Ledger, generation: int) -> Overview:
         scores = ask(f"SELECT score, count(*) FROM {REAL} GROUP BY score", key).fetchall()  # noqa: S608
         faults = ask(FAULTS, key).fetchall()
         tokens, cost = ask(SPENT, key).fetchone()
+        (outdated,) = ask(OUTDATED, key).fetchone()
+        (read,) = ask("SELECT read_whole FROM runs WHERE generation = ? ORDER BY id DESC LIMIT 1", key).fetchone()
         return Overview(
             identity(ledger, generation),
             generation,
             len(generations(ledger)),
             samples - gone,
             gone,
+            bool(read),
+            outdated,
             verdicts,
             mean,
             verdicts - judged,
@@ -113,10 +123,10 @@ def rows(ledger: Ledger, generation: int, worst: int = 0, flagged: bool = False)
 
 
 def bundled(found: Iterator[dict[str, Any]], answers: Answers) -> Iterator[dict[str, Any]]:
-    """The samples with what the model said, word for word, in the place of the keys; null for what the store lost."""
+    """The samples with what the model said, as a JSON list in the place of the keys; null for what the store lost."""
     for row in found:
         said = [answers.get(key) for key in (row["answers"] or "").split()]
-        yield {**row, "answers": [each.text if each else None for each in said]}
+        yield {**row, "answers": json.dumps([each.text if each else None for each in said], ensure_ascii=False)}
 
 
 def export(ledger: Ledger, generation: int, path: Path, kind: str, answers: Answers | None = None) -> int:
@@ -148,7 +158,12 @@ def write_jsonl(found: Iterator[dict[str, Any]], path: Path) -> int:
     count = 0
     with path.open("w", encoding="utf-8") as file:
         for row in found:
-            file.write(json.dumps({**row, "factors": json.loads(row["factors"] or "{}")}, ensure_ascii=False) + "\n")
+            said = row["answers"] or ""
+            nested = {
+                "factors": json.loads(row["factors"] or "{}"),
+                "answers": json.loads(said) if said[:1] == "[" else said,
+            }
+            file.write(json.dumps({**row, **nested}, ensure_ascii=False) + "\n")
             count += 1
     return count
 
@@ -160,6 +175,12 @@ def write_parquet(found: Iterator[dict[str, Any]], path: Path) -> int:
         from pyarrow import parquet
     except ImportError:
         raise UserError("Parquet needs pyarrow: pip install 'onprompt[data]'") from None
-    table = pyarrow.Table.from_pylist(list(found))
-    parquet.write_table(table, path)
-    return int(table.num_rows)
+    kinds = {"score": pyarrow.int64(), "tokens_in": pyarrow.int64(), "tokens_out": pyarrow.int64()}
+    kinds |= dict.fromkeys(("value", "coverage", "cost"), pyarrow.float64())
+    schema = pyarrow.schema([(name, kinds.get(name, pyarrow.string())) for name in COLUMNS])
+    count = 0
+    with parquet.ParquetWriter(path, schema) as file:
+        while some := list(itertools.islice(found, AT_ONCE)):
+            file.write_table(pyarrow.Table.from_pylist(some, schema))
+            count += len(some)
+    return count

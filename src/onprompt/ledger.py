@@ -6,8 +6,8 @@ is missing or failed is done; with others, a new generation begins beside the ol
 
 from __future__ import annotations
 
-import hashlib
 import json
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ from filelock import FileLock, Timeout
 
 from onprompt.errors import StoreError, UserError
 
-VERSION, MARK = 2, 0x6F6E7072  # the mark tells a file of ours from other databases: "onpr"
+VERSION, MARK = 3, 0x6F6E7072  # the mark tells a file of ours from other databases: "onpr"
 TABLES = """
 CREATE TABLE IF NOT EXISTS generations (
     id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, identity TEXT NOT NULL,
@@ -27,12 +27,13 @@ CREATE TABLE IF NOT EXISTS generations (
 CREATE TABLE IF NOT EXISTS runs (
     id INTEGER PRIMARY KEY, generation INTEGER NOT NULL REFERENCES generations(id), data TEXT NOT NULL,
     versions TEXT NOT NULL,
-    created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), read_whole INTEGER NOT NULL DEFAULT 0
+    created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), read_whole INTEGER NOT NULL DEFAULT 0,
+    tokens_in INTEGER NOT NULL DEFAULT 0, tokens_out INTEGER NOT NULL DEFAULT 0, cost REAL
 );
 CREATE TABLE IF NOT EXISTS samples (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, prompt TEXT NOT NULL, image TEXT NOT NULL,
     model TEXT NOT NULL, category TEXT NOT NULL, given TEXT NOT NULL, stamp TEXT NOT NULL,
-    run INTEGER NOT NULL REFERENCES runs(id), gone INTEGER NOT NULL DEFAULT 0
+    version TEXT NOT NULL, run INTEGER NOT NULL REFERENCES runs(id), gone INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE IF NOT EXISTS verdicts (
     sample INTEGER NOT NULL REFERENCES samples(number), generation INTEGER NOT NULL REFERENCES generations(id),
@@ -53,21 +54,19 @@ CREATE TABLE IF NOT EXISTS checks (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS errors (
     sample INTEGER NOT NULL, generation INTEGER NOT NULL, kind TEXT NOT NULL, message TEXT NOT NULL, text TEXT NOT NULL,
-    tokens_in INTEGER NOT NULL, tokens_out INTEGER NOT NULL, cost REAL,
+    of TEXT NOT NULL,
     created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
     PRIMARY KEY (sample, generation)
 ) WITHOUT ROWID;
 CREATE VIEW IF NOT EXISTS present_verdicts AS
-    SELECT v.* FROM verdicts v JOIN samples s ON s.number = v.sample AND NOT s.gone;
+    SELECT v.* FROM verdicts v JOIN samples s ON s.number = v.sample AND NOT s.gone AND s.version = v.of;
 CREATE VIEW IF NOT EXISTS present_errors AS
-    SELECT e.* FROM errors e JOIN samples s ON s.number = e.sample AND NOT s.gone;
-CREATE VIEW IF NOT EXISTS spent AS SELECT generation, tokens_in, tokens_out, cost FROM verdicts
-    UNION ALL SELECT generation, tokens_in, tokens_out, cost FROM errors;
+    SELECT e.* FROM errors e JOIN samples s ON s.number = e.sample AND NOT s.gone AND s.version = e.of;
 """
 
 
 class Entry(NamedTuple):
-    """A sample as it is kept: what it was given, and a stamp that changes when its files do."""
+    """A sample as it is kept: what it was given, a stamp that changes when its files do, and what a verdict is of."""
 
     id: str
     prompt: str
@@ -76,11 +75,7 @@ class Entry(NamedTuple):
     category: str
     given: str  # JSON
     stamp: str
-
-    @property
-    def version(self) -> str:
-        """What a verdict on it is a verdict of."""
-        return hashlib.sha256(f"{self.given}\0{self.stamp}".encode()).hexdigest()
+    version: str
 
 
 class Kept(NamedTuple):
@@ -107,6 +102,7 @@ class Ledger:
 
     def __init__(self, path: Path, writing: bool = False) -> None:
         self.path, self.lock, self.run = path, FileLock(f"{path.resolve()}.lock", timeout=0), 0
+        self.data = ""
         if not writing and not path.is_file():
             raise UserError(f"there is no run at {path}")
         with told(path):
@@ -160,6 +156,13 @@ class Ledger:
             found = self.base.execute("SELECT id FROM generations WHERE fingerprint = ?", (fingerprint,)).fetchone()
         return int(found[0]), bool(new)
 
+    def identity_before(self, generation: int) -> dict[str, Any]:
+        """What the way of judging before this one was; nothing for the first."""
+        before = "SELECT identity FROM generations WHERE id < ? ORDER BY id DESC LIMIT 1"
+        with told(self.path):
+            found = self.base.execute(before, (generation,)).fetchone()
+        return dict(json.loads(found[0])) if found else {}
+
     def number(self, generation: int) -> int:
         """How many verdicts there are."""
         with told(self.path):
@@ -171,7 +174,7 @@ class Ledger:
         with told(self.path):
             row = generation, whole(data), json.dumps(versions)
             found = self.base.execute("INSERT INTO runs (generation, data, versions) VALUES (?, ?, ?)", row)
-        self.run = int(found.lastrowid or 0)
+        self.run, self.data = int(found.lastrowid or 0), whole(data)
 
     def end(self) -> None:
         """All of the data was read: what an earlier run read there and this one did not is gone."""
@@ -190,12 +193,17 @@ class Ledger:
 
     def one(self, entry: Entry, generation: int) -> tuple[int, bool]:
         """One sample entered."""
-        old = self.base.execute("SELECT number FROM samples WHERE id = ?", (entry.id,)).fetchone()
+        old = self.base.execute(OLD, (entry.id,)).fetchone()
         if old is None:
             return int(self.base.execute(ADD, (*entry, self.run)).lastrowid or 0), False
-        self.base.execute(CHANGE, (*entry[1:], self.run, old[0]))
-        found = self.base.execute("SELECT of FROM verdicts WHERE sample = ? AND generation = ?", (old[0], generation))
-        return int(old[0]), found.fetchone() == (entry.version,)
+        number, version, data = old
+        if version != entry.version and data != self.data and still_there(data):
+            raise UserError(
+                f"{self.path} has another sample {entry.id!r}, of {data}: give ids that differ, or another file"
+            )
+        self.base.execute(CHANGE, (*entry[1:], self.run, number))
+        found = self.base.execute("SELECT of FROM verdicts WHERE sample = ? AND generation = ?", (number, generation))
+        return int(number), found.fetchone() == (entry.version,)
 
     def has(self, entry: Entry, fingerprint: str) -> bool:
         """Whether a sample has a verdict of a way of judging, and one that still holds."""
@@ -204,7 +212,7 @@ class Ledger:
             " WHERE samples.id = ? AND fingerprint = ?",
             (whole(entry.id), fingerprint),
         ).fetchone()
-        return bool(of) and of[0] == Entry(*map(whole, entry)).version
+        return bool(of) and of[0] == entry.version
 
     def keep(self, sample: int, generation: int, kept: Kept) -> None:
         """A verdict with its document and its checks, all or nothing; it takes the place of an older one."""
@@ -212,6 +220,7 @@ class Ledger:
         with told(self.path), self.transaction():
             for table in PARTS:
                 self.base.execute(f"DELETE FROM {table} WHERE sample = ? AND generation = ?", key)  # noqa: S608
+            self.base.execute(SPEND, (kept.row["tokens_in"], kept.row["tokens_out"], kept.row["cost"], self.run))
             columns = {**kept.row, "of": self.version(sample)}
             names, marks = ", ".join(columns), ", ".join("?" * (len(columns) + 2))
             place = f"INSERT INTO verdicts (sample, generation, {names}) VALUES ({marks})"  # noqa: S608
@@ -222,13 +231,15 @@ class Ledger:
 
     def version(self, sample: int) -> str:
         """What a sample is now."""
-        found = self.base.execute(f"SELECT {', '.join(Entry._fields)} FROM samples WHERE number = ?", (sample,))  # noqa: S608
-        return Entry(*found.fetchone()).version
+        (found,) = self.base.execute("SELECT version FROM samples WHERE number = ?", (sample,)).fetchone()
+        return str(found)
 
     def fail(self, sample: int, generation: int, fault: Fault) -> None:
         """Why there is no verdict."""
-        with told(self.path):
-            self.base.execute(FAIL, (sample, generation, *map(whole, fault)))
+        with told(self.path), self.transaction():
+            self.base.execute(SPEND, (fault.tokens_in, fault.tokens_out, fault.cost, self.run))
+            words = map(whole, (fault.kind, fault.message, fault.text))
+            self.base.execute(FAIL, (sample, generation, *words, self.version(sample)))
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -249,12 +260,20 @@ def whole(value: Any) -> Any:
 
 
 PARTS = ("verdicts", "documents", "checks", "errors")
-ADD = """INSERT INTO samples (id, prompt, image, model, category, given, stamp, run) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
-CHANGE = """UPDATE samples SET prompt = ?, image = ?, model = ?, category = ?, given = ?, stamp = ?, run = ?, gone = 0
-WHERE number = ?"""
-FAIL = """INSERT OR REPLACE INTO errors (sample, generation, kind, message, text, tokens_in, tokens_out, cost)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
+OLD = "SELECT number, version, data FROM samples JOIN runs ON runs.id = run WHERE samples.id = ?"
+ADD = """INSERT INTO samples (id, prompt, image, model, category, given, stamp, version, run)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+CHANGE = """UPDATE samples SET prompt = ?, image = ?, model = ?, category = ?, given = ?, stamp = ?, version = ?,
+run = ?, gone = 0 WHERE number = ?"""
+FAIL = "INSERT OR REPLACE INTO errors (sample, generation, kind, message, text, of) VALUES (?, ?, ?, ?, ?, ?)"
+SPEND = """UPDATE runs SET tokens_in = tokens_in + ?1, tokens_out = tokens_out + ?2,
+cost = iif(?3 IS NULL, cost, ifnull(cost, 0) + ?3) WHERE id = ?4"""
 CHECK = "INSERT INTO checks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+
+def still_there(data: str) -> bool:
+    """Whether data are where they were: if not, what comes now may be the same at another place."""
+    return not os.path.isabs(data) or os.path.exists(data)  # noqa: PTH110, PTH117 hubs have no paths
 
 
 def connected(path: Path, options: str) -> sqlite3.Connection:

@@ -27,6 +27,7 @@ from onprompt.types import Judge, Verdict
 from onprompt.vision.runtime import share_the_cores
 
 FINAL = ("BudgetSpent", "StoreError", "NotFetched", "WrongHash")  # what would befall all that follow
+REFUSALS = 20  # with which a run ends, if nothing else came
 FILES = ("image", "before", "after", "mask")
 AT_ONCE = 256  # samples entered in one transaction
 MOST = 32 * 2**20  # bytes of pictures among them
@@ -133,6 +134,7 @@ class Summary:
     path: Path
     generation: int = 1
     new: bool = True  # whether this way of judging is new to the file
+    changed: str = ""  # in what it differs from the one before
     known: int = 0  # verdicts that this way of judging has in the file from before
     before: int = 0  # samples that had a verdict already, of those that were read so far
     done: int = 0
@@ -161,7 +163,8 @@ def run(data: Dataset, out: Path, work: Job, engine: str = "threads", tell: Tell
     identity, hands = work.identity, plugins.load("engines", engine).load(work.settings)
     with Ledger(out, writing=True) as ledger:
         generation, new = ledger.generation(identity, fingerprint(identity))
-        summary = Summary(out, generation, new, ledger.number(generation))
+        changed = differing(identity, ledger.identity_before(generation)) if new else ""
+        summary = Summary(out, generation, new, changed, ledger.number(generation))
         ledger.begin(generation, data.source, versions())
         try:
             tell(summary)
@@ -186,16 +189,19 @@ def to_do(data: Dataset, out: Path, work: Job) -> Iterator[Mapping[str, Any]]:
 
 def wanted(data: Dataset, ledger: Ledger, summary: Summary) -> Iterator[Task]:
     """The samples that have no verdict yet, entered as they come."""
+    whole = True
     for chunk in chunks(data.rows()):
         places = ledger.enter([entry(each) for each in chunk], summary.generation)
         for row, (number, has_verdict) in zip(chunk, places, strict=True):
             if has_verdict:
                 summary.before += 1
             elif isinstance(row, BadRow):
-                note(Done(number, fault=Fault("bad_row", row.message)), ledger, summary)
+                whole = whole and not row.rest_lost
+                note(Done(number, fault=Fault("bad_row", f"{row.line}: {row.message}")), ledger, summary)
             else:
                 yield Task(number, row.item)
-    ledger.end()
+    if whole:
+        ledger.end()
 
 
 def chunks(rows: Iterator[Row | BadRow]) -> Iterator[list[Row | BadRow]]:
@@ -224,18 +230,24 @@ def note(done: Done, ledger: Ledger, summary: Summary) -> None:
         summary.faults[done.fault.kind] += 1
         summary.examples.setdefault(done.fault.kind, done.fault.message)
         summary.spend(done.fault.tokens_in, done.fault.tokens_out, done.fault.cost)
-        if done.fault.kind in FINAL:
+        if done.fault.kind in FINAL or refused(summary):
             summary.stopped = done.fault.message
+
+
+def refused(summary: Summary) -> bool:
+    """Whether nothing but refusals came so far: a wrong key or an unknown model, which would befall all that follow."""
+    return summary.faults["Rejected"] >= REFUSALS and not summary.done
 
 
 def entry(row: Row | BadRow) -> Entry:
     """A sample as it is kept; pictures in memory by their hash."""
     if isinstance(row, BadRow):
-        return Entry(row.id, "", "", "", "", json.dumps({"line": row.line}), "")
+        return Entry(row.id, "", "", "", "", json.dumps({"line": row.line}), "", "")
     told = {name: described(name, value) for name, value in row.item.items()}
+    moved = {name: os.path.basename(each) if name in FILES else each for name, each in told.items()}  # noqa: PTH119
     picture = str(told.get("image", told.get("after", "")))
     words = str(row.item.get("prompt", row.item.get("instruction", "")))
-    stamps = [stamp(row.item[name]) for name in FILES if isinstance(row.item.get(name), str | Path)]
+    stamps = " ".join(stamp(row.item[name]) for name in FILES if isinstance(row.item.get(name), str | Path))
     return Entry(
         row.id,
         words,
@@ -243,7 +255,8 @@ def entry(row: Row | BadRow) -> Entry:
         row.model,
         row.category,
         json.dumps(told, ensure_ascii=False),
-        " ".join(filter(None, stamps)),
+        stamps,
+        hashlib.sha256(json.dumps([moved, stamps]).encode()).hexdigest(),  # the same where all has moved together
     )
 
 
@@ -279,6 +292,12 @@ def versions() -> dict[str, str]:
     """What runs."""
     found = {name: metadata.version(name) for name in ("onprompt", "numpy", "pillow")}
     return {"python": platform.python_version(), "sqlite": sqlite3.sqlite_version, **found}
+
+
+def differing(now: Mapping[str, Any], before: Mapping[str, Any]) -> str:
+    """The names of what differs."""
+    now, before = ({**each, **each.get("settings", {}), "settings": 0} for each in (now, before))
+    return ", ".join(sorted(name for name in now.keys() | before.keys() if now.get(name) != before.get(name)))
 
 
 def fingerprint(identity: Mapping[str, Any]) -> str:

@@ -128,7 +128,11 @@ def test_paths_are_looked_for_beside_the_table_and_then_here(
 
 def test_no_two_ids_are_the_same(write: Write) -> None:
     data = write("id,image,prompt", *(f"{name},i.png,p" for name in ("a", "a#2", "a", "b", "a", "")), ",i.png,p")
-    assert [row.id for row in good(data)] == ["a", "a#2", "a#3", "b", "a#4", "i.png", "i.png#2"]
+    named = opened(data, "verify", {"id": "id"}).rows()
+    assert [row.id for row in named] == ["a", "a#2", "a#3", "b", "a#4", "i.png", "i.png#2"]
+    assert [row.id for row in good(data)][:2] == ["i.png", "i.png#2"], (
+        "a column that repeats is no id unless it is named"
+    )
 
 
 def test_major_objects_are_a_list(write: Write) -> None:

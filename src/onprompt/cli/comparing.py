@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,7 +28,9 @@ def agree(
     rater: Annotated[str, typer.Option(help="The column that names the rater, if each rating has a row.")] = "",
     rating: Annotated[list[str] | None, typer.Option(help="A column with ratings; may be given again.")] = None,
     threshold: Annotated[float | None, typer.Option(help="Rated above this is good, for the AUC.")] = None,
-    apart: Annotated[float, typer.Option(help="How far apart two ratings of one prompt must be to count.")] = 0.33,
+    apart: Annotated[
+        float, typer.Option(min=0, help="How far apart two ratings of one prompt must be to count.")
+    ] = 0.33,
     generation: Generation = 0,
     json: Json = False,
 ) -> None:
@@ -61,11 +64,13 @@ def compare(
 
     if by not in ("run", "model", "generation"):
         raise UserError(f"--by is run, model or generation, not {by!r}")
-    if len({path.stem for path in run_files}) < len(run_files):
-        raise UserError("two of the runs have the same name")
+    alike = len({path.stem for path in run_files}) < len(run_files)
+    names = {path: str(path) if alike else path.stem for path in run_files}
+    if len(names) < len(run_files):
+        raise UserError("the same run is named twice")
     runs = {
-        f"{path.stem} {number}" if by == "generation" else path.stem: judged(path, number)
-        for path in run_files
+        f"{name}, generation {number}" if by == "generation" else name: judged(path, number)
+        for path, name in names.items()
         for number in (generations(path) if by == "generation" else [0])
     }
     if len(rubrics := {name for name, _ in runs.values()}) > 1:
@@ -108,8 +113,7 @@ def judged(path: Path, generation: int) -> tuple[str, list[Item]]:
 
 def between(words: str) -> tuple[float, float]:
     """`1-5` as two numbers."""
-    low, _, high = words.partition("-")
-    try:
-        return float(low), float(high)
-    except ValueError:
-        raise UserError(f"--human-scale is LOW-HIGH, such as 1-5, not {words!r}") from None
+    found = re.fullmatch(r"\s*([+-]?\d+(?:\.\d+)?)\s*(?:-|:|to)\s*([+-]?\d+(?:\.\d+)?)\s*", words)
+    if not found:
+        raise UserError(f"--human-scale is LOW-HIGH, such as 1-5 or -2-2, not {words!r}")
+    return float(found[1]), float(found[2])

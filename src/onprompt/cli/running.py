@@ -31,7 +31,7 @@ def run(
     out: Annotated[Path, typer.Option(help="The file of the run; an old one goes on where it was.")],
     rubric: Annotated[str, typer.Option(help="verify, rate or edit.")] = "verify",
     column: Annotated[list[str] | None, typer.Option(help="FIELD=COLUMN, where a column can't be guessed.")] = None,
-    engine: Annotated[str, typer.Option(help="What keeps many samples under way.")] = "threads",
+    engine: Annotated[str, typer.Option(help="What keeps many samples under way: threads or ray.")] = "threads",
     judge: JudgeName = "",
     model: Model = "",
     base_url: BaseUrl = "",
@@ -67,7 +67,7 @@ def finish(summary: Summary) -> None:
 @app.command()
 def show(
     run_file: RunFile,
-    worst: Annotated[int, typer.Option(help="Only so many, the lowest values first.")] = 0,
+    worst: Annotated[int, typer.Option(min=0, help="Only so many, the lowest values first.")] = 0,
     flagged: Annotated[bool, typer.Option("--flagged", help="Only what a person should look at.")] = False,
     generation: Generation = 0,
     json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
@@ -130,7 +130,7 @@ class Watcher:
         if not self.start:
             self.start = now
             if summary.new and summary.generation > 1:
-                why = "settings, weights or judge differ from before"
+                why = f"another way of judging than before ({summary.changed} changed)"
                 typer.echo(f"{why}: this is generation {summary.generation} of {summary.path}", err=True)
         elif self.watched and now - self.last >= EVERY:
             self.last = now
@@ -189,6 +189,10 @@ def overview_lines(found: Overview) -> Iterator[str]:
     yield f"{told['rubric']} by {by}{number}"
     gone = f"; {found.gone:,} more are no longer in the data and in no figure" if found.gone else ""
     yield f"{found.verdicts:,} verdicts on {found.samples:,} samples{gone}"
+    if found.outdated:
+        yield f"{found.outdated:,} verdicts on pictures or words that have changed since are in no figure: run again"
+    if not found.read_whole:
+        yield "the last run did not read all of the data, so there may be more samples: run again to go on"
     if found.mean is not None:
         scores = ", ".join(f"({score}) {n:,}" for score, n in found.scores.items())
         yield f"mean value {found.mean:.3f}" + (f"; {scores}" if scores else "")

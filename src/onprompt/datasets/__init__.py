@@ -82,6 +82,7 @@ class BadRow:
     id: str
     line: str
     message: str
+    rest_lost: bool = False  # whether there may be more behind it, or below it, that can't be read either
 
 
 class Record(NamedTuple):
@@ -89,6 +90,7 @@ class Record(NamedTuple):
 
     line: str
     cells: Mapping[str, Any] | UserError
+    rest_lost: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,13 +141,33 @@ def opened(data: str, rubric: str, columns: Mapping[str, str]) -> Dataset:
         raise UserError(f"{data} {why}; give a table: a .csv, .jsonl or .parquet file")
     own = {name: name for name in ("id", *table.fixed)}
     use = own if table.fixed else choose(table.columns, guesses, columns)
+    if not table.fixed and "id" in use and "id" not in columns and table.kind != "hf" and repeats(table, use["id"]):
+        del use["id"]  # a hub's rows are read once, as they come
 
     def read() -> Iterator[Row | BadRow]:
         for number, record in enumerate(table.records(list(dict.fromkeys(use.values()))), 1):
             yield row_of(record, number, use, table.folder)
 
-    source = os.path.abspath(data) if there(data) else data  # noqa: PTH100 (as below)
-    return Dataset(table.kind, table.fixed or use, table.count, read, source)
+    return Dataset(table.kind, table.fixed or use, table.count, read, place_of(data))
+
+
+def place_of(data: str) -> str:
+    """DATA, the same from whichever folder it is named."""
+    kind, colon, rest = data.partition(":")
+    if colon and kind in plugins.names("datasets"):
+        return f"{kind}:{os.path.abspath(rest) if there(rest) else rest}"  # noqa: PTH100 (as below)
+    return os.path.abspath(data)  # noqa: PTH100
+
+
+def repeats(table: Table, column: str) -> bool:
+    """Whether a column names several rows alike, and so is no id."""
+    seen: set[str] = set()
+    for record in table.records([column]):
+        cell = str(record.cells.get(column) or "") if isinstance(record.cells, Mapping) else ""
+        if cell in seen:
+            return True
+        seen.update([cell] if cell else [])
+    return False
 
 
 def reader(data: str, folder: str) -> tuple[str, str]:
@@ -207,7 +229,7 @@ def row_of(record: Record, number: int, columns: Mapping[str, str], folder: str)
             if name in NEEDED and not values[name]:
                 raise UserError(f"there is nothing in the column {columns[name]!r}")
     except UserError as error:
-        return BadRow(id_of(values, folder) or f"row {number}", record.line, str(error))
+        return BadRow(id_of(values, folder) or f"row {number}", record.line, str(error), record.rest_lost)
     given = {name: value for name, value in values.items() if value and name not in ("id", *ABOUT, "target")}
     about = {name: values.get(name) or "" for name in (*ABOUT, "target")}
     return Row(id_of(values, folder) or str(number), record.line, given, **about)

@@ -70,7 +70,8 @@ def read(path: Path, delimiter: str, columns: Sequence[str]) -> Iterator[Record]
             try:
                 cells = next(rows, None)
             except csv.Error as error:
-                yield Record(line, UserError(f"{error}: a quote is not closed, or stands alone (line {rows.line_num})"))
+                why = f"{error}: a quote is not closed, or stands alone (line {rows.line_num})"
+                yield Record(line, UserError(why), rest_lost=True)
                 continue
             if cells is None:
                 return

@@ -48,7 +48,8 @@ def table(kind: str, root: Path, images: Images) -> Table:
         for cells in found(root, images, not source):
             path = cells["id"].encode(errors="replace").decode()
             model = {"model": path.partition("/")[0]} if several else {}
-            yield Record(path, cells["unlisted"] or {**cells, "id": path, **model})
+            lost = cells["unlisted"]
+            yield Record(path, lost or {**cells, "id": path, **model}, rest_lost=bool(lost))
 
     return Table(
         kind if source else f"{kind}, prompt from the file name", tuple(fixed), records, count=count, fixed=fixed

@@ -67,7 +67,8 @@ def read(name: str, rows: Any, columns: Sequence[str]) -> Iterator[Record]:
         for number, cells in enumerate(rows, 1):
             yield Record(f"{name}, row {number}", {column: fetched(cell) for column, cell in cells.items()})
     except Exception as error:  # the network fails, or a file of the dataset is damaged
-        yield Record(f"{name}, row {number + 1}", UserError(f"from here on the dataset can't be read: {error}"))
+        why = UserError(f"from here on the dataset can't be read: {error}")
+        yield Record(f"{name}, row {number + 1}", why, rest_lost=True)
 
 
 def fetched(cell: Any) -> Any:

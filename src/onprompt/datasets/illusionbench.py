@@ -23,7 +23,7 @@ def load(data: str) -> Table:
     def records(_: Sequence[str]) -> Iterator[Record]:
         for path in walk(root):
             if path.endswith("/"):
-                yield Record(path, UserError("the folder can't be listed"))
+                yield Record(path, UserError("the folder can't be listed"), rest_lost=True)
             elif path.endswith(SUFFIX):
                 yield Record(path, {"id": path, "image": str(root / path)})
 

@@ -85,7 +85,8 @@ def items(path: Path) -> Iterator[Record]:
             except (ValueError, RecursionError) as error:
                 more = file.read(max(BLOCK, len(text))) if len(text) < LONGEST else ""  # twice as much each time
                 if not more:
-                    yield Record(where, UserError(f"from here on the list is cut off or is no JSON: {error}"))
+                    why = UserError(f"from here on the list is cut off or is no JSON: {error}")
+                    yield Record(where, why, rest_lost=True)
                     return
                 text += more
                 continue

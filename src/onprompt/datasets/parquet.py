@@ -44,7 +44,8 @@ def read(path: Path, columns: Sequence[str]) -> Iterator[Record]:
                         yield Record(f"{path.name}, row {number}", cells_of(batch, index))
                         number += 1
             except (pa.ArrowException, OSError) as error:
-                yield Record(f"{path.name}, rows {number} to {last}", UserError(f"can't be read: {error}"))
+                why = UserError(f"can't be read: {error}")
+                yield Record(f"{path.name}, rows {number} to {last}", why, rest_lost=True)
 
 
 def cells_of(batch: Any, index: int) -> dict[str, Any]:

@@ -15,14 +15,15 @@ from onprompt.ledger import Ledger, told
 
 ROWS = """
 SELECT s.id, s.given, c.kind, c.found, c.outcome FROM samples s
-LEFT JOIN checks c ON c.sample = s.number AND c.generation = :generation
-LEFT JOIN errors e ON e.sample = s.number AND e.generation = :generation
+LEFT JOIN present_verdicts v ON v.sample = s.number AND v.generation = :generation
+LEFT JOIN checks c ON c.sample = v.sample AND c.generation = :generation
+LEFT JOIN present_errors e ON e.sample = s.number AND e.generation = :generation
 WHERE s.gone = 0 AND (c.kind IS NOT NULL OR e.kind IS NOT NULL) ORDER BY s.number, c.number
 """
 DONE = """
 SELECT count(*) FROM samples s WHERE s.gone = 0 AND (
-    EXISTS (SELECT 1 FROM verdicts v WHERE v.sample = s.number AND v.generation = ?)
-    OR EXISTS (SELECT 1 FROM errors e WHERE e.sample = s.number AND e.generation = ?))
+    EXISTS (SELECT 1 FROM present_verdicts v WHERE v.sample = s.number AND v.generation = ?)
+    OR EXISTS (SELECT 1 FROM present_errors e WHERE e.sample = s.number AND e.generation = ?))
 """
 
 

@@ -139,6 +139,8 @@ def systems(runs: Mapping[str, Sequence[Item]], by_model: bool = False) -> dict[
     """What is compared: the runs, or the models in them; a model that several runs have is told apart by its run."""
     if not by_model:
         return {name: list(items) for name, items in runs.items()}
+    # A row that could not be read has neither a model nor a value.
+    runs = {run: [item for item in items if item.model or item.value is not None] for run, items in runs.items()}
     homes = Counter(model for items in runs.values() for model in {item.model for item in items})
     if "" in homes:
         raise UserError("some items don't say which model made the picture, so models can't be compared")

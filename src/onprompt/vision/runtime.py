@@ -70,7 +70,7 @@ class Network:
     @cached_property
     def of_many(self) -> ov.CompiledModel:
         """The same for many pictures at a time, a core for each; made when it is first needed."""
-        # Pinned, the first streams of all networks would be on the same core: two threads that run different ones share it.
+        # Pinned, the first streams of all networks are on one core, which threads that run different ones would share.
         streams = {"NUM_STREAMS": str(os.cpu_count() or 1), "ENABLE_CPU_PINNING": "NO"}
         return core().compile_model(self.model, "CPU", {**PRECISE, **streams})
 
