@@ -218,28 +218,27 @@ class Ledger:
         """A verdict with its document and its checks, all or nothing; it takes the place of an older one."""
         key = sample, generation
         with told(self.path), self.transaction():
-            for table in PARTS:
+            for table in ("checks", "errors"):  # each call costs: threads that judge take the interpreter meanwhile
                 self.base.execute(f"DELETE FROM {table} WHERE sample = ? AND generation = ?", key)  # noqa: S608
-            self.base.execute(SPEND, (kept.row["tokens_in"], kept.row["tokens_out"], kept.row["cost"], self.run))
-            columns = {**kept.row, "of": self.version(sample)}
-            names, marks = ", ".join(columns), ", ".join("?" * (len(columns) + 2))
-            place = f"INSERT INTO verdicts (sample, generation, {names}) VALUES ({marks})"  # noqa: S608
-            self.base.execute(place, (*key, *map(whole, columns.values())))
-            self.base.execute("INSERT INTO documents VALUES (?, ?, ?)", (*key, whole(kept.document)))
+            names, marks = ", ".join(kept.row), ", ".join("?" * len(kept.row))
+            place = f"INSERT OR REPLACE INTO verdicts (sample, generation, of, {names}) VALUES (?, ?, {NOW}, {marks})"  # noqa: S608
+            self.base.execute(place, (*key, sample, *map(whole, kept.row.values())))
+            self.base.execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", (*key, whole(kept.document)))
             checks = [(*key, number, *map(whole, check)) for number, check in enumerate(kept.checks)]
             self.base.executemany(CHECK, checks)
-
-    def version(self, sample: int) -> str:
-        """What a sample is now."""
-        (found,) = self.base.execute("SELECT version FROM samples WHERE number = ?", (sample,)).fetchone()
-        return str(found)
+            self.spend(kept.row["tokens_in"], kept.row["tokens_out"], kept.row["cost"])
 
     def fail(self, sample: int, generation: int, fault: Fault) -> None:
         """Why there is no verdict."""
+        words = map(whole, (fault.kind, fault.message, fault.text))
         with told(self.path), self.transaction():
-            self.base.execute(SPEND, (fault.tokens_in, fault.tokens_out, fault.cost, self.run))
-            words = map(whole, (fault.kind, fault.message, fault.text))
-            self.base.execute(FAIL, (sample, generation, *words, self.version(sample)))
+            self.base.execute(FAIL, (sample, generation, *words, sample))
+            self.spend(fault.tokens_in, fault.tokens_out, fault.cost)
+
+    def spend(self, tokens_in: int, tokens_out: int, cost: float | None) -> None:
+        """Add to what the run took."""
+        if tokens_in or tokens_out or cost is not None:
+            self.base.execute(SPEND, (tokens_in, tokens_out, cost, self.run))
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -259,13 +258,13 @@ def whole(value: Any) -> Any:
     return value.encode(errors="replace").decode() if isinstance(value, str) else value
 
 
-PARTS = ("verdicts", "documents", "checks", "errors")
 OLD = "SELECT number, version, data FROM samples JOIN runs ON runs.id = run WHERE samples.id = ?"
 ADD = """INSERT INTO samples (id, prompt, image, model, category, given, stamp, version, run)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 CHANGE = """UPDATE samples SET prompt = ?, image = ?, model = ?, category = ?, given = ?, stamp = ?, version = ?,
 run = ?, gone = 0 WHERE number = ?"""
-FAIL = "INSERT OR REPLACE INTO errors (sample, generation, kind, message, text, of) VALUES (?, ?, ?, ?, ?, ?)"
+NOW = "(SELECT version FROM samples WHERE number = ?)"  # what a sample is now
+FAIL = f"INSERT OR REPLACE INTO errors (sample, generation, kind, message, text, of) VALUES (?, ?, ?, ?, ?, {NOW})"  # noqa: S608
 SPEND = """UPDATE runs SET tokens_in = tokens_in + ?1, tokens_out = tokens_out + ?2,
 cost = iif(?3 IS NULL, cost, ifnull(cost, 0) + ?3) WHERE id = ?4"""
 CHECK = "INSERT INTO checks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"

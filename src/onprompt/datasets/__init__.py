@@ -114,9 +114,13 @@ class Dataset:
     count: int | None
     read: Callable[[], Iterator[Row | BadRow]] = field(repr=False)
     source: str = ""  # DATA, the same from whichever folder it is named
+    unique: bool = False  # whether it is known that no two rows have the same id
 
     def rows(self) -> Iterator[Row | BadRow]:
         """The items as they are read, from the first on; no two have the same id."""
+        if self.unique:
+            yield from self.read()
+            return
         again: dict[str, int] = {}  # ids are all that is kept of a row
         for row in self.read():
             name = row.id
@@ -141,14 +145,17 @@ def opened(data: str, rubric: str, columns: Mapping[str, str]) -> Dataset:
         raise UserError(f"{data} {why}; give a table: a .csv, .jsonl or .parquet file")
     own = {name: name for name in ("id", *table.fixed)}
     use = own if table.fixed else choose(table.columns, guesses, columns)
-    if not table.fixed and "id" in use and "id" not in columns and table.kind != "hf" and repeats(table, use["id"]):
-        del use["id"]  # a hub's rows are read once, as they come
+    # A hub's rows are read once, as they come; what the user named is taken at its word.
+    guess = "" if table.fixed or columns.get("id") or table.kind == "hf" else use.get("id", "")
+    unique = own_names(table, guess) if guess else None
+    if unique is False:
+        del use["id"]
 
     def read() -> Iterator[Row | BadRow]:
         for number, record in enumerate(table.records(list(dict.fromkeys(use.values()))), 1):
             yield row_of(record, number, use, table.folder)
 
-    return Dataset(table.kind, table.fixed or use, table.count, read, place_of(data))
+    return Dataset(table.kind, table.fixed or use, table.count, read, place_of(data), bool(unique))
 
 
 def place_of(data: str) -> str:
@@ -159,15 +166,18 @@ def place_of(data: str) -> str:
     return os.path.abspath(data)  # noqa: PTH100
 
 
-def repeats(table: Table, column: str) -> bool:
-    """Whether a column names several rows alike, and so is no id."""
-    seen: set[str] = set()
+def own_names(table: Table, column: str) -> bool | None:
+    """Whether a column gives every row a name of its own; None where some rows have none."""
+    seen: set[int] = set()  # hashes, which take half of the memory
+    missing = False
     for record in table.records([column]):
-        cell = str(record.cells.get(column) or "") if isinstance(record.cells, Mapping) else ""
-        if cell in seen:
-            return True
-        seen.update([cell] if cell else [])
-    return False
+        cell = record.cells.get(column) if isinstance(record.cells, Mapping) else None
+        name = hash(str(cell).strip())
+        if cell and name in seen:
+            return False
+        missing = missing or not cell
+        seen.add(name)
+    return None if missing else True
 
 
 def reader(data: str, folder: str) -> tuple[str, str]:
