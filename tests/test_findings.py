@@ -323,3 +323,11 @@ def test_exports_of_answers_can_be_read(tmp_path: Path) -> None:
     with (tmp_path / "a.csv").open(newline="") as file:
         (row,) = csv.DictReader(file)
     assert json.loads(row["answers"]) == json.loads((tmp_path / "a.jsonl").read_text())["answers"] == ["So many.\n(0)"]
+
+
+def test_generations_can_be_compared(tmp_path: Path) -> None:
+    data = table(tmp_path, 12)
+    for repeats in (1, 2):
+        judged(tmp_path, data, repeats=repeats)
+    told = onprompt("compare", str(tmp_path / "run.sqlite"), "--by", "generation")
+    assert "no difference shown between run, generation 1 and run, generation 2" in told.stdout, told.stderr

@@ -129,7 +129,10 @@ class Ledger:
             raise UserError(f"{self.path} is a database, but no run of onprompt")
         if version != VERSION and tables:
             age = "a newer" if version > VERSION else "an older"
-            raise StoreError(f"{self.path} was written by {age} onprompt (format {version}; this one knows {VERSION})")
+            formats = f"format {version}; this one knows {VERSION}"
+            raise StoreError(
+                f"{self.path} was written by {age} onprompt ({formats}): use that one, or name another file"
+            )
         if writing:
             self.base.execute("PRAGMA journal_mode = WAL")
             self.base.execute("PRAGMA synchronous = NORMAL")  # a power cut may lose the last verdicts, never the file

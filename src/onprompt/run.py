@@ -9,7 +9,7 @@ import platform
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import metadata
@@ -27,6 +27,7 @@ from onprompt.types import Judge, Verdict
 from onprompt.vision.runtime import share_the_cores
 
 FINAL = ("BudgetSpent", "StoreError", "NotFetched", "WrongHash")  # what would befall all that follow
+PACKAGES = ("onprompt", "numpy", "pillow", "openvino", "opencv-python-headless", "spacy", "torch", "transformers")
 REFUSALS = 20  # with which a run ends, if nothing else came
 FILES = ("image", "before", "after", "mask")
 AT_ONCE = 256  # samples entered in one transaction
@@ -290,8 +291,11 @@ def identity_of(rubric: str, settings: Settings, judge: Mapping[str, Any], asker
 
 def versions() -> dict[str, str]:
     """What runs."""
-    found = {name: metadata.version(name) for name in ("onprompt", "numpy", "pillow")}
-    return {"python": platform.python_version(), "sqlite": sqlite3.sqlite_version, **found}
+    found = {"python": platform.python_version(), "sqlite": sqlite3.sqlite_version}
+    for name in PACKAGES:
+        with suppress(metadata.PackageNotFoundError):  # of an extra
+            found[name] = metadata.version(name)
+    return found
 
 
 def differing(now: Mapping[str, Any], before: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from onprompt.engines.threads import in_order
+from onprompt.engines.threads import as_done, in_order
 
 
 def test_results_come_in_order_however_long_each_takes() -> None:
@@ -66,3 +66,28 @@ def test_an_error_reaches_whoever_takes_the_results() -> None:
 
     with pytest.raises(ZeroDivisionError):
         list(in_order(work, [1, 0, 1], 2))
+
+
+def test_a_run_takes_what_is_done_and_never_runs_far_ahead() -> None:
+    first, taken = threading.Event(), 0
+
+    def items() -> Iterator[int]:
+        nonlocal taken
+        for number in range(50):
+            taken += 1
+            yield number
+
+    def work(number: int) -> int:
+        if number == 0:
+            first.wait(5)  # a slow one holds up no other
+        return number
+
+    found = []
+    for number in as_done(work, items(), 4):
+        found.append(number)
+        assert taken - len(found) < 8, "two for each thread"
+        if len(found) == 20:
+            assert 0 not in found
+            first.set()
+    assert sorted(found) == list(range(50))
+    assert found != sorted(found)
