@@ -87,8 +87,8 @@ def test_what_is_unclear_is_asked_for(write: Write) -> None:
 
 def test_columns_are_named(write: Write) -> None:
     data = write("a,b,id,when", "x.png,a cat,7,noon")
-    (row,) = good(data, image="a", prompt="b", target="when")
-    assert (row.id, row.item["prompt"], row.target) == ("7", "a cat", "noon")
+    (row,) = good(data, image="a", prompt="b", category="when")
+    assert (row.id, row.item["prompt"], row.category) == ("7", "a cat", "noon")
     assert good(data, image="a", prompt="b", id="")[0].id == "x.png"
     with pytest.raises(UserError, match=r"no column 'whem'; did you mean 'when'\?; there are: 'a', 'b', 'id', 'when'"):
         opened(data, "verify", {"image": "a", "prompt": "whem"})

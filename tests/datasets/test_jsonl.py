@@ -76,8 +76,8 @@ def test_cells_of_the_wrong_kind_are_bad(tmp_path: Path, more: dict[str, Any], m
 
 
 def test_numbers_are_words_too(tmp_path: Path) -> None:
-    (row,) = read(tmp_path / "a.jsonl", item(prompt=2001, target=3.5, model="m"))
-    assert row == Row("a.png", "a.jsonl:1", {"image": str(tmp_path / "a.png"), "prompt": "2001"}, "m", "", "3.5")
+    (row,) = read(tmp_path / "a.jsonl", item(prompt=2001, category=3.5, model="m"))
+    assert row == Row("a.png", "a.jsonl:1", {"image": str(tmp_path / "a.png"), "prompt": "2001"}, "m", "3.5")
 
 
 def test_columns_may_come_later(tmp_path: Path) -> None:

@@ -96,8 +96,6 @@ def test_a_file_or_a_column_that_is_not_there(tmp_path: Path) -> None:
 
 def test_raters_and_their_span() -> None:
     assert Ratings(SAID).raters == ("r1", "r2")
-    assert Ratings(SAID).span == (1.0, 3.0)
-    assert Ratings({"a": {}}).span is None
 
 
 def test_means_that_are_the_same_tie() -> None:

@@ -29,7 +29,6 @@ SHOWING: Mapping[str, tuple[str, ...]] = {
     "prompt": ("prompt", "caption", "text", "instruction", "description"),
     "major": ("major",),
     **ABOUT,
-    "target": ("target",),
 }
 EDITING: Mapping[str, tuple[str, ...]] = {
     "id": IDS,
@@ -38,7 +37,6 @@ EDITING: Mapping[str, tuple[str, ...]] = {
     "mask": ("mask", "mask_img"),
     "instruction": ("instruction", "edit", "edit_instruction", "prompt", "text", "edit_prompt"),
     **ABOUT,
-    "target": (),  # is often a picture there, so it has to be named
 }
 HIDING: Mapping[str, tuple[str, ...]] = {
     "id": IDS,
@@ -48,7 +46,6 @@ HIDING: Mapping[str, tuple[str, ...]] = {
     "difficulty": ("difficulty", "level"),
     "model": (),
     "category": (),
-    "target": (),
 }
 GUESSES = {"edit": EDITING, "illusion": HIDING}
 NEEDED = ("image", "before", "after", "prompt", "instruction")
@@ -72,7 +69,6 @@ class Row:
     item: Mapping[str, Any]
     model: str = ""
     category: str = ""
-    target: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +236,8 @@ def row_of(record: Record, number: int, columns: Mapping[str, str], folder: str)
                 raise UserError(f"there is nothing in the column {columns[name]!r}")
     except UserError as error:
         return BadRow(id_of(values, folder) or f"row {number}", record.line, str(error), record.rest_lost)
-    given = {name: value for name, value in values.items() if value and name not in ("id", *ABOUT, "target")}
-    about = {name: values.get(name) or "" for name in (*ABOUT, "target")}
+    given = {name: value for name, value in values.items() if value and name not in ("id", *ABOUT)}
+    about = {name: values.get(name) or "" for name in ABOUT}
     return Row(id_of(values, folder) or str(number), record.line, given, **about)
 
 

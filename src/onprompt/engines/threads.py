@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Generic, TypeVar
@@ -29,6 +30,22 @@ class Threads:
         return as_done(work, tasks, work.slots, work.begin, work.stop)
 
 
+@contextmanager
+def hands(
+    slots: int, begin: Callable[[], None] | None, stop: Callable[[], None] | None
+) -> Iterator[ThreadPoolExecutor]:
+    """Threads that end with whoever takes their results, however early that is."""
+    pool = ThreadPoolExecutor(slots, initializer=begin)
+    try:
+        yield pool
+    except KeyboardInterrupt:
+        if stop:
+            stop()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
 def as_done(
     work: Callable[[Given], Made],
     items: Iterable[Given],
@@ -38,8 +55,8 @@ def as_done(
 ) -> Iterator[Made]:
     """What `work` makes of each item, as they get done; twice as many are taken up as there are threads."""
     ended: SimpleQueue[Future[Made]] = SimpleQueue()
-    pool, under_way = ThreadPoolExecutor(slots, initializer=begin), 0
-    try:
+    under_way = 0
+    with hands(slots, begin, stop) as pool:
         for item in items:
             pool.submit(work, item).add_done_callback(ended.put)
             under_way += 1
@@ -48,12 +65,6 @@ def as_done(
                 under_way -= 1
         for _ in range(under_way):
             yield ended.get().result()
-    except KeyboardInterrupt:
-        if stop:
-            stop()
-        raise
-    finally:  # whoever takes the results may stop early
-        pool.shutdown(cancel_futures=True)
 
 
 def in_order(
@@ -71,8 +82,8 @@ def in_order(
     stops no other. What `at_once` has a result for needs no thread, which takes longer than to look an answer up.
     """
     window = 4 * slots if ahead is None else ahead
-    pool, under_way = ThreadPoolExecutor(slots, initializer=begin), deque[Future[Made] | Known[Made]]()
-    try:
+    under_way = deque[Future[Made] | Known[Made]]()
+    with hands(slots, begin, stop) as pool:
         for item in items:
             known = at_once(item) if at_once else None
             under_way.append(pool.submit(work, item) if known is None else Known(known))
@@ -80,12 +91,6 @@ def in_order(
                 yield under_way.popleft().result()
         while under_way:
             yield under_way.popleft().result()
-    except KeyboardInterrupt:
-        if stop:
-            stop()
-        raise
-    finally:  # whoever takes the results may stop early
-        pool.shutdown(cancel_futures=True)
 
 
 @dataclass(frozen=True, slots=True)

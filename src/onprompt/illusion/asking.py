@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -70,7 +70,7 @@ class Asking:
 
     def __call__(self, task: Task, /) -> Done:
         """Both answers as they are kept, or the fault."""
-        return attempted(task, lambda: self.verdict(task.item, self.asker.ask))
+        return attempted(task, lambda: self.verdict(task.item))
 
     def questions(self, item: Mapping[str, Any]) -> list[Question]:
         """What would be asked about an image."""
@@ -91,10 +91,10 @@ class Asking:
             for name, text in questions(self.split).items()
         }
 
-    def verdict(self, item: Mapping[str, Any], ask: Callable[[Question], Answer]) -> Verdict:
+    def verdict(self, item: Mapping[str, Any]) -> Verdict:
         """Both answers, scored as the original does; other scorings read them later."""
         picture, gold, meant = self.picture(item), Gold(*item["gold"]), Gold(*item["meant"])
-        answers = {name: ask(question) for name, question in self.asked(picture).items()}
+        answers = {name: self.asker.ask(question) for name, question in self.asked(picture).items()}
         scored = {
             name: original(each.text, gold.shape, gold.scene, SPLITS[self.split]) for name, each in answers.items()
         }

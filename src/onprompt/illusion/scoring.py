@@ -121,14 +121,6 @@ def pattern(split: str) -> re.Pattern[str]:
 # ---- why they differ -------------------------------------------------------------------------------------------------
 
 
-def why_they_differ(answer: str, shape: str, scene: str, split: Split) -> str:
-    """In a few words why the scorings differ on an answer; nothing where they agree."""
-    outcomes = {
-        (each.shape, each.scene) for each in (score(answer, shape, scene, split) for score in SCORINGS.values())
-    }
-    return "; ".join(dict.fromkeys(reasons(answer, shape, scene, split))) if len(outcomes) > 1 else ""
-
-
 def reasons(answer: str, shape: str, scene: str, split: Split) -> Iterator[str]:
     """What the scorings may take differently in an answer."""
     prediction = answer.lower()

@@ -71,12 +71,6 @@ class Ratings:
         """Those who rated something, in the order of the file."""
         return tuple(dict.fromkeys(rater for said in self.by_item.values() for rater in said))
 
-    @property
-    def span(self) -> tuple[float, float] | None:
-        """The lowest and the highest rating given."""
-        every = [rating for said in self.by_item.values() for rating in said.values()]
-        return (min(every), max(every)) if every else None
-
 
 class Against(NamedTuple):
     """A rater against the mean of the others, on the items (by their places) that this rater and another have rated."""
