@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 import openvino as ov
 from numpy.typing import NDArray
+from openvino import opset13 as op
 
 PRECISE = {"INFERENCE_PRECISION_HINT": "f32"}
 Made = TypeVar("Made")
@@ -34,6 +35,29 @@ def taking_pixels(model: ov.Model, index: int, mean: Sequence[float], spread: Se
     image.model().set_layout(ov.Layout("NCHW"))
     image.preprocess().convert_element_type(ov.Type.f32).mean(list(mean)).scale(list(spread))
     return steps.build()
+
+
+def worked_out(model: ov.Model) -> ov.Model:
+    """The model with all that depends on no input computed, so that its weights stand in it as they are used."""
+    fixed: set[str] = set()
+    for node in model.get_ordered_ops():
+        needs = {each.get_source_output().get_node().get_friendly_name() for each in node.inputs()}
+        if node.get_type_name() == "Constant" or (needs and needs <= fixed):
+            fixed.add(node.get_friendly_name())
+    ends = [
+        output
+        for node in model.get_ordered_ops()
+        if node.get_friendly_name() in fixed and node.get_type_name() != "Constant"
+        for output in node.outputs()
+        if any(use.get_node().get_friendly_name() not in fixed for use in output.get_target_inputs())
+    ]
+    if ends:
+        part = ov.Model([op.result(each) for each in ends], [], "fixed")
+        request = core().compile_model(part, "CPU", PRECISE).create_infer_request()
+        request.infer()
+        for index, each in enumerate(ends):
+            each.replace(op.constant(np.array(request.get_output_tensor(index).data)).output(0))
+    return model
 
 
 here = threading.local()
@@ -70,9 +94,12 @@ class Network:
     @cached_property
     def of_many(self) -> ov.CompiledModel:
         """The same for many pictures at a time, a core for each; made when it is first needed."""
+        # Streams share weights by their place in memory. Those that OpenVINO works out for a stream are in memory that
+        # it frees and uses again, so that a layer may get the weights of another one, and nothing says so.
+        model = worked_out(self.model.clone())
         # Pinned, the first streams of all networks are on one core, which threads that run different ones would share.
         streams = {"NUM_STREAMS": str(os.cpu_count() or 1), "ENABLE_CPU_PINNING": "NO"}
-        return core().compile_model(self.model, "CPU", {**PRECISE, **streams})
+        return core().compile_model(model, "CPU", {**PRECISE, **streams})
 
     def run(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[np.float32]]:
         """The outputs, in the model's order."""
