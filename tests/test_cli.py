@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from onprompt import verify
 from onprompt.settings import Settings
 from tests.conftest import photo_path
 
@@ -116,18 +117,16 @@ def test_bad_prompts_end_with_2_and_one_clear_line(prompt: str, tmp_path: Path) 
         ("a rde cpu", 2, ["misspelling repaired", "not_verifiable", "needs_review"], ["cpu"]),
     ],
 )
-def test_odd_prompts_get_a_sane_verdict(prompt: str, score: int, flags: list[str], canonical: list[str] | None) -> None:
-    result = onprompt("verify", str(photo_path("coffee.png")), prompt, "--json")
-    assert result.returncode == 0, result.stderr
-    verdict = json.loads(result.stdout)
-    assert (verdict["score"], verdict["flags"]) == (score, flags)
+def test_odd_prompts_get_a_sane_verdict(
+    settings: Settings, prompt: str, score: int, flags: list[str], canonical: list[str] | None
+) -> None:
+    verdict = verify(photo_path("coffee.png"), prompt, settings=settings)
+    assert (verdict.score, list(verdict.flags)) == (score, flags)
     if canonical is not None:
-        assert [each["canonical"] for each in verdict["prompt_objects"]] == canonical
+        assert [thing.canonical for thing in verdict.scene.things] == canonical
 
 
 def test_a_prompt_of_50_000_characters_gets_a_verdict(settings: Settings) -> None:
-    from onprompt import verify
-
     verdict = verify(photo_path("coffee.png"), "a red cup on a table and two dogs, " * 1430, settings=settings)
     assert len(verdict.scene.prompt) > 50_000
     assert len(verdict.scene.things) == 3 * 1430
@@ -188,10 +187,10 @@ def test_a_picture_that_cannot_be_written_is_a_clear_error(target: str, message:
 
 
 def test_a_terminal_without_unicode_and_a_full_disk_are_no_traceback() -> None:
-    arguments = ("verify", str(photo_path("coffee.png")), "a cup")
-    assert onprompt(*arguments, PYTHONIOENCODING="ascii").stdout.endswith("(4)\n")
+    told = onprompt("verify", str(photo_path("coffee.png")), "a cup", PYTHONIOENCODING="ascii")
+    assert told.stdout.endswith("(4)\n")
     with Path("/dev/full").open("w") as full:
-        command = [sys.executable, "-m", "onprompt", *arguments]
+        command = [sys.executable, "-m", "onprompt", "parse", "two dogs"]
         result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
     assert result.returncode == 1
     assert "Traceback" not in result.stderr

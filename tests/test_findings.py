@@ -317,12 +317,22 @@ def test_exports_of_answers_can_be_read(tmp_path: Path) -> None:
     judged(tmp_path, table(tmp_path, 1))
     answers = Answers(tmp_path / "answers.sqlite")
     with Ledger(tmp_path / "run.sqlite") as ledger:
-        findings.export(ledger, 1, tmp_path / "a.csv", "csv", answers)
+        assert findings.export(ledger, 1, tmp_path / "a.csv", "csv", answers) == (1, 0)
         findings.export(ledger, 1, tmp_path / "a.jsonl", "jsonl", answers)
     answers.close()
     with (tmp_path / "a.csv").open(newline="") as file:
         (row,) = csv.DictReader(file)
     assert json.loads(row["answers"]) == json.loads((tmp_path / "a.jsonl").read_text())["answers"] == ["So many.\n(0)"]
+
+
+def test_answers_that_the_store_lost_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    judged(tmp_path, table(tmp_path, 2))
+    monkeypatch.setenv("ONPROMPT_ANSWERS", str(tmp_path / "another.sqlite"))
+    told = onprompt("export", str(tmp_path / "run.sqlite"), "--to", "jsonl", "--answers")
+    assert told.returncode == 0, told.stderr
+    assert "2 answers are not in" in told.stderr
+    lines = (tmp_path / "run.verdicts.jsonl").read_text().splitlines()
+    assert [json.loads(line)["answers"] for line in lines] == [[None], [None]]
 
 
 def test_generations_can_be_compared(tmp_path: Path) -> None:

@@ -122,21 +122,27 @@ def rows(ledger: Ledger, generation: int, worst: int = 0, flagged: bool = False)
             yield dict(zip(COLUMNS, row, strict=True))
 
 
-def bundled(found: Iterator[dict[str, Any]], answers: Answers) -> Iterator[dict[str, Any]]:
-    """The samples with what the model said, as a JSON list in the place of the keys; null for what the store lost."""
+def bundled(found: Iterator[dict[str, Any]], answers: Answers, lost: list[str]) -> Iterator[dict[str, Any]]:
+    """The samples with what the model said, as a JSON list in the place of the keys.
+
+    A null stands for an answer that the store has no more; its key is added to `lost`.
+    """
     for row in found:
-        said = [answers.get(key) for key in (row["answers"] or "").split()]
+        keys = (row["answers"] or "").split()
+        said = [answers.get(key) for key in keys]
+        lost += [key for key, answer in zip(keys, said, strict=True) if answer is None]
         yield {**row, "answers": json.dumps([each.text if each else None for each in said], ensure_ascii=False)}
 
 
-def export(ledger: Ledger, generation: int, path: Path, kind: str, answers: Answers | None = None) -> int:
-    """Write all samples to a file, with the raw answers if they are given; gives their number."""
+def export(ledger: Ledger, generation: int, path: Path, kind: str, answers: Answers | None = None) -> tuple[int, int]:
+    """Write all samples to a file, with the raw answers if they are given; gives their number and that of lost ones."""
     writers = {"csv": write_csv, "jsonl": write_jsonl, "parquet": write_parquet}
     if kind not in writers:
         raise UserError(f"no format {kind!r}; there are: {', '.join(writers)}")
+    lost: list[str] = []
     try:
         found = rows(ledger, generation)
-        return writers[kind](bundled(found, answers) if answers else found, path)
+        return writers[kind](bundled(found, answers, lost) if answers else found, path), len(lost)
     except OSError as error:
         raise UserError(f"can't write {path}: {error.strerror or error}") from error
 

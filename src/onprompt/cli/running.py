@@ -106,10 +106,12 @@ def export(
         raise UserError(f"{path} is the run itself: name another file")
     kept = Answers(chosen().answers) if answers else None
     with Ledger(run_file) as ledger:
-        count = findings.export(ledger, findings.generation_of(ledger, generation), path, to, kept)
+        count, lost = findings.export(ledger, findings.generation_of(ledger, generation), path, to, kept)
     if kept:
         kept.close()
     typer.echo(f"{count:,} samples are in {path}")
+    if lost:
+        typer.echo(f"{lost:,} answers are not in {chosen().answers} any more: null stands in their place", err=True)
 
 
 def named(pairs: list[str]) -> dict[str, str]:
