@@ -16,6 +16,7 @@ import pytest
 
 from onprompt import datasets, findings
 from onprompt.asking.asker import close_all
+from onprompt.cli.running import sample_line
 from onprompt.errors import StoreError, UserError
 from onprompt.findings import Overview
 from onprompt.ledger import Ledger
@@ -333,6 +334,15 @@ def test_answers_that_the_store_lost_are_counted(tmp_path: Path, monkeypatch: py
     assert "2 answers are not in" in told.stderr
     lines = (tmp_path / "run.verdicts.jsonl").read_text().splitlines()
     assert [json.loads(line)["answers"] for line in lines] == [[None], [None]]
+
+
+@pytest.mark.parametrize("error", ["", "ImageError"])
+def test_what_others_wrote_does_not_steer_the_terminal(error: str) -> None:
+    wild = "a\x1b[2Jb\r\nc\x07"
+    texts = dict.fromkeys(("id", "message", "prompt", "summary"), wild)
+    line = sample_line({**texts, "error": error, "value": 0.5, "score": 2, "flags": ""})
+    assert line.isprintable()
+    assert "a[2Jb c" in line
 
 
 def test_generations_can_be_compared(tmp_path: Path) -> None:

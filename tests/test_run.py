@@ -161,9 +161,10 @@ def test_two_runs_can_not_write_to_one_file(tmp_path: Path) -> None:
 def test_files_that_are_no_runs(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no run at"):
         Ledger(tmp_path / "none.sqlite")
-    (tmp_path / "text.sqlite").write_text("no database " * 99)
-    with pytest.raises(StoreError, match="can't use"):
-        Ledger(tmp_path / "text.sqlite")
+    for text in ("", "image,prompt\n", "no database " * 99):
+        (tmp_path / "text.sqlite").write_text(text)
+        with pytest.raises(UserError, match="is no run of onprompt"):
+            Ledger(tmp_path / "text.sqlite")
     base = sqlite3.connect(tmp_path / "other.sqlite")
     base.execute("CREATE TABLE t (x)")
     base.close()

@@ -126,7 +126,7 @@ class Ledger:
         )
         tables = self.base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if (tables or not writing) and mark != MARK:
-            raise UserError(f"{self.path} is a database, but no run of onprompt")
+            raise no_run(self.path)
         if version != VERSION and tables:
             age = "a newer" if version > VERSION else "an older"
             formats = f"format {version}; this one knows {VERSION}"
@@ -298,11 +298,18 @@ def readable(path: Path) -> sqlite3.Connection:
     return base
 
 
+def no_run(path: Path) -> UserError:
+    """What is wrong with a file of another kind."""
+    return UserError(f"{path} is no run of onprompt")
+
+
 @contextmanager
 def told(path: Path) -> Iterator[None]:
     """What goes wrong with the file, in words."""
     try:
         yield
     except (OSError, sqlite3.Error) as error:
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
+            raise no_run(path) from None
         reason = getattr(error, "strerror", None) or error
         raise StoreError(f"can't use {path}: {reason}; what was written before is safe") from error

@@ -14,6 +14,7 @@ import typer
 from onprompt.cli.app import Permissive, app, chosen, print_json
 from onprompt.cli.judging import BaseUrl, Budget, DetectorName, DryRun, JudgeName, Model, Repeats, judging
 from onprompt.errors import UserError
+from onprompt.reading import in_line
 
 if TYPE_CHECKING:
     from onprompt.findings import Overview
@@ -179,7 +180,7 @@ def result_lines(summary: Summary) -> Iterator[str]:
 
 def shortened(message: str) -> str:
     """A message on one line."""
-    line = " ".join(message.split())
+    line = in_line(message)
     return line if len(line) <= WIDE else f"{line[: WIDE - 1]}…"
 
 
@@ -206,9 +207,10 @@ def overview_lines(found: Overview) -> Iterator[str]:
 
 
 def sample_line(row: dict[str, Any]) -> str:
-    """One sample: `0.12 (1) cup.png: a laptop: missing [flags]`."""
+    """One sample: `0.12 (1) cup.png: a laptop: missing [flags]`. What others wrote must not steer the terminal."""
+    name = in_line(row["id"])
     if row["error"]:
-        return f"no verdict  {row['id']}: {row['error']}: {row['message']}"
+        return f"no verdict  {name}: {row['error']}: {in_line(row['message'])}"
     score = "" if row["score"] is None else f" ({row['score']})"
     flags = f" [{row['flags']}]" if row["flags"] else ""
-    return f"{row['value']:.2f}{score}  {row['id']}: {row['prompt']!r} {row['summary']}{flags}"
+    return f"{row['value']:.2f}{score}  {name}: {row['prompt']!r} {in_line(row['summary'])}{flags}"
