@@ -166,7 +166,7 @@ def test_a_count_that_is_never_returned_is_not_described(tmp_path: Path) -> None
         ("a.csv", "split,question,path,answer\nsin,shape,x.png,x\n", "no shape"),
         ("a.jsonl", '{"answer": null, "path": "x"}\n', "holds no answer"),
         ("a.jsonl", '{"answer": null, "path": "x"}\n{', "a.jsonl:2"),
-        ("a.sqlite", "", "is a database, but no run"),
+        ("a.sqlite", "", "is no run of onprompt"),
         ("a.xlsx", "", "is no table that is known"),
     ],
 )
