@@ -135,7 +135,7 @@ def bundled(found: Iterator[dict[str, Any]], answers: Answers, lost: list[str]) 
 
 
 def export(ledger: Ledger, generation: int, path: Path, kind: str, answers: Answers | None = None) -> tuple[int, int]:
-    """Write all samples to a file, with the raw answers if they are given; gives their number and that of lost ones."""
+    """Write all samples to a file, with the raw answers if given; gives how many, and how many answers are lost."""
     writers = {"csv": write_csv, "jsonl": write_jsonl, "parquet": write_parquet}
     if kind not in writers:
         raise UserError(f"no format {kind!r}; there are: {', '.join(writers)}")

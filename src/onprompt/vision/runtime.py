@@ -41,15 +41,15 @@ def worked_out(model: ov.Model) -> ov.Model:
     """The model with all that depends on no input computed, so that its weights stand in it as they are used."""
     fixed: set[str] = set()
     for node in model.get_ordered_ops():
-        needs = {each.get_source_output().get_node().get_friendly_name() for each in node.inputs()}
+        needs = {each.get_source_output().get_node().get_name() for each in node.inputs()}
         if node.get_type_name() == "Constant" or (needs and needs <= fixed):
-            fixed.add(node.get_friendly_name())
+            fixed.add(node.get_name())
     ends = [
         output
         for node in model.get_ordered_ops()
-        if node.get_friendly_name() in fixed and node.get_type_name() != "Constant"
+        if node.get_name() in fixed and node.get_type_name() != "Constant"
         for output in node.outputs()
-        if any(use.get_node().get_friendly_name() not in fixed for use in output.get_target_inputs())
+        if any(use.get_node().get_name() not in fixed for use in output.get_target_inputs())
     ]
     if ends:
         part = ov.Model([op.result(each) for each in ends], [], "fixed")
