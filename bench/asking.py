@@ -18,7 +18,7 @@ import numpy as np
 from PIL import Image
 
 import onprompt
-from onprompt.asking.asker import close_all
+from onprompt.models.client import close_all
 from onprompt.settings import Settings
 from onprompt.types import Verdict
 

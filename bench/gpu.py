@@ -28,8 +28,8 @@ from PIL import Image
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 import onprompt
-from onprompt.asking.network import Network
-from onprompt.backends.transformers import Loaded, Transformers, pictures_only
+from onprompt.models.backends.transformers import Loaded, Transformers, pictures_only
+from onprompt.models.network import Network
 from onprompt.settings import Settings
 from onprompt.types import Message, Question, Shown
 from onprompt.vision.image import name_picture

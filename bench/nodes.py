@@ -24,8 +24,8 @@ PROMPTS = ("a red cup on a table", "a black dog", "a green apple", "a man in a b
 RUN = """
 import json, sys, time
 from pathlib import Path
-from onprompt import datasets
-from onprompt.run import Work, run
+from onprompt.runs import datasets
+from onprompt.runs.run import Work, run
 from onprompt.settings import Settings
 folder, engine, model, warm = Path(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
 work = Work("verify", Settings(model=model, answers=folder / "answers.sqlite", concurrency=4))

@@ -27,8 +27,8 @@ TEXT = 'Step 1: ["a cat"]\nStep 2: ["a cat"]\nStep 3&4: []\nStep 5: all matched.
 RUN = """
 import json, os, resource, sys, time
 from pathlib import Path
-from onprompt import datasets
-from onprompt.run import Task, Work, run
+from onprompt.runs import datasets
+from onprompt.runs.run import Task, Work, run
 from onprompt.settings import Settings
 folder, model, slots, marks = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), json.loads(sys.argv[4])
 settings = Settings(model=model, answers=folder / "answers.sqlite", concurrency=4, detector=sys.argv[5])

@@ -9,8 +9,6 @@ from typing import Any
 
 from onprompt import plugins
 from onprompt import settings as settings_module
-from onprompt.asking.asker import Plan, planned
-from onprompt.engines.threads import in_order
 from onprompt.errors import OnpromptError, PromptError, SettingsError, UserError
 from onprompt.judges import evidence
 from onprompt.judges.hybrid import HybridJudge
@@ -18,6 +16,8 @@ from onprompt.judges.vlm import VlmJudge
 from onprompt.language import edits, parser
 from onprompt.language.ontology import name_of
 from onprompt.language.spelling import mended
+from onprompt.models.client import Plan, planned
+from onprompt.runs.engines.threads import in_order
 from onprompt.settings import Settings
 from onprompt.types import Edit, Judge, Picture, Rubric, Sample, Scene, Seen, Sighting, Verdict, View
 from onprompt.vision.image import Source, load_picture, name_picture

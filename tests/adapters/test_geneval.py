@@ -12,8 +12,8 @@ import pytest
 
 import onprompt
 from onprompt.adapters import geneval
-from onprompt.asking.asker import close_all
 from onprompt.errors import UserError
+from onprompt.models.client import close_all
 from onprompt.settings import Settings
 from tests.conftest import photo_path
 

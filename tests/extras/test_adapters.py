@@ -31,8 +31,8 @@ from onprompt.adapters import inspect as inspect_adapter
 from onprompt.adapters import torchmetrics as torchmetrics_adapter
 from onprompt.adapters.inspect import onprompt_scorer
 from onprompt.adapters.torchmetrics import Onprompt
-from onprompt.asking.asker import close_all
 from onprompt.errors import SettingsError
+from onprompt.models.client import close_all
 from tests.conftest import photo, photo_path
 
 # What Inspect does with its own packages is not for us to mend.

@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from onprompt.datasets import BadRow, Row, opened
 from onprompt.errors import PluginError, UserError
 from onprompt.illusion.images import opened as illusions
 from onprompt.illusion.protocol import SPLITS
+from onprompt.runs.datasets import BadRow, Row, opened
 
 # The library leaves files open, which the garbage collector complains of at any later moment.
 pytestmark = [
@@ -174,7 +174,7 @@ def test_a_dataset_that_is_none(tmp_path: Path) -> None:
 def test_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: str, library: str) -> None:
     parquet(tmp_path / "a.parquet", image=["a.png"], prompt=["a"])
     monkeypatch.chdir(tmp_path)
-    for module in (library, "onprompt.datasets.hf", "onprompt.datasets.parquet"):
+    for module in (library, "onprompt.runs.datasets.hf", "onprompt.runs.datasets.parquet"):
         monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setitem(sys.modules, library, None)  # as if it were not installed
     with pytest.raises(PluginError, match=rf"needs {library}: pip install 'onprompt\[data\]'"):

@@ -24,7 +24,7 @@ def test_the_wheel_holds_data_types_and_licence(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     for name in ("py.typed", "weights/manifest.toml", "language/ontology.toml", "vision/detectors/fused.py"):
         assert f"onprompt/{name}" in names
-    for name in ("wordnet.txt", "words.txt", "tongues.toml", "WORDNET-LICENSE", "MODEL.md", "model/parser/model"):
+    for name in ("wordnet.txt", "words.txt", "languages.toml", "WORDNET-LICENSE", "MODEL.md", "model/parser/model"):
         assert f"onprompt/language/{name}" in names
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert not any(name.startswith(("tests", "bench", "examples")) for name in names)

@@ -19,13 +19,13 @@ from typing import Any
 import pytest
 
 pytest.importorskip("ray")
-from tests.test_run import PROGRAM, judged, scores, table, verdicts
+from tests.runs.test_run import PROGRAM, judged, scores, table, verdicts
 
 ON_RAY = PROGRAM.replace('Work("verify", settings))', 'Work("verify", settings), "ray")')
 # A work of numbers: of them 7 kills its process, 8 becomes what can't be sent back, and a lock can't be sent there.
 NUMBERS = """
 import json, os, sys, threading, time
-from onprompt.engines.ray import Ray
+from onprompt.runs.engines.ray import Ray
 from onprompt.errors import UserError
 from onprompt.settings import Settings
 

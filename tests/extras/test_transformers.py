@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 import torch
 
-from onprompt.asking import network
-from onprompt.backends import transformers as backend
 from onprompt.errors import ImageError, NotFetched, Rejected, ServerTrouble, SettingsError, UntrustedFile
-from onprompt.reading import chance_of
+from onprompt.models import network
+from onprompt.models.backends import transformers as backend
+from onprompt.models.reading import chance_of
 from onprompt.settings import Settings
 from onprompt.types import Message, Picture, Question, Shown
 from onprompt.vision.image import load_picture, name_picture

@@ -7,7 +7,7 @@ import torch
 import transformers as hf
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
-from onprompt.backends.transformers import pictures_only
+from onprompt.models.backends.transformers import pictures_only
 
 QWEN = (
     "<|endoftext|>",

@@ -16,14 +16,14 @@ import pytest
 from PIL import Image
 from pydantic import SecretStr
 
-from onprompt.asking.asker import close_all
 from onprompt.illusion import answers, drawing, images, results, tables
 from onprompt.illusion.asking import Asking
 from onprompt.illusion.protocol import SPLITS
-from onprompt.ledger import Ledger
-from onprompt.run import Summary, run
+from onprompt.models.client import close_all
+from onprompt.runs.ledger import Ledger
+from onprompt.runs.run import Summary, run
 from onprompt.settings import Settings
-from tests.backends.server import Reply, Scripted
+from tests.models.backends.server import Reply, Scripted
 
 SHAPE, SCENE = "Identify the shape", "Identify the background"
 

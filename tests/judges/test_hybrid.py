@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import onprompt
-from onprompt.asking.asker import close_all
+from onprompt.models.client import close_all
 from onprompt.settings import Settings
 from onprompt.types import Outcome, Verdict
 

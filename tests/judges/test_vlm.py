@@ -17,13 +17,13 @@ from pydantic import SecretStr
 
 import onprompt
 from onprompt import api
-from onprompt.asking.asker import asker, close_all
 from onprompt.errors import BudgetSpent, ImageError, PromptError, Rejected, ServerTrouble, UserError
+from onprompt.models.client import asker, close_all
 from onprompt.rubrics.verify import RUBRIC
 from onprompt.settings import Settings
 from onprompt.types import Outcome, Verdict
-from tests.backends.server import KEY, Received, Reply, Scripted, Step
-from tests.backends.test_openai import completion, token
+from tests.models.backends.server import KEY, Received, Reply, Scripted, Step
+from tests.models.backends.test_openai import completion, token
 
 PIXELS = np.full((20, 30, 3), 128, dtype=np.uint8)
 GOOD = 'Step 1: ["a cat", "a hat"]\nStep 2: ["a cat"]\nStep 3&4: [(\'a hat\', \'MISSING\')]\nStep 5: **(2)**'

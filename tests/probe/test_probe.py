@@ -10,9 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from onprompt import Settings, api
-from onprompt.asking.asker import asker
 from onprompt.cli import app
 from onprompt.errors import Rejected, UnreadableAnswer, UserError
+from onprompt.models.client import asker
 from onprompt.probe import PROBES, Row, probe, questions, runs, save
 from onprompt.probe.cases import PROMPTS, Asked
 from onprompt.probe.pictures import DRAWINGS, NOISE, drawn, names, picture

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from onprompt.errors import UnreadableAnswer
-from onprompt.reading import read
+from onprompt.models.reading import read
 from onprompt.rubrics import edit, rate, text, verify
 from onprompt.types import Answer, Decoded, Part, Picture, Rubric, Sample, Shown
 

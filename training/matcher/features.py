@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageOps
 
-from onprompt.engines.threads import in_order
+from onprompt.runs.engines.threads import in_order
 from onprompt.settings import load
 from onprompt.vision import backbone
 from onprompt.vision.image import load_picture

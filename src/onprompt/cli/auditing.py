@@ -17,7 +17,7 @@ def audit(
     json: Annotated[bool, typer.Option("--json", help="All differences as JSON.")] = False,
 ) -> None:
     """Say whether somebody's copy of a judge's prompt is ours, and where it departs; the exit code is then 1."""
-    from onprompt.audit import copies
+    from onprompt.illusion.audit import copies
 
     if rubric == "illusion":
         audit_target(file, json=json)
@@ -44,7 +44,8 @@ def audit_target(
     import json as encoding
     import math
 
-    from onprompt.audit import report, whole
+    from onprompt.illusion.audit import report
+    from onprompt.illusion.audit import runner as whole
 
     if not 0 < limit < math.inf:
         raise UserError(f"--limit is a number of seconds above 0, not {limit:g}")

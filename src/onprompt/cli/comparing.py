@@ -86,8 +86,8 @@ def compare(
 
 def generations(path: Path) -> list[int]:
     """The ways of judging that a run's file holds."""
-    from onprompt import findings
-    from onprompt.ledger import Ledger
+    from onprompt.runs import findings
+    from onprompt.runs.ledger import Ledger
 
     with Ledger(path) as ledger:
         return findings.generations(ledger)
@@ -95,9 +95,9 @@ def generations(path: Path) -> list[int]:
 
 def judged(path: Path, generation: int) -> tuple[str, list[Item]]:
     """What a run is of, and its samples with their values; what stands on nothing has none."""
-    from onprompt import findings
-    from onprompt.ledger import Ledger
     from onprompt.report.ratings import Item
+    from onprompt.runs import findings
+    from onprompt.runs.ledger import Ledger
 
     with Ledger(path) as ledger:
         number = findings.generation_of(ledger, generation)

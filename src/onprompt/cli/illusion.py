@@ -39,10 +39,10 @@ def run_illusion(
     dry_run: DryRun = False,
 ) -> None:
     """Ask a model for the shape and for the scene of every image, word for word as the original; then report."""
-    from onprompt.asking.asker import planned
     from onprompt.illusion import images, protocol
     from onprompt.illusion.asking import Asking
-    from onprompt.run import run, to_do
+    from onprompt.models.client import planned
+    from onprompt.runs.run import run, to_do
 
     settings = judging("vlm", model, base_url, None, budget)
     if not settings.model:
@@ -99,7 +99,7 @@ def show(path: Path, generation: int, scoring: str, markdown: Path | None = None
     from onprompt import plugins
     from onprompt.illusion import answers, tables
     from onprompt.illusion.scoring import SCORINGS
-    from onprompt.ledger import Ledger
+    from onprompt.runs.ledger import Ledger
 
     if scoring not in SCORINGS:
         raise UserError(f"no scoring {scoring!r}{plugins.did_you_mean(scoring, SCORINGS)}")

@@ -35,7 +35,7 @@ def settings() -> None:
 @app.command()
 def answers() -> None:
     """Show what the models' answers that are kept here were: read, refused, cut off, … and what they took."""
-    from onprompt.store import Answers
+    from onprompt.models.answer_store import Answers
 
     kept = Answers(chosen().answers)
     typer.echo(f"{'model':32} {'became':14} {'answers':>8}")

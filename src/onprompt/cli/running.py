@@ -14,11 +14,11 @@ import typer
 from onprompt.cli.app import Permissive, app, chosen, print_json
 from onprompt.cli.judging import BaseUrl, Budget, DetectorName, DryRun, JudgeName, Model, Repeats, judging
 from onprompt.errors import UserError
-from onprompt.reading import in_line
+from onprompt.models.reading import in_line
 
 if TYPE_CHECKING:
-    from onprompt.findings import Overview
-    from onprompt.run import Summary
+    from onprompt.runs.findings import Overview
+    from onprompt.runs.run import Summary
 
 RunFile = Annotated[Path, typer.Argument(help="The file of a run.")]
 Generation = Annotated[int, typer.Option(help="Which generation, by its number; by itself the one that ran last.")]
@@ -43,9 +43,10 @@ def run(
     dry_run: DryRun = False,
 ) -> None:
     """Judge many samples. Killed at any moment, it goes on where it was; one that fails costs no other."""
-    from onprompt import api, datasets
-    from onprompt.run import Work, to_do
-    from onprompt.run import run as judge_all
+    from onprompt import api
+    from onprompt.runs import datasets
+    from onprompt.runs.run import Work, to_do
+    from onprompt.runs.run import run as judge_all
 
     settings = judging(judge, model, base_url, repeats, budget, detector=detector, permissive=permissive)
     found = datasets.opened(data, rubric, named(column or []))
@@ -74,8 +75,8 @@ def show(
     json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
 ) -> None:
     """Show what a run found: its figures, then the worst or the flagged samples if that is wanted."""
-    from onprompt import findings
-    from onprompt.ledger import Ledger
+    from onprompt.runs import findings
+    from onprompt.runs.ledger import Ledger
 
     with Ledger(run_file) as ledger:
         number = findings.generation_of(ledger, generation)
@@ -98,9 +99,9 @@ def export(
     generation: Generation = 0,
 ) -> None:
     """Write all samples of a run with their verdicts and errors to a file."""
-    from onprompt import findings
-    from onprompt.ledger import Ledger
-    from onprompt.store import Answers
+    from onprompt.models.answer_store import Answers
+    from onprompt.runs import findings
+    from onprompt.runs.ledger import Ledger
 
     path = out or run_file.with_name(f"{run_file.stem}.verdicts.{to}")
     if path.resolve() == run_file.resolve():

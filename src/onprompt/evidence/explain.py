@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onprompt.evidence.grade import Grade
-from onprompt.evidence.instead import spare
 from onprompt.evidence.match import Match, asked_words
+from onprompt.evidence.substitutes import spare
 from onprompt.evidence.whole import belied, not_measured
 from onprompt.settings import Settings
 from onprompt.types import Check, Outcome, Scene, Seen, Sighting, Trait

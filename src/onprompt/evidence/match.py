@@ -11,7 +11,7 @@ from onprompt.evidence.counting import asked_words as count_words
 from onprompt.evidence.counting import count_check
 from onprompt.evidence.details import attribute_check, is_text, relation_check
 from onprompt.evidence.guesses import Guess, by_looks, contested, guessed, likely, nobody
-from onprompt.evidence.instead import kin, spare, wider
+from onprompt.evidence.substitutes import kin, spare, wider
 from onprompt.language.ontology import is_concrete
 from onprompt.settings import Settings
 from onprompt.types import Check, Known, Outcome, Scene, Seen, Sighting, Thing

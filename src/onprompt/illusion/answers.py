@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from onprompt.errors import UserError
-from onprompt.findings import generation_of, identity
 from onprompt.illusion.gold import SUFFIX, Gold, counts, files, troubles
 from onprompt.illusion.protocol import Split, split
 from onprompt.illusion.results import QUESTIONS, Record, Results, measure
-from onprompt.ledger import Ledger, told
+from onprompt.runs.findings import generation_of, identity
+from onprompt.runs.ledger import Ledger, told
 
 ROWS = """
 SELECT s.id, s.given, c.kind, c.found, c.outcome FROM samples s

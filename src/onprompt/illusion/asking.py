@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from onprompt.asking.asker import Asker, asker
 from onprompt.illusion.gold import Gold
 from onprompt.illusion.protocol import SPLITS
 from onprompt.illusion.scoring import Outcome, original
 from onprompt.judges.vlm import versions
-from onprompt.run import Done, Task, attempted, identity_of, lost
+from onprompt.models.client import Asker, asker
+from onprompt.runs.run import Done, Task, attempted, identity_of, lost
 from onprompt.settings import Settings
 from onprompt.types import Answer, Check, Message, Picture, Question, Scene, Shown, Verdict
 from onprompt.types import Outcome as Found

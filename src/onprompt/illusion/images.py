@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from onprompt import datasets
-from onprompt.datasets import BadRow, Dataset, Row
 from onprompt.errors import UserError
 from onprompt.illusion.gold import Gold, gold, named
 from onprompt.illusion.protocol import Split, option
+from onprompt.runs import datasets
+from onprompt.runs.datasets import BadRow, Dataset, Row
 
 
 def opened(data: str, split: Split, columns: Mapping[str, str]) -> Dataset:

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from onprompt.asking.asker import Asker, asker
 from onprompt.errors import UnreadableAnswer
 from onprompt.evidence.guesses import SOURCE as GUESSED
 from onprompt.evidence.match import Match
 from onprompt.judges import evidence
 from onprompt.judges.vlm import READER, again
-from onprompt.reading import understood, whole_json
+from onprompt.models.client import Asker, asker
+from onprompt.models.reading import understood, whole_json
 from onprompt.rubrics import text
 from onprompt.settings import Settings
 from onprompt.types import Answer, Check, Message, Outcome, Question, Rubric, Sample, Shown, Verdict

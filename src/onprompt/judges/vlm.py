@@ -11,9 +11,9 @@ from functools import cache
 from importlib import metadata
 from typing import Any
 
-from onprompt.asking.asker import Asker, NotKnown, asker
 from onprompt.errors import PromptError, UnreadableAnswer
-from onprompt.reading import chance_of, expected, read
+from onprompt.models.client import Asker, NotKnown, asker
+from onprompt.models.reading import chance_of, expected, read
 from onprompt.rubrics.rate import PLAIN, RUBRIC
 from onprompt.settings import Settings
 from onprompt.types import (

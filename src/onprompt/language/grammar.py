@@ -7,11 +7,11 @@ from dataclasses import replace
 from onprompt.language import lexicon as lex
 from onprompt.language import lexicon_links as links
 from onprompt.language.attributes import attribute, progressive
-from onprompt.language.drafts import Draft, is_person
-from onprompt.language.mentions import Reader, degree
-from onprompt.language.naming import DEEP, SUBJECTS, Naming
+from onprompt.language.coreference import DEEP, SUBJECTS, Naming
 from onprompt.language.nodes import Node
+from onprompt.language.noun_phrases import Reader, degree
 from onprompt.language.relations import OBJECTS, is_preposition, is_script, relation_name
+from onprompt.language.scene_builder import Draft, is_person
 from onprompt.language.units import Unit
 from onprompt.types import Attribute, Count
 

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from onprompt.errors import PromptError
-from onprompt.language import framing
-from onprompt.language.drafts import Drafts
-from onprompt.language.gather import Gatherer
+from onprompt.language import image_properties as framing
+from onprompt.language.chunker import Gatherer
 from onprompt.language.grammar import Sentence
-from onprompt.language.mentions import Reader
+from onprompt.language.language_id import is_english
 from onprompt.language.nodes import Node
+from onprompt.language.noun_phrases import Reader
 from onprompt.language.prompt import Prompt, clean
-from onprompt.language.tongue import is_english
+from onprompt.language.scene_builder import Drafts
 from onprompt.language.tree import trees
 from onprompt.language.units import Unit, bounded, clauses, is_tag_soup, pieces, sentences, sights, tags
 from onprompt.settings import Settings

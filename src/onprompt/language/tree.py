@@ -13,8 +13,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from onprompt.errors import SettingsError
-from onprompt.language.mending import mend
 from onprompt.language.nodes import Node
+from onprompt.language.parse_fixes import mend
 from onprompt.language.units import Unit
 
 if TYPE_CHECKING:

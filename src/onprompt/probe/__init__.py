@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from onprompt import api, plugins
-from onprompt.asking.asker import Asker, Plan
 from onprompt.errors import OnpromptError, UnreadableAnswer, UserError
+from onprompt.models.client import Asker, Plan
 from onprompt.probe.cases import PROBES, Asked, Comparison, Probe
 from onprompt.probe.pictures import names, picture
 from onprompt.probe.table import Report, Result, Row

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 
 from onprompt.errors import UnreadableAnswer
-from onprompt.reading import in_line, integer, whole_json
+from onprompt.models.reading import in_line, integer, whole_json
 from onprompt.rubrics import text
 from onprompt.types import Part, Picture, Reading, Rubric, Sample, Shown
 

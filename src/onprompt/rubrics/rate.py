@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from onprompt.errors import UnreadableAnswer
-from onprompt.reading import an_object, in_line, integer, on_scale, shortened
+from onprompt.models.reading import an_object, in_line, integer, on_scale, shortened
 from onprompt.rubrics import text
 from onprompt.types import Part, Picture, Reading, Rubric, Sample, Shown
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from onprompt.errors import UnreadableAnswer
-from onprompt.reading import an_object, in_line, integer, on_scale
+from onprompt.models.reading import an_object, in_line, integer, on_scale
 from onprompt.rubrics import text
 from onprompt.types import Check, Outcome, Part, Picture, Reading, Rubric, Sample, Shown
 

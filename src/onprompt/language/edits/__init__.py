@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from onprompt.errors import PromptError
 from onprompt.language import lexicon as lex
-from onprompt.language.edits import lists
-from onprompt.language.edits.becoming import Becoming
+from onprompt.language.edits import patterns as lists
+from onprompt.language.edits.change import Becoming
 from onprompt.language.edits.clauses import LONGEST, begins, clauses, first_words, unopened
+from onprompt.language.edits.context import BARE, SAID, TOLD, UNSURE, WISHED
 from onprompt.language.edits.parting import parting
 from onprompt.language.edits.pictures import ground_before
 from onprompt.language.edits.rules import Reading, readings
 from onprompt.language.edits.scenes import NOTHING, Named
-from onprompt.language.edits.spoken import BARE, SAID, TOLD, UNSURE, WISHED
 from onprompt.language.edits.words import (
     Words,
     describe,

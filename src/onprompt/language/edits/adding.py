@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from onprompt.language import lexicon as lex
 from onprompt.language import lexicon_links as links
-from onprompt.language.edits import lists
+from onprompt.language.edits import patterns as lists
+from onprompt.language.edits.context import UNSEEN, UNSURE, share_of
 from onprompt.language.edits.pictures import Pictures, ground_before, style_of
 from onprompt.language.edits.scenes import (
     NOTHING,
@@ -19,7 +20,6 @@ from onprompt.language.edits.scenes import (
     with_head,
     without_head,
 )
-from onprompt.language.edits.spoken import UNSEEN, UNSURE, share_of
 from onprompt.language.edits.words import Words, is_many, is_pronoun, is_text, more_at, numeral, past
 from onprompt.language.quantities import quantity
 from onprompt.types import Count, Scene, Thing

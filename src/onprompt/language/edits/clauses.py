@@ -8,7 +8,7 @@ from functools import cache
 
 from onprompt.language import lexicon as lex
 from onprompt.language import lexicon_links as links
-from onprompt.language.edits import lists
+from onprompt.language.edits import patterns as lists
 from onprompt.language.edits.rules import Reading, readings
 from onprompt.language.edits.words import DETERMINERS, Words, longest_at
 from onprompt.language.spelling import known_word, tenses

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from onprompt.language import lexicon as lex
 from onprompt.language import lexicon_links as links
 from onprompt.language.attributes import comparison
-from onprompt.language.edits import lists
+from onprompt.language.edits import patterns as lists
 from onprompt.language.edits.words import DETERMINERS, HOUR, Words, describes, longest_at
 from onprompt.language.ontology import singular
 from onprompt.language.spelling import words as known

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from onprompt.language import lexicon as lex
 from onprompt.language import lexicon_links as links
-from onprompt.language.edits import lists
+from onprompt.language.edits import patterns as lists
+from onprompt.language.edits.context import Spoken
 from onprompt.language.edits.scenes import NOTHING, Named, described, without
-from onprompt.language.edits.spoken import Spoken
 from onprompt.language.edits.words import (
     Words,
     adjectives,

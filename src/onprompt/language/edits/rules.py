@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from onprompt.language import lexicon_links as links
-from onprompt.language.edits import lists
+from onprompt.language.edits import patterns as lists
 from onprompt.language.edits.parting import gift, is_place, parting
 from onprompt.language.edits.words import Words
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from onprompt.language import lexicon as lex
 from onprompt.language import lexicon_links as links
 from onprompt.language.attributes import attribute, comparison, progressive
-from onprompt.language.edits import lists
-from onprompt.language.framing import property_of
+from onprompt.language.edits import patterns as lists
+from onprompt.language.image_properties import property_of
 from onprompt.language.ontology import singular
 from onprompt.language.quantities import number
 from onprompt.language.spelling import degrees

@@ -1,0 +1,1 @@
+"""Many samples: datasets in, verdicts kept, one file a run."""

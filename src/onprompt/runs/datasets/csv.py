@@ -1,0 +1,81 @@
+"""CSV and TSV: UTF-8, with a header; the delimiter is the one that makes the most columns of the header."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from onprompt.errors import UserError
+from onprompt.runs.datasets import Record, Table
+
+DELIMITERS = ",;\t|"
+LONGEST = 32 * 2**20  # characters of a cell; a quote that is never closed should not fill the memory
+BLOCK = 2**20
+
+
+def load(data: str) -> Table:
+    """The table in a file."""
+    path = Path(data)
+    check(path)
+    csv.field_size_limit(LONGEST)
+    given = "\t" if path.suffix.lower() == ".tsv" else DELIMITERS
+    headers = {each: header(path, each) for each in given}
+    delimiter = max(given, key=lambda each: len(headers[each]))
+    if not headers[delimiter]:
+        raise UserError(f"{path} has no header line that can be read")
+
+    def records(_: Sequence[str]) -> Iterator[Record]:
+        return read(path, delimiter, headers[delimiter])
+
+    folder = os.path.dirname(data)  # noqa: PTH120 ("" for the current one)
+    return Table("csv", headers[delimiter], records, folder, sum(1 for _ in records(())))
+
+
+def check(path: Path) -> None:
+    """Complain unless all of a file is UTF-8."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with path.open("rb") as file:
+        start = file.read(2)
+        file.seek(0)
+        try:
+            while block := file.read(BLOCK):
+                decoder.decode(block)
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError as error:
+            kind = "utf-16" if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "latin1"
+            convert = f"iconv -f {kind} -t utf-8 '{path}' > '{path.stem}.utf8{path.suffix}'"
+            raise UserError(f"{path} is not UTF-8 ({error.reason}); if it is {kind}, convert it: {convert}") from None
+
+
+def header(path: Path, delimiter: str) -> list[str]:
+    """The names in the first line."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        try:
+            cells = next((cells for cells in csv.reader(file, delimiter=delimiter, strict=True) if cells), [])
+        except csv.Error:
+            return []  # another delimiter may do better
+    return [cell.strip() for cell in cells]
+
+
+def read(path: Path, delimiter: str, columns: Sequence[str]) -> Iterator[Record]:
+    """The rows below the header."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.reader(file, delimiter=delimiter, strict=True)
+        next(cells for cells in rows if cells)
+        while True:
+            line = f"{path.name}:{rows.line_num + 1}"
+            try:
+                cells = next(rows, None)
+            except csv.Error as error:
+                why = f"{error}: a quote is not closed, or stands alone (line {rows.line_num})"
+                yield Record(line, UserError(why), rest_lost=True)
+                continue
+            if cells is None:
+                return
+            if len(cells) == len(columns):
+                yield Record(line, dict(zip(columns, cells, strict=True)))
+            elif cells:
+                yield Record(line, UserError(f"{len(cells)} cells, but the header has {len(columns)}"))

@@ -1,0 +1,73 @@
+"""Every planted departure is found, in its section; a faithful copy has none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from onprompt.illusion.audit.points import Verdict
+from onprompt.illusion.audit.runner import audit
+from tests.illusion.audit.faithful import FUNCTIONS, PYTHON, TOML, written
+from tests.illusion.audit.mutants import ASKED, COUNTS, MUTANTS, OUTCOME, Mutant
+from tests.illusion.audit.mutants_of_scoring import MUTANTS_OF_SCORING
+
+EVERY = MUTANTS + MUTANTS_OF_SCORING
+
+
+@pytest.mark.parametrize("mutant", EVERY, ids=lambda each: each.name)
+def test_every_planted_departure_is_found(mutant: Mutant, tmp_path: Path) -> None:
+    toml, python = TOML.replace(OUTCOME, mutant.calling), PYTHON
+    if mutant.base is PYTHON:
+        toml, python = FUNCTIONS.replace(OUTCOME, mutant.calling), replaced(PYTHON, mutant)
+    else:
+        toml = replaced(toml, mutant)
+    if mutant.section != "scoring":  # which takes the most time
+        toml = toml[: toml.index("[scoring]")] + toml[toml.index("[gold]") :]
+    found = audit(written(tmp_path / "it", toml, python))
+    told = [point for point in found.points if point.verdict in (Verdict.CHANGES, Verdict.HARMLESS)]
+    here = [point for point in told if point.section == mutant.section and mutant.title in point.title]
+    assert mutant.verdict in [point.verdict for point in here], [(point.section, point.title) for point in told]
+    assert all(point.example for point in here)
+    assert found.aligned is (mutant.verdict is Verdict.HARMLESS)
+
+
+def replaced(text: str, mutant: Mutant) -> str:
+    assert mutant.old in text
+    return text.replace(mutant.old, mutant.new, 1)
+
+
+@pytest.mark.parametrize("toml", [TOML, FUNCTIONS], ids=["rules", "functions"])
+@pytest.mark.parametrize("calling", [OUTCOME, COUNTS, ASKED], ids=["outcome", "counts", "asked"])
+def test_a_faithful_copy_has_none(toml: str, calling: str, tmp_path: Path) -> None:
+    found = audit(written(tmp_path / "it", toml.replace(OUTCOME, calling)))
+    other = [point for point in found.points if point.verdict is not Verdict.ALIGNED]
+    assert [(point.title, point.where, point.example) for point in other] == []
+    assert found.aligned
+    splits = {point.where.partition(",")[0] for point in found.points if point.section == "prompt"}
+    assert splits == {"sin", "logo", "icon", "old_sin"}
+
+
+def test_a_departure_that_changes_nothing_is_none(tmp_path: Path) -> None:
+    python = PYTHON.replace("prediction = prediction.lower()", "prediction = prediction.strip().lower()")
+    found = audit(written(tmp_path / "it", TOML, python))
+    assert found.aligned
+    assert not found.having(Verdict.CHANGES)
+
+
+def test_there_are_enough_mutants_of_every_section() -> None:
+    sections = [mutant.section for mutant in EVERY]
+    assert len(EVERY) >= 110
+    assert all(sections.count(each) >= 6 for each in ("prompt", "options", "scoring", "gold", "resize"))
+
+
+@pytest.mark.parametrize("name", ["Image.ANTIALIAS", "PIL.Image.Resampling.LANCZOS", "1"])
+def test_other_names_of_the_filter_are_no_departure(name: str, tmp_path: Path) -> None:
+    toml = 'name = "it"\n' + TOML[TOML.index("[resize]") :].replace("lanczos", name)
+    assert audit(written(tmp_path / "it", toml)).aligned
+
+
+def test_sides_alone_are_blamed_for_a_square(tmp_path: Path) -> None:
+    toml = 'name = "it"\n' + FUNCTIONS[FUNCTIONS.index("[resize]") :]
+    found = audit(written(tmp_path / "it", toml, PYTHON.replace("(first, second)", "(first, first)")))
+    assert [point.title for point in found.having(Verdict.CHANGES)] == ["resize sides"]

@@ -1,0 +1,179 @@
+"""Anthropic's protocol against a real server on loopback."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from onprompt.errors import Rejected
+from onprompt.models.backends.anthropic import Anthropic, load
+from onprompt.settings import Settings
+from onprompt.types import Message, Question
+from tests.models.backends.server import KEY, PLAIN, SCHEMA, STRUCTURED, Contract, Reply, Scripted, shown, size_of
+
+MODEL = "claude-test"
+TEMPERATURE = Reply({"type": "error", "error": {"message": "`temperature` is deprecated for this model."}}, 400)
+FORMAT = Reply({"type": "error", "error": {"message": "output_config.format: not supported by this model"}}, 400)
+
+
+def message(*blocks: Any, stop: str | None = "end_turn", **more: Any) -> dict[str, Any]:
+    """A response: texts and other blocks."""
+    content = [{"type": "text", "text": block} if isinstance(block, str) else block for block in blocks]
+    usage = {"input_tokens": 1200, "output_tokens": 34}
+    return {"type": "message", "model": f"{MODEL}-1", "content": content, "stop_reason": stop, "usage": usage, **more}
+
+
+class TestAnthropic(Contract):
+    def load(self, settings: Settings) -> Anthropic:
+        return load(MODEL, settings)
+
+    def said(self, text: str) -> Any:
+        return message(text)
+
+    def test_what_is_sent_and_what_comes_back(self) -> None:
+        turns = (
+            Message("user", ("Look:", shown(), "How good?")),
+            Message("assistant", ("Good.",)),
+            Message("user", ("Sure?",)),
+        )
+        answer, requests = self.answer(Question(turns, longest=77, temperature=0.5), Reply(message("Yes: ", "4")))
+        sent = requests[0]
+        assert (sent.method, sent.path) == ("POST", "/v1/messages")
+        assert sent.headers["authorization"] == f"Bearer {KEY}"
+        picture = sent.json["messages"][0]["content"].pop(1)
+        assert sent.json == {
+            "model": MODEL,
+            "max_tokens": 77,
+            "temperature": 0.5,
+            "messages": [
+                {
+                    "role": "user",
+                    "content": [{"type": "text", "text": "Look:"}, picture, {"type": "text", "text": "How good?"}],
+                },
+                {"role": "assistant", "content": [{"type": "text", "text": "Good."}]},
+                {"role": "user", "content": [{"type": "text", "text": "Sure?"}]},
+            ],
+        }
+        assert (picture["type"], picture["source"]["type"], picture["source"]["media_type"]) == (
+            "image",
+            "base64",
+            "image/png",
+        )
+        assert size_of(picture["source"]["data"]) == (16, 8)
+        assert (answer.text, answer.stop, answer.model, answer.structured) == ("Yes: 4", "end", f"{MODEL}-1", False)
+        assert (answer.usage.tokens_in, answer.usage.tokens_out, answer.refused, answer.rest) == (1200, 34, (), 0)
+        assert 0 < answer.usage.seconds < 5
+
+    def test_held_to_a_schema(self) -> None:
+        answer, requests = self.answer(STRUCTURED, Reply(message('{"score": 4}')))
+        assert requests[0].json["output_config"] == {"format": {"type": "json_schema", "schema": SCHEMA}}
+        assert answer.structured
+        assert answer.refused == ()
+
+    def test_options_that_are_refused_are_left_out_from_then_on(self) -> None:
+        script = (FORMAT, TEMPERATURE, Reply(message("4")))
+        with Scripted(*script) as server, self.backend(server.url) as backend:
+            first, second = backend.ask(STRUCTURED), backend.ask(STRUCTURED)
+        assert [sorted(each.json) for each in server.requests] == [
+            ["max_tokens", "messages", "model", "output_config", "temperature"],
+            ["max_tokens", "messages", "model", "temperature"],
+            ["max_tokens", "messages", "model"],
+            ["max_tokens", "messages", "model"],
+        ]
+        for answer in (first, second):
+            assert (answer.text, answer.structured) == ("4", False)
+            assert answer.refused == ("output_config", "temperature")
+
+    @pytest.mark.parametrize("more", [{"chances": True}, {"choices": ("yes", "no")}])
+    def test_there_are_no_probabilities(self, more: dict[str, Any]) -> None:
+        answer, requests = self.answer(Question(PLAIN.messages, **more), Reply(message("4")))
+        assert (answer.refused, answer.spots) == (("logprobs",), ())
+        assert "logprobs" not in requests[0].json
+
+    @pytest.mark.parametrize(
+        ("said", "stop"),
+        [
+            ("end_turn", "end"),
+            ("stop_sequence", "end"),
+            ("max_tokens", "length"),
+            ("model_context_window_exceeded", "length"),
+            ("refusal", "refusal"),
+            ("something new", "length"),
+            (None, "end"),
+        ],
+    )
+    def test_why_it_ended(self, said: str | None, stop: str) -> None:
+        answer, _ = self.answer(PLAIN, Reply(message("I", stop=said)))
+        assert (answer.text, answer.stop) == ("I", stop)
+
+    def test_nothing_said(self) -> None:
+        answer, _ = self.answer(PLAIN, Reply(message()))
+        assert (answer.text, answer.stop) == ("", "end")
+
+    def test_thoughts_are_left_out(self) -> None:
+        thoughts = (
+            {"type": "thinking", "thinking": "5? No.", "signature": "x"},
+            {"type": "redacted_thinking", "data": "y"},
+        )
+        answer, _ = self.answer(PLAIN, Reply(message(*thoughts, "4")))
+        assert answer.text == "4"
+
+    def test_what_is_read_from_a_cache_counts(self) -> None:
+        usage = {
+            "input_tokens": 5,
+            "cache_read_input_tokens": 100,
+            "cache_creation_input_tokens": 20,
+            "output_tokens": 7,
+        }
+        answer, _ = self.answer(PLAIN, Reply(message("4", usage=usage)))
+        assert (answer.usage.tokens_in, answer.usage.tokens_out) == (125, 7)
+
+    def test_a_limit_that_is_reached_asks_for_a_rest(self) -> None:
+        soon = (datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=30)).strftime("%Y-%m-%dT%H:%M:%SZ")
+        limits = {
+            "anthropic-ratelimit-requests-remaining": "0",
+            "anthropic-ratelimit-requests-reset": soon,
+            "anthropic-ratelimit-tokens-remaining": "1000",
+            "anthropic-ratelimit-tokens-reset": "2099-01-01T00:00:00Z",
+        }
+        answer, _ = self.answer(PLAIN, Reply(message("4"), headers=limits))
+        assert 25 < answer.rest <= 30
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            {"content": "4"},
+            {"content": None},
+            {"content": [{"type": "text"}]},
+            {"content": [{"type": "text", "text": 4}]},
+            {"content": [], "usage": {"input_tokens": "many"}},
+            {"content": [], "stop_reason": []},
+        ],
+    )
+    def test_almost_a_message(self, body: dict[str, Any]) -> None:
+        assert self.trouble(Reply(body)).kind == "broken"
+
+
+def test_who_answers() -> None:
+    backend = load(MODEL, Settings(base_url="http://user:word@server:8000/v1/?key=secret", api_key=SecretStr(KEY)))
+    assert backend.identity == {"backend": "anthropic", "model": MODEL, "server": "http://server:8000/v1"}
+    backend.client.close()
+
+
+def test_key_and_address_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Scripted(Reply(message("4"))) as server:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", f" {KEY}\n")
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        backend = load(MODEL, Settings())
+        assert backend.ask(PLAIN).text == "4"
+        assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
+        backend.client.close()
+
+
+def test_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    with pytest.raises(Rejected, match="ANTHROPIC_API_KEY"):
+        load(MODEL, Settings(base_url="http://localhost")).ask(PLAIN)

@@ -1,0 +1,113 @@
+"""The file of answers: what is in it, who may use it, and what goes wrong."""
+
+from __future__ import annotations
+
+import multiprocessing
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from onprompt.errors import StoreError
+from onprompt.models.answer_store import Answers, key_of
+from onprompt.types import Answer, Message, Question, Spot, Usage
+
+WHOLE = Answer(
+    "Größe: (4) 🦉\0", "length", "m-1", Usage(10, 20, 1.5, 0.01), (Spot(8, 9, {"4": 0.5, "3": 0.25}),), True, ("a",)
+)
+
+
+def question(*texts: str, **options: object) -> Question:
+    return Question((Message("user", texts),), **options)  # type: ignore[arg-type]
+
+
+def test_an_answer_comes_back_as_it_was(tmp_path: Path) -> None:
+    answers = Answers(tmp_path / "new" / "answers.sqlite")
+    answers.put("k", {"model": "m"}, WHOLE)
+    answers.close()
+    again = Answers(tmp_path / "new" / "answers.sqlite")
+    found = again.get("k")
+    assert found is not None
+    assert (found.text, found.stop, found.model, found.usage) == (WHOLE.text, WHOLE.stop, WHOLE.model, WHOLE.usage)
+    assert (found.spots, found.structured, found.refused) == (WHOLE.spots, WHOLE.structured, WHOLE.refused)
+    assert (found.cached, found.key) == (True, "k")
+    assert again.get("other") is None
+    again.close()
+
+
+def test_outcomes_are_counted(tmp_path: Path) -> None:
+    answers = Answers(tmp_path / "answers.sqlite")
+    for number, outcome in enumerate(["read", "refusal", "read"]):
+        answers.put(str(number), {}, WHOLE)
+        answers.mark(str(number), outcome)
+    assert answers.outcomes() == {"read": 2, "refusal": 1}
+    answers.close()
+
+
+def test_everything_that_makes_a_question_is_in_its_key() -> None:
+    base = question("a", "b")
+    others = [
+        question("ab"),
+        question("a", "c"),
+        question("a", "b", temperature=1.0),
+        question("a", "b", repeat=1),
+        question("a", "b", schema="{}"),
+        question("a", "b", chances=True),
+        question("a", "b", choices=("yes",)),
+        question("a", "b", longest=7),
+        Question((Message("assistant", ("a", "b")),)),
+        Question((Message("user", ("a",)), Message("user", ("b",)))),
+    ]
+    keys = [key_of(each, {"model": "m"}) for each in (base, *others)]
+    assert len({*keys, key_of(base, {"model": "n"})}) == len(others) + 2
+    assert key_of(question("a", "b"), {"model": "m"}) == keys[0]
+    assert key_of(question("\ud800"), {})  # half a character is no reason to fail
+
+
+def test_many_threads_write(tmp_path: Path) -> None:
+    answers = Answers(tmp_path / "answers.sqlite")
+    with ThreadPoolExecutor(16) as pool:
+        list(pool.map(lambda number: answers.put(str(number), {}, WHOLE), range(200)))
+        assert all(pool.map(lambda number: answers.get(str(number)), range(200)))
+    answers.close()
+
+
+def write(path: Path, first: int) -> None:
+    answers = Answers(path)
+    for number in range(first, first + 100):
+        answers.put(str(number), {}, WHOLE)
+    answers.close()
+
+
+def test_two_processes_write(tmp_path: Path) -> None:
+    path, start = tmp_path / "answers.sqlite", multiprocessing.get_context("spawn")
+    writers = [start.Process(target=write, args=(path, first)) for first in (0, 100)]
+    for each in writers:
+        each.start()
+    for each in writers:
+        each.join()
+    answers = Answers(path)
+    assert answers.outcomes() == {"": 200}
+    assert answers.base.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    answers.close()
+
+
+def test_a_file_that_is_none_of_ours(tmp_path: Path) -> None:
+    path = tmp_path / "answers.sqlite"
+    path.write_text("this is no database, whatever its name says " * 100)
+    with pytest.raises(StoreError, match="setting `answers`"):
+        Answers(path)
+
+
+def test_a_folder_in_the_way(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="can't keep answers"):
+        Answers(tmp_path)
+
+
+def test_a_file_of_a_newer_version(tmp_path: Path) -> None:
+    base = sqlite3.connect(tmp_path / "answers.sqlite")
+    base.execute("PRAGMA user_version = 99")
+    base.close()
+    with pytest.raises(StoreError, match="newer onprompt"):
+        Answers(tmp_path / "answers.sqlite")

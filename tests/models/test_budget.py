@@ -1,0 +1,70 @@
+"""Prices, estimates and budgets."""
+
+import numpy as np
+import pytest
+
+from onprompt.errors import BudgetSpent, UserError
+from onprompt.models.budget import Price, Purse, estimate, price_of
+from onprompt.settings import Settings
+from onprompt.types import Message, Question, Shown, Usage
+from onprompt.vision.image import load_picture
+
+
+def question(side: int = 1024) -> Question:
+    picture = load_picture(np.zeros((600, 1200, 3), np.uint8), Settings())
+    return Question((Message("user", ("x" * 400, Shown(picture, side, "jpeg", 95))),), longest=100)
+
+
+@pytest.mark.parametrize(
+    ("model", "price"),
+    [
+        ("openai/gpt-5.2", Price(1.75, 14.0)),
+        ("openai/gpt-4o-2024-08-06", Price(2.5, 10.0)),
+        ("anthropic/claude-sonnet-4-5-20250929", Price(3.0, 15.0)),
+        ("openai/gpt-5.2-pro", None),
+        ("openai/unheard-of", None),
+        ("gemini/gpt-5.2", None),
+        ("transformers/some/model", None),
+    ],
+)
+def test_a_price_is_known_or_not(model: str, price: Price | None) -> None:
+    assert price_of(model, Settings()) == price
+
+
+def test_a_server_of_ones_own_has_no_listed_price() -> None:
+    assert price_of("openai/gpt-5.2", Settings(), "https://api.openai.com/v1") == (1.75, 14.0)
+    assert price_of("openai/gpt-5.2", Settings(), "http://localhost:8000/v1") is None
+    told = Settings(price_in=1.0, price_out=2.0)
+    assert price_of("openai/gpt-5.2", told, "http://localhost:8000/v1") == (1.0, 2.0)
+
+
+def test_an_estimate_counts_letters_and_pixels() -> None:
+    assert estimate(question()) == Usage(101 + 1024 * 512 // 750 + 1, 100)
+    assert estimate(question(512)).tokens_in < estimate(question()).tokens_in
+
+
+def test_a_purse_pays_what_was_used_and_no_more_than_there_is() -> None:
+    settings = Settings(model="openai/x", price_in=1000.0, price_out=1000.0, budget=2.5)
+    purse, asked = Purse(settings.model, settings), question()
+    first = purse.hold(asked)
+    assert first == pytest.approx(0.9, abs=0.02)
+    purse.hold(asked)
+    with pytest.raises(BudgetSpent, match=r"0\.0000 of 2\.5"):
+        purse.hold(asked)  # what is under way counts
+    assert purse.settle(first, Usage(100, 50)).cost == pytest.approx(0.15)
+    purse.hold(asked)
+    with pytest.raises(BudgetSpent, match=r"0\.1500 of 2\.5"):
+        purse.hold(asked)
+
+
+def test_a_question_that_failed_costs_nothing() -> None:
+    settings = Settings(model="openai/x", price_in=1000.0, price_out=1000.0, budget=1.0)
+    purse = Purse(settings.model, settings)
+    for _ in range(5):
+        purse.settle(purse.hold(question()))
+    assert purse.spent == 0
+
+
+def test_a_budget_without_a_price_is_refused() -> None:
+    with pytest.raises(UserError, match="price_in"):
+        Purse("openai/unheard-of", Settings(budget=1.0))

@@ -1,0 +1,187 @@
+"""Which reader, which columns, which rows: what all kinds of DATA share."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from onprompt import plugins
+from onprompt.errors import UserError
+from onprompt.runs.datasets import EDITING, SHOWING, BadRow, Row, opened
+
+Write = Callable[..., str]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Makes a file of lines, by default data.csv, and gives its path."""
+
+    def file(*lines: str, name: str = "data.csv") -> str:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{line}\n" for line in lines))
+        return str(path)
+
+    return file
+
+
+def rows(data: str, rubric: str = "verify", **columns: str) -> list[Row | BadRow]:
+    return list(opened(data, rubric, columns).rows())
+
+
+def good(data: str, rubric: str = "verify", **columns: str) -> list[Row]:
+    found = rows(data, rubric, **columns)
+    assert all(isinstance(row, Row) for row in found), found
+    return [row for row in found if isinstance(row, Row)]
+
+
+def test_each_kind_is_one_file() -> None:
+    assert plugins.names("runs.datasets") == ["csv", "folder", "glob", "hf", "illusionbench", "jsonl", "parquet"]
+
+
+def test_two_hundred_rows(write: Write, tmp_path: Path) -> None:
+    data = write("image,prompt,model,tag", *(f"{i}.png,prompt {i},m{i % 2},t" for i in range(200)))
+    dataset = opened(data, "verify", {})
+    assert (dataset.kind, dataset.count) == ("csv", 200)
+    assert dataset.columns == {"image": "image", "prompt": "prompt", "model": "model", "category": "tag"}
+    found = list(dataset.rows())
+    assert len(found) == 200
+    values = {"image": str(tmp_path / "7.png"), "prompt": "prompt 7"}
+    assert found[7] == Row("7.png", "data.csv:9", values, "m1", "t")
+    assert list(dataset.rows()) == found
+
+
+@pytest.mark.parametrize(("guesses", "rubric"), [(SHOWING, "verify"), (SHOWING, "rate"), (EDITING, "edit")])
+def test_each_guess(write: Write, guesses: dict[str, Sequence[str]], rubric: str) -> None:
+    first = {name: words[0] for name, words in guesses.items() if words}
+    for name, words in guesses.items():
+        for word in words:
+            header = {**first, name: word.upper().replace("_", " ")}
+            data = write(",".join(header.values()), ",".join("x" for _ in header))
+            assert opened(data, rubric, {}).columns == header
+
+
+def test_the_first_guess_wins(write: Write) -> None:
+    data = write("caption,path,prompt,img", "c,p.png,a cat,i.png")
+    assert opened(data, "verify", {}).columns == {"image": "img", "prompt": "prompt"}
+    data = write("source_image,image,edited_image,text", "s.png,i.png,e.png,make it red")
+    assert opened(data, "edit", {}).columns == {
+        **{"before": "source_image", "after": "edited_image", "instruction": "text"},
+    }
+
+
+def test_what_is_unclear_is_asked_for(write: Write) -> None:
+    data = write("Image,image,prompt", "a,b,c")
+    with pytest.raises(UserError, match=r"'Image' and 'image' are equally good for image: .* --column image=COLUMN"):
+        opened(data, "verify", {})
+    assert opened(data, "verify", {"image": "Image"}).columns["image"] == "Image"
+    with pytest.raises(UserError, match=r"no column for prompt; there are: 'image', 'words': .*--column prompt=COLUMN"):
+        opened(write("image,words", "a,b"), "verify", {})
+    with pytest.raises(UserError, match="no column for before"):
+        opened(write("image,prompt", "a,b"), "edit", {})
+    with pytest.raises(UserError, match="two columns are called 'prompt'"):
+        opened(write("image,prompt,prompt", "a,b,c"), "verify", {})
+    with pytest.raises(UserError, match="and 170 more"):
+        opened(write(",".join(map(str, range(200))), ""), "verify", {})
+
+
+def test_columns_are_named(write: Write) -> None:
+    data = write("a,b,id,when", "x.png,a cat,7,noon")
+    (row,) = good(data, image="a", prompt="b", category="when")
+    assert (row.id, row.item["prompt"], row.category) == ("7", "a cat", "noon")
+    assert good(data, image="a", prompt="b", id="")[0].id == "x.png"
+    with pytest.raises(UserError, match=r"no column 'whem'; did you mean 'when'\?; there are: 'a', 'b', 'id', 'when'"):
+        opened(data, "verify", {"image": "a", "prompt": "whem"})
+    with pytest.raises(UserError, match=r"no field 'imgae'; did you mean 'image'\?"):
+        opened(data, "verify", {"imgae": "a"})
+    with pytest.raises(UserError, match="no column for image"):
+        opened(data, "verify", {"image": "", "prompt": "b"})
+
+
+def test_an_edit_has_two_pictures_and_may_have_a_mask(write: Write, tmp_path: Path) -> None:
+    data = write("before,after,instruction,mask", "a.png,b.png,make it red,m.png", "a.png,c.png,make it blue,")
+    one, two = good(data, "edit")
+    places = {name: str(tmp_path / f"{name}.png") for name in "abcm"}
+    assert one.item == {
+        **{"before": places["a"], "after": places["b"], "mask": places["m"], "instruction": "make it red"},
+    }
+    assert (one.id, two.id, "mask" in two.item) == ("b.png", "c.png", False)
+
+
+def test_paths_are_looked_for_beside_the_table_and_then_here(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    for path in (here / "a.png", here / "both.png", there / "both.png", there / "in" / "c d.png"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    monkeypatch.chdir(here)
+    names = ["a.png", "both.png", "neither.png", f"file://{there}/in/c%20d.png", f"{here}/a.png", "http://x/y.png"]
+    data = write("image,prompt", *(f"{name},p" for name in names), name="there/t.csv")
+    assert [row.item["image"] for row in good(data)] == [
+        *("a.png", f"{there}/both.png", f"{there}/neither.png"),
+        *(f"{there}/in/c d.png", f"{here}/a.png", "http://x/y.png"),
+    ]
+    ids = [row.id for row in good(data)]
+    assert ids == ["a.png", "both.png", "neither.png", "in/c d.png", f"{here}/a.png", "http://x/y.png"]
+
+
+def test_no_two_ids_are_the_same(write: Write) -> None:
+    data = write("id,image,prompt", *(f"{name},i.png,p" for name in ("a", "a#2", "a", "b", "a", "")), ",i.png,p")
+    named = opened(data, "verify", {"id": "id"}).rows()
+    assert [row.id for row in named] == ["a", "a#2", "a#3", "b", "a#4", "i.png", "i.png#2"]
+    assert [row.id for row in good(data)][:2] == ["i.png", "i.png#2"], (
+        "a column that repeats is no id unless it is named"
+    )
+
+
+def test_major_objects_are_a_list(write: Write) -> None:
+    data = write("image,prompt,major", "a.png,p,dog; red cup;", "b.png,p,")
+    assert [row.item.get("major") for row in good(data)] == [["dog", "red cup"], None]
+
+
+def test_a_missing_value_costs_its_own_row(write: Write) -> None:
+    data = write("image,prompt", "a.png,", ",a cat", "b.png,a dog", f"{'x' * 5000},a cow")
+    first, second, third, fourth = rows(data)
+    assert first == BadRow("a.png", "data.csv:2", "there is nothing in the column 'prompt'")
+    assert second == BadRow("row 2", "data.csv:3", "there is nothing in the column 'image'")
+    assert isinstance(third, Row)
+    assert isinstance(fourth, BadRow)
+    assert "(5000 characters) is no path" in fourth.message
+
+
+def test_data_that_is_none(write: Write, tmp_path: Path) -> None:
+    write("image,prompt", name="data.csv")
+    for data, message in {
+        str(tmp_path / "dta.csv"): r"no file or folder .*; did you mean 'data.csv'\?; DATA is a .csv, .tsv",
+        str(tmp_path / "data.csv" / "x"): "no file or folder",
+        write(name="data.cvs"): r"of no kind that is known; did you mean 'csv'\?; DATA is a .csv",
+        write(name="cat.webm"): "of no kind that is known; DATA is",
+        "": "no file or folder",
+        "x" * 5000: "no file or folder",
+        "a\0b.csv": "no file or folder",
+        "hff:owner/name": r"did you mean 'hf'\?.*or hf:OWNER/NAME",
+        "owner/name": "or hf:OWNER/NAME",
+        "csv:gone": "csv:gone can't be read: No such file",
+        f"csv:{tmp_path}": "can't be read: Is a directory",
+        f"{tmp_path}/*.png": "no images fit",
+        f"{tmp_path}/gone/*.png": "there is no folder",
+        str(tmp_path): "no images in",
+    }.items():
+        with pytest.raises(UserError, match=message):
+            opened(data, "verify", {})
+
+
+def test_a_kind_can_be_said_where_the_suffix_does_not(write: Write) -> None:
+    assert good("csv:" + write("image,prompt", "a.png,p", name="data[1].txt"))[0].id == "a.png"
+    assert good(write("image,prompt", "a.png,p", name="data[1].csv"))[0].id == "a.png"
+
+
+def test_a_table_in_the_current_folder(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write("image,prompt", "in/a.png,p", "  ,p", "../b.png,p")
+    monkeypatch.chdir(tmp_path)
+    first, second, third = rows("data.csv")
+    assert isinstance(first, Row)
+    assert (first.id, first.item["image"]) == ("in/a.png", "in/a.png")
+    assert isinstance(second, BadRow)
+    assert third.id == "../b.png"

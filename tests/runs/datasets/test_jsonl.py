@@ -1,0 +1,116 @@
+"""JSON lines and lists as people have them."""
+
+import json
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from onprompt.errors import UserError
+from onprompt.runs.datasets import BadRow, Row, opened
+
+
+def read(path: Path, content: bytes | str) -> list[Row | BadRow]:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return list(opened(str(path), "verify", {}).rows())
+
+
+def item(**more: Any) -> str:
+    return json.dumps({"image": "a.png", "prompt": "a cat", **more})
+
+
+def messages(found: list[Row | BadRow]) -> list[str]:
+    return ["" if isinstance(row, Row) else row.message for row in found]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.ndjson", "a.json"])
+def test_lines_and_lists(tmp_path: Path, name: str) -> None:
+    lines = [item(id=i, major=["cat"], category="animals") for i in range(200)]
+    for content in (
+        "\n\n".join(lines),
+        f"\ufeff\n[{', '.join(lines)}]\n",
+        json.dumps([*map(json.loads, lines)], indent=2),
+    ):
+        found = read(tmp_path / name, content)
+        assert [row.id for row in found] == [str(i) for i in range(200)]
+        assert messages(found) == [""] * 200
+        assert isinstance(found[9], Row)
+        assert (found[9].item["major"], found[9].category) == (["cat"], "animals")
+
+
+def test_lines_are_counted_and_blank_ones_skipped(tmp_path: Path) -> None:
+    assert [row.line for row in read(tmp_path / "a.jsonl", f"{item()}\n\n \n{item()}")] == ["a.jsonl:1", "a.jsonl:4"]
+
+
+def test_bad_lines_cost_no_other(tmp_path: Path) -> None:
+    bad = [b"{oops", b"[1]", b'"a"', "Käse".encode("latin-1"), b"[" * 100_000, b"1" * 5000, b'{"a": NaN}', b"{}"]
+    content = b"\n".join([item().encode(), *bad, item().encode(), item().encode()[:20]])
+    found = messages(read(tmp_path / "a.jsonl", content))
+    assert found[0] == found[-2] == ""
+    assert [message.split(":")[0] for message in found[1:9]] == [
+        *("is no JSON", "is a list, not an object", "is a str, not an object", "is not UTF-8"),
+        *("is no JSON that can be read", "is no JSON that can be read"),
+        *("there is nothing in the column 'image'", "there is nothing in the column 'image'"),
+    ]
+    assert found[-1].startswith("is no JSON: Unterminated string")
+    assert len(found) == 11
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"image": 7}, "the column 'image' holds a int, which is no picture and no path"),
+        ({"image": None}, "there is nothing in the column 'image'"),
+        ({"image": {"bytes": None, "path": None}}, "there is nothing in the column 'image'"),
+        ({"prompt": ["a cat"]}, "the column 'prompt' holds a list, which is no prompt"),
+        ({"prompt": " "}, "there is nothing in the column 'prompt'"),
+        ({"prompt": "\ud83d"}, "'\\ud83d' holds a NUL or half a character"),
+        ({"major": [1]}, "the column 'major' holds a list, which is no major"),
+        ({"id": {}}, "the column 'id' holds a dict, which is no id"),
+    ],
+)
+def test_cells_of_the_wrong_kind_are_bad(tmp_path: Path, more: dict[str, Any], message: str) -> None:
+    assert messages(read(tmp_path / "a.jsonl", item(**more))) == [message]
+    assert messages(read(tmp_path / "a.json", f"[{item(**more)}, {item()}]")) == [message, ""]
+
+
+def test_numbers_are_words_too(tmp_path: Path) -> None:
+    (row,) = read(tmp_path / "a.jsonl", item(prompt=2001, category=3.5, model="m"))
+    assert row == Row("a.png", "a.jsonl:1", {"image": str(tmp_path / "a.png"), "prompt": "2001"}, "m", "3.5")
+
+
+def test_columns_may_come_later(tmp_path: Path) -> None:
+    content = f'oops\n{{"prompt": "a"}}\n{item(model="m")}'
+    assert messages(read(tmp_path / "a.jsonl", content))[2] == ""
+    assert set(opened(str(tmp_path / "a.jsonl"), "verify", {}).columns) == {"image", "prompt", "model"}
+
+
+def test_a_list_that_is_cut_off_gives_what_it_has(tmp_path: Path) -> None:
+    whole = f"[{', '.join([item()] * 3)}]"
+    for cut, count in ((1, 3), (10, 2)):
+        found = messages(read(tmp_path / "a.json", whole[:-cut]))
+        assert found[:-1] == [""] * count
+        assert found[-1].startswith("from here on the list is cut off or is no JSON")
+
+
+def test_a_list_that_is_not_utf_8_costs_its_own_row(tmp_path: Path) -> None:
+    content = b'[{"image": "a.png", "prompt": "K\xe4se"}, {"image": "b.png", "prompt": "b"}]'
+    assert [bool(message) for message in messages(read(tmp_path / "a.json", content))] == [True, False]
+
+
+def test_a_list_is_not_held(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(f"[{','.join(item(id=i, more='x' * 2000) for i in range(10_000))}]")
+    dataset = opened(str(path), "verify", {})
+    tracemalloc.start()
+    assert sum(isinstance(row, Row) for row in dataset.rows()) == 10_000
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 5_000_000  # the file has 20 million
+
+
+@pytest.mark.parametrize("content", ["", "[]", "oops", "[oops", "\n", b"\xff\xfe{\x00"])
+def test_no_objects_at_all(tmp_path: Path, content: bytes | str) -> None:
+    with pytest.raises(UserError, match=r"a.json holds no JSON objects that can be read; "):
+        read(tmp_path / "a.json", content)

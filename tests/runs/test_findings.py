@@ -1,0 +1,353 @@
+"""What a run's file tells: of the data as it is now, of the way of judging that ran last, of all that was spent."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from onprompt.cli.running import sample_line
+from onprompt.errors import StoreError, UserError
+from onprompt.models.answer_store import Answers
+from onprompt.models.client import close_all
+from onprompt.runs import datasets, findings
+from onprompt.runs.findings import Overview
+from onprompt.runs.ledger import Ledger
+from onprompt.runs.run import to_do
+from tests.runs.test_run import judged, scores, table, work
+
+NOBODY = 65534  # a user who may write nowhere
+
+
+@pytest.fixture(autouse=True)
+def _closed() -> Iterator[None]:
+    yield
+    close_all()
+
+
+def onprompt(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "onprompt", *arguments], capture_output=True, text=True, timeout=120)
+
+
+def overview(folder: Path, generation: int = 0) -> Overview:
+    with Ledger(folder / "run.sqlite") as ledger:
+        return findings.overview(ledger, findings.generation_of(ledger, generation))
+
+
+def test_what_left_the_data_is_in_no_figure(tmp_path: Path) -> None:
+    data = table(tmp_path, 20)
+    judged(tmp_path, data)
+    table(tmp_path, 15)
+    assert judged(tmp_path, data).before == 15
+    found = overview(tmp_path)
+    assert (found.samples, found.verdicts, found.gone) == (15, 15, 5)
+    assert len(scores(tmp_path)) == 15
+    table(tmp_path, 20)
+    assert judged(tmp_path, data).done == 0, "what comes back still has its verdict"
+    assert overview(tmp_path).samples == 20
+
+
+def test_other_data_in_the_same_file_take_nothing_away(tmp_path: Path) -> None:
+    first = table(tmp_path, 5)
+    judged(tmp_path, first)
+    other = tmp_path / "other.csv"
+    other.write_text("id,image,prompt\nx,cat.png,3 cats\n")
+    judged(tmp_path, other)
+    assert (overview(tmp_path).samples, overview(tmp_path).gone) == (6, 0)
+
+
+def test_a_row_that_was_mended_leaves_no_error_behind(tmp_path: Path) -> None:
+    data = table(tmp_path, 3, bad=["3,cat.png"])
+    assert judged(tmp_path, data).faults["bad_row"] == 1
+    table(tmp_path, 4)
+    judged(tmp_path, data)
+    found = overview(tmp_path)
+    assert (found.samples, found.verdicts, found.faults) == (4, 4, {})
+
+
+def test_the_way_of_judging_that_ran_last_is_shown(tmp_path: Path) -> None:
+    data = table(tmp_path, 3)
+    for repeats in (1, 2, 1):
+        judged(tmp_path, data, repeats=repeats)
+    assert overview(tmp_path).generation == 1
+    with Ledger(tmp_path / "run.sqlite") as ledger, pytest.raises(UserError, match="no generation 7; there are: 1, 2"):
+        findings.generation_of(ledger, 7)
+
+
+def test_answers_that_can_not_be_read_were_paid_for(tmp_path: Path) -> None:
+    data = table(tmp_path, 2)
+    usage = {"tokens_in": 100, "tokens_out": 7, "seconds": 1.0, "cost": None}
+    more = {"spots": [], "structured": False, "refused": []}
+    said = {"text": "No number here.", "stop": "end", "model": "m", "usage": usage, **more}
+    (tmp_path / "said.jsonl").write_text(json.dumps({"contains": "cats", "answer": said}) + "\n")
+    summary = judged(tmp_path, data, price_in=1.0, price_out=10.0)
+    assert summary.faults == {"no_score": 2}
+    assert summary.tokens == 2 * 2 * 107, "each was asked twice"
+    assert summary.cost == pytest.approx(4 * (100 * 1e-6 + 7 * 10e-6))
+    assert overview(tmp_path).cost == pytest.approx(summary.cost)
+
+
+def test_the_worst_of_the_flagged_have_a_value(tmp_path: Path) -> None:
+    data = table(tmp_path, 5, bad=["9,missing.png,2 cats"])
+    judged(tmp_path, data)
+    base = sqlite3.connect(tmp_path / "run.sqlite")
+    base.execute("UPDATE verdicts SET flags = 'asked_again' WHERE sample IN (4, 5)")
+    base.commit()
+    base.close()
+    with Ledger(tmp_path / "run.sqlite") as ledger:
+        assert [row["id"] for row in findings.rows(ledger, 1, worst=9, flagged=True)] == ["3", "4"]
+        assert [row["id"] for row in findings.rows(ledger, 1, flagged=True)] == ["3", "4", "9"]
+
+
+def test_a_plan_counts_what_is_missing_and_names_what_is_broken(tmp_path: Path) -> None:
+    data = table(tmp_path, 3)
+    judged(tmp_path, data)
+    table(tmp_path, 5, bad=["5,missing.png,2 cats"])
+    found = datasets.opened(str(data), "verify", {})
+    assert [item["prompt"] for item in to_do(found, tmp_path / "run.sqlite", work(tmp_path))][:2] == [
+        "3 cats of 3",
+        "4 cats of 4",
+    ]
+    told = onprompt(
+        *("run", str(data), "--out", str(tmp_path / "run.sqlite"), "--model", f"replay/{tmp_path / 'said.jsonl'}"),
+        "--dry-run",
+    )
+    assert "no question about 1 items, such as: " in told.stdout
+    assert "missing.png" in told.stdout
+    assert overview(tmp_path).samples == 3, "a plan writes nothing"
+
+
+def test_how_many_rows_a_table_has(tmp_path: Path) -> None:
+    assert datasets.opened(str(table(tmp_path, 7, bad=["x"])), "verify", {}).count == 8
+    (tmp_path / "data.jsonl").write_text('{"image": "cat.png", "prompt": "a cat"}\n\nnonsense\n')
+    assert datasets.opened(str(tmp_path / "data.jsonl"), "verify", {}).count == 2
+
+
+SLOW = """
+import sys, time
+from pathlib import Path
+from onprompt.runs import datasets
+from onprompt.cli.running import finish
+from onprompt.runs.run import Work, run
+from onprompt.settings import Settings
+folder = Path(sys.argv[1])
+settings = Settings(model=f"replay/{folder / 'said.jsonl'}", answers=folder / "answers.sqlite", concurrency=1)
+def tell(summary):
+    print(summary.done, flush=True)
+    time.sleep(0.05)
+data = datasets.opened(str(folder / "data.csv"), "verify", {})
+finish(run(data, folder / "run.sqlite", Work("verify", settings), tell=tell))
+"""
+
+
+def test_stopped_by_hand_it_says_how_far_it_came(tmp_path: Path) -> None:
+    data = table(tmp_path, 200)
+    with subprocess.Popen([sys.executable, "-c", SLOW, str(tmp_path)], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        while process.stdout.readline().strip() != "5":
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        told = process.stdout.read()
+    assert "stopped by hand; run again to go on" in told
+    assert not judged(tmp_path, data).faults
+    assert len(scores(tmp_path)) == 200
+
+
+def test_a_clock_that_jumps_changes_nothing(tmp_path: Path) -> None:
+    data = table(tmp_path, 5)
+    os.utime(tmp_path / "cat.png", (0, 0))
+    judged(tmp_path, data)
+    base = sqlite3.connect(tmp_path / "run.sqlite")
+    for moved in ("2199-01-01T00:00:00.000Z", "1970-01-01T00:00:00.000Z"):
+        for name in ("generations", "runs", "verdicts"):
+            base.execute(f"UPDATE {name} SET created = ?", (moved,))
+        base.commit()
+        summary = judged(tmp_path, data)
+        assert (summary.before, summary.done, summary.generation) == (5, 0, 1)
+    base.close()
+    table(tmp_path, 6)
+    os.utime(tmp_path / "cat.png", (0, 0))
+    assert judged(tmp_path, data).done == 1
+
+
+def test_a_run_can_be_read_where_nothing_can_be_written(tmp_path: Path) -> None:
+    judged(tmp_path, table(tmp_path, 4))
+    for path in (tmp_path, *tmp_path.parents[:2]):
+        path.chmod(0o555 if path == tmp_path else 0o755)
+    try:
+        assert as_nobody(tmp_path / "run.sqlite") == 4
+    finally:
+        tmp_path.chmod(0o755)
+
+
+def as_nobody(path: Path) -> int:
+    """How many samples a process finds that has no right to write."""
+    child = os.fork()
+    if not child:
+        try:
+            if os.geteuid() == 0:
+                os.setgid(NOBODY)
+                os.setuid(NOBODY)
+            with Ledger(path) as ledger:
+                os._exit(findings.overview(ledger, findings.generation_of(ledger)).verdicts)
+        except BaseException as error:
+            os.write(2, f"{error!r}\n".encode())
+        os._exit(99)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def test_a_file_of_an_older_format_is_named_as_such(tmp_path: Path) -> None:
+    judged(tmp_path, table(tmp_path, 1))
+    base = sqlite3.connect(tmp_path / "run.sqlite")
+    base.execute("PRAGMA user_version = 1")
+    base.close()
+    with pytest.raises(StoreError, match="an older onprompt"):
+        Ledger(tmp_path / "run.sqlite")
+    with pytest.raises(StoreError, match="an older onprompt"):
+        judged(tmp_path, tmp_path / "data.csv")
+
+
+def test_the_time_to_go_counts_what_is_done_already(tmp_path: Path) -> None:
+    from onprompt.cli.running import progress
+    from onprompt.runs.run import Summary
+
+    summary = Summary(tmp_path, known=900, before=10, done=20)
+    assert progress(summary, 1000, 10.0) == "30 of 1,000, 2.0 a second, 40 s to go"
+
+
+def test_an_error_goes_when_the_file_comes_back(tmp_path: Path) -> None:
+    data = table(tmp_path, 3)
+    judged(tmp_path, data)
+    (tmp_path / "cat.png").rename(tmp_path / "away.png")
+    judged(tmp_path, data)
+    found = overview(tmp_path)
+    assert (found.verdicts, found.outdated, found.faults) == (0, 3, {"ImageError: missing": 3})
+    (tmp_path / "away.png").rename(tmp_path / "cat.png")
+    assert judged(tmp_path, data).before == 3
+    found = overview(tmp_path)
+    assert (found.verdicts, found.outdated, found.faults) == (3, 0, {})
+
+
+def test_a_verdict_on_other_words_is_in_no_figure(tmp_path: Path) -> None:
+    data = table(tmp_path, 2)
+    judged(tmp_path, data)
+    text = data.read_text().replace("0 cats of 0", "an elephant")
+    data.write_text(text)
+    judged(tmp_path, data)
+    with Ledger(tmp_path / "run.sqlite") as ledger:
+        first, second = findings.rows(ledger, 1)
+    assert (first["prompt"], first["value"], first["error"]) == ("an elephant", None, "Rejected")
+    assert second["value"] is not None
+    assert (overview(tmp_path).verdicts, overview(tmp_path).outdated) == (1, 1)
+
+
+def test_other_data_with_the_same_ids_end_the_run(tmp_path: Path) -> None:
+    data = table(tmp_path, 3)
+    judged(tmp_path, data)
+    other = tmp_path / "other.csv"
+    other.write_text(data.read_text().replace("cats of", "cats and"))
+    with pytest.raises(UserError, match=r"another sample .0., of .*data\.csv: give ids that differ"):
+        judged(tmp_path, other)
+    assert overview(tmp_path, 1).verdicts == 3
+
+
+def test_data_that_moved_are_the_same(tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    judged(tmp_path, table(tmp_path / "one", 3), model=f"replay/{tmp_path / 'one' / 'said.jsonl'}")
+    (tmp_path / "one").rename(tmp_path / "two")
+    summary = judged(tmp_path, tmp_path / "two" / "data.csv", model=f"replay/{tmp_path / 'two' / 'said.jsonl'}")
+    assert (summary.before, summary.done, summary.generation) == (3, 0, 1)
+    assert (overview(tmp_path).samples, overview(tmp_path).gone) == (3, 0)
+
+
+def test_data_that_are_cut_off_take_nothing_away(tmp_path: Path) -> None:
+    data = table(tmp_path, 9)
+    judged(tmp_path, data)
+    lines = data.read_text().splitlines()
+    data.write_text("\n".join([*lines[:4], '4,"cat.png,1 cats', *lines[5:]]))
+    judged(tmp_path, data)
+    found = overview(tmp_path)
+    assert (found.gone, found.read_whole, found.verdicts) == (0, False, 9)
+
+
+def test_what_was_spent_stays_spent(tmp_path: Path) -> None:
+    data = table(tmp_path, 2)
+    usage = {"tokens_in": 100, "tokens_out": 7, "seconds": 1.0, "cost": None}
+    more = {"spots": [], "structured": False, "refused": []}
+    said = {"text": "Fine.\n(4)", "stop": "end", "model": "m", "usage": usage, **more}
+    (tmp_path / "said.jsonl").write_text(json.dumps({"answer": said, "contains": "cats"}) + "\n")
+    judged(tmp_path, data, price_in=1.0, price_out=10.0)
+    os.utime(tmp_path / "cat.png", (9, 9))
+    assert judged(tmp_path, data, price_in=1.0, price_out=10.0).cost == 0.0, "out of the store"
+    assert overview(tmp_path).tokens == 214
+    assert overview(tmp_path).cost == pytest.approx(2 * (100e-6 + 70e-6))
+
+
+def test_a_column_that_repeats_is_no_id(tmp_path: Path) -> None:
+    table(tmp_path, 0)
+    rows = [f"{index // 2},{index}.png,a cat" for index in range(4)]
+    (tmp_path / "data.csv").write_text("\n".join(["uid,image,prompt", *rows]))
+    assert "id" not in datasets.opened(str(tmp_path / "data.csv"), "verify", {}).columns
+    named = datasets.opened(str(tmp_path / "data.csv"), "verify", {"id": "uid"})
+    assert [row.id for row in named.rows()] == ["0", "0#2", "1", "1#2"]
+
+
+def test_nothing_but_refusals_ends_a_run(tmp_path: Path) -> None:
+    data = table(tmp_path, 200)
+    (tmp_path / "said.jsonl").write_text(json.dumps({"contains": "no such words", "text": "(4)"}) + "\n")
+    summary = judged(tmp_path, data)
+    assert summary.faults == {"Rejected": 20}
+    assert "has no answer to this question" in summary.stopped
+
+
+def test_a_new_generation_says_what_changed(tmp_path: Path) -> None:
+    data = table(tmp_path, 1)
+    assert judged(tmp_path, data).changed
+    assert judged(tmp_path, data, repeats=2).changed == "repeats"
+
+
+def test_exports_of_answers_can_be_read(tmp_path: Path) -> None:
+    judged(tmp_path, table(tmp_path, 1))
+    answers = Answers(tmp_path / "answers.sqlite")
+    with Ledger(tmp_path / "run.sqlite") as ledger:
+        assert findings.export(ledger, 1, tmp_path / "a.csv", "csv", answers) == (1, 0)
+        findings.export(ledger, 1, tmp_path / "a.jsonl", "jsonl", answers)
+    answers.close()
+    with (tmp_path / "a.csv").open(newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert json.loads(row["answers"]) == json.loads((tmp_path / "a.jsonl").read_text())["answers"] == ["So many.\n(0)"]
+
+
+def test_answers_that_the_store_lost_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    judged(tmp_path, table(tmp_path, 2))
+    monkeypatch.setenv("ONPROMPT_ANSWERS", str(tmp_path / "another.sqlite"))
+    told = onprompt("export", str(tmp_path / "run.sqlite"), "--to", "jsonl", "--answers")
+    assert told.returncode == 0, told.stderr
+    assert "2 answers are not in" in told.stderr
+    lines = (tmp_path / "run.verdicts.jsonl").read_text().splitlines()
+    assert [json.loads(line)["answers"] for line in lines] == [[None], [None]]
+
+
+@pytest.mark.parametrize("error", ["", "ImageError"])
+def test_what_others_wrote_does_not_steer_the_terminal(error: str) -> None:
+    wild = "a\x1b[2Jb\r\nc\x07"
+    texts = dict.fromkeys(("id", "message", "prompt", "summary"), wild)
+    line = sample_line({**texts, "error": error, "value": 0.5, "score": 2, "flags": ""})
+    assert line.isprintable()
+    assert "a[2Jb c" in line
+
+
+def test_generations_can_be_compared(tmp_path: Path) -> None:
+    data = table(tmp_path, 12)
+    for repeats in (1, 2):
+        judged(tmp_path, data, repeats=repeats)
+    told = onprompt("compare", str(tmp_path / "run.sqlite"), "--by", "generation")
+    assert "no difference shown between run, generation 1 and run, generation 2" in told.stdout, told.stderr

@@ -1,0 +1,232 @@
+"""Runs: what is kept, what is done again, and that nothing is lost however they end."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from onprompt.errors import StoreError, UserError
+from onprompt.models.client import close_all
+from onprompt.runs import datasets, findings
+from onprompt.runs.ledger import Entry, Ledger
+from onprompt.runs.run import Summary, Work, run
+from onprompt.settings import Settings
+
+SAID = [{"contains": f"{number} cats", "text": f"So many.\n({number % 5})"} for number in range(9, -1, -1)]
+
+
+@pytest.fixture(autouse=True)
+def _closed() -> Iterator[None]:
+    yield
+    close_all()
+
+
+def table(folder: Path, number: int, **more: Any) -> Path:
+    """A CSV of pictures, and of prompts that name a number of cats."""
+    if not (folder / "cat.png").exists():  # written anew it would be another
+        Image.fromarray(np.full((8, 8, 3), 99, np.uint8)).save(folder / "cat.png")
+    lines = [f"{index},cat.png,{index % 10} cats of {index}" for index in range(number)]
+    (folder / "data.csv").write_text("\n".join(["id,image,prompt", *lines, *more.get("bad", [])]) + "\n")
+    (folder / "said.jsonl").write_text("\n".join(json.dumps(line) for line in SAID) + "\n")
+    return folder / "data.csv"
+
+
+def work(folder: Path, **changed: Any) -> Work:
+    usual = {"model": f"replay/{folder / 'said.jsonl'}", "answers": folder / "answers.sqlite", "concurrency": 4}
+    return Work("verify", Settings(**{**usual, **changed}))
+
+
+def judged(folder: Path, data: Path, **changed: Any) -> Summary:
+    return run(datasets.opened(str(data), "verify", {}), folder / "run.sqlite", work(folder, **changed))
+
+
+def scores(folder: Path, generation: int = 0) -> dict[str, int]:
+    with Ledger(folder / "run.sqlite") as ledger:
+        number = findings.generation_of(ledger, generation)
+        return {row["id"]: row["score"] for row in findings.rows(ledger, number) if row["value"] is not None}
+
+
+def test_every_sample_gets_its_verdict(tmp_path: Path) -> None:
+    summary = judged(tmp_path, table(tmp_path, 40))
+    assert (summary.done, summary.before, summary.faults.total(), summary.generation) == (40, 0, 0, 1)
+    assert scores(tmp_path) == {str(index): index % 10 % 5 for index in range(40)}
+
+
+def test_a_second_run_does_nothing(tmp_path: Path) -> None:
+    data = table(tmp_path, 40)
+    judged(tmp_path, data)
+    again = judged(tmp_path, data)
+    assert (again.done, again.before, again.new) == (0, 40, False)
+
+
+def test_only_what_is_new_or_changed_is_done(tmp_path: Path) -> None:
+    judged(tmp_path, table(tmp_path, 10))
+    (tmp_path / "cat.png").unlink()
+    data = table(tmp_path, 15)
+    text = data.read_text().replace("3,cat.png,3 cats of 3", "3,cat.png,4 cats of 3")
+    data.write_text(text)
+    stamp = (tmp_path / "cat.png").stat()
+    summary = judged(tmp_path, data)
+    assert (summary.done, summary.before) == (15, 0), "the picture was written anew"
+    os.utime(tmp_path / "cat.png", ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    data.write_text(text.replace("4,cat.png,4 cats of 4", "4,cat.png,9 cats of 4"))
+    summary = judged(tmp_path, data)
+    assert (summary.done, summary.before) == (1, 14)
+    assert scores(tmp_path)["4"] == 4
+
+
+def test_other_settings_are_another_generation(tmp_path: Path) -> None:
+    data = table(tmp_path, 5)
+    judged(tmp_path, data)
+    other = judged(tmp_path, data, send_side=64)
+    assert (other.generation, other.new, other.done) == (2, True, 5)
+    same = judged(tmp_path, data, concurrency=9, retries=1)
+    assert (same.generation, same.new, same.before) == (1, False, 5)
+
+
+def test_a_bad_row_and_an_unreadable_answer_cost_no_other(tmp_path: Path) -> None:
+    data = table(tmp_path, 5, bad=["x,none.png,1 cats", "y,cat.png", "z,cat.png,a dog"])
+    (tmp_path / "said.jsonl").write_text((tmp_path / "said.jsonl").read_text() + '{"text": "no idea"}\n')
+    summary = judged(tmp_path, data)
+    assert summary.done == 5
+    assert summary.faults == {"ImageError: missing": 1, "bad_row": 1, "no_score": 1}
+    with Ledger(tmp_path / "run.sqlite") as ledger:
+        rows = {row["id"]: row["error"] for row in findings.rows(ledger, 1, flagged=True)}
+        text = ledger.base.execute("SELECT text FROM errors WHERE kind = 'no_score'").fetchone()
+    assert len(rows) == 3
+    assert text == ("no idea",)
+
+
+def test_what_failed_is_tried_again(tmp_path: Path) -> None:
+    data = table(tmp_path, 3, bad=["x,late.png,1 cats"])
+    assert judged(tmp_path, data).faults == {"ImageError: missing": 1}
+    Image.fromarray(np.full((8, 8, 3), 9, np.uint8)).save(tmp_path / "late.png")
+    summary = judged(tmp_path, data)
+    assert (summary.done, summary.before, summary.faults.total()) == (1, 3, 0)
+    with Ledger(tmp_path / "run.sqlite") as ledger:
+        assert findings.overview(ledger, 1).faults == {}
+
+
+def test_what_can_not_be_found_for_a_while_keeps_its_verdict(tmp_path: Path) -> None:
+    data = table(tmp_path, 5)
+    judged(tmp_path, data)
+    (tmp_path / "cat.png").rename(tmp_path / "away.png")
+    assert judged(tmp_path, data).faults == {"ImageError: missing": 5}
+    assert verdicts(tmp_path / "run.sqlite") == 5
+    assert scores(tmp_path) == {}, "but they are in no figure"
+    (tmp_path / "away.png").rename(tmp_path / "cat.png")
+    assert judged(tmp_path, data).before == 5
+
+
+def test_the_way_to_the_data_makes_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    judged(tmp_path, table(tmp_path, 5))
+    monkeypatch.chdir(tmp_path)
+    assert judged(tmp_path, Path("data.csv")).before == 5
+
+
+def test_other_answers_are_another_generation(tmp_path: Path) -> None:
+    data = table(tmp_path, 5)
+    judged(tmp_path, data)
+    (tmp_path / "said.jsonl").write_text('{"text": "(1)"}')
+    close_all()
+    again = judged(tmp_path, data)
+    assert (again.generation, again.done) == (2, 5)
+
+
+def test_half_a_character_ends_no_run(tmp_path: Path) -> None:
+    data = table(tmp_path, 2, bad=["x,cat.png,a dog"])
+    (tmp_path / "said.jsonl").write_text((tmp_path / "said.jsonl").read_text() + '{"text": "\\ud83d no idea"}\n')
+    assert judged(tmp_path, data).faults == {"no_score": 1}
+
+
+def test_two_runs_can_not_write_to_one_file(tmp_path: Path) -> None:
+    data = table(tmp_path, 3)
+    with Ledger(tmp_path / "run.sqlite", writing=True), pytest.raises(StoreError, match="another run is writing"):
+        judged(tmp_path, data)
+
+
+def test_files_that_are_no_runs(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no run at"):
+        Ledger(tmp_path / "none.sqlite")
+    for text in ("", "image,prompt\n", "no database " * 99):
+        (tmp_path / "text.sqlite").write_text(text)
+        with pytest.raises(UserError, match="is no run of onprompt"):
+            Ledger(tmp_path / "text.sqlite")
+    base = sqlite3.connect(tmp_path / "other.sqlite")
+    base.execute("CREATE TABLE t (x)")
+    base.close()
+    for writing in (False, True):
+        with pytest.raises(UserError, match="no run of onprompt"):
+            Ledger(tmp_path / "other.sqlite", writing)
+
+
+def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
+    judged(tmp_path, table(tmp_path, 20))
+    ledger = Ledger(tmp_path / "run.sqlite", writing=True)
+    pages = ledger.base.execute("PRAGMA page_count").fetchone()[0]
+    ledger.base.execute(f"PRAGMA max_page_count = {pages}")
+    big = "x" * 100_000
+    with pytest.raises(StoreError, match="full"):
+        ledger.generation({"x": big}, big)
+    with pytest.raises(StoreError, match="full"):
+        ledger.enter([Entry(f"{big}{number}", "", "", "", "", "", "", "") for number in range(20)], 1)
+    ledger.close()
+    assert len(scores(tmp_path)) == 20
+
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from onprompt.runs import datasets
+from onprompt.runs.run import Work, run
+from onprompt.settings import Settings
+folder = Path(sys.argv[1])
+settings = Settings(model=f"replay/{folder / 'said.jsonl'}", answers=folder / "answers.sqlite", concurrency=4)
+run(datasets.opened(str(folder / "data.csv"), "verify", {}), folder / "run.sqlite", Work("verify", settings))
+"""
+
+
+def verdicts(path: Path) -> int:
+    """How many there are so far."""
+    if not path.exists():
+        return 0
+    base = sqlite3.connect(path, timeout=10)
+    try:
+        assert base.execute("PRAGMA quick_check").fetchone() == ("ok",)
+        return int(base.execute("SELECT count(*) FROM verdicts").fetchone()[0])
+    except sqlite3.OperationalError:  # killed before it made its tables
+        return 0
+    finally:
+        base.close()
+
+
+def test_killed_at_any_moment_it_goes_on_where_it_was(tmp_path: Path) -> None:
+    table(tmp_path, 2000)
+    chance, path = random.Random(0), tmp_path / "run.sqlite"
+    for wanted in sorted(chance.sample(range(1900), 20)):
+        process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(tmp_path)])
+        while process.poll() is None and verdicts(path) <= wanted:
+            time.sleep(0.005)
+        assert process.poll() is None, "it must be killed before its end"
+        time.sleep(chance.uniform(0, 0.02))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        base = sqlite3.connect(path)
+        assert base.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        base.close()
+    assert 1000 < verdicts(path) < 2000
+    subprocess.run([sys.executable, "-c", PROGRAM, str(tmp_path)], check=True)
+    assert scores(tmp_path) == {str(index): index % 10 % 5 for index in range(2000)}
