@@ -10,6 +10,7 @@ from onprompt.types import Check, Edit, Outcome, Scene, Sighting, Verdict
 if TYPE_CHECKING:
     from onprompt.api import edit, judge_many, match, parse, parse_edit, rate, see, see_many, verify
     from onprompt.settings import Settings
+    from onprompt.wording import sentence
 
     __version__: str
 
@@ -31,6 +32,7 @@ __all__ = [
     "rate",
     "see",
     "see_many",
+    "sentence",
     "verify",
 ]
 
@@ -41,6 +43,10 @@ def __getattr__(name: str) -> object:
         from onprompt import api
 
         return getattr(api, name)
+    if name == "sentence":
+        from onprompt.wording import sentence
+
+        return sentence
     if name == "__version__":
         from importlib.metadata import version
 

@@ -5,21 +5,34 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from onprompt import plugins
 from onprompt import settings as settings_module
 from onprompt.errors import OnpromptError, PromptError, SettingsError, UserError
-from onprompt.judges import evidence
-from onprompt.judges.hybrid import HybridJudge
-from onprompt.judges.vlm import VlmJudge
+from onprompt.evidence.plan import names_to_detect
 from onprompt.language import edits, parser
 from onprompt.language.ontology import name_of
 from onprompt.language.spelling import mended
-from onprompt.models.client import Plan, planned
 from onprompt.runs.engines.threads import in_order
 from onprompt.settings import Settings
-from onprompt.types import Edit, Judge, Picture, Rubric, Sample, Scene, Seen, Sighting, Verdict, View
+from onprompt.types import (
+    FRAME,
+    IMAGE,
+    NAMES,
+    Edit,
+    Judge,
+    Picture,
+    Plan,
+    Rubric,
+    Sample,
+    Scene,
+    Seen,
+    Sighting,
+    Verdict,
+    View,
+)
 from onprompt.vision.image import Source, load_picture, name_picture
 from onprompt.vision.look import detector, look, look_many
 from onprompt.vision.matcher import matcher
@@ -30,9 +43,7 @@ from onprompt.vision.whole import medium, properties
 from onprompt.vision.words import LONGEST
 
 Result = Verdict | OnpromptError
-PROMPT = ("image", "prompt", "major", "frame", "id")  # what verify and rate are given
-EDIT = ("before", "after", "instruction", "mask", "id")
-Looker = Callable[[Sequence[Source]], list[list[Sighting] | OnpromptError]]
+SeeBatch = Callable[[Sequence[Source]], list[list[Sighting] | OnpromptError]]
 
 
 def in_force(settings: Settings | None) -> Settings:
@@ -42,12 +53,6 @@ def in_force(settings: Settings | None) -> Settings:
     if not isinstance(settings, Settings):
         raise SettingsError(f"settings is a {type(settings).__name__}; make one by onprompt.Settings(detector='coco')")
     return settings
-
-
-def listed(what: str, names: Sequence[str]) -> None:
-    """Complain unless these are names in a list."""
-    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-        raise UserError(f"{what} is a list of names, not {names!r}")
 
 
 def parse(prompt: str, *, settings: Settings | None = None) -> Scene:
@@ -97,17 +102,16 @@ def see_many(
     return itertools.chain.from_iterable(in_order(look_at, windows, cores, ahead=cores, begin=share_the_cores))
 
 
-def looker(vocabulary: Sequence[str] | None, attributes: bool, frame: int, settings: Settings) -> Looker:
+def looker(vocabulary: Sequence[str] | None, attributes: bool, frame: int, settings: Settings) -> SeeBatch:
     """A function from some images to what is seen in each, or why it can't be read."""
-    listed("vocabulary", vocabulary or ())
-    wanted = COCO if vocabulary is None else vocabulary
+    wanted = COCO if vocabulary is None else as_names("vocabulary", vocabulary)
     names = [name_of(word) for word in wanted]
 
     def look_at(window: Sequence[Source]) -> list[list[Sighting] | OnpromptError]:
         read = [picture_or_error(image, settings, frame) for image in window]
-        pictures = [each for each in read if isinstance(each, Picture)]
+        pictures = [picture for picture in read if isinstance(picture, Picture)]
         seen = iter(look_many(pictures, names, settings, None if attributes else ()) if pictures else [])
-        return [asked_for(next(seen), wanted) if isinstance(each, Picture) else each for each in read]
+        return [asked_for(next(seen), wanted) if isinstance(result, Picture) else result for result in read]
 
     return look_at
 
@@ -122,7 +126,7 @@ def picture_or_error(image: Source, settings: Settings, frame: int) -> Picture |
 
 def asked_for(seen: Seen, names: Sequence[str]) -> list[Sighting]:
     """The sightings of some names, the surest first."""
-    return sorted((each for each in seen.sightings if each.label in names), key=lambda each: -each.confidence)
+    return sorted((s for s in seen.sightings if s.label in names), key=lambda sighting: -sighting.confidence)
 
 
 def in_windows(items: Iterable[Source], size: int) -> Iterator[list[Source]]:
@@ -137,9 +141,9 @@ def view(
     """What an image holds of what a prompt names, or of 80 common kinds; its text; what is true of it as a whole."""
     chosen = in_force(settings)
     picture = load_picture(image, chosen, frame)
-    names = evidence.names(parser.parse(prompt, chosen)) if prompt else [name_of(word) for word in COCO]
+    names = names_to_detect(parser.parse(prompt, chosen)) if prompt else [name_of(word) for word in COCO]
     seen = look(picture, names, chosen)
-    asked = tuple(each for each in seen.sightings if each.label in seen.known)
+    asked = tuple(sighting for sighting in seen.sightings if sighting.label in seen.known)
     unknown = tuple(name.label for name in names if name.label not in seen.known)
     whole = (*properties(picture), medium(picture, chosen))
     return View(picture, asked, read_text(picture) if text else (), whole, unknown)
@@ -175,8 +179,8 @@ def verify(
     settings: Settings | None = None,
 ) -> Verdict:
     """Does this image show what the prompt asks for? A score of 0 to 4, and evidence; `major` objects weigh more."""
-    chosen = judging(settings, judge, model)
-    return judge_of("verify", chosen).judge(prompted(chosen, image, prompt, major, frame))
+    item = {"image": image, "prompt": prompt, "major": major, "frame": frame}
+    return judge_one("verify", item, judge=judge, model=model, settings=settings)
 
 
 def rate(
@@ -190,8 +194,8 @@ def rate(
     settings: Settings | None = None,
 ) -> Verdict:
     """How well does this image fit the prompt? A score of 1 to 5, `summary` with the reason in at most 20 words."""
-    chosen = judging(settings, judge, model)
-    return judge_of("rate", chosen).judge(prompted(chosen, image, prompt, major, frame))
+    item = {"image": image, "prompt": prompt, "major": major, "frame": frame}
+    return judge_one("rate", item, judge=judge, model=model, settings=settings)
 
 
 def edit(
@@ -206,8 +210,16 @@ def edit(
     settings: Settings | None = None,
 ) -> Verdict:
     """Does the edited image carry out the instruction? Alignment, completeness and plausibility, each 1 to 7."""
+    item = {"before": before, "after": after, "instruction": instruction, "mask": mask, "id": id}
+    return judge_one("edit", item, judge=judge, model=model, settings=settings)
+
+
+def judge_one(
+    rubric: str, item: Mapping[str, Any], *, judge: str = "", model: str = "", settings: Settings | None = None
+) -> Verdict:
+    """The verdict by any rubric; `item` has its inputs by name."""
     chosen = judging(settings, judge, model)
-    return judge_of("edit", chosen).judge(edited(chosen, before, after, instruction, mask, id))
+    return judge_of(rubric, chosen).judge(sample_of(rubric_named(rubric), chosen, item))
 
 
 def judge_many(
@@ -218,27 +230,31 @@ def judge_many(
     model: str = "",
     settings: Settings | None = None,
 ) -> Iterator[Verdict | OnpromptError]:
-    """`verify`, `rate` or `edit` for many items, in their order, as they get ready; many are under way at a time.
+    """Verdicts on many items by a rubric, in their order, as they get ready; many are in progress at a time.
 
-    An item holds what the function is given: `{"image": "a.png", "prompt": "a cat"}`. In the place of one that gets no
-    verdict stands its error: a bad one costs no other.
+    An item holds the rubric's inputs: `{"image": "a.png", "prompt": "a cat"}`. In place of a verdict stands the error
+    where there is none: a bad item costs no other.
     """
     chosen = judging(settings, judge, model)
-    one = judge_of(rubric, chosen)
+    judging_by, protocol = judge_of(rubric, chosen), rubric_named(rubric)
 
-    def by(judge: Callable[[Sample], Result | None]) -> Callable[[Mapping[str, Any]], Any]:
+    def by(method: Callable[[Sample], Result | None]) -> Callable[[Mapping[str, Any]], Any]:
         def verdict_or_error(item: Mapping[str, Any]) -> Result | None:
             try:
-                return judge(sample_of(rubric, chosen, **item))
+                return method(sample_of(protocol, chosen, item))
             except OnpromptError as error:
                 return error
 
         return verdict_or_error
 
-    known = by(one.judge_known) if isinstance(one, VlmJudge) and not chosen.record else None
-    asker = getattr(one, "asker", None)
+    recall = by(judging_by.recall) if judging_by.bound_by != "cores" else None
     return in_order(
-        by(one.judge), items, one.slots, begin=share_the_cores, at_once=known, stop=asker.stop if asker else None
+        by(judging_by.judge),
+        items,
+        judging_by.slots,
+        begin=share_the_cores,
+        at_once=recall,
+        stop=judging_by.stop,
     )
 
 
@@ -251,65 +267,60 @@ def plan(
     settings: Settings | None = None,
 ) -> Plan:
     """How many calls of a model, tokens and dollars `judge_many` would take; nothing is asked."""
-    chosen = judging(settings, judge, model)
-    one = judge_of(rubric, chosen)
-    if not isinstance(one, VlmJudge | HybridJudge):
+    chosen, protocol = judging(settings, judge, model), rubric_named(rubric)
+    found = judge_of(rubric, chosen).plan(partial(sample_of, protocol, chosen, item) for item in items)
+    if found is None:
         raise UserError(f"the judge {chosen.judged_by!r} asks no model")
-    return planned(one.asker, items, lambda item: one.questions(sample_of(rubric, chosen, **item)))
+    return found
 
 
 def judging(settings: Settings | None, judge: str, model: str) -> Settings:
-    """The settings in force, with a judge and a model where they are named; a model alone is asked by itself."""
+    """The settings in force, with a judge and a model where they are named; a model alone means the judge `vlm`."""
     chosen = in_force(settings)
     named = {"judge": judge or ("vlm" if model else ""), "model": model}
     return chosen.model_copy(update={name: value for name, value in named.items() if value})
 
 
+def rubric_named(name: str) -> Rubric:
+    """A rubric by its name."""
+    rubric: Rubric = plugins.load("rubrics", name).RUBRIC
+    return rubric
+
+
 def judge_of(rubric: str, settings: Settings) -> Judge:
     """The judge of the settings, for a rubric by its name."""
-    wanted: Rubric = plugins.load("rubrics", rubric).RUBRIC
-    judge: Judge = plugins.load("judges", settings.judged_by).load(settings, wanted)
+    judge: Judge = plugins.load("judges", settings.judged_by).load(settings, rubric_named(rubric))
     return judge
 
 
-def sample_of(rubric: str, settings: Settings, **item: Any) -> Sample:
-    """A sample by what the function of the rubric is given."""
-    fields = EDIT if rubric == "edit" else PROMPT
-    if strange := item.keys() - fields:
-        raise UserError(f"{rubric} knows no {', '.join(sorted(strange))}; it is given {', '.join(fields)}")
-    if missing := [name for name in fields[: 3 if rubric == "edit" else 2] if name not in item]:
-        raise UserError(f"{rubric} needs {' and '.join(missing)}")
-    return edited(settings, **item) if rubric == "edit" else prompted(settings, **item)
+def sample_of(rubric: Rubric, settings: Settings, item: Mapping[str, Any]) -> Sample:
+    """A sample by the inputs of a rubric."""
+    kinds = {each.name: each.kind for each in rubric.inputs}
+    if unknown := item.keys() - {*kinds, "id"}:
+        known = ", ".join([*kinds, "id"])
+        raise UserError(f"{rubric.name} has no input {', '.join(sorted(unknown))}; its inputs are {known}")
+    if missing := [name for name in rubric.required if item.get(name) is None]:
+        raise UserError(f"{rubric.name} needs {' and '.join(missing)}")
+    given = {name: item[name] for name in kinds if item.get(name) is not None}
+    frame = next((given.pop(name) for name, kind in kinds.items() if kind == FRAME and name in given), 0)
+    pictures: dict[str, Picture] = {}
+    options: dict[str, Any] = {}
+    for name, value in given.items():
+        if kinds[name] == IMAGE:
+            pictures[name] = name_picture(value, settings, frame if name == rubric.picture else 0)
+        else:
+            options[name] = as_names(name, value) if kinds[name] == NAMES else value
+    picture, prompt = pictures.pop(rubric.picture), options.pop(rubric.prompt, "")
+    return Sample(item.get("id") or file_name(picture.name), prompt, picture, pictures, options)
 
 
-def prompted(
-    settings: Settings,
-    image: Source,
-    prompt: str,
-    major: Sequence[str] = (),
-    frame: int = 0,
-    id: str = "",  # noqa: A002
-) -> Sample:
-    """An image and what it should show."""
-    listed("major", major)
-    picture = name_picture(image, settings, frame)
-    return Sample(id or last(picture.name), prompt, picture, tuple(major))
+def as_names(what: str, names: Sequence[str]) -> list[str]:
+    """A list of names, checked."""
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise UserError(f"{what} must be a list of names, not {names!r}")
+    return list(names)
 
 
-def edited(
-    settings: Settings,
-    before: Source,
-    after: Source,
-    instruction: str,
-    mask: Source | None = None,
-    id: str = "",  # noqa: A002
-) -> Sample:
-    """An image before and after, and what should have been done."""
-    first, then = name_picture(before, settings), name_picture(after, settings)
-    area = None if mask is None else name_picture(mask, settings)
-    return Sample(id or last(then.name), instruction, then, (), first, area)
-
-
-def last(path: str) -> str:
+def file_name(path: str) -> str:
     """A file's name without its folders, which are the user's own."""
     return path.replace("\\", "/").rpartition("/")[2]

@@ -6,7 +6,7 @@ import base64
 import binascii
 from typing import Any
 
-from onprompt.api import Result, judge_many
+from onprompt.api import Result, judge_many, rubric_named
 from onprompt.errors import ImageError, OnpromptError, UserError
 from onprompt.settings import Settings
 from onprompt.vision.image import Source
@@ -29,13 +29,22 @@ def judged(rubric: str, image: Source, prompt: str, before: Source | None, name:
     return found
 
 
+def source_input(rubric: str) -> str:
+    """The input of a rubric for the picture that was edited; empty where it has none."""
+    protocol = rubric_named(rubric)
+    others = (name for name in protocol.image_inputs if name in protocol.required and name != protocol.picture)
+    return next(others, "")
+
+
 def item_of(rubric: str, image: Source, prompt: str, before: Source | None = None, name: str = "") -> dict[str, Any]:
     """What `judge_many` is given; an edit is not judged without the picture before it."""
-    if rubric != "edit":
-        return {"image": image, "prompt": prompt}
+    protocol, source = rubric_named(rubric), source_input(rubric)
+    item = {protocol.picture: image, protocol.prompt: prompt}
+    if not source:
+        return item
     if before is None:
-        raise UserError("the picture before the edit is not there, and without it no edit is judged")
-    return {"before": before, "after": image, "instruction": prompt, "id": name}
+        raise UserError(f"the rubric {rubric!r} needs the picture {source!r}")
+    return {**item, source: before, "id": name}
 
 
 def read(image: Source) -> Source:

@@ -23,6 +23,7 @@ from deepeval.test_case import LLMTestCase, MLLMImage
 from onprompt.adapters import judged, no_verdict
 from onprompt.api import Result, judging
 from onprompt.errors import ImageError, UserError
+from onprompt.rubrics import DEFAULT
 from onprompt.settings import Settings
 from onprompt.types import Verdict
 
@@ -35,7 +36,7 @@ class OnpromptMetric(BaseMetric):  # type: ignore[misc] # of a package that the 
     def __init__(
         self,
         threshold: float | None = 0.5,
-        rubric: str = "verify",
+        rubric: str = DEFAULT,
         judge: str = "",
         model: str = "",
         settings: Settings | None = None,

@@ -8,8 +8,8 @@
     written = geneval.write("results.jsonl", zip(images, verdicts, strict=True))
     print(written.results, written.left_out)
 
-`correct` means a score of 4, and nothing less. What gets no verdict is not wrong: it is not in the file, it is counted,
-and `results.left_out.jsonl` beside it says why. Numbers by another judge can't be compared with published ones.
+`correct` means the highest score. A picture without a verdict is not wrong: it is not in the file, it is counted, and
+`results.left_out.jsonl` beside it says why. Numbers by another judge can't be compared with published ones.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from onprompt.adapters import no_verdict
-from onprompt.api import Result
+from onprompt.api import Result, rubric_named
 from onprompt.errors import UserError
 from onprompt.types import Verdict
+from onprompt.wording import differences
 
 
 class Generated(NamedTuple):
@@ -99,18 +100,19 @@ def shared(image: Generated) -> dict[str, Any]:
 
 def judgement(verdict: Verdict) -> dict[str, Any]:
     """The fields that say what was found."""
-    if verdict.rubric != "verify":
-        raise UserError(f"GenEval's `correct` is a score of 4 by the rubric 'verify', and this is {verdict.rubric!r}")
-    correct = verdict.score == 4
-    why = "\n".join(f"{asked}: {found}" for asked, found in verdict.differences)
+    scale = rubric_named(verdict.rubric).factors.get("score")
+    if scale is None:
+        raise UserError(f"GenEval's `correct` is the highest score, and {verdict.rubric!r} has no overall score")
+    correct = verdict.score == scale[-1]
+    why = "\n".join(f"{asked}: {found}" for asked, found in differences(verdict))
     return {"correct": correct, "reason": why or ("" if correct else verdict.summary), "details": details(verdict)}
 
 
 def details(verdict: Verdict) -> str:
     """The boxes of each kind as GenEval has them: left, top, right, bottom in pixels, and the confidence."""
     boxes: dict[str, list[list[float]]] = {}
-    for seen in verdict.sightings:
-        width, height = verdict.picture.size
+    width, height = verdict.sample.picture.size
+    for seen in verdict.evidence.sightings if verdict.evidence else ():
         corners = (seen.box.left * width, seen.box.top * height, seen.box.right * width, seen.box.bottom * height)
-        boxes.setdefault(seen.label, []).append([*(round(each, 1) for each in corners), seen.confidence])
+        boxes.setdefault(seen.label, []).append([*(round(corner, 1) for corner in corners), seen.confidence])
     return json.dumps(boxes)

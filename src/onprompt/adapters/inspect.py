@@ -28,13 +28,15 @@ from inspect_ai.solver import TaskState
 from onprompt.adapters import judged, no_verdict
 from onprompt.api import Result, judging
 from onprompt.errors import BackendError, SettingsError, UnreadableAnswer
+from onprompt.rubrics import DEFAULT
 from onprompt.settings import PRIVATE, load
 from onprompt.types import Verdict
+from onprompt.wording import sentence
 
 
 @scorer(metrics=[mean(), stderr()])  # type: ignore[untyped-decorator] # of a package that is not looked at
-def onprompt_scorer(rubric: str = "verify", judge: str = "", model: str = "", **settings: Any) -> Scorer:
-    """How well the generated pictures show the prompt, by `verify`, `rate` or `edit`; settings by their names."""
+def onprompt_scorer(rubric: str = DEFAULT, judge: str = "", model: str = "", **settings: Any) -> Scorer:
+    """How well the generated pictures show the prompt, by any rubric; settings by their names."""
     if private := sorted(PRIVATE & settings.keys()):
         raise SettingsError(f"{private[0]} would be in Inspect's log: set ONPROMPT_{private[0].upper()} instead")
     chosen = judging(load(**settings), judge, model)
@@ -97,5 +99,5 @@ def reason(found: Sequence[Result]) -> str:
 def evidence(verdict: Verdict) -> dict[str, Any]:
     """What a log should tell of a verdict."""
     factors = {name: factor.score for name, factor in verdict.factors.items()}
-    checks = [verdict.sentence(check) for check in verdict.checks]
+    checks = [sentence(check) for check in verdict.checks]
     return {"score": verdict.score, "flags": list(verdict.flags), "factors": factors, "checks": checks}

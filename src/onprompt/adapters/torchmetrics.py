@@ -20,8 +20,9 @@ import torch
 from torch import Tensor
 from torchmetrics import Metric
 
-from onprompt.adapters import item_of, no_verdict
+from onprompt.adapters import item_of, no_verdict, source_input
 from onprompt.api import judge_many
+from onprompt.rubrics import DEFAULT
 from onprompt.settings import Settings
 from onprompt.types import Verdict
 from onprompt.vision.image import Source
@@ -42,7 +43,7 @@ class Onprompt(Metric):  # type: ignore[misc] # of a package that the type check
     left_out: Tensor
 
     def __init__(
-        self, rubric: str = "verify", judge: str = "", model: str = "", settings: Settings | None = None, **options: Any
+        self, rubric: str = DEFAULT, judge: str = "", model: str = "", settings: Settings | None = None, **options: Any
     ) -> None:
         super().__init__(**options)
         self.rubric, self.judge, self.model, self.settings = rubric, judge, model, settings
@@ -72,8 +73,8 @@ def batch(rubric: str, images: Images, prompts: Sequence[str], before: Images | 
     """A batch as `judge_many` takes it."""
     if isinstance(images, str) or isinstance(prompts, str):
         raise ValueError("images and prompts are lists, with one prompt for each image")
-    if before is None and rubric == "edit":
-        raise ValueError("the rubric 'edit' needs the pictures before the edit: update(images, prompts, before)")
+    if before is None and source_input(rubric):
+        raise ValueError(f"the rubric {rubric!r} needs the pictures before the edit: update(images, prompts, before)")
     sources = [None] * len(images) if before is None else [pixels(each) for each in before]
     if not len(images) == len(prompts) == len(sources):
         raise ValueError(f"{len(images)} images, {len(prompts)} prompts, {len(sources)} before: give one for each")

@@ -5,16 +5,35 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+
+from onprompt import plugins
+
+DETECTORS = "The detector: fused, coco, yolo26, world, hf:OWNER/MODEL."
+Permissive = Annotated[bool, typer.Option("--permissive", help="Use Apache, MIT and BSD model files only.")]
+
+
+class Commands(TyperGroup):
+    """Our commands, and one for each rubric: loaded when it is named, or listed."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*plugins.names("rubrics"), *super().list_commands(ctx)]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        from onprompt.cli.judging import rubric_command
+
+        command = super().get_command(ctx, cmd_name)
+        return rubric_command(cmd_name) if command is None and cmd_name in plugins.names("rubrics") else command
+
 
 app = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-DETECTORS = "Which detector looks: fused, coco, yolo26, world, hf:OWNER/MODEL."
-Permissive = Annotated[bool, typer.Option("--permissive", help="Use Apache, MIT and BSD model files only.")]
 
 
 def chosen(**options: Any) -> Any:

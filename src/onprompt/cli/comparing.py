@@ -44,7 +44,7 @@ def agree(
         raise UserError(f"{run_file} is a run of {name}, which gives no score that people give too")
     rubric: Rubric = plugins.load("rubrics", name).RUBRIC
     scale = between(human_scale) if human_scale else None
-    result = agreement.agreement(items, found, rubric.scale, scale, threshold, apart)
+    result = agreement.agreement(items, found, rubric.factors.get("score", range(2)), scale, threshold, apart)
     if json:
         print_json(agreement.document(result))
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -9,8 +10,8 @@ import typer
 
 from onprompt.cli.app import app, print_json
 from onprompt.cli.auditing import audit, audit_target
-from onprompt.cli.judging import BaseUrl, Budget, DryRun, Model, judging
-from onprompt.cli.running import Generation, RunFile, Watcher, finish, named
+from onprompt.cli.judging import BaseUrl, Budget, DryRun, Model, judging, print_plan
+from onprompt.cli.running import Generation, RunFile, Watcher, announce, finish, named
 from onprompt.errors import UserError
 
 illusion = typer.Typer(
@@ -28,33 +29,31 @@ Scoring = Annotated[str, typer.Option(help="By which scoring groups are shown: o
 @illusion.command("run")
 def run_illusion(
     data: Annotated[str, typer.Argument(help="The original's folder, a table, or hf:OWNER/DATASET.")],
-    out: Annotated[Path, typer.Option(help="The file of the run; an old one goes on where it was.")],
+    out: Annotated[Path, typer.Option(help="The run file; an existing one is resumed.")],
     split: SplitName = "sin",
     model: Model = "",
     base_url: BaseUrl = "",
     size: Annotated[str, typer.Option(help="WIDTHxHEIGHT to resize to, as the original does; else as it is.")] = "",
     column: Annotated[list[str] | None, typer.Option(help="FIELD=COLUMN, where a column can't be guessed.")] = None,
-    engine: Annotated[str, typer.Option(help="What keeps many questions under way.")] = "threads",
+    engine: Annotated[str, typer.Option(help="What asks in parallel: threads or ray.")] = "threads",
     budget: Budget = None,
     dry_run: DryRun = False,
 ) -> None:
     """Ask a model for the shape and for the scene of every image, word for word as the original; then report."""
     from onprompt.illusion import images, protocol
-    from onprompt.illusion.asking import Asking
-    from onprompt.models.client import planned
+    from onprompt.illusion.judge import RUBRIC, IllusionJob
     from onprompt.runs.run import run, to_do
 
-    settings = judging("vlm", model, base_url, None, budget)
+    settings = judging("vlm", model, budget=budget, base_url=base_url)
     if not settings.model:
         raise UserError("name the model to ask: --model BACKEND/MODEL, such as openai/gpt-5.2")
     found = images.opened(data, protocol.split(split), named(column or []))
-    told = ", ".join(f"{field} from {name!r}" for field, name in found.columns.items())
-    typer.echo(f"{found.kind}{'' if found.count is None else f' of {found.count:,}'}: {told}", err=True)
-    work = Asking(split, settings, sides(size, settings.max_side))
+    announce(found)
+    job = IllusionJob(RUBRIC.name, settings, split, sides(size, settings.max_side))
     if dry_run:
-        typer.echo(planned(work.asker, to_do(found, out, work), work.questions, again=False))
+        print_plan(job.judge.plan(partial(job.sample, item) for item in to_do(found, out, job)))
         return
-    summary = run(found, out, work, engine, Watcher(found.count))
+    summary = run(found, out, job, engine, Watcher(found.count))
     if summary.done or summary.before:
         show(out, 0, "original")
     finish(summary)

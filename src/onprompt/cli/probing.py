@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from onprompt.cli.app import Permissive, app, print_json
-from onprompt.cli.judging import BaseUrl, Budget, DetectorName, DryRun, JudgeName, Model, judging
+from onprompt.cli.judging import BaseUrl, Budget, DetectorName, DryRun, JudgeName, Model, judging, print_plan
 
 RUBRICS = "By which rubric pictures are judged: verify or rate. Edits are asked by their own."
 
@@ -30,11 +30,11 @@ def probe(
     from onprompt import probe as probing
     from onprompt.probe import table
 
-    settings = judging(judge, model, base_url, None, budget, detector=detector, permissive=permissive)
+    settings = judging(judge, model, budget=budget, base_url=base_url, detector=detector, permissive=permissive)
     if save:
         typer.echo(f"{probing.save(save)} pictures are in {save}", err=True)
     if dry_run:
-        typer.echo(probing.plan(rubric, settings=settings))
+        print_plan(probing.plan(rubric, settings=settings))
         return
     report = probing.probe(rubric, settings=settings)
     if json:

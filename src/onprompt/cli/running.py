@@ -12,16 +12,32 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from onprompt.cli.app import Permissive, app, chosen, print_json
-from onprompt.cli.judging import BaseUrl, Budget, DetectorName, DryRun, JudgeName, Model, Repeats, judging
+from onprompt.cli.judging import (
+    BaseUrl,
+    Budget,
+    DetectorName,
+    DryRun,
+    JudgeName,
+    Model,
+    PictureFile,
+    Repeats,
+    judging,
+    print_lines,
+    print_plan,
+)
 from onprompt.errors import UserError
-from onprompt.models.reading import in_line
+from onprompt.models.reading import one_line
+from onprompt.rubrics import DEFAULT
+from onprompt.wording import plural
 
 if TYPE_CHECKING:
+    from onprompt.runs.datasets import Dataset
     from onprompt.runs.findings import Overview
+    from onprompt.runs.ledger import Ledger
     from onprompt.runs.run import Summary
 
-RunFile = Annotated[Path, typer.Argument(help="The file of a run.")]
-Generation = Annotated[int, typer.Option(help="Which generation, by its number; by itself the one that ran last.")]
+RunFile = Annotated[Path, typer.Argument(help="The run file.")]
+Generation = Annotated[int, typer.Option(help="The number of a generation; by default the one that ran last.")]
 EVERY = 0.2  # seconds between two looks at the progress
 WIDE = 160  # characters of a message that are shown
 
@@ -29,10 +45,10 @@ WIDE = 160  # characters of a message that are shown
 @app.command()
 def run(
     data: Annotated[str, typer.Argument(help="CSV, JSONL, Parquet, a folder, a glob, or hf:OWNER/DATASET.")],
-    out: Annotated[Path, typer.Option(help="The file of the run; an old one goes on where it was.")],
-    rubric: Annotated[str, typer.Option(help="verify, rate or edit.")] = "verify",
+    out: Annotated[Path, typer.Option(help="The file of the run; an existing one is resumed.")],
+    rubric: Annotated[str, typer.Option(help="The rubric: verify, rate, edit, or that of a plug-in.")] = DEFAULT,
     column: Annotated[list[str] | None, typer.Option(help="FIELD=COLUMN, where a column can't be guessed.")] = None,
-    engine: Annotated[str, typer.Option(help="What keeps many samples under way: threads or ray.")] = "threads",
+    engine: Annotated[str, typer.Option(help="What runs samples in parallel: threads or ray.")] = "threads",
     judge: JudgeName = "",
     model: Model = "",
     base_url: BaseUrl = "",
@@ -42,20 +58,28 @@ def run(
     permissive: Permissive = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Judge many samples. Killed at any moment, it goes on where it was; one that fails costs no other."""
+    """Judge many samples. A run resumes after any interruption; a sample that fails costs no other."""
     from onprompt import api
     from onprompt.runs import datasets
-    from onprompt.runs.run import Work, to_do
+    from onprompt.runs.job import JudgeJob
     from onprompt.runs.run import run as judge_all
+    from onprompt.runs.run import to_do
 
-    settings = judging(judge, model, base_url, repeats, budget, detector=detector, permissive=permissive)
-    found = datasets.opened(data, rubric, named(column or []))
-    shown = ", ".join(f"{field} from {name!r}" for field, name in found.columns.items())
-    typer.echo(f"{found.kind}{'' if found.count is None else f' of {found.count:,}'}: {shown}", err=True)
+    settings = judging(judge, model, repeats, budget, base_url=base_url, detector=detector, permissive=permissive)
+    job = JudgeJob(rubric, settings)
+    found = datasets.opened(data, job.rubric, named(column or []))
+    announce(found)
     if dry_run:
-        typer.echo(api.plan(rubric, to_do(found, out, Work(rubric, settings)), settings=settings))
+        print_plan(api.plan(rubric, to_do(found, out, job), settings=settings))
         return
-    finish(judge_all(found, out, Work(rubric, settings), engine, Watcher(found.count)))
+    finish(judge_all(found, out, job, engine, Watcher(found.count)))
+
+
+def announce(data: Dataset) -> None:
+    """Say what was opened, and from where each field comes."""
+    columns = ", ".join(f"{field} from {name!r}" for field, name in data.columns.items())
+    number = "" if data.count is None else f", {plural(data.count, 'sample')}"
+    typer.echo(f"{data.kind}{number}: {columns}", err=True)
 
 
 def finish(summary: Summary) -> None:
@@ -69,25 +93,53 @@ def finish(summary: Summary) -> None:
 @app.command()
 def show(
     run_file: RunFile,
-    worst: Annotated[int, typer.Option(min=0, help="Only so many, the lowest values first.")] = 0,
-    flagged: Annotated[bool, typer.Option("--flagged", help="Only what a person should look at.")] = False,
+    sample: Annotated[str, typer.Option("--id", help="One sample: print its verdict as it was printed then.")] = "",
+    picture: PictureFile = None,
+    worst: Annotated[int, typer.Option(min=0, help="Only so many samples, the lowest values first.")] = 0,
+    flagged: Annotated[bool, typer.Option("--flagged", help="Only samples that a person should look at.")] = False,
     generation: Generation = 0,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="JSON, one object per line; with --id the verdict.")] = False,
 ) -> None:
-    """Show what a run found: its figures, then the worst or the flagged samples if that is wanted."""
+    """Show the results of a run: its figures, the worst or flagged samples, or one verdict."""
     from onprompt.runs import findings
     from onprompt.runs.ledger import Ledger
 
+    if picture and not sample:
+        raise UserError("--picture draws one verdict: name its sample with --id")
     with Ledger(run_file) as ledger:
         number = findings.generation_of(ledger, generation)
-        if not worst and not flagged and not json:
+        if sample:
+            show_verdict(ledger, number, sample, picture, json)
+        elif not worst and not flagged and not json:
             typer.echo("\n".join(overview_lines(findings.overview(ledger, number))))
-            return
-        for row in findings.rows(ledger, number, worst, flagged):
-            if json:
-                print_json(row, indent=None)
-            else:
-                typer.echo(sample_line(row))
+        else:
+            for row in findings.rows(ledger, number, worst, flagged):
+                print_json(row, indent=None) if json else typer.echo(sample_line(row))
+
+
+def show_verdict(ledger: Ledger, generation: int, sample: str, picture: Path | None, json: bool) -> None:
+    """One stored verdict, as it was printed when it was made."""
+    from onprompt import plugins
+    from onprompt.models.answer_store import AnswerStore
+    from onprompt.report import picture as drawing
+    from onprompt.report import terminal
+    from onprompt.report.document import document
+    from onprompt.runs.findings import stored_verdict
+
+    answers = AnswerStore(chosen().answers)
+    try:
+        verdict = stored_verdict(ledger, generation, sample, answers)
+    finally:
+        answers.close()
+    if picture:
+        drawing.can_write(picture, verdict.sample.picture.name)
+        drawing.save(verdict, picture)
+    if json:
+        print_json(document(verdict))
+        return
+    known = verdict.rubric in plugins.names("rubrics")
+    lines = plugins.load("rubrics", verdict.rubric).RUBRIC.lines if known else None
+    print_lines((lines or terminal.factor_lines)(verdict))
 
 
 @app.command()
@@ -99,21 +151,21 @@ def export(
     generation: Generation = 0,
 ) -> None:
     """Write all samples of a run with their verdicts and errors to a file."""
-    from onprompt.models.answer_store import Answers
+    from onprompt.models.answer_store import AnswerStore
     from onprompt.runs import findings
     from onprompt.runs.ledger import Ledger
 
     path = out or run_file.with_name(f"{run_file.stem}.verdicts.{to}")
     if path.resolve() == run_file.resolve():
         raise UserError(f"{path} is the run itself: name another file")
-    kept = Answers(chosen().answers) if answers else None
+    store = AnswerStore(chosen().answers) if answers else None
     with Ledger(run_file) as ledger:
-        count, lost = findings.export(ledger, findings.generation_of(ledger, generation), path, to, kept)
-    if kept:
-        kept.close()
-    typer.echo(f"{count:,} samples are in {path}")
+        count, lost = findings.export(ledger, findings.generation_of(ledger, generation), path, to, store)
+    if store:
+        store.close()
+    typer.echo(f"{plural(count, 'sample')} written to {path}")
     if lost:
-        typer.echo(f"{lost:,} answers are not in {chosen().answers} any more: null stands in their place", err=True)
+        typer.echo(f"{plural(lost, 'answer')} no longer in {chosen().answers}: null in their place", err=True)
 
 
 def named(pairs: list[str]) -> dict[str, str]:
@@ -134,8 +186,9 @@ class Watcher:
         if not self.start:
             self.start = now
             if summary.new and summary.generation > 1:
-                why = f"another way of judging than before ({summary.changed} changed)"
-                typer.echo(f"{why}: this is generation {summary.generation} of {summary.path}", err=True)
+                typer.echo(
+                    f"{summary.changed} changed: this is generation {summary.generation} of {summary.path}", err=True
+                )
         elif self.watched and now - self.last >= EVERY:
             self.last = now
             line = progress(summary, self.count, now - self.start)
@@ -143,16 +196,16 @@ class Watcher:
 
 
 def progress(summary: Summary, count: int | None, seconds: float) -> str:
-    """`120 of 2,000, 3.4 a second, 9 min to go, 2 errors, 0.12 US dollars`."""
+    """`120 of 2,000, 3.4 per second, 9 min left, 2 errors, $0.12`."""
     faults = summary.faults.total()
     now = summary.done + faults
     rate = now / seconds if seconds else 0.0
     had = max(summary.known, summary.before)  # those that have a verdict may stand further on in the data
-    parts = [f"{summary.before + now:,}" + (f" of {count:,}" if count else ""), f"{rate:.1f} a second"]
+    parts = [f"{summary.before + now:,}" + (f" of {count:,}" if count else ""), f"{rate:.1f} per second"]
     if count and rate:
-        parts.append(f"{duration(max(0, count - had - now) / rate)} to go")
-    parts += [f"{faults:,} errors"] if faults else []
-    parts += [f"{summary.cost:.2f} US dollars"] if summary.cost else []
+        parts.append(f"{duration(max(0, count - had - now) / rate)} left")
+    parts += [plural(faults, "error")] if faults else []
+    parts += [f"${summary.cost:.2f}"] if summary.cost else []
     return ", ".join(parts)
 
 
@@ -169,49 +222,50 @@ def duration(seconds: float) -> str:
 
 def result_lines(summary: Summary) -> Iterator[str]:
     """How a run went."""
-    old = f", {summary.before:,} had one already" if summary.before else ""
-    money = f", {summary.cost:.4f} US dollars" if summary.cost else ""
-    tokens = f", {summary.tokens:,} tokens{money}" if summary.tokens else ""
-    yield f"{summary.done:,} verdicts{old}, {summary.faults.total():,} errors{tokens}: {summary.path}"
+    parts = [plural(summary.done, "verdict")]
+    parts += [f"{summary.before:,} already there"] if summary.before else []
+    parts += [plural(summary.faults.total(), "error")]
+    parts += [plural(summary.tokens, "token")] if summary.tokens else []
+    parts += [f"${summary.cost:.4f}"] if summary.cost else []
+    yield f"{', '.join(parts)}: {summary.path}"
     for kind, number in summary.faults.most_common():
-        yield f"  {number:,} × {kind}, such as: {shortened(summary.examples[kind])}"
+        yield f"  {number:,} × {kind}, for example: {shortened(summary.examples[kind])}"
     if summary.stopped:
-        yield f"  {summary.stopped}; run again to go on"
+        yield f"  {summary.stopped}; run the same command again to resume"
 
 
 def shortened(message: str) -> str:
     """A message on one line."""
-    line = in_line(message)
+    line = one_line(message)
     return line if len(line) <= WIDE else f"{line[: WIDE - 1]}…"
 
 
 def overview_lines(found: Overview) -> Iterator[str]:
     """A run at a glance."""
-    told = found.identity
-    by = told.get("model") or told["judge"]
+    by = found.identity.get("model") or found.identity["judge"]
     number = f" (generation {found.generation} of {found.generations})" if found.generations > 1 else ""
-    yield f"{told['rubric']} by {by}{number}"
-    gone = f"; {found.gone:,} more are no longer in the data and in no figure" if found.gone else ""
-    yield f"{found.verdicts:,} verdicts on {found.samples:,} samples{gone}"
+    yield f"{found.identity['rubric']} by {by}{number}"
+    gone = f"; {found.gone:,} more are no longer in the data and not counted" if found.gone else ""
+    yield f"{plural(found.verdicts, 'verdict')} on {plural(found.samples, 'sample')}{gone}"
     if found.outdated:
-        yield f"{found.outdated:,} verdicts on pictures or words that have changed since are in no figure: run again"
+        yield f"{plural(found.outdated, 'verdict')} outdated (picture or prompt changed) and not counted: run again"
     if not found.read_whole:
-        yield "the last run did not read all of the data, so there may be more samples: run again to go on"
+        yield "the last run did not read all of the data; run it again to resume"
     if found.mean is not None:
         scores = ", ".join(f"({score}) {n:,}" for score, n in found.scores.items())
         yield f"mean value {found.mean:.3f}" + (f"; {scores}" if scores else "")
     if found.placeholders:
-        yield f"{found.placeholders:,} of them stand on nothing that could be checked, and are in no mean"
+        yield f"{plural(found.placeholders, 'verdict')} not verifiable, and left out of means"
     if found.tokens:
-        yield f"{found.tokens:,} tokens" + ("" if found.cost is None else f", {found.cost:.4f} US dollars")
+        yield plural(found.tokens, "token") + ("" if found.cost is None else f", ${found.cost:.4f}")
     yield from (f"{number:,} × no verdict: {kind}" for kind, number in found.faults.items())
 
 
 def sample_line(row: dict[str, Any]) -> str:
     """One sample: `0.12 (1) cup.png: a laptop: missing [flags]`. What others wrote must not steer the terminal."""
-    name = in_line(row["id"])
+    name = one_line(row["id"])
     if row["error"]:
-        return f"no verdict  {name}: {row['error']}: {in_line(row['message'])}"
+        return f"no verdict  {name}: {row['error']}: {one_line(row['message'])}"
     score = "" if row["score"] is None else f" ({row['score']})"
     flags = f" [{row['flags']}]" if row["flags"] else ""
-    return f"{row['value']:.2f}{score}  {name}: {row['prompt']!r} {in_line(row['summary'])}{flags}"
+    return f"{row['value']:.2f}{score}  {name}: {row['prompt']!r} {one_line(row['summary'])}{flags}"

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from onprompt.evidence.assignment import assign
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
 from onprompt.evidence.attributes import measure
 from onprompt.evidence.counting import count_score
 from onprompt.language.ontology import name_of
 from onprompt.settings import Settings
 from onprompt.types import Scene, Sighting, Thing
 
-ITSELF = 0.8  # IoU from which two sightings are one object under two names
+SAME_OBJECT = 0.8  # IoU from which two sightings are one object under two names
 
 
 def fit(thing: Thing, sighting: Sighting, settings: Settings) -> float:
@@ -21,37 +23,45 @@ def fit(thing: Thing, sighting: Sighting, settings: Settings) -> float:
 
 
 def share_out(scene: Scene, sightings: Sequence[Sighting], settings: Settings) -> list[tuple[Sighting, ...]]:
-    """Candidates of each thing, every object in the picture for one thing only, so that all get the most.
+    """Candidates of each thing, every object in the picture for one thing only, so that the sum of rewards is largest.
 
-    Each thing has as many places as were asked for; who gets which object is one problem for all of them. What is left
-    over goes where it fits best, since three dogs are not two. What must not be there shares with nobody, nor does one
-    of a group ("two cats, one black"): any sighting of its name may be it.
+    Each thing has as many places as were asked for, so that this is one assignment problem. What is left over goes
+    where it fits best, since three dogs are not two. What must not be there shares with nobody, nor does one of a group
+    ("two cats, one black"): any sighting of its name may be it.
     """
-    usable = [each for each in sightings if each.confidence >= settings.missing_below and each.count == (1, 1)]
-    objects = one_each(usable)
+    usable = [s for s in sightings if s.confidence >= settings.missing_below and s.count == (1, 1)]
+    objects = group_same_objects(usable)
     alone = {index for index, thing in enumerate(scene.things) if thing.absent or thing.part_of is not None}
     sharing = [index for index in range(len(scene.things)) if index not in alone]
-    worth = [[reward(scene.things[index], each, settings) for index in sharing] for each in objects]
-    places = [
-        k for k, index in enumerate(sharing) for _ in range(min(scene.things[index].count.low, len(objects)) or 1)
-    ]
-    taken = assign([[row[k] for k in places] for row in worth])
     shares: list[list[Sighting]] = [[] for _ in scene.things]
-    for number, each in enumerate(objects if sharing else ()):
-        best = places[taken[number]] if number in taken else max(range(len(sharing)), key=worth[number].__getitem__)
-        index = sharing[best]
-        shares[index].extend(sighting for sighting in each if sighting.label == scene.things[index].canonical)
+    owners = assign_objects(scene, objects, sharing, settings) if objects and sharing else []
+    for names, index in zip(objects, owners, strict=False):
+        shares[index].extend(sighting for sighting in names if sighting.label == scene.things[index].canonical)
     for index in alone:
-        shares[index].extend(each for each in usable if each.label == scene.things[index].canonical)
-    return [tuple(sorted(share, key=lambda each: -each.confidence)) for share in shares]
+        shares[index].extend(s for s in usable if s.label == scene.things[index].canonical)
+    return [tuple(sorted(share, key=lambda sighting: -sighting.confidence)) for share in shares]
 
 
-def one_each(sightings: Sequence[Sighting]) -> list[list[Sighting]]:
+def assign_objects(
+    scene: Scene, objects: Sequence[Sequence[Sighting]], sharing: Sequence[int], settings: Settings
+) -> list[int]:
+    """For each object in the picture the index of the thing that gets it."""
+    rewards = np.array([[reward(scene.things[i], names, settings) for i in sharing] for names in objects])
+    places = [k for k, i in enumerate(sharing) for _ in range(min(scene.things[i].count.low, len(objects)) or 1)]
+    assigned = rewards.argmax(axis=1)
+    rows, columns = linear_sum_assignment(rewards[:, places], maximize=True)
+    for row, column in zip(rows, columns, strict=True):
+        if rewards[row, places[column]] > 0:
+            assigned[row] = places[column]
+    return [sharing[k] for k in assigned]
+
+
+def group_same_objects(sightings: Sequence[Sighting]) -> list[list[Sighting]]:
     """Sightings by object: those whose boxes are nearly the same are one, if their names can mean the same thing."""
     objects: list[list[Sighting]] = []
     for sighting in sightings:
         for known in objects:
-            if all(may_be_one(each, sighting) for each in known):
+            if all(may_be_same(other, sighting) for other in known):
                 known.append(sighting)
                 break
         else:
@@ -59,9 +69,9 @@ def one_each(sightings: Sequence[Sighting]) -> list[list[Sighting]]:
     return objects
 
 
-def may_be_one(one: Sighting, other: Sighting) -> bool:
+def may_be_same(one: Sighting, other: Sighting) -> bool:
     """Whether two sightings may be of one object: a man and a person, but not a pizza and its plate."""
-    if one.label == other.label or one.box.iou(other.box) < ITSELF:
+    if one.label == other.label or one.box.iou(other.box) < SAME_OBJECT:
         return False
     first, second = name_of(one.label), name_of(other.label)
     alike = first.may_be(other.label) or second.may_be(one.label)
@@ -70,9 +80,9 @@ def may_be_one(one: Sighting, other: Sighting) -> bool:
 
 def reward(thing: Thing, names: Sequence[Sighting], settings: Settings) -> float:
     """What an object is worth to a thing: how sure it is one, and how well its attributes fit; 0 where it is none."""
-    mine = [each for each in names if each.label == thing.canonical]
-    share = settings.weight_class, settings.weight_attributes
-    return max((each.confidence * (share[0] + share[1] * fit(thing, each, settings)) for each in mine), default=0.0)
+    own = [sighting for sighting in names if sighting.label == thing.canonical]
+    by_class, by_fit = settings.weight_class, settings.weight_attributes
+    return max((s.confidence * (by_class + by_fit * fit(thing, s, settings)) for s in own), default=0.0)
 
 
 def choose(thing: Thing, candidates: Sequence[Sighting], settings: Settings) -> tuple[Sighting, ...]:
@@ -81,13 +91,13 @@ def choose(thing: Thing, candidates: Sequence[Sighting], settings: Settings) -> 
     A red and a blue cup answer "a red cup" by the red one. Sightings that fit equally well are never split, so three
     dogs do not pass for one. Weak sightings serve only where there is no sure one.
     """
-    sure = [each for each in candidates if each.confidence >= settings.low_confidence]
-    pool = sure or sorted(candidates, key=lambda each: -each.confidence)[:1]
-    fits = {each: fit(thing, each, settings) for each in pool}
-    groups = [[each for each in pool if fits[each] >= level] for level in sorted(set(fits.values()), reverse=True)]
+    confident = [sighting for sighting in candidates if sighting.confidence >= settings.low_confidence]
+    pool = confident or sorted(candidates, key=lambda sighting: -sighting.confidence)[:1]
+    fits = {sighting: fit(thing, sighting, settings) for sighting in pool}
+    groups = [[s for s in pool if fits[s] >= level] for level in sorted(set(fits.values()), reverse=True)]
 
     def worth(group: list[Sighting]) -> float:
-        attributes = sum(fits[each] for each in group) / len(group)
+        attributes = sum(fits[sighting] for sighting in group) / len(group)
         count = count_score(thing.count, len(group), settings)
         return settings.weight_count * count + settings.weight_attributes * attributes
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from onprompt.settings import Settings
-from onprompt.types import Check, Count, Outcome, Sighting
+from onprompt.types import Check, Claim, Count, Finding, Found, Outcome, Sighting
 
 
 def count_score(count: Count, number: int, settings: Settings) -> float:
@@ -22,11 +22,9 @@ def count_score(count: Count, number: int, settings: Settings) -> float:
     return float((min(near, number) / max(near, number)) ** settings.count_steepness)
 
 
-def asked_words(count: Count) -> str:
-    """The number asked for, in figures."""
-    if count.exact is not None:
-        return str(count.exact)
-    return f"{count.low} or more" if count.high is None else f"{count.low} to {count.high}"
+def count_claim(claim: Claim, count: Count) -> Claim:
+    """The claim about the number of an object."""
+    return Claim("count", name=claim.name, count=count)
 
 
 def count_check(
@@ -39,34 +37,33 @@ def count_check(
 ) -> Check:
     """How many there are against how many were asked for; weak sightings that could make it up leave it open.
 
-    Of a crowd only a range is known: a number within it can't be called wrong, nor surely right.
+    Of a crowd only a range is known: a number within it can't be called wrong, nor right with confidence.
     """
     number, score = len(chosen), count_score(count, len(chosen), settings)
     counted = replace(
         check,
-        kind="count",
-        asked=asked_words(count),
-        found=f"found {number}",
+        claim=count_claim(check.claim, count),
+        finding=Finding(Found.COUNTED, number=number),
         outcome=outcome_of(score, settings),
         score=score,
-        confidence=min(each.confidence for each in chosen),
+        confidence=min(sighting.confidence for sighting in chosen),
     )
     if check.outcome is Outcome.LOW_CONFIDENCE:
         counted = replace(counted, outcome=Outcome.LOW_CONFIDENCE)
     if crowd and score < 1 and count.low <= crowd.count[1] and (count.high is None or crowd.count[0] <= count.high):
         return replace(
             counted,
-            found=f"found a crowd of {crowd.count[0]} to {crowd.count[1]}",
+            finding=Finding(Found.COUNTED, number=crowd.count[0], most=crowd.count[1]),
             outcome=Outcome.LOW_CONFIDENCE,
             score=settings.minor_score,
             confidence=min(crowd.confidence, settings.low_confidence),
         )
-    weak = [each.confidence for each in candidates if each.confidence < settings.low_confidence and each not in chosen]
+    weak = [s.confidence for s in candidates if s.confidence < settings.low_confidence and s not in chosen]
     if number >= count.low or number + len(weak) < count.low:
         return counted
     return replace(
         counted,
-        found=f"found {number} and {len(weak)} less sure ({max(weak):.2f})",
+        finding=Finding(Found.COUNTED, number=number, confidences=tuple(weak)),
         outcome=Outcome.LOW_CONFIDENCE,
         score=expected_score(count, number, weak, settings),
         confidence=max(weak),

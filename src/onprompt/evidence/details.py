@@ -6,49 +6,55 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from onprompt.evidence.attributes import Measured, measure, measure_text
-from onprompt.evidence.candidates import ITSELF
+from onprompt.evidence.candidates import SAME_OBJECT
 from onprompt.settings import Settings
-from onprompt.types import Attribute, Check, Outcome, Relation, Scene, Sighting, Thing
+from onprompt.types import Attribute, Check, Claim, Finding, Found, Outcome, Relation, Scene, Sighting, Thing
 from onprompt.vision import relations
 
 SOURCES = {"color": "pixels", "shape": "outline", "action": "joints", "expression": "face"}
+
+
+def attribute_claim(attribute: Attribute, thing: Thing) -> Claim:
+    """The claim that an object has an attribute, or has it not."""
+    kind = attribute.kind.removeprefix("not ")
+    return Claim(kind, attribute.value, thing.canonical, negated=kind != attribute.kind)
 
 
 def attribute_check(
     blank: Check, attribute: Attribute, chosen: Sequence[Sighting], lines: Sequence[Sighting], settings: Settings
 ) -> Check:
     """One attribute over all chosen sightings."""
-    check = replace(blank, kind=attribute.kind, asked=attribute.value)
     if attribute.kind == "text":
-        return graded(replace(check, source="pp-ocr"), [measure_text(attribute.value, lines, settings)], settings)
+        return average(replace(blank, source="pp-ocr"), [measure_text(attribute.value, lines, settings)], settings)
     if not chosen:
-        return not_there(check)
-    measured = [m for each in chosen if (m := measure(attribute, each, settings))]
+        return without_object(blank)
+    measured = [result for sighting in chosen if (result := measure(attribute, sighting, settings))]
     if not measured:
-        return replace(check, found=f"{attribute.kind} can't be measured here")
+        return replace(blank, finding=Finding(Found.NOT_MEASURABLE))
     source = SOURCES.get(attribute.kind, "box")
-    return graded(replace(check, source=source, box=chosen[0].box), measured, settings)
+    return average(replace(blank, source=source, box=chosen[0].box), measured, settings)
 
 
-def not_there(check: Check) -> Check:
-    """A claim about an object that is missing, or can't be looked for at all."""
+def without_object(check: Check) -> Check:
+    """A claim about an object that is missing, or can't be located."""
     if check.outcome is Outcome.MISSING:
-        return replace(check, found="not there to be looked at", confidence=1.0)
-    return replace(check, found="the object itself can't be located")
+        return replace(check, finding=Finding(Found.OBJECT_MISSING), confidence=1.0)
+    return replace(check, finding=Finding(Found.NOT_LOCATED))
 
 
-def graded(check: Check, measured: Sequence[Measured], settings: Settings) -> Check:
+def average(check: Check, measured: Sequence[Measured], settings: Settings) -> Check:
     """A check with the mean of what was measured."""
-    score = sum(each.score for each in measured) / len(measured)
-    confidence = min(each.confidence for each in measured)
+    score = sum(result.score for result in measured) / len(measured)
+    confidence = min(result.confidence for result in measured)
     if confidence < settings.low_confidence:
         outcome = Outcome.LOW_CONFIDENCE
     elif score >= (1 + settings.minor_score) / 2:
         outcome = Outcome.MATCHED
     else:
         outcome = Outcome.PARTIAL if score >= settings.minor_score / 2 else Outcome.MISMATCH
-    found = "; ".join(dict.fromkeys(each.found for each in measured))
-    return replace(check, found=f"found {found}", outcome=outcome, score=score, confidence=confidence)
+    values = "; ".join(dict.fromkeys(result.found for result in measured))
+    finding = Finding(Found.MEASURED, values)
+    return replace(check, finding=finding, outcome=outcome, score=score, confidence=confidence)
 
 
 def relation_check(
@@ -60,62 +66,67 @@ def relation_check(
     settings: Settings,
 ) -> Check:
     """A relation holds for a subject if it holds for the target that suits it best; `gone` says who is not there."""
-    target = scene.things[relation.target]
-    check = replace(blank, kind="relation", asked=f"{relation.name} {target.phrase}")
-    subjects, targets = chosen[blank.thing], chosen[relation.target]
-    if gone[blank.thing] is Outcome.MISSING:
-        return not_there(check)
+    index = blank.thing or 0
+    subjects, targets, name = chosen[index], chosen[relation.target], scene.things[relation.target].canonical
+    unverifiable = replace(blank, outcome=Outcome.UNVERIFIABLE)
+    mismatch = replace(blank, outcome=Outcome.MISMATCH, confidence=1.0)
+    if gone[index] is Outcome.MISSING:
+        return without_object(blank)
     if relation.name not in relations.RELATIONS and relation.name != "between":
-        return replace(check, found=f"nothing here measures {relation.name!r}", outcome=Outcome.UNVERIFIABLE)
+        return replace(unverifiable, finding=Finding(Found.NOT_MEASURABLE))
     if gone[relation.target] is Outcome.UNVERIFIABLE:
-        return replace(check, found=f"{target.canonical} can't be located", outcome=Outcome.UNVERIFIABLE)
+        return replace(unverifiable, finding=Finding(Found.TARGET_NOT_LOCATED, name))
     if not subjects:
-        return not_there(check)
+        return without_object(blank)
     if not targets:
-        return replace(check, found=f"{target.canonical} is missing", outcome=Outcome.MISMATCH, confidence=1.0)
-    others = [[b for b in targets if a.box.iou(b.box) < ITSELF] for a in subjects]
+        return replace(mismatch, finding=Finding(Found.TARGET_MISSING, name))
+    others = [[b for b in targets if a.box.iou(b.box) < SAME_OBJECT] for a in subjects]
     if not any(others):
-        return replace(check, found="one object would have to be both", outcome=Outcome.MISMATCH, confidence=1.0)
+        return replace(mismatch, finding=Finding(Found.SAME_OBJECT))
     if relation.name == "between":
-        ends = between_ends(scene.things[blank.thing], chosen)
+        ends = between_ends(scene.things[index], chosen)
         if not all(ends) or (len(ends) == 1 and len(ends[0]) == 1):
-            return replace(check, found="there are no two to be between", outcome=Outcome.MISMATCH, confidence=1.0)
-        told = [likely_between(subject, ends) for subject in subjects]
+            return replace(mismatch, finding=Finding(Found.NO_PAIR))
+        likelihoods = [best_between(subject, ends) for subject in subjects]
     else:
         holds = relations.RELATIONS[relation.name]
-        told = [likeliest(holds, *pair) for pair in zip(subjects, others, strict=True)]
-    likely = [each for each in told if each is not None]
-    if not likely:
-        return replace(check, found="one picture can't tell", outcome=Outcome.UNVERIFIABLE)
-    return judged(replace(check, source="boxes", box=subjects[0].box), sum(likely) / len(likely), settings)
+        likelihoods = [best_target(holds, *pair) for pair in zip(subjects, others, strict=True)]
+    known = [likelihood for likelihood in likelihoods if likelihood is not None]
+    if not known:
+        return replace(unverifiable, finding=Finding(Found.UNDECIDABLE))
+    return judge_relation(replace(blank, source="boxes", box=subjects[0].box), sum(known) / len(known), settings)
 
 
-def likeliest(holds: relations.Related, subject: Sighting, targets: Sequence[Sighting]) -> float | None:
-    """How likely a relation holds with the target that suits best; None where it can be told with none."""
-    told = [likely for target in targets if (likely := holds(subject, target)) is not None]
-    return max(told) if told else None if targets else 0.0
+def best_target(holds: relations.Related, subject: Sighting, targets: Sequence[Sighting]) -> float | None:
+    """How likely a relation holds with the target that suits best; None where it can't be determined for any."""
+    known = [likelihood for target in targets if (likelihood := holds(subject, target)) is not None]
+    return max(known) if known else None if targets else 0.0
 
 
 def between_ends(thing: Thing, chosen: Sequence[Sequence[Sighting]]) -> list[Sequence[Sighting]]:
     """The sightings that something is to be between: of each thing that is named, so one list or two."""
-    return [chosen[each.target] for each in thing.relations if each.name == "between"]
+    return [chosen[relation.target] for relation in thing.relations if relation.name == "between"]
 
 
-def likely_between(subject: Sighting, ends: Sequence[Sequence[Sighting]]) -> float | None:
+def best_between(subject: Sighting, ends: Sequence[Sequence[Sighting]]) -> float | None:
     """Between one of the first and one of the second; of "two chairs", between any two. None where there is no two."""
     first, second = ends[0], ends[-1]
     pairs = [(a, b) for a in first for b in second if a is not b and subject is not a and subject is not b]
     return max((relations.between(subject, a, b) for a, b in pairs), default=None)
 
 
-def judged(check: Check, likely: float, settings: Settings) -> Check:
+def judge_relation(check: Check, likelihood: float, settings: Settings) -> Check:
     """A relation that is this likely to hold."""
-    check = replace(check, confidence=max(likely, 1 - likely))
-    if likely >= settings.relation_sure:
-        return replace(check, found=f"it is ({likely:.2f})", outcome=Outcome.MATCHED, score=1.0)
-    if likely >= settings.relation_unsure:
-        return replace(check, found=f"hard to tell ({likely:.2f})", outcome=Outcome.LOW_CONFIDENCE, score=likely)
-    return replace(check, found=f"it is not ({likely:.2f})", outcome=Outcome.MISMATCH)
+    check = replace(
+        check,
+        confidence=max(likelihood, 1 - likelihood),
+        finding=Finding(Found.RELATED, probability=likelihood),
+    )
+    if likelihood >= settings.relation_sure:
+        return replace(check, outcome=Outcome.MATCHED, score=1.0)
+    if likelihood >= settings.relation_unsure:
+        return replace(check, outcome=Outcome.LOW_CONFIDENCE, score=likelihood)
+    return replace(check, outcome=Outcome.MISMATCH)
 
 
 def is_text(thing: Thing) -> bool:

@@ -1,64 +1,52 @@
-"""Step 5: matches → presence, attribute accuracy, coverage and the score of 0 to 4."""
+"""Step 5: matches → presence, attribute accuracy, coverage and `value`. The score follows by the rubric."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from onprompt.evidence.guesses import SOURCE
-from onprompt.evidence.match import Match, weighted_mean
-from onprompt.settings import Settings
+from onprompt.evidence.estimates import MATCHER
+from onprompt.evidence.matches import Match, weighted_mean
 from onprompt.types import Outcome
+
+if TYPE_CHECKING:
+    from onprompt.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """The seed's two measures, the score that follows, and how much of the prompt could be checked at all."""
+    """The seed's two measures, `value`, and how much of the prompt could be checked at all."""
 
-    score: int
     value: float
     presence: float
     attribute_accuracy: float
     coverage: float
-    guessed: float  # the share of the checks that rest on the matcher's guess alone
+    estimated: float  # the share of the checks that rest on the matcher's estimate alone
     verifiable: bool
 
 
-def score_of(presence: float, attribute_accuracy: float, settings: Settings) -> int:
-    """The seed's thresholds, exactly (seed 000, step 5)."""
-    if presence >= settings.presence_4 and attribute_accuracy >= settings.attributes_4:
-        return 4
-    if presence >= settings.presence_3 and attribute_accuracy >= settings.attributes_3:
-        return 3
-    if presence >= settings.presence_2:
-        return 2
-    return 1 if presence >= settings.presence_1 else 0
-
-
 def grade(matches: Sequence[Match], settings: Settings, whole: float | None = None) -> Grade:
-    """Averages over what is verifiable. Where nothing is, the prior stands in and the score follows from it.
+    """Averages over what is verifiable. Where nothing is, the prior stands in.
 
-    `whole` is the matcher's guess at the picture as a whole, where there is one: it counts in `value` only.
+    `whole` is the matcher's estimate of the picture as a whole, where there is one: it counts in `value` only.
     """
     checks = [check for match in matches for check in match.checks]
-    told = [check for check in checks if check.outcome is not Outcome.UNVERIFIABLE]
-    coverage = len(told) / len(checks) if checks else 0.0
-    guessed = sum(check.source == SOURCE for check in told) / len(checks) if checks else 0.0
+    verified = [check for check in checks if check.outcome is not Outcome.UNVERIFIABLE]
+    coverage = len(verified) / len(checks) if checks else 0.0
+    estimated = sum(check.source == MATCHER for check in verified) / len(checks) if checks else 0.0
     weights = [weight(match) for match in matches]
     total = sum(weights)
-    verifiable = total > 0
     presence = settings.prior
-    if verifiable:
+    if total > 0:
         presence = sum(w * match.score(settings) for w, match in zip(weights, matches, strict=True)) / total
-    accuracy = attribute_accuracy(matches)
     # Means of exact scores may fall short of a threshold by rounding alone.
-    presence, accuracy = round(presence, 9), round(accuracy, 9)
-    score = score_of(presence, accuracy, settings)
-    return Grade(score, value_of(matches, whole, settings), presence, accuracy, coverage, guessed, verifiable)
+    presence, accuracy = round(presence, 9), round(attribute_accuracy(matches), 9)
+    return Grade(value_of(matches, whole, settings), presence, accuracy, coverage, estimated, total > 0)
 
 
 def value_of(matches: Sequence[Match], whole: float | None, settings: Settings) -> float:
-    """`value`, in 0 to 1: the mean over the objects of how likely each is there as asked for, and the guess at all."""
+    """`value`, in 0 to 1: the mean over the objects of how likely each is there as asked for, and the whole."""
     weights = [weight(match) for match in matches]
     total = sum(weights)
     parts = sum(w * worth(match, settings) for w, match in zip(weights, matches, strict=True))
@@ -68,7 +56,7 @@ def value_of(matches: Sequence[Match], whole: float | None, settings: Settings) 
 
 def worth(match: Match, settings: Settings) -> float:
     """How likely an object is there, less what is wrong with its number, its attributes and its relations."""
-    if match.thing.absent or match.checks[0].kind != "object" or match.outcome is Outcome.UNVERIFIABLE:
+    if match.thing.absent or not match.is_object or match.outcome is Outcome.UNVERIFIABLE:
         return match.score(settings)
     if not match.there:
         return 1 - match.confidence

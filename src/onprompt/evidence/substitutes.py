@@ -1,29 +1,39 @@
-"""What stands in for an object that is not there: a wider kind of it, or another kind that is close to it."""
+"""What takes the place of an object that is not there: a broader kind, or another kind that is similar."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from onprompt.evidence.matches import Match
 from onprompt.language.ontology import distance, name_of
 from onprompt.settings import Settings
 from onprompt.types import Scene, Seen, Sighting, Thing
 
+SAME_PLACE = 0.5  # IoU from which a sighting is of an object that was asked for
 
-def spare(scene: Scene, seen: Seen, settings: Settings) -> list[Sighting]:
-    """Sure sightings of what nobody asked for."""
+
+def unclaimed(scene: Scene, seen: Seen, settings: Settings) -> list[Sighting]:
+    """Confident sightings of what nobody asked for."""
     asked = {thing.canonical for thing in scene.things}
-    sure = [each for each in seen.sightings if each.confidence >= settings.low_confidence and each.count == (1, 1)]
-    taken = [each.box for each in sure if each.label in asked]
-    return [each for each in sure if each.label not in asked and all(each.box.iou(box) < 0.5 for box in taken)]
+    confident = [s for s in seen.sightings if s.confidence >= settings.low_confidence and s.count == (1, 1)]
+    taken = [sighting.box for sighting in confident if sighting.label in asked]
+    return [s for s in confident if s.label not in asked and all(s.box.iou(box) < SAME_PLACE for box in taken)]
 
 
-def wider(thing: Thing, others: Sequence[Sighting]) -> list[Sighting]:
-    """Those of a kind that what was asked for is one of: people, where a child was asked for."""
+def hypernyms(thing: Thing, others: Sequence[Sighting]) -> list[Sighting]:
+    """Sightings of a broader kind: people, where a child was asked for."""
     kinds = name_of(thing.canonical).broader
-    return [each for each in others if each.word in kinds]
+    return [sighting for sighting in others if sighting.word in kinds]
 
 
-def kin(thing: Thing, others: Sequence[Sighting], settings: Settings) -> Sighting | None:
-    """The surest of another kind that is close: a zebra, where a giraffe was asked for."""
-    close = [each for each in others if distance(thing.canonical, each.word) <= settings.kin_distance]
-    return max(close, key=lambda each: each.confidence, default=None)
+def similar_kind(thing: Thing, others: Sequence[Sighting], settings: Settings) -> Sighting | None:
+    """The most confident sighting of another, similar kind: a zebra, where a giraffe was asked for."""
+    similar = [s for s in others if distance(thing.canonical, s.word) <= settings.kin_distance]
+    return max(similar, key=lambda sighting: sighting.confidence, default=None)
+
+
+def extras(scene: Scene, seen: Seen, matches: Sequence[Match], settings: Settings) -> tuple[Sighting, ...]:
+    """Confident sightings of what nobody asked for and that substitute nothing. They never cost a point."""
+    used = [match.first.box for match in matches]
+    used += [sighting.box for match in matches for sighting in match.chosen]
+    return tuple(sighting for sighting in unclaimed(scene, seen, settings) if sighting.box not in used)

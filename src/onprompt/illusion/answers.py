@@ -8,10 +8,11 @@ from typing import Any
 
 from onprompt.errors import UserError
 from onprompt.illusion.gold import SUFFIX, Gold, counts, files, troubles
+from onprompt.illusion.judge import RUBRIC
 from onprompt.illusion.protocol import Split, split
 from onprompt.illusion.results import QUESTIONS, Record, Results, measure
 from onprompt.runs.findings import generation_of, identity
-from onprompt.runs.ledger import Ledger, told
+from onprompt.runs.ledger import Ledger, wrap_db_errors
 
 ROWS = """
 SELECT s.id, s.given, c.kind, c.found, c.outcome FROM samples s
@@ -32,7 +33,7 @@ def results_of(ledger: Ledger, generation: int = 0) -> Results:
     number, about = about_of(ledger, generation)
     part = split(about["split"])
     found = records(ledger, number)
-    with told(ledger.path):
+    with wrap_db_errors(ledger.path):
         (samples,) = ledger.base.execute("SELECT count(*) FROM samples WHERE gone = 0").fetchone()
         (done,) = ledger.base.execute(DONE, (number, number)).fetchone()
     of = {"model": about["model"], "size": about["size"], "generation": number, "not_asked_yet": samples - done}
@@ -43,7 +44,7 @@ def about_of(ledger: Ledger, generation: int = 0) -> tuple[int, dict[str, Any]]:
     """The generation that is wanted, and what it is."""
     number = generation_of(ledger, generation)
     about = identity(ledger, number)
-    if about["rubric"] != "illusion":
+    if about["rubric"] != RUBRIC.name:
         raise UserError(f"{ledger.path}, generation {number}, is a run of {about['rubric']}, not of IllusionBench")
     return number, about
 
@@ -51,7 +52,7 @@ def about_of(ledger: Ledger, generation: int = 0) -> tuple[int, dict[str, Any]]:
 def records(ledger: Ledger, generation: int) -> list[Record]:
     """Every question that was asked with its answer; None where none could be had."""
     found = []
-    with told(ledger.path):
+    with wrap_db_errors(ledger.path):
         for name, given, kind, said, outcome in ledger.base.execute(ROWS, {"generation": generation}):
             item = json.loads(given)
             if "gold" not in item:
@@ -65,7 +66,7 @@ def records(ledger: Ledger, generation: int) -> list[Record]:
 
 def path_troubles(ledger: Ledger, split: Split) -> list[str]:
     """What stands between the paths of the images and a fair score."""
-    with told(ledger.path):
+    with wrap_db_errors(ledger.path):
         rows = ledger.base.execute("SELECT id, given FROM samples WHERE gone = 0").fetchall()
     items = [(name, json.loads(given)) for name, given in rows]
     # Of a row that could not be read only the id is left, which is the path below the folder.

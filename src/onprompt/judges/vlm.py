@@ -5,27 +5,27 @@ from __future__ import annotations
 import hashlib
 import platform
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import metadata
 from typing import Any
 
-from onprompt.errors import PromptError, UnreadableAnswer
-from onprompt.models.client import Asker, NotKnown, asker
-from onprompt.models.reading import chance_of, expected, read
-from onprompt.rubrics.rate import PLAIN, RUBRIC
+from onprompt.errors import PromptError, UnreadableAnswer, UserError
+from onprompt.models.client import ModelClient, NotCached, model_client, plan_calls
+from onprompt.models.reading import choice_probabilities, expected_score, read_answer
 from onprompt.settings import Settings
 from onprompt.types import (
     Answer,
-    Factor,
+    FactorScore,
+    Judge,
     Message,
     Picture,
+    Plan,
     Question,
     Reading,
     Rubric,
     Sample,
-    Scene,
     Shown,
     Usage,
     Verdict,
@@ -35,9 +35,9 @@ Ask = Callable[[Question], Answer]
 YES_NO = ("yes", "no")
 READER = 1  # goes up when answers are read differently: runs then read theirs again, and ask nothing
 QUOTED = 4000  # characters of an unreadable answer that are shown to the model again
-SOME = 16  # tokens of an answer of which the first is wanted
+SHORT_ANSWER = 16  # tokens of an answer of which the first is wanted
 # The settings that a model's answer depends on.
-OURS = (
+ASKING = (
     "send_side",
     "send_format",
     "send_quality",
@@ -55,80 +55,100 @@ OURS = (
 
 def load(settings: Settings, rubric: Rubric) -> VlmJudge:
     """The judge for the model of the settings."""
-    return VlmJudge(settings, rubric, asker(settings))
+    if not rubric.text:
+        raise UserError(f"the rubric {rubric.name!r} has no question for a model")
+    return VlmJudge(settings, rubric, model_client(settings))
 
 
-class VlmJudge:
+class VlmJudge(Judge):
     """Sample → question → answer → reading → verdict."""
 
-    def __init__(self, settings: Settings, rubric: Rubric, asker: Asker) -> None:
-        self.settings, self.asker, self.slots = settings, asker, asker.slots
-        self.rubric = PLAIN if rubric is RUBRIC and not settings.rate_examples else rubric
-        self.told = {
+    def __init__(self, settings: Settings, rubric: Rubric, client: ModelClient) -> None:
+        self.settings, self.client, self.rubric = settings, client, rubric.configure(rubric, settings)
+        self.slots, self.bound_by, self.model = client.slots, client.bound_by, client.name
+        self.about = {
             "rubric": f"{self.rubric.name}/{self.rubric.version}",
             "rubric_sha256": hashlib.sha256(self.rubric.text.encode()).hexdigest(),
             "judge": "vlm",
-            "model": asker.name,
+            "model": client.name,
             "versions": versions(),
-            "settings": {name: getattr(settings, name) for name in OURS},
+            "settings": {name: getattr(settings, name) for name in ASKING},
         }
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        return {**self.told, "reader": READER}
+        return {**self.about, "reader": READER, "asked": dict(self.client.identity)}
 
     def judge(self, sample: Sample) -> Verdict:
-        """The verdict; an UnreadableAnswer where no asking gave one that can be read."""
-        return self.judged(sample, self.asker.ask)
+        """The verdict; an UnreadableAnswer where no answer can be read."""
+        return self.verdict(sample, self.client.ask)
 
-    def judge_known(self, sample: Sample) -> Verdict | None:
-        """The verdict if the store has all the answers that it takes."""
+    def recall(self, sample: Sample) -> Verdict | None:
+        """The verdict if all the answers that it takes are cached; recording needs every answer to be asked for."""
+        if self.settings.record:
+            return None
         try:
-            return self.judged(sample, self.asker.recall)
-        except NotKnown:
+            return self.verdict(sample, self.client.cached_answer)
+        except NotCached:
             return None
 
-    def judged(self, sample: Sample, ask: Ask) -> Verdict:
+    def plan(self, samples: Iterable[Callable[[], Sample]]) -> Plan:
+        """All that would be asked, if every answer can be read."""
+        return plan_calls(self.client, samples, lambda make: self.questions(make()))
+
+    def spent(self) -> float:
+        return self.client.budget.spent
+
+    def stop(self) -> None:
+        self.client.stop()
+
+    def verdict(self, sample: Sample, ask: Ask) -> Verdict:
         """The verdict by answers that come from somewhere."""
-        checked(sample.prompt, self.settings)
+        check_prompt(sample.prompt, self.settings)
         answers: list[Answer] = []
-        readings: list[tuple[Reading, Answer]] = []
-        unreadable: list[UnreadableAnswer] = []
-        for repeat in range(self.settings.repeats):
-            try:
-                readings.append(self.once(self.question(sample, repeat), sample, answers, ask))
-            except UnreadableAnswer as why:
-                unreadable.append(why)
+        readings, unreadable = self.read_all(sample, answers, ask)
         if not readings:
-            raise paid(unreadable[-1], answers)
-        asked_again = len(answers) > len(readings) + len(unreadable)
-        yes = self.yes(sample, answers, ask) if self.wants_yes else None
-        factors = {name: factor(name, readings, self.rubric.scale) for name in readings[0][0].scores}
-        first, flags = readings[0][0], [flag for reading, _ in readings for flag in reading.flags]
-        flags += ["some_answers_unreadable"] if unreadable else []
-        flags += ["asked_again"] if asked_again else []
-        flags += ["yes_not_known"] if self.wants_yes and yes is None else []
-        flags += ["mask_not_used"] if sample.mask else []
+            raise with_usage(unreadable[-1], answers)
+        repeated = len(answers) > len(readings) + len(unreadable)
+        yes = self.ask_yes(sample, answers, ask) if self.wants_yes else None
+        factors = {name: factor(name, readings, self.rubric.factors[name]) for name in readings[0][0].scores}
+        flags = {
+            **dict.fromkeys((flag for reading, _ in readings for flag in reading.flags), True),
+            "some_answers_unreadable": bool(unreadable),
+            "asked_again": repeated,
+            "yes_not_known": self.wants_yes and yes is None,
+            "mask_not_used": "mask" in sample.pictures,
+        }
+        first = readings[0][0]
         return Verdict(
             rubric=self.rubric.name,
-            score=factors["score"].score if "score" in factors else None,
-            value=mean([self.rubric.share(finest(each)) for each in factors.values()]),
-            flags=tuple(dict.fromkeys(flags)),
-            checks=first.checks,
-            pairs=tuple((check.asked, check.found) for check in first.checks),
-            differences=first.differences,
-            summary=first.summary,
-            scene=Scene(sample.prompt),
-            picture=sample.picture,
-            before=sample.before,
+            judge="vlm",
+            sample=sample,
+            value=self.rubric.value({name: self.rubric.share(name, finest(each)) for name, each in factors.items()}),
             factors=factors,
-            yes=yes,
+            summary=first.summary,
+            flags=tuple(flag for flag, holds in flags.items() if holds),
+            checks=first.checks,
+            measures={} if yes is None else {"yes": yes},
             answers=tuple(answers),
             provenance=self.provenance(sample, answers),
         )
 
+    def read_all(
+        self, sample: Sample, answers: list[Answer], ask: Ask
+    ) -> tuple[list[tuple[Reading, Answer]], list[UnreadableAnswer]]:
+        """The answers to all repeats that can be read, and the errors of those that can't."""
+        readings: list[tuple[Reading, Answer]] = []
+        unreadable: list[UnreadableAnswer] = []
+        for repeat in range(self.settings.repeats):
+            try:
+                readings.append(self.read_once(self.question(sample, repeat), sample, answers, ask))
+            except UnreadableAnswer as why:
+                unreadable.append(why)
+        return readings, unreadable
+
     def question(self, sample: Sample, repeat: int = 0) -> Question:
-        """The rubric's own words, and how the answer shall be."""
+        """The rubric's own words, and the form of the answer."""
         return Question(
             (Message("user", self.rubric.ask(sample, self.show)),),
             schema=self.rubric.schema if self.settings.structured else "",
@@ -140,62 +160,59 @@ class VlmJudge:
 
     def questions(self, sample: Sample) -> list[Question]:
         """All that would be asked about a sample, if every answer can be read."""
-        checked(sample.prompt, self.settings)
+        check_prompt(sample.prompt, self.settings)
         asked = [self.question(sample, repeat) for repeat in range(self.settings.repeats)]
         return [*asked, *([self.yes_no(sample)] if self.wants_yes else [])]
 
     @property
     def wants_yes(self) -> bool:
         """Whether it is also asked if the picture shows the prompt."""
-        return self.settings.yes_no and self.rubric.name == "verify"
+        return self.settings.yes_no and bool(self.rubric.yes_no)
 
     def yes_no(self, sample: Sample) -> Question:
         """The question of VQAScore."""
-        text = f'Does this figure show "{sample.prompt}"? Please answer yes or no.'
-        return Question((Message("user", (self.show(sample.picture), text)),), longest=SOME, choices=YES_NO)
+        text = self.rubric.yes_no.replace("{prompt}", sample.prompt)
+        return Question((Message("user", (self.show(sample.picture), text)),), longest=SHORT_ANSWER, choices=YES_NO)
 
     def show(self, picture: Picture) -> Shown:
         """A picture as it is sent."""
         return Shown(picture, self.settings.send_side, self.settings.send_format, self.settings.send_quality)
 
-    def once(self, question: Question, sample: Sample, answers: list[Answer], ask: Ask) -> tuple[Reading, Answer]:
-        """One asking; what can't be read is asked once more, with the reason."""
+    def read_once(self, question: Question, sample: Sample, answers: list[Answer], ask: Ask) -> tuple[Reading, Answer]:
+        """One question; if its answer can't be read, it is asked once more, with the reason."""
         try:
-            return self.attempt(ask(question), sample, answers)
+            return self.read(ask(question), sample, answers)
         except UnreadableAnswer as why:
-            return self.attempt(ask(replace(question, messages=again(question, why))), sample, answers)
+            return self.read(ask(replace(question, messages=ask_again(question, why))), sample, answers)
 
-    def attempt(self, answer: Answer, sample: Sample, answers: list[Answer]) -> tuple[Reading, Answer]:
-        """Read, and note in the store what became of it."""
+    def read(self, answer: Answer, sample: Sample, answers: list[Answer]) -> tuple[Reading, Answer]:
+        """Read, and note in the store what became of the answer."""
         answers.append(answer)
         try:
-            reading = read(self.rubric, answer, sample)
+            reading = read_answer(self.rubric, answer, sample)
         except UnreadableAnswer as why:
-            self.asker.answers.mark(answer.key, why.kind)
+            self.client.answers.mark(answer.key, why.kind)
             raise
         if not answer.cached:
-            self.asker.answers.mark(answer.key, "read")
+            self.client.answers.mark(answer.key, "read")
         return reading, answer
 
-    def yes(self, sample: Sample, answers: list[Answer], ask: Ask) -> float | None:
-        """The chance of a yes, as VQAScore asks; None where the server gives no probabilities, or another answer."""
+    def ask_yes(self, sample: Sample, answers: list[Answer], ask: Ask) -> float | None:
+        """The probability of "yes", as VQAScore asks; None where the server gives none, or another answer."""
         answer = ask(self.yes_no(sample))
         answers.append(answer)
-        chances = chance_of(answer.spots, YES_NO) if answer.stop in ("end", "length") else None
-        self.asker.answers.mark(answer.key, "read" if chances else "no_score")
-        return chances["yes"] if chances else None
+        choices = choice_probabilities(answer.spots, YES_NO) if answer.stop in ("end", "length") else None
+        self.client.answers.mark(answer.key, "read" if choices else "no_score")
+        return choices["yes"] if choices else None
 
     def provenance(self, sample: Sample, answers: Sequence[Answer]) -> dict[str, Any]:
         """All that is needed to ask the same again."""
-        return {
-            **self.told,
-            "model_answering": answers[0].model,
-            "image_sha256": sample.picture.sha256,
-            **({"before_sha256": sample.before.sha256} if sample.before else {}),
-        }
+        hashes = {f"{name}_sha256": picture.sha256 for name, picture in sample.pictures.items() if name != "mask"}
+        about = {"model_answering": answers[0].model, "image_sha256": sample.picture.sha256}
+        return {**self.about, **about, **hashes}
 
 
-def checked(prompt: str, settings: Settings) -> None:
+def check_prompt(prompt: str, settings: Settings) -> None:
     """Complain of a prompt that says nothing, or too much."""
     if not isinstance(prompt, str) or not prompt.strip():
         raise PromptError("the prompt is empty")
@@ -206,7 +223,7 @@ def checked(prompt: str, settings: Settings) -> None:
         raise PromptError(f"the prompt has {len(prompt):,} characters; {limit}")
 
 
-def again(question: Question, why: UnreadableAnswer) -> tuple[Message, ...]:
+def ask_again(question: Question, why: UnreadableAnswer) -> tuple[Message, ...]:
     """The question, the answer that can't be read, and the reason."""
     reason = f"That answer can't be used: {why.reason}. Answer again, completely and in the format that was asked for."
     if not why.text.strip():
@@ -216,34 +233,34 @@ def again(question: Question, why: UnreadableAnswer) -> tuple[Message, ...]:
     return (*question.messages, Message("assistant", (quoted,)), Message("user", (reason,)))
 
 
-def factor(name: str, readings: Sequence[tuple[Reading, Answer]], scale: range) -> Factor:
-    """One score over all askings."""
+def factor(name: str, readings: Sequence[tuple[Reading, Answer]], scale: range) -> FactorScore:
+    """One score over all repeats."""
     scores = [reading.scores[name] for reading, _ in readings]
-    finer = [expected(answer.spots, reading.starts.get(name, -1), scale) for reading, answer in readings]
-    told = [each for each in finer if each is not None]
-    return Factor(
+    expected = [expected_score(answer.spots, reading.starts.get(name, -1), scale) for reading, answer in readings]
+    known = [score for score in expected if score is not None]
+    return FactorScore(
         statistics.median_low(scores),
-        readings[0][0].whys.get(name, ""),
-        mean(told) if len(told) == len(finer) else None,
+        readings[0][0].reasons.get(name, ""),
+        mean(known) if len(known) == len(expected) else None,
         tuple(scores),
         statistics.stdev(scores) if len(scores) > 1 else None,
     )
 
 
-def paid(error: UnreadableAnswer, answers: Sequence[Answer]) -> UnreadableAnswer:
-    """The error with what the answers took: it was spent, whatever they say."""
+def with_usage(error: UnreadableAnswer, answers: Sequence[Answer]) -> UnreadableAnswer:
+    """The error with what the answers cost."""
     usage = sum((answer.usage for answer in answers if not answer.cached), Usage())
     error.spent = usage.tokens_in, usage.tokens_out, usage.cost
     return error
 
 
-def finest(factor: Factor) -> float:
+def finest(factor: FactorScore) -> float:
     """The score in the finest form there is."""
-    return mean(factor.all) if factor.expected is None else factor.expected
+    return mean(factor.scores) if factor.expected is None else factor.expected
 
 
 def mean(numbers: Sequence[float]) -> float:
-    """The mean; that of `statistics` takes ten times as long, which counts for answers out of the store."""
+    """The mean; that of `statistics` takes ten times as long, which counts for cached answers."""
     return sum(numbers) / len(numbers)
 
 

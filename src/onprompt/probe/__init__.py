@@ -8,12 +8,11 @@ from typing import Any
 
 from onprompt import api, plugins
 from onprompt.errors import OnpromptError, UnreadableAnswer, UserError
-from onprompt.models.client import Asker, Plan
 from onprompt.probe.cases import PROBES, Asked, Comparison, Probe
 from onprompt.probe.pictures import names, picture
 from onprompt.probe.table import Report, Result, Row
 from onprompt.settings import Settings
-from onprompt.types import Rubric, Verdict
+from onprompt.types import Plan, Rubric, Verdict
 
 __all__ = ["PROBES", "Report", "Result", "Row", "plan", "probe", "save"]
 
@@ -32,14 +31,14 @@ def probe(
 ) -> Report:
     """How many comparisons a judge gets right, by kind; edits are asked by their own rubric, if it serves that."""
     chosen, scale = api.judging(settings, judge, model), scale_of(rubric)
-    asker = asker_of(rubric, chosen)  # a judge that can't be asked at all is an error, not a finding
+    judge_used = api.judge_of(rubric, chosen)  # a judge that can't be asked at all is an error, not a finding
     served = [each for each in probes if not each.edits or serves_edits(chosen)]
     said = answered(questions(served), rubric, chosen)
     rows = (
         Row(each, True, tuple(result(one, said, scale) for one in each.comparisons)) if each in served else Row(each)
         for each in probes
     )
-    return Report(chosen.judged_by, asker.name if asker else "", rubric, tuple(rows))
+    return Report(chosen.judged_by, judge_used.model, rubric, tuple(rows))
 
 
 def plan(
@@ -81,11 +80,6 @@ def scale_of(rubric: str) -> Rubric:
     return found
 
 
-def asker_of(rubric: str, settings: Settings) -> Asker | None:
-    """What the judge asks its model with, if it has one."""
-    return getattr(api.judge_of(rubric, settings), "asker", None)
-
-
 def serves_edits(settings: Settings) -> bool:
     """Whether the judge says anything of edits."""
     try:
@@ -116,8 +110,8 @@ def runs(asked: Sequence[Asked], rubric: str, settings: Settings) -> Iterator[tu
         yield "edit", edits, settings
     if again := [each for each in asked if each.again]:
         fresh: dict[str, Any] = {"reuse_answers": False}
-        if settings.budget is not None and (asker := asker_of(rubric, settings)):
-            fresh["budget"] = max(settings.budget - asker.purse.spent, 0.0)
+        if settings.budget is not None:
+            fresh["budget"] = max(settings.budget - api.judge_of(rubric, settings).spent(), 0.0)
         yield rubric, again, settings.model_copy(update=fresh)
 
 
@@ -154,9 +148,9 @@ def passes(rule: str, verdicts: Sequence[Verdict], scale: Rubric) -> bool:
     """Whether answers are as they should be."""
     first, last = verdicts[0], verdicts[-1]
     if rule == "low":
-        return (first.value if first.score is None else scale.share(first.score)) <= LOW
+        return (first.value if first.score is None else scale.share("score", first.score)) <= LOW
     if rule == "higher":
         return first.value > last.value + HAIR
     if rule == "same":
         return first.score == last.score and (first.score is not None or abs(first.value - last.value) <= HAIR)
-    return abs(first.value - last.value) <= 1 / (len(scale.scale) - 1) + HAIR
+    return abs(first.value - last.value) <= 1 / (len(scale.factors["score"]) - 1) + HAIR

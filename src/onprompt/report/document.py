@@ -5,74 +5,49 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from onprompt.types import Answer, Attribute, Box, Check, Edit, Factor, Picture, Scene, Sighting, Thing, Verdict, View
+from onprompt import serial, wording
+from onprompt.types import Attribute, Box, Check, Edit, Picture, Scene, Sighting, Thing, Verdict, View
 
-VERSION, PARSED, SEEN = 4, "onprompt.parse/1", "onprompt.see/1"
+PARSED, SEEN = "onprompt.parse/1", "onprompt.see/1"
 
 
 def document(verdict: Verdict) -> dict[str, Any]:
-    """The whole verdict."""
-    picture = verdict.picture
-    sure = float(verdict.provenance["settings"].get("low_confidence", 0.0))
+    """The whole verdict as `serial` has it, with the seed's lists and everything in words."""
+    picture, evidence = verdict.sample.picture, verdict.evidence
+    confident = float(verdict.provenance.get("settings", {}).get("low_confidence", 0.0))
+    stored = serial.dump(verdict)
+    scene = evidence.scene if evidence else Scene(verdict.sample.prompt)
     return {
-        "format": f"onprompt.{verdict.rubric}/{VERSION}",
+        **stored,
         "image": picture.name,
         "image_size": list(picture.size),
-        "prompt": verdict.scene.prompt,
-        "score": verdict.score,
-        "value": round(verdict.value, 4),
-        "overall_presence_score": rounded(verdict.presence),
-        "attribute_accuracy": rounded(verdict.attribute_accuracy),
-        "coverage": rounded(verdict.coverage),
-        "guessed": rounded(verdict.guessed),
-        **{f"{name}_shown": rounded(share) for name, share in verdict.shares.items()},
-        "factors": {name: factor_entry(each) for name, each in verdict.factors.items()},
-        "yes": rounded(verdict.yes),
-        "flags": list(verdict.flags),
-        "summary": verdict.summary,
-        "prompt_objects": scene_objects(verdict.scene),
-        "prompt_global": by_kind(verdict.scene.properties),
-        "image_objects": [sighting_entry(each, picture, sure) for each in verdict.sightings],
-        "pairs": [list(pair) for pair in verdict.pairs],
-        "differences": [list(pair) for pair in verdict.differences],
-        "extras": [sighting_entry(each, picture, sure) for each in verdict.extras],
-        "checks": [check_entry(each, verdict) for each in verdict.checks],
-        "guesses": [guess_entry(each) for each in verdict.guesses],
-        "answers": [answer_entry(each) for each in verdict.answers],
-        "provenance": dict(verdict.provenance),
+        "prompt": verdict.sample.prompt,
+        "overall_presence_score": verdict.measures.get("presence"),
+        "attribute_accuracy": verdict.measures.get("attribute_accuracy"),
+        "coverage": verdict.coverage,
+        "prompt_objects": scene_objects(scene),
+        "prompt_global": by_kind(scene.properties),
+        "image_objects": [
+            sighting_entry(each, picture, confident) for each in (evidence.sightings if evidence else ())
+        ],
+        "extras": [sighting_entry(each, picture, confident) for each in (evidence.extras if evidence else ())],
+        "pairs": [list(pair) for pair in wording.pairs(verdict)],
+        "differences": [list(pair) for pair in wording.differences(verdict)],
+        "checks": [
+            {**entry, **check_words(check, picture)}
+            for entry, check in zip(stored.get("checks", ()), verdict.checks, strict=True)
+        ],
     }
 
 
-def rounded(number: float | None) -> float | None:
-    """Four digits are enough."""
-    return None if number is None else round(number, 4)
-
-
-def factor_entry(factor: Factor) -> dict[str, Any]:
-    """One score of a model's."""
+def check_words(check: Check, picture: Picture) -> dict[str, Any]:
+    """A check in words, and where it is in pixels."""
     return {
-        "score": factor.score,
-        "justification": factor.why,
-        "expected": rounded(factor.expected),
-        "scores": list(factor.all),
-        "spread": rounded(factor.spread),
-    }
-
-
-def answer_entry(answer: Answer) -> dict[str, Any]:
-    """What a model said, raw, and what it took."""
-    return {
-        "text": answer.text,
-        "stop": answer.stop,
-        "model": answer.model,
-        "key": answer.key,
-        "cached": answer.cached,
-        "structured": answer.structured,
-        "refused_options": list(answer.refused),
-        "tokens_in": answer.usage.tokens_in,
-        "tokens_out": answer.usage.tokens_out,
-        "seconds": answer.usage.seconds,
-        "cost": answer.usage.cost,
+        "kind": check.claim.kind,
+        "asked": wording.claim_words(check.claim),
+        "found": wording.finding_words(check),
+        "sentence": wording.sentence(check),
+        "bbox": pixels(check.box, picture) if check.box else None,
     }
 
 
@@ -179,38 +154,6 @@ def sighting_entry(sighting: Sighting, picture: Picture, sure: float) -> dict[st
         "attributes": words,
         "attribute_confidence": chances,
         "detector": sighting.source,
-    }
-
-
-def check_entry(check: Check, verdict: Verdict) -> dict[str, Any]:
-    """One claim and what became of it."""
-    picture = verdict.picture
-    return {
-        "kind": check.kind,
-        "object": check.thing if check.thing >= 0 else None,
-        "asked": check.asked,
-        "found": check.found,
-        "outcome": check.outcome.value,
-        "score": round(check.score, 4),
-        "confidence": round(check.confidence, 4),
-        "source": check.source,
-        "bbox": pixels(check.box, picture) if check.box else None,
-        "sentence": verdict.sentence(check),
-        "candidates": [
-            {"bbox": pixels(each.box, picture), "confidence": round(each.confidence, 4), "chosen": each in check.chosen}
-            for each in check.candidates
-        ],
-    }
-
-
-def guess_entry(guess: Check) -> dict[str, Any]:
-    """What the matcher makes of one claim."""
-    return {
-        "kind": guess.kind,
-        "object": guess.thing if guess.thing >= 0 else None,
-        "asked": guess.asked,
-        "found": guess.found,
-        "chance": round(guess.score, 4),
     }
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
+from onprompt import wording
 from onprompt.errors import UserError
 from onprompt.report.terminal import worst
 from onprompt.types import Outcome, Picture, Sighting, Verdict, View
@@ -60,7 +61,7 @@ def tinted(image: Image.Image, sighting: Sighting) -> Image.Image:
 
 def draw(verdict: Verdict) -> Image.Image:
     """The image with its evidence, above a strip that lists every object asked for."""
-    image = enlarged(verdict.picture)
+    image = enlarged(verdict.sample.picture)
     font = ImageFont.load_default(17)
     pen = ImageDraw.Draw(image)
     for sighting, index in shown(verdict):
@@ -74,8 +75,13 @@ def draw(verdict: Verdict) -> Image.Image:
 
 def shown(verdict: Verdict) -> list[tuple[Sighting, int]]:
     """The sightings that answer for an object, with its index; small ones last, so that they lie on top."""
-    found = [(sighting, check.thing) for check in verdict.checks if check.kind == "object" for sighting in check.chosen]
-    return sorted(found, key=lambda each: -each[0].box.area)
+    found = [
+        (sighting, check.thing)
+        for check in verdict.checks
+        if check.claim.kind == "object" and check.thing is not None
+        for sighting in check.chosen
+    ]
+    return sorted(found, key=lambda pair: -pair[0].box.area)
 
 
 def draw_sighting(pen: ImageDraw.ImageDraw, sighting: Sighting, colour: str, font: Font, size: tuple[int, int]) -> None:
@@ -95,12 +101,11 @@ def draw_sighting(pen: ImageDraw.ImageDraw, sighting: Sighting, colour: str, fon
 
 def draw_strip(verdict: Verdict, font: Font) -> Image.Image:
     """The prompt, each pair in its colour, and the score."""
-    rows = [(f'"{verdict.scene.prompt}"  ->  ({verdict.score})', "#111111")]
-    rows += [
-        (f"{asked}:  {found}", COLOURS[worst(verdict, i)]) for i, (asked, found) in enumerate(verdict.pairs[:ROWS])
-    ]
-    if len(verdict.pairs) > ROWS:
-        rows.append((f"and {len(verdict.pairs) - ROWS} more", "#111111"))
+    rows = [(f'"{verdict.sample.prompt}"  ->  ({verdict.score})', "#111111")]
+    pairs = wording.pairs(verdict)
+    rows += [(f"{asked}:  {found}", COLOURS[worst(verdict, i)]) for i, (asked, found) in enumerate(pairs[:ROWS])]
+    if len(pairs) > ROWS:
+        rows.append((f"and {len(pairs) - ROWS} more", "#111111"))
     probe = ImageDraw.Draw(Image.new("RGB", (1, 1)))
     wrapped = [(line, colour) for text, colour in rows for line in wrap(text, probe, font)]
     strip = Image.new("RGB", (WIDTH, 20 + 26 * len(wrapped)), "white")

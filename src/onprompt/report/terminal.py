@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from onprompt.types import Check, Edit, Factor, Outcome, Scene, Sighting, Thing, Verdict, View
+from onprompt import wording
+from onprompt.types import (
+    Check,
+    Edit,
+    FactorScore,
+    Line,
+    Outcome,
+    PromptEvidence,
+    Scene,
+    Sighting,
+    Thing,
+    Verdict,
+    View,
+)
 
 STYLES = {
     Outcome.MATCHED: "green",
@@ -19,36 +32,43 @@ WORST_FIRST = (
     *(Outcome.MISSING, Outcome.MISMATCH, Outcome.LOW_CONFIDENCE, Outcome.PARTIAL),
     *(Outcome.MATCHED, Outcome.UNVERIFIABLE),
 )
-Line = tuple[str, str]  # text, style
 
 
 def lines(verdict: Verdict) -> Iterator[Line]:
     """The report, line by line."""
-    if verdict.presence is not None:
+    evidence, pairs = verdict.evidence, wording.pairs(verdict)
+    if evidence:
         yield "Prompt asks for", "bold"
-        yield from ((f"  {line}", "") for line in scene_lines(verdict.scene))
+        yield from ((f"  {line}", "") for line in scene_lines(evidence.scene))
         yield "Image shows", "bold"
-        yield from ((f"  {line}", "") for line in image_lines(verdict))
-    if verdict.pairs:
+        yield from ((f"  {line}", "") for line in image_lines(evidence))
+    if pairs:
         yield "Asked → found", "bold"
-    for index, (asked, found) in enumerate(verdict.pairs):
+    for index, (asked, found) in enumerate(pairs):
         yield f"  ({asked!r}, {found!r})", STYLES[worst(verdict, index)]
-    if verdict.guesses:
-        yield "As a whole (a guess, beside the evidence)", "bold"
-        yield from ((f"  {guess_words(check)}", "") for check in verdict.guesses)
-    if verdict.extras:
-        count = Counter(each.word for each in verdict.extras)
-        yield "Also in the image (costs nothing)", "bold"
-        yield "  " + ", ".join(f"{number} × {word}" for word, number in count.items()), ""
+    if evidence:
+        yield from beside_the_score(evidence)
     yield "Summary", "bold"
     yield f"  {verdict.summary}", ""
     yield f"  {figures(verdict)}", ""
     yield f"({verdict.score})", "bold"
 
 
-def guess_words(check: Check) -> str:
-    """The whole in its own words; a phrase with its chance."""
-    return check.found if check.kind == "whole" else f"{check.asked!r} {check.found}"
+def beside_the_score(evidence: PromptEvidence) -> Iterator[Line]:
+    """Estimates of the whole picture, and what else is in it."""
+    if evidence.estimates:
+        yield "Overall match (estimate)", "bold"
+        yield from ((f"  {estimate_line(check)}", "") for check in evidence.estimates)
+    if evidence.extras:
+        count = Counter(sighting.word for sighting in evidence.extras)
+        yield "Also detected (no penalty)", "bold"
+        yield "  " + ", ".join(f"{number} × {word}" for word, number in count.items()), ""
+
+
+def estimate_line(check: Check) -> str:
+    """`the image as a whole: 0.61`; `'watercolor': 0.48`."""
+    subject = "the image as a whole" if check.claim.kind == "whole" else repr(check.claim.value)
+    return f"{subject}: {check.score:.2f}"
 
 
 def view_lines(view: View, sure: float, faint: float) -> Iterator[str]:
@@ -57,52 +77,57 @@ def view_lines(view: View, sure: float, faint: float) -> Iterator[str]:
     for each in shown:
         yield sighting_line(each) + (" [LOW_CONFIDENCE]" if each.confidence < sure else "")
     if not shown:
-        yield "no object that was looked for"
-    yield from (f"{name}: no detector here knows the word" for name in view.unknown)
+        yield "none of the objects that were looked for"
+    yield from (f"{name}: unknown to the detector" for name in view.unknown)
     yield from (f'text "{line.text}" ({line.confidence:.2f})' for line in view.lines)
-    yield "the picture: " + ", ".join(f"{each.value} ({each.confidence:.2f})" for each in view.properties)
+    yield "the image: " + ", ".join(f"{trait.value} ({trait.confidence:.2f})" for trait in view.properties)
 
 
 def figures(verdict: Verdict) -> str:
     """The numbers behind the score, and the flags."""
-    numbers = {
-        "presence": verdict.presence,
-        "attributes": verdict.attribute_accuracy,
+    named = {
+        "presence": verdict.measures.get("presence"),
+        "attributes": verdict.measures.get("attribute_accuracy"),
         "value": verdict.value,
-        "yes": verdict.yes,
+        "yes": verdict.measures.get("yes"),
         "coverage": verdict.coverage,
     }
-    parts = [f"{name} {number:.2f}" for name, number in numbers.items() if number is not None]
-    parts[-1] += f" ({verdict.guessed:.2f} guessed)" if verdict.guessed else ""
-    parts += [finer for each in verdict.factors.values() if (finer := finer_words(each))]
-    return ", ".join([*parts, *bill(verdict), *([f"flags: {' '.join(verdict.flags)}"] if verdict.flags else [])])
+    parts = [f"{name} {number:.2f}" for name, number in named.items() if number is not None]
+    estimated = verdict.measures.get("estimated")
+    parts[-1] += f" ({estimated:.2f} by estimate)" if estimated else ""
+    parts += [words for factor in verdict.factors.values() if (words := spread_words(factor))]
+    return ", ".join([*parts, *cost_words(verdict), *flag_words(verdict)])
 
 
-def factor_lines(verdict: Verdict) -> Iterator[str]:
+def factor_lines(verdict: Verdict) -> Iterator[Line]:
     """Each factor with its score and its reason, then what lies behind them."""
     for name, factor in verdict.factors.items():
-        finer = finer_words(factor)
-        yield f"{name}: {factor.score}{f' ({finer})' if finer else ''}. {factor.why}"
-    flags = [f"flags: {' '.join(verdict.flags)}"] if verdict.flags else []
-    yield ", ".join([f"value {verdict.value:.2f}", *bill(verdict), *flags])
+        spread = spread_words(factor)
+        yield f"{name}: {factor.score}{f' ({spread})' if spread else ''}. {factor.reason}", ""
+    yield ", ".join([f"value {verdict.value:.2f}", *cost_words(verdict), *flag_words(verdict)]), ""
 
 
-def finer_words(factor: Factor) -> str:
+def flag_words(verdict: Verdict) -> list[str]:
+    """The flags, if there are any."""
+    return [f"flags: {' '.join(verdict.flags)}"] if verdict.flags else []
+
+
+def spread_words(factor: FactorScore) -> str:
     """`expected 3.82, scores 4 4 3`: what is known beyond the score."""
     expected = [] if factor.expected is None else [f"expected {factor.expected:.2f}"]
     spread = "" if factor.spread is None else f" (spread {factor.spread:.2f})"
-    several = [f"scores {' '.join(map(str, factor.all))}{spread}"] if len(factor.all) > 1 else []
+    several = [f"scores {' '.join(map(str, factor.scores))}{spread}"] if len(factor.scores) > 1 else []
     return ", ".join([*expected, *several])
 
 
-def bill(verdict: Verdict) -> list[str]:
-    """What the model's answers took."""
+def cost_words(verdict: Verdict) -> list[str]:
+    """What the model's answers cost."""
     if not verdict.answers:
         return []
     if all(answer.cached for answer in verdict.answers):
-        return ["asked before, nothing paid"]
+        return ["answers cached, no cost"]
     usage = verdict.usage
-    money = "" if usage.cost is None else f", {usage.cost:.4f} US dollars"
+    money = "" if usage.cost is None else f", ${usage.cost:.4f}"
     return [f"{usage.tokens_in:,} tokens in and {usage.tokens_out:,} out{money}"]
 
 
@@ -110,7 +135,7 @@ def scene_lines(scene: Scene) -> Iterator[str]:
     """What a prompt asks for: its things, then what it says of the picture."""
     yield from (thing_line(thing, scene) for thing in scene.things)
     if scene.properties:
-        yield "the picture: " + ", ".join(f"{each.kind} {each.value}" for each in scene.properties)
+        yield "the image: " + ", ".join(f"{each.kind} {each.value}" for each in scene.properties)
     if scene.flags:
         yield "flags: " + ", ".join(scene.flags)
 
@@ -139,13 +164,13 @@ def edit_line(edit: Edit) -> str:
     return f"{done}{': ' if edit.value else ''}{edit.value}{result}{f' [{told}]' if told else ''}"
 
 
-def image_lines(verdict: Verdict) -> Iterator[str]:
+def image_lines(evidence: PromptEvidence) -> Iterator[str]:
     """Each sighting of something asked for, and each line of text."""
-    asked = {thing.canonical for thing in verdict.scene.things} | {"text"}
-    shown = [each for each in verdict.sightings if each.label in asked]
-    yield from (sighting_line(each) for each in shown)
+    asked = {thing.canonical for thing in evidence.scene.things} | {"text"}
+    shown = [sighting for sighting in evidence.sightings if sighting.label in asked]
+    yield from (sighting_line(sighting) for sighting in shown)
     if not shown:
-        yield "nothing of what was asked for"
+        yield "none of the requested objects"
 
 
 def sighting_line(sighting: Sighting) -> str:
@@ -157,6 +182,6 @@ def sighting_line(sighting: Sighting) -> str:
 
 def worst(verdict: Verdict, index: int) -> Outcome:
     """The outcome that gives an object's line its colour; grey is left for what could not be checked at all."""
-    mine = [check for check in verdict.checks if check.thing == index]
-    outcomes = {check.outcome for check in mine or verdict.checks[index : index + 1]}
+    own = [check for check in verdict.checks if check.thing == index]
+    outcomes = {check.outcome for check in own or verdict.checks[index : index + 1]}
     return next((outcome for outcome in WORST_FIRST if outcome in outcomes), Outcome.UNVERIFIABLE)

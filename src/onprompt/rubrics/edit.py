@@ -7,9 +7,10 @@ import re
 from collections.abc import Callable
 
 from onprompt.errors import UnreadableAnswer
-from onprompt.models.reading import in_line, integer, whole_json
+from onprompt.models.reading import json_integer, one_line, strict_json
+from onprompt.report import terminal
 from onprompt.rubrics import text
-from onprompt.types import Part, Picture, Reading, Rubric, Sample, Shown
+from onprompt.types import IMAGE, TEXT, Input, Part, Picture, Reading, Rubric, Sample, Shown
 
 SCALE = range(1, 8)
 FACTORS = ("alignment", "completeness", "plausibility")
@@ -20,12 +21,10 @@ PLACES = ("[input image]", "[edited image]", "[text instruction]")
 
 def ask(sample: Sample, show: Callable[[Picture], Shown]) -> tuple[Part, ...]:
     """The seed's text with both images and the instruction at the places that it names, and the id at its end."""
-    if sample.before is None:
-        raise ValueError("an edit needs the picture before it")
     head, between, then, rest = cut(RUBRIC.text)
     return (
         head,
-        show(sample.before),
+        show(sample.pictures["before"]),
         between,
         show(sample.picture),
         f'{then} "{sample.prompt}"{rest}\nimage_id: {json.dumps(sample.id, ensure_ascii=False)}',
@@ -43,28 +42,28 @@ def cut(words: str) -> tuple[str, str, str, str]:
 
 def read(answer: str, sample: Sample) -> Reading:
     """One strict JSON block with all three factors and the sample's id."""
-    found = whole_json(answer)
+    found = strict_json(answer)
     results = found.get(RESULTS) if isinstance(found, dict) else None
     if not isinstance(results, dict):
         raise UnreadableAnswer("wrong_fields", f"the JSON has no {RESULTS}")
     if found.get("image_id") != sample.id:
         raise UnreadableAnswer("wrong_id", f"image_id is not {json.dumps(sample.id, ensure_ascii=False)}")
-    scores, whys = {}, {}
+    scores, reasons = {}, {}
     for factor in FACTORS:
         given = results.get(factor)
         if not isinstance(given, dict) or "score" not in given:
             raise UnreadableAnswer("wrong_fields", f"the factor {factor} has no score")
-        scores[factor] = integer(given["score"], f"the score of {factor}", SCALE)
+        scores[factor] = json_integer(given["score"], f"the score of {factor}", SCALE)
         if not isinstance(given.get("justification"), str):
             raise UnreadableAnswer("wrong_fields", f"the factor {factor} has no justification")
-        whys[factor] = in_line(given["justification"])
-    flags = [f"{factor}_justification_length" for factor, why in whys.items() if len(why.split()) not in WORDS]
+        reasons[factor] = one_line(given["justification"])
+    flags = [f"{factor}_justification_length" for factor, reason in reasons.items() if len(reason.split()) not in WORDS]
     fields = ((found, {"image_id", RESULTS}), (results, set(FACTORS)))
     factors = tuple((results[factor], {"score", "justification"}) for factor in FACTORS)
     if any(given.keys() - asked for given, asked in (*fields, *factors)):
         flags.append("more_fields_than_asked_for")
-    summary = " ".join(f"{factor.capitalize()} {scores[factor]}: {whys[factor]}" for factor in FACTORS)
-    return Reading(scores, starts(answer), whys, summary, flags=tuple(flags))
+    summary = " ".join(f"{factor.capitalize()} {scores[factor]}: {reasons[factor]}" for factor in FACTORS)
+    return Reading(scores, starts(answer), reasons, summary, flags=tuple(flags))
 
 
 def starts(answer: str) -> dict[str, int]:
@@ -98,4 +97,27 @@ SCHEMA = {
     "required": ["image_id", RESULTS],
     "additionalProperties": False,
 }
-RUBRIC = Rubric("edit", "1", SCALE, text("edit-1"), ask, read, json.dumps(SCHEMA))
+BEFORE = ("before", "source", "input", "original", "source_image", "input_image", "source_img", "original_image")
+# `image` comes last, since beside an edited_image it is the one before.
+AFTER = ("after", "edited", "output", "target_image", "edited_image", "target_img", "image")
+INSTRUCTION = ("instruction", "edit", "edit_instruction", "prompt", "text", "edit_prompt")
+MASK = "A picture that is white where the edit may change something."
+RUBRIC = Rubric(
+    name="edit",
+    version="1",
+    help="Judge an edit: alignment, completeness and plausibility, each from 1 to 7. Needs a model for now.",
+    inputs=(
+        Input("before", IMAGE, "The picture before the edit.", columns=BEFORE),
+        Input("after", IMAGE, "The picture after the edit.", columns=AFTER),
+        Input("instruction", TEXT, "What should have been done.", columns=INSTRUCTION),
+        Input("mask", IMAGE, MASK, required=False, columns=("mask", "mask_img")),
+    ),
+    picture="after",
+    prompt="instruction",
+    factors=dict.fromkeys(FACTORS, SCALE),
+    text=text("edit-1"),
+    ask=ask,
+    read=read,
+    schema=json.dumps(SCHEMA),
+    lines=terminal.factor_lines,
+)

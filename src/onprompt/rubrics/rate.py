@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from onprompt import wording
 from onprompt.errors import UnreadableAnswer
-from onprompt.models.reading import an_object, in_line, integer, on_scale, shortened
-from onprompt.rubrics import text
-from onprompt.types import Part, Picture, Reading, Rubric, Sample, Shown
+from onprompt.evidence.matches import Match, weighted_mean
+from onprompt.models.reading import json_integer, json_object, one_line, parse_score, shorten
+from onprompt.rubrics import PROMPT_INPUTS, text
+from onprompt.types import Graded, Line, Outcome, Part, Picture, Reading, Rubric, Sample, Shown, Verdict
+
+if TYPE_CHECKING:
+    from onprompt.evidence.observations import Observations
+    from onprompt.settings import Settings
 
 SCALE = range(1, 6)
 WORDS = 20  # of reasoning, at most
@@ -43,7 +49,7 @@ def ask_plainly(sample: Sample, show: Callable[[Picture], Shown]) -> tuple[Part,
 
 def read(answer: str, sample: Sample) -> Reading:  # noqa: ARG001 the answer holds no id
     """`Reasoning:` and `Score:`, once or alike."""
-    found = an_object(answer)
+    found = json_object(answer)
     if found is not None:
         return read_json(found, answer)
     told = parts(answer)
@@ -89,15 +95,15 @@ def stated(line: str) -> int:
         raise UnreadableAnswer("two_scores", "the line `Score:` gives more than one number")
     # 4/10 and 80% are one score each, but of another scale; 3-4, "3 or 4" and "3, 4" are two.
     if first[3] or (first[2] and (len(first[2]) > 1 or int(first[2]) != SCALE[-1])):
-        raise UnreadableAnswer("off_scale", f"the score is {shortened(first[0].strip())}, of another scale")
-    return on_scale(first[1], SCALE)
+        raise UnreadableAnswer("off_scale", f"the score is {shorten(first[0].strip())}, of another scale")
+    return parse_score(first[1], SCALE)
 
 
 def read_json(found: Mapping[str, Any], answer: str) -> Reading:
     """The same where the server held the model to a schema."""
     if "score" not in found:
         raise UnreadableAnswer("no_score", "the JSON has no score")
-    score = integer(found["score"], "the score", SCALE)
+    score = json_integer(found["score"], "the score", SCALE)
     why = found.get("reasoning")
     if not isinstance(why, str) or not why.strip():
         raise UnreadableAnswer("no_reasoning", "the JSON has no reasoning")
@@ -107,10 +113,103 @@ def read_json(found: Mapping[str, Any], answer: str) -> Reading:
 
 def reading(score: int, start: int, why: str) -> Reading:
     """A score and its reason, which is flagged where it is too long."""
-    why = in_line(why)
+    why = one_line(why)
     flags = ("reasoning_too_long",) if len(why.split()) > WORDS else ()
     return Reading({"score": score}, {"score": start}, {"score": why}, why, flags=flags)
 
 
-RUBRIC = Rubric("rate", "1", SCALE, text("rate-1"), ask, read, json.dumps(SCHEMA))
+# ---- the same by evidence ------------------------------------------------------------------------------------------
+
+
+def grade(observed: Observations, settings: Settings) -> Graded:
+    """The seed's five sentences over the share of elements and the share of relations that are shown."""
+    matches, prior = observed.matches, 0.0 if observed.blank else settings.prior
+    shown, related = elements_shown(matches, settings), relations_shown(matches)
+    score = rating(prior if shown is None else shown, related, settings)
+    return Graded(score, observed.grade(settings).value, reasoning(matches), {"elements": shown, "relations": related})
+
+
+def rating(shown: float, related: float | None, settings: Settings) -> int:
+    """The score of two shares; where the prompt has no relation, its elements stand for it."""
+    related = shown if related is None else related
+    if shown >= settings.rate_all and related >= settings.rate_all:
+        return 5  # all of the elements and all of the actions/relations
+    if shown >= settings.rate_all and related > settings.rate_most:
+        return 4  # all of the elements and most of the actions/relations
+    if shown > settings.rate_most and related >= settings.rate_some:
+        return 3  # most of the elements and at least one action/relation
+    return 2 if max(shown, related) >= settings.rate_some else 1  # some elements, or none at all
+
+
+def elements_shown(matches: Sequence[Match], settings: Settings) -> float | None:
+    """The share of the elements that is shown, each with its number and attributes; None where none is verifiable."""
+    verifiable = [match for match in matches if match.verifiable]
+    total = sum(match.thing.importance for match in verifiable)
+    shown = sum(match.thing.importance * match.score(settings, elements_only=True) for match in verifiable)
+    return round(shown / total, 9) if total else None
+
+
+def relations_shown(matches: Sequence[Match]) -> float | None:
+    """The share of the actions and relations that is shown; those of missing objects are not."""
+    asked = [check for match in matches for check in match.checks if check.claim.is_interaction]
+    verifiable = [check for check in asked if check.outcome is not Outcome.UNVERIFIABLE]
+    return round(weighted_mean(verifiable), 9) if verifiable else None
+
+
+def reasoning(matches: Sequence[Match]) -> str:
+    """What is missing, wrong and shown, in as many words as the seed allows."""
+    missing = [name(match) for match in matches if match.outcome is Outcome.MISSING]
+    wrong = [
+        name(match) if check.claim.kind == "object" else wording.full_claim(replace(check.claim, name=name(match)))
+        for match in matches
+        for check in match.checks
+        if check.outcome is Outcome.MISMATCH
+    ]
+    shown = [name(match) for match in matches if match.outcome in (Outcome.MATCHED, Outcome.PARTIAL)]
+    unsure = [name(match) for match in matches if match.outcome is Outcome.LOW_CONFIDENCE]
+    lists = {"Missing": missing, "Wrong": wrong, "Shown": shown, "Uncertain": unsure}
+    parts = [f"{word}: {', '.join(dict.fromkeys(names))}." for word, names in lists.items() if names]
+    return in_few_words(parts or ["Nothing that the prompt asks for can be checked here."])
+
+
+def name(match: Match) -> str:
+    """An object by its plain name; an absence with its "no"."""
+    return wording.thing_words(match.thing) if match.thing.absent else match.thing.canonical
+
+
+def in_few_words(parts: Sequence[str]) -> str:
+    """As many whole parts as fit; what is too long by itself is cut."""
+    words: list[str] = []
+    for part in parts:
+        if words and len(words) + len(part.split()) > WORDS:
+            break
+        words += part.split()
+    return " ".join(words) if len(words) <= WORDS else " ".join([*words[: WORDS - 1], "…"])
+
+
+def lines(verdict: Verdict) -> Iterator[Line]:
+    """The seed's own form."""
+    yield f"Reasoning: {verdict.summary}", ""
+    yield f"Score: {verdict.score}", ""
+
+
+def configure(rubric: Rubric, settings: Settings) -> Rubric:
+    """With or without the worked examples."""
+    return rubric if settings.rate_examples else PLAIN
+
+
+RUBRIC = Rubric(
+    name="rate",
+    version="1",
+    help="Rate how well a picture fits a prompt, from 1 to 5, with the reason in at most 20 words.",
+    inputs=PROMPT_INPUTS,
+    factors={"score": SCALE},
+    text=text("rate-1"),
+    ask=ask,
+    read=read,
+    schema=json.dumps(SCHEMA),
+    grade=grade,
+    lines=lines,
+    configure=configure,
+)
 PLAIN = replace(RUBRIC, version="1-plain", text=text("rate-1-plain"), ask=ask_plainly)

@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from onprompt import wording
 from onprompt.errors import UnreadableAnswer
-from onprompt.models.reading import an_object, in_line, integer, on_scale
-from onprompt.rubrics import text
-from onprompt.types import Check, Outcome, Part, Picture, Reading, Rubric, Sample, Shown
+from onprompt.models.reading import json_integer, json_object, one_line, parse_score
+from onprompt.report import terminal
+from onprompt.rubrics import PROMPT_INPUTS, text
+from onprompt.types import Check, Claim, Finding, Found, Graded, Outcome, Part, Picture, Reading, Rubric, Sample, Shown
+
+if TYPE_CHECKING:
+    from onprompt.evidence.observations import Observations
+    from onprompt.settings import Settings
 
 SCALE = range(5)
 # A number in brackets, or what is meant as one (3.5, 3/4, 3-4); stars and the like around it are no harm. The scale
@@ -52,6 +58,7 @@ PAIR = re.compile(
 )
 SAME = re.compile(r"(?:an?|the)\s+", re.IGNORECASE)
 ABSENT = re.compile(r"(MISSING|LOW[_ ]CONFIDENCE)(?=\W*\Z|\s*[(:,;.–—-]|\s+(?:from|in)\b)", re.IGNORECASE)
+MATCHED = "matched"  # what is found of a thing that the model names no difference of
 SEARCHED = 50_000  # characters of an answer in which the lists of the steps are looked for
 SCHEMA = {
     "type": "object",
@@ -81,14 +88,14 @@ def ask(sample: Sample, show: Callable[[Picture], Shown]) -> tuple[Part, ...]:
 
 def read(answer: str, sample: Sample) -> Reading:  # noqa: ARG001 the answer holds no id
     """The score is the last `(n)`; the lists of the steps become checks where the model wrote them."""
-    found = an_object(answer)
+    found = json_object(answer)
     if found is not None:
         return read_json(found, answer)
     heads = list(STEP.finditer(answer))
     last = final(answer, heads)
     if last is None:
         raise UnreadableAnswer("no_score", "there is no score like (4) in the answer")
-    score = on_scale(last[1], SCALE)
+    score = parse_score(last[1], SCALE)
     lists = steps(answer[:SEARCHED], [each for each in heads if each.end() <= SEARCHED])
     asked = [item(each.groups()) for each in ITEM.finditer(listed(lists.get("1", "")))]
     pairs = [each.groups() for each in PAIR.finditer(lists.get("3", "") + lists.get("4", ""))]
@@ -101,7 +108,7 @@ def read_json(found: Mapping[str, Any], answer: str) -> Reading:
     """The same where the server held the model to a schema."""
     if "score" not in found:
         raise UnreadableAnswer("no_score", "the JSON has no score")
-    score = integer(found["score"], "the score", SCALE)
+    score = json_integer(found["score"], "the score", SCALE)
     asked, told = found.get("prompt_objects", []), found.get("differences", [])
     if not isinstance(asked, list) or not isinstance(told, list) or not all(isinstance(each, dict) for each in told):
         raise UnreadableAnswer("wrong_fields", "the JSON's lists are not of the form that was asked for")
@@ -112,30 +119,27 @@ def read_json(found: Mapping[str, Any], answer: str) -> Reading:
     return reading(score, where[-1] if where else -1, asked, differences, "")
 
 
-def reading(
-    score: int, start: int, asked: Sequence[str], differences: tuple[tuple[str, str], ...], summary: str
-) -> Reading:
-    """A score with a check for each thing that the model listed."""
-    differences = tuple((prompt, image) for prompt, image in differences if same(prompt) != same(image))
-    told = {same(prompt): image for prompt, image in differences}
-    wanted: dict[str, str] = {}
-    for each in (*asked, *(prompt for prompt, _ in differences)):
-        wanted.setdefault(same(each), each)
-    checks = tuple(check(each, told.get(name)) for name, each in wanted.items())
-    if not summary:
-        faults = "; ".join(f"{prompt}: {image}" for prompt, image in differences)
-        summary = f"The image differs from the prompt: {faults}." if faults else "The image matches the prompt."
-    summary = in_line(summary)
-    return Reading({"score": score}, {"score": start}, {"score": summary}, summary, checks, differences)
+def reading(score: int, start: int, asked: Sequence[str], listed: Sequence[tuple[str, str]], summary: str) -> Reading:
+    """A score with a check for each thing that the model listed, and for each difference."""
+    differing = [(prompt, image) for prompt, image in listed if same(prompt) != same(image)]
+    unchanged = {same(prompt): prompt for prompt in reversed(asked)}
+    order = dict.fromkeys([same(prompt) for prompt in asked] + [same(prompt) for prompt, _ in differing])
+    checks: list[Check] = []
+    for name in order:
+        images = [(prompt, image) for prompt, image in differing if same(prompt) == name]
+        checks += [check(unchanged.get(name, prompt), image) for prompt, image in images]
+        checks += [] if images else [check(unchanged[name], MATCHED)]
+    summary = one_line(summary or wording.stated_summary(differing))
+    return Reading({"score": score}, {"score": start}, {"score": summary}, summary, tuple(checks))
 
 
-def check(asked: str, found: str | None) -> Check:
+def check(asked: str, found: str) -> Check:
     """What the model says of one thing; its word is all that there is."""
-    if found is None:
-        return Check("object", asked, "matched", Outcome.MATCHED, 1.0, 1.0, "model", -1)
     absent = ABSENT.match(found.strip())
     outcome = Outcome(absent[1].lower().replace(" ", "_")) if absent else Outcome.MISMATCH
-    return Check("object", asked, found, outcome, 0.0, 1.0, "model", -1)
+    outcome = Outcome.MATCHED if found is MATCHED else outcome
+    score = float(outcome is Outcome.MATCHED)
+    return Check(Claim("object", asked), Finding(Found.STATED, found), outcome, score, 1.0, "model")
 
 
 def final(answer: str, heads: Sequence[re.Match[str]]) -> re.Match[str] | None:
@@ -218,4 +222,39 @@ def before(answer: str, end: int) -> str:
     return next((line for line in reversed(lines) if re.search(r"[^\W\d_]{2}", line)), "")
 
 
-RUBRIC = Rubric("verify", "1", SCALE, text("verify-1"), ask, read, json.dumps(SCHEMA))
+# ---- the same by evidence ------------------------------------------------------------------------------------------
+
+
+def score_of(presence: float, attribute_accuracy: float, settings: Settings) -> int:
+    """The seed's thresholds, exactly (seed 000, step 5)."""
+    if presence >= settings.presence_4 and attribute_accuracy >= settings.attributes_4:
+        return 4
+    if presence >= settings.presence_3 and attribute_accuracy >= settings.attributes_3:
+        return 3
+    if presence >= settings.presence_2:
+        return 2
+    return 1 if presence >= settings.presence_1 else 0
+
+
+def grade(observed: Observations, settings: Settings) -> Graded:
+    """Steps 5 and 6 over what was observed."""
+    grade = observed.grade(settings)
+    score = score_of(grade.presence, grade.attribute_accuracy, settings)
+    summary = wording.summary(observed.matches, grade, score, SCALE[-1], observed.evidence(settings))
+    return Graded(score, grade.value, summary, {})
+
+
+RUBRIC = Rubric(
+    name="verify",
+    version="1",
+    help="Check a picture against a prompt. The last line is the score, (0) to (4).",
+    inputs=PROMPT_INPUTS,
+    factors={"score": SCALE},
+    text=text("verify-1"),
+    ask=ask,
+    read=read,
+    schema=json.dumps(SCHEMA),
+    grade=grade,
+    lines=terminal.lines,
+    yes_no='Does this figure show "{prompt}"? Please answer yes or no.',
+)

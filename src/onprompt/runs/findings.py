@@ -10,9 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from onprompt.errors import UserError
-from onprompt.models.answer_store import Answers
-from onprompt.runs.ledger import Ledger, told
+from onprompt import serial
+from onprompt.errors import ImageError, UserError
+from onprompt.models.answer_store import AnswerStore
+from onprompt.plugins import did_you_mean
+from onprompt.runs.ledger import Ledger, wrap_db_errors
+from onprompt.settings import Settings
+from onprompt.types import Decoded, Picture, Verdict
+from onprompt.vision.image import name_picture
 
 COLUMNS = (
     *("id", "prompt", "image", "model", "category", "score", "value", "flags", "summary"),
@@ -26,6 +31,7 @@ LEFT JOIN verdicts v ON v.sample = s.number AND v.generation = :generation AND v
 LEFT JOIN errors e ON e.sample = s.number AND e.generation = :generation AND e.of = s.version
 WHERE s.gone = 0
 """
+NAMES_TRIED = 10_000  # ids among which a similar one is looked for
 AT_ONCE = 10_000  # rows of Parquet that are held
 NOTHING_CHECKED = "not_verifiable"  # a flag: such a score is a placeholder, and stays out of means
 REAL = f"present_verdicts WHERE generation = ? AND instr(flags, '{NOTHING_CHECKED}') = 0"
@@ -58,7 +64,7 @@ class Overview:
 def overview(ledger: Ledger, generation: int) -> Overview:
     """The counts and means of one generation."""
     key = (generation,)
-    with told(ledger.path):
+    with wrap_db_errors(ledger.path):
         ask = ledger.base.execute
         samples, gone = ask("SELECT count(*), ifnull(sum(gone), 0) FROM samples").fetchone()
         (verdicts,) = ask("SELECT count(*) FROM present_verdicts WHERE generation = ?", key).fetchone()
@@ -88,21 +94,21 @@ def overview(ledger: Ledger, generation: int) -> Overview:
 
 def identity(ledger: Ledger, generation: int) -> dict[str, Any]:
     """What a way of judging is: rubric, judge, model, settings, weights."""
-    with told(ledger.path):
+    with wrap_db_errors(ledger.path):
         found = ledger.base.execute("SELECT identity FROM generations WHERE id = ?", (generation,)).fetchone()
     return dict(json.loads(found[0]))
 
 
 def generations(ledger: Ledger) -> list[int]:
     """The numbers of all ways of judging in the file."""
-    with told(ledger.path):
+    with wrap_db_errors(ledger.path):
         return [number for (number,) in ledger.base.execute("SELECT id FROM generations ORDER BY id")]
 
 
 def generation_of(ledger: Ledger, wanted: int = 0) -> int:
     """The generation that is wanted, if there is one of that number; by itself the one that ran last."""
     there = generations(ledger)
-    with told(ledger.path):
+    with wrap_db_errors(ledger.path):
         last = ledger.base.execute("SELECT generation FROM runs ORDER BY id DESC LIMIT 1").fetchone()
     if not there or not last:
         raise UserError(f"{ledger.path} holds no verdict yet")
@@ -116,13 +122,50 @@ def rows(ledger: Ledger, generation: int, worst: int = 0, flagged: bool = False)
     wanted = " AND v.value IS NOT NULL" if worst else ""
     wanted += " AND (v.flags != '' OR e.kind IS NOT NULL)" if flagged else ""
     order = " ORDER BY v.value, s.number LIMIT :worst" if worst else " ORDER BY s.number"
-    with told(ledger.path):
+    with wrap_db_errors(ledger.path):
         found = ledger.base.execute(ROWS + wanted + order, {"generation": generation, "worst": worst})
         for row in found:
             yield dict(zip(COLUMNS, row, strict=True))
 
 
-def bundled(found: Iterator[dict[str, Any]], answers: Answers, lost: list[str]) -> Iterator[dict[str, Any]]:
+STORED = """SELECT document, given FROM documents d JOIN samples s ON s.number = d.sample
+WHERE s.id = ? AND d.generation = ?"""
+WHY_NONE = """SELECT kind, message FROM errors e JOIN samples s ON s.number = e.sample
+WHERE s.id = ? AND e.generation = ?"""
+
+
+def stored_verdict(ledger: Ledger, generation: int, sample: str, answers: AnswerStore | None = None) -> Verdict:
+    """The verdict on one sample, as it was; a model's answers have their text if the store of answers has it."""
+    with wrap_db_errors(ledger.path):
+        row = ledger.base.execute(STORED, (sample, generation)).fetchone()
+        fault = ledger.base.execute(WHY_NONE, (sample, generation)).fetchone()
+        ids = [name for (name,) in ledger.base.execute("SELECT id FROM samples")] if not (row or fault) else []
+    if row is None and fault:
+        raise UserError(f"{sample!r} has no verdict: {fault[0]}: {fault[1]}")
+    if row is None:
+        raise UserError(f"{ledger.path} has no sample {sample!r}{did_you_mean(sample, ids[:NAMES_TRIED])}")
+    document, given = json.loads(row[0]), json.loads(row[1])
+    for answer in document.get("answers", ()):
+        cached = answers.get(answer.get("key", "")) if answers else None
+        answer["text"] = cached.text if cached else ""
+    return serial.load(document, lambda picture: decode_again(picture, given))
+
+
+def decode_again(picture: Picture, given: dict[str, Any]) -> Decoded:
+    """The pixels of a stored sample's picture, if the file is still what it was."""
+    name = Path(picture.name).name
+    paths = [value for value in given.values() if isinstance(value, str) and Path(value).name == name]
+    if not paths:
+        raise ImageError(f"{picture.name} was not judged from a file, so it can't be shown again", "not a file")
+    settings = Settings(max_side=picture.side)
+    opened = [name_picture(path, settings, picture.frame) for path in paths]
+    same = next((each for each in opened if each.sha256 == picture.sha256), None)
+    if same is None:
+        raise ImageError(f"{paths[0]} has changed since it was judged", "changed")
+    return same.decoded
+
+
+def bundled(found: Iterator[dict[str, Any]], answers: AnswerStore, lost: list[str]) -> Iterator[dict[str, Any]]:
     """The samples with what the model said, as a JSON list in the place of the keys.
 
     A null stands for an answer that the store has no more; its key is added to `lost`.
@@ -134,7 +177,9 @@ def bundled(found: Iterator[dict[str, Any]], answers: Answers, lost: list[str]) 
         yield {**row, "answers": json.dumps([each.text if each else None for each in said], ensure_ascii=False)}
 
 
-def export(ledger: Ledger, generation: int, path: Path, kind: str, answers: Answers | None = None) -> tuple[int, int]:
+def export(
+    ledger: Ledger, generation: int, path: Path, kind: str, answers: AnswerStore | None = None
+) -> tuple[int, int]:
     """Write all samples to a file, with the raw answers if given; gives how many, and how many answers are lost."""
     writers = {"csv": write_csv, "jsonl": write_jsonl, "parquet": write_parquet}
     if kind not in writers:

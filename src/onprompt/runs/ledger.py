@@ -78,7 +78,7 @@ class Entry(NamedTuple):
     version: str
 
 
-class Kept(NamedTuple):
+class StoredVerdict(NamedTuple):
     """A verdict as it is kept."""
 
     row: Mapping[str, Any]  # the columns of `verdicts`
@@ -105,7 +105,7 @@ class Ledger:
         self.data = ""
         if not writing and not path.is_file():
             raise UserError(f"there is no run at {path}")
-        with told(path):
+        with wrap_db_errors(path):
             if writing:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 self.take()
@@ -151,7 +151,7 @@ class Ledger:
 
     def generation(self, identity: Mapping[str, Any], fingerprint: str) -> tuple[int, bool]:
         """The number of a way of judging, and whether it is new here."""
-        with told(self.path):
+        with wrap_db_errors(self.path):
             row = fingerprint, json.dumps(identity, ensure_ascii=False)
             new = self.base.execute(
                 "INSERT OR IGNORE INTO generations (fingerprint, identity) VALUES (?, ?)", row
@@ -162,26 +162,26 @@ class Ledger:
     def identity_before(self, generation: int) -> dict[str, Any]:
         """What the way of judging before this one was; nothing for the first."""
         before = "SELECT identity FROM generations WHERE id < ? ORDER BY id DESC LIMIT 1"
-        with told(self.path):
+        with wrap_db_errors(self.path):
             found = self.base.execute(before, (generation,)).fetchone()
         return dict(json.loads(found[0])) if found else {}
 
     def number(self, generation: int) -> int:
         """How many verdicts there are."""
-        with told(self.path):
+        with wrap_db_errors(self.path):
             found = self.base.execute("SELECT count(*) FROM verdicts WHERE generation = ?", (generation,)).fetchone()
         return int(found[0])
 
     def begin(self, generation: int, data: str, versions: Mapping[str, str]) -> None:
         """A run over some data begins."""
-        with told(self.path):
+        with wrap_db_errors(self.path):
             row = generation, whole(data), json.dumps(versions)
             found = self.base.execute("INSERT INTO runs (generation, data, versions) VALUES (?, ?, ?)", row)
         self.run, self.data = int(found.lastrowid or 0), whole(data)
 
     def end(self) -> None:
         """All of the data was read: what an earlier run read there and this one did not is gone."""
-        with told(self.path), self.transaction():
+        with wrap_db_errors(self.path), self.transaction():
             self.base.execute("UPDATE runs SET read_whole = 1 WHERE id = ?", (self.run,))
             earlier = "SELECT id FROM runs WHERE id < :run AND data = (SELECT data FROM runs WHERE id = :run)"
             self.base.execute(f"UPDATE samples SET gone = 1 WHERE run IN ({earlier})", {"run": self.run})  # noqa: S608
@@ -191,7 +191,7 @@ class Ledger:
 
         Where files or words changed it has none, but what it had stays until there is another.
         """
-        with told(self.path), self.transaction():
+        with wrap_db_errors(self.path), self.transaction():
             return [self.one(Entry(*map(whole, entry)), generation) for entry in entries]
 
     def one(self, entry: Entry, generation: int) -> tuple[int, bool]:
@@ -217,24 +217,24 @@ class Ledger:
         ).fetchone()
         return bool(of) and of[0] == entry.version
 
-    def keep(self, sample: int, generation: int, kept: Kept) -> None:
+    def keep(self, sample: int, generation: int, verdict: StoredVerdict) -> None:
         """A verdict with its document and its checks, all or nothing; it takes the place of an older one."""
         key = sample, generation
-        with told(self.path), self.transaction():
+        with wrap_db_errors(self.path), self.transaction():
             for table in ("checks", "errors"):  # each call costs: threads that judge take the interpreter meanwhile
                 self.base.execute(f"DELETE FROM {table} WHERE sample = ? AND generation = ?", key)  # noqa: S608
-            names, marks = ", ".join(kept.row), ", ".join("?" * len(kept.row))
+            names, marks = ", ".join(verdict.row), ", ".join("?" * len(verdict.row))
             place = f"INSERT OR REPLACE INTO verdicts (sample, generation, of, {names}) VALUES (?, ?, {NOW}, {marks})"  # noqa: S608
-            self.base.execute(place, (*key, sample, *map(whole, kept.row.values())))
-            self.base.execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", (*key, whole(kept.document)))
-            checks = [(*key, number, *map(whole, check)) for number, check in enumerate(kept.checks)]
+            self.base.execute(place, (*key, sample, *map(whole, verdict.row.values())))
+            self.base.execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", (*key, whole(verdict.document)))
+            checks = [(*key, number, *map(whole, check)) for number, check in enumerate(verdict.checks)]
             self.base.executemany(CHECK, checks)
-            self.spend(kept.row["tokens_in"], kept.row["tokens_out"], kept.row["cost"])
+            self.spend(verdict.row["tokens_in"], verdict.row["tokens_out"], verdict.row["cost"])
 
     def fail(self, sample: int, generation: int, fault: Fault) -> None:
         """Why there is no verdict."""
         words = map(whole, (fault.kind, fault.message, fault.text))
-        with told(self.path), self.transaction():
+        with wrap_db_errors(self.path), self.transaction():
             self.base.execute(FAIL, (sample, generation, *words, sample))
             self.spend(fault.tokens_in, fault.tokens_out, fault.cost)
 
@@ -304,7 +304,7 @@ def no_run(path: Path) -> UserError:
 
 
 @contextmanager
-def told(path: Path) -> Iterator[None]:
+def wrap_db_errors(path: Path) -> Iterator[None]:
     """What goes wrong with the file, in words."""
     try:
         yield

@@ -1,4 +1,4 @@
-"""Samples in, verdicts stored. Killed at any moment, a run goes on where it was."""
+"""Samples in, verdicts stored. A run resumes after any interruption."""
 
 from __future__ import annotations
 
@@ -8,124 +8,24 @@ import os
 import platform
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
-from functools import cached_property
 from importlib import metadata
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
-from onprompt import api, plugins, types
-from onprompt.errors import ImageError, OnpromptError, ServerTrouble, UnreadableAnswer
-from onprompt.models.client import Asker
-from onprompt.report.document import document
+from onprompt import plugins
 from onprompt.runs.datasets import BadRow, Dataset, Row
-from onprompt.runs.ledger import Entry, Fault, Kept, Ledger
-from onprompt.settings import PRIVATE, Settings
-from onprompt.types import Judge, Verdict
-from onprompt.vision.runtime import share_the_cores
+from onprompt.runs.job import Done, JudgeJob, Task
+from onprompt.runs.ledger import Entry, Fault, Ledger
+from onprompt.types import Rubric
 
-FINAL = ("BudgetSpent", "StoreError", "NotFetched", "WrongHash")  # what would befall all that follow
+FINAL = ("BudgetSpent", "StoreError", "NotFetched", "WrongHash")  # faults that would hit all further samples too
 PACKAGES = ("onprompt", "numpy", "pillow", "openvino", "opencv-python-headless", "spacy", "torch", "transformers")
 REFUSALS = 20  # with which a run ends, if nothing else came
-FILES = ("image", "before", "after", "mask")
 AT_ONCE = 256  # samples entered in one transaction
 MOST = 32 * 2**20  # bytes of pictures among them
-# Settings that change how long a verdict takes or what it costs, and not what it says.
-NO_MATTER = PRIVATE | {
-    *("reuse_answers", "concurrency", "timeout", "retries", "backoff", "longest_wait", "source_timeout"),
-    *("breaker_failures", "breaker_pause", "price_in", "price_out", "budget", "batch", "device"),
-}
-
-
-class Task(NamedTuple):
-    """A sample that wants a verdict: its number in the ledger, and what the judge is given."""
-
-    number: int
-    item: Mapping[str, Any]
-
-
-class Done(NamedTuple):
-    """What became of a task."""
-
-    number: int
-    kept: Kept | None = None
-    fault: Fault | None = None
-
-
-class Job(types.Work[Task, Done], Protocol):
-    """What a run does with each task: anything with an identity, which tells its verdicts from others."""
-
-    @property
-    def settings(self) -> Settings: ...
-
-    @property
-    def identity(self) -> Mapping[str, Any]: ...
-
-
-@dataclass(frozen=True)
-class Work:
-    """What is done with each task, wherever that is: it can be sent to other processes, which make their own judge."""
-
-    rubric: str
-    settings: Settings
-
-    def __reduce__(self) -> tuple[type[Work], tuple[str, Settings]]:
-        return Work, (self.rubric, self.settings)  # a judge stays where it was made
-
-    @cached_property
-    def judge(self) -> Judge:
-        return api.judge_of(self.rubric, self.settings)
-
-    @property
-    def slots(self) -> int:
-        """How many tasks it likes to have under way."""
-        return self.judge.slots
-
-    @property
-    def bound_by(self) -> str:
-        """A model in the process that answers in batches, a server that is asked, or else the cores."""
-        asker = getattr(self.judge, "asker", None)
-        if self.settings.detector.startswith("hf:") or (asker and hasattr(asker.backend.backend, "slots")):
-            return "model"
-        return "server" if self.settings.judged_by == "vlm" else "cores"
-
-    def begin(self) -> None:
-        """From now on the thread is one of several that run networks."""
-        share_the_cores()
-
-    def stop(self) -> None:
-        """Let nobody wait for a server any more."""
-        if asker := getattr(self.judge, "asker", None):
-            asker.stop()
-
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        return identity_of(self.rubric, self.settings, self.judge.identity, getattr(self.judge, "asker", None))
-
-    def __call__(self, task: Task, /) -> Done:
-        """The verdict as it is kept, or the fault."""
-        return attempted(task, lambda: self.judge.judge(api.sample_of(self.rubric, self.settings, **task.item)))
-
-    def lost(self, task: Task, why: str) -> Done:
-        """A task whose worker died again and again, or that can't be sent to one."""
-        return lost(task, why)
-
-
-def attempted(task: Task, judge: Callable[[], Verdict]) -> Done:
-    """The verdict as it is kept, or the fault."""
-    try:
-        return Done(task.number, kept(judge()))
-    except OnpromptError as error:
-        return Done(task.number, fault=fault_of(error))
-    except Exception as error:  # a mistake of ours or of a library's: it costs this sample and no other
-        return Done(task.number, fault=Fault(type(error).__name__, f"unexpected: {error}"))
-
-
-def lost(task: Task, why: str) -> Done:
-    """A task on which every process died that had it."""
-    return Done(task.number, fault=Fault("WorkerLost", why))
 
 
 @dataclass(slots=True)
@@ -159,9 +59,9 @@ def silent(summary: Summary) -> None:
     """Nobody watches."""
 
 
-def run(data: Dataset, out: Path, work: Job, engine: str = "threads", tell: Tell = silent) -> Summary:
+def run(data: Dataset, out: Path, job: JudgeJob, engine: str = "threads", tell: Tell = silent) -> Summary:
     """Judge every sample of a dataset that has no verdict yet; `tell` is called with the summary before and after."""
-    identity, hands = work.identity, plugins.load("runs.engines", engine).load(work.settings)
+    identity, hands = job.identity, plugins.load("runs.engines", engine).load(job.settings)
     with Ledger(out, writing=True) as ledger:
         generation, new = ledger.generation(identity, fingerprint(identity))
         changed = differing(identity, ledger.identity_before(generation)) if new else ""
@@ -169,7 +69,7 @@ def run(data: Dataset, out: Path, work: Job, engine: str = "threads", tell: Tell
         ledger.begin(generation, data.source, versions())
         try:
             tell(summary)
-            for done in hands.run(work, wanted(data, ledger, summary)):
+            for done in hands.run(job, wanted(data, ledger, summary, job.rubric)):
                 note(done, ledger, summary)
                 tell(summary)
                 if summary.stopped:
@@ -179,20 +79,20 @@ def run(data: Dataset, out: Path, work: Job, engine: str = "threads", tell: Tell
         return summary
 
 
-def to_do(data: Dataset, out: Path, work: Job) -> Iterator[Mapping[str, Any]]:
+def to_do(data: Dataset, out: Path, job: JudgeJob) -> Iterator[Mapping[str, Any]]:
     """What a run would judge now; nothing is written."""
     with Ledger(out) if out.is_file() else nullcontext() as ledger:
-        print_of_now = fingerprint(work.identity)
+        fingerprint_now = fingerprint(job.identity)
         for row in data.rows():
-            if isinstance(row, Row) and not (ledger and ledger.has(entry(row), print_of_now)):
+            if isinstance(row, Row) and not (ledger and ledger.has(entry(row, job.rubric), fingerprint_now)):
                 yield row.item
 
 
-def wanted(data: Dataset, ledger: Ledger, summary: Summary) -> Iterator[Task]:
+def wanted(data: Dataset, ledger: Ledger, summary: Summary, rubric: Rubric) -> Iterator[Task]:
     """The samples that have no verdict yet, entered as they come."""
     whole = True
-    for chunk in chunks(data.rows()):
-        places = ledger.enter([entry(each) for each in chunk], summary.generation)
+    for chunk in chunks(data.rows(), rubric.image_inputs):
+        places = ledger.enter([entry(row, rubric) for row in chunk], summary.generation)
         for row, (number, has_verdict) in zip(chunk, places, strict=True):
             if has_verdict:
                 summary.before += 1
@@ -205,14 +105,14 @@ def wanted(data: Dataset, ledger: Ledger, summary: Summary) -> Iterator[Task]:
         ledger.end()
 
 
-def chunks(rows: Iterator[Row | BadRow]) -> Iterator[list[Row | BadRow]]:
+def chunks(rows: Iterator[Row | BadRow], images: Sequence[str]) -> Iterator[list[Row | BadRow]]:
     """Rows as they are entered: many, but few where they hold whole pictures."""
     chunk: list[Row | BadRow] = []
     size = 0
     for row in rows:
         chunk.append(row)
         if isinstance(row, Row):
-            size += sum(len(row.item[name]) for name in FILES if isinstance(row.item.get(name), bytes))
+            size += sum(len(row.item[name]) for name in images if isinstance(row.item.get(name), bytes))
         if len(chunk) == AT_ONCE or size > MOST:
             yield chunk
             chunk, size = [], 0
@@ -222,10 +122,10 @@ def chunks(rows: Iterator[Row | BadRow]) -> Iterator[list[Row | BadRow]]:
 
 def note(done: Done, ledger: Ledger, summary: Summary) -> None:
     """Keep what became of a task, and count it."""
-    if done.kept:
-        ledger.keep(done.number, summary.generation, done.kept)
+    if done.verdict:
+        ledger.keep(done.number, summary.generation, done.verdict)
         summary.done += 1
-        summary.spend(done.kept.row["tokens_in"], done.kept.row["tokens_out"], done.kept.row["cost"])
+        summary.spend(done.verdict.row["tokens_in"], done.verdict.row["tokens_out"], done.verdict.row["cost"])
     elif done.fault:
         ledger.fail(done.number, summary.generation, done.fault)
         summary.faults[done.fault.kind] += 1
@@ -240,30 +140,29 @@ def refused(summary: Summary) -> bool:
     return summary.faults["Rejected"] >= REFUSALS and not summary.done
 
 
-def entry(row: Row | BadRow) -> Entry:
-    """A sample as it is kept; pictures in memory by their hash."""
+def entry(row: Row | BadRow, rubric: Rubric) -> Entry:
+    """A sample as it is stored; pictures in memory by their hash."""
     if isinstance(row, BadRow):
         return Entry(row.id, "", "", "", "", json.dumps({"line": row.line}), "", "")
-    told = {name: described(name, value) for name, value in row.item.items()}
-    moved = {name: os.path.basename(each) if name in FILES else each for name, each in told.items()}  # noqa: PTH119
-    picture = str(told.get("image", told.get("after", "")))
-    words = str(row.item.get("prompt", row.item.get("instruction", "")))
-    stamps = " ".join(stamp(row.item[name]) for name in FILES if isinstance(row.item.get(name), str | Path))
+    images = rubric.image_inputs
+    given = {name: described(value, name in images) for name, value in row.item.items()}
+    moved = {name: os.path.basename(value) if name in images else value for name, value in given.items()}  # noqa: PTH119
+    stamps = " ".join(stamp(row.item[name]) for name in images if isinstance(row.item.get(name), str | Path))
     return Entry(
         row.id,
-        words,
-        picture,
+        str(row.item.get(rubric.prompt, "")),
+        str(given.get(rubric.picture, "")),
         row.model,
         row.category,
-        json.dumps(told, ensure_ascii=False),
+        json.dumps(given, ensure_ascii=False),
         stamps,
         hashlib.sha256(json.dumps([moved, stamps]).encode()).hexdigest(),  # the same where all has moved together
     )
 
 
-def described(name: str, value: object) -> Any:
+def described(value: object, is_image: bool) -> Any:
     """A value as JSON has it: a path as it is from anywhere, bytes by their hash."""
-    if name in FILES and isinstance(value, str | Path) and not str(value).startswith(("http://", "https://")):
+    if is_image and isinstance(value, str | Path) and not str(value).startswith(("http://", "https://")):
         return os.path.abspath(value)  # noqa: PTH100 Path.resolve asks the disk, for each of many
     if isinstance(value, str):
         return value
@@ -279,14 +178,6 @@ def stamp(path: str | Path) -> str:
     except (OSError, ValueError):
         return "none"
     return f"{found.st_size}-{found.st_mtime_ns}"
-
-
-def identity_of(rubric: str, settings: Settings, judge: Mapping[str, Any], asker: Asker | None) -> dict[str, Any]:
-    """All that a verdict depends on beside the sample."""
-    told = settings.model_dump(mode="json", exclude=set(NO_MATTER) | {"judge", "model"})
-    asked = {"asked": dict(asker.identity)} if asker else {}
-    about = {name: value for name, value in judge.items() if name not in ("versions", "settings")}
-    return {**about, **asked, "rubric": rubric, "settings": told}
 
 
 def versions() -> dict[str, str]:
@@ -307,35 +198,3 @@ def differing(now: Mapping[str, Any], before: Mapping[str, Any]) -> str:
 def fingerprint(identity: Mapping[str, Any]) -> str:
     """What tells one way of judging from another."""
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
-
-
-def kept(verdict: Verdict) -> Kept:
-    """A verdict as the ledger keeps it; a model's raw answers stay in the store of answers, by their keys."""
-    told = document(verdict)
-    for answer in told["answers"]:
-        del answer["text"]
-    usage = verdict.usage
-    row = {
-        "score": verdict.score,
-        "value": verdict.value,
-        "flags": " ".join(verdict.flags),
-        "summary": verdict.summary,
-        "factors": json.dumps({name: each.score for name, each in verdict.factors.items()}),
-        "coverage": verdict.coverage,
-        "tokens_in": usage.tokens_in,
-        "tokens_out": usage.tokens_out,
-        "cost": usage.cost,
-        "answers": " ".join(answer.key for answer in verdict.answers),
-        "image_sha256": verdict.picture.sha256,
-    }
-    columns = ("kind", "asked", "found", "outcome", "score", "confidence", "source")
-    checks = [[getattr(check, name) for name in columns] for check in verdict.checks]
-    return Kept(row, checks, json.dumps(told, ensure_ascii=False))
-
-
-def fault_of(error: OnpromptError) -> Fault:
-    """Why a sample has no verdict."""
-    if isinstance(error, UnreadableAnswer):
-        return Fault(error.kind, str(error), error.text, *error.spent)
-    kind = f": {error.kind}" if isinstance(error, ImageError | ServerTrouble) else ""
-    return Fault(f"{type(error).__name__}{kind}", str(error))

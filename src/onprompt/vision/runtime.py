@@ -63,6 +63,15 @@ def worked_out(model: ov.Model) -> ov.Model:
 here = threading.local()
 
 
+@cache
+def limit_threads(cores: int) -> None:
+    """Run the networks of this process on so many cores, wherever the machine has room.
+
+    By default OpenVINO takes all, and pins its threads to the first: there the processes of a machine would meet.
+    """
+    core().set_property("CPU", {"INFERENCE_NUM_THREADS": cores, "ENABLE_CPU_PINNING": False})
+
+
 def share_the_cores() -> None:
     """From now on this thread is one of several that run networks: each gets a core, not all of them."""
     here.among_many = True

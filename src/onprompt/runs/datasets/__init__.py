@@ -18,38 +18,10 @@ from urllib.parse import unquote
 
 from onprompt import plugins
 from onprompt.errors import UserError
+from onprompt.types import IMAGE, NAMES, Rubric
 
 ABOUT = {"model": ("model", "generator", "system"), "category": ("category", "tag", "type")}
 IDS = ("id", "uid", "sample_id", "key", "index")
-# The columns in which a field is looked for: the first that is there. Case does not matter, and "Image Path" is
-# image_path. `image` comes last for `after`, since beside an edited_image it is the one before.
-SHOWING: Mapping[str, tuple[str, ...]] = {
-    "id": IDS,
-    "image": ("image", "image_path", "img", "file", "filename", "file_name", "path", "output", "generated"),
-    "prompt": ("prompt", "caption", "text", "instruction", "description"),
-    "major": ("major",),
-    **ABOUT,
-}
-EDITING: Mapping[str, tuple[str, ...]] = {
-    "id": IDS,
-    "before": ("before", "source", "input", "original", "source_image", "input_image", "source_img", "original_image"),
-    "after": ("after", "edited", "output", "target_image", "edited_image", "target_img", "image"),
-    "mask": ("mask", "mask_img"),
-    "instruction": ("instruction", "edit", "edit_instruction", "prompt", "text", "edit_prompt"),
-    **ABOUT,
-}
-HIDING: Mapping[str, tuple[str, ...]] = {
-    "id": IDS,
-    "image": SHOWING["image"],
-    "shape": ("shape", "class", "label", "shape_name", "class_name"),
-    "scene": ("scene", "background", "texture", "scene_name"),
-    "difficulty": ("difficulty", "level"),
-    "model": (),
-    "category": (),
-}
-GUESSES = {"edit": EDITING, "illusion": HIDING}
-NEEDED = ("image", "before", "after", "prompt", "instruction")
-PICTURES = ("image", "before", "after", "mask")
 ALSO = {"tsv": "csv", "ndjson": "jsonl", "json": "jsonl"}  # suffixes that another suffix's file reads
 UNDERSTOOD = (
     "a .csv, .tsv, .jsonl, .ndjson, .json or .parquet file, a folder, images such as 'out/*.png' (in quotes), "
@@ -127,20 +99,19 @@ class Dataset:
             yield row if name == row.id else replace(row, id=name)
 
 
-def opened(data: str, rubric: str, columns: Mapping[str, str]) -> Dataset:
+def opened(data: str, rubric: Rubric, columns: Mapping[str, str]) -> Dataset:
     """DATA with its columns as named, or else as guessed. UserError where it can't be opened or a column is unclear."""
     try:
-        kind, rest = reader(data, "illusionbench" if rubric == "illusion" else "folder")
+        kind, rest = reader(data, rubric.folder_reader)
         table: Table = plugins.load("runs.datasets", kind).load(rest)
     except OSError as error:
         raise UserError(f"{data} can't be read: {error.strerror or error}") from error
-    guesses = GUESSES.get(rubric, SHOWING)
-    lacking = [name for name in guesses if name in NEEDED and name not in table.fixed]
-    if table.fixed and (columns or lacking):
-        why = "has no columns to name" if columns else f"has no {' and no '.join(lacking)}, which {rubric} needs"
+    missing = [name for name in rubric.required if name not in table.fixed]
+    if table.fixed and (columns or missing):
+        why = "has no columns to name" if columns else f"has no {' and no '.join(missing)}, which {rubric.name} needs"
         raise UserError(f"{data} {why}; give a table: a .csv, .jsonl or .parquet file")
     own = {name: name for name in ("id", *table.fixed)}
-    use = own if table.fixed else choose(table.columns, guesses, columns)
+    use = own if table.fixed else choose(table.columns, usual_columns(rubric), columns, rubric.required)
     # A hub's rows are read once, as they come; what the user named is taken at its word.
     guess = "" if table.fixed or columns.get("id") or table.kind == "hf" else use.get("id", "")
     unique = own_names(table, guess) if guess else None
@@ -149,9 +120,15 @@ def opened(data: str, rubric: str, columns: Mapping[str, str]) -> Dataset:
 
     def read() -> Iterator[Row | BadRow]:
         for number, record in enumerate(table.records(list(dict.fromkeys(use.values()))), 1):
-            yield row_of(record, number, use, table.folder)
+            yield row_of(record, number, use, table.folder, rubric)
 
     return Dataset(table.kind, table.fixed or use, table.count, read, place_of(data), bool(unique))
+
+
+def usual_columns(rubric: Rubric) -> dict[str, tuple[str, ...]]:
+    """The columns in which each field is looked for: the first that is there. Case does not matter."""
+    inputs = {each.name: each.columns for each in rubric.inputs if each.columns or each.name in ABOUT}
+    return {"id": IDS, **inputs, **{name: columns for name, columns in ABOUT.items() if name not in inputs}}
 
 
 def place_of(data: str) -> str:
@@ -195,7 +172,12 @@ def reader(data: str, folder: str) -> tuple[str, str]:
     raise UserError(f"there is no file or folder {shortened(data)}{likely}; DATA is {UNDERSTOOD}")
 
 
-def choose(columns: Sequence[str], guesses: Mapping[str, Sequence[str]], named: Mapping[str, str]) -> dict[str, str]:
+def choose(
+    columns: Sequence[str],
+    guesses: Mapping[str, Sequence[str]],
+    named: Mapping[str, str],
+    required: Sequence[str],
+) -> dict[str, str]:
     """The column of each field that has one. A field that is named as "" has none."""
     for name, column in named.items():
         if name not in guesses:
@@ -204,7 +186,7 @@ def choose(columns: Sequence[str], guesses: Mapping[str, Sequence[str]], named: 
             raise UserError(f"no column {column!r}{near(column, columns)}; {listed(columns)}")
     found = {name: named[name] if name in named else guessed(name, columns, guesses[name]) for name in guesses}
     for name, column in found.items():
-        if not column and name in NEEDED:
+        if not column and name in required:
             raise UserError(f"no column for {name}; {listed(columns)}: name one with --column {name}=COLUMN")
         if column and columns.count(column) > 1:
             raise UserError(f"two columns are called {column!r}, and {name} should come from one: rename them")
@@ -223,45 +205,47 @@ def guessed(name: str, columns: Sequence[str], words: Sequence[str]) -> str:
     return ""
 
 
-def row_of(record: Record, number: int, columns: Mapping[str, str], folder: str) -> Row | BadRow:
-    """A record as a row, or as a bad row where a cell that is needed is missing or one can't be read."""
+def row_of(record: Record, number: int, columns: Mapping[str, str], folder: str, rubric: Rubric) -> Row | BadRow:
+    """A record as a row, or as a bad row where a required cell is empty or one can't be read."""
+    kinds = {each.name: each.kind for each in rubric.inputs}
     values: dict[str, Any] = {}
     try:
         if isinstance(record.cells, UserError):
             raise record.cells
         for name in columns:  # what gives an id comes first
-            values[name] = value_of(name, record.cells.get(columns[name]), columns[name], folder)
+            values[name] = value_of(name, kinds.get(name, ""), record.cells.get(columns[name]), columns[name], folder)
         for name in columns:
-            if name in NEEDED and not values[name]:
-                raise UserError(f"there is nothing in the column {columns[name]!r}")
+            if name in rubric.required and not values[name]:
+                raise UserError(f"the column {columns[name]!r} is empty")
     except UserError as error:
-        return BadRow(id_of(values, folder) or f"row {number}", record.line, str(error), record.rest_lost)
+        name = id_of(values, folder, rubric.picture) or f"row {number}"
+        return BadRow(name, record.line, str(error), record.rest_lost)
     given = {name: value for name, value in values.items() if value and name not in ("id", *ABOUT)}
     about = {name: values.get(name) or "" for name in ABOUT}
-    return Row(id_of(values, folder) or str(number), record.line, given, **about)
+    return Row(id_of(values, folder, rubric.picture) or str(number), record.line, given, **about)
 
 
-def id_of(values: Mapping[str, Any], folder: str) -> str:
+def id_of(values: Mapping[str, Any], folder: str, picture: str) -> str:
     """The id that a row has, or the path of its picture."""
-    path = values.get("id") or values.get("image") or values.get("after")
+    path = values.get("id") or values.get(picture)
     if not isinstance(path, str):
         return ""
     inside = path if values.get("id") else path.removeprefix(os.path.join(folder, ""))  # noqa: PTH118 (as below)
     return inside.encode(errors="replace").decode()
 
 
-def value_of(name: str, cell: Any, column: str, folder: str) -> Any:
-    """What a cell holds: a path or bytes for a picture, a list for `major`, or else text; None for nothing."""
+def value_of(name: str, kind: str, cell: Any, column: str, folder: str) -> Any:
+    """What a cell holds: a path or bytes for a picture, a list of names, or else text; None for nothing."""
     if isinstance(cell, UserError):
         raise cell
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return None
-    if name in PICTURES:
+    if kind == IMAGE:
         return picture(cell, column, folder)
-    if name == "major":
-        cell = [each for each in cell.split(";") if each.strip()] if isinstance(cell, str) else cell
-        if isinstance(cell, list) and all(isinstance(each, str) for each in cell):
-            return [text(each) for each in cell]
+    if kind == NAMES:
+        cell = [part for part in cell.split(";") if part.strip()] if isinstance(cell, str) else cell
+        if isinstance(cell, list) and all(isinstance(part, str) for part in cell):
+            return [text(part) for part in cell]
     elif isinstance(cell, str | int | float):
         return text(str(cell))
     raise UserError(f"the column {column!r} holds a {type(cell).__name__}, which is no {name}")

@@ -19,8 +19,7 @@ from urllib.parse import urlsplit
 
 from onprompt.errors import UserError
 from onprompt.settings import Settings
-from onprompt.types import Work
-from onprompt.vision.runtime import core
+from onprompt.types import Job
 
 # Read by Ray when it is imported: else it tells of each lost worker on stdout, `log_to_driver` or not.
 os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
@@ -47,12 +46,12 @@ class Ray:
     def __init__(self, settings: Settings, patience: float = PATIENCE) -> None:
         self.settings, self.patience = settings, patience
 
-    def run(self, work: Work[Given, Made], tasks: Iterable[Given]) -> Iterator[Made]:
+    def run(self, job: Job[Given, Made], tasks: Iterable[Given]) -> Iterator[Made]:
         """What became of each task, as they get done."""
         waiting = iter(tasks)
         for first in waiting:  # where there is nothing to do, no cluster is needed
             with cluster():
-                crew = Crew(work, posts(work, self.settings.budget is not None), self.patience)
+                crew = Crew(job, posts(job, self.settings.budget is not None), self.patience)
                 try:
                     yield from crew.run(itertools.chain([first], waiting))
                 finally:
@@ -126,20 +125,20 @@ class Posts(NamedTuple):
     for_good: bool = False  # whether nobody may take the place of one that died
 
 
-def posts(work: Work[Any, Any], one_purse: bool) -> Posts:
+def posts(job: Job[Any, Any], one_purse: bool) -> Posts:
     """As many as the whole cluster has room for; what others hold now may get free.
 
     Where a server answers, all actors together have as many questions under way as it shall be asked; within a budget
     one actor asks them all, since it alone knows what is spent.
     """
-    slots = work.slots
+    slots = job.slots
     nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
     cores, gpus = (sum(int(has.get(kind, 0)) for has in nodes) for kind in ("CPU", "GPU"))
-    if work.bound_by == "server":
+    if job.bound_by == "server":
         number = 1 if one_purse else max(1, min(cores, slots))
         share = -(-slots // number)
         return Posts(number, 1, 0, share, share, slots, for_good=one_purse)
-    if work.bound_by == "model":
+    if job.bound_by == "model":
         hosts = [has for has in nodes if has.get("GPU" if gpus else "CPU")] or nodes
         number = gpus or len(hosts)
         share = min(int(has.get("CPU", 0) // has.get("GPU", 1)) for has in hosts)
@@ -147,12 +146,11 @@ def posts(work: Work[Any, Any], one_purse: bool) -> Posts:
     return Posts(max(1, cores), 1, 0, 1, AHEAD, max(1, cores) * AHEAD)
 
 
-class Hand:
+class Worker:
     """An actor: it makes the judge once and works on what it is sent."""
 
-    def __init__(self, work: Work[Any, Any], cores: int, folder: str) -> None:
-        self.work = work
-        keep_to(cores)
+    def __init__(self, job: Job[Any, Any], cores: int, folder: str) -> None:
+        self.job, self.cores = job, cores
         with suppress(OSError):  # of another machine; there, only whole paths can be found
             os.chdir(folder)
 
@@ -162,16 +160,8 @@ class Hand:
 
     def do(self, task: Any) -> Any:
         """What becomes of a task."""
-        self.work.begin()
-        return self.work(task)
-
-
-def keep_to(cores: int) -> None:
-    """Networks of this process on so many cores, wherever the machine has room.
-
-    By itself OpenVINO takes all, and holds its threads to the first: there the actors of a machine would meet.
-    """
-    core().set_property("CPU", {"INFERENCE_NUM_THREADS": cores, "ENABLE_CPU_PINNING": False})
+        self.job.begin(self.cores)
+        return self.job(task)
 
 
 class Crew(Generic[Given, Made]):
@@ -181,8 +171,8 @@ class Crew(Generic[Given, Made]):
     other. Ray's own restarts would send it along with the same neighbours.
     """
 
-    def __init__(self, work: Work[Given, Made], posts: Posts, patience: float) -> None:
-        self.work, self.posts, self.patience = work, posts, patience
+    def __init__(self, job: Job[Given, Made], posts: Posts, patience: float) -> None:
+        self.job, self.posts, self.patience = job, posts, patience
         self.starting: dict[Any, Any] = {}  # actors by what they say when they are up
         self.load: dict[Any, int] = {}  # how much those have that are up, of `posts.each`
         self.sent: dict[Any, tuple[Any, Given, int, int]] = {}  # to whom, what, how much of it that takes, which try
@@ -195,8 +185,8 @@ class Crew(Generic[Given, Made]):
     def hire(self) -> None:
         """One more, as soon as the cluster has room."""
         _, cores, gpus, threads, *_ = self.posts
-        kind = ray.remote(Hand).options(num_cpus=cores, num_gpus=gpus, max_concurrency=threads)
-        hand = kind.remote(self.work, max(1, cores), str(Path.cwd()))
+        kind = ray.remote(Worker).options(num_cpus=cores, num_gpus=gpus, max_concurrency=threads)
+        hand = kind.remote(self.job, max(1, cores), str(Path.cwd()))
         self.starting[hand.version.remote()] = hand
 
     def run(self, tasks: Iterator[Given]) -> Iterator[Made]:
@@ -231,7 +221,7 @@ class Crew(Generic[Given, Made]):
         try:
             ref = hand.do.remote(task)
         except Exception as error:  # whatever pickling may raise
-            yield self.work.lost(task, f"it can't be sent to another process: {in_short(error.__cause__ or error)}")
+            yield self.job.lost(task, f"it can't be sent to another process: {in_short(error.__cause__ or error)}")
         else:
             self.sent[ref] = hand, task, load, tried + 1
             self.load[hand] += load
@@ -260,13 +250,13 @@ class Crew(Generic[Given, Made]):
         try:
             yield ray.get(ref)
         except RayTaskError as error:
-            yield self.work.lost(task, in_short(error))
+            yield self.job.lost(task, in_short(error))
         except RayError as error:
             self.replace(hand, in_short(error))
             if tried < TRIES:
                 self.suspects.append((task, tried))
             else:
-                yield self.work.lost(task, f"its worker died {tried} times: {in_short(error)}")
+                yield self.job.lost(task, f"its worker died {tried} times: {in_short(error)}")
 
     def welcome(self, ref: Any) -> None:
         """An actor that is up, or that could not start."""

@@ -11,7 +11,7 @@ from queue import SimpleQueue
 from typing import Generic, TypeVar
 
 from onprompt.settings import Settings
-from onprompt.types import Work
+from onprompt.types import Job
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
@@ -25,9 +25,9 @@ def load(settings: Settings) -> Threads:  # noqa: ARG001 every engine is given t
 class Threads:
     """As many threads as the judge likes to have samples under way."""
 
-    def run(self, work: Work[Given, Made], tasks: Iterable[Given]) -> Iterator[Made]:
-        """What became of each task, as they get done."""
-        return as_done(work, tasks, work.slots, work.begin, work.stop)
+    def run(self, job: Job[Given, Made], tasks: Iterable[Given]) -> Iterator[Made]:
+        """The results, as they get ready."""
+        return as_done(job, tasks, job.slots, job.begin, job.stop)
 
 
 @contextmanager

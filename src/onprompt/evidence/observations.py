@@ -1,0 +1,100 @@
+"""Parse, look and match: everything that is known of a picture and its prompt before it is graded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from onprompt.evidence import plan
+from onprompt.evidence.estimates import Estimate, no_estimate, property_estimates, whole_estimate
+from onprompt.evidence.grade import Grade, grade
+from onprompt.evidence.image_properties import is_medium
+from onprompt.evidence.match import match
+from onprompt.evidence.matches import Match
+from onprompt.evidence.substitutes import extras
+from onprompt.language.parser import parse
+from onprompt.language.spelling import mended
+from onprompt.settings import Settings
+from onprompt.types import Check, Picture, PromptEvidence, Scene, Seen, Sighting, Trait
+from onprompt.vision.look import look
+from onprompt.vision.matcher import matcher
+from onprompt.vision.text import read_text
+from onprompt.vision.whole import medium, properties, shows_nothing
+from onprompt.vision.words import LONGEST
+
+
+@dataclass(frozen=True, slots=True)
+class Observations:
+    """What was asked for, what was seen, and how the two compare."""
+
+    scene: Scene
+    seen: Seen
+    lines: tuple[Sighting, ...]  # of text
+    properties: tuple[Trait, ...]  # of the picture as a whole
+    estimate: Estimate
+    whole: float | None  # the matcher's estimate that the picture as a whole fits
+    matches: tuple[Match, ...]
+    blank: bool  # whether the picture shows nothing at all
+
+    def grade(self, settings: Settings) -> Grade:
+        """The seed's measures; a blank picture has no benefit of the doubt."""
+        force = settings.model_copy(update={"prior": 0.0}) if self.blank else settings
+        return grade(self.matches, force, self.whole)
+
+    def evidence(self, settings: Settings) -> PromptEvidence:
+        """What a verdict keeps of it."""
+        estimates: tuple[Check, ...] = ()
+        if self.whole is not None:
+            of_properties = property_estimates(self.scene, self.properties, self.estimate)
+            estimates = (whole_estimate(self.scene.prompt, self.whole), *of_properties)
+        return PromptEvidence(
+            self.scene,
+            (*self.seen.sightings, *self.lines),
+            extras(self.scene, self.seen, self.matches, settings),
+            self.properties,
+            estimates,
+            self.blank,
+        )
+
+
+def observe(prompt: str, picture: Picture, major: Sequence[str], settings: Settings) -> Observations:
+    """Parse the prompt, look at the picture, match the two."""
+    scene = plan.weight_objects(parse(prompt, settings), major, settings)
+    blank = shows_nothing(picture)
+    names, closely = plan.names_to_detect(scene), plan.names_to_measure(scene)
+    seen = plan.nothing_seen(scene) if blank else look(picture, names, settings, closely)
+    lines = read_text(picture) if plan.asks_for_text(scene) and not blank else ()
+    estimate, whole = (impossible, None) if blank else estimator(prompt, picture, scene, settings)
+    matches = match(scene, seen, lines, settings, estimate)
+    return Observations(
+        scene, seen, lines, measure_properties(picture, scene, settings), estimate, whole, matches, blank
+    )
+
+
+def impossible(_: str) -> float:
+    """The estimate of anything in a blank picture."""
+    return 0.0
+
+
+def measure_properties(picture: Picture, scene: Scene, settings: Settings) -> tuple[Trait, ...]:
+    """What is measured of the picture as a whole, if the prompt says anything of that."""
+    if not scene.properties:
+        return ()
+    asked = settings.matcher and any(is_medium(attribute) for attribute in scene.properties)
+    return (*properties(picture), *([medium(picture, settings)] if asked else []))
+
+
+def estimator(prompt: str, picture: Picture, scene: Scene, settings: Settings) -> tuple[Estimate, float | None]:
+    """The matcher's estimate of any phrase, and of the whole; none in a language that it can't read."""
+    if not settings.matcher or plan.NOT_ENGLISH in scene.flags:
+        return no_estimate, None
+    model = matcher(settings)
+    text = plan.text_to_match(prompt, scene)
+    whole = model.chances(picture, [mended(text[:LONGEST])])[0] if text else None
+
+    @cache
+    def estimate(phrase: str) -> float:
+        return model.phrase_chances(picture, [mended(phrase)])[0]
+
+    return estimate, whole

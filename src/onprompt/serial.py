@@ -1,0 +1,123 @@
+"""Verdict → JSON and JSON → the same verdict: runs, reports and services read verdicts back.
+
+The form follows the types: a dataclass is an object with its fields, less those that have their default. Fields that
+do not make a verdict another one (decoded pixels, masks, joints) are left out.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass, replace
+from enum import Enum
+from functools import cache
+from typing import Any
+
+from onprompt.errors import UserError
+from onprompt.types import Decoded, Picture, Verdict
+
+VERSION = 5
+FORMAT = "format"
+Encode = Callable[[Any], Any]
+Decode = Callable[[Any], Any]
+OpenPicture = Callable[[Picture], Decoded]
+
+
+def dump(verdict: Verdict) -> dict[str, Any]:
+    """A verdict as JSON values."""
+    encoded: dict[str, Any] = encode(verdict)
+    return {FORMAT: f"onprompt.{verdict.rubric}/{VERSION}", "score": verdict.score, **encoded}
+
+
+def load(document: Mapping[str, Any], open_picture: OpenPicture | None = None) -> Verdict:
+    """The verdict that was dumped. Its pictures are decoded by `open_picture`, if anybody looks at them."""
+    name, _, version = str(document.get(FORMAT, "")).rpartition("/")
+    if not name.startswith("onprompt.") or version != str(VERSION):
+        raise UserError(f"not a verdict of this version of onprompt: its format is {document.get(FORMAT)!r}")
+    verdict: Verdict = decoder(Verdict)(document)
+    return with_pictures(verdict, open_picture) if open_picture else verdict
+
+
+def with_pictures(verdict: Verdict, open_picture: OpenPicture) -> Verdict:
+    """A verdict whose pictures can be looked at."""
+
+    def opened(picture: Picture) -> Picture:
+        return replace(picture, decode=lambda: open_picture(picture))
+
+    sample = verdict.sample
+    others = {name: opened(picture) for name, picture in sample.pictures.items()}
+    return replace(verdict, sample=replace(sample, picture=opened(sample.picture), pictures=others))
+
+
+def encode(value: Any) -> Any:
+    """Any value of ours as JSON has it."""
+    if is_dataclass(value) and not isinstance(value, type):
+        stored = ((name, getattr(value, name), default) for name, default in stored_fields(type(value)))
+        return {name: encode(field) for name, field, default in stored if default is MISSING or field != default}
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Mapping):
+        return {str(name): encode(entry) for name, entry in value.items()}
+    return [encode(entry) for entry in value] if isinstance(value, tuple | list | set | frozenset) else value
+
+
+@cache
+def stored_fields(kind: type) -> list[tuple[str, Any]]:
+    """The fields of a dataclass that are stored, with their defaults."""
+    return [(field.name, default_of(field)) for field in fields(kind) if field.compare]
+
+
+def default_of(field: Field[Any]) -> Any:
+    """What a field is where it is left out."""
+    return field.default_factory() if field.default_factory is not MISSING else field.default
+
+
+@cache
+def decoder(kind: Any) -> Decode:
+    """The function that turns JSON into a value of a type."""
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (types.UnionType, typing.Union):
+        (inner,) = (decoder(argument) for argument in arguments if argument is not types.NoneType)
+        return lambda value: None if value is None else inner(value)
+    if origin is tuple and arguments[-1] is ...:
+        item = decoder(arguments[0])
+        return lambda values: tuple(item(value) for value in values)
+    if origin is tuple:
+        items = [decoder(argument) for argument in arguments]
+        return lambda values: tuple(item(value) for item, value in zip(items, values, strict=True))
+    if origin is not None and issubclass(origin, Mapping):
+        entry = decoder(arguments[1])
+        return lambda values: {name: entry(value) for name, value in values.items()}
+    if isinstance(kind, type) and (is_dataclass(kind) or hasattr(kind, "_fields")):
+        return named_tuple(kind) if hasattr(kind, "_fields") else record(kind)
+    return kind if isinstance(kind, type) and issubclass(kind, Enum) else as_it_is
+
+
+def as_it_is(value: Any) -> Any:
+    """Numbers and texts are the same in JSON."""
+    return value
+
+
+def record(kind: type) -> Decode:
+    """The decoder of a dataclass; fields that are not known are ignored."""
+    namespace = vars(sys.modules[kind.__module__])
+    decoders = {f.name: decoder(eval(str(f.type), namespace)) for f in fields(kind) if f.compare}  # noqa: S307 our own types
+    missing = {"decode": not_opened} if kind is Picture else {}
+
+    def decode(value: Mapping[str, Any]) -> Any:
+        return kind(**{name: decoders[name](value[name]) for name in decoders if name in value}, **missing)
+
+    return decode
+
+
+def named_tuple(kind: Any) -> Decode:
+    """The decoder of a named tuple, which JSON has as a list."""
+    items = [decoder(hint) for hint in typing.get_type_hints(kind).values()]
+    return lambda values: kind(*(item(value) for item, value in zip(items, values, strict=True)))
+
+
+def not_opened() -> Decoded:
+    """What decodes a picture that was read back without a way to open it."""
+    raise UserError("the picture of a stored verdict can't be opened here")

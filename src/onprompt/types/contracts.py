@@ -1,0 +1,216 @@
+"""The parts that can be exchanged: rubrics, judges, detectors, backends, engines. One new file adds one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+
+from onprompt.types.image import Look, Picture, Seen
+from onprompt.types.question import Answer, Part, Plan, Question, Shown
+from onprompt.types.verdict import Check, Sample, Verdict
+
+if TYPE_CHECKING:
+    from onprompt.evidence.observations import Observations
+    from onprompt.settings import Settings
+
+IMAGE, TEXT, NAMES, FRAME = "image", "text", "names", "frame"  # the kinds of inputs
+Line = tuple[str, str]  # a line for the terminal and its style
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One input of a rubric, and the columns of a table in which it is usually found."""
+
+    name: str
+    kind: str  # image, text, names (a list), or frame (of an animation)
+    help: str = ""
+    required: bool = True
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a model's answer says: a score for each factor, where it stands in the text, and the reasons."""
+
+    scores: Mapping[str, int]
+    starts: Mapping[str, int] = field(default_factory=dict)
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    summary: str = ""
+    checks: tuple[Check, ...] = ()
+    flags: tuple[str, ...] = ()
+
+
+class Graded(NamedTuple):
+    """What the evidence comes to by a rubric."""
+
+    score: int
+    value: float
+    summary: str
+    measures: Mapping[str, float | None]
+
+
+def mean_share(shares: Mapping[str, float]) -> float:
+    """The mean of all factors."""
+    return sum(shares.values()) / len(shares)
+
+
+def not_asked(*_: object) -> Any:
+    """In the place of a question that a rubric does not have."""
+    raise TypeError("this rubric has no question for a model")
+
+
+def as_it_is(rubric: Rubric, settings: Settings) -> Rubric:  # noqa: ARG001
+    """A rubric that no setting changes."""
+    return rubric
+
+
+@dataclass(frozen=True, slots=True)
+class Rubric:
+    """All there is to know of a protocol. Its file in `rubrics` has one as `RUBRIC`."""
+
+    name: str
+    version: str
+    help: str  # one line for the command of this name
+    inputs: tuple[Input, ...]
+    factors: Mapping[str, range]  # each with its scale; an overall score is the factor `score`
+    text: str = ""  # what a model is asked, word for word; empty where `vlm` can't serve it
+    ask: Callable[[Sample, Callable[[Picture], Shown]], tuple[Part, ...]] = field(default=not_asked, repr=False)
+    read: Callable[[str, Sample], Reading] = field(default=not_asked, repr=False)  # raises UnreadableAnswer
+    picture: str = "image"  # the input that is judged
+    prompt: str = "prompt"  # the input that says what it should show
+    schema: str = field(default="", repr=False)  # of an answer in JSON, as JSON
+    value: Callable[[Mapping[str, float]], float] = field(default=mean_share, repr=False)  # from shares of the scales
+    grade: Callable[[Observations, Settings], Graded] | None = field(default=None, repr=False)  # by evidence alone
+    lines: Callable[[Verdict], Iterable[Line]] | None = field(default=None, repr=False)  # for the terminal
+    yes_no: str = ""  # a question with {prompt}, for models that give the probability of "yes"
+    configure: Callable[[Rubric, Settings], Rubric] = field(default=as_it_is, repr=False)  # a variant, by the settings
+    folder_reader: str = "folder"  # the dataset reader for a folder
+
+    def share(self, factor: str, score: float) -> float:
+        """A score as a share of its scale, 0 to 1."""
+        scale = self.factors[factor]
+        return (score - scale[0]) / (scale[-1] - scale[0])
+
+    @property
+    def image_inputs(self) -> tuple[str, ...]:
+        """The names of the inputs that are pictures."""
+        return tuple(each.name for each in self.inputs if each.kind == IMAGE)
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The names of the inputs that can't be left out."""
+        return tuple(each.name for each in self.inputs if each.required)
+
+
+class Judge(Protocol):
+    """Answers samples by a rubric. Its file in `judges` has `load(settings, rubric)`, which returns one.
+
+    A judge that asks no model only needs `judge` and `identity`: inherit the rest.
+    """
+
+    slots: int = 1  # how many samples it likes to have in progress
+    bound_by: str = "cores"  # what limits it: the `cores`, a `model` in the process, or a `server`
+    model: str = ""  # the model that it asks
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """What its verdicts depend on beside the settings: weights, a model, the text of a rubric."""
+        ...
+
+    def judge(self, sample: Sample) -> Verdict:
+        """The verdict on one sample."""
+        ...
+
+    def recall(self, sample: Sample) -> Verdict | None:  # noqa: ARG002
+        """The verdict, if it takes no more than cached answers; None where it takes more."""
+        return None
+
+    def plan(self, samples: Iterable[Callable[[], Sample]]) -> Plan | None:  # noqa: ARG002
+        """What it would ask a model about some samples, and the cost; None for a judge that asks none."""
+        return None
+
+    def spent(self) -> float:
+        """US dollars that it has spent so far."""
+        return 0.0
+
+    def stop(self) -> None:
+        """Stop waiting for a server."""
+        return
+
+
+class Detector(Protocol):
+    """Finds objects by name, in one picture or in a batch; one that likes batches says in `batch` how large."""
+
+    @property
+    def files(self) -> Sequence[str]:
+        """The model files that it uses, by their names in the manifest."""
+        ...
+
+    def see(self, looks: Sequence[Look]) -> list[Seen]:
+        """For each picture the sightings of its names, and of whatever else was noticed."""
+        ...
+
+
+class Backend(Protocol):
+    """Asks a model. Its file in `models/backends` has `load(model, settings)`, which returns one.
+
+    One that answers in batches says in `slots` how many questions it likes to have in progress.
+    """
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """What tells its answers from those of other models: part of the cache key."""
+        ...
+
+    def ask(self, question: Question) -> Answer:
+        """The answer; ServerTrouble where asking again may help, Rejected where it won't."""
+        ...
+
+    def close(self) -> None:
+        """Release what it holds: connections, a model."""
+        ...
+
+
+Given = TypeVar("Given")
+Made = TypeVar("Made")
+TaskType = TypeVar("TaskType", contravariant=True)
+ResultType = TypeVar("ResultType", covariant=True)
+
+
+class Job(Protocol[TaskType, ResultType]):
+    """What an engine does with each task. It can be sent to other processes."""
+
+    @property
+    def slots(self) -> int:
+        """How many tasks it likes to have in progress in one process."""
+        ...
+
+    @property
+    def bound_by(self) -> str:
+        """What limits them: the `cores`, a `model` in the process, or a `server` that all processes share."""
+        ...
+
+    def begin(self, cores: int = 0) -> None:
+        """Called by every worker thread before it works; `cores` says how many its process may use, if not all."""
+        ...
+
+    def stop(self) -> None:
+        """Called when all should end: stop waiting for a server."""
+        ...
+
+    def __call__(self, task: TaskType, /) -> ResultType:
+        """The result of a task."""
+        ...
+
+    def lost(self, task: TaskType, why: str) -> ResultType:
+        """The result of a task whose every worker process died."""
+        ...
+
+
+class Engine(Protocol):
+    """Keeps many tasks in progress. Its file in `runs/engines` has `load(settings)`, which returns one."""
+
+    def run(self, job: Job[Given, Made], tasks: Iterable[Given]) -> Iterator[Made]:
+        """The results as they get ready, in any order."""
+        ...

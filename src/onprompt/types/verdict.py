@@ -1,0 +1,175 @@
+"""The answer: claims, what was found of each, and the verdict that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from onprompt.types.image import Box, Picture, Sighting, Trait
+from onprompt.types.question import Answer, Usage
+from onprompt.types.scene import Count, Scene
+
+
+class Outcome(StrEnum):
+    """What became of a claim."""
+
+    MATCHED = "matched"
+    PARTIAL = "partial"
+    MISMATCH = "mismatch"
+    MISSING = "missing"
+    LOW_CONFIDENCE = "low_confidence"
+    UNVERIFIABLE = "unverifiable"
+
+
+class Found(StrEnum):
+    """The kinds of findings; `wording` has a sentence for each."""
+
+    DETECTED = "detected"
+    COUNTED = "counted"
+    MEASURED = "measured"
+    RELATED = "related"
+    ESTIMATED = "estimated"  # by the matcher alone
+    STATED = "stated"  # by a model
+    SUBSTITUTE = "substitute"  # another kind in its place
+    PRESENT = "present"  # although the prompt rules it out
+    NONE_DETECTED = "none_detected"
+    MISSING = "missing"
+    OBJECT_MISSING = "object_missing"  # so nothing can be said of its details
+    NOT_LOCATED = "not_located"
+    UNKNOWN_WORD = "unknown_word"
+    ONLY_BROADER = "only_broader"
+    NOT_MEASURABLE = "not_measurable"
+    TARGET_MISSING = "target_missing"
+    TARGET_NOT_LOCATED = "target_not_located"
+    SAME_OBJECT = "same_object"  # subject and target of a relation are one object
+    NO_PAIR = "no_pair"  # there are no two to be between
+    UNDECIDABLE = "undecidable"  # from one picture
+    NOT_ANSWERED = "not_answered"  # the model can't tell
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a prompt says of one object, or of the picture as a whole.
+
+    `kind` is object, count, relation, whole (all of the prompt), property (of the picture), or the kind of an
+    attribute: color, size, text. `value` is the phrase, the attribute's value or the relation's name.
+    """
+
+    kind: str
+    value: str = ""
+    name: str = ""  # the canonical name of the object that it is about
+    count: Count | None = None
+    target: str = ""  # of a relation: the phrase of the other object
+    negated: bool = False  # the prompt rules it out: "no dog", "not red"
+
+    @property
+    def is_interaction(self) -> bool:
+        """Whether it is about what an object does, or how it relates to another."""
+        return self.kind in ("relation", "action")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was found of a claim."""
+
+    kind: Found
+    value: str = ""  # a measured value, a detector's word, or what a model said
+    number: int | None = None
+    most: int | None = None  # the upper end, where only a range is known
+    probability: float | None = None
+    confidences: tuple[float, ...] = ()
+    notes: tuple[str, ...] = ()  # truncated, occluded
+    estimate: float | None = None  # the matcher's, where it contradicts the measurement
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One claim and what became of it: the explainable unit. Reports only draw checks."""
+
+    claim: Claim
+    finding: Finding
+    outcome: Outcome
+    score: float
+    confidence: float
+    source: str
+    thing: int | None = None  # the object's index in the scene
+    box: Box | None = None
+    chosen: tuple[Sighting, ...] = ()
+    candidates: tuple[Sighting, ...] = ()
+
+    @property
+    def weight(self) -> float:
+        """1, or its confidence where that is low."""
+        return self.confidence if self.outcome is Outcome.LOW_CONFIDENCE else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class FactorScore:
+    """The score of one factor of a rubric."""
+
+    score: int  # the median of repeated answers
+    reason: str = ""
+    expected: float | None = None  # over the scale, by token probabilities
+    scores: tuple[int, ...] = ()  # of each answer that could be read
+    spread: float | None = None  # their standard deviation
+
+
+@dataclass(frozen=True, slots=True)
+class PromptEvidence:
+    """What a prompt asks for and what was seen of it in one picture."""
+
+    scene: Scene
+    sightings: tuple[Sighting, ...] = ()
+    extras: tuple[Sighting, ...] = ()  # detected, not asked for
+    properties: tuple[Trait, ...] = ()  # measured of the picture as a whole
+    estimates: tuple[Check, ...] = ()  # by the matcher, of the whole picture: never in the score
+    blank: bool = False  # the picture shows nothing at all
+
+
+Evidence = PromptEvidence  # a judge of edits adds its own kind here
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One case for a judge: the picture that is judged, what was asked for, and what else the rubric takes."""
+
+    id: str
+    prompt: str
+    picture: Picture
+    pictures: Mapping[str, Picture] = field(default_factory=dict)  # others by input: before, mask
+    options: Mapping[str, Any] = field(default_factory=dict)  # further inputs by name: texts, lists of names
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answer to a sample by a rubric: scores, `value` in 0 to 1, and the checks they stand on."""
+
+    rubric: str
+    judge: str
+    sample: Sample
+    value: float
+    factors: Mapping[str, FactorScore]
+    summary: str
+    flags: tuple[str, ...] = ()
+    checks: tuple[Check, ...] = ()
+    measures: Mapping[str, float | None] = field(default_factory=dict)  # presence, coverage …: the numbers behind it
+    evidence: Evidence | None = None
+    answers: tuple[Answer, ...] = ()  # a model's, raw, in the order in which they came
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def score(self) -> int | None:
+        """The score on the rubric's scale; None where the rubric has several factors and no overall score."""
+        return self.factors["score"].score if "score" in self.factors else None
+
+    @property
+    def coverage(self) -> float | None:
+        """The share of the claims that could be checked; None where a model gave the score."""
+        return self.measures.get("coverage")
+
+    @property
+    def usage(self) -> Usage:
+        """What the answers cost; cached ones cost nothing."""
+        return sum((answer.usage for answer in self.answers if not answer.cached), Usage())

@@ -1,0 +1,290 @@
+"""Claims, findings, pairs and summaries in words: every sentence about a verdict is made here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from onprompt.evidence.estimates import phrase_of
+from onprompt.evidence.grade import Grade
+from onprompt.evidence.image_properties import contradictions, not_measured
+from onprompt.evidence.matches import Match, group_by_object
+from onprompt.types import Attribute, Check, Claim, Count, Finding, Found, Outcome, Plan, PromptEvidence, Thing, Verdict
+
+WRONG = (Outcome.MISMATCH, Outcome.PARTIAL)
+UNSURE = (Outcome.LOW_CONFIDENCE, Outcome.UNVERIFIABLE)
+DISAGREE = 0.4  # how far apart score and value may be, as shares of their scales, before the summary says so
+LISTED = 4  # confidences that are listed
+
+
+# ---- claims and findings -------------------------------------------------------------------------------------------
+
+
+def count_words(count: Count) -> str:
+    """The number asked for, in figures."""
+    if count.exact is not None:
+        return str(count.exact)
+    return f"{count.low} or more" if count.high is None else f"{count.low} to {count.high}"
+
+
+def object_words(phrase: str, negated: bool) -> str:
+    """An object in the prompt's words; an absence with its "no"."""
+    return f"no {phrase.removeprefix('a ').removeprefix('an ')}" if negated else phrase
+
+
+def thing_words(thing: Thing) -> str:
+    """An object of the prompt in its words."""
+    return object_words(thing.phrase, thing.absent)
+
+
+def claim_words(claim: Claim) -> str:
+    """What is asked for: `two owls`, `2`, `on a branch`, `brown`, `not red`."""
+    if claim.count is not None:
+        return count_words(claim.count)
+    if claim.kind == "relation":
+        return f"{claim.value} {claim.target}"
+    if claim.kind == "object" or (claim.kind == "text" and claim.negated):
+        return object_words(claim.value, claim.negated)
+    return f"not {claim.value}" if claim.negated else claim.value
+
+
+def full_claim(claim: Claim) -> str:
+    """A claim that can stand alone: `2 × owl`, `owl on a branch`, `brown owl`."""
+    if claim.kind == "object" or not claim.name:
+        return claim_words(claim)
+    if claim.count is not None:
+        return f"{claim_words(claim)} × {claim.name}"
+    return f"not {phrase_of(claim)}" if claim.negated else phrase_of(claim)
+
+
+def detected_words(finding: Finding, _: Check) -> str:
+    """How many were detected, with what confidence."""
+    confidences = ", ".join(f"{confidence:.2f}" for confidence in finding.confidences[:LISTED])
+    more = ", …" if len(finding.confidences) > LISTED else ""
+    broader = f" {only_broader(finding.value)}" if finding.value else ""
+    notes = {"truncated": "; cut off by the image edge", "occluded": "; partly occluded"}
+    return f"detected {finding.number}{broader} ({confidences}{more})" + "".join(notes[note] for note in finding.notes)
+
+
+def only_broader(word: str) -> str:
+    """That a detector knows no more than a broader class."""
+    return f"as {word!r}, the only class that was detectable"
+
+
+def counted_words(finding: Finding, _: Check) -> str:
+    """How many there are."""
+    if finding.most is not None:
+        return f"found a crowd of {finding.number} to {finding.most}"
+    weak = finding.confidences
+    return f"found {finding.number}" + (f", and {len(weak)} of low confidence ({max(weak):.2f})" if weak else "")
+
+
+def estimate_words(probability: float) -> str:
+    """What the matcher makes of a claim."""
+    return f"{'likely' if probability >= 0.5 else 'uncertain'} (estimate {probability:.2f})"
+
+
+def estimated_words(finding: Finding, _: Check) -> str:
+    """A finding that is an estimate."""
+    return estimate_words(finding.probability or 0.0)
+
+
+def related_words(finding: Finding, check: Check) -> str:
+    """Whether a relation holds."""
+    holds = {Outcome.MATCHED: "yes", Outcome.LOW_CONFIDENCE: "uncertain"}.get(check.outcome, "no")
+    holds = "no" if finding.estimate is not None else holds
+    return f"{holds} ({finding.probability:.2f})"
+
+
+def present_words(finding: Finding, check: Check) -> str:
+    """Something that should not be there."""
+    return f"{'detected' if check.outcome is Outcome.MISMATCH else 'possibly present'} ({finding.probability:.2f})"
+
+
+def not_located_words(_: Finding, check: Check) -> str:
+    """A claim about an object that was not located."""
+    return "not located, so not counted" if check.claim.kind == "count" else "the object was not located"
+
+
+WORDS: dict[Found, Callable[[Finding, Check], str]] = {
+    Found.DETECTED: detected_words,
+    Found.COUNTED: counted_words,
+    Found.MEASURED: lambda finding, _: f"found {finding.value}",
+    Found.RELATED: related_words,
+    Found.ESTIMATED: estimated_words,
+    Found.STATED: lambda finding, _: finding.value,
+    Found.SUBSTITUTE: lambda finding, _: f"{finding.value} instead ({finding.probability:.2f})",
+    Found.PRESENT: present_words,
+    Found.NONE_DETECTED: lambda _, __: "none detected",
+    Found.MISSING: lambda _, __: "MISSING",
+    Found.OBJECT_MISSING: lambda _, __: "the object is missing",
+    Found.NOT_LOCATED: not_located_words,
+    Found.UNKNOWN_WORD: lambda _, check: f"no detector knows the word {check.claim.name!r}",
+    Found.ONLY_BROADER: lambda finding, _: f"detected {only_broader(finding.value)}",
+    Found.NOT_MEASURABLE: lambda _, __: "can't be measured",
+    Found.TARGET_MISSING: lambda finding, _: f"the {finding.value} is missing",
+    Found.TARGET_NOT_LOCATED: lambda finding, _: f"the {finding.value} was not located",
+    Found.SAME_OBJECT: lambda _, __: "only one object was found for both",
+    Found.NO_PAIR: lambda _, __: "there are no two objects to be between",
+    Found.UNDECIDABLE: lambda _, __: "can't be told from one image",
+    Found.NOT_ANSWERED: lambda _, __: "the model can't tell",
+}
+
+
+def finding_words(check: Check) -> str:
+    """What was found of a claim."""
+    words = WORDS[check.finding.kind](check.finding, check)
+    return words if check.finding.estimate is None else f"{words}, but {estimate_words(check.finding.estimate)}"
+
+
+def sentence(check: Check) -> str:
+    """What was asked for and found: `asked for 2 × owl: found 1 (confidence 0.71, yolo26m)`."""
+    words = "none" if check.finding.kind is Found.MISSING else finding_words(check)
+    known = check.thing is not None and check.source != "none"
+    return f"asked for {full_claim(check.claim)}: {words}" + (
+        f" (confidence {check.confidence:.2f}, {check.source})" if known else ""
+    )
+
+
+# ---- pairs, differences, summary (seed 000, steps 4 and 6) ---------------------------------------------------------
+
+
+def pairs(verdict: Verdict) -> list[tuple[str, str]]:
+    """(what the prompt says, what the picture shows), for each object."""
+    if verdict.evidence is None:
+        return [(claim_words(check.claim), finding_words(check)) for check in verdict.checks]
+    return [(thing_words(match.thing), actual(match)) for match in matches_of(verdict.evidence, verdict.checks)]
+
+
+def matches_of(evidence: PromptEvidence, checks: Sequence[Check]) -> list[Match]:
+    """The checks of a verdict by object."""
+    return group_by_object(evidence.scene, checks)
+
+
+def differences(verdict: Verdict) -> list[tuple[str, str]]:
+    """The pairs that differ."""
+    if verdict.evidence is None:
+        both = zip(verdict.checks, pairs(verdict), strict=True)
+        return [pair for check, pair in both if check.outcome is not Outcome.MATCHED]
+    matches = matches_of(verdict.evidence, verdict.checks)
+    differing = [(thing_words(match.thing), actual(match)) for match in matches if differs(match)]
+    wrong = contradictions(verdict.evidence.scene, verdict.evidence.properties)
+    return differing + [(property_words(asked), found) for asked, found in wrong]
+
+
+def property_words(asked: Attribute) -> str:
+    """What the prompt says of the picture as a whole."""
+    return f"the image: {asked.kind} {asked.value}"
+
+
+def actual(match: Match) -> str:
+    """The seed's words for what was found: the object as it is, MISSING, LOW_CONFIDENCE or UNVERIFIABLE."""
+    first = match.first
+    if match.outcome is Outcome.MISSING:
+        return "MISSING"
+    if match.outcome is Outcome.UNVERIFIABLE:
+        read = [note(check) for check in match.checks[1:] if check.source != "none"]
+        return "; ".join([f"UNVERIFIABLE ({finding_words(first)})", *read])
+    if not match.there and not match.thing.absent and match.is_object:
+        return finding_words(first)  # another kind, which has none of its attributes
+    notes = [note(check) for check in match.checks[1:] if check.outcome is not Outcome.MATCHED]
+    if not match.is_object or match.thing.absent or not match.chosen:
+        weak = match.outcome is Outcome.LOW_CONFIDENCE and match.is_object
+        words = finding_words(first)
+        return "; ".join([f"LOW_CONFIDENCE ({words})" if weak else words, *notes])
+    shown = f"{len(match.chosen)} × {match.chosen[0].word}"
+    if match.outcome is Outcome.LOW_CONFIDENCE:
+        return "; ".join([f"LOW_CONFIDENCE ({shown}, confidence {first.confidence:.2f})", *notes])
+    if match.outcome is Outcome.PARTIAL:
+        notes.insert(0, f"only the broader class {match.chosen[0].word!r} was detectable")
+    elif not notes:
+        return f"{shown} (matched, confidence {first.confidence:.2f})"
+    return f"{shown} (confidence {first.confidence:.2f}): " + "; ".join(notes)
+
+
+def note(check: Check) -> str:
+    """What is wrong with one count, attribute or relation."""
+    claim, found = check.claim, finding_words(check)
+    if claim.kind == "relation":
+        words = f"{claim_words(claim)}: {found}"
+    else:
+        words = f"{claim.kind}: asked for {claim_words(claim)}, {found}"
+    return f"{words} [{check.outcome.name}]" if check.outcome in UNSURE else words
+
+
+def differs(match: Match) -> bool:
+    """Whether anything about an object is wrong, missing or weak; what could not be checked is no difference."""
+    only_a_broader_class = match.outcome is Outcome.PARTIAL and match.is_object
+    bad = (Outcome.MISSING, *WRONG, Outcome.LOW_CONFIDENCE)
+    return any(check.outcome in bad for check in match.checks[only_a_broader_class:])
+
+
+def summary(matches: Sequence[Match], grade: Grade, score: int, top: int, evidence: PromptEvidence) -> str:
+    """A short paragraph: does the image match, what is wrong, what could not be checked."""
+    if evidence.blank:
+        return "The image shows nothing: it is one colour, or noise."
+    if not matches:
+        return f"The prompt names no object, so nothing could be checked: ({score}) is only a placeholder."
+    wrong = contradictions(evidence.scene, evidence.properties)
+    faults = [headline(match) for match in matches if differs(match)]
+    faults += [f"{property_words(asked)} ({found})" for asked, found in wrong]
+    unchecked = list(dict.fromkeys(claim for match in matches for claim in unchecked_claims(match)))
+    unchecked += [f"{asked.kind} {asked.value}" for asked in not_measured(evidence.scene, evidence.properties)]
+    if not grade.verifiable:
+        text = f"Nothing that the prompt asks for could be checked: ({score}) is only a placeholder."
+    elif faults:
+        text = f"The image differs from the prompt: {'; '.join(faults)}."
+    else:
+        text = "Everything that could be checked matches the prompt." if unchecked else "The image matches the prompt."
+    if unchecked:
+        text += f" Not checked: {', '.join(unchecked)}."
+    if abs(grade.value - score / top) >= DISAGREE:
+        text += f" Value ({grade.value:.2f}) and score disagree."
+    return text
+
+
+def headline(match: Match) -> str:
+    """One object and its faults."""
+    asked = thing_words(match.thing)
+    if match.outcome is Outcome.MISSING:
+        return f"{asked} (missing)"
+    if match.thing.absent or not match.there:
+        return f"{asked} ({finding_words(match.first)})"
+    claims = match.checks[1:] if match.is_object else match.checks
+    faults = [note(check) for check in claims if check.outcome in WRONG]
+    if match.outcome is Outcome.LOW_CONFIDENCE and match.is_object:
+        weak = f"low confidence {match.confidence:.2f}" if match.chosen else finding_words(match.first)
+        faults.insert(0, weak)
+    weak_claims = [note(check) for check in claims if check.outcome is Outcome.LOW_CONFIDENCE]
+    return f"{asked} ({', '.join(faults or weak_claims)})"
+
+
+def unchecked_claims(match: Match) -> list[str]:
+    """The claims about an object that could not be checked."""
+    if match.outcome is Outcome.UNVERIFIABLE and match.is_object:
+        return [thing_words(match.thing)]
+    claims = [claim_words(check.claim) for check in match.checks if check.outcome is Outcome.UNVERIFIABLE]
+    if match.outcome is Outcome.PARTIAL and match.is_object:
+        claims.insert(0, f"beyond {match.chosen[0].word!r}")
+    return [f"{match.thing.canonical} ({claim})" for claim in claims]
+
+
+def stated_summary(found: Iterable[tuple[str, str]]) -> str:
+    """The differences that a model named, as a summary."""
+    faults = "; ".join(f"{prompt}: {image}" for prompt, image in found)
+    return f"The image differs from the prompt: {faults}." if faults else "The image matches the prompt."
+
+
+def plan_words(plan: Plan) -> str:
+    """What some questions would cost."""
+    calls = f"{plural(plan.calls, 'call')} to {plan.model}"
+    cached = f" ({plan.known:,} more cached)" if plan.known else ""
+    tokens = f"about {plan.usage.tokens_in:,} tokens in and {plan.usage.tokens_out:,} out"
+    cost = "price unknown" if plan.usage.cost is None else f"about ${plan.usage.cost:.4f}"
+    again = "; an unreadable answer is asked for once more" if plan.again else ""
+    faults = f"; skipped {plural(len(plan.faults), 'item')}, for example: {plan.faults[0]}" if plan.faults else ""
+    return f"{calls}{cached}: {tokens}, {cost}{again}{faults}"
+
+
+def plural(number: int, noun: str) -> str:
+    """`1 verdict`, `2,000 verdicts`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
