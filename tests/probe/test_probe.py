@@ -17,7 +17,6 @@ from onprompt.probe import PROBES, Row, probe, questions, runs, save
 from onprompt.probe.cases import PROMPTS, Asked
 from onprompt.probe.pictures import DRAWINGS, NOISE, drawn, names, picture
 from onprompt.probe.table import lines
-from onprompt.report.wilson import wilson
 from onprompt.types import Sample, Scene, Verdict
 from onprompt.vision.image import name_picture
 
@@ -150,20 +149,6 @@ def test_a_judge_that_cannot_be_asked_is_an_error(probed: Callable[[Answer], dic
         probed(says)
     with pytest.raises(UserError, match="verify or rate"):
         probe("edit")
-
-
-@pytest.mark.parametrize(
-    ("passed", "judged", "low", "high"),
-    [  # Newcombe (1998), table I; Brown, Cai and DasGupta (2001)
-        (81, 263, 0.2553, 0.3662),
-        (15, 148, 0.0624, 0.1605),
-        (0, 20, 0.0, 0.1611),
-        (1, 29, 0.0061, 0.1718),
-        (29, 29, 0.8830, 1.0),
-    ],
-)
-def test_the_interval_is_that_of_the_textbook(passed: int, judged: int, low: float, high: float) -> None:
-    assert wilson(passed, judged) == pytest.approx((low, high), abs=5e-5)
 
 
 def test_pictures_are_the_same_every_time() -> None:

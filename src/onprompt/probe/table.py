@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from onprompt.probe.cases import Comparison, Probe
-from onprompt.report.wilson import wilson
+from onprompt.report.statistics import wilson
 
 FORMAT = "onprompt.probe/1"
 HEAD = ("probe", "passed", "of", "rate", "95 % interval", "no verdict")
