@@ -102,7 +102,8 @@ class Report:
             numbers = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
             yield "  ".join([row[0].ljust(widths[0]), *numbers, about])
         reasons = Counter(result.why for row in self.rows for result in row.results if result.passed is None)
-        yield from (f"\nno verdict in {number}: {reason}" for reason, number in reasons.most_common())
+        yield from ([""] if reasons else [])
+        yield from (f"{number} × no verdict: {reason}" for reason, number in reasons.most_common())
 
     def document(self) -> dict[str, Any]:
         """JSON, with every comparison."""
