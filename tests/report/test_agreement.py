@@ -233,7 +233,8 @@ def test_exclusions_are_counted(tmp_path: Path) -> None:
 
 def test_kappa_needs_the_human_scale(tmp_path: Path) -> None:
     found = agreement(ITEMS, hand(tmp_path), Terms(SCALE)).overall
-    for name in ("auc", "alpha", "kappa"):
+    assert found.judge["auc"].why == "needs --human-scale or --threshold"
+    for name in ("alpha", "kappa"):
         assert found.judge[name] == Estimate(None, None, None, 4, "needs --human-scale")
     assert agreement(ITEMS, hand(tmp_path), Terms(SCALE, threshold=1.5)).overall.judge["auc"].value == pytest.approx(
         0.5
@@ -332,9 +333,9 @@ def test_table_and_document_agree(tmp_path: Path) -> None:
 def test_missing_estimates_are_dashes_with_a_reason(tmp_path: Path) -> None:
     found = agreement(ITEMS, hand(tmp_path), Terms(SCALE))
     text = "\n".join(module.lines(found))
-    assert "AUC             –                       –                       needs --human-scale" in text
+    assert "quadratic κ     –                       –                       needs --human-scale" in text
     assert "nan" not in text.lower()
-    assert module.document(found)["overall"]["judge"]["auc"] == {
+    assert module.document(found)["overall"]["judge"]["kappa"] == {
         **{"value": None, "low": None, "high": None, "n": 4},
         "why": "needs --human-scale",
     }

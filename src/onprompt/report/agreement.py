@@ -24,7 +24,6 @@ TITLES = {
     "kappa": "quadratic κ",
 }
 MIN_ITEMS = 3  # any correlation of two items is 1 or −1
-NO_SCALE = "needs --human-scale"
 CONSTANT = "one side is constant"
 
 
@@ -134,8 +133,8 @@ def estimate(items: Sequence[Item], ratings: Ratings, terms: Terms) -> Subset:
     ]
     ceiling = {name: average([(places, prepared[name]) for places, prepared in raters]) for name in TITLES}
     estimates = bootstrap([*judge.values(), *ceiling.values()], group, len(prompts), terms)
-    by_side = (dict(zip(TITLES, side, strict=True)) for side in (estimates[: len(TITLES)], estimates[len(TITLES) :]))
-    return Subset(len(items), len(prompts), *by_side)
+    sides = estimates[: len(TITLES)], estimates[len(TITLES) :]
+    return Subset(len(items), len(prompts), *(dict(zip(TITLES, side, strict=True)) for side in sides))
 
 
 def prepare(value: Array, score: Array, human: Array, group: Levels, terms: Terms) -> dict[str, Statistic]:
@@ -149,7 +148,8 @@ def prepare(value: Array, score: Array, human: Array, group: Levels, terms: Term
         "kendall_b": Statistic(n, CONSTANT, [statistics.kendall(value, human, "b")]),
         "kendall_c": Statistic(n, CONSTANT, [statistics.kendall(value, human, "c")]),
         "pair_accuracy": Statistic(pairs, f"no prompt has two items rated {terms.apart:g} apart", [accuracy]),
-        **dict.fromkeys(("auc", "alpha", "kappa"), Statistic(n, NO_SCALE)),
+        "auc": Statistic(n, "needs --human-scale or --threshold"),
+        **dict.fromkeys(("alpha", "kappa"), Statistic(n, "needs --human-scale")),
     }
     if terms.threshold is not None:
         why = f"all ratings are on one side of {terms.threshold:g}"
@@ -212,13 +212,13 @@ def lines(agreement: Agreement) -> Iterator[str]:
     yield f"{overall.items:,} samples of {overall.prompts:,} prompts, {agreement.raters:,} raters"
     unrated = f"{agreement.no_rating:,} without a rating; {agreement.no_item:,} ratings of other ids"
     yield f"excluded: {agreement.no_verdict:,} samples without a verdict, {unrated}"
-    yield f"\n{'':16}{'judge [95 % CI]':24}one rater vs. the others"
+    yield f"\n{'':16}{'judge [95 % CI]':24}one rater vs. the others [95 % CI]"
     for name, title in TITLES.items():
         judge, ceiling = overall.judge[name], overall.ceiling[name]
         yield f"{title:16}{judge!s:24}{ceiling!s:24}{judge.why or ceiling.why}".rstrip()
     width = max(map(len, agreement.categories), default=0) + 2
     if agreement.categories:
-        yield f"\n{'':{width}}samples  {TITLES['spearman']:24}{TITLES['pair_accuracy']}"
+        yield f"\n{'':{width}}samples  {'Spearman ρ [95 % CI]':24}pair accuracy [95 % CI]"
     for name, subset in agreement.categories.items():
         yield f"{name:{width}}{subset.items:7,}  {subset.judge['spearman']!s:24}{subset.judge['pair_accuracy']}"
     judge, ceiling = overall.judge["pair_accuracy"], overall.ceiling["pair_accuracy"]
@@ -237,8 +237,7 @@ def lines(agreement: Agreement) -> Iterator[str]:
 
 def document(agreement: Agreement) -> dict[str, Any]:
     """JSON."""
-    scale = agreement.terms.scale
-    categories = agreement.categories.items()
+    scale, categories = agreement.terms.scale, agreement.categories.items()
     return {
         "format": "onprompt.agreement/1",
         **{name: getattr(agreement, name) for name in ("raters", "no_verdict", "no_rating", "no_item")},

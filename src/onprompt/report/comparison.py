@@ -61,8 +61,7 @@ class Pair:
         """`A is better than B (+0.080 [0.050, 0.110], p = .003)`."""
         if self.p is None:
             return f"{self.better} and {self.worse} are not compared: {self.effect.why}"
-        sign = "+" if self.effect.value is not None and self.effect.value >= 0 else ""
-        numbers = f"({sign}{self.effect}, {format_p(self.p)})"
+        numbers = f"(+{self.effect}, {format_p(self.p)})"
         if self.significant:
             return f"{self.better} is better than {self.worse} {numbers}"
         return f"no significant difference between {self.better} and {self.worse} {numbers}"
@@ -103,20 +102,20 @@ def systems(runs: Mapping[str, Sequence[Item]], by_model: bool = False) -> dict[
 def compare(items: Mapping[str, Sequence[Item]], resamples: int = 1000, seed: int = 0) -> Comparison:
     """Rank systems by their items, and test every two."""
     if len(items) < 2:
-        raise UserError(f"a comparison needs at least two systems, but there is only {', '.join(items) or 'none'}")
-    values = {name: by_prompt(name, of_system) for name, of_system in items.items()}
+        raise UserError(f"a comparison needs at least two systems, not {', '.join(map(repr, items)) or 'none'}")
+    values = {name: by_prompt(name, judged) for name, judged in items.items()}
     ranking = sorted(
-        (rank(name, len(items[name]), of_system, resamples, seed) for name, of_system in values.items()),
+        (rank(name, len(items[name]), prompts, resamples, seed) for name, prompts in values.items()),
         key=lambda system: -math.inf if system.mean.value is None else system.mean.value,
         reverse=True,
     )
     names = list(itertools.combinations([system.name for system in ranking], 2))
     differences = [paired_differences(values[first], values[second]) for first, second in names]
     p_alone = sign_flip_tests(differences, seed)
-    tested = zip(names, differences, p_alone, holm(p_alone), strict=True)
-    pairs = tuple(pair(*test, resamples, seed) for test in tested)
+    tests = zip(names, differences, p_alone, holm(p_alone), strict=True)
+    pairs = tuple(pair(*test, resamples, seed) for test in tests)
     warnings = ("the systems have different prompts: the ranking uses all of each, the tests common ones only",)
-    same_prompts = len({frozenset(of_system) for of_system in values.values()}) == 1
+    same_prompts = len({frozenset(prompts) for prompts in values.values()}) == 1
     return Comparison(tuple(ranking), pairs, () if same_prompts else warnings, resamples, seed)
 
 
@@ -227,12 +226,12 @@ def lines(comparison: Comparison) -> Iterator[str]:
         yield f"{place:3} {system.name:{width}}  {system.mean!s:22}  {counts}"
     yield ""
     for pair in comparison.pairs:
-        yield pair.verdict + (f": {pair.wins} wins, {pair.ties} ties, {pair.losses} losses" if pair.effect.n else "")
+        counts = f"{pair.wins} wins, {pair.ties} ties, {pair.losses} losses"
+        yield f"{pair.verdict}: {counts}" if pair.effect.n else pair.verdict
     yield from (f"warning: {warning}" for warning in comparison.warnings)
     tested = sum(pair.p is not None for pair in comparison.pairs)
-    yield ""
-    yield f"p: paired sign-flip test on common prompts, Holm-corrected for {tested} pairs; significant below .05"
-    yield "CI: bootstrap over prompts, each on its own (not corrected for several pairs)"
+    yield f"\np: sign-flip test on common prompts, Holm-corrected (pairs: {tested}); significant below {SIGNIFICANCE}"
+    yield "CI: bootstrap over prompts, not corrected for the number of pairs"
 
 
 def document(comparison: Comparison) -> dict[str, Any]:
