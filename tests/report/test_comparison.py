@@ -22,9 +22,9 @@ def noise(n: int, shift: float = 0.0, seed: int = 0) -> list[float]:
     return [float(value) for value in np.random.default_rng(seed).normal(0.5 + shift, 0.1, n)]
 
 
-def only(found: Comparison) -> Pair:
-    assert len(found.pairs) == 1
-    return found.pairs[0]
+def only(result: Comparison) -> Pair:
+    assert len(result.pairs) == 1
+    return result.pairs[0]
 
 
 # ---- ranking -------------------------------------------------------------------------------------------------------
@@ -32,9 +32,9 @@ def only(found: Comparison) -> Pair:
 
 def test_systems_are_ranked_by_their_mean_over_prompts() -> None:
     two = [Item("x", "p", 0.0), Item("y", "p", 1.0), Item("z", "q", 0.9), Item("w", "q", None)]
-    found = compare({"low": system([0.5, 0.6]), "two": two, "empty": [Item("v", "p", None)]})
-    assert [system.name for system in found.ranking] == ["two", "low", "empty"]
-    best, _, last = found.ranking
+    result = compare({"low": system([0.5, 0.6]), "two": two, "empty": [Item("v", "p", None)]})
+    assert [system.name for system in result.ranking] == ["two", "low", "empty"]
+    best, _, last = result.ranking
     assert best.mean == Estimate((0.5 + 0.9) / 2, None, None, 2, "no interval: fewer than 5 prompts")
     assert (best.items, best.no_verdict) == (3, 1)
     assert (last.mean, last.items, last.no_verdict) == (Estimate(None, None, None, 0, "no verdict"), 0, 1)
@@ -100,10 +100,10 @@ def test_error_rate_and_power() -> None:
         equal = {name: system(noise(10, 0.0, 10 * seed + place)) for place, name in enumerate("abcd")}
         wrong += any(pair.significant for pair in compare(equal, resamples=1).pairs)
     assert wrong / 150 < 0.09  # .05, and two standard errors
-    found = only(compare({"a": system(noise(60, 0.1, 1)), "b": system(noise(60, 0.0, 2))}))
-    assert found.significant
-    assert found.verdict.startswith("a is better than b (+0.")
-    assert found.verdict.endswith("], p < .001)")
+    result = only(compare({"a": system(noise(60, 0.1, 1)), "b": system(noise(60, 0.0, 2))}))
+    assert result.significant
+    assert result.verdict.startswith("a is better than b (+0.")
+    assert result.verdict.endswith("], p < .001)")
 
 
 def test_the_same_pictures_are_compared_by_id() -> None:
@@ -116,13 +116,13 @@ def test_the_same_pictures_are_compared_by_id() -> None:
 
 
 def test_only_common_prompts_are_compared() -> None:
-    found = compare({"a": system([0.9, 0.8, 0.1]), "b": system([0.1, 0.2], first=2), "c": system([0.3], first=9)})
-    pairs = {frozenset((pair.better, pair.worse)): pair for pair in found.pairs}
+    result = compare({"a": system([0.9, 0.8, 0.1]), "b": system([0.1, 0.2], first=2), "c": system([0.3], first=9)})
+    pairs = {frozenset((pair.better, pair.worse)): pair for pair in result.pairs}
     assert pairs[frozenset("ab")].effect.n == 1
     alone = pairs[frozenset("ac")]
     assert (alone.p, alone.significant, alone.effect.n) == (None, False, 0)
     assert alone.verdict == "a and c are not compared: they have no prompt in common"
-    assert found.warnings[0].startswith("the systems have different prompts")
+    assert result.warnings[0].startswith("the systems have different prompts")
     assert not compare({"a": system([0.1]), "b": system([0.2])}).warnings
 
 
@@ -159,9 +159,9 @@ def test_invalid_comparisons() -> None:
 
 
 def test_table_and_document_agree() -> None:
-    found = compare({"sdxl": system(noise(30, 0.2)), "b": system([*noise(29, 0.0, 1), 0.5]), "c": system([1.0], 99)})
-    entry = json.loads(json.dumps(module.document(found), allow_nan=False))
-    text = list(module.lines(found))
+    result = compare({"sdxl": system(noise(30, 0.2)), "b": system([*noise(29, 0.0, 1), 0.5]), "c": system([1.0], 99)})
+    entry = json.loads(json.dumps(module.document(result), allow_nan=False))
+    text = list(module.lines(result))
     assert text[0].split() == ["mean", "[95", "%", "CI]", "prompts", "samples", "no", "verdict"]
     assert (
         [line.split()[1] for line in text[1:4]] == [system["name"] for system in entry["ranking"]] == ["c", "sdxl", "b"]

@@ -50,8 +50,8 @@ def test_columns_are_guessed(tmp_path: Path, text: str, columns: tuple[str, ...]
 
 def test_columns_can_be_named(tmp_path: Path) -> None:
     wide = file(tmp_path, "id,key,e1,e2,f1,f2\na,k,1,2,3,4\n")
-    found = read(wide, id_column="key", rating_columns=["f1", "f2"])
-    assert found == Ratings({"k": {"f1": 3.0, "f2": 4.0}}, ("key", "f1", "f2"))
+    result = read(wide, id_column="key", rating_columns=["f1", "f2"])
+    assert result == Ratings({"k": {"f1": 3.0, "f2": 4.0}}, ("key", "f1", "f2"))
     long = file(tmp_path, "id,who,rating,stars\na,x,1,5\na,y,1,4\n")
     assert read(long, rater_column="who", rating_columns=["stars"]).by_item == {"a": {"x": 5.0, "y": 4.0}}
     marked = file(tmp_path, "id,rater,how_good\na,x,5\n")
