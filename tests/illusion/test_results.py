@@ -3,13 +3,11 @@ import random
 import time
 
 import pytest
-from scipy.stats import binomtest
 
 from onprompt.illusion.gold import Gold
 from onprompt.illusion.protocol import SCENES, SPLITS
 from onprompt.illusion.results import Rate, Record, Results, Tally, measure
 from onprompt.illusion.tables import document, lines, markdown
-from onprompt.report.wilson import wilson
 
 SIN, ICON = SPLITS["sin"], SPLITS["icon"]
 CAT, CAR = Gold("Cat", "Ocean", "Easy", "1.25"), Gold("Car", "Sand_dune", "Hard", "0.85")
@@ -107,11 +105,7 @@ def test_strict_leaves_out_what_is_no_option() -> None:
     assert "1 answer about a shape or scene that is no option: strict leaves them out" in list(lines(results))
 
 
-def test_wilson_is_scipys() -> None:
-    for of in (1, 2, 7, 100, 4321):
-        for count in {0, 1, of // 3, of - 1, of}:
-            expected = binomtest(count, of).proportion_ci(method="wilson")
-            assert wilson(count, of) == pytest.approx((expected.low, expected.high), abs=1e-6)
+def test_a_rate_of_nothing() -> None:
     assert (Rate(0, 0).value, Rate(0, 0).interval) == (None, None)
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from onprompt.illusion.gold import Gold
 from onprompt.illusion.protocol import COMPLEX, SIMPLE, Split, option
 from onprompt.illusion.scoring import SCORINGS, Outcome, multi_word, reasons, strict
-from onprompt.report.wilson import wilson
+from onprompt.report.statistics import wilson
 
 QUESTIONS = ("shape", "scene")
 GROUPINGS = ("class", "scene", "kind", "difficulty", "strength")
