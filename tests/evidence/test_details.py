@@ -6,16 +6,14 @@ import numpy as np
 import pytest
 
 from onprompt.evidence.attributes import measure
-from onprompt.evidence.explain import summary
-from onprompt.evidence.grade import grade
 from onprompt.evidence.match import match
-from onprompt.evidence.whole import belied, not_measured
 from onprompt.settings import Settings
 from onprompt.types import (
     Attribute,
     Box,
     Check,
     Count,
+    Found,
     Known,
     Outcome,
     Relation,
@@ -97,7 +95,7 @@ def relation(name: str, *targets: Sighting, asked: int | None = None, settings: 
     seen = [MAN, *(replace(each, label=f"thing {k}") for k, each in enumerate(targets))]
     known = {thing.canonical: Known((thing.canonical,)) for thing in things}
     matches = match(Scene("", tuple(things)), Seen(tuple(seen), known), (), settings)
-    return next(check for check in matches[0].checks if check.kind == "relation")
+    return next(check for check in matches[0].checks if check.claim.kind == "relation")
 
 
 LEFT, RIGHT = at("x", Box(0.0, 0.2, 0.2, 0.8)), at("x", Box(0.8, 0.2, 1.0, 0.8))
@@ -120,7 +118,7 @@ def test_depth_never_settles_anything(settings: Settings) -> None:
 
 def test_holding_without_joints_can_not_be_told(settings: Settings) -> None:
     check = relation("holding", at("x", Box(0.45, 0.5, 0.55, 0.6)), settings=settings)
-    assert (check.outcome, check.found) == (Outcome.UNVERIFIABLE, "one picture can't tell")
+    assert (check.outcome, check.finding.kind) == (Outcome.UNVERIFIABLE, Found.UNDECIDABLE)
 
 
 def sheep(number: int) -> list[Sighting]:
@@ -136,19 +134,3 @@ def test_of_a_crowd_a_number_within_the_range_is_left_open(asked: int, outcome: 
     seen = Seen((*sheep(12), crowd), {"sheep": Known(("sheep",))})
     count = match(Scene("", (thing,)), seen, (), settings)[0].checks[1]
     assert count.outcome is outcome
-
-
-NIGHT = Scene("", (Thing("a man", "man"),), properties=(Attribute("lighting", "night"), Attribute("mood", "epic")))
-
-
-def test_what_a_measure_of_the_whole_picture_belies_is_a_difference(settings: Settings) -> None:
-    light, unsure, dark = (
-        (Trait("lighting", value, sure),) for value, sure in (("light", 0.9), ("light", 0.6), ("dark", 0.9))
-    )
-    assert belied(NIGHT, light) == [("the picture: lighting night", "light")]
-    assert belied(NIGHT, unsure) == belied(NIGHT, dark) == []
-    assert not_measured(NIGHT, unsure) == ["lighting night", "mood epic"]
-    assert not_measured(NIGHT, dark) == ["mood epic"]
-    matches = match(NIGHT, Seen((MAN,), {"man": Known(("man",))}), (), settings)
-    text = summary(matches, grade(matches, settings), NIGHT, light)
-    assert text == "The image differs from the prompt: the picture: lighting night: light. Not checked: mood epic."

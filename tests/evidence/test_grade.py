@@ -1,13 +1,15 @@
-"""The seed's thresholds, at every boundary, and the averages that lead there."""
+"""From matches to the averages and the score: the seed's examples, and every rule that leads there."""
 
 import itertools
 from dataclasses import replace
 
 import pytest
 
-from onprompt.evidence.grade import grade, score_of
-from onprompt.evidence.match import Match, match
+from onprompt.evidence.grade import grade
+from onprompt.evidence.match import match
+from onprompt.evidence.matches import Match
 from onprompt.language.parser import parse
+from onprompt.rubrics.verify import score_of
 from onprompt.settings import Settings
 from onprompt.types import (
     Attribute,
@@ -23,29 +25,10 @@ from onprompt.types import (
     Thing,
     Trait,
 )
+from onprompt.wording import actual, finding_words, thing_words
 
 RED = Swatch("red", (200, 0, 0), (42.0, 66.0, 56.0), 0.9)
 BLUE = Swatch("blue", (0, 0, 255), (32.3, 79.2, -107.9), 0.9)
-
-
-@pytest.mark.parametrize(
-    ("presence", "attributes", "score"),
-    [
-        *((1.0, 1.0, 4), (0.90, 0.90, 4), (0.8999, 1.0, 3), (1.0, 0.8999, 3)),
-        *((0.80, 0.70, 3), (0.7999, 1.0, 2), (1.0, 0.6999, 2)),
-        *((0.50, 0.0, 2), (0.4999, 1.0, 1), (0.20, 0.0, 1), (0.1999, 1.0, 0), (0.0, 1.0, 0)),
-    ],
-)
-def test_the_seeds_thresholds(presence: float, attributes: float, score: int, settings: Settings) -> None:
-    assert score_of(presence, attributes, settings) == score
-
-
-def test_the_score_never_falls_when_a_measure_rises(settings: Settings) -> None:
-    grid = [step / 40 for step in range(41)]
-    for presence, attributes in itertools.product(grid[:-1], grid[:-1]):
-        here = score_of(presence, attributes, settings)
-        assert here <= score_of(presence + 1 / 40, attributes, settings)
-        assert here <= score_of(presence, attributes + 1 / 40, settings)
 
 
 def seen(*sightings: Sighting, known: tuple[str, ...] = ()) -> Seen:
@@ -60,7 +43,9 @@ def sighting(label: str, at: float = 0.0, confidence: float = 0.9, colour: Swatc
 
 def graded(scene: Scene, found: Seen, settings: Settings) -> tuple[int, float, float, float]:
     result = grade(match(scene, found, (), settings), settings)
-    return result.score, round(result.presence, 4), round(result.attribute_accuracy, 4), round(result.coverage, 4)
+    measures = result.presence, result.attribute_accuracy, result.coverage
+    score = score_of(result.presence, result.attribute_accuracy, settings)
+    return score, round(measures[0], 4), round(measures[1], 4), round(measures[2], 4)
 
 
 RED_BALL = Thing("a red ball", "ball", Count(1, 1, "a"), (Attribute("color", "red"),))
@@ -101,7 +86,8 @@ def test_what_is_unverifiable_leaves_the_average_and_lowers_the_coverage(setting
 
 def test_where_nothing_is_verifiable_the_prior_stands_in(settings: Settings) -> None:
     result = grade(match(SCENE, seen(), (), settings), settings)
-    assert (result.value, result.score, result.coverage, result.verifiable) == (0.5, 2, 0, False)
+    assert (result.value, result.presence, result.coverage, result.verifiable) == (0.5, 0.5, 0, False)
+    assert graded(SCENE, seen(), settings)[0] == 2
 
 
 def test_a_weak_sighting_is_worth_its_confidence(settings: Settings) -> None:
@@ -194,7 +180,7 @@ def test_weak_sightings_that_would_make_up_the_number_leave_the_count_open(setti
     count = matches[0].checks[1]
     assert count.outcome is Outcome.LOW_CONFIDENCE
     assert count.score == pytest.approx(0.5**4 + 0.4 * (1 - 0.5**4))
-    assert count.found == "found 1 and 1 less sure (0.40)"
+    assert finding_words(count) == "found 1, and 1 of low confidence (0.40)"
 
 
 def test_weak_sightings_count_by_their_chances(settings: Settings) -> None:
@@ -223,11 +209,10 @@ def test_an_absence_is_broken_only_by_what_fits_it(settings: Settings) -> None:
 
 
 def test_at_most_two_are_met_by_none(settings: Settings) -> None:
-    from onprompt.evidence.explain import pair
-
     scene = Scene("", (Thing("at most two dogs", "dog", Count(0, 2, "at most two", explicit=True)),))
     assert graded(scene, seen(known=("dog",)), settings)[:2] == (4, 1)
-    assert pair(match(scene, seen(known=("dog",)), (), settings)[0]) == ("at most two dogs", "none was seen")
+    (dogs,) = match(scene, seen(known=("dog",)), (), settings)
+    assert (thing_words(dogs.thing), actual(dogs)) == ("at most two dogs", "none detected")
 
 
 def test_an_absence_shares_its_sightings_with_nobody(settings: Settings) -> None:
@@ -260,7 +245,7 @@ def test_a_subtype_that_cannot_be_told_costs_the_4(settings: Settings) -> None:
 def test_a_close_kind_stands_in_and_has_no_attributes(name: str, settings: Settings) -> None:
     scene = Scene("", (Thing("a red giraffe", "giraffe", Count(1, 1, "a"), (Attribute("color", "red"),)),))
     matches = match(scene, seen(sighting(name), known=("giraffe",)), (), settings)
-    assert (matches[0].outcome, matches[0].checks[0].found) == (Outcome.MISMATCH, f"{name} (0.90) instead")
+    assert (matches[0].outcome, finding_words(matches[0].first)) == (Outcome.MISMATCH, f"{name} instead (0.90)")
     assert graded(scene, seen(sighting(name), known=("giraffe",)), settings)[:3] == (2, 0.6, 1)
     assert graded(scene, seen(sighting("cup"), known=("giraffe",)), settings)[:2] == (0, 0)
 
@@ -293,7 +278,7 @@ def test_words_that_must_not_be_there(read: str, outcome: Outcome, settings: Set
     line = Sighting("text", "text", Box(0, 0, 1, 1), 0.9, "test", text=read)
     (words,) = match(scene, seen(), (line,), settings)
     assert words.outcome is outcome
-    assert grade((words,), settings).score == (4 if outcome is Outcome.MATCHED else 0)
+    assert grade((words,), settings).presence == float(outcome is Outcome.MATCHED)
 
 
 def test_an_object_goes_to_one_thing_only_and_all_get_the_most(settings: Settings) -> None:

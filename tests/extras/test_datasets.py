@@ -16,7 +16,9 @@ from PIL import Image
 from onprompt.errors import PluginError, UserError
 from onprompt.illusion.images import opened as illusions
 from onprompt.illusion.protocol import SPLITS
+from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs.datasets import BadRow, Row, opened
+from onprompt.types import Rubric
 
 # The library leaves files open, which the garbage collector complains of at any later moment.
 pytestmark = [
@@ -44,14 +46,14 @@ def parquet(path: Path, **columns: Any) -> str:
     return str(path)
 
 
-def rows(data: str, rubric: str = "verify") -> list[Row | BadRow]:
+def rows(data: str, rubric: Rubric = VERIFY) -> list[Row | BadRow]:
     return list(opened(data, rubric, {}).rows())
 
 
 def test_two_hundred_rows_of_parquet(tmp_path: Path) -> None:
     paths, prompts = [f"{i}.png" for i in range(200)], [f"prompt {i}" for i in range(200)]
     data = parquet(tmp_path / "a.parquet", id=range(200), File=paths, caption=prompts, major=[["cat"]] * 200)
-    dataset = opened(data, "verify", {})
+    dataset = opened(data, VERIFY, {})
     assert (dataset.kind, dataset.count) == ("parquet", 200)
     assert dataset.columns == {"id": "id", "image": "File", "prompt": "caption", "major": "major"}
     found = list(dataset.rows())
@@ -95,7 +97,7 @@ def test_a_damaged_group_of_rows_costs_no_other(tmp_path: Path) -> None:
 def test_what_is_no_parquet(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.parquet").write_bytes(content)
     with pytest.raises(UserError, match=r"a\.parquet is no Parquet file that can be read"):
-        opened(str(tmp_path / "a.parquet"), "verify", {})
+        opened(str(tmp_path / "a.parquet"), VERIFY, {})
 
 
 def made(**more: Any) -> datasets.Dataset:
@@ -106,7 +108,7 @@ def made(**more: Any) -> datasets.Dataset:
 
 def test_a_dataset_that_was_saved(tmp_path: Path) -> None:
     made(tag=["x", "y", "z"]).save_to_disk(tmp_path / "one")
-    dataset = opened(f"hf:{tmp_path}/one", "verify", {})
+    dataset = opened(f"hf:{tmp_path}/one", VERIFY, {})
     assert (dataset.kind, dataset.count) == ("hf", 3)
     assert dataset.columns == {"image": "image", "prompt": "prompt", "category": "tag"}
     found = list(dataset.rows())
@@ -178,7 +180,7 @@ def test_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dat
         monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setitem(sys.modules, library, None)  # as if it were not installed
     with pytest.raises(PluginError, match=rf"needs {library}: pip install 'onprompt\[data\]'"):
-        opened(data, "verify", {})
+        opened(data, VERIFY, {})
 
 
 def test_pictures_at_an_address_of_the_hub_are_fetched(tmp_path: Path) -> None:

@@ -13,10 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from onprompt.errors import UnreadableAnswer
-from onprompt.models.reading import read
+from onprompt.api import sample_of
+from onprompt.errors import UnreadableAnswer, UserError
+from onprompt.models.reading import read_answer
 from onprompt.rubrics import edit, rate, text, verify
+from onprompt.settings import Settings
 from onprompt.types import Answer, Decoded, Part, Picture, Rubric, Sample, Shown
+from onprompt.wording import claim_words, finding_words
 
 HERE = Path(__file__).parent
 RUBRICS = {each.name: each for each in (verify.RUBRIC, rate.RUBRIC, edit.RUBRIC)}
@@ -29,7 +32,7 @@ def unseen() -> Decoded:
 
 PICTURE = Picture("after.png", "a" * 64, unseen)
 BEFORE = Picture("before.png", "b" * 64, unseen)
-SAMPLE = Sample("case-17", "make the woman's hat red", PICTURE, before=BEFORE)
+SAMPLE = Sample("case-17", "make the woman's hat red", PICTURE, pictures={"before": BEFORE})
 SHA256 = {
     "verify-1": "d18f92e2bd696785c04785f2f2ff532d00abe922b7078ebd753e1a37fce7de7a",
     "rate-1": "df21143e377e78d7c3a973c3cb73b7e40130bfc2009268f36e211fcc1a5fad11",
@@ -187,10 +190,10 @@ def ids(some: Sequence[Case]) -> list[str]:
 def outcome(rubric: Rubric, words: str, stop: str = "end") -> str:
     """The scores that are read, or the kind of the complaint."""
     try:
-        reading = read(rubric, Answer(words, stop), SAMPLE)
+        reading = read_answer(rubric, Answer(words, stop), SAMPLE)
     except UnreadableAnswer as why:
         return complaint(why, words)
-    assert all(score in rubric.scale for score in reading.scores.values())
+    assert all(score in rubric.factors[name] for name, score in reading.scores.items())
     return " ".join(str(score) for score in reading.scores.values())
 
 
@@ -218,11 +221,11 @@ def test_what_is_read(given: Case) -> None:
 
 @pytest.mark.parametrize("given", READABLE, ids=ids(READABLE))
 def test_what_is_read_besides_the_score(given: Case) -> None:
-    reading = read(RUBRICS[given.rubric], Answer(given.text), SAMPLE)
+    reading = read_answer(RUBRICS[given.rubric], Answer(given.text), SAMPLE)
     assert reading.flags == given.flags
-    assert " | ".join(f"{each.asked} => {each.outcome}" for each in reading.checks) == given.checks
+    assert " | ".join(f"{claim_words(each.claim)} => {each.outcome}" for each in reading.checks) == given.checks
     assert reading.summary
-    assert reading.whys.keys() == reading.scores.keys()
+    assert reading.reasons.keys() == reading.scores.keys()
     assert {name: int(given.text[start]) for name, start in reading.starts.items()} == {
         name: reading.scores[name] for name in reading.starts
     }  # where it says that a score stands, it stands
@@ -250,19 +253,20 @@ def test_an_answer_that_did_not_come_to_its_end_has_no_score(stop: str, kind: st
 
 def test_steps_become_differences() -> None:
     answer = "Step 1: ['the man's hat', 'an owl']\nStep 3&4: [('the man's hat', 'a cap'), ('an owl', MISSING)]\n(2)"
-    reading = read(verify.RUBRIC, Answer(answer), SAMPLE)
-    assert reading.differences == (("the man's hat", "a cap"), ("an owl", "MISSING"))
+    reading = read_answer(verify.RUBRIC, Answer(answer), SAMPLE)
+    stated = [(claim_words(check.claim), finding_words(check)) for check in reading.checks]
+    assert stated == [("the man's hat", "a cap"), ("an owl", "MISSING")]
     assert reading.summary == "The image differs from the prompt: the man's hat: a cap; an owl: MISSING."
 
 
 def test_reasoning_is_kept_without_its_decoration() -> None:
     answer = "1. **Reasoning:** The cat\n   is *missing*.\n2. **Score:** 3"
-    assert read(rate.RUBRIC, Answer(answer), SAMPLE).summary == "The cat is *missing*."
+    assert read_answer(rate.RUBRIC, Answer(answer), SAMPLE).summary == "The cat is *missing*."
 
 
 def test_justifications_are_kept_to_the_letter() -> None:
     given = next(each for each in CASES if each.name == "digits of another script inside of a string stay")
-    why = read(edit.RUBRIC, Answer(given.text), SAMPLE).whys["alignment"]
+    why = read_answer(edit.RUBRIC, Answer(given.text), SAMPLE).reasons["alignment"]
     assert "５ balloons" in why
 
 
@@ -271,7 +275,7 @@ def test_nothing_is_clipped(number: int) -> None:
     factors = ", ".join(f'"{name}": {{"score": {number}, "justification": "x"}}' for name in edit.FACTORS)
     block = f'{{"image_id": "case-17", "online_factor_results": {{{factors}}}}}'
     for rubric, words in ((verify.RUBRIC, f"({number})"), (rate.RUBRIC, f"Reasoning: a\nScore: {number}")):
-        assert outcome(rubric, words) == (str(number) if number in rubric.scale else "off_scale")
+        assert outcome(rubric, words) == (str(number) if number in rubric.factors["score"] else "off_scale")
     assert outcome(edit.RUBRIC, block) == (f"{number} {number} {number}" if number in range(1, 8) else "off_scale")
 
 
@@ -401,12 +405,13 @@ def test_edit_puts_each_thing_where_it_is_named() -> None:
 
 
 def test_an_edit_needs_the_picture_before_it() -> None:
-    with pytest.raises(ValueError, match="before"):
-        edit.ask(Sample("case-17", "make it red", PICTURE), show)
+    with pytest.raises(UserError, match="edit needs before"):
+        sample_of(edit.RUBRIC, Settings(), {"after": "after.png", "instruction": "make it red"})
 
 
 def test_the_schemas_know_their_scales() -> None:
     for rubric in RUBRICS.values():
         enums = re.findall(r'"enum": (\[[\d, ]+\])', rubric.schema)
         assert enums
-        assert all(json.loads(each) == list(rubric.scale) for each in enums)
+        scales = [list(scale) for scale in rubric.factors.values()]
+        assert all(json.loads(each) in scales for each in enums)

@@ -20,6 +20,7 @@ from PIL import Image
 
 from onprompt.errors import StoreError, UserError
 from onprompt.models.client import close_all
+from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs import datasets, findings
 from onprompt.runs.ledger import Entry, Ledger
 from onprompt.runs.run import Summary, Work, run
@@ -50,7 +51,7 @@ def work(folder: Path, **changed: Any) -> Work:
 
 
 def judged(folder: Path, data: Path, **changed: Any) -> Summary:
-    return run(datasets.opened(str(data), "verify", {}), folder / "run.sqlite", work(folder, **changed))
+    return run(datasets.opened(str(data), VERIFY, {}), folder / "run.sqlite", work(folder, **changed))
 
 
 def scores(folder: Path, generation: int = 0) -> dict[str, int]:
@@ -195,7 +196,7 @@ from onprompt.runs.run import Work, run
 from onprompt.settings import Settings
 folder = Path(sys.argv[1])
 settings = Settings(model=f"replay/{folder / 'said.jsonl'}", answers=folder / "answers.sqlite", concurrency=4)
-run(datasets.opened(str(folder / "data.csv"), "verify", {}), folder / "run.sqlite", Work("verify", settings))
+run(datasets.opened(str(folder / "data.csv"), VERIFY, {}), folder / "run.sqlite", Work("verify", settings))
 """
 
 

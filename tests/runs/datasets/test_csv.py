@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 from onprompt.errors import UserError
+from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs.datasets import BadRow, Row, opened
 
 
 def read(path: Path, content: bytes | str) -> list[Row | BadRow]:
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return list(opened(str(path), "verify", {}).rows())
+    return list(opened(str(path), VERIFY, {}).rows())
 
 
 def prompts(found: list[Row | BadRow]) -> list[str]:
@@ -87,7 +88,7 @@ def test_a_header_alone_has_no_rows_and_nothing_is_an_error(tmp_path: Path) -> N
 def test_rows_are_not_held(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("id,image,prompt\n" + "".join(f"{i},a.png,{'x' * 2000}\n" for i in range(20_000)))
-    dataset = opened(str(path), "verify", {})
+    dataset = opened(str(path), VERIFY, {})
     tracemalloc.start()
     assert sum(1 for _ in dataset.rows()) == 20_000
     _, peak = tracemalloc.get_traced_memory()

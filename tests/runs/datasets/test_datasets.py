@@ -1,13 +1,17 @@
 """Which reader, which columns, which rows: what all kinds of DATA share."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from onprompt import plugins
 from onprompt.errors import UserError
-from onprompt.runs.datasets import EDITING, SHOWING, BadRow, Row, opened
+from onprompt.rubrics.edit import RUBRIC as EDIT
+from onprompt.rubrics.rate import RUBRIC as RATE
+from onprompt.rubrics.verify import RUBRIC as VERIFY
+from onprompt.runs.datasets import BadRow, Row, opened, usual_columns
+from onprompt.types import Rubric
 
 Write = Callable[..., str]
 
@@ -25,11 +29,11 @@ def write(tmp_path: Path) -> Write:
     return file
 
 
-def rows(data: str, rubric: str = "verify", **columns: str) -> list[Row | BadRow]:
+def rows(data: str, rubric: Rubric = VERIFY, **columns: str) -> list[Row | BadRow]:
     return list(opened(data, rubric, columns).rows())
 
 
-def good(data: str, rubric: str = "verify", **columns: str) -> list[Row]:
+def good(data: str, rubric: Rubric = VERIFY, **columns: str) -> list[Row]:
     found = rows(data, rubric, **columns)
     assert all(isinstance(row, Row) for row in found), found
     return [row for row in found if isinstance(row, Row)]
@@ -41,7 +45,7 @@ def test_each_kind_is_one_file() -> None:
 
 def test_two_hundred_rows(write: Write, tmp_path: Path) -> None:
     data = write("image,prompt,model,tag", *(f"{i}.png,prompt {i},m{i % 2},t" for i in range(200)))
-    dataset = opened(data, "verify", {})
+    dataset = opened(data, VERIFY, {})
     assert (dataset.kind, dataset.count) == ("csv", 200)
     assert dataset.columns == {"image": "image", "prompt": "prompt", "model": "model", "category": "tag"}
     found = list(dataset.rows())
@@ -51,10 +55,12 @@ def test_two_hundred_rows(write: Write, tmp_path: Path) -> None:
     assert list(dataset.rows()) == found
 
 
-@pytest.mark.parametrize(("guesses", "rubric"), [(SHOWING, "verify"), (SHOWING, "rate"), (EDITING, "edit")])
-def test_each_guess(write: Write, guesses: dict[str, Sequence[str]], rubric: str) -> None:
-    first = {name: words[0] for name, words in guesses.items() if words}
-    for name, words in guesses.items():
+@pytest.mark.parametrize("rubric", [VERIFY, RATE, EDIT], ids=lambda rubric: rubric.name)
+def test_each_usual_column(write: Write, rubric: Rubric) -> None:
+    usual = usual_columns(rubric)
+    assert all(usual[name] for name in (*rubric.required, "id", "model", "category"))
+    first = {name: words[0] for name, words in usual.items()}
+    for name, words in usual.items():
         for word in words:
             header = {**first, name: word.upper().replace("_", " ")}
             data = write(",".join(header.values()), ",".join("x" for _ in header))
@@ -63,9 +69,9 @@ def test_each_guess(write: Write, guesses: dict[str, Sequence[str]], rubric: str
 
 def test_the_first_guess_wins(write: Write) -> None:
     data = write("caption,path,prompt,img", "c,p.png,a cat,i.png")
-    assert opened(data, "verify", {}).columns == {"image": "img", "prompt": "prompt"}
+    assert opened(data, VERIFY, {}).columns == {"image": "img", "prompt": "prompt"}
     data = write("source_image,image,edited_image,text", "s.png,i.png,e.png,make it red")
-    assert opened(data, "edit", {}).columns == {
+    assert opened(data, EDIT, {}).columns == {
         **{"before": "source_image", "after": "edited_image", "instruction": "text"},
     }
 
@@ -73,16 +79,16 @@ def test_the_first_guess_wins(write: Write) -> None:
 def test_what_is_unclear_is_asked_for(write: Write) -> None:
     data = write("Image,image,prompt", "a,b,c")
     with pytest.raises(UserError, match=r"'Image' and 'image' are equally good for image: .* --column image=COLUMN"):
-        opened(data, "verify", {})
-    assert opened(data, "verify", {"image": "Image"}).columns["image"] == "Image"
+        opened(data, VERIFY, {})
+    assert opened(data, VERIFY, {"image": "Image"}).columns["image"] == "Image"
     with pytest.raises(UserError, match=r"no column for prompt; there are: 'image', 'words': .*--column prompt=COLUMN"):
-        opened(write("image,words", "a,b"), "verify", {})
+        opened(write("image,words", "a,b"), VERIFY, {})
     with pytest.raises(UserError, match="no column for before"):
-        opened(write("image,prompt", "a,b"), "edit", {})
+        opened(write("image,prompt", "a,b"), EDIT, {})
     with pytest.raises(UserError, match="two columns are called 'prompt'"):
-        opened(write("image,prompt,prompt", "a,b,c"), "verify", {})
+        opened(write("image,prompt,prompt", "a,b,c"), VERIFY, {})
     with pytest.raises(UserError, match="and 170 more"):
-        opened(write(",".join(map(str, range(200))), ""), "verify", {})
+        opened(write(",".join(map(str, range(200))), ""), VERIFY, {})
 
 
 def test_columns_are_named(write: Write) -> None:
@@ -91,16 +97,16 @@ def test_columns_are_named(write: Write) -> None:
     assert (row.id, row.item["prompt"], row.category) == ("7", "a cat", "noon")
     assert good(data, image="a", prompt="b", id="")[0].id == "x.png"
     with pytest.raises(UserError, match=r"no column 'whem'; did you mean 'when'\?; there are: 'a', 'b', 'id', 'when'"):
-        opened(data, "verify", {"image": "a", "prompt": "whem"})
+        opened(data, VERIFY, {"image": "a", "prompt": "whem"})
     with pytest.raises(UserError, match=r"no field 'imgae'; did you mean 'image'\?"):
-        opened(data, "verify", {"imgae": "a"})
+        opened(data, VERIFY, {"imgae": "a"})
     with pytest.raises(UserError, match="no column for image"):
-        opened(data, "verify", {"image": "", "prompt": "b"})
+        opened(data, VERIFY, {"image": "", "prompt": "b"})
 
 
 def test_an_edit_has_two_pictures_and_may_have_a_mask(write: Write, tmp_path: Path) -> None:
     data = write("before,after,instruction,mask", "a.png,b.png,make it red,m.png", "a.png,c.png,make it blue,")
-    one, two = good(data, "edit")
+    one, two = good(data, EDIT)
     places = {name: str(tmp_path / f"{name}.png") for name in "abcm"}
     assert one.item == {
         **{"before": places["a"], "after": places["b"], "mask": places["m"], "instruction": "make it red"},
@@ -128,7 +134,7 @@ def test_paths_are_looked_for_beside_the_table_and_then_here(
 
 def test_no_two_ids_are_the_same(write: Write) -> None:
     data = write("id,image,prompt", *(f"{name},i.png,p" for name in ("a", "a#2", "a", "b", "a", "")), ",i.png,p")
-    named = opened(data, "verify", {"id": "id"}).rows()
+    named = opened(data, VERIFY, {"id": "id"}).rows()
     assert [row.id for row in named] == ["a", "a#2", "a#3", "b", "a#4", "i.png", "i.png#2"]
     assert [row.id for row in good(data)][:2] == ["i.png", "i.png#2"], (
         "a column that repeats is no id unless it is named"
@@ -143,8 +149,8 @@ def test_major_objects_are_a_list(write: Write) -> None:
 def test_a_missing_value_costs_its_own_row(write: Write) -> None:
     data = write("image,prompt", "a.png,", ",a cat", "b.png,a dog", f"{'x' * 5000},a cow")
     first, second, third, fourth = rows(data)
-    assert first == BadRow("a.png", "data.csv:2", "there is nothing in the column 'prompt'")
-    assert second == BadRow("row 2", "data.csv:3", "there is nothing in the column 'image'")
+    assert first == BadRow("a.png", "data.csv:2", "the column 'prompt' is empty")
+    assert second == BadRow("row 2", "data.csv:3", "the column 'image' is empty")
     assert isinstance(third, Row)
     assert isinstance(fourth, BadRow)
     assert "(5000 characters) is no path" in fourth.message
@@ -169,7 +175,7 @@ def test_data_that_is_none(write: Write, tmp_path: Path) -> None:
         str(tmp_path): "no images in",
     }.items():
         with pytest.raises(UserError, match=message):
-            opened(data, "verify", {})
+            opened(data, VERIFY, {})
 
 
 def test_a_kind_can_be_said_where_the_suffix_does_not(write: Write) -> None:

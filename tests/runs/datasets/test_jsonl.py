@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from onprompt.errors import UserError
+from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs.datasets import BadRow, Row, opened
 
 
 def read(path: Path, content: bytes | str) -> list[Row | BadRow]:
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return list(opened(str(path), "verify", {}).rows())
+    return list(opened(str(path), VERIFY, {}).rows())
 
 
 def item(**more: Any) -> str:
@@ -51,7 +52,7 @@ def test_bad_lines_cost_no_other(tmp_path: Path) -> None:
     assert [message.split(":")[0] for message in found[1:9]] == [
         *("is no JSON", "is a list, not an object", "is a str, not an object", "is not UTF-8"),
         *("is no JSON that can be read", "is no JSON that can be read"),
-        *("there is nothing in the column 'image'", "there is nothing in the column 'image'"),
+        *("the column 'image' is empty", "the column 'image' is empty"),
     ]
     assert found[-1].startswith("is no JSON: Unterminated string")
     assert len(found) == 11
@@ -61,10 +62,10 @@ def test_bad_lines_cost_no_other(tmp_path: Path) -> None:
     ("more", "message"),
     [
         ({"image": 7}, "the column 'image' holds a int, which is no picture and no path"),
-        ({"image": None}, "there is nothing in the column 'image'"),
-        ({"image": {"bytes": None, "path": None}}, "there is nothing in the column 'image'"),
+        ({"image": None}, "the column 'image' is empty"),
+        ({"image": {"bytes": None, "path": None}}, "the column 'image' is empty"),
         ({"prompt": ["a cat"]}, "the column 'prompt' holds a list, which is no prompt"),
-        ({"prompt": " "}, "there is nothing in the column 'prompt'"),
+        ({"prompt": " "}, "the column 'prompt' is empty"),
         ({"prompt": "\ud83d"}, "'\\ud83d' holds a NUL or half a character"),
         ({"major": [1]}, "the column 'major' holds a list, which is no major"),
         ({"id": {}}, "the column 'id' holds a dict, which is no id"),
@@ -83,7 +84,7 @@ def test_numbers_are_words_too(tmp_path: Path) -> None:
 def test_columns_may_come_later(tmp_path: Path) -> None:
     content = f'oops\n{{"prompt": "a"}}\n{item(model="m")}'
     assert messages(read(tmp_path / "a.jsonl", content))[2] == ""
-    assert set(opened(str(tmp_path / "a.jsonl"), "verify", {}).columns) == {"image", "prompt", "model"}
+    assert set(opened(str(tmp_path / "a.jsonl"), VERIFY, {}).columns) == {"image", "prompt", "model"}
 
 
 def test_a_list_that_is_cut_off_gives_what_it_has(tmp_path: Path) -> None:
@@ -102,7 +103,7 @@ def test_a_list_that_is_not_utf_8_costs_its_own_row(tmp_path: Path) -> None:
 def test_a_list_is_not_held(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text(f"[{','.join(item(id=i, more='x' * 2000) for i in range(10_000))}]")
-    dataset = opened(str(path), "verify", {})
+    dataset = opened(str(path), VERIFY, {})
     tracemalloc.start()
     assert sum(isinstance(row, Row) for row in dataset.rows()) == 10_000
     _, peak = tracemalloc.get_traced_memory()

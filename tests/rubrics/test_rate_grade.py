@@ -3,7 +3,7 @@
 import pytest
 
 from onprompt.evidence.match import match
-from onprompt.evidence.rating import elements, in_few_words, rating, reasoning, relations
+from onprompt.rubrics.rate import elements_shown, in_few_words, rating, reasoning, relations_shown
 from onprompt.settings import Settings
 from onprompt.types import Attribute, Box, Count, Known, Relation, Scene, Seen, Sighting, Thing
 
@@ -45,12 +45,12 @@ def test_the_rating_never_falls_when_a_share_rises(settings: Settings) -> None:
 
 def test_shares_of_elements_and_relations(settings: Settings) -> None:
     right = match(Scene("", (DOG, BALL)), seen(at("dog", 0.1), at("ball", 0.6)), (), settings)
-    assert (elements(right, settings), relations(right)) == (1, 1)
+    assert (elements_shown(right, settings), relations_shown(right)) == (1, 1)
     wrong = match(Scene("", (DOG, BALL)), seen(at("dog", 0.6), at("ball", 0.1)), (), settings)
-    assert (elements(wrong, settings), relations(wrong)) == (1, 0), "a relation is no element"
+    assert (elements_shown(wrong, settings), relations_shown(wrong)) == (1, 0), "a relation is no element"
     alone = match(Scene("", (DOG, BALL)), seen(at("dog", 0.1)), (), settings)
-    assert (elements(alone, settings), relations(alone)) == (0.5, 0)
-    assert relations(match(Scene("", (BALL,)), seen(at("ball", 0.1)), (), settings)) is None
+    assert (elements_shown(alone, settings), relations_shown(alone)) == (0.5, 0)
+    assert relations_shown(match(Scene("", (BALL,)), seen(at("ball", 0.1)), (), settings)) is None
 
 
 def test_the_reason_names_what_is_missing_and_wrong_first(settings: Settings) -> None:

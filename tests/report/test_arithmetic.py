@@ -5,7 +5,7 @@ import re
 import pytest
 
 from onprompt import verify
-from onprompt.evidence.arithmetic import lines
+from onprompt.report.arithmetic import lines
 from onprompt.settings import Settings
 from tests.conftest import photo
 
