@@ -112,7 +112,7 @@ def test_a_plan_counts_what_is_missing_and_names_what_is_broken(tmp_path: Path) 
     data = table(tmp_path, 3)
     judged(tmp_path, data)
     table(tmp_path, 5, bad=["5,missing.png,2 cats"])
-    found = datasets.opened(str(data), VERIFY, {})
+    found = datasets.open_dataset(str(data), VERIFY, {})
     assert [item["prompt"] for item in to_do(found, tmp_path / "run.sqlite", work(tmp_path))][:2] == [
         "3 cats of 3",
         "4 cats of 4",
@@ -127,9 +127,9 @@ def test_a_plan_counts_what_is_missing_and_names_what_is_broken(tmp_path: Path) 
 
 
 def test_how_many_rows_a_table_has(tmp_path: Path) -> None:
-    assert datasets.opened(str(table(tmp_path, 7, bad=["x"])), VERIFY, {}).count == 8
+    assert datasets.open_dataset(str(table(tmp_path, 7, bad=["x"])), VERIFY, {}).count == 8
     (tmp_path / "data.jsonl").write_text('{"image": "cat.png", "prompt": "a cat"}\n\nnonsense\n')
-    assert datasets.opened(str(tmp_path / "data.jsonl"), VERIFY, {}).count == 2
+    assert datasets.open_dataset(str(tmp_path / "data.jsonl"), VERIFY, {}).count == 2
 
 
 SLOW = """
@@ -144,7 +144,7 @@ settings = Settings(model=f"replay/{folder / 'said.jsonl'}", answers=folder / "a
 def tell(summary):
     print(summary.done, flush=True)
     time.sleep(0.05)
-data = datasets.opened(str(folder / "data.csv"), VERIFY, {})
+data = datasets.open_dataset(str(folder / "data.csv"), VERIFY, {})
 finish(run(data, folder / "run.sqlite", Work("verify", settings), tell=tell))
 """
 
@@ -296,8 +296,8 @@ def test_a_column_that_repeats_is_no_id(tmp_path: Path) -> None:
     table(tmp_path, 0)
     rows = [f"{index // 2},{index}.png,a cat" for index in range(4)]
     (tmp_path / "data.csv").write_text("\n".join(["uid,image,prompt", *rows]))
-    assert "id" not in datasets.opened(str(tmp_path / "data.csv"), VERIFY, {}).columns
-    named = datasets.opened(str(tmp_path / "data.csv"), VERIFY, {"id": "uid"})
+    assert "id" not in datasets.open_dataset(str(tmp_path / "data.csv"), VERIFY, {}).columns
+    named = datasets.open_dataset(str(tmp_path / "data.csv"), VERIFY, {"id": "uid"})
     assert [row.id for row in named.rows()] == ["0", "0#2", "1", "1#2"]
 
 

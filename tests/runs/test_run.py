@@ -51,7 +51,7 @@ def work(folder: Path, **changed: Any) -> Work:
 
 
 def judged(folder: Path, data: Path, **changed: Any) -> Summary:
-    return run(datasets.opened(str(data), VERIFY, {}), folder / "run.sqlite", work(folder, **changed))
+    return run(datasets.open_dataset(str(data), VERIFY, {}), folder / "run.sqlite", work(folder, **changed))
 
 
 def scores(folder: Path, generation: int = 0) -> dict[str, int]:
@@ -196,7 +196,7 @@ from onprompt.runs.run import Work, run
 from onprompt.settings import Settings
 folder = Path(sys.argv[1])
 settings = Settings(model=f"replay/{folder / 'said.jsonl'}", answers=folder / "answers.sqlite", concurrency=4)
-run(datasets.opened(str(folder / "data.csv"), VERIFY, {}), folder / "run.sqlite", Work("verify", settings))
+run(datasets.open_dataset(str(folder / "data.csv"), VERIFY, {}), folder / "run.sqlite", Work("verify", settings))
 """
 
 

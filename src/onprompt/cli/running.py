@@ -67,7 +67,7 @@ def run(
 
     settings = judging(judge, model, repeats, budget, base_url=base_url, detector=detector, permissive=permissive)
     job = JudgeJob(rubric, settings)
-    found = datasets.opened(data, job.rubric, named(column or []))
+    found = datasets.open_dataset(data, job.rubric, named(column or []))
     announce(found)
     if dry_run:
         print_plan(api.plan(rubric, to_do(found, out, job), settings=settings))
