@@ -22,8 +22,9 @@ from onprompt.errors import StoreError, UserError
 from onprompt.models.client import close_all
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs import datasets, findings
+from onprompt.runs.job import JudgeJob
 from onprompt.runs.ledger import Entry, Ledger
-from onprompt.runs.run import Summary, Work, run
+from onprompt.runs.run import Summary, run
 from onprompt.settings import Settings
 
 SAID = [{"contains": f"{number} cats", "text": f"So many.\n({number % 5})"} for number in range(9, -1, -1)]
@@ -45,13 +46,13 @@ def table(folder: Path, number: int, **more: Any) -> Path:
     return folder / "data.csv"
 
 
-def work(folder: Path, **changed: Any) -> Work:
+def job(folder: Path, **changed: Any) -> JudgeJob:
     usual = {"model": f"replay/{folder / 'said.jsonl'}", "answers": folder / "answers.sqlite", "concurrency": 4}
-    return Work("verify", Settings(**{**usual, **changed}))
+    return JudgeJob("verify", Settings(**{**usual, **changed}))
 
 
 def judged(folder: Path, data: Path, **changed: Any) -> Summary:
-    return run(datasets.opened(str(data), VERIFY, {}), folder / "run.sqlite", work(folder, **changed))
+    return run(datasets.opened(str(data), VERIFY, {}), folder / "run.sqlite", job(folder, **changed))
 
 
 def scores(folder: Path, generation: int = 0) -> dict[str, int]:
@@ -192,11 +193,13 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from onprompt.runs import datasets
-from onprompt.runs.run import Work, run
+from onprompt.runs.job import JudgeJob
+from onprompt.runs.run import run
 from onprompt.settings import Settings
 folder = Path(sys.argv[1])
 settings = Settings(model=f"replay/{folder / 'said.jsonl'}", answers=folder / "answers.sqlite", concurrency=4)
-run(datasets.opened(str(folder / "data.csv"), VERIFY, {}), folder / "run.sqlite", Work("verify", settings))
+job = JudgeJob("verify", settings)
+run(datasets.opened(str(folder / "data.csv"), job.rubric, {}), folder / "run.sqlite", job)
 """
 
 
