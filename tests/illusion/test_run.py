@@ -17,7 +17,7 @@ from PIL import Image
 from pydantic import SecretStr
 
 from onprompt.illusion import answers, drawing, images, results, tables
-from onprompt.illusion.asking import Asking
+from onprompt.illusion.judge import IllusionJob
 from onprompt.illusion.protocol import SPLITS
 from onprompt.models.client import close_all
 from onprompt.runs.ledger import Ledger
@@ -49,7 +49,11 @@ def said(folder: Path, *lines: dict[str, Any]) -> str:
 
 def ran(folder: Path, data: Path, model: str, size: tuple[int, int] | None = (32, 48), split: str = "sin") -> Summary:
     settings = Settings(model=model, answers=folder / "answers.sqlite", concurrency=4)
-    return run(images.opened(str(data), SPLITS[split], {}), folder / "run.sqlite", Asking(split, settings, size))
+    return run(
+        images.opened(str(data), SPLITS[split], {}),
+        folder / "run.sqlite",
+        IllusionJob("illusion", settings, split, size),
+    )
 
 
 def measured(folder: Path) -> results.Results:
@@ -88,8 +92,8 @@ def test_the_server_gets_the_questions_word_for_word_and_the_picture_resized(tmp
             answers=tmp_path / "a.sqlite",
             concurrency=1,
         )
-        work = Asking("sin", settings, (40, 24))
-        summary = run(images.opened(str(tmp_path / "data.csv"), SPLITS["sin"], {}), tmp_path / "run.sqlite", work)
+        job = IllusionJob("illusion", settings, "sin", (40, 24))
+        summary = run(images.opened(str(tmp_path / "data.csv"), SPLITS["sin"], {}), tmp_path / "run.sqlite", job)
     assert summary.done == 1
     texts = []
     for request in server.requests:
@@ -165,7 +169,7 @@ def test_what_was_not_asked_yet_is_not_missing(tmp_path: Path, drawn: Path) -> N
         summary.stopped = "for a test" if summary.done == 5 else ""
 
     data = images.opened(str(drawn), SPLITS["sin"], {})
-    run(data, tmp_path / "run.sqlite", Asking("sin", settings, (32, 32)), tell=stop)
+    run(data, tmp_path / "run.sqlite", IllusionJob("illusion", settings, "sin", (32, 32)), tell=stop)
     found = measured(tmp_path)
     assert (found.images, found.about["not_asked_yet"], found.about["size"]) == (5, 27, [32, 32])
     assert found.unanswered == {"shape": 0, "scene": 0}

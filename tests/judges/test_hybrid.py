@@ -12,6 +12,7 @@ import onprompt
 from onprompt.models.client import close_all
 from onprompt.settings import Settings
 from onprompt.types import Outcome, Verdict
+from onprompt.wording import claim_words
 
 PROMPT = "A porcelain cup on a table and an astrolabe"
 
@@ -38,7 +39,7 @@ def said(*words: str) -> str:
 
 
 def outcomes(verdict: Verdict) -> dict[str, tuple[Outcome, str]]:
-    return {f"{check.kind} {check.asked}": (check.outcome, check.source) for check in verdict.checks}
+    return {f"{check.claim.kind} {claim_words(check.claim)}": (check.outcome, check.source) for check in verdict.checks}
 
 
 def test_only_open_checks_are_asked_and_their_source_is_shown(judged: Callable[..., Verdict]) -> None:
@@ -48,7 +49,7 @@ def test_only_open_checks_are_asked_and_their_source_is_shown(judged: Callable[.
     assert found["object an astrolabe"] == (Outcome.MISSING, "replay/said.jsonl")
     assert found["object a table"][1] != "replay/said.jsonl"
     assert len(verdict.answers) == 1
-    assert (verdict.coverage, verdict.guessed) == (1.0, 0.0)
+    assert (verdict.coverage, verdict.measures["estimated"]) == (1.0, 0.0)
     assert verdict.provenance["judge"] == "hybrid"
     assert verdict.provenance["model"] == "replay/said.jsonl"
 

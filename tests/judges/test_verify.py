@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from onprompt import Outcome, Settings, Verdict, rate, verify
+from onprompt.types import PromptEvidence
+from onprompt.wording import claim_words, differences, finding_words, pairs
 from tests.conftest import Pixels, column, photo, row
 
 SCENES = {
@@ -33,6 +35,11 @@ def judged(name: str, prompt: str) -> Verdict:
     return verify(scene(name), prompt)
 
 
+def evidence(verdict: Verdict) -> PromptEvidence:
+    assert verdict.evidence
+    return verdict.evidence
+
+
 RIGHT = [
     ("football", "two women and a blue ball"),
     ("football", "two people and a ball on the left"),
@@ -54,7 +61,7 @@ RIGHT = [
 @pytest.mark.parametrize(("name", "prompt"), RIGHT)
 def test_a_photo_that_holds_just_that_gets_a_4(name: str, prompt: str) -> None:
     verdict = judged(name, prompt)
-    assert verdict.score == 4, verdict.pairs
+    assert verdict.score == 4, pairs(verdict)
     assert verdict.coverage == 1
 
 
@@ -70,22 +77,22 @@ WRONG = [
     ("coffee", RIGHT[3][1], "a small cup", ("size", "small", Outcome.MISMATCH, "large")),
     ("cat", RIGHT[4][1], "a blue cat", ("color", "blue", Outcome.MISMATCH, "brown")),
     ("cat", RIGHT[4][1], "a brown dog", ("object", "a brown dog", Outcome.MISMATCH, "instead")),
-    ("cat", RIGHT[5][1], "an animal and no cat", ("object", "no cat", Outcome.MISMATCH, "it is there")),
+    ("cat", RIGHT[5][1], "an animal and no cat", ("object", "no cat", Outcome.MISMATCH, "detected (")),
     ("two cats", RIGHT[6][1], "four brown cats", ("count", "4", Outcome.MISMATCH, "found 2")),
     ("four cats", RIGHT[7][1], "two cats", ("count", "2", Outcome.MISMATCH, "found 4")),
     (
         "cat, coffee",
         RIGHT[9][1],
         "a cat to the right of a cup",
-        ("relation", "right of a cup", Outcome.MISMATCH, "it is not"),
+        ("relation", "right of a cup", Outcome.MISMATCH, "no ("),
     ),
     ("bus", RIGHT[11][1], "two people and a bus", ("count", "2", Outcome.MISMATCH, "found 4")),
-    ("bus", RIGHT[11][1], "four people and a train", ("object", "a train", Outcome.LOW_CONFIDENCE, "a guess")),
+    ("bus", RIGHT[11][1], "four people and a train", ("object", "a train", Outcome.LOW_CONFIDENCE, "estimate")),
     (
         "astronaut",
         RIGHT[13][1],
         "a person to the left of a flag",
-        ("relation", "left of a flag", Outcome.MISMATCH, "it is not"),
+        ("relation", "left of a flag", Outcome.MISMATCH, "no ("),
     ),
 ]
 
@@ -96,42 +103,42 @@ def test_a_wrong_prompt_gets_the_pairs_right_and_a_lower_score(
 ) -> None:
     verdict = judged(name, wrong)
     kind, asked, outcome, words = claim
-    check = next(each for each in verdict.checks if (each.kind, each.asked, each.outcome) == (kind, asked, outcome))
-    assert words in check.found
+    claims = {
+        (check.claim.kind, claim_words(check.claim), check.outcome): finding_words(check) for check in verdict.checks
+    }
+    assert words in claims[kind, asked, outcome]
     assert (verdict.score or 0) < (judged(name, right).score or 0)
     assert verdict.value < judged(name, right).value
-    pairs = dict(verdict.differences)
-    assert pairs, "a wrong prompt has a difference"
-    assert any(words in found for found in pairs.values())
+    assert any(words in found for _, found in differences(verdict)), "a wrong prompt has a difference"
 
 
 def test_where_nothing_differs_there_is_no_difference() -> None:
     verdict = judged("coffee", "a red cup on a table")
-    assert verdict.differences == ()
+    assert differences(verdict) == []
     assert verdict.summary == "The image matches the prompt."
-    assert [asked for asked, _ in verdict.pairs] == ["a red cup", "a table"]
+    assert [asked for asked, _ in pairs(verdict)] == ["a red cup", "a table"]
 
 
 def test_extras_are_listed_and_cost_nothing() -> None:
     verdict = judged("bus", "a bus")
     assert verdict.score == 4
-    assert [each.word for each in verdict.extras].count("person") == 4
-    assert verdict.presence == verdict.attribute_accuracy == 1
+    assert [each.word for each in evidence(verdict).extras].count("person") == 4
+    assert verdict.measures["presence"] == verdict.measures["attribute_accuracy"] == 1
 
 
 def test_what_no_detector_knows_is_unverifiable_not_missing() -> None:
     verdict = judged("coffee", "a red cup and a zeitgeist")
-    check = next(each for each in verdict.checks if each.asked == "a zeitgeist")
+    check = next(each for each in verdict.checks if claim_words(each.claim) == "a zeitgeist")
     assert check.outcome is Outcome.UNVERIFIABLE
     assert verdict.score == 4
     assert verdict.coverage == pytest.approx(3 / 4)
-    assert verdict.summary == "All that could be checked matches the prompt. Not checked: a zeitgeist."
+    assert verdict.summary == "Everything that could be checked matches the prompt. Not checked: a zeitgeist."
 
 
 def test_where_nothing_is_verifiable_the_prior_stands_in_and_the_flag_says_so() -> None:
     verdict = judged("coffee", "the zeitgeist of melancholy")
-    assert verdict.presence == 0.5
-    assert verdict.value == pytest.approx(0.6 * verdict.guesses[0].score + 0.4 * 0.5)
+    assert verdict.measures["presence"] == 0.5
+    assert verdict.value == pytest.approx(0.6 * evidence(verdict).estimates[0].score + 0.4 * 0.5)
     assert verdict.coverage == 0
     assert "(2) is only a placeholder" in verdict.summary
     assert {"not_verifiable", "needs_review"} <= set(verdict.flags)
@@ -146,16 +153,17 @@ def test_a_prompt_without_a_noun_says_so() -> None:
 def test_a_broader_kind_is_said_to_be_all_that_can_be_told() -> None:
     verdict = judged("cat", "a siamese cat")
     assert verdict.checks[0].outcome is Outcome.PARTIAL
-    assert verdict.differences == ()
+    assert differences(verdict) == []
     assert (
-        verdict.summary == "All that could be checked matches the prompt. Not checked: siamese cat (more than 'cat')."
+        verdict.summary
+        == "Everything that could be checked matches the prompt. Not checked: siamese cat (beyond 'cat')."
     )
 
 
 def test_one_where_several_were_meant_is_a_minor_point() -> None:
     verdict = judged("cat", "cats")
-    count = next(check for check in verdict.checks if check.kind == "count")
-    assert (count.outcome, count.score, count.asked) == (Outcome.PARTIAL, 0.5, "2 or more")
+    count = next(check for check in verdict.checks if check.claim.kind == "count")
+    assert (count.outcome, count.score, claim_words(count.claim)) == (Outcome.PARTIAL, 0.5, "2 or more")
 
 
 def test_what_must_not_be_there_is_checked() -> None:
@@ -165,8 +173,8 @@ def test_what_must_not_be_there_is_checked() -> None:
 
 def test_a_major_object_weighs_more() -> None:
     plain, heavy = judged("cat", "a cat and a dog"), verify(scene("cat"), "a cat and a dog", major=["cats"])
-    assert plain.presence == pytest.approx(1 / 2)
-    assert heavy.presence == pytest.approx(2 / 3)
+    assert plain.measures["presence"] == pytest.approx(1 / 2)
+    assert heavy.measures["presence"] == pytest.approx(2 / 3)
     assert heavy.value > plain.value
     from onprompt import OnpromptError
 
@@ -176,8 +184,8 @@ def test_a_major_object_weighs_more() -> None:
 
 def test_weak_extras_are_not_listed() -> None:
     verdict = judged("motorcycle", "a large motorcycle")
-    assert all(each.confidence >= 0.5 for each in verdict.extras)
-    assert any(each.confidence < 0.5 for each in verdict.sightings), "there are weak ones to leave out"
+    assert all(each.confidence >= 0.5 for each in evidence(verdict).extras)
+    assert any(each.confidence < 0.5 for each in evidence(verdict).sightings), "there are weak ones to leave out"
 
 
 def test_another_packages_detector_needs_no_file_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,7 +226,7 @@ def test_bad_arguments_are_clear_errors() -> None:
         verify(anything, "a cat")
     for names in ("cat", [5]):
         strange: Any = names
-        with pytest.raises(OnpromptError, match="major is a list of names"):
+        with pytest.raises(OnpromptError, match="major must be a list of names"):
             verify(scene("cat"), "a cat", major=strange)
 
 
@@ -232,7 +240,7 @@ def test_permissive_files_alone_see_80_kinds_and_nothing_else_is_missing() -> No
     from onprompt.settings import load
 
     verdict = verify(scene("astronaut"), "a woman and a flag", settings=load(permissive=True, matcher=False))
-    outcomes = {check.asked: check.outcome for check in verdict.checks if check.kind == "object"}
+    outcomes = {claim_words(check.claim): check.outcome for check in verdict.checks if check.claim.kind == "object"}
     assert outcomes == {"a woman": Outcome.PARTIAL, "a flag": Outcome.UNVERIFIABLE}
     assert all("world" not in name for name in verdict.provenance["weights"])
 
@@ -254,26 +262,26 @@ def test_provenance_tells_how_to_get_the_same_verdict_again() -> None:
 def test_the_whole_has_a_weight_in_value_and_none_in_the_grade() -> None:
     prompt = "a photo of a red cup on a wooden table in a kitchen"
     verdicts = [verify(scene("coffee"), prompt, settings=Settings(value_whole=weight)) for weight in (0, 0.5, 1)]
-    assert len({(each.score, each.presence, each.attribute_accuracy, each.coverage) for each in verdicts}) == 1
+    assert len({(each.score, *each.measures.values()) for each in verdicts}) == 1
     assert len({each.checks for each in verdicts}) == 1
     none, half, whole = verdicts
-    assert whole.value == pytest.approx(whole.guesses[0].score)
+    assert whole.value == pytest.approx(evidence(whole).estimates[0].score)
     assert half.value == pytest.approx((none.value + whole.value) / 2)
-    assert half.guesses[0].asked == prompt
+    assert claim_words(evidence(half).estimates[0].claim) == prompt
 
 
-def test_what_nothing_else_can_check_is_guessed_at_and_marked() -> None:
+def test_what_nothing_else_can_check_is_estimated_and_marked() -> None:
     """ "wooden" and the kitchen."""
     prompt = "a red cup on a wooden table in a kitchen"
-    guessed, without = judged("coffee", prompt), verify(scene("coffee"), prompt, settings=Settings(matcher=False))
-    marked = {check.asked for check in guessed.checks if check.source == "matcher"}
+    estimated, without = judged("coffee", prompt), verify(scene("coffee"), prompt, settings=Settings(matcher=False))
+    marked = {claim_words(check.claim) for check in estimated.checks if check.source == "matcher"}
     assert {"wood", "a kitchen"} <= marked
-    assert all("a guess" in check.found for check in guessed.checks if check.source == "matcher")
-    open_ones = {check.asked for check in without.checks if check.outcome is Outcome.UNVERIFIABLE}
+    assert all("estimate" in finding_words(check) for check in estimated.checks if check.source == "matcher")
+    open_ones = {claim_words(check.claim) for check in without.checks if check.outcome is Outcome.UNVERIFIABLE}
     assert marked <= open_ones
-    assert (guessed.coverage or 0) > (without.coverage or 1)
-    assert (without.guessed, without.guesses) == (0, ())
-    assert "pplcnet.pdmodel" in guessed.provenance["weights"]
+    assert (estimated.coverage or 0) > (without.coverage or 1)
+    assert (without.measures["estimated"], evidence(without).estimates) == (0, ())
+    assert "pplcnet.pdmodel" in estimated.provenance["weights"]
     assert "pplcnet.pdmodel" not in without.provenance["weights"]
 
 
@@ -289,7 +297,7 @@ def test_an_empty_picture_shows_nothing(prompt: str) -> None:
 
 def test_rate_is_the_same_evidence_on_another_scale() -> None:
     good, bad = rate(scene("coffee"), "a red cup on a table"), rate(scene("coffee"), "a horse in a stable")
-    assert (good.rubric, good.score, good.shares) == ("rate", 5, {"elements": 1, "relations": 1})
+    assert (good.rubric, good.score, good.measures["elements"], good.measures["relations"]) == ("rate", 5, 1, 1)
     assert bad.score in (1, 2)
     assert "horse" in bad.summary
     assert good.provenance["rubric"] == "rate/1"
@@ -297,7 +305,7 @@ def test_rate_is_the_same_evidence_on_another_scale() -> None:
 
 
 def test_half_characters_and_foreign_prompts_break_nothing() -> None:
-    assert verify(scene("coffee"), "a cup \udcff on a table").guesses
+    assert evidence(verify(scene("coffee"), "a cup \udcff on a table")).estimates
     foreign = verify(scene("coffee"), "eine rote Tasse auf einem Tisch und ein kleiner Löffel")
-    assert foreign.guesses == ()
+    assert evidence(foreign).estimates == ()
     assert "not English" in foreign.flags

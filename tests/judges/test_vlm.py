@@ -18,10 +18,11 @@ from pydantic import SecretStr
 import onprompt
 from onprompt import api
 from onprompt.errors import BudgetSpent, ImageError, PromptError, Rejected, ServerTrouble, UserError
-from onprompt.models.client import asker, close_all
+from onprompt.models.client import close_all, model_client
 from onprompt.rubrics.verify import RUBRIC
 from onprompt.settings import Settings
 from onprompt.types import Outcome, Verdict
+from onprompt.wording import claim_words, differences
 from tests.models.backends.server import KEY, Received, Reply, Scripted, Step
 from tests.models.backends.test_openai import completion, token
 
@@ -61,11 +62,11 @@ def test_a_verdict_with_what_the_model_listed(serve: Serve) -> None:
     settings, requests = serve(Reply(completion(GOOD)))
     verdict = onprompt.verify(PIXELS, "a cat in a hat", settings=settings)
     assert (verdict.score, verdict.value, verdict.flags) == (2, 0.5, ())
-    assert [(check.asked, check.outcome) for check in verdict.checks] == [
+    assert [(claim_words(check.claim), check.outcome) for check in verdict.checks] == [
         ("a cat", Outcome.MATCHED),
         ("a hat", Outcome.MISSING),
     ]
-    assert verdict.differences == (("a hat", "MISSING"),)
+    assert differences(verdict) == [("a hat", "MISSING")]
     assert verdict.usage.tokens_in == 1200
     text, image = requests[0].json["messages"][0]["content"]
     assert text["text"].endswith('(4)\n\nInput Prompt: "a cat in a hat"')
@@ -137,7 +138,7 @@ def test_what_can_not_be_read_is_asked_once_more_and_then_an_error(serve: Serve,
     assert caught.value.text == UNREADABLE[kind]["choices"][0]["message"]["content"]
     assert len(requests) == 2
     assert caught.value.reason in json.dumps(requests[1].json["messages"])
-    assert asker(settings).answers.outcomes() == {kind: 2}
+    assert model_client(settings).answers.outcomes() == {kind: 2}
 
 
 @pytest.mark.parametrize("kind", UNREADABLE)
@@ -181,7 +182,7 @@ def test_trouble_that_stays_is_an_error_and_no_score(serve: Serve, trouble: str)
     with pytest.raises(ServerTrouble, match="after 3 tries"):
         onprompt.verify(PIXELS, "a cat", settings=settings)
     assert len(requests) == 3
-    assert asker(settings).answers.outcomes() == {}
+    assert model_client(settings).answers.outcomes() == {}
 
 
 def test_a_stall_is_given_up(serve: Serve) -> None:
@@ -231,7 +232,7 @@ def test_the_same_question_at_the_same_time_is_asked_once(serve: Serve) -> None:
 def test_repeats_have_a_spread(serve: Serve) -> None:
     settings, requests = serve(*(Reply(completion(f"({each})")) for each in (4, 2, 3, 4)), repeats=4)
     verdict = onprompt.verify(PIXELS, "a cat", settings=settings)
-    assert (verdict.score, verdict.factors["score"].all) == (3, (4, 2, 3, 4))
+    assert (verdict.score, verdict.factors["score"].scores) == (3, (4, 2, 3, 4))
     assert verdict.factors["score"].spread == pytest.approx(0.957, abs=1e-3)
     assert verdict.value == pytest.approx(13 / 16)
     assert {each.json["temperature"] for each in requests} == {1.0}
@@ -241,7 +242,7 @@ def test_repeats_that_can_not_be_read_are_left_out_and_flagged(serve: Serve) -> 
     bad = Reply(completion("no idea"))
     settings, _ = serve(Reply(completion("(4)")), bad, bad, Reply(completion("(2)")), repeats=3)
     verdict = onprompt.verify(PIXELS, "a cat", settings=settings)
-    assert verdict.factors["score"].all == (4, 2)
+    assert verdict.factors["score"].scores == (4, 2)
     assert "some_answers_unreadable" in verdict.flags
 
 
@@ -262,13 +263,13 @@ def test_the_chance_of_a_yes_is_an_extra(serve: Serve) -> None:
 
     settings, requests = serve(answer, yes_no=True)
     verdict = onprompt.verify(PIXELS, "a cat", settings=settings)
-    assert (verdict.score, verdict.yes, len(requests)) == (3, 0.75, 2)
+    assert (verdict.score, verdict.measures["yes"], len(requests)) == (3, 0.75, 2)
 
 
 def test_a_model_without_probabilities_works_all_the_same(serve: Serve) -> None:
     settings, _ = serve(Reply(SENSIBLE), yes_no=True)
     verdict = onprompt.verify(PIXELS, "a cat", settings=settings)
-    assert (verdict.score, verdict.yes, verdict.factors["score"].expected) == (3, None, None)
+    assert (verdict.score, verdict.measures, verdict.factors["score"].expected) == (3, {}, None)
     assert verdict.flags == ("yes_not_known",)
 
 
@@ -323,7 +324,7 @@ def test_the_key_is_nowhere(serve: Serve, tmp_path: Path, capsys: pytest.Capture
     from onprompt.report.document import document
 
     told = [repr(verdict), json.dumps(document(verdict)), repr(settings), str(settings), *capsys.readouterr()]
-    asker(settings).answers.base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    model_client(settings).answers.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     told += [path.read_bytes().decode("latin-1") for path in tmp_path.rglob("*") if path.is_file()]
     assert len(told) > 6
     assert not any(KEY in each for each in told)
@@ -336,7 +337,8 @@ def test_recorded_answers_can_be_replayed(serve: Serve, tmp_path: Path) -> None:
     verdict = onprompt.verify(PIXELS, "a cat in a hat", settings=settings)
     replayed = Settings(judge="vlm", model=f"replay/{record}", answers=tmp_path / "others.sqlite")
     again = onprompt.verify(PIXELS, "a cat in a hat", settings=replayed)
-    assert (again.score, again.flags, again.differences) == (verdict.score, verdict.flags, verdict.differences)
+    assert (again.score, again.flags, again.checks) == (verdict.score, verdict.flags, verdict.checks)
+    assert differences(again)
     with pytest.raises(Rejected, match=r"record\.jsonl has no answer"):
         onprompt.verify(PIXELS, "another prompt", settings=replayed)
 

@@ -16,14 +16,14 @@ import pytest
 
 from onprompt.cli.running import sample_line
 from onprompt.errors import StoreError, UserError
-from onprompt.models.answer_store import Answers
+from onprompt.models.answer_store import AnswerStore
 from onprompt.models.client import close_all
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs import datasets, findings
 from onprompt.runs.findings import Overview
 from onprompt.runs.ledger import Ledger
-from onprompt.runs.run import to_do
-from tests.runs.test_run import judged, scores, table, work
+from onprompt.runs.run import items_to_judge
+from tests.runs.test_run import job, judged, scores, table
 
 NOBODY = 65534  # a user who may write nowhere
 
@@ -40,7 +40,7 @@ def onprompt(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def overview(folder: Path, generation: int = 0) -> Overview:
     with Ledger(folder / "run.sqlite") as ledger:
-        return findings.overview(ledger, findings.generation_of(ledger, generation))
+        return findings.overview(ledger, findings.choose_generation(ledger, generation))
 
 
 def test_what_left_the_data_is_in_no_figure(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_the_way_of_judging_that_ran_last_is_shown(tmp_path: Path) -> None:
         judged(tmp_path, data, repeats=repeats)
     assert overview(tmp_path).generation == 1
     with Ledger(tmp_path / "run.sqlite") as ledger, pytest.raises(UserError, match="no generation 7; there are: 1, 2"):
-        findings.generation_of(ledger, 7)
+        findings.choose_generation(ledger, 7)
 
 
 def test_answers_that_can_not_be_read_were_paid_for(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_a_plan_counts_what_is_missing_and_names_what_is_broken(tmp_path: Path) 
     judged(tmp_path, data)
     table(tmp_path, 5, bad=["5,missing.png,2 cats"])
     found = datasets.open_dataset(str(data), VERIFY, {})
-    assert [item["prompt"] for item in to_do(found, tmp_path / "run.sqlite", work(tmp_path))][:2] == [
+    assert [item["prompt"] for item in items_to_judge(found, tmp_path / "run.sqlite", job(tmp_path))][:2] == [
         "3 cats of 3",
         "4 cats of 4",
     ]
@@ -121,7 +121,7 @@ def test_a_plan_counts_what_is_missing_and_names_what_is_broken(tmp_path: Path) 
         *("run", str(data), "--out", str(tmp_path / "run.sqlite"), "--model", f"replay/{tmp_path / 'said.jsonl'}"),
         "--dry-run",
     )
-    assert "no question about 1 items, such as: " in told.stdout
+    assert "skipped 1 item, for example: " in told.stdout
     assert "missing.png" in told.stdout
     assert overview(tmp_path).samples == 3, "a plan writes nothing"
 
@@ -137,15 +137,17 @@ import sys, time
 from pathlib import Path
 from onprompt.runs import datasets
 from onprompt.cli.running import finish
-from onprompt.runs.run import Work, run
+from onprompt.runs.job import JudgeJob
+from onprompt.runs.run import run
 from onprompt.settings import Settings
 folder = Path(sys.argv[1])
 settings = Settings(model=f"replay/{folder / 'said.jsonl'}", answers=folder / "answers.sqlite", concurrency=1)
 def tell(summary):
     print(summary.done, flush=True)
     time.sleep(0.05)
-data = datasets.open_dataset(str(folder / "data.csv"), VERIFY, {})
-finish(run(data, folder / "run.sqlite", Work("verify", settings), tell=tell))
+job = JudgeJob("verify", settings)
+data = datasets.open_dataset(str(folder / "data.csv"), job.rubric, {})
+finish(run(data, folder / "run.sqlite", job, on_progress=tell))
 """
 
 
@@ -157,7 +159,7 @@ def test_stopped_by_hand_it_says_how_far_it_came(tmp_path: Path) -> None:
             assert process.poll() is None
         process.send_signal(signal.SIGINT)
         told = process.stdout.read()
-    assert "stopped by hand; run again to go on" in told
+    assert "stopped by hand; run the same command again to resume" in told
     assert not judged(tmp_path, data).faults
     assert len(scores(tmp_path)) == 200
 
@@ -198,7 +200,7 @@ def as_nobody(path: Path) -> int:
                 os.setgid(NOBODY)
                 os.setuid(NOBODY)
             with Ledger(path) as ledger:
-                os._exit(findings.overview(ledger, findings.generation_of(ledger)).verdicts)
+                os._exit(findings.overview(ledger, findings.choose_generation(ledger)).verdicts)
         except BaseException as error:
             os.write(2, f"{error!r}\n".encode())
         os._exit(99)
@@ -221,7 +223,7 @@ def test_the_time_to_go_counts_what_is_done_already(tmp_path: Path) -> None:
     from onprompt.runs.run import Summary
 
     summary = Summary(tmp_path, known=900, before=10, done=20)
-    assert progress(summary, 1000, 10.0) == "30 of 1,000, 2.0 a second, 40 s to go"
+    assert progress(summary, 1000, 10.0) == "30 of 1,000, 2.0 per second, 40 s left"
 
 
 def test_an_error_goes_when_the_file_comes_back(tmp_path: Path) -> None:
@@ -317,7 +319,7 @@ def test_a_new_generation_says_what_changed(tmp_path: Path) -> None:
 
 def test_exports_of_answers_can_be_read(tmp_path: Path) -> None:
     judged(tmp_path, table(tmp_path, 1))
-    answers = Answers(tmp_path / "answers.sqlite")
+    answers = AnswerStore(tmp_path / "answers.sqlite")
     with Ledger(tmp_path / "run.sqlite") as ledger:
         assert findings.export(ledger, 1, tmp_path / "a.csv", "csv", answers) == (1, 0)
         findings.export(ledger, 1, tmp_path / "a.jsonl", "jsonl", answers)
@@ -332,7 +334,7 @@ def test_answers_that_the_store_lost_are_counted(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("ONPROMPT_ANSWERS", str(tmp_path / "another.sqlite"))
     told = onprompt("export", str(tmp_path / "run.sqlite"), "--to", "jsonl", "--answers")
     assert told.returncode == 0, told.stderr
-    assert "2 answers are not in" in told.stderr
+    assert "2 answers no longer in" in told.stderr
     lines = (tmp_path / "run.verdicts.jsonl").read_text().splitlines()
     assert [json.loads(line)["answers"] for line in lines] == [[None], [None]]
 
@@ -351,4 +353,4 @@ def test_generations_can_be_compared(tmp_path: Path) -> None:
     for repeats in (1, 2):
         judged(tmp_path, data, repeats=repeats)
     told = onprompt("compare", str(tmp_path / "run.sqlite"), "--by", "generation")
-    assert "no significant difference between run, generation 1 and run, generation 2" in told.stdout, told.stderr
+    assert "no difference shown between run, generation 1 and run, generation 2" in told.stdout, told.stderr

@@ -22,8 +22,9 @@ from onprompt.errors import StoreError, UserError
 from onprompt.models.client import close_all
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs import datasets, findings
+from onprompt.runs.job import JudgeJob
 from onprompt.runs.ledger import Entry, Ledger
-from onprompt.runs.run import Summary, Work, run
+from onprompt.runs.run import Summary, run
 from onprompt.settings import Settings
 
 SAID = [{"contains": f"{number} cats", "text": f"So many.\n({number % 5})"} for number in range(9, -1, -1)]
@@ -45,18 +46,18 @@ def table(folder: Path, number: int, **more: Any) -> Path:
     return folder / "data.csv"
 
 
-def work(folder: Path, **changed: Any) -> Work:
+def job(folder: Path, **changed: Any) -> JudgeJob:
     usual = {"model": f"replay/{folder / 'said.jsonl'}", "answers": folder / "answers.sqlite", "concurrency": 4}
-    return Work("verify", Settings(**{**usual, **changed}))
+    return JudgeJob("verify", Settings(**{**usual, **changed}))
 
 
 def judged(folder: Path, data: Path, **changed: Any) -> Summary:
-    return run(datasets.open_dataset(str(data), VERIFY, {}), folder / "run.sqlite", work(folder, **changed))
+    return run(datasets.open_dataset(str(data), VERIFY, {}), folder / "run.sqlite", job(folder, **changed))
 
 
 def scores(folder: Path, generation: int = 0) -> dict[str, int]:
     with Ledger(folder / "run.sqlite") as ledger:
-        number = findings.generation_of(ledger, generation)
+        number = findings.choose_generation(ledger, generation)
         return {row["id"]: row["score"] for row in findings.rows(ledger, number) if row["value"] is not None}
 
 
@@ -106,7 +107,7 @@ def test_a_bad_row_and_an_unreadable_answer_cost_no_other(tmp_path: Path) -> Non
     assert summary.faults == {"ImageError: missing": 1, "bad_row": 1, "no_score": 1}
     with Ledger(tmp_path / "run.sqlite") as ledger:
         rows = {row["id"]: row["error"] for row in findings.rows(ledger, 1, flagged=True)}
-        text = ledger.base.execute("SELECT text FROM errors WHERE kind = 'no_score'").fetchone()
+        text = ledger.database.execute("SELECT text FROM errors WHERE kind = 'no_score'").fetchone()
     assert len(rows) == 3
     assert text == ("no idea",)
 
@@ -177,8 +178,8 @@ def test_files_that_are_no_runs(tmp_path: Path) -> None:
 def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
     judged(tmp_path, table(tmp_path, 20))
     ledger = Ledger(tmp_path / "run.sqlite", writing=True)
-    pages = ledger.base.execute("PRAGMA page_count").fetchone()[0]
-    ledger.base.execute(f"PRAGMA max_page_count = {pages}")
+    pages = ledger.database.execute("PRAGMA page_count").fetchone()[0]
+    ledger.database.execute(f"PRAGMA max_page_count = {pages}")
     big = "x" * 100_000
     with pytest.raises(StoreError, match="full"):
         ledger.generation({"x": big}, big)
@@ -192,11 +193,13 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from onprompt.runs import datasets
-from onprompt.runs.run import Work, run
+from onprompt.runs.job import JudgeJob
+from onprompt.runs.run import run
 from onprompt.settings import Settings
 folder = Path(sys.argv[1])
 settings = Settings(model=f"replay/{folder / 'said.jsonl'}", answers=folder / "answers.sqlite", concurrency=4)
-run(datasets.open_dataset(str(folder / "data.csv"), VERIFY, {}), folder / "run.sqlite", Work("verify", settings))
+job = JudgeJob("verify", settings)
+run(datasets.open_dataset(str(folder / "data.csv"), job.rubric, {}), folder / "run.sqlite", job)
 """
 
 

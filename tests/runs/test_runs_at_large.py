@@ -68,7 +68,7 @@ def test_a_thousand_files_of_which_two_hundred_are_broken(tmp_path: Path) -> Non
     assert result.returncode == 1, result.stderr
     first, *kinds = result.stdout.splitlines()
     assert first == f"800 verdicts, 200 errors: {tmp_path / 'run.sqlite'}"
-    assert sorted(line.partition(", such as: ")[0].strip() for line in kinds) == [
+    assert sorted(line.partition(", for example: ")[0].strip() for line in kinds) == [
         "20 × ImageError: empty",
         "20 × ImageError: missing",
         "20 × ImageError: too large",
