@@ -219,11 +219,11 @@ def test_a_file_of_an_older_format_is_named_as_such(tmp_path: Path) -> None:
 
 
 def test_the_time_to_go_counts_what_is_done_already(tmp_path: Path) -> None:
-    from onprompt.cli.running import progress
+    from onprompt.cli.running import progress_line
     from onprompt.runs.run import Summary
 
     summary = Summary(tmp_path, known=900, before=10, done=20)
-    assert progress(summary, 1000, 10.0) == "30 of 1,000, 2.0 per second, 40 s left"
+    assert progress_line(summary, 1000, 10.0) == "30 of 1,000, 2.0 per second, 40 s left"
 
 
 def test_an_error_goes_when_the_file_comes_back(tmp_path: Path) -> None:

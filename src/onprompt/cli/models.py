@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from onprompt.cli.app import app, chosen
+from onprompt.cli.app import app, load_settings
 
 USERINFO = r"//[^/@]*@"  # a name and a password in an address
 
@@ -37,7 +37,7 @@ def answers() -> None:
     """Show what the models' answers that are kept here were: read, refused, cut off, … and what they took."""
     from onprompt.models.answer_store import AnswerStore
 
-    kept = AnswerStore(chosen().answers)
+    kept = AnswerStore(load_settings().answers)
     typer.echo(f"{'model':32} {'became':14} {'answers':>8}")
     for model, outcome, count, tokens_in, tokens_out, cost in kept.summary():
         money = "price not known" if cost is None else f"{cost:.4f} US dollars"
@@ -55,7 +55,7 @@ def list_models(context: typer.Context) -> None:
     from onprompt.weights.cache import folder, state
     from onprompt.weights.manifest import manifest
 
-    force = chosen()
+    force = load_settings()
     for file in manifest():
         typer.echo(
             f"{file.set:9} {file.name:25} {file.bytes / 1e6:6.1f} MB  {state(file, force):8} {file.licence}: {file.use}"
@@ -73,7 +73,7 @@ def pull(
     from onprompt.weights import cache
     from onprompt.weights.manifest import find, manifest
 
-    force = chosen()
+    force = load_settings()
     usual = (file for file in manifest() if not file.optional and (file.permissive or not force.permissive))
     files = find(names) if names else list(usual)
     cache.pull(files, force)
@@ -85,7 +85,7 @@ def path(name: Annotated[str, typer.Argument(help="A file's name.")]) -> None:
     """Print where a model file lies, fetching it if need be."""
     from onprompt.weights.cache import paths
 
-    typer.echo("\n".join(map(str, paths([name], chosen()).values())))
+    typer.echo("\n".join(map(str, paths([name], load_settings()).values())))
 
 
 @models.command()
@@ -94,7 +94,7 @@ def check() -> None:
     from onprompt.weights.cache import location, state
     from onprompt.weights.manifest import manifest
 
-    force = chosen()
+    force = load_settings()
     states = {file: state(file, force) for file in manifest()}
     for file, found in states.items():
         typer.echo(f"{found:8} {location(file, force)}")

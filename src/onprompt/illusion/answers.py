@@ -11,7 +11,7 @@ from onprompt.illusion.gold import SUFFIX, Gold, counts, files, troubles
 from onprompt.illusion.judge import RUBRIC
 from onprompt.illusion.protocol import Split, split
 from onprompt.illusion.results import QUESTIONS, Record, Results, measure
-from onprompt.runs.findings import generation_of, identity
+from onprompt.runs.findings import choose_generation, identity
 from onprompt.runs.ledger import Ledger, wrap_db_errors
 
 ROWS = """
@@ -34,15 +34,15 @@ def results_of(ledger: Ledger, generation: int = 0) -> Results:
     part = split(about["split"])
     found = records(ledger, number)
     with wrap_db_errors(ledger.path):
-        (samples,) = ledger.base.execute("SELECT count(*) FROM samples WHERE gone = 0").fetchone()
-        (done,) = ledger.base.execute(DONE, (number, number)).fetchone()
+        (samples,) = ledger.database.execute("SELECT count(*) FROM samples WHERE gone = 0").fetchone()
+        (done,) = ledger.database.execute(DONE, (number, number)).fetchone()
     of = {"model": about["model"], "size": about["size"], "generation": number, "not_asked_yet": samples - done}
     return replace(measure(found, part), about=of, troubles=path_troubles(ledger, part))
 
 
 def about_of(ledger: Ledger, generation: int = 0) -> tuple[int, dict[str, Any]]:
     """The generation that is wanted, and what it is."""
-    number = generation_of(ledger, generation)
+    number = choose_generation(ledger, generation)
     about = identity(ledger, number)
     if about["rubric"] != RUBRIC.name:
         raise UserError(f"{ledger.path}, generation {number}, is a run of {about['rubric']}, not of IllusionBench")
@@ -53,7 +53,7 @@ def records(ledger: Ledger, generation: int) -> list[Record]:
     """Every question that was asked with its answer; None where none could be had."""
     found = []
     with wrap_db_errors(ledger.path):
-        for name, given, kind, said, outcome in ledger.base.execute(ROWS, {"generation": generation}):
+        for name, given, kind, said, outcome in ledger.database.execute(ROWS, {"generation": generation}):
             item = json.loads(given)
             if "gold" not in item:
                 continue  # a row that could not be read, which the run counts
@@ -67,7 +67,7 @@ def records(ledger: Ledger, generation: int) -> list[Record]:
 def path_troubles(ledger: Ledger, split: Split) -> list[str]:
     """What stands between the paths of the images and a fair score."""
     with wrap_db_errors(ledger.path):
-        rows = ledger.base.execute("SELECT id, given FROM samples WHERE gone = 0").fetchall()
+        rows = ledger.database.execute("SELECT id, given FROM samples WHERE gone = 0").fetchall()
     items = [(name, json.loads(given)) for name, given in rows]
     # Of a row that could not be read only the id is left, which is the path below the folder.
     paths = [item.get("image", name) for name, item in items if item.get("labels") != "columns"]

@@ -86,7 +86,7 @@ def overview(ledger: Ledger, generation: int) -> Overview:
         mean=mean,
         placeholders=verdicts - judged,
         scores={score: count for score, count in scores if score is not None},
-        faults={kind: count for kind, count in ledger.query(FAULTS, key)},
+        faults=dict(ledger.query(FAULTS, key)),
         cost=cost,
         tokens=tokens,
     )
@@ -152,9 +152,7 @@ def decode_again(picture: Picture, given: dict[str, Any]) -> Decoded:
     raise ImageError(f"{paths[0]} has changed since it was judged", "changed")
 
 
-def with_answers(
-    samples: Iterator[dict[str, Any]], answers: AnswerStore, lost: list[str]
-) -> Iterator[dict[str, Any]]:
+def with_answers(samples: Iterator[dict[str, Any]], answers: AnswerStore, lost: list[str]) -> Iterator[dict[str, Any]]:
     """The samples with the texts of the model's answers, as a JSON list, in place of their keys.
 
     An answer that is no longer cached is null, and its key is added to `lost`.

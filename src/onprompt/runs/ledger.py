@@ -231,9 +231,12 @@ class Ledger:
             for table in ("checks", "errors"):
                 self.database.execute(f"DELETE FROM {table} WHERE sample = ? AND generation = ?", key)  # noqa: S608
             names, marks = ", ".join(verdict.row), ", ".join("?" * len(verdict.row))
-            place = f"INSERT OR REPLACE INTO verdicts (sample, generation, of, {names}) VALUES (?, ?, {VERSION_NOW}, {marks})"  # noqa: S608
-            self.database.execute(place, (*key, sample, *map(storable, verdict.row.values())))
-            self.database.execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", (*key, storable(verdict.document)))
+            columns, values = f"(sample, generation, of, {names})", f"(?, ?, {VERSION_NOW}, {marks})"
+            insert = f"INSERT OR REPLACE INTO verdicts {columns} VALUES {values}"  # noqa: S608
+            self.database.execute(insert, (*key, sample, *map(storable, verdict.row.values())))
+            self.database.execute(
+                "INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", (*key, storable(verdict.document))
+            )
             # One call: between two, threads that judge would take the interpreter.
             checks = [(*key, number, *map(storable, check)) for number, check in enumerate(verdict.checks)]
             self.database.executemany(CHECK, checks)

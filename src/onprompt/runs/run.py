@@ -130,11 +130,11 @@ def store(done: Done, ledger: Ledger, summary: Summary) -> None:
         summary.done += 1
         summary.spend(done.verdict.row["tokens_in"], done.verdict.row["tokens_out"], done.verdict.row["cost"])
     elif done.fault:
-        kind, message, _, *spent = done.fault
+        kind, message, *_ = done.fault
         ledger.fail(done.number, summary.generation, done.fault)
         summary.faults[kind] += 1
         summary.examples.setdefault(kind, message)
-        summary.spend(*spent)
+        summary.spend(done.fault.tokens_in, done.fault.tokens_out, done.fault.cost)
         # Nothing but rejected requests: a wrong key or an unknown model, which would hit all others too.
         rejected = summary.faults["Rejected"] >= MAX_REJECTED and not summary.done
         if kind in FATAL or rejected:
