@@ -78,7 +78,7 @@ def test_cells_that_are_missing_or_no_text(tmp_path: Path) -> None:
     assert isinstance(found[0], Row)
     assert found[0].model == "1.5"
     assert isinstance(found[1], BadRow)
-    assert (found[1].id, found[1].message[:13]) == ("b.png", "can't be read")
+    assert (found[1].id, found[1].message[:10]) == ("b.png", "unreadable")
 
 
 def test_a_damaged_group_of_rows_costs_no_other(tmp_path: Path) -> None:

@@ -159,7 +159,7 @@ def test_stopped_by_hand_it_says_how_far_it_came(tmp_path: Path) -> None:
             assert process.poll() is None
         process.send_signal(signal.SIGINT)
         told = process.stdout.read()
-    assert "stopped by hand; run the same command again to resume" in told
+    assert "interrupted; run the same command again to resume" in told
     assert not judged(tmp_path, data).faults
     assert len(scores(tmp_path)) == 200
 
@@ -212,9 +212,9 @@ def test_a_file_of_an_older_format_is_named_as_such(tmp_path: Path) -> None:
     base = sqlite3.connect(tmp_path / "run.sqlite")
     base.execute("PRAGMA user_version = 1")
     base.close()
-    with pytest.raises(StoreError, match="an older onprompt"):
+    with pytest.raises(StoreError, match="an older version of onprompt"):
         Ledger(tmp_path / "run.sqlite")
-    with pytest.raises(StoreError, match="an older onprompt"):
+    with pytest.raises(StoreError, match="an older version of onprompt"):
         judged(tmp_path, tmp_path / "data.csv")
 
 
@@ -257,7 +257,7 @@ def test_other_data_with_the_same_ids_end_the_run(tmp_path: Path) -> None:
     judged(tmp_path, data)
     other = tmp_path / "other.csv"
     other.write_text(data.read_text().replace("cats of", "cats and"))
-    with pytest.raises(UserError, match=r"another sample .0., of .*data\.csv: give ids that differ"):
+    with pytest.raises(UserError, match=r"another sample .0., from .*data\.csv; use unique ids"):
         judged(tmp_path, other)
     assert overview(tmp_path, 1).verdicts == 3
 
@@ -353,4 +353,4 @@ def test_generations_can_be_compared(tmp_path: Path) -> None:
     for repeats in (1, 2):
         judged(tmp_path, data, repeats=repeats)
     told = onprompt("compare", str(tmp_path / "run.sqlite"), "--by", "generation")
-    assert "no difference shown between run, generation 1 and run, generation 2" in told.stdout, told.stderr
+    assert "no significant difference between run, generation 1 and run, generation 2" in told.stdout, told.stderr

@@ -161,17 +161,17 @@ def test_two_runs_can_not_write_to_one_file(tmp_path: Path) -> None:
 
 
 def test_files_that_are_no_runs(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="no run at"):
+    with pytest.raises(UserError, match="no such run file"):
         Ledger(tmp_path / "none.sqlite")
     for text in ("", "image,prompt\n", "no database " * 99):
         (tmp_path / "text.sqlite").write_text(text)
-        with pytest.raises(UserError, match="is no run of onprompt"):
+        with pytest.raises(UserError, match="is not a run file of onprompt"):
             Ledger(tmp_path / "text.sqlite")
     base = sqlite3.connect(tmp_path / "other.sqlite")
     base.execute("CREATE TABLE t (x)")
     base.close()
     for writing in (False, True):
-        with pytest.raises(UserError, match="no run of onprompt"):
+        with pytest.raises(UserError, match="is not a run file of onprompt"):
             Ledger(tmp_path / "other.sqlite", writing)
 
 

@@ -14,7 +14,7 @@ try:
     import datasets
     import fsspec
 except ModuleNotFoundError as error:  # the extra called `hf` brings other packages
-    raise PluginError(f"hub datasets need {error.name}: {how_to_install('datasets')}") from error
+    raise PluginError(f"reading a hub dataset needs {error.name}: {how_to_install('datasets')}") from error
 
 from onprompt.runs.datasets import Record, Table
 
