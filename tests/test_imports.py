@@ -1,4 +1,4 @@
-"""The line does not bend: types ← language, vision ← evidence ← judges ← api, report ← cli."""
+"""The line does not bend: types ← language, vision ← evidence ← wording ← report, rubrics ← judges ← api ← cli."""
 
 import ast
 from pathlib import Path
@@ -19,20 +19,26 @@ MAY = {
     "vision": {"errors", "plugins", "settings", "types", "weights"},
     "evidence": {"errors", "language", "settings", "types", "vision"},
     "models": {"errors", "plugins", "settings", "types", "vision", "weights"},
-    "rubrics": {"errors", "models", "types"},
-    "judges": {"errors", "evidence", "language", "models", "rubrics", "settings", "types", "vision", "weights"},
-    "report": {"errors", "types"},
-    "runs": {"api", "errors", "models", "plugins", "report", "settings", "types", "vision"},
+    "wording": {"evidence", "types"},
+    "serial": {"errors", "types"},
+    "report": {"errors", "evidence", "serial", "settings", "types", "wording"},
+    "rubrics": {"errors", "evidence", "models", "report", "types", "wording"},
+    "judges": {"errors", "evidence", "models", "rubrics", "settings", "types", "vision", "weights", "wording"},
+    "runs": {"api", "errors", "models", "plugins", "serial", "settings", "types", "vision", "wording"},
     "illusion": {"errors", "judges", "models", "plugins", "report", "runs", "settings", "types", "vision"},
     "probe": {"api", "errors", "models", "plugins", "report", "settings", "types"},
-    "adapters": {"api", "errors", "settings", "types", "vision"},
+    "adapters": {"api", "errors", "rubrics", "settings", "types", "vision", "wording"},
 }
 
 
 def imported(path: Path) -> set[str]:
-    """The parts of onprompt that a file imports, anywhere in it."""
+    """The parts of onprompt that a file imports, anywhere in it but for type hints."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    tree = ast.parse(path.read_text())
+    hints = [each for each in tree.body if isinstance(each, ast.If) and ast.unparse(each.test) == "TYPE_CHECKING"]
+    for block in hints:
+        tree.body.remove(block)
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module == "onprompt":
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("onprompt."):

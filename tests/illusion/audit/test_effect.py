@@ -9,10 +9,10 @@ import re
 from pathlib import Path
 
 import pytest
-from onprompt.illusion.asking import Asking
 
 from onprompt.errors import UserError
 from onprompt.illusion import drawing, images
+from onprompt.illusion.asking import Asking
 from onprompt.illusion.audit import report
 from onprompt.illusion.audit.answer_classes import KINDS, OTHER, kind
 from onprompt.illusion.audit.points import Verdict
