@@ -16,7 +16,7 @@ from onprompt.judges.vlm import VlmJudge
 from onprompt.language import edits, parser
 from onprompt.language.ontology import name_of
 from onprompt.language.spelling import mended
-from onprompt.models.client import Plan, planned
+from onprompt.models.client import Plan, plan_calls
 from onprompt.runs.engines.threads import in_order
 from onprompt.settings import Settings
 from onprompt.types import Edit, Judge, Picture, Rubric, Sample, Scene, Seen, Sighting, Verdict, View
@@ -236,9 +236,9 @@ def judge_many(
         return verdict_or_error
 
     known = by(one.judge_known) if isinstance(one, VlmJudge) and not chosen.record else None
-    asker = getattr(one, "asker", None)
+    client = getattr(one, "client", None)
     return in_order(
-        by(one.judge), items, one.slots, begin=share_the_cores, at_once=known, stop=asker.stop if asker else None
+        by(one.judge), items, one.slots, begin=share_the_cores, at_once=known, stop=client.stop if client else None
     )
 
 
@@ -255,7 +255,7 @@ def plan(
     one = judge_of(rubric, chosen)
     if not isinstance(one, VlmJudge | HybridJudge):
         raise UserError(f"the judge {chosen.judged_by!r} asks no model")
-    return planned(one.asker, items, lambda item: one.questions(sample_of(rubric, chosen, **item)))
+    return plan_calls(one.client, items, lambda item: one.questions(sample_of(rubric, chosen, **item)))
 
 
 def judging(settings: Settings | None, judge: str, model: str) -> Settings:

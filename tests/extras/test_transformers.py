@@ -15,7 +15,7 @@ import torch
 from onprompt.errors import ImageError, NotFetched, Rejected, ServerTrouble, SettingsError, UntrustedFile
 from onprompt.models import network
 from onprompt.models.backends import transformers as backend
-from onprompt.models.reading import chance_of
+from onprompt.models.reading import choice_probabilities
 from onprompt.settings import Settings
 from onprompt.types import Message, Picture, Question, Shown
 from onprompt.vision.image import load_picture, name_picture
@@ -168,7 +168,7 @@ def test_a_choice_has_the_chances_of_a_whole_pass(name: str, loaded: Backend) ->
         for word in ("yes", "no", "Yes", " no"):
             (token,) = model.processor.tokenizer.encode(word)
             assert spot.chances[word] == pytest.approx(float(chances[token]), abs=2e-6)
-        words = chance_of(answer.spots, ("yes", "no"), least=0.0)
+        words = choice_probabilities(answer.spots, ("yes", "no"), least=0.0)
         assert words is not None
         assert answer.text == max(words, key=lambda word: words[word])
         assert (spot.start, spot.end) == (0, len(answer.text))

@@ -18,7 +18,7 @@ from pydantic import SecretStr
 import onprompt
 from onprompt import api
 from onprompt.errors import BudgetSpent, ImageError, PromptError, Rejected, ServerTrouble, UserError
-from onprompt.models.client import asker, close_all
+from onprompt.models.client import close_all, model_client
 from onprompt.rubrics.verify import RUBRIC
 from onprompt.settings import Settings
 from onprompt.types import Outcome, Verdict
@@ -137,7 +137,7 @@ def test_what_can_not_be_read_is_asked_once_more_and_then_an_error(serve: Serve,
     assert caught.value.text == UNREADABLE[kind]["choices"][0]["message"]["content"]
     assert len(requests) == 2
     assert caught.value.reason in json.dumps(requests[1].json["messages"])
-    assert asker(settings).answers.outcomes() == {kind: 2}
+    assert model_client(settings).answers.outcomes() == {kind: 2}
 
 
 @pytest.mark.parametrize("kind", UNREADABLE)
@@ -181,7 +181,7 @@ def test_trouble_that_stays_is_an_error_and_no_score(serve: Serve, trouble: str)
     with pytest.raises(ServerTrouble, match="after 3 tries"):
         onprompt.verify(PIXELS, "a cat", settings=settings)
     assert len(requests) == 3
-    assert asker(settings).answers.outcomes() == {}
+    assert model_client(settings).answers.outcomes() == {}
 
 
 def test_a_stall_is_given_up(serve: Serve) -> None:
@@ -323,7 +323,7 @@ def test_the_key_is_nowhere(serve: Serve, tmp_path: Path, capsys: pytest.Capture
     from onprompt.report.document import document
 
     told = [repr(verdict), json.dumps(document(verdict)), repr(settings), str(settings), *capsys.readouterr()]
-    asker(settings).answers.base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    model_client(settings).answers.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     told += [path.read_bytes().decode("latin-1") for path in tmp_path.rglob("*") if path.is_file()]
     assert len(told) > 6
     assert not any(KEY in each for each in told)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from onprompt.errors import StoreError
-from onprompt.models.answer_store import Answers, key_of
+from onprompt.models.answer_store import AnswerStore, key_of
 from onprompt.types import Answer, Message, Question, Spot, Usage
 
 WHOLE = Answer(
@@ -23,10 +23,10 @@ def question(*texts: str, **options: object) -> Question:
 
 
 def test_an_answer_comes_back_as_it_was(tmp_path: Path) -> None:
-    answers = Answers(tmp_path / "new" / "answers.sqlite")
+    answers = AnswerStore(tmp_path / "new" / "answers.sqlite")
     answers.put("k", {"model": "m"}, WHOLE)
     answers.close()
-    again = Answers(tmp_path / "new" / "answers.sqlite")
+    again = AnswerStore(tmp_path / "new" / "answers.sqlite")
     found = again.get("k")
     assert found is not None
     assert (found.text, found.stop, found.model, found.usage) == (WHOLE.text, WHOLE.stop, WHOLE.model, WHOLE.usage)
@@ -37,7 +37,7 @@ def test_an_answer_comes_back_as_it_was(tmp_path: Path) -> None:
 
 
 def test_outcomes_are_counted(tmp_path: Path) -> None:
-    answers = Answers(tmp_path / "answers.sqlite")
+    answers = AnswerStore(tmp_path / "answers.sqlite")
     for number, outcome in enumerate(["read", "refusal", "read"]):
         answers.put(str(number), {}, WHOLE)
         answers.mark(str(number), outcome)
@@ -66,7 +66,7 @@ def test_everything_that_makes_a_question_is_in_its_key() -> None:
 
 
 def test_many_threads_write(tmp_path: Path) -> None:
-    answers = Answers(tmp_path / "answers.sqlite")
+    answers = AnswerStore(tmp_path / "answers.sqlite")
     with ThreadPoolExecutor(16) as pool:
         list(pool.map(lambda number: answers.put(str(number), {}, WHOLE), range(200)))
         assert all(pool.map(lambda number: answers.get(str(number)), range(200)))
@@ -74,7 +74,7 @@ def test_many_threads_write(tmp_path: Path) -> None:
 
 
 def write(path: Path, first: int) -> None:
-    answers = Answers(path)
+    answers = AnswerStore(path)
     for number in range(first, first + 100):
         answers.put(str(number), {}, WHOLE)
     answers.close()
@@ -87,9 +87,9 @@ def test_two_processes_write(tmp_path: Path) -> None:
         each.start()
     for each in writers:
         each.join()
-    answers = Answers(path)
+    answers = AnswerStore(path)
     assert answers.outcomes() == {"": 200}
-    assert answers.base.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert answers.connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     answers.close()
 
 
@@ -97,12 +97,12 @@ def test_a_file_that_is_none_of_ours(tmp_path: Path) -> None:
     path = tmp_path / "answers.sqlite"
     path.write_text("this is no database, whatever its name says " * 100)
     with pytest.raises(StoreError, match="setting `answers`"):
-        Answers(path)
+        AnswerStore(path)
 
 
 def test_a_folder_in_the_way(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="can't keep answers"):
-        Answers(tmp_path)
+        AnswerStore(tmp_path)
 
 
 def test_a_file_of_a_newer_version(tmp_path: Path) -> None:
@@ -110,4 +110,4 @@ def test_a_file_of_a_newer_version(tmp_path: Path) -> None:
     base.execute("PRAGMA user_version = 99")
     base.close()
     with pytest.raises(StoreError, match="newer onprompt"):
-        Answers(tmp_path / "answers.sqlite")
+        AnswerStore(tmp_path / "answers.sqlite")

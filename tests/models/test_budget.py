@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from onprompt.errors import BudgetSpent, UserError
-from onprompt.models.budget import Price, Purse, estimate, price_of
+from onprompt.models.budget import Budget, Price, estimate, price_of
 from onprompt.settings import Settings
 from onprompt.types import Message, Question, Shown, Usage
 from onprompt.vision.image import load_picture
@@ -45,26 +45,26 @@ def test_an_estimate_counts_letters_and_pixels() -> None:
 
 def test_a_purse_pays_what_was_used_and_no_more_than_there_is() -> None:
     settings = Settings(model="openai/x", price_in=1000.0, price_out=1000.0, budget=2.5)
-    purse, asked = Purse(settings.model, settings), question()
-    first = purse.hold(asked)
+    budget, asked = Budget(settings.model, settings), question()
+    first = budget.hold(asked)
     assert first == pytest.approx(0.9, abs=0.02)
-    purse.hold(asked)
+    budget.hold(asked)
     with pytest.raises(BudgetSpent, match=r"0\.0000 of 2\.5"):
-        purse.hold(asked)  # what is under way counts
-    assert purse.settle(first, Usage(100, 50)).cost == pytest.approx(0.15)
-    purse.hold(asked)
+        budget.hold(asked)  # what is under way counts
+    assert budget.settle(first, Usage(100, 50)).cost == pytest.approx(0.15)
+    budget.hold(asked)
     with pytest.raises(BudgetSpent, match=r"0\.1500 of 2\.5"):
-        purse.hold(asked)
+        budget.hold(asked)
 
 
 def test_a_question_that_failed_costs_nothing() -> None:
     settings = Settings(model="openai/x", price_in=1000.0, price_out=1000.0, budget=1.0)
-    purse = Purse(settings.model, settings)
+    budget = Budget(settings.model, settings)
     for _ in range(5):
-        purse.settle(purse.hold(question()))
-    assert purse.spent == 0
+        budget.settle(budget.hold(question()))
+    assert budget.spent == 0
 
 
 def test_a_budget_without_a_price_is_refused() -> None:
     with pytest.raises(UserError, match="price_in"):
-        Purse("openai/unheard-of", Settings(budget=1.0))
+        Budget("openai/unheard-of", Settings(budget=1.0))

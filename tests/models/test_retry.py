@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from onprompt.errors import Rejected, ServerTrouble
-from onprompt.models.retry import Patient
+from onprompt.models.retry import RetryingBackend
 from onprompt.settings import Settings
 from onprompt.types import Answer, Message, Question
 
@@ -46,40 +46,40 @@ def settings(**changed: Any) -> Settings:
 
 def test_trouble_is_tried_again_and_again() -> None:
     backend = Told(ServerTrouble("server", "oops"), ServerTrouble("timeout", "slow"), Answer("4"))
-    assert Patient(backend, settings()).ask(QUESTION).text == "4"
+    assert RetryingBackend(backend, settings()).ask(QUESTION).text == "4"
     assert len(backend.times) == 3
 
 
 def test_trouble_that_stays_is_an_error_that_says_how_often() -> None:
     backend = Told(ServerTrouble("server", "oops"))
     with pytest.raises(ServerTrouble, match=r"oops \(after 4 tries\)"):
-        Patient(backend, settings()).ask(QUESTION)
+        RetryingBackend(backend, settings()).ask(QUESTION)
 
 
 def test_what_is_rejected_is_not_tried_again() -> None:
     backend = Told(Rejected("no such model"))
     with pytest.raises(Rejected):
-        Patient(backend, settings()).ask(QUESTION)
+        RetryingBackend(backend, settings()).ask(QUESTION)
     assert len(backend.times) == 1
 
 
 def test_pauses_grow() -> None:
     backend = Told(ServerTrouble("server", "oops"))
     with pytest.raises(ServerTrouble):
-        Patient(backend, settings(backoff=0.02, retries=5, breaker_failures=99)).ask(QUESTION)
+        RetryingBackend(backend, settings(backoff=0.02, retries=5, breaker_failures=99)).ask(QUESTION)
     took = backend.times[-1] - backend.times[0]
     assert 0.02 < took < 0.02 * (1 + 2 + 4 + 8 + 16) + 0.5
 
 
 def test_a_server_is_left_alone_as_long_as_it_asks() -> None:
     backend = Told(ServerTrouble("busy", "later", 0.15), Answer("4"))
-    Patient(backend, settings()).ask(QUESTION)
+    RetryingBackend(backend, settings()).ask(QUESTION)
     assert backend.times[1] - backend.times[0] >= 0.15
 
 
 def test_all_threads_hold_back_together() -> None:
     backend = Told(ServerTrouble("busy", "later", 0.2), Answer("4"))
-    patient = Patient(backend, settings())
+    patient = RetryingBackend(backend, settings())
     with ThreadPoolExecutor(4) as pool:
         first = pool.submit(patient.ask, QUESTION)
         while not backend.times:
@@ -92,7 +92,7 @@ def test_all_threads_hold_back_together() -> None:
 
 def test_a_rest_that_an_answer_asks_for_is_kept() -> None:
     backend = Told(Answer("4", rest=0.15), Answer("4"))
-    patient = Patient(backend, settings())
+    patient = RetryingBackend(backend, settings())
     patient.ask(QUESTION)
     patient.ask(QUESTION)
     assert backend.times[1] - backend.times[0] >= 0.15
@@ -101,13 +101,13 @@ def test_a_rest_that_an_answer_asks_for_is_kept() -> None:
 def test_a_server_that_asks_for_too_much_is_an_error_at_once() -> None:
     backend = Told(ServerTrouble("busy", "later", 3600.0))
     with pytest.raises(ServerTrouble, match="left alone for 3600 s"):
-        Patient(backend, settings()).ask(QUESTION)
+        RetryingBackend(backend, settings()).ask(QUESTION)
     assert len(backend.times) == 1
 
 
 def test_a_server_that_is_down_is_not_asked_until_it_may_be_back() -> None:
     backend = Told(*[ServerTrouble("connection", "refused")] * 5, Answer("4"))
-    patient = Patient(backend, settings(retries=0, breaker_failures=5))
+    patient = RetryingBackend(backend, settings(retries=0, breaker_failures=5))
     for _ in range(5):
         with pytest.raises(ServerTrouble, match="refused"):
             patient.ask(QUESTION)
@@ -121,7 +121,7 @@ def test_a_server_that_is_down_is_not_asked_until_it_may_be_back() -> None:
 
 def test_only_one_question_tries_whether_a_server_is_back() -> None:
     backend = Told(ServerTrouble("connection", "refused"))
-    patient = Patient(backend, settings(retries=0, breaker_failures=2))
+    patient = RetryingBackend(backend, settings(retries=0, breaker_failures=2))
     for _ in range(2):
         with pytest.raises(ServerTrouble):
             patient.ask(QUESTION)
@@ -134,20 +134,20 @@ def test_only_one_question_tries_whether_a_server_is_back() -> None:
 
 def test_a_busy_server_is_not_down() -> None:
     backend = Told(*[ServerTrouble("busy", "later")] * 12, Answer("4"))
-    assert Patient(backend, settings(retries=20, breaker_failures=3)).ask(QUESTION).text == "4"
+    assert RetryingBackend(backend, settings(retries=20, breaker_failures=3)).ask(QUESTION).text == "4"
 
 
 def test_one_failed_try_is_no_failed_question() -> None:
     """A short outage that meets many threads at once does not close the line."""
     backend = Told(*[ServerTrouble("server", "oops")] * 12, Answer("4"))
-    patient = Patient(backend, settings(retries=5, breaker_failures=3, backoff=0.01))
+    patient = RetryingBackend(backend, settings(retries=5, breaker_failures=3, backoff=0.01))
     with ThreadPoolExecutor(8) as pool:
         found = [pool.submit(patient.ask, QUESTION) for _ in range(8)]
     assert [each.result().text for each in found] == ["4"] * 8
 
 
 def test_no_server_can_ask_for_a_rest_without_end() -> None:
-    patient = Patient(Told(Answer("4", rest=1e12)), settings(longest_wait=0.05))
+    patient = RetryingBackend(Told(Answer("4", rest=1e12)), settings(longest_wait=0.05))
     start = time.monotonic()
     patient.ask(QUESTION)
     patient.ask(QUESTION)
@@ -157,11 +157,11 @@ def test_no_server_can_ask_for_a_rest_without_end() -> None:
 def test_trouble_of_any_kind_can_ask_for_too_much() -> None:
     backend = Told(ServerTrouble("server", "oops", 3600.0))
     with pytest.raises(ServerTrouble, match="left alone for 3600 s"):
-        Patient(backend, settings()).ask(QUESTION)
+        RetryingBackend(backend, settings()).ask(QUESTION)
 
 
 def test_who_waits_can_be_stopped() -> None:
-    patient = Patient(Told(ServerTrouble("busy", "later", 60.0)), settings())
+    patient = RetryingBackend(Told(ServerTrouble("busy", "later", 60.0)), settings())
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(patient.ask, QUESTION)
         time.sleep(0.05)

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from onprompt import Settings, api
 from onprompt.cli import app
 from onprompt.errors import Rejected, UnreadableAnswer, UserError
-from onprompt.models.client import asker
+from onprompt.models.client import model_client
 from onprompt.probe import PROBES, Row, probe, questions, runs, save
 from onprompt.probe.cases import PROMPTS, Asked
 from onprompt.probe.pictures import DRAWINGS, NOISE, drawn, names, picture
@@ -221,7 +221,7 @@ def test_the_repeated_questions_are_paid_by_what_is_left(tmp_path: Path) -> None
     (tmp_path / "said.jsonl").write_text("")
     model, answers = f"replay/{tmp_path / 'said.jsonl'}", tmp_path / "answers.sqlite"
     settings = Settings(judge="vlm", model=model, answers=answers, price_in=1, price_out=1, budget=0.5)
-    asker(settings).purse.spent = 0.375
+    model_client(settings).budget.spent = 0.375
     *_, (_, again, last) = runs(questions(PROBES), "verify", settings)
     assert (len(again), last.reuse_answers, last.budget) == (len(PROMPTS), False, 0.125)
 

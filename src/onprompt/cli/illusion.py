@@ -41,7 +41,7 @@ def run_illusion(
     """Ask a model for the shape and for the scene of every image, word for word as the original; then report."""
     from onprompt.illusion import images, protocol
     from onprompt.illusion.asking import Asking
-    from onprompt.models.client import planned
+    from onprompt.models.client import plan_calls
     from onprompt.runs.run import run, to_do
 
     settings = judging("vlm", model, base_url, None, budget)
@@ -52,7 +52,7 @@ def run_illusion(
     typer.echo(f"{found.kind}{'' if found.count is None else f' of {found.count:,}'}: {told}", err=True)
     work = Asking(split, settings, sides(size, settings.max_side))
     if dry_run:
-        typer.echo(planned(work.asker, to_do(found, out, work), work.questions, again=False))
+        typer.echo(plan_calls(work.client, to_do(found, out, work), work.questions, again=False))
         return
     summary = run(found, out, work, engine, Watcher(found.count))
     if summary.done or summary.before:

@@ -35,9 +35,9 @@ def settings() -> None:
 @app.command()
 def answers() -> None:
     """Show what the models' answers that are kept here were: read, refused, cut off, … and what they took."""
-    from onprompt.models.answer_store import Answers
+    from onprompt.models.answer_store import AnswerStore
 
-    kept = Answers(chosen().answers)
+    kept = AnswerStore(chosen().answers)
     typer.echo(f"{'model':32} {'became':14} {'answers':>8}")
     for model, outcome, count, tokens_in, tokens_out, cost in kept.summary():
         money = "price not known" if cost is None else f"{cost:.4f} US dollars"

@@ -14,7 +14,7 @@ import typer
 from onprompt.cli.app import Permissive, app, chosen, print_json
 from onprompt.cli.judging import BaseUrl, Budget, DetectorName, DryRun, JudgeName, Model, Repeats, judging
 from onprompt.errors import UserError
-from onprompt.models.reading import in_line
+from onprompt.models.reading import one_line
 
 if TYPE_CHECKING:
     from onprompt.runs.findings import Overview
@@ -99,14 +99,14 @@ def export(
     generation: Generation = 0,
 ) -> None:
     """Write all samples of a run with their verdicts and errors to a file."""
-    from onprompt.models.answer_store import Answers
+    from onprompt.models.answer_store import AnswerStore
     from onprompt.runs import findings
     from onprompt.runs.ledger import Ledger
 
     path = out or run_file.with_name(f"{run_file.stem}.verdicts.{to}")
     if path.resolve() == run_file.resolve():
         raise UserError(f"{path} is the run itself: name another file")
-    kept = Answers(chosen().answers) if answers else None
+    kept = AnswerStore(chosen().answers) if answers else None
     with Ledger(run_file) as ledger:
         count, lost = findings.export(ledger, findings.generation_of(ledger, generation), path, to, kept)
     if kept:
@@ -181,7 +181,7 @@ def result_lines(summary: Summary) -> Iterator[str]:
 
 def shortened(message: str) -> str:
     """A message on one line."""
-    line = in_line(message)
+    line = one_line(message)
     return line if len(line) <= WIDE else f"{line[: WIDE - 1]}…"
 
 
@@ -209,9 +209,9 @@ def overview_lines(found: Overview) -> Iterator[str]:
 
 def sample_line(row: dict[str, Any]) -> str:
     """One sample: `0.12 (1) cup.png: a laptop: missing [flags]`. What others wrote must not steer the terminal."""
-    name = in_line(row["id"])
+    name = one_line(row["id"])
     if row["error"]:
-        return f"no verdict  {name}: {row['error']}: {in_line(row['message'])}"
+        return f"no verdict  {name}: {row['error']}: {one_line(row['message'])}"
     score = "" if row["score"] is None else f" ({row['score']})"
     flags = f" [{row['flags']}]" if row["flags"] else ""
-    return f"{row['value']:.2f}{score}  {name}: {row['prompt']!r} {in_line(row['summary'])}{flags}"
+    return f"{row['value']:.2f}{score}  {name}: {row['prompt']!r} {one_line(row['summary'])}{flags}"

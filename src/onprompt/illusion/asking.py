@@ -12,7 +12,7 @@ from onprompt.illusion.gold import Gold
 from onprompt.illusion.protocol import SPLITS
 from onprompt.illusion.scoring import Outcome, original
 from onprompt.judges.vlm import versions
-from onprompt.models.client import Asker, asker
+from onprompt.models.client import ModelClient, model_client
 from onprompt.runs.run import Done, Task, attempted, identity_of, lost
 from onprompt.settings import Settings
 from onprompt.types import Answer, Check, Message, Picture, Question, Scene, Shown, Verdict
@@ -32,37 +32,37 @@ class Asking:
     size: tuple[int, int] | None = None  # to which images are resized, as the original does; None: sent as they are
 
     def __reduce__(self) -> tuple[type[Asking], tuple[str, Settings, tuple[int, int] | None]]:
-        return Asking, (self.split, self.settings, self.size)  # an asker stays where it was made
+        return Asking, (self.split, self.settings, self.size)  # a client stays where it was made
 
     @cached_property
-    def asker(self) -> Asker:
-        return asker(self.settings)
+    def client(self) -> ModelClient:
+        return model_client(self.settings)
 
     @property
     def slots(self) -> int:
-        return self.asker.slots
+        return self.client.slots
 
     @property
     def bound_by(self) -> str:
         """A model in the process that answers in batches, or a server that is asked."""
-        return "model" if hasattr(self.asker.backend.backend, "slots") else "server"
+        return "model" if hasattr(self.client.backend.backend, "slots") else "server"
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        return identity_of(NAME, self.settings, self.told, self.asker)
+        return identity_of(NAME, self.settings, self.told, self.client)
 
     @property
     def told(self) -> dict[str, Any]:
         """What answers depend on beside the settings."""
         texts = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in questions(self.split).items()}
-        return {"judge": "vlm", "model": self.asker.name, "split": self.split, "size": self.size, "questions": texts}
+        return {"judge": "vlm", "model": self.client.name, "split": self.split, "size": self.size, "questions": texts}
 
     def begin(self) -> None:
-        """Nothing is shared between threads but the asker."""
+        """Nothing is shared between threads but the client."""
 
     def stop(self) -> None:
         """Let nobody wait for the server any more."""
-        self.asker.stop()
+        self.client.stop()
 
     def lost(self, task: Task, why: str) -> Done:
         """A task on which every process died that had it."""
@@ -94,11 +94,11 @@ class Asking:
     def verdict(self, item: Mapping[str, Any]) -> Verdict:
         """Both answers, scored as the original does; other scorings read them later."""
         picture, gold, meant = self.picture(item), Gold(*item["gold"]), Gold(*item["meant"])
-        answers = {name: self.asker.ask(question) for name, question in self.asked(picture).items()}
+        answers = {name: self.client.ask(question) for name, question in self.asked(picture).items()}
         scored = {
             name: original(each.text, gold.shape, gold.scene, SPLITS[self.split]) for name, each in answers.items()
         }
-        checks = tuple(check(name, meant, answers[name], scored[name], self.asker.name) for name in answers)
+        checks = tuple(check(name, meant, answers[name], scored[name], self.client.name) for name in answers)
         withheld = [f"no_answer_to_{each.kind}" for each in checks if each.outcome is Found.UNVERIFIABLE]
         return Verdict(
             rubric=NAME,

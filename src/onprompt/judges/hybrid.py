@@ -13,8 +13,8 @@ from onprompt.evidence.guesses import SOURCE as GUESSED
 from onprompt.evidence.match import Match
 from onprompt.judges import evidence
 from onprompt.judges.vlm import READER, again
-from onprompt.models.client import Asker, asker
-from onprompt.models.reading import understood, whole_json
+from onprompt.models.client import ModelClient, model_client
+from onprompt.models.reading import parse_answer, strict_json
 from onprompt.rubrics import text
 from onprompt.settings import Settings
 from onprompt.types import Answer, Check, Message, Outcome, Question, Rubric, Sample, Shown, Verdict
@@ -30,19 +30,19 @@ UNKNOWN = "the model can't tell"
 
 def load(settings: Settings, rubric: Rubric) -> HybridJudge:
     """The judge for a rubric that the evidence judge can serve, and the model of the settings."""
-    return HybridJudge(evidence.load(settings, rubric), asker(settings))
+    return HybridJudge(evidence.load(settings, rubric), model_client(settings))
 
 
 class HybridJudge:
     """Evidence first; the open checks are decided by the model's word."""
 
-    def __init__(self, judge: evidence.EvidenceJudge, asker: Asker) -> None:
-        self.evidence, self.asker, self.settings = judge, asker, judge.settings
+    def __init__(self, judge: evidence.EvidenceJudge, client: ModelClient) -> None:
+        self.evidence, self.client, self.settings = judge, client, judge.settings
         self.slots = judge.slots
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        asked = {"model": self.asker.name, "claims": TEXT_SHA256, "reader": READER}
+        asked = {"model": self.client.name, "claims": TEXT_SHA256, "reader": READER}
         return {**self.evidence.identity, "judge": "hybrid", **asked}
 
     def judge(self, sample: Sample) -> Verdict:
@@ -52,7 +52,7 @@ class HybridJudge:
         said: list[Answer] = []
         told = self.answers(sample, [claim(match, check) for match, check in asked], said) if asked else []
         decided = {id(check): word for (_, check), word in zip(asked, told or [], strict=False)}
-        matches = tuple(settled(match, decided, self.asker.name) for match in found.matches)
+        matches = tuple(settled(match, decided, self.client.name) for match in found.matches)
         verdict = self.evidence.verdict(sample, replace(found, matches=matches))
         flags = {
             "judges_disagree": any(contradicts(check, decided.get(id(check), "")) for _, check in asked),
@@ -65,7 +65,7 @@ class HybridJudge:
             provenance={
                 **verdict.provenance,
                 "judge": "hybrid",
-                "model": self.asker.name,
+                "model": self.client.name,
                 "question": VERSION,
                 "rubric_sha256": TEXT_SHA256,
                 "model_answering": said[0].model if said else None,
@@ -93,14 +93,14 @@ class HybridJudge:
         """A word for each claim; None where two answers could not be read."""
         question = self.question(sample, claims)
         for _ in range(2):
-            said.append(self.asker.ask(question))
+            said.append(self.client.ask(question))
             try:
-                words = understood(said[-1], lambda text: words_of(text, len(claims)))
+                words = parse_answer(said[-1], lambda text: words_of(text, len(claims)))
             except UnreadableAnswer as why:
-                self.asker.answers.mark(said[-1].key, why.kind)
+                self.client.answers.mark(said[-1].key, why.kind)
                 question = replace(question, messages=again(question, why))
             else:
-                self.asker.answers.mark(said[-1].key, "read")
+                self.client.answers.mark(said[-1].key, "read")
                 return words
         return None
 
@@ -174,7 +174,7 @@ def contradicts(check: Check, word: str) -> bool:
 
 def words_of(said: str, number: int) -> list[str]:
     """A word for each claim, in order."""
-    found = whole_json(said)
+    found = strict_json(said)
     entries = found.get("answers") if isinstance(found, dict) else None
     if not isinstance(entries, list) or not all(isinstance(each, dict) for each in entries):
         raise UnreadableAnswer("wrong_fields", "the JSON has no list of answers")

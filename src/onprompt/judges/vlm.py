@@ -12,8 +12,8 @@ from importlib import metadata
 from typing import Any
 
 from onprompt.errors import PromptError, UnreadableAnswer
-from onprompt.models.client import Asker, NotKnown, asker
-from onprompt.models.reading import chance_of, expected, read
+from onprompt.models.client import ModelClient, NotCached, model_client
+from onprompt.models.reading import choice_probabilities, expected_score, read_answer
 from onprompt.rubrics.rate import PLAIN, RUBRIC
 from onprompt.settings import Settings
 from onprompt.types import (
@@ -55,20 +55,20 @@ OURS = (
 
 def load(settings: Settings, rubric: Rubric) -> VlmJudge:
     """The judge for the model of the settings."""
-    return VlmJudge(settings, rubric, asker(settings))
+    return VlmJudge(settings, rubric, model_client(settings))
 
 
 class VlmJudge:
     """Sample → question → answer → reading → verdict."""
 
-    def __init__(self, settings: Settings, rubric: Rubric, asker: Asker) -> None:
-        self.settings, self.asker, self.slots = settings, asker, asker.slots
+    def __init__(self, settings: Settings, rubric: Rubric, client: ModelClient) -> None:
+        self.settings, self.client, self.slots = settings, client, client.slots
         self.rubric = PLAIN if rubric is RUBRIC and not settings.rate_examples else rubric
         self.told = {
             "rubric": f"{self.rubric.name}/{self.rubric.version}",
             "rubric_sha256": hashlib.sha256(self.rubric.text.encode()).hexdigest(),
             "judge": "vlm",
-            "model": asker.name,
+            "model": client.name,
             "versions": versions(),
             "settings": {name: getattr(settings, name) for name in OURS},
         }
@@ -79,13 +79,13 @@ class VlmJudge:
 
     def judge(self, sample: Sample) -> Verdict:
         """The verdict; an UnreadableAnswer where no asking gave one that can be read."""
-        return self.judged(sample, self.asker.ask)
+        return self.judged(sample, self.client.ask)
 
     def judge_known(self, sample: Sample) -> Verdict | None:
         """The verdict if the store has all the answers that it takes."""
         try:
-            return self.judged(sample, self.asker.recall)
-        except NotKnown:
+            return self.judged(sample, self.client.cached_answer)
+        except NotCached:
             return None
 
     def judged(self, sample: Sample, ask: Ask) -> Verdict:
@@ -169,20 +169,20 @@ class VlmJudge:
         """Read, and note in the store what became of it."""
         answers.append(answer)
         try:
-            reading = read(self.rubric, answer, sample)
+            reading = read_answer(self.rubric, answer, sample)
         except UnreadableAnswer as why:
-            self.asker.answers.mark(answer.key, why.kind)
+            self.client.answers.mark(answer.key, why.kind)
             raise
         if not answer.cached:
-            self.asker.answers.mark(answer.key, "read")
+            self.client.answers.mark(answer.key, "read")
         return reading, answer
 
     def yes(self, sample: Sample, answers: list[Answer], ask: Ask) -> float | None:
         """The chance of a yes, as VQAScore asks; None where the server gives no probabilities, or another answer."""
         answer = ask(self.yes_no(sample))
         answers.append(answer)
-        chances = chance_of(answer.spots, YES_NO) if answer.stop in ("end", "length") else None
-        self.asker.answers.mark(answer.key, "read" if chances else "no_score")
+        chances = choice_probabilities(answer.spots, YES_NO) if answer.stop in ("end", "length") else None
+        self.client.answers.mark(answer.key, "read" if chances else "no_score")
         return chances["yes"] if chances else None
 
     def provenance(self, sample: Sample, answers: Sequence[Answer]) -> dict[str, Any]:
@@ -219,7 +219,7 @@ def again(question: Question, why: UnreadableAnswer) -> tuple[Message, ...]:
 def factor(name: str, readings: Sequence[tuple[Reading, Answer]], scale: range) -> Factor:
     """One score over all askings."""
     scores = [reading.scores[name] for reading, _ in readings]
-    finer = [expected(answer.spots, reading.starts.get(name, -1), scale) for reading, answer in readings]
+    finer = [expected_score(answer.spots, reading.starts.get(name, -1), scale) for reading, answer in readings]
     told = [each for each in finer if each is not None]
     return Factor(
         statistics.median_low(scores),

@@ -52,27 +52,29 @@ class Kept(NamedTuple):
     cost: float | None
 
 
-class Answers:
+class AnswerStore:
     """The answers in one file; safe to use from several threads and processes."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.lock = path, threading.Lock()
         with told(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            self.base = sqlite3.connect(path, timeout=PATIENCE, check_same_thread=False, isolation_level=None)
-            self.base.execute("PRAGMA journal_mode = WAL")
-            self.base.execute("PRAGMA synchronous = NORMAL")  # a power cut may lose the last answers, never the file
-            (found,) = self.base.execute("PRAGMA user_version").fetchone()
+            self.connection = sqlite3.connect(path, timeout=PATIENCE, check_same_thread=False, isolation_level=None)
+            self.connection.execute("PRAGMA journal_mode = WAL")
+            self.connection.execute(
+                "PRAGMA synchronous = NORMAL"
+            )  # a power cut may lose the last answers, never the file
+            (found,) = self.connection.execute("PRAGMA user_version").fetchone()
             if found > VERSION:
                 raise StoreError(f"{path} was written by a newer onprompt (format {found}; this one knows {VERSION})")
-            self.base.executescript(TABLES)
-            self.base.execute(f"PRAGMA user_version = {VERSION}")
+            self.connection.executescript(TABLES)
+            self.connection.execute(f"PRAGMA user_version = {VERSION}")
 
     def get(self, key: str) -> Answer | None:
         """The answer to a question, if it was asked before."""
         try:
             with self.lock:
-                found = self.base.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
+                found = self.connection.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
         except sqlite3.Error as error:
             raise trouble(self.path, error) from error
         return answer_of(json.loads(found[0]), key) if found else None
@@ -81,26 +83,30 @@ class Answers:
         """Keep an answer."""
         row = key, json.dumps(asked), json.dumps(document(answer))  # ASCII: half a character can be kept so too
         with told(self.path), self.lock:
-            self.base.execute("INSERT OR REPLACE INTO answers (key, asked, answer) VALUES (?, ?, ?)", row)
+            self.connection.execute("INSERT OR REPLACE INTO answers (key, asked, answer) VALUES (?, ?, ?)", row)
 
     def mark(self, key: str, outcome: str) -> None:
         """Note what became of an answer when it was read."""
         with told(self.path), self.lock:
-            self.base.execute("UPDATE answers SET outcome = ? WHERE key = ? AND outcome != ?", (outcome, key, outcome))
+            self.connection.execute(
+                "UPDATE answers SET outcome = ? WHERE key = ? AND outcome != ?", (outcome, key, outcome)
+            )
 
     def outcomes(self) -> dict[str, int]:
         """How many answers could be read, and how many were of each kind of unreadable."""
         with told(self.path), self.lock:
-            return dict(self.base.execute("SELECT outcome, count(*) FROM answers GROUP BY outcome ORDER BY outcome"))
+            return dict(
+                self.connection.execute("SELECT outcome, count(*) FROM answers GROUP BY outcome ORDER BY outcome")
+            )
 
     def summary(self) -> list[Kept]:
         """What is kept, by model and by what became of the answers."""
         with told(self.path), self.lock:
-            return [Kept(*row) for row in self.base.execute(SUMMARY)]
+            return [Kept(*row) for row in self.connection.execute(SUMMARY)]
 
     def close(self) -> None:
         """No more answers."""
-        self.base.close()
+        self.connection.close()
 
 
 @contextmanager

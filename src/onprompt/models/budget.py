@@ -73,7 +73,7 @@ def picture_tokens(shown: Shown) -> int:
     return int(width * height * scale * scale / PIXELS) + 1
 
 
-class Purse:
+class Budget:
     """The money that may be spent, shared by all threads: what is under way counts as spent by its estimate."""
 
     def __init__(self, model: str, settings: Settings, server: str = "") -> None:

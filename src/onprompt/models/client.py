@@ -12,16 +12,16 @@ from typing import Any, NamedTuple, TypeVar
 from onprompt import plugins
 from onprompt.errors import OnpromptError, UserError
 from onprompt.models import answer_store as store
-from onprompt.models.budget import Purse, estimate
+from onprompt.models.budget import Budget, estimate
 from onprompt.models.recording import record
-from onprompt.models.retry import Patient
+from onprompt.models.retry import RetryingBackend
 from onprompt.settings import Settings
 from onprompt.types import Answer, Backend, Question, Usage
 
 Item = TypeVar("Item")
 
 
-class NotKnown(Exception):
+class NotCached(Exception):
     """The store has no answer to a question."""
 
 
@@ -33,15 +33,15 @@ class Turn:
     waiting: int = 0
 
 
-class Asker:
-    """A backend with its store and its purse; one is shared by all threads."""
+class ModelClient:
+    """A backend with its store and its budget; one is shared by all threads."""
 
     def __init__(self, backend: Backend, settings: Settings) -> None:
-        self.settings, self.backend, self.identity = settings, Patient(backend, settings), backend.identity
+        self.settings, self.backend, self.identity = settings, RetryingBackend(backend, settings), backend.identity
         self.slots: int = getattr(backend, "slots", settings.concurrency)
-        self.purse, self.answers = (
-            Purse(settings.model, settings, backend.identity.get("server", "")),
-            store.Answers(settings.answers),
+        self.budget, self.answers = (
+            Budget(settings.model, settings, backend.identity.get("server", "")),
+            store.AnswerStore(settings.answers),
         )
         self.lock, self.under_way = threading.Lock(), dict[str, Turn]()
 
@@ -65,21 +65,21 @@ class Asker:
         with self.turn(key):
             if found := self.kept(key):  # by a thread that had the same question
                 return found
-            held = self.purse.hold(question)
+            held = self.budget.hold(question)
             try:
                 answer = self.backend.ask(question)
             except BaseException:
-                self.purse.settle(held)
+                self.budget.settle(held)
                 raise
-            answer = replace(answer, usage=self.purse.settle(held, answer.usage), key=key)
+            answer = replace(answer, usage=self.budget.settle(held, answer.usage), key=key)
             self.answers.put(key, {**self.identity, **store.options(question)}, answer)
             return answer
 
-    def recall(self, question: Question) -> Answer:
-        """The answer that the store has; NotKnown where it has none."""
+    def cached_answer(self, question: Question) -> Answer:
+        """The answer that the store has; NotCached where it has none."""
         answer = self.kept(store.key_of(question, self.identity))
         if answer is None:
-            raise NotKnown
+            raise NotCached
         return answer
 
     def kept(self, key: str) -> Answer | None:
@@ -137,8 +137,8 @@ class Plan(NamedTuple):
         return f"{calls}{known}: {about}, {money}{again}{faults}"
 
 
-def planned(
-    asker: Asker, items: Iterable[Item], questions: Callable[[Item], Iterable[Question]], again: bool = True
+def plan_calls(
+    client: ModelClient, items: Iterable[Item], questions: Callable[[Item], Iterable[Question]], again: bool = True
 ) -> Plan:
     """How many calls, tokens and dollars it would take to ask; a bad item costs no other, unless all are bad."""
     known, usage = 0, Usage()
@@ -146,8 +146,8 @@ def planned(
     for item in items:
         try:
             for question in questions(item):
-                key = store.key_of(question, asker.identity)
-                if key in seen or asker.kept(key):
+                key = store.key_of(question, client.identity)
+                if key in seen or client.kept(key):
                     known += 1
                 else:
                     usage += estimate(question)
@@ -157,28 +157,28 @@ def planned(
             faults.append(error)
     if faults and not good:
         raise faults[0]
-    price = asker.purse.price
-    return Plan(asker.name, len(seen), known, replace(usage, cost=price.of(usage) if price else None), faults, again)
+    price = client.budget.price
+    return Plan(client.name, len(seen), known, replace(usage, cost=price.of(usage) if price else None), faults, again)
 
 
-askers: dict[Settings, Asker] = {}
+clients: dict[Settings, ModelClient] = {}
 making = threading.Lock()
 
 
-def asker(settings: Settings) -> Asker:
+def model_client(settings: Settings) -> ModelClient:
     """The one that asks the model of the settings, made once in a process."""
     backend, _, model = settings.model.partition("/")
     if not model:
         raise UserError(f"the model is named BACKEND/MODEL, such as openai/gpt-5.2, not {settings.model!r}")
     with making:
-        if settings not in askers:
-            askers[settings] = Asker(plugins.load("models.backends", backend).load(model, settings), settings)
-        return askers[settings]
+        if settings not in clients:
+            clients[settings] = ModelClient(plugins.load("models.backends", backend).load(model, settings), settings)
+        return clients[settings]
 
 
 @atexit.register
 def close_all() -> None:
     """Close every connection and file; who asks again opens them anew."""
     with making:
-        while askers:
-            askers.popitem()[1].close()
+        while clients:
+            clients.popitem()[1].close()

@@ -38,7 +38,7 @@ SECRET = 8  # characters from which a key is one, and not a word like "none"
 MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # of a look into JSON of another form
 
 
-class Speaker:
+class HttpBackend:
     """A backend that speaks HTTP: what its protocol calls things is its own, how it is asked is not."""
 
     backend: str
@@ -110,7 +110,7 @@ class Speaker:
 
 
 def sdk_trouble(
-    sdk: Any, error: Any, options: Iterable[str], words: Mapping[str, Sequence[str]], speaker: Speaker
+    sdk: Any, error: Any, options: Iterable[str], words: Mapping[str, Sequence[str]], speaker: HttpBackend
 ) -> Exception:
     """What an error of OpenAI's or Anthropic's SDK stands for; they are made by one generator."""
     if isinstance(error, sdk.APIStatusError):

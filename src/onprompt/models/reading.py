@@ -30,15 +30,15 @@ LEAST = 0.5  # of all probability must be on the choices, or the model means to 
 SEARCHED = 2000  # characters in which a refusal would say so
 
 
-def read(rubric: Rubric, answer: Answer, sample: Sample) -> Reading:
+def read_answer(rubric: Rubric, answer: Answer, sample: Sample) -> Reading:
     """What an answer says by a rubric, or an UnreadableAnswer of the kind that it is."""
-    return understood(answer, lambda said: rubric.read(said, sample))
+    return parse_answer(answer, lambda said: rubric.read(said, sample))
 
 
-def understood(answer: Answer, reader: Callable[[str], Read]) -> Read:
+def parse_answer(answer: Answer, reader: Callable[[str], Read]) -> Read:
     """What a reader makes of an answer; the error for what it can't read knows refusals, and keeps the text."""
-    whole(answer)
-    said = spoken(answer.text)
+    check_complete(answer)
+    said = without_thinking(answer.text)
     try:
         return reader(said)
     except UnreadableAnswer as why:
@@ -46,7 +46,7 @@ def understood(answer: Answer, reader: Callable[[str], Read]) -> Read:
         raise UnreadableAnswer("refusal" if wont else why.kind, why.reason, answer.text) from None
 
 
-def whole(answer: Answer) -> None:
+def check_complete(answer: Answer) -> None:
     """Complain unless an answer came to its end."""
     if answer.stop == "filter":
         raise UnreadableAnswer("content_filter", "the server's content filter withheld the answer", answer.text)
@@ -54,11 +54,11 @@ def whole(answer: Answer) -> None:
         raise UnreadableAnswer("refusal", "the model refuses to answer", answer.text)
     if answer.stop == "length":  # what comes last counts, and it may not have come yet
         raise UnreadableAnswer("truncated", "the answer was cut off before its end", answer.text)
-    if not spoken(answer.text).strip():
+    if not without_thinking(answer.text).strip():
         raise UnreadableAnswer("empty", "the answer is empty", answer.text)
 
 
-def spoken(text: str) -> str:
+def without_thinking(text: str) -> str:
     """An answer with what the model thought aloud before it blanked out, so that places stay where they are."""
     if "</think" not in text and "<think" not in text:
         return text
@@ -70,16 +70,16 @@ def spoken(text: str) -> str:
     return " " * end + text[end:]
 
 
-def on_scale(number: str, scale: range, what: str = "the score") -> int:
+def parse_score(number: str, scale: range, what: str = "the score") -> int:
     """An integer of the scale; digits of any script are digits. Nothing is ever clipped."""
     if not re.fullmatch(r"[+-]?\d{1,18}", number):
-        raise UnreadableAnswer("off_scale", f"{what} is {shortened(number)}, not a whole number")
+        raise UnreadableAnswer("off_scale", f"{what} is {shorten(number)}, not a whole number")
     if int(number) not in scale:
         raise UnreadableAnswer("off_scale", f"{what} is {int(number)}, not {scale[0]} to {scale[-1]}")
     return int(number)
 
 
-def whole_json(text: str) -> Any:
+def strict_json(text: str) -> Any:
     """The one JSON value that a text consists of, with a code fence around it or none; strict in all else."""
     try:
         value = json.loads(plain_digits(unfenced(text)), object_pairs_hook=unique, parse_constant=no_number)
@@ -98,12 +98,12 @@ def unfenced(text: str) -> str:
     return inner[4:] if inner[:4].lower() == "json" else inner
 
 
-def an_object(text: str) -> Mapping[str, Any] | None:
+def json_object(text: str) -> Mapping[str, Any] | None:
     """The JSON object that a text is, if that is what it is."""
     if not text.lstrip().startswith(("{", "```")):
         return None
     try:
-        value = whole_json(text)
+        value = strict_json(text)
     except UnreadableAnswer:
         return None
     return value if isinstance(value, dict) else None
@@ -131,24 +131,26 @@ def no_number(name: str) -> None:
     raise ValueError(f"{name} is no JSON")
 
 
-def integer(value: object, what: str, scale: range) -> int:
+def json_integer(value: object, what: str, scale: range) -> int:
     """A JSON integer of the scale; true and 5.0 are none."""
     if not isinstance(value, int) or isinstance(value, bool):
-        raise UnreadableAnswer("off_scale", f"{what} is {shortened(json.dumps(value))}, not a whole number")
-    return on_scale(str(value), scale, what)
+        raise UnreadableAnswer("off_scale", f"{what} is {shorten(json.dumps(value))}, not a whole number")
+    return parse_score(str(value), scale, what)
 
 
-def in_line(words: str) -> str:
+def one_line(words: str) -> str:
     """A model's words in one line, without what would steer a terminal."""
     return "".join(letter for letter in " ".join(words.split()) if letter.isprintable())
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """A value in an error message."""
     return text if len(text) <= 40 else text[:39] + "…"
 
 
-def placed(text: str, tokens: Sequence[tuple[str, Mapping[str, float]]], choices: Sequence[str]) -> tuple[Spot, ...]:
+def number_spots(
+    text: str, tokens: Sequence[tuple[str, Mapping[str, float]]], choices: Sequence[str]
+) -> tuple[Spot, ...]:
     """Where numbers stand in an answer that came in tokens, each with its chances; for a choice, where it begins."""
     if "".join(token for token, _ in tokens) != text:
         return ()  # a character that is split among tokens: nothing can be placed
@@ -161,7 +163,7 @@ def placed(text: str, tokens: Sequence[tuple[str, Mapping[str, float]]], choices
     return tuple(spots)
 
 
-def expected(spots: Sequence[Spot], start: int, scale: range) -> float | None:
+def expected_score(spots: Sequence[Spot], start: int, scale: range) -> float | None:
     """The mean score over the scale, by the probabilities of what might stand where the score stands."""
     spot = next((each for each in spots if each.start <= start < each.end), None)
     if spot is None:
@@ -175,7 +177,9 @@ def expected(spots: Sequence[Spot], start: int, scale: range) -> float | None:
     return round(sum(score * chance for score, chance in chances.items()) / total, 4) if total else None
 
 
-def chance_of(spots: Sequence[Spot], choices: Sequence[str], least: float = LEAST) -> dict[str, float] | None:
+def choice_probabilities(
+    spots: Sequence[Spot], choices: Sequence[str], least: float = LEAST
+) -> dict[str, float] | None:
     """The probabilities of the choices as the answer's first word, of all that is on them, if that is enough."""
     if not spots:
         return None

@@ -12,7 +12,7 @@ from onprompt.settings import Settings
 from onprompt.types import Answer, Backend, Question
 
 
-class Patient:
+class RetryingBackend:
     """A backend that asks again where that may help. One is shared by all threads, which so hold back together."""
 
     def __init__(self, backend: Backend, settings: Settings) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from onprompt import api, plugins
 from onprompt.errors import OnpromptError, UnreadableAnswer, UserError
-from onprompt.models.client import Asker, Plan
+from onprompt.models.client import ModelClient, Plan
 from onprompt.probe.cases import PROBES, Asked, Comparison, Probe
 from onprompt.probe.pictures import names, picture
 from onprompt.probe.table import Report, Result, Row
@@ -32,14 +32,14 @@ def probe(
 ) -> Report:
     """How many comparisons a judge gets right, by kind; edits are asked by their own rubric, if it serves that."""
     chosen, scale = api.judging(settings, judge, model), scale_of(rubric)
-    asker = asker_of(rubric, chosen)  # a judge that can't be asked at all is an error, not a finding
+    client = client_of(rubric, chosen)  # a judge that can't be asked at all is an error, not a finding
     served = [each for each in probes if not each.edits or serves_edits(chosen)]
     said = answered(questions(served), rubric, chosen)
     rows = (
         Row(each, True, tuple(result(one, said, scale) for one in each.comparisons)) if each in served else Row(each)
         for each in probes
     )
-    return Report(chosen.judged_by, asker.name if asker else "", rubric, tuple(rows))
+    return Report(chosen.judged_by, client.name if client else "", rubric, tuple(rows))
 
 
 def plan(
@@ -81,9 +81,9 @@ def scale_of(rubric: str) -> Rubric:
     return found
 
 
-def asker_of(rubric: str, settings: Settings) -> Asker | None:
+def client_of(rubric: str, settings: Settings) -> ModelClient | None:
     """What the judge asks its model with, if it has one."""
-    return getattr(api.judge_of(rubric, settings), "asker", None)
+    return getattr(api.judge_of(rubric, settings), "client", None)
 
 
 def serves_edits(settings: Settings) -> bool:
@@ -116,8 +116,8 @@ def runs(asked: Sequence[Asked], rubric: str, settings: Settings) -> Iterator[tu
         yield "edit", edits, settings
     if again := [each for each in asked if each.again]:
         fresh: dict[str, Any] = {"reuse_answers": False}
-        if settings.budget is not None and (asker := asker_of(rubric, settings)):
-            fresh["budget"] = max(settings.budget - asker.purse.spent, 0.0)
+        if settings.budget is not None and (client := client_of(rubric, settings)):
+            fresh["budget"] = max(settings.budget - client.budget.spent, 0.0)
         yield rubric, again, settings.model_copy(update=fresh)
 
 

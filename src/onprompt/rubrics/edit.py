@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 
 from onprompt.errors import UnreadableAnswer
-from onprompt.models.reading import in_line, integer, whole_json
+from onprompt.models.reading import json_integer, one_line, strict_json
 from onprompt.rubrics import text
 from onprompt.types import Part, Picture, Reading, Rubric, Sample, Shown
 
@@ -43,7 +43,7 @@ def cut(words: str) -> tuple[str, str, str, str]:
 
 def read(answer: str, sample: Sample) -> Reading:
     """One strict JSON block with all three factors and the sample's id."""
-    found = whole_json(answer)
+    found = strict_json(answer)
     results = found.get(RESULTS) if isinstance(found, dict) else None
     if not isinstance(results, dict):
         raise UnreadableAnswer("wrong_fields", f"the JSON has no {RESULTS}")
@@ -54,10 +54,10 @@ def read(answer: str, sample: Sample) -> Reading:
         given = results.get(factor)
         if not isinstance(given, dict) or "score" not in given:
             raise UnreadableAnswer("wrong_fields", f"the factor {factor} has no score")
-        scores[factor] = integer(given["score"], f"the score of {factor}", SCALE)
+        scores[factor] = json_integer(given["score"], f"the score of {factor}", SCALE)
         if not isinstance(given.get("justification"), str):
             raise UnreadableAnswer("wrong_fields", f"the factor {factor} has no justification")
-        whys[factor] = in_line(given["justification"])
+        whys[factor] = one_line(given["justification"])
     flags = [f"{factor}_justification_length" for factor, why in whys.items() if len(why.split()) not in WORDS]
     fields = ((found, {"image_id", RESULTS}), (results, set(FACTORS)))
     factors = tuple((results[factor], {"score", "justification"}) for factor in FACTORS)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from onprompt.errors import UnreadableAnswer
-from onprompt.models.reading import an_object, in_line, integer, on_scale, shortened
+from onprompt.models.reading import json_integer, json_object, one_line, parse_score, shorten
 from onprompt.rubrics import text
 from onprompt.types import Part, Picture, Reading, Rubric, Sample, Shown
 
@@ -43,7 +43,7 @@ def ask_plainly(sample: Sample, show: Callable[[Picture], Shown]) -> tuple[Part,
 
 def read(answer: str, sample: Sample) -> Reading:  # noqa: ARG001 the answer holds no id
     """`Reasoning:` and `Score:`, once or alike."""
-    found = an_object(answer)
+    found = json_object(answer)
     if found is not None:
         return read_json(found, answer)
     told = parts(answer)
@@ -89,15 +89,15 @@ def stated(line: str) -> int:
         raise UnreadableAnswer("two_scores", "the line `Score:` gives more than one number")
     # 4/10 and 80% are one score each, but of another scale; 3-4, "3 or 4" and "3, 4" are two.
     if first[3] or (first[2] and (len(first[2]) > 1 or int(first[2]) != SCALE[-1])):
-        raise UnreadableAnswer("off_scale", f"the score is {shortened(first[0].strip())}, of another scale")
-    return on_scale(first[1], SCALE)
+        raise UnreadableAnswer("off_scale", f"the score is {shorten(first[0].strip())}, of another scale")
+    return parse_score(first[1], SCALE)
 
 
 def read_json(found: Mapping[str, Any], answer: str) -> Reading:
     """The same where the server held the model to a schema."""
     if "score" not in found:
         raise UnreadableAnswer("no_score", "the JSON has no score")
-    score = integer(found["score"], "the score", SCALE)
+    score = json_integer(found["score"], "the score", SCALE)
     why = found.get("reasoning")
     if not isinstance(why, str) or not why.strip():
         raise UnreadableAnswer("no_reasoning", "the JSON has no reasoning")
@@ -107,7 +107,7 @@ def read_json(found: Mapping[str, Any], answer: str) -> Reading:
 
 def reading(score: int, start: int, why: str) -> Reading:
     """A score and its reason, which is flagged where it is too long."""
-    why = in_line(why)
+    why = one_line(why)
     flags = ("reasoning_too_long",) if len(why.split()) > WORDS else ()
     return Reading({"score": score}, {"score": start}, {"score": why}, why, flags=flags)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from onprompt.errors import UnreadableAnswer
-from onprompt.models.reading import an_object, in_line, integer, on_scale
+from onprompt.models.reading import json_integer, json_object, one_line, parse_score
 from onprompt.rubrics import text
 from onprompt.types import Check, Outcome, Part, Picture, Reading, Rubric, Sample, Shown
 
@@ -81,14 +81,14 @@ def ask(sample: Sample, show: Callable[[Picture], Shown]) -> tuple[Part, ...]:
 
 def read(answer: str, sample: Sample) -> Reading:  # noqa: ARG001 the answer holds no id
     """The score is the last `(n)`; the lists of the steps become checks where the model wrote them."""
-    found = an_object(answer)
+    found = json_object(answer)
     if found is not None:
         return read_json(found, answer)
     heads = list(STEP.finditer(answer))
     last = final(answer, heads)
     if last is None:
         raise UnreadableAnswer("no_score", "there is no score like (4) in the answer")
-    score = on_scale(last[1], SCALE)
+    score = parse_score(last[1], SCALE)
     lists = steps(answer[:SEARCHED], [each for each in heads if each.end() <= SEARCHED])
     asked = [item(each.groups()) for each in ITEM.finditer(listed(lists.get("1", "")))]
     pairs = [each.groups() for each in PAIR.finditer(lists.get("3", "") + lists.get("4", ""))]
@@ -101,7 +101,7 @@ def read_json(found: Mapping[str, Any], answer: str) -> Reading:
     """The same where the server held the model to a schema."""
     if "score" not in found:
         raise UnreadableAnswer("no_score", "the JSON has no score")
-    score = integer(found["score"], "the score", SCALE)
+    score = json_integer(found["score"], "the score", SCALE)
     asked, told = found.get("prompt_objects", []), found.get("differences", [])
     if not isinstance(asked, list) or not isinstance(told, list) or not all(isinstance(each, dict) for each in told):
         raise UnreadableAnswer("wrong_fields", "the JSON's lists are not of the form that was asked for")
@@ -125,7 +125,7 @@ def reading(
     if not summary:
         faults = "; ".join(f"{prompt}: {image}" for prompt, image in differences)
         summary = f"The image differs from the prompt: {faults}." if faults else "The image matches the prompt."
-    summary = in_line(summary)
+    summary = one_line(summary)
     return Reading({"score": score}, {"score": start}, {"score": summary}, summary, checks, differences)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from onprompt.errors import UserError
-from onprompt.models.answer_store import Answers
+from onprompt.models.answer_store import AnswerStore
 from onprompt.runs.ledger import Ledger, told
 
 COLUMNS = (
@@ -122,7 +122,7 @@ def rows(ledger: Ledger, generation: int, worst: int = 0, flagged: bool = False)
             yield dict(zip(COLUMNS, row, strict=True))
 
 
-def bundled(found: Iterator[dict[str, Any]], answers: Answers, lost: list[str]) -> Iterator[dict[str, Any]]:
+def bundled(found: Iterator[dict[str, Any]], answers: AnswerStore, lost: list[str]) -> Iterator[dict[str, Any]]:
     """The samples with what the model said, as a JSON list in the place of the keys.
 
     A null stands for an answer that the store has no more; its key is added to `lost`.
@@ -134,7 +134,9 @@ def bundled(found: Iterator[dict[str, Any]], answers: Answers, lost: list[str]) 
         yield {**row, "answers": json.dumps([each.text if each else None for each in said], ensure_ascii=False)}
 
 
-def export(ledger: Ledger, generation: int, path: Path, kind: str, answers: Answers | None = None) -> tuple[int, int]:
+def export(
+    ledger: Ledger, generation: int, path: Path, kind: str, answers: AnswerStore | None = None
+) -> tuple[int, int]:
     """Write all samples to a file, with the raw answers if given; gives how many, and how many answers are lost."""
     writers = {"csv": write_csv, "jsonl": write_jsonl, "parquet": write_parquet}
     if kind not in writers:

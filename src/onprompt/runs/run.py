@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol
 
 from onprompt import api, plugins, types
 from onprompt.errors import ImageError, OnpromptError, ServerTrouble, UnreadableAnswer
-from onprompt.models.client import Asker
+from onprompt.models.client import ModelClient
 from onprompt.report.document import document
 from onprompt.runs.datasets import BadRow, Dataset, Row
 from onprompt.runs.ledger import Entry, Fault, Kept, Ledger
@@ -86,8 +86,8 @@ class Work:
     @property
     def bound_by(self) -> str:
         """A model in the process that answers in batches, a server that is asked, or else the cores."""
-        asker = getattr(self.judge, "asker", None)
-        if self.settings.detector.startswith("hf:") or (asker and hasattr(asker.backend.backend, "slots")):
+        client = getattr(self.judge, "client", None)
+        if self.settings.detector.startswith("hf:") or (client and hasattr(client.backend.backend, "slots")):
             return "model"
         return "server" if self.settings.judged_by == "vlm" else "cores"
 
@@ -97,12 +97,12 @@ class Work:
 
     def stop(self) -> None:
         """Let nobody wait for a server any more."""
-        if asker := getattr(self.judge, "asker", None):
-            asker.stop()
+        if client := getattr(self.judge, "client", None):
+            client.stop()
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        return identity_of(self.rubric, self.settings, self.judge.identity, getattr(self.judge, "asker", None))
+        return identity_of(self.rubric, self.settings, self.judge.identity, getattr(self.judge, "client", None))
 
     def __call__(self, task: Task, /) -> Done:
         """The verdict as it is kept, or the fault."""
@@ -281,10 +281,12 @@ def stamp(path: str | Path) -> str:
     return f"{found.st_size}-{found.st_mtime_ns}"
 
 
-def identity_of(rubric: str, settings: Settings, judge: Mapping[str, Any], asker: Asker | None) -> dict[str, Any]:
+def identity_of(
+    rubric: str, settings: Settings, judge: Mapping[str, Any], client: ModelClient | None
+) -> dict[str, Any]:
     """All that a verdict depends on beside the sample."""
     told = settings.model_dump(mode="json", exclude=set(NO_MATTER) | {"judge", "model"})
-    asked = {"asked": dict(asker.identity)} if asker else {}
+    asked = {"asked": dict(client.identity)} if client else {}
     about = {name: value for name, value in judge.items() if name not in ("versions", "settings")}
     return {**about, **asked, "rubric": rubric, "settings": told}
 

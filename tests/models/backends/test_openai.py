@@ -10,7 +10,7 @@ import pytest
 
 from onprompt.errors import Rejected
 from onprompt.models.backends.openai import OpenAI, load
-from onprompt.models.reading import chance_of, expected
+from onprompt.models.reading import choice_probabilities, expected_score
 from onprompt.settings import Settings
 from onprompt.types import Message, Question
 from tests.models.backends.server import KEY, PLAIN, SCHEMA, STRUCTURED, Contract, Reply, Scripted, shown, size_of
@@ -114,7 +114,7 @@ class TestOpenAI(Contract):
         tokens = [token("I", 0.99, Yes=0.001)]
         question = Question(PLAIN.messages, choices=("yes", "no"))
         answer, _ = self.answer(question, Reply(completion("I", logprobs={"content": tokens})))
-        assert chance_of(answer.spots, ("yes", "no")) is None
+        assert choice_probabilities(answer.spots, ("yes", "no")) is None
 
     @pytest.mark.parametrize("reset", [str(int(time.time()) + 2), str((int(time.time()) + 2) * 1000)])
     def test_a_rest_until_a_moment(self, reset: str) -> None:
@@ -134,15 +134,17 @@ class TestOpenAI(Contract):
         )
         (spot,) = answer.spots
         assert (spot.start, spot.end) == (4, 5)
-        assert expected(answer.spots, 4, range(5)) == pytest.approx((4 * 0.5 + 3 * 0.25) / 0.75, abs=1e-4)
-        assert expected(answer.spots, 1, range(5)) is None
+        assert expected_score(answer.spots, 4, range(5)) == pytest.approx((4 * 0.5 + 3 * 0.25) / 0.75, abs=1e-4)
+        assert expected_score(answer.spots, 1, range(5)) is None
 
     def test_the_chance_of_a_choice(self) -> None:
         tokens = [token("Yes", 0.6, **{" yes": 0.1, "No": 0.1, "Maybe": 0.1}), token(".", 0.9)]
         question = Question(PLAIN.messages, choices=("yes", "no"))
         answer, requests = self.answer(question, Reply(completion("Yes.", logprobs={"content": tokens})))
         assert requests[0].json["top_logprobs"] == 20
-        assert chance_of(answer.spots, ("yes", "no")) == pytest.approx({"yes": 0.7 / 0.8, "no": 0.1 / 0.8}, abs=1e-5)
+        assert choice_probabilities(answer.spots, ("yes", "no")) == pytest.approx(
+            {"yes": 0.7 / 0.8, "no": 0.1 / 0.8}, abs=1e-5
+        )
 
     def test_tokens_that_are_not_the_text_place_nothing(self) -> None:
         tokens = [token("bytes:\\xe2", 0.9), token("4", 0.9)]

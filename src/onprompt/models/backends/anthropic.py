@@ -32,7 +32,7 @@ def load(model: str, settings: Settings) -> Anthropic:
     return Anthropic(model, settings)
 
 
-class Anthropic(http.Speaker):
+class Anthropic(http.HttpBackend):
     """Messages with pictures."""
 
     backend = "anthropic"

@@ -14,7 +14,7 @@ from google.genai import errors, types
 
 from onprompt.errors import Rejected, ServerTrouble
 from onprompt.models import http
-from onprompt.models.reading import placed
+from onprompt.models.reading import number_spots
 from onprompt.settings import Settings
 from onprompt.types import Answer, Message, Part, Question, Usage
 from onprompt.vision.image import encoded
@@ -48,7 +48,7 @@ def load(model: str, settings: Settings) -> Gemini:
     return Gemini(model, settings)
 
 
-class Gemini(http.Speaker):
+class Gemini(http.HttpBackend):
     """Contents with pictures."""
 
     backend = "gemini"
@@ -153,7 +153,7 @@ def answer_of(body: Any, question: Question) -> Answer:
             first = body["candidates"][0]
             parts = (first.get("content") or {}).get("parts") or []
             text = "".join(part.get("text") or "" for part in parts if not part.get("thought"))
-            spots = placed(text, tokens(first.get("logprobsResult") or {}), question.choices)
+            spots = number_spots(text, tokens(first.get("logprobsResult") or {}), question.choices)
             return Answer(text, STOPS.get(first.get("finishReason"), CUT), model, usage, spots)
         if body.keys() & KNOWN:
             blocked = (body.get("promptFeedback") or {}).get("blockReason")

@@ -13,7 +13,7 @@ import openai
 
 from onprompt.errors import Rejected, ServerTrouble
 from onprompt.models import http
-from onprompt.models.reading import placed
+from onprompt.models.reading import number_spots
 from onprompt.settings import Settings
 from onprompt.types import Answer, Message, Part, Question, Usage
 from onprompt.vision.image import encoded
@@ -38,7 +38,7 @@ def load(model: str, settings: Settings) -> OpenAI:
     return OpenAI(model, settings)
 
 
-class OpenAI(http.Speaker):
+class OpenAI(http.HttpBackend):
     """Chat completions with pictures."""
 
     backend = "openai"
@@ -130,7 +130,7 @@ def answer_of(body: Any, question: Question) -> Answer:
             return Answer(str(said["refusal"]), "refusal", model, usage)
         text = text_of(said.get("content"))
         tokens = (choices[0].get("logprobs") or {}).get("content") or []
-        spots = placed(text, [(str(each["token"]), chances(each)) for each in tokens], question.choices)
+        spots = number_spots(text, [(str(each["token"]), chances(each)) for each in tokens], question.choices)
         return Answer(text, stop, model, usage, spots)
     raise ServerTrouble("broken", "the server's JSON is not a chat completion")
 

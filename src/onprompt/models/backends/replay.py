@@ -22,7 +22,7 @@ def load(model: str, settings: Settings) -> Replay:  # noqa: ARG001 every backen
 
 
 class Replay:
-    """Answers from lines as `asking.recording` describes them."""
+    """Answers from lines as `models.recording` describes them."""
 
     def __init__(self, lines: list[Mapping[str, Any]], name: str = "replay") -> None:
         self.by_key = {line["question"]: line for line in lines if "question" in line}

@@ -23,7 +23,7 @@ from transformers.models.auto.processing_auto import PROCESSOR_MAPPING
 from onprompt.errors import OnpromptError, Rejected, ServerTrouble, SettingsError, UntrustedFile
 from onprompt.models.batching import Batcher
 from onprompt.models.network import ALTERNATIVES, Batch, Inputs, Network, Told
-from onprompt.models.reading import chance_of, placed
+from onprompt.models.reading import choice_probabilities, number_spots
 from onprompt.settings import Settings
 from onprompt.types import Answer, Part, Question, Shown, Spot, Usage
 from onprompt.vision.detectors.hf import device, quiet
@@ -139,7 +139,7 @@ class Transformers:
         """An answer in words, with the chances of the digits in it."""
         stop = "end" if tokens[-1:] and tokens[-1] in self.network.ends else "length"
         text = self.text(tokens)
-        return Answer(text, stop, spots=placed(text, self.pieces(tokens, steps), ()) if steps else ())
+        return Answer(text, stop, spots=number_spots(text, self.pieces(tokens, steps), ()) if steps else ())
 
     def pieces(self, tokens: Sequence[int], steps: Sequence[Mapping[int, float]]) -> list[tuple[str, dict[str, float]]]:
         """The text of each token with its chances; tokens that are parts of one character go with its last."""
@@ -159,7 +159,7 @@ class Transformers:
     def chosen(self, choices: Sequence[str], step: Mapping[int, float]) -> Answer:
         """The choice that is likeliest as the answer's first token, and that token's chances."""
         spot = Spot(0, 0, {text: round(chance, 6) for text, chance in self.named([], step).items()})
-        words = chance_of([spot], choices, least=0.0)
+        words = choice_probabilities([spot], choices, least=0.0)
         text = max(words, key=lambda word: words[word]) if words else max(spot.chances, key=lambda t: spot.chances[t])
         return Answer(text, spots=(spot._replace(end=len(text)),))
 
