@@ -168,7 +168,7 @@ def test_a_choice_has_the_chances_of_a_whole_pass(name: str, loaded: Backend) ->
         for word in ("yes", "no", "Yes", " no"):
             (token,) = model.processor.tokenizer.encode(word)
             assert spot.chances[word] == pytest.approx(float(chances[token]), abs=2e-6)
-        words = choice_probabilities(answer.spots, ("yes", "no"), least=0.0)
+        words = choice_probabilities(answer.spots, ("yes", "no"), minimum=0.0)
         assert words is not None
         assert answer.text == max(words, key=lambda word: words[word])
         assert (spot.start, spot.end) == (0, len(answer.text))

@@ -101,7 +101,7 @@ def test_a_file_that_is_none_of_ours(tmp_path: Path) -> None:
 
 
 def test_a_folder_in_the_way(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="can't keep answers"):
+    with pytest.raises(StoreError, match="can't use the answer store"):
         AnswerStore(tmp_path)
 
 
@@ -109,5 +109,5 @@ def test_a_file_of_a_newer_version(tmp_path: Path) -> None:
     base = sqlite3.connect(tmp_path / "answers.sqlite")
     base.execute("PRAGMA user_version = 99")
     base.close()
-    with pytest.raises(StoreError, match="newer onprompt"):
+    with pytest.raises(StoreError, match="update onprompt"):
         AnswerStore(tmp_path / "answers.sqlite")

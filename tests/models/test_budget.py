@@ -46,22 +46,22 @@ def test_an_estimate_counts_letters_and_pixels() -> None:
 def test_a_purse_pays_what_was_used_and_no_more_than_there_is() -> None:
     settings = Settings(model="openai/x", price_in=1000.0, price_out=1000.0, budget=2.5)
     budget, asked = Budget(settings.model, settings), question()
-    first = budget.hold(asked)
+    first = budget.reserve(asked)
     assert first == pytest.approx(0.9, abs=0.02)
-    budget.hold(asked)
+    budget.reserve(asked)
     with pytest.raises(BudgetSpent, match=r"0\.0000 of 2\.5"):
-        budget.hold(asked)  # what is under way counts
+        budget.reserve(asked)  # what is under way counts
     assert budget.settle(first, Usage(100, 50)).cost == pytest.approx(0.15)
-    budget.hold(asked)
+    budget.reserve(asked)
     with pytest.raises(BudgetSpent, match=r"0\.1500 of 2\.5"):
-        budget.hold(asked)
+        budget.reserve(asked)
 
 
 def test_a_question_that_failed_costs_nothing() -> None:
     settings = Settings(model="openai/x", price_in=1000.0, price_out=1000.0, budget=1.0)
     budget = Budget(settings.model, settings)
     for _ in range(5):
-        budget.settle(budget.hold(question()))
+        budget.settle(budget.reserve(question()))
     assert budget.spent == 0
 
 

@@ -120,7 +120,7 @@ def test_a_plan_counts_what_is_missing_and_names_what_is_broken(tmp_path: Path) 
         *("run", str(data), "--out", str(tmp_path / "run.sqlite"), "--model", f"replay/{tmp_path / 'said.jsonl'}"),
         "--dry-run",
     )
-    assert "no question about 1 items, such as: " in told.stdout
+    assert "invalid items: 1, for example: " in told.stdout
     assert "missing.png" in told.stdout
     assert overview(tmp_path).samples == 3, "a plan writes nothing"
 

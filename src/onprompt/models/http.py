@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -47,14 +47,14 @@ class UnsupportedOption(Exception):
 class HttpBackend:
     """A backend that speaks HTTP; subclasses know the protocol."""
 
-    backend: ClassVar[str]
-    server: ClassVar[str]
-    key_variables: ClassVar[tuple[str, ...]]
-    key_hint: ClassVar[str] = ""
-    url_variable: ClassVar[str]
-    response_name: ClassVar[str]
-    schema_option: ClassVar[str]  # constrains the answer to a JSON schema
-    option_words: ClassVar[Mapping[str, Sequence[str]]]
+    backend: str
+    server: str
+    key_variables: tuple[str, ...]
+    key_hint: str = ""
+    url_variable: str
+    response_name: str
+    schema_option: str  # constrains the answer to a JSON schema
+    option_words: Mapping[str, Sequence[str]]
     needs_key = True
     unsupported: frozenset[str] = frozenset()
     sdk_client: Any = None
@@ -166,9 +166,9 @@ class HttpBackend:
 class StainlessBackend(HttpBackend):
     """A backend for the SDKs that Stainless generates: those of OpenAI and Anthropic."""
 
-    sdk: ClassVar[Any]
-    client_class: ClassVar[Any]
-    error_class: ClassVar[type[Exception]]
+    sdk: Any
+    client_class: Any
+    error_class: type[Exception]
 
     def connect(self) -> Any:
         return self.client_class(

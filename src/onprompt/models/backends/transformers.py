@@ -159,7 +159,7 @@ class Transformers:
     def chosen(self, choices: Sequence[str], step: Mapping[int, float]) -> Answer:
         """The choice that is likeliest as the answer's first token, and that token's chances."""
         spot = Spot(0, 0, {text: round(chance, 6) for text, chance in self.named([], step).items()})
-        words = choice_probabilities([spot], choices, least=0.0)
+        words = choice_probabilities([spot], choices, minimum=0.0)
         text = max(words, key=lambda word: words[word]) if words else max(spot.chances, key=lambda t: spot.chances[t])
         return Answer(text, spots=(spot._replace(end=len(text)),))
 
