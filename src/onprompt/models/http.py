@@ -37,11 +37,7 @@ MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError
 
 
 class UnsupportedOption(Exception):
-    """The server does not support an option; the question can be asked without it."""
-
-    def __init__(self, option: str) -> None:
-        super().__init__(option)
-        self.option = option
+    """The server does not support the option named; the question can be asked without it."""
 
 
 class HttpBackend:
@@ -113,7 +109,7 @@ class HttpBackend:
                 body, headers = self.send(question, options)
                 break
             except UnsupportedOption as error:
-                self.drop(error.option)
+                self.drop(str(error))
         with suppress(*MALFORMED):
             answer = self.parse(body, question)
             return replace(
@@ -167,11 +163,9 @@ class StainlessBackend(HttpBackend):
     """A backend for the SDKs that Stainless generates: those of OpenAI and Anthropic."""
 
     sdk: Any
-    client_class: Any
-    error_class: type[Exception]
 
     def connect(self) -> Any:
-        return self.client_class(
+        return self.sdk.Client(
             api_key=self.key or "none",
             base_url=self.url,
             max_retries=0,
@@ -193,7 +187,7 @@ class StainlessBackend(HttpBackend):
     def send(self, question: Question, options: Mapping[str, Any]) -> tuple[Any, Mapping[str, str]]:
         try:
             raw = self.create(question, [*map(self.message, question.messages)], options)
-        except self.error_class as error:
+        except self.sdk.APIError as error:
             problem = self.sdk_error(error, options)
         else:
             return self.parse_json(raw.http_response.content), raw.headers

@@ -34,8 +34,6 @@ class Anthropic(StainlessBackend):
     schema_option = "output_config"
     option_words = OPTION_WORDS
     sdk = anthropic
-    client_class = anthropic.Anthropic
-    error_class = anthropic.AnthropicError
     unsupported = frozenset({"logprobs"})  # not in the API
 
     def options(self, question: Question) -> dict[str, Any]:

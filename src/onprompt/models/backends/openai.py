@@ -43,8 +43,6 @@ class OpenAI(StainlessBackend):
     schema_option = "response_format"
     option_words = OPTION_WORDS
     sdk = openai
-    client_class = openai.OpenAI
-    error_class = openai.OpenAIError
     renamed_limit = False
 
     def __init__(self, model: str, settings: Settings) -> None:
