@@ -83,7 +83,7 @@ class TestGemini(Contract):
             first, second = backend.ask(question), backend.ask(question)
         plain = ["maxOutputTokens", "temperature"]
         probable = ["logprobs", "maxOutputTokens", "responseLogprobs"]
-        assert [sorted(each.json["generationConfig"]) for each in server.requests] == [
+        assert [sorted(request.json["generationConfig"]) for request in server.requests] == [
             [*probable[:2], "responseJsonSchema", "responseLogprobs", "responseMimeType", "temperature"],
             [*probable, "temperature"],
             plain,
