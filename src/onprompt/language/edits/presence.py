@@ -1,0 +1,171 @@
+"""Rules for what is there: adding, removing, keeping."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from onprompt.language import lexicon as lex
+from onprompt.language import lexicon_links as links
+from onprompt.language.edits import counting
+from onprompt.language.edits import phrase_types as phrase
+from onprompt.language.edits.appearance import (
+    before_background,
+    is_background,
+    restyle_picture,
+    set_background,
+    style_of,
+    write,
+)
+from onprompt.language.edits.context import NO_RESULT, NOTHING_TO_DO, UNCLEAR, Context
+from onprompt.language.edits.lexicon import WORDS
+from onprompt.language.edits.reference import resolve, share_of, substitute_pronouns, with_statement
+from onprompt.language.edits.scene_graph import Referent, anchor, is_given, subgraph, with_absent_head
+from onprompt.language.edits.span import Span
+from onprompt.language.quantities import quantity
+from onprompt.types import Edit, Scene, Thing
+
+# ---- removing and keeping ------------------------------------------------------------------------------------------
+
+
+def remove(context: Context, target: Span) -> list[Edit]:
+    """`remove the car`; `remove one of the cars` leaves some."""
+    share = share_of(target)
+    context = context.at_most(NO_RESULT) if share else context
+    return [remove_one(context, part, target, share) for part in resolve(context, target).split()]
+
+
+def remove_one(context: Context, referent: Referent, target: Span, share: str) -> Edit:
+    """One thing to remove, or some of its kind."""
+    thing, gone = referent.thing, with_absent_head(referent.scene)
+    if thing is None:
+        return context.edit("remove", referent, flags=referent.missing)
+    if is_background(thing):
+        return context.edit("background", referent, gone, "removed")
+    if share:
+        return counting.remove_share(context, referent, thing, share)
+    if number := counting.number_to_remove(referent, thing, target):
+        return counting.remove_number(context, referent, number, target)
+    return context.edit("remove", referent, gone)
+
+
+def remove_from(context: Context, target: Span, value: Span) -> list[Edit]:
+    """`take the hat off the man`."""
+    text = f"{substitute_pronouns(context, target)} on {substitute_pronouns(context, value)}"
+    parts = resolve(context, target, text).split()
+    return [context.edit("remove", part, with_absent_head(part.scene)) for part in parts]
+
+
+def absent(context: Context, target: Span | None = None, value: Span | None = None) -> list[Edit]:
+    """`there should be no cars`, `I don't want to see any cars`."""
+    gone = target or value
+    while gone and gone.words[0] in {"any", "a", "an", "more", "longer", "see"} and len(gone) > 1:
+        gone = gone.part(1)
+    return remove(context, gone) if gone else []
+
+
+def keep_only(context: Context, target: Span) -> list[Edit]:
+    """`keep only the dog`: all else goes; `leave only two dogs` counts."""
+    referent = resolve(context, target)
+    if referent.thing is None:
+        return []
+    if referent.thing.count.explicit:
+        return counting.count(context, target, target)
+    kept = tuple(referent.scene.things[head] for head in referent.heads)
+    return [replace(context.edit("remove", Referent(scope="all others"), referent.scene), keep=kept)]
+
+
+def keep(context: Context, target: Span) -> list[Edit]:
+    """`without changing the sky`: an edit of its own, which ends in the `keep` of the others."""
+    referent = Referent() if {"everything", "rest"} & set(target.words) else resolve(context, target)
+    kept = tuple(referent.scene.things[head] for head in referent.heads)
+    return [Edit("keep", context.clause.text, keep=kept or (Thing(target.text, target.line),))]
+
+
+def forbid(context: Context, value: Span) -> list[Edit]:
+    """`don't add a dog`: nothing to do, and nothing says what is there."""
+    return [context.at_most(UNCLEAR).edit("other", Referent(), value=value.text, flags=[NOTHING_TO_DO])]
+
+
+# ---- adding --------------------------------------------------------------------------------------------------------
+
+
+def add(context: Context, value: Span) -> list[Edit]:
+    """`add a dog`; also a text, a style, a background, and more of the same."""
+    if phrase.is_text(value):
+        return write(context, value)
+    if style_of(value):
+        return restyle_picture(context, value)
+    if background := before_background(value):
+        return set_background(context, value.text, background)
+    if phrase.more_at(value) is not None:
+        return counting.count_more(context, value)
+    scene = context.parse(substitute_pronouns(context, value))
+    if scene.things and scene.things[0].canonical not in WORDS["anything"]:
+        return show(context, scene, ["pronoun"] * phrase.has_pronoun(value))
+    return [context.edit("restyle", Referent(), scene, value.text)] if scene.properties else []
+
+
+def show(context: Context, scene: Scene, flags: Sequence[str] = ()) -> list[Edit]:
+    """The things of a scene; where all others are there already, those that are absent are to go."""
+    absences = [at for at, thing in enumerate(scene.things) if thing.absent]
+    if not absences or any(not thing.absent and not is_given(thing) for thing in scene.things):
+        return [context.edit("add", anchor(scene), scene, flags=flags)]
+    present = replace(scene, things=tuple(replace(thing, absent=False) for thing in scene.things))
+    return [
+        context.edit("remove", Referent(subgraph(present, at), (0,)), subgraph(scene, at), flags=flags)
+        for at in absences
+    ]
+
+
+def add_to(context: Context, value: Span, target: Span) -> list[Edit]:
+    """`add a hat to the man`; but "to the left of the man" and "next to the man" are places."""
+    side = target.words[0] == "the" and target.word_at(1) in links.SIDES | {"side", "upper", "lower", "far"}
+    return [] if side or f"{value.words[-1]} to" in links.RELATIONS else give(context, target, value)
+
+
+def give(context: Context, target: Span, value: Span) -> list[Edit]:
+    """Something is added to something, or a part of it changes: `blonde hair`."""
+    referent = resolve(context, target)
+    if phrase.is_text(value):
+        return write(context, value, target)
+    if phrase.more_at(value) is not None:
+        return counting.count_more(context, value)
+    text = substitute_pronouns(context, value)
+    if referent.heads:
+        return [give_one(context, part, text, value) for part in referent.split()]
+    scene = context.parse(text)
+    return [context.edit("add", referent, scene, flags=referent.missing)] if scene.things else []
+
+
+def give_one(context: Context, referent: Referent, text: str, value: Span) -> Edit:
+    """A part of the body that is only coloured is not new."""
+    result = with_statement(context, referent, f"with {text}")
+    part = next((thing for thing in result.things[1:] if thing.canonical in lex.BODY), None)
+    kinds = {attribute.kind: attribute.value for attribute in part.attributes} if part else {}
+    operation = "recolour" if "color" in kinds else "add"
+    return context.edit(operation, referent, result, kinds.get("color", value.text if kinds else ""))
+
+
+def add_with(context: Context, value: Span) -> list[Edit]:
+    """`with a red hat`: nothing says who."""
+    scene = context.parse(substitute_pronouns(context, value))
+    return [context.edit("add", anchor(scene), scene)] if scene.things else []
+
+
+def cover(context: Context, target: Span, value: Span) -> list[Edit]:
+    """`fill the glass with wine`."""
+    predicate = f"{phrase.participle(context.verb)} with {substitute_pronouns(context, value)}"
+    parts = resolve(context, target).split()
+    return [context.edit("add", part, with_statement(context, part, predicate)) for part in parts if part.thing]
+
+
+def exist(context: Context, value: Span) -> list[Edit]:
+    """`there should be three dogs`, `there should be no dog`."""
+    if value.words[0] in {"no", "not", "n't"}:
+        return absent(context, value.part(1))
+    wanted = quantity(value.words, 0, context.settings)
+    exactly = bool(WORDS["only"] & set(context.command.words)) or (wanted and wanted.exact != 1)
+    if wanted and wanted.explicit and exactly and phrase.more_at(value) is None:
+        return counting.count(context, value, value)
+    return add(context, value)

@@ -1,0 +1,228 @@
+"""Rules for what a thing should be or do: a predicate decides which operation is meant."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from onprompt.language import lexicon as lex
+from onprompt.language import lexicon_links as links
+from onprompt.language.attributes import progressive
+from onprompt.language.edits import phrase_types as phrase
+from onprompt.language.edits.appearance import (
+    is_background,
+    names_background,
+    recolour,
+    replace_things,
+    restyle,
+    restyle_picture,
+    set_background,
+    write,
+)
+from onprompt.language.edits.context import Context
+from onprompt.language.edits.counting import count
+from onprompt.language.edits.lexicon import DATA, DETERMINERS, WORDS
+from onprompt.language.edits.phrase_boundaries import starts_place
+from onprompt.language.edits.placement import move, orient, set_size, take_place
+from onprompt.language.edits.presence import give, remove
+from onprompt.language.edits.reference import resolve, substitute_pronouns, with_statement
+from onprompt.language.edits.scene_graph import EMPTY, Referent, anchor, with_attributes
+from onprompt.language.edits.span import Span
+from onprompt.language.ontology import canonical, singular
+from onprompt.language.quantities import quantity
+from onprompt.language.spelling import words as known_words
+from onprompt.types import Attribute, Edit, Scene
+
+LOOKS = frozenset(("style", "material", "pattern", "shape", "lighting"))  # kinds of attribute
+
+# ---- which operation -----------------------------------------------------------------------------------------------
+
+
+def make(context: Context, target: Span, value: Span) -> list[Edit]:
+    """`make the car red`, `have the woman hold a cup`."""
+    first, rest = value.words[0], value.part(1)
+    if first == "not" and rest:
+        return deny(context, target, rest)
+    if first in {"have", "has", "with"} and rest:
+        return give(context, target, rest)
+    if rest and (first in WORDS["saying"] or (first in WORDS["displaying"] and phrase.is_text(rest))):
+        return write(context, rest, target)
+    return become(context, target, value, plain_verbs=True)
+
+
+def act(context: Context, target: Span, value: Span) -> list[Edit]:
+    """`the woman should hold a cup`."""
+    return make(context, target, value) if value.words[0] in known_words().verbs else []
+
+
+def become(context: Context, target: Span, value: Span, plain_verbs: bool = False) -> list[Edit]:
+    """What a thing should be or, with `plain_verbs`, do."""
+    denied = next((at for at, word in enumerate(value.words) if word == "not" and at), len(value))
+    value = phrase.without_hedges(value.part(0, denied))  # red, not blue
+    if is_wording(target, value, plain_verbs):
+        return write(context, value, target)
+    if value.line in WORDS["gone"]:
+        return remove(context, target)
+    scenery = target.words[-1] == "scene" and value.words[0] in lex.ARTICLES and not phrase.picture_properties(value)
+    if names_background(target) or scenery:
+        return set_background(context, target.text, value)
+    if phrase.is_colour(value):
+        return recolour(context, target, value)
+    if f"to {value.line}" in links.POSITIONS:
+        return move(context, target, context.command.part(len(context.command) - len(value) - 1))
+    referent = resolve(context, target)
+    if phrase.is_size(value):
+        return set_size(context, referent, value)
+    if value.line in WORDS["switched"]:
+        return set_state(context, referent, f"turned {value.words[-1]}")
+    if value.line in WORDS["vague_adjectives"]:
+        return context.unclear(referent, value)
+    return transform(context, referent, target, value, plain_verbs)
+
+
+def is_wording(target: Span, value: Span, adjectives: bool) -> bool:
+    """Whether a value is to be read: in quotes, of a text, on a clock."""
+    text = singular(target.words[-1]) in links.TEXT_NOUNS - {"logo"} and not phrase.is_typography(value, adjectives)
+    return bool(value.quoted or text or phrase.CLOCK_TIME.fullmatch(value.line))
+
+
+def transform(context: Context, referent: Referent, target: Span, value: Span, plain_verbs: bool) -> list[Edit]:
+    """What is neither text nor colour nor size."""
+    style = phrase.picture_properties(value)
+    action, description = phrase.is_action(value, plain_verbs), phrase.is_description(value)
+    if style and not (referent.heads and description):
+        styled = [replace(part.scene, prompt=value.text, properties=tuple(style)) for part in referent.split()]
+        return [context.edit("restyle", *pair, value.text) for pair in zip(referent.split(), styled, strict=True)]
+    if phrase.numeral(value.words) is not None or is_recount(context, referent, value):
+        return count(context, target, value)
+    if value.words[0] in {"like", "as"} and len(value) > 1:
+        return restyle(context, value, target)
+    if value.line in lex.ORIENTATIONS:
+        return orient(context, referent, value.text)
+    if value.words[0] in WORDS["built"]:
+        return compose(context, referent, value)
+    if starts_place(["", *value.words], 1):
+        return move(context, target, value)
+    if referent.whole and not action:
+        return restyle_picture(context, value)
+    if description and referent.heads and not value.words[0].endswith("ing"):
+        return describe(context, referent, value)
+    if action:
+        return [set_action(context, part, target, value) for part in referent.split()]
+    return replace_things(context, referent, value)
+
+
+def is_recount(context: Context, referent: Referent, value: Span) -> bool:
+    """Whether a number of the same things is asked for: `turn the two dogs into three dogs`."""
+    wanted = quantity(value.words, 0, context.settings)
+    same = referent.thing is not None and canonical(value.words[-1]) == referent.thing.canonical
+    return same and wanted is not None and wanted.explicit and len(value) == len(wanted.words.split()) + 1
+
+
+def put_in_place(context: Context, target: Span, value: Span) -> list[Edit]:
+    """`put a dog where the cat is` replaces the cat, `put the dog where the cat is` moves the dog."""
+    return (take_place if phrase.is_definite(value) else become)(context, target, value)
+
+
+# ---- what it is like -----------------------------------------------------------------------------------------------
+
+
+def describe(context: Context, referent: Referent, value: Span) -> list[Edit]:
+    """Adjectives: `wooden` is how a thing looks, `open` its state."""
+    attributes = phrase.adjective_attributes(value)
+    kinds = {attribute.kind for attribute in attributes}
+    looks = kinds <= LOOKS or set(value.words) & WORDS["typefaces"]
+    operation = "restyle" if looks else "move" if kinds == {"orientation"} else "action"
+    return [
+        context.edit(operation, part, with_attributes(part.scene, *attributes), value.text) for part in referent.split()
+    ]
+
+
+def deny(context: Context, target: Span, value: Span) -> list[Edit]:
+    """`the car should not be red`."""
+    value = phrase.without_hedges(value)
+    adjectives = phrase.adjective_attributes(value) if phrase.is_description(value) else []
+    denied = [replace(attribute, kind=f"not {attribute.kind}") for attribute in adjectives]
+    denied = denied or [Attribute("not action", value.line)]
+    operation = "recolour" if phrase.is_colour(value) else "resize" if phrase.is_size(value) else "action"
+    return [
+        context.edit(operation, part, with_attributes(part.scene, *denied), f"not {value.text}")
+        for part in resolve(context, target).split()
+        if part.thing
+    ]
+
+
+def make_of(context: Context, value: Span, target: Span) -> list[Edit]:
+    """`make the bench out of stone`, `make a bench out of the tree`."""
+    if target.words[0] in DETERMINERS or target.words[-1] not in lex.MATERIALS:
+        return become(context, target, value)
+    return [
+        context.edit("restyle", part, with_statement(context, part, f"is made of {target.text}"), target.text)
+        for part in resolve(context, value).split()
+    ]
+
+
+def compose(context: Context, referent: Referent, value: Span) -> list[Edit]:
+    """`made of stone`, `covered with snow`."""
+    operation = "restyle" if value.words[0] == "made" else "add"
+    predicate = f"is {substitute_pronouns(context, value)}"
+    return [
+        context.edit(operation, part, with_statement(context, part, predicate), value.text)
+        for part in referent.split()
+        if part.thing
+    ]
+
+
+def set_state(context: Context, referent: Referent, state: str, value: str = "") -> list[Edit]:
+    """Things, or the picture, in a state."""
+    edits = []
+    for part in referent.split():
+        if part.whole:
+            style = Scene(state, properties=(Attribute("style", state),))
+            edits.append(context.edit("restyle", part, style, value or state))
+        elif part.thing:
+            by_verb = DATA["operations"].get(context.verb, "action")
+            operation = "background" if is_background(part.thing) else by_verb
+            result = with_attributes(part.scene, Attribute("state", state))
+            edits.append(context.edit(operation, part, result, value or state))
+    return edits
+
+
+def bring_about(context: Context, target: Span, value: Span | None = None) -> list[Edit]:
+    """`open the door`: the door is to be seen open; `age the woman by 20 years`."""
+    state = phrase.participle(context.verb)
+    return set_state(context, resolve(context, target), state, value.text if value else "")
+
+
+def switch(context: Context, state: str, target: Span) -> list[Edit]:
+    """`turn on the lamp`."""
+    return set_state(context, resolve(context, target), state)
+
+
+# ---- what it does --------------------------------------------------------------------------------------------------
+
+
+def set_action(context: Context, referent: Referent, target: Span, value: Span) -> Edit:
+    """A thing that does something; one that is not there yet is added."""
+    thing, verb = referent.thing, value.words[0]
+    if thing is None:
+        return context.edit("action", referent, EMPTY, value.text, [] if referent.flags else ["no target"])
+    doing = verb if phrase.is_action(value, plain=False) else progressive(verb)
+    rest = substitute_pronouns(context, value.part(1)) if len(value) > 1 else ""
+    result = with_statement(context, referent, f"{'is' if thing.count.exact == 1 else 'are'} {doing} {rest}")
+    if verb in WORDS["facing"] and value.part(1).line in links.POSITIONS:  # where it looks, not where it is
+        result = referent.scene
+    if result.things[0] == thing:  # the parser did not see the action
+        result = with_attributes(result, Attribute("action", value.line))
+    if phrase.is_definite(target) or target.words[1:2] == ("of",):
+        return context.edit("action", referent, result, value.text)
+    return context.edit("add", anchor(result), result)
+
+
+def dress(context: Context, target: Span, value: Span) -> list[Edit]:
+    """`dress the man in a suit`."""
+    predicate = f"is wearing {substitute_pronouns(context, value)}"
+    return [
+        context.edit("action", part, with_statement(context, part, predicate), f"wearing {value.text}")
+        for part in resolve(context, target).split()
+        if part.thing
+    ]
