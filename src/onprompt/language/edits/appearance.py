@@ -5,36 +5,33 @@ from __future__ import annotations
 from onprompt.language import lexicon as lex
 from onprompt.language import lexicon_links as links
 from onprompt.language.edits import phrase_types as phrase
+from onprompt.language.edits import scene_graph as graph
 from onprompt.language.edits.context import Context
-from onprompt.language.edits.lexicon import COLOUR_NOUNS, DEFINITE_OR_ARTICLE, WORDS
-from onprompt.language.edits.reference import resolve, substitute_pronouns
-from onprompt.language.edits.scene_graph import EMPTY, Referent, single, with_absent, with_attributes
+from onprompt.language.edits.lexicon import DEFINITE_OR_ARTICLE, WORDS
+from onprompt.language.edits.reference import attribute_edits, resolve, substitute_pronouns
+from onprompt.language.edits.scene_graph import Referent
 from onprompt.language.edits.span import Span
 from onprompt.language.ontology import broader
 from onprompt.types import Attribute, Count, Edit, Scene, Thing
 
 ANY_NUMBER = Count(1, None)
 
-# ---- style and colour ----------------------------------------------------------------------------------------------
-
 
 def restyle_picture(context: Context, value: Span) -> list[Edit]:
     """The whole picture in a style, season or time of day; else a thing in its place."""
     value = phrase.without_hedges(without_like(value))
-    named = named_style(value) if value.words[-1] in WORDS["media"] else []
-    if properties := style_of(value) or named:
-        return [context.edit("restyle", Referent(), Scene(value.text, properties=tuple(properties)), value.text)]
+    if style := style_of(value) or (named_style(value) if value.words[-1] in WORDS["media"] else ()):
+        return [context.edit("restyle", Referent(), Scene(value.text, properties=style), value.text)]
     return replace_things(context, Referent(flags=("pronoun",)), value)
 
 
 def restyle(context: Context, value: Span, target: Span | None = None) -> list[Edit]:
     """A thing or the picture in some style."""
-    properties = tuple(style_of(value) or named_style(without_like(value)))
-    picture, style = Scene(value.text, properties=properties), Attribute("style", value.line)
-    return [
-        context.edit("restyle", part, with_attributes(part.scene, style) if part.thing else picture, value.text)
-        for part in (resolve(context, target) if target else Referent(whole=True)).split()
-    ]
+    referent = resolve(context, target) if target else Referent(whole=True)
+    if referent.heads:
+        return attribute_edits(context, "restyle", referent, [Attribute("style", value.line)], value.text)
+    style = style_of(value) or named_style(without_like(value))
+    return [context.edit("restyle", referent, Scene(value.text, properties=style), value.text)]
 
 
 def without_like(span: Span) -> Span:
@@ -42,38 +39,31 @@ def without_like(span: Span) -> Span:
     return span.part(1) if span.words[0] in {"as", "like"} and len(span) > 1 else span
 
 
-def style_of(span: Span) -> list[Attribute]:
+def style_of(span: Span) -> tuple[Attribute, ...]:
     """What words say of the picture as a whole, where they say nothing else."""
     effect = span.words[-1] in WORDS["effects"] and len(span) > 1
     style = [Attribute("style", span.line)] if effect or phrase.is_description(span) else []
-    return phrase.picture_properties(span) or style
+    return tuple(phrase.picture_properties(span) or style)
 
 
-def named_style(span: Span) -> list[Attribute]:
+def named_style(span: Span) -> tuple[Attribute, ...]:
     """A style by its name: `a Van Gogh painting`."""
     article = span.words[0] in lex.ARTICLES and len(span) > 1
-    return [Attribute("style", span.part(1 if article else 0).line)]
+    return (Attribute("style", span.part(1 if article else 0).line),)
 
 
 def recolour(context: Context, target: Span, value: Span | None = None) -> list[Edit]:
-    """`change the color of the car to red`."""
-    return [recolour_one(context, part, target, value) for part in resolve(context, target).split()]
-
-
-def recolour_one(context: Context, referent: Referent, target: Span, value: Span | None) -> Edit:
-    """One thing in another colour; of a picture, the colour is the style."""
+    """`change the color of the car to red`; of a picture, the colour is the style."""
+    referent = resolve(context, target)
     if value is None:
-        return context.edit("recolour", referent, referent.scene, flags=["no value"])
+        return [context.edit("recolour", part, part.scene, flags=["no value"]) for part in referent.split()]
     if referent.whole and target.line in {"it", "this", "that"} and not phrase.picture_properties(value):
-        return context.edit("recolour", referent, EMPTY, value.text, ["pronoun"])  # nothing says what
+        return [context.edit("recolour", referent, graph.EMPTY, value.text, ["pronoun"])]  # nothing says what
     if referent.whole:
         style = Scene(value.text, properties=(Attribute("style", value.line),))
-        return context.edit("restyle", referent, style, value.text)
-    if referent.thing is None:
-        return context.edit("recolour", referent, EMPTY, value.text, referent.missing)
-    operation = "background" if is_background(referent.thing) else "recolour"
-    result = with_attributes(referent.scene, *phrase.colour_attributes(value))
-    return context.edit(operation, referent, result, value.text)
+        return [context.edit("restyle", referent, style, value.text)]
+    colours = phrase.colour_attributes(value)
+    return attribute_edits(context, "recolour", referent, colours, value.text, referent.missing)
 
 
 def paint(context: Context, target: Span, value: Span) -> list[Edit]:
@@ -81,38 +71,13 @@ def paint(context: Context, target: Span, value: Span) -> list[Edit]:
     return (recolour if phrase.is_colour(value) else restyle)(context, target=target, value=value)
 
 
-# ---- background ----------------------------------------------------------------------------------------------------
-
-
 def set_background(context: Context, text: str, value: Span) -> list[Edit]:
     """The background as something else."""
-    referent = single(text, "background")
-    if phrase.is_colour(value):
-        result = with_attributes(referent.scene, *phrase.colour_attributes(value))
-    elif phrase.is_description(value):
-        result = with_attributes(referent.scene, *phrase.adjective_attributes(value))
-    else:
-        result = context.parse(f"{value.text} in the background")
-    return [context.edit("background", referent, result, value.text)]
-
-
-def change(context: Context, target: Span) -> list[Edit]:
-    """`change the background`: to what is not said."""
-    referent = resolve(context, target)
-    if referent.thing and is_background(referent.thing):
-        return [context.edit("background", referent, flags=["no value"])]
-    return context.unclear(referent, target)
-
-
-def is_background(thing: Thing) -> bool:
-    """Whether a thing is the background."""
-    return thing.canonical in WORDS["background"]
-
-
-def names_background(span: Span) -> bool:
-    """Whether words name the background, or its colour."""
-    coloured = span.words[-1] in COLOUR_NOUNS and bool(set(span.words[-2:-1]) & WORDS["background"])
-    return span.words[-1] in WORDS["background"] or coloured
+    referent = graph.single(text, "background")
+    if phrase.is_colour(value) or phrase.is_description(value):
+        attributes = (phrase.colour_attributes if phrase.is_colour(value) else phrase.adjective_attributes)(value)
+        return attribute_edits(context, "background", referent, attributes, value.text)
+    return [context.edit("background", referent, context.parse(f"{value.text} in the background"), value.text)]
 
 
 def before_background(span: Span) -> Span | None:
@@ -122,7 +87,12 @@ def before_background(span: Span) -> Span | None:
     return span.part(0, len(span) - 1) if named and before not in links.RELATIONS else None
 
 
-# ---- replacement ---------------------------------------------------------------------------------------------------
+def change(context: Context, target: Span) -> list[Edit]:
+    """`change the background`: to what is not said."""
+    referent = resolve(context, target)
+    if referent.is_background:
+        return [context.edit("background", referent, flags=["no value"])]
+    return context.unclear(referent, target)
 
 
 def replace_things(context: Context, referent: Referent, value: Span) -> list[Edit]:
@@ -138,12 +108,8 @@ def replace_things(context: Context, referent: Referent, value: Span) -> list[Ed
     old = referent.scene.things
     gone = [head for head in referent.heads if old[head].attributes or old[head].canonical not in kinds]
     partial = bool(referent.scope) and phrase.numeral(referent.scope.split()[:1]) is not None
-    if partial or not gone:
-        return [context.edit("replace", referent, new, value.text, referent.missing)]
-    return [context.edit("replace", referent, with_absent(new, referent.scene, gone), value.text)]
-
-
-# ---- text ----------------------------------------------------------------------------------------------------------
+    result = new if partial or not gone else graph.with_absent(new, referent.scene, gone)
+    return [context.edit("replace", referent, result, value.text, referent.missing)]
 
 
 def write(context: Context, value: Span, target: Span | None = None) -> list[Edit]:
@@ -151,13 +117,13 @@ def write(context: Context, value: Span, target: Span | None = None) -> list[Edi
     text, referent = phrase.text_of(value), Referent()
     position = links.POSITIONS.get(f"at {target.line}") if target else None
     if target and phrase.is_text(target):  # replace "A" with "B"
-        referent = single(target.text, "text", ANY_NUMBER, [Attribute("text", target.quoted)])
+        referent = graph.single(target.text, "text", ANY_NUMBER, [Attribute("text", target.quoted)])
     elif target and not position:
         referent = resolve(context, target)
     attributes = [Attribute("text", text), *([Attribute("position", position)] if position else [])]
     blank = Scene(value.text, (Thing("text", "text", ANY_NUMBER),))
     return [
-        context.edit("text", part, with_attributes(part.scene if part.thing else blank, *attributes), text)
+        context.edit("text", part, graph.with_attributes(part.scene if part.thing else blank, attributes), text)
         for part in referent.split()
     ]
 

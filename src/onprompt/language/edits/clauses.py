@@ -20,8 +20,6 @@ PARTICLE_VERBS = frozenset(
     verb for name in ("REMOVE", "ADD", "GROW", "SHRINK") for verb in CLASSES[name] if " " in verb
 )
 
-# ---- politeness ----------------------------------------------------------------------------------------------------
-
 
 def strip_politeness(clause: Span) -> tuple[Span, bool]:
     """A clause without its politeness, and whether it is a wish for what should be seen ("what if", "I want")."""
@@ -83,9 +81,6 @@ def is_command(clause: Span) -> bool:
 def begins_with(clause: Span, phrases: frozenset[str]) -> bool:
     """Whether one of the phrases opens a clause, and more follows."""
     return any(clause.line.startswith(f"{phrase} ") for phrase in phrases)
-
-
-# ---- operations ----------------------------------------------------------------------------------------------------
 
 
 def split_clauses(sentence: Span) -> list[Span]:

@@ -8,10 +8,11 @@ from onprompt.language.edits import phrase_types as phrase
 from onprompt.language.edits.appearance import restyle_picture
 from onprompt.language.edits.context import Context
 from onprompt.language.edits.reference import resolve, substitute_pronouns
-from onprompt.language.edits.scene_graph import Referent, head_indices, subgraph, with_count, with_head
+from onprompt.language.edits.scene_graph import Referent, head_indices, subgraph, with_head
 from onprompt.language.edits.span import Span
+from onprompt.language.ontology import singular
 from onprompt.language.quantities import quantity
-from onprompt.types import Count, Edit, Thing
+from onprompt.types import Count, Edit
 
 SOME, ANY_LEFT = Count(1, None, confidence=0.5), Count(0, None, confidence=0.5)
 
@@ -19,26 +20,23 @@ SOME, ANY_LEFT = Count(1, None, confidence=0.5), Count(0, None, confidence=0.5)
 def count(context: Context, target: Span, value: Span) -> list[Edit]:
     """So many of something; where target and value are the same words, some are there already."""
     wanted = quantity(value.words, 0, context.settings)
-    edits = []
-    for part in resolve(context, target).split():
-        if part.thing is None or wanted is None:
-            continue
-        bare = part.thing.phrase.removeprefix(wanted.words).strip() or part.thing.phrase
-        present = replace(part.thing, count=SOME, phrase=bare) if target is value else part.thing
+    referent, edits = resolve(context, target), []
+    if wanted is None or not referent.heads:
+        return []
+    for part in referent.split():
+        bare = part.scene.things[0].phrase.removeprefix(wanted.words).strip() or part.scene.things[0].phrase
+        before = replace(part, scene=with_head(part.scene, count=SOME, phrase=bare)) if target is value else part
         number = wanted.words if wanted.exact is None else str(wanted.exact)
-        before = replace(part, scene=with_head(part.scene, present))
-        edits.append(context.edit("count", before, with_count(part.scene, wanted), number))
+        edits.append(context.edit("count", before, with_head(part.scene, count=wanted), number))
     return edits
 
 
 def count_more(context: Context, value: Span | None = None, target: Span | None = None) -> list[Edit]:
     """`two more birds`, `another cup`, `double the number of birds`."""
-    span = value or target
-    if not span:
-        return []
+    span = value or target or context.command
     at = phrase.more_at(span)
     rest = span if at is None else span.part(at + 1)
-    article = "" if at is None or (rest and phrase.is_plural(rest)) else "a "
+    article = "" if at is None or (rest and singular(rest.words[-1]) != rest.words[-1]) else "a "
     again = rest.line in {"one", "ones", ""}
     scene = context.parse(context.antecedent_phrase if again else f"{article}{substitute_pronouns(context, rest)}")
     if not scene.things:
@@ -46,39 +44,36 @@ def count_more(context: Context, value: Span | None = None, target: Span | None 
     step = (phrase.numeral(span.words[:at]) if at else None) or (1 if article else None)
     kind = subgraph(scene, head_indices(scene)[0])
     more = Count(step or 2, None, "" if at is None else span.part(0, at + 1).text, confidence=0.5)
-    before, number = Referent(with_count(kind, SOME), (0,)), f"+{step}" if step else "more"
-    return [context.edit("count", before, with_count(kind, more), number, ["relative count"])]
+    before, number = Referent(with_head(kind, count=SOME), (0,)), f"+{step}" if step else "more"
+    return [context.edit("count", before, with_head(kind, count=more), number, ["relative count"])]
 
 
 def count_fewer(context: Context, target: Span) -> list[Edit]:
     """`fewer birds`."""
-    return [
-        context.edit("count", part, with_count(part.scene, ANY_LEFT), "fewer", ["relative count"])
-        for part in resolve(context, target).split()
-        if part.thing
-    ]
+    referent = resolve(context, target)
+    return [recount(context, part, ANY_LEFT, "fewer") for part in referent.split() if referent.heads]
 
 
-def remove_share(context: Context, referent: Referent, thing: Thing, share: str) -> Edit:
-    """`remove half of the people`; half of one thing can't be counted."""
-    if thing.count.exact == 1:
+def recount(context: Context, referent: Referent, left: Count, value: str) -> Edit:
+    """A number that is known only from the one before."""
+    return context.edit("count", referent, with_head(referent.scene, count=left), value, ["relative count"])
+
+
+def remove_some(context: Context, referent: Referent, target: Span, share: str) -> Edit | None:
+    """`remove half of the people`, `remove two of the chairs`; of "the four chairs" two are left."""
+    there = referent.scene.things[0].count
+    if share and there.exact == 1:  # half of one thing can't be counted
         return context.edit("remove", referent, value=share, flags=["in part"])
-    return context.edit("count", referent, with_count(referent.scene, SOME), share, ["relative count"])
-
-
-def remove_number(context: Context, referent: Referent, number: int, target: Span) -> Edit:
-    """`remove two of the chairs`; of "the four chairs" two are left."""
+    if share:
+        return recount(context, referent, SOME, share)
+    listed = there.exact if there.explicit and phrase.numeral(target.words[:1]) else None
+    number = (phrase.numeral(referent.scope.split()[:1]) if referent.scope else None) or listed
     present = phrase.numeral(target.words[3:4]) if target.words[1:3] == ("of", "the") else None
+    if not number:
+        return None
     if not present or present < number:
-        return context.edit("count", referent, with_count(referent.scene, ANY_LEFT), f"-{number}", ["relative count"])
-    left = present - number
-    before = with_count(referent.scene, Count(present, present, target.words[3], explicit=True))
-    after = with_count(referent.scene, Count(left, left, explicit=True))
-    return context.edit("count", replace(referent, scene=before), after, str(left))
-
-
-def number_to_remove(referent: Referent, thing: Thing, target: Span) -> int | None:
-    """How many are to go where some may stay: `one of the dogs`, `two dogs`."""
-    if referent.scope and (number := phrase.numeral(referent.scope.split()[:1])):
-        return number
-    return thing.count.exact if thing.count.explicit and phrase.numeral(target.words[:1]) else None
+        return recount(context, referent, ANY_LEFT, f"-{number}")
+    left = Count(present - number, present - number, explicit=True)
+    before = with_head(referent.scene, count=Count(present, present, target.words[3], explicit=True))
+    after = with_head(referent.scene, count=left)
+    return context.edit("count", replace(referent, scene=before), after, str(left.low))

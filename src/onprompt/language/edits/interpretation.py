@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 
 from onprompt.language import lexicon as lex
 from onprompt.language.edits import appearance, counting, placement, presence, transformation
@@ -21,25 +20,10 @@ from onprompt.language.spelling import words as known_words
 from onprompt.types import Edit
 
 SUBJECT_AND_PREDICATE, KNOWN_THING = 0.6, 0.3  # confidence in "the man wearing a hat", "the moon"
-# The rules by the names that the patterns have for them.
+MODULES = (appearance, counting, placement, presence, transformation)
 RULES: Mapping[str, Callable[..., list[Edit]]] = {
-    **{rule.__name__: rule for rule in (
-        presence.absent, transformation.act, presence.add, presence.add_to, presence.add_with, transformation.become,
-        transformation.bring_about, appearance.change, counting.count, counting.count_fewer, counting.count_more,
-        presence.cover, transformation.deny, transformation.dress, presence.exist, presence.forbid, presence.give,
-        presence.keep, presence.keep_only, transformation.make, transformation.make_of, placement.move,
-        appearance.paint, placement.put, transformation.put_in_place, appearance.recolour, presence.remove,
-        presence.remove_from, placement.resize, appearance.restyle, appearance.restyle_picture, placement.rotate,
-        placement.swap, appearance.write, appearance.write_on,
-    )},
-    "replace": transformation.become,
-    "enlarge": partial(placement.resize, size="larger"),
-    "shrink": partial(placement.resize, size="smaller"),
-    "zoom_in": partial(placement.zoom, value="zoomed in"),
-    "zoom_out": partial(placement.zoom, value="zoomed out"),
-    "switch_on": partial(transformation.switch, state="turned on"),
-    "switch_off": partial(transformation.switch, state="turned off"),
-}  # fmt: skip
+    name: rule for module in MODULES for name, rule in vars(module).items()
+}
 
 
 def interpret(context: Context) -> list[Edit]:
@@ -54,7 +38,7 @@ def interpret(context: Context) -> list[Edit]:
 
 def apply(context: Context, match: Match) -> list[Edit]:
     """The edits of a match; none where its rule does not fit after all."""
-    return RULES[match.rule](context, **match.captures)
+    return RULES[match.rule](context, *match.arguments, **match.captures)
 
 
 def read_command(context: Context) -> list[Edit]:
@@ -72,9 +56,6 @@ def read_description(context: Context) -> list[Edit]:
         if edits := apply(replace(context, confidence=WISH if wish else DESCRIPTION), match):
             return edits
     return []
-
-
-# ---- one thing instead of another ----------------------------------------------------------------------------------
 
 
 def read_instead(context: Context) -> list[Edit] | None:
@@ -111,9 +92,6 @@ def put_instead(context: Context, new: Span, old: Span) -> list[Edit]:
     if phrase.numeral(old.words) is not None:
         return presence.exist(context, new)
     return transformation.become(context, old, new)
-
-
-# ---- no rule fits --------------------------------------------------------------------------------------------------
 
 
 def read_phrase(context: Context) -> list[Edit]:

@@ -20,6 +20,7 @@ class Match:
 
     pattern: str
     rule: str
+    arguments: list[str]
     captures: Mapping[str, Span]
 
 
@@ -48,6 +49,7 @@ def matches(clause: Span, patterns: Sequence[tuple[str, re.Pattern[str], str]]) 
     """The patterns that match a clause, in their order."""
     line = "".join(f" {word}" for word in clause.words)
     for text, pattern, rule in patterns:
+        name, _, argument = rule.partition(" ")
         if found := pattern.fullmatch(line):
             spans = {name: found.span(name) for name in found.groupdict()}
             captures = {
@@ -56,7 +58,9 @@ def matches(clause: Span, patterns: Sequence[tuple[str, re.Pattern[str], str]]) 
             }
             ends = sorted(spans.values())
             adjacent = len(ends) > 1 and ends[0][1] == ends[1][0]
-            if all(captures.values()) and (match := settle(Match(text, rule, captures), adjacent)):
+            if all(captures.values()) and (
+                match := settle(Match(text, name, [argument] * bool(argument), captures), adjacent)
+            ):
                 yield match
 
 

@@ -14,8 +14,6 @@ from onprompt.language.ontology import singular
 from onprompt.language.spelling import words as known_words
 from onprompt.language.wordnet import is_noun
 
-# ---- places and recipients -----------------------------------------------------------------------------------------
-
 
 def starts_place(words: Sequence[str], at: int) -> bool:
     """Whether a place is named from here on."""
@@ -47,9 +45,6 @@ def recipient_end(words: Sequence[str]) -> int | None:
         elif is_noun(singular(word)):
             noun = word
     return 1 if words[0] == "her" else None  # her | curly hair
-
-
-# ---- subject and predicate -----------------------------------------------------------------------------------------
 
 
 def predicate_start(words: Sequence[str]) -> int | None:

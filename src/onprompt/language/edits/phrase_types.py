@@ -27,8 +27,6 @@ from onprompt.types import Attribute
 
 CLOCK_TIME = re.compile(r"\d{1,2}:\d\d( ?[ap]\.?m\.?)?")
 
-# ---- numbers -------------------------------------------------------------------------------------------------------
-
 
 def numeral(words: Sequence[str]) -> int | None:
     """The number that the words spell, if they say nothing else."""
@@ -49,9 +47,6 @@ def more_at(span: Span) -> int | None:
 def is_plural(span: Span) -> bool:
     """Whether the last word is a plural."""
     return singular(span.words[-1]) != span.words[-1]
-
-
-# ---- adjectives ----------------------------------------------------------------------------------------------------
 
 
 def is_adjective(word: str) -> bool:
@@ -148,9 +143,6 @@ def picture_properties(span: Span) -> list[Attribute]:
     return (property_of(units) or property_of(timeless)) if timeless else []
 
 
-# ---- actions and texts ---------------------------------------------------------------------------------------------
-
-
 def is_action(span: Span, plain: bool = True) -> bool:
     """Whether words say what something does: `running`, `turned on`; with `plain` verbs also `hold a cup`."""
     first = span.words[0]
@@ -190,9 +182,6 @@ def text_of(span: Span) -> str:
     """The words to write: in quotes, else after "the words", else all."""
     start = next((at for at, word in enumerate(span.words[:3]) if word in {"word", "words", "text"}), -1) + 1
     return span.quoted or (span.part(start) if start < len(span) else span).text
-
-
-# ---- references ----------------------------------------------------------------------------------------------------
 
 
 def is_pronoun(span: Span, at: int) -> bool:

@@ -7,53 +7,39 @@ from dataclasses import replace
 
 from onprompt.language import lexicon as lex
 from onprompt.language import lexicon_links as links
-from onprompt.language.edits import counting
+from onprompt.language.edits import appearance, counting
 from onprompt.language.edits import phrase_types as phrase
-from onprompt.language.edits.appearance import (
-    before_background,
-    is_background,
-    restyle_picture,
-    set_background,
-    style_of,
-    write,
-)
 from onprompt.language.edits.context import NO_RESULT, NOTHING_TO_DO, UNCLEAR, Context
 from onprompt.language.edits.lexicon import WORDS
-from onprompt.language.edits.reference import resolve, share_of, substitute_pronouns, with_statement
-from onprompt.language.edits.scene_graph import Referent, anchor, is_given, subgraph, with_absent_head
+from onprompt.language.edits.reference import resolve, split_share, statement_edits, substitute_pronouns, with_statement
+from onprompt.language.edits.scene_graph import Referent, anchor, is_given, subgraph, with_head
 from onprompt.language.edits.span import Span
 from onprompt.language.quantities import quantity
 from onprompt.types import Edit, Scene, Thing
 
-# ---- removing and keeping ------------------------------------------------------------------------------------------
-
 
 def remove(context: Context, target: Span) -> list[Edit]:
     """`remove the car`; `remove one of the cars` leaves some."""
-    share = share_of(target)
+    referent, (share, _) = resolve(context, target), split_share(target)
     context = context.at_most(NO_RESULT) if share else context
-    return [remove_one(context, part, target, share) for part in resolve(context, target).split()]
-
-
-def remove_one(context: Context, referent: Referent, target: Span, share: str) -> Edit:
-    """One thing to remove, or some of its kind."""
-    thing, gone = referent.thing, with_absent_head(referent.scene)
-    if thing is None:
-        return context.edit("remove", referent, flags=referent.missing)
-    if is_background(thing):
-        return context.edit("background", referent, gone, "removed")
-    if share:
-        return counting.remove_share(context, referent, thing, share)
-    if number := counting.number_to_remove(referent, thing, target):
-        return counting.remove_number(context, referent, number, target)
-    return context.edit("remove", referent, gone)
+    if not referent.heads:
+        return [context.edit("remove", referent, flags=referent.missing)]
+    edits = []
+    for part in referent.split():
+        gone, some = with_head(part.scene, absent=True), counting.remove_some(context, part, target, share)
+        whole = context.edit("remove", part, gone)
+        edits.append(context.edit("background", part, gone, "removed") if part.is_background else some or whole)
+    return edits
 
 
 def remove_from(context: Context, target: Span, value: Span) -> list[Edit]:
     """`take the hat off the man`."""
     text = f"{substitute_pronouns(context, target)} on {substitute_pronouns(context, value)}"
-    parts = resolve(context, target, text).split()
-    return [context.edit("remove", part, with_absent_head(part.scene)) for part in parts]
+    referent = resolve(context, target, text)
+    return [
+        context.edit("remove", part, with_head(part.scene, absent=True) if part.heads else part.scene)
+        for part in referent.split()
+    ]
 
 
 def absent(context: Context, target: Span | None = None, value: Span | None = None) -> list[Edit]:
@@ -71,15 +57,13 @@ def keep_only(context: Context, target: Span) -> list[Edit]:
         return []
     if referent.thing.count.explicit:
         return counting.count(context, target, target)
-    kept = tuple(referent.scene.things[head] for head in referent.heads)
-    return [replace(context.edit("remove", Referent(scope="all others"), referent.scene), keep=kept)]
+    return [replace(context.edit("remove", Referent(scope="all others"), referent.scene), keep=referent.things)]
 
 
 def keep(context: Context, target: Span) -> list[Edit]:
     """`without changing the sky`: an edit of its own, which ends in the `keep` of the others."""
     referent = Referent() if {"everything", "rest"} & set(target.words) else resolve(context, target)
-    kept = tuple(referent.scene.things[head] for head in referent.heads)
-    return [Edit("keep", context.clause.text, keep=kept or (Thing(target.text, target.line),))]
+    return [Edit("keep", context.clause.text, keep=referent.things or (Thing(target.text, target.line),))]
 
 
 def forbid(context: Context, value: Span) -> list[Edit]:
@@ -87,17 +71,14 @@ def forbid(context: Context, value: Span) -> list[Edit]:
     return [context.at_most(UNCLEAR).edit("other", Referent(), value=value.text, flags=[NOTHING_TO_DO])]
 
 
-# ---- adding --------------------------------------------------------------------------------------------------------
-
-
 def add(context: Context, value: Span) -> list[Edit]:
     """`add a dog`; also a text, a style, a background, and more of the same."""
     if phrase.is_text(value):
-        return write(context, value)
-    if style_of(value):
-        return restyle_picture(context, value)
-    if background := before_background(value):
-        return set_background(context, value.text, background)
+        return appearance.write(context, value)
+    if appearance.style_of(value):
+        return appearance.restyle_picture(context, value)
+    if background := appearance.before_background(value):
+        return appearance.set_background(context, value.text, background)
     if phrase.more_at(value) is not None:
         return counting.count_more(context, value)
     scene = context.parse(substitute_pronouns(context, value))
@@ -126,25 +107,22 @@ def add_to(context: Context, value: Span, target: Span) -> list[Edit]:
 
 def give(context: Context, target: Span, value: Span) -> list[Edit]:
     """Something is added to something, or a part of it changes: `blonde hair`."""
-    referent = resolve(context, target)
     if phrase.is_text(value):
-        return write(context, value, target)
+        return appearance.write(context, value, target)
     if phrase.more_at(value) is not None:
         return counting.count_more(context, value)
-    text = substitute_pronouns(context, value)
-    if referent.heads:
-        return [give_one(context, part, text, value) for part in referent.split()]
-    scene = context.parse(text)
-    return [context.edit("add", referent, scene, flags=referent.missing)] if scene.things else []
-
-
-def give_one(context: Context, referent: Referent, text: str, value: Span) -> Edit:
-    """A part of the body that is only coloured is not new."""
-    result = with_statement(context, referent, f"with {text}")
-    part = next((thing for thing in result.things[1:] if thing.canonical in lex.BODY), None)
-    kinds = {attribute.kind: attribute.value for attribute in part.attributes} if part else {}
-    operation = "recolour" if "color" in kinds else "add"
-    return context.edit(operation, referent, result, kinds.get("color", value.text if kinds else ""))
+    referent, text = resolve(context, target), substitute_pronouns(context, value)
+    if not referent.heads:
+        scene = context.parse(text)
+        return [context.edit("add", referent, scene, flags=referent.missing)] if scene.things else []
+    edits = []
+    for part in referent.split():
+        result = with_statement(context, part.scene, f"with {text}")
+        body = next((thing for thing in result.things[1:] if thing.canonical in lex.BODY), None)
+        kinds = {attribute.kind: attribute.value for attribute in body.attributes} if body else {}
+        operation = "recolour" if "color" in kinds else "add"  # a part of the body that is only coloured is not new
+        edits.append(context.edit(operation, part, result, kinds.get("color", value.text if kinds else "")))
+    return edits
 
 
 def add_with(context: Context, value: Span) -> list[Edit]:
@@ -156,8 +134,7 @@ def add_with(context: Context, value: Span) -> list[Edit]:
 def cover(context: Context, target: Span, value: Span) -> list[Edit]:
     """`fill the glass with wine`."""
     predicate = f"{phrase.participle(context.verb)} with {substitute_pronouns(context, value)}"
-    parts = resolve(context, target).split()
-    return [context.edit("add", part, with_statement(context, part, predicate)) for part in parts if part.thing]
+    return statement_edits(context, "add", resolve(context, target), predicate)
 
 
 def exist(context: Context, value: Span) -> list[Edit]:

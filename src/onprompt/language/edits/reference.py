@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from onprompt.language import lexicon as lex
@@ -17,12 +18,12 @@ from onprompt.language.edits.scene_graph import (
     merged,
     single,
     subgraph,
-    with_owners,
+    with_attributes,
 )
 from onprompt.language.edits.span import Span
 from onprompt.language.ontology import canonical
 from onprompt.language.wordnet import is_noun
-from onprompt.types import Count, Scene, Thing
+from onprompt.types import Attribute, Count, Edit, Scene, Thing
 
 
 def resolve(context: Context, span: Span, text: str = "") -> Referent:
@@ -30,8 +31,8 @@ def resolve(context: Context, span: Span, text: str = "") -> Referent:
     flags: tuple[str, ...] = ()
     if span.words[0] in {"only", "just"} and len(span) > 1:
         span, flags = span.part(1), ("only",)
-    share = share_of(span)
-    if share and (rest := after_share(span, share)):
+    share, rest = split_share(span)
+    if share and rest:
         whole = resolve(context, rest)
         return replace(whole, scope=f"{share} {whole.scope}".strip(), flags=(*flags, *whole.flags))
     bare = [word for word in span.words if word not in lex.DEFINITE | {"whole", "entire", "of", "all"}]
@@ -55,12 +56,16 @@ def resolve_things(context: Context, span: Span, text: str) -> Referent:
         light = set(span.words[-2:-1]) & WORDS["lights"]
         name = canonical(span.line.split(maxsplit=1)[-1] if light else span.words[-1])
         scene = Scene(text, (Thing(span.text, name, Count(1, 1)),))
-    scene = with_owners(scene)
     heads = head_indices(scene)
     if not heads:
         return Referent(scene)
-    scope = scope_of(span, scene.things[heads[0]])
-    return Referent(with_partitive(scene, heads[0], scope), heads, scope)
+    first = heads[0]
+    scope = scope_of(span, scene.things[first])
+    number = numeral(scope.split()[:1]) if scope else None
+    if number is not None:  # one of the dogs
+        counted = replace(scene.things[first], count=Count(number, number, scope.split()[0], explicit=True))
+        scene = replace(scene, things=(*scene.things[:first], counted, *scene.things[first + 1 :]))
+    return Referent(scene, heads, scope)
 
 
 def resolve_pronoun(context: Context, word: str) -> Referent:
@@ -101,9 +106,6 @@ def substitute_pronouns(context: Context, span: Span) -> str:
     return " ".join(words)
 
 
-# ---- which of the things -------------------------------------------------------------------------------------------
-
-
 def scope_of(span: Span, head: Thing) -> str:
     """Which of the things of a kind: all, one, the left one, the woman's."""
     first, owner = span.words[0], next((at for at, word in enumerate(span.words) if word in {"'s", "'"}), 0)
@@ -122,39 +124,49 @@ def scope_of(span: Span, head: Thing) -> str:
     return " ".join(dict.fromkeys(scope))
 
 
-def share_of(span: Span) -> str:
-    """The share in `half of the people`, `a third of them`, `half the people`."""
+def split_share(span: Span) -> tuple[str, Span]:
+    """The share in `half of the people`, `a third of them`, `half the people`, and what it is of."""
     at = 1 if span.words[0] in lex.ARTICLES else 0
-    share = span.word_at(at)
-    return share if share in WORDS["shares"] and span.word_at(at + 1) in {"of", "the"} else ""
+    share, following = span.word_at(at), span.word_at(at + 1)
+    is_share = share in WORDS["shares"] and following in {"of", "the"}
+    return (share, span.part(at + 2 if following == "of" else at + 1)) if is_share else ("", span)
 
 
-def after_share(span: Span, share: str) -> Span:
-    """What a share is of."""
-    at = span.words.index(share) + 1
-    return span.part(at + 1 if span.word_at(at) == "of" else at)
+def statement_edits(
+    context: Context, operation: str, referent: Referent, predicate: str, value: str = ""
+) -> list[Edit]:
+    """An edit for each thing, with what a sentence says of it."""
+    return [
+        context.edit(operation, part, with_statement(context, part.scene, predicate), value)
+        for part in referent.split()
+        if referent.heads
+    ]
 
 
-def with_partitive(scene: Scene, at: int, scope: str) -> Scene:
-    """`one of the dogs` is one dog."""
-    number = numeral(scope.split()[:1]) if scope else None
-    if number is None:
-        return scene
-    counted = replace(scene.things[at], count=Count(number, number, scope.split()[0], explicit=True))
-    return replace(scene, things=(*scene.things[:at], counted, *scene.things[at + 1 :]))
+def with_statement(context: Context, scene: Scene, predicate: str) -> Scene:
+    """A scene and what a sentence says of its first thing; the same scene where the parser loses that."""
+    head = scene.things[0]
+    said = context.parse(f"{definite_phrase(head)} {predicate}")
+    names = [thing.canonical for thing in said.things]
+    return merged(scene, subgraph(said, names.index(head.canonical))) if head.canonical in names else scene
 
 
-# ---- what is said of things ----------------------------------------------------------------------------------------
-
-
-def statement(context: Context, thing: Thing, predicate: str) -> Scene:
-    """What a sentence says of a thing, which comes first; empty where the parser loses it."""
-    scene = context.parse(f"{definite_phrase(thing)} {predicate}")
-    names = [other.canonical for other in scene.things]
-    return subgraph(scene, names.index(thing.canonical)) if thing.canonical in names else EMPTY
-
-
-def with_statement(context: Context, referent: Referent, predicate: str) -> Scene:
-    """A scene and what a sentence says of its first thing."""
-    said = statement(context, referent.scene.things[0], predicate)
-    return merged(referent.scene, said) if said.things else referent.scene
+def attribute_edits(
+    context: Context,
+    operation: str,
+    referent: Referent,
+    attributes: Sequence[Attribute],
+    value: str,
+    flags: Sequence[str] = (),
+) -> list[Edit]:
+    """An edit for each thing, with other attributes."""
+    return [
+        context.edit(
+            "background" if part.is_background and operation != "move" else operation,
+            part,
+            with_attributes(part.scene, attributes) if part.thing else EMPTY,
+            value,
+            flags,
+        )
+        for part in referent.split()
+    ]

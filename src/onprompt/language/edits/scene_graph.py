@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from onprompt.language import lexicon as lex
 from onprompt.language.edits.lexicon import DEFINITE_OR_ARTICLE, WORDS
@@ -27,6 +28,16 @@ class Referent:
     def thing(self) -> Thing | None:
         """The first thing that is meant."""
         return self.scene.things[self.heads[0]] if self.heads else None
+
+    @property
+    def things(self) -> tuple[Thing, ...]:
+        """The things that are meant."""
+        return tuple(self.scene.things[head] for head in self.heads)
+
+    @property
+    def is_background(self) -> bool:
+        """Whether the background is meant."""
+        return self.thing is not None and self.thing.canonical in WORDS["background"]
 
     @property
     def missing(self) -> list[str]:
@@ -55,17 +66,6 @@ def head_indices(scene: Scene) -> tuple[int, ...]:
     return tuple(free or range(min(1, len(scene.things))))
 
 
-def with_owners(scene: Scene) -> Scene:
-    """`the man's left arm` belongs to the man, where the parser names both and does not relate them."""
-    things = list(scene.things)
-    for at, thing in enumerate(things):
-        owners = (n for n, owner in enumerate(things) if thing.phrase.startswith(f"{owner.phrase}'s "))
-        owner = next(owners, None)
-        if owner is not None and not thing.relations:
-            things[at] = replace(thing, relations=(Relation("of", owner),))
-    return replace(scene, things=tuple(things))
-
-
 def subgraph(scene: Scene, root: int) -> Scene:
     """A thing and, after it, all that it refers to."""
     order = [root]
@@ -81,27 +81,16 @@ def reindexed(thing: Thing, index: Mapping[int, int]) -> Thing:
     return replace(thing, relations=relations, part_of=None if thing.part_of is None else index.get(thing.part_of))
 
 
-def with_head(scene: Scene, head: Thing) -> Scene:
-    """A scene with another first thing."""
-    return replace(scene, things=(head, *scene.things[1:]))
+def with_head(scene: Scene, **changes: Any) -> Scene:
+    """A scene whose first thing is changed."""
+    return replace(scene, things=(replace(scene.things[0], **changes), *scene.things[1:]))
 
 
-def with_absent_head(scene: Scene) -> Scene:
-    """A scene whose first thing must be gone."""
-    return with_head(scene, replace(scene.things[0], absent=True)) if scene.things else scene
-
-
-def with_count(scene: Scene, count: Count) -> Scene:
-    """A scene with so many of its first thing."""
-    return with_head(scene, replace(scene.things[0], count=count))
-
-
-def with_attributes(scene: Scene, *attributes: Attribute) -> Scene:
+def with_attributes(scene: Scene, attributes: Sequence[Attribute]) -> Scene:
     """A scene whose first thing has these attributes, and no others of the same kinds."""
     kinds = {attribute.kind for attribute in attributes}
-    head = scene.things[0]
-    kept = [attribute for attribute in head.attributes if attribute.kind not in kinds]
-    return with_head(scene, replace(head, attributes=(*kept, *attributes)))
+    kept = [attribute for attribute in scene.things[0].attributes if attribute.kind not in kinds]
+    return with_head(scene, attributes=(*kept, *attributes))
 
 
 def merged(scene: Scene, other: Scene) -> Scene:
@@ -118,7 +107,7 @@ def merged(scene: Scene, other: Scene) -> Scene:
         fresh = reindexed(thing, {old: new for old, new in index.items() if new != here}).relations
         known = scene.things[here].relations if here < len(scene.things) else ()
         things[here] = replace(things[here], relations=tuple(dict.fromkeys((*known, *fresh))))
-    return with_attributes(replace(scene, prompt=other.prompt, things=tuple(things)), *other.things[0].attributes)
+    return with_attributes(replace(scene, prompt=other.prompt, things=tuple(things)), other.things[0].attributes)
 
 
 def with_absent(scene: Scene, other: Scene, absent: Sequence[int]) -> Scene:

@@ -7,24 +7,20 @@ from dataclasses import replace
 from onprompt.language import lexicon as lex
 from onprompt.language import lexicon_links as links
 from onprompt.language.attributes import progressive
+from onprompt.language.edits import appearance, placement
 from onprompt.language.edits import phrase_types as phrase
-from onprompt.language.edits.appearance import (
-    is_background,
-    names_background,
-    recolour,
-    replace_things,
-    restyle,
-    restyle_picture,
-    set_background,
-    write,
-)
 from onprompt.language.edits.context import Context
 from onprompt.language.edits.counting import count
-from onprompt.language.edits.lexicon import DATA, DETERMINERS, WORDS
+from onprompt.language.edits.lexicon import COLOUR_NOUNS, DATA, DETERMINERS, WORDS
 from onprompt.language.edits.phrase_boundaries import starts_place
-from onprompt.language.edits.placement import move, orient, set_size, take_place
 from onprompt.language.edits.presence import give, remove
-from onprompt.language.edits.reference import resolve, substitute_pronouns, with_statement
+from onprompt.language.edits.reference import (
+    attribute_edits,
+    resolve,
+    statement_edits,
+    substitute_pronouns,
+    with_statement,
+)
 from onprompt.language.edits.scene_graph import EMPTY, Referent, anchor, with_attributes
 from onprompt.language.edits.span import Span
 from onprompt.language.ontology import canonical, singular
@@ -33,8 +29,6 @@ from onprompt.language.spelling import words as known_words
 from onprompt.types import Attribute, Edit, Scene
 
 LOOKS = frozenset(("style", "material", "pattern", "shape", "lighting"))  # kinds of attribute
-
-# ---- which operation -----------------------------------------------------------------------------------------------
 
 
 def make(context: Context, target: Span, value: Span) -> list[Edit]:
@@ -45,7 +39,7 @@ def make(context: Context, target: Span, value: Span) -> list[Edit]:
     if first in {"have", "has", "with"} and rest:
         return give(context, target, rest)
     if rest and (first in WORDS["saying"] or (first in WORDS["displaying"] and phrase.is_text(rest))):
-        return write(context, rest, target)
+        return appearance.write(context, rest, target)
     return become(context, target, value, plain_verbs=True)
 
 
@@ -59,19 +53,18 @@ def become(context: Context, target: Span, value: Span, plain_verbs: bool = Fals
     denied = next((at for at, word in enumerate(value.words) if word == "not" and at), len(value))
     value = phrase.without_hedges(value.part(0, denied))  # red, not blue
     if is_wording(target, value, plain_verbs):
-        return write(context, value, target)
+        return appearance.write(context, value, target)
     if value.line in WORDS["gone"]:
         return remove(context, target)
-    scenery = target.words[-1] == "scene" and value.words[0] in lex.ARTICLES and not phrase.picture_properties(value)
-    if names_background(target) or scenery:
-        return set_background(context, target.text, value)
+    if is_scenery(target, value):
+        return appearance.set_background(context, target.text, value)
     if phrase.is_colour(value):
-        return recolour(context, target, value)
+        return appearance.recolour(context, target, value)
     if f"to {value.line}" in links.POSITIONS:
-        return move(context, target, context.command.part(len(context.command) - len(value) - 1))
+        return placement.move(context, target, context.command.part(len(context.command) - len(value) - 1))
     referent = resolve(context, target)
     if phrase.is_size(value):
-        return set_size(context, referent, value)
+        return placement.set_size(context, referent, value)
     if value.line in WORDS["switched"]:
         return set_state(context, referent, f"turned {value.words[-1]}")
     if value.line in WORDS["vague_adjectives"]:
@@ -80,35 +73,48 @@ def become(context: Context, target: Span, value: Span, plain_verbs: bool = Fals
 
 
 def is_wording(target: Span, value: Span, adjectives: bool) -> bool:
-    """Whether a value is to be read: in quotes, of a text, on a clock."""
-    text = singular(target.words[-1]) in links.TEXT_NOUNS - {"logo"} and not phrase.is_typography(value, adjectives)
+    """Whether a value is to be read: in quotes, of a text, on a clock; but `make the text bold` is how it looks."""
+    looks = bool(set(value.words) & WORDS["typefaces"]) or (adjectives and phrase.is_description(value))
+    looks = looks or phrase.is_colour(value) or phrase.is_size(value)
+    text = singular(target.words[-1]) in links.TEXT_NOUNS - {"logo"} and not looks
     return bool(value.quoted or text or phrase.CLOCK_TIME.fullmatch(value.line))
+
+
+def is_scenery(target: Span, value: Span) -> bool:
+    """Whether the background is to change, or its colour; `change the scene to a beach` changes it too."""
+    *before, last = target.words
+    coloured = last in COLOUR_NOUNS and WORDS["background"].issuperset(before[-1:])
+    scene = last == "scene" and value.words[0] in lex.ARTICLES and not phrase.picture_properties(value)
+    return last in WORDS["background"] or (coloured and bool(before)) or scene
 
 
 def transform(context: Context, referent: Referent, target: Span, value: Span, plain_verbs: bool) -> list[Edit]:
     """What is neither text nor colour nor size."""
-    style = phrase.picture_properties(value)
+    style = tuple(phrase.picture_properties(value))
     action, description = phrase.is_action(value, plain_verbs), phrase.is_description(value)
     if style and not (referent.heads and description):
-        styled = [replace(part.scene, prompt=value.text, properties=tuple(style)) for part in referent.split()]
-        return [context.edit("restyle", *pair, value.text) for pair in zip(referent.split(), styled, strict=True)]
+        return [
+            context.edit("restyle", part, replace(part.scene, prompt=value.text, properties=style), value.text)
+            for part in referent.split()
+        ]
     if phrase.numeral(value.words) is not None or is_recount(context, referent, value):
         return count(context, target, value)
     if value.words[0] in {"like", "as"} and len(value) > 1:
-        return restyle(context, value, target)
+        return appearance.restyle(context, value, target)
     if value.line in lex.ORIENTATIONS:
-        return orient(context, referent, value.text)
+        return attribute_edits(context, "move", referent, [Attribute("orientation", value.line)], value.text)
     if value.words[0] in WORDS["built"]:
-        return compose(context, referent, value)
+        operation = "restyle" if value.words[0] == "made" else "add"
+        return statement_edits(context, operation, referent, f"is {substitute_pronouns(context, value)}", value.text)
     if starts_place(["", *value.words], 1):
-        return move(context, target, value)
+        return placement.move(context, target, value)
     if referent.whole and not action:
-        return restyle_picture(context, value)
+        return appearance.restyle_picture(context, value)
     if description and referent.heads and not value.words[0].endswith("ing"):
         return describe(context, referent, value)
     if action:
         return [set_action(context, part, target, value) for part in referent.split()]
-    return replace_things(context, referent, value)
+    return appearance.replace_things(context, referent, value)
 
 
 def is_recount(context: Context, referent: Referent, value: Span) -> bool:
@@ -120,10 +126,7 @@ def is_recount(context: Context, referent: Referent, value: Span) -> bool:
 
 def put_in_place(context: Context, target: Span, value: Span) -> list[Edit]:
     """`put a dog where the cat is` replaces the cat, `put the dog where the cat is` moves the dog."""
-    return (take_place if phrase.is_definite(value) else become)(context, target, value)
-
-
-# ---- what it is like -----------------------------------------------------------------------------------------------
+    return (placement.take_place if phrase.is_definite(value) else become)(context, target, value)
 
 
 def describe(context: Context, referent: Referent, value: Span) -> list[Edit]:
@@ -132,73 +135,39 @@ def describe(context: Context, referent: Referent, value: Span) -> list[Edit]:
     kinds = {attribute.kind for attribute in attributes}
     looks = kinds <= LOOKS or set(value.words) & WORDS["typefaces"]
     operation = "restyle" if looks else "move" if kinds == {"orientation"} else "action"
-    return [
-        context.edit(operation, part, with_attributes(part.scene, *attributes), value.text) for part in referent.split()
-    ]
+    return attribute_edits(context, operation, referent, attributes, value.text)
 
 
 def deny(context: Context, target: Span, value: Span) -> list[Edit]:
     """`the car should not be red`."""
-    value = phrase.without_hedges(value)
+    value, referent = phrase.without_hedges(value), resolve(context, target)
     adjectives = phrase.adjective_attributes(value) if phrase.is_description(value) else []
     denied = [replace(attribute, kind=f"not {attribute.kind}") for attribute in adjectives]
     denied = denied or [Attribute("not action", value.line)]
     operation = "recolour" if phrase.is_colour(value) else "resize" if phrase.is_size(value) else "action"
-    return [
-        context.edit(operation, part, with_attributes(part.scene, *denied), f"not {value.text}")
-        for part in resolve(context, target).split()
-        if part.thing
-    ]
+    return attribute_edits(context, operation, referent, denied, f"not {value.text}") if referent.heads else []
 
 
 def make_of(context: Context, value: Span, target: Span) -> list[Edit]:
     """`make the bench out of stone`, `make a bench out of the tree`."""
     if target.words[0] in DETERMINERS or target.words[-1] not in lex.MATERIALS:
         return become(context, target, value)
-    return [
-        context.edit("restyle", part, with_statement(context, part, f"is made of {target.text}"), target.text)
-        for part in resolve(context, value).split()
-    ]
-
-
-def compose(context: Context, referent: Referent, value: Span) -> list[Edit]:
-    """`made of stone`, `covered with snow`."""
-    operation = "restyle" if value.words[0] == "made" else "add"
-    predicate = f"is {substitute_pronouns(context, value)}"
-    return [
-        context.edit(operation, part, with_statement(context, part, predicate), value.text)
-        for part in referent.split()
-        if part.thing
-    ]
+    return statement_edits(context, "restyle", resolve(context, value), f"is made of {target.text}", target.text)
 
 
 def set_state(context: Context, referent: Referent, state: str, value: str = "") -> list[Edit]:
     """Things, or the picture, in a state."""
-    edits = []
-    for part in referent.split():
-        if part.whole:
-            style = Scene(state, properties=(Attribute("style", state),))
-            edits.append(context.edit("restyle", part, style, value or state))
-        elif part.thing:
-            by_verb = DATA["operations"].get(context.verb, "action")
-            operation = "background" if is_background(part.thing) else by_verb
-            result = with_attributes(part.scene, Attribute("state", state))
-            edits.append(context.edit(operation, part, result, value or state))
-    return edits
+    if referent.whole:
+        style = Scene(state, properties=(Attribute("style", state),))
+        return [context.edit("restyle", referent, style, value or state)]
+    operation, states = DATA["operations"].get(context.verb, "action"), [Attribute("state", state)]
+    return attribute_edits(context, operation, referent, states, value or state) if referent.heads else []
 
 
-def bring_about(context: Context, target: Span, value: Span | None = None) -> list[Edit]:
-    """`open the door`: the door is to be seen open; `age the woman by 20 years`."""
-    state = phrase.participle(context.verb)
+def bring_about(context: Context, state: str = "", *, target: Span, value: Span | None = None) -> list[Edit]:
+    """`open the door`: the door is to be seen open; `turn on the lamp`; `age the woman by 20 years`."""
+    state = state or phrase.participle(context.verb)
     return set_state(context, resolve(context, target), state, value.text if value else "")
-
-
-def switch(context: Context, state: str, target: Span) -> list[Edit]:
-    """`turn on the lamp`."""
-    return set_state(context, resolve(context, target), state)
-
-
-# ---- what it does --------------------------------------------------------------------------------------------------
 
 
 def set_action(context: Context, referent: Referent, target: Span, value: Span) -> Edit:
@@ -208,11 +177,11 @@ def set_action(context: Context, referent: Referent, target: Span, value: Span) 
         return context.edit("action", referent, EMPTY, value.text, [] if referent.flags else ["no target"])
     doing = verb if phrase.is_action(value, plain=False) else progressive(verb)
     rest = substitute_pronouns(context, value.part(1)) if len(value) > 1 else ""
-    result = with_statement(context, referent, f"{'is' if thing.count.exact == 1 else 'are'} {doing} {rest}")
-    if verb in WORDS["facing"] and value.part(1).line in links.POSITIONS:  # where it looks, not where it is
-        result = referent.scene
+    predicate = f"{'is' if thing.count.exact == 1 else 'are'} {doing} {rest}"
+    aside = verb in WORDS["facing"] and value.part(1).line in links.POSITIONS  # where it looks, not where it is
+    result = referent.scene if aside else with_statement(context, referent.scene, predicate)
     if result.things[0] == thing:  # the parser did not see the action
-        result = with_attributes(result, Attribute("action", value.line))
+        result = with_attributes(result, [Attribute("action", value.line)])
     if phrase.is_definite(target) or target.words[1:2] == ("of",):
         return context.edit("action", referent, result, value.text)
     return context.edit("add", anchor(result), result)
@@ -221,8 +190,4 @@ def set_action(context: Context, referent: Referent, target: Span, value: Span) 
 def dress(context: Context, target: Span, value: Span) -> list[Edit]:
     """`dress the man in a suit`."""
     predicate = f"is wearing {substitute_pronouns(context, value)}"
-    return [
-        context.edit("action", part, with_statement(context, part, predicate), f"wearing {value.text}")
-        for part in resolve(context, target).split()
-        if part.thing
-    ]
+    return statement_edits(context, "action", resolve(context, target), predicate, f"wearing {value.text}")
