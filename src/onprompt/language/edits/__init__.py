@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from onprompt.errors import PromptError
-from onprompt.language.edits.clauses import borrows_verb, is_command, split_clauses, strip_politeness
+from onprompt.language.edits.clauses import is_command, split_clauses, strip_politeness
 from onprompt.language.edits.context import COMMAND, NOTHING_TO_DO, UNCLEAR, WISH, Context, mentioned
 from onprompt.language.edits.interpretation import interpret
 from onprompt.language.edits.span import Span
@@ -32,7 +32,8 @@ def parse_edit(instruction: str, settings: Settings) -> tuple[Edit, ...]:
     for units in sentences(cleaned):
         wish = False
         for clause in split_clauses(Span(cleaned.text, tuple(units))):
-            antecedent = (place_of(edits) if borrows_verb(clause) else None) or antecedent
+            borrowed = clause.units[0].start == clause.units[0].end  # the verb of the clause before
+            antecedent = (place_of(edits) if borrowed else None) or antecedent
             command, opened = strip_politeness(clause)
             wish = opened or (wish and not is_command(command))
             new = interpret(Context(settings, clause, command, WISH if wish else COMMAND, antecedent))

@@ -8,7 +8,7 @@ from onprompt.language.edits import phrase_types as phrase
 from onprompt.language.edits import scene_graph as graph
 from onprompt.language.edits.context import Context
 from onprompt.language.edits.lexicon import DEFINITE_OR_ARTICLE, WORDS
-from onprompt.language.edits.reference import attribute_edits, resolve, substitute_pronouns
+from onprompt.language.edits.reference import resolve
 from onprompt.language.edits.scene_graph import Referent
 from onprompt.language.edits.span import Span
 from onprompt.language.ontology import broader
@@ -29,7 +29,7 @@ def restyle(context: Context, value: Span, target: Span | None = None) -> list[E
     """A thing or the picture in some style."""
     referent = resolve(context, target) if target else Referent(whole=True)
     if referent.heads:
-        return attribute_edits(context, "restyle", referent, [Attribute("style", value.line)], value.text)
+        return context.edit_attributes("restyle", referent, [Attribute("style", value.line)], value.text)
     style = style_of(value) or named_style(without_like(value))
     return [context.edit("restyle", referent, Scene(value.text, properties=style), value.text)]
 
@@ -63,7 +63,7 @@ def recolour(context: Context, target: Span, value: Span | None = None) -> list[
         style = Scene(value.text, properties=(Attribute("style", value.line),))
         return [context.edit("restyle", referent, style, value.text)]
     colours = phrase.colour_attributes(value)
-    return attribute_edits(context, "recolour", referent, colours, value.text, referent.missing)
+    return context.edit_attributes("recolour", referent, colours, value.text, referent.missing)
 
 
 def paint(context: Context, target: Span, value: Span) -> list[Edit]:
@@ -76,7 +76,7 @@ def set_background(context: Context, text: str, value: Span) -> list[Edit]:
     referent = graph.single(text, "background")
     if phrase.is_colour(value) or phrase.is_description(value):
         attributes = (phrase.colour_attributes if phrase.is_colour(value) else phrase.adjective_attributes)(value)
-        return attribute_edits(context, "background", referent, attributes, value.text)
+        return context.edit_attributes("background", referent, attributes, value.text)
     return [context.edit("background", referent, context.parse(f"{value.text} in the background"), value.text)]
 
 
@@ -98,7 +98,7 @@ def change(context: Context, target: Span) -> list[Edit]:
 def replace_things(context: Context, referent: Referent, value: Span) -> list[Edit]:
     """Things in place of others, which must be gone; not if more of a kind stay, or the new ones are of that kind."""
     referent = referent if len(referent.heads) > 1 else referent.split()[0]
-    text = substitute_pronouns(context, value)
+    text = context.resolved(value)
     if referent.thing and value.words[-1] in WORDS["ones"]:  # the blue car with a red one
         text = f"{value.part(0, len(value) - 1).text} {referent.thing.canonical}"
     new = context.parse(text)

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from onprompt.language import lexicon as lex
 from onprompt.language import lexicon_links as links
 from onprompt.language.edits.lexicon import CLASSES, DATA, DETERMINERS, FIRST_WORDS, VERBS, WORDS, longest_at
-from onprompt.language.edits.pattern_matching import COMMANDS, Match, matches
+from onprompt.language.edits.pattern_matching import COMMANDS, matches
 from onprompt.language.edits.span import Span
 from onprompt.language.spelling import known_word, tenses
 
@@ -16,8 +16,9 @@ LONGEST = 200  # words of an operation; what is longer is a text, not an instruc
 CLOSE = 0.8  # difflib's ratio: rmove, repalce, delte
 LOOK_AHEAD = 20  # words that decide whether a new operation begins
 JOINTS = WORDS["joints"] | {","}
-PARTICLE_VERBS = frozenset(
-    verb for name in ("REMOVE", "ADD", "GROW", "SHRINK") for verb in CLASSES[name] if " " in verb
+KEEPING = tuple(f"{verb} " for verb in CLASSES["KEEP"])
+PARTICLE_VERBS = tuple(
+    f"{verb} " for name in ("REMOVE", "ADD", "GROW", "SHRINK") for verb in CLASSES[name] if " " in verb
 )
 
 
@@ -71,16 +72,11 @@ def is_command(clause: Span) -> bool:
     if len(clause) < 2 or clause.words[0] not in FIRST_WORDS:
         return False
     if clause.words[0] in WORDS["excepting"]:
-        return begins_with(clause, CLASSES["KEEP"])
+        return clause.line.startswith(KEEPING)
     second = clause.words[1]
-    if begins_with(clause, PARTICLE_VERBS) or second in {"on", "off", "in", "out"}:
+    if clause.line.startswith(PARTICLE_VERBS) or second in {"on", "off", "in", "out"}:
         return len(clause) > 2 or clause.words[0] == "zoom"
     return second not in links.RELATIONS and second not in {"and", ",", "or", "'s", "is", "are"}
-
-
-def begins_with(clause: Span, phrases: frozenset[str]) -> bool:
-    """Whether one of the phrases opens a clause, and more follows."""
-    return any(clause.line.startswith(f"{phrase} ") for phrase in phrases)
 
 
 def split_clauses(sentence: Span) -> list[Span]:
@@ -129,22 +125,15 @@ def split_objects(clause: Span) -> list[Span]:
             continue
         again = borrow_verb(command.part(0, size), strip_joints(command.part(at + 1)))
         first, second = (next(matches(span, COMMANDS), None) for span in (command.part(0, at), again))
-        if first and second and is_parallel(first, second) and len(first.captures) > 1:
+        if not first or not second or len(first.captures) < 2:
+            continue
+        # also "the color of the shirt to red and the pants to black"
+        if first.pattern == second.pattern or (first.rule, second.rule) == ("recolour", "become"):
             return [command.part(0, at), *split_objects(again)]
     return [clause]
-
-
-def is_parallel(first: Match, second: Match) -> bool:
-    """Whether one verb may serve both: also `the color of the shirt to red`, `the pants to black`."""
-    return first.pattern == second.pattern or (first.rule, second.rule) == ("recolour", "become")
 
 
 def borrow_verb(verb: Span, rest: Span) -> Span:
     """A clause with the verb of another, which is not written here."""
     start = rest.units[0].start if rest else 0
     return Span(verb.instruction, tuple(replace(unit, start=start, end=start) for unit in verb.units)).plus(rest)
-
-
-def borrows_verb(clause: Span) -> bool:
-    """Whether the verb of a clause is that of another."""
-    return clause.units[0].start == clause.units[0].end

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from onprompt.language.edits.scene_graph import EMPTY, Referent, definite_phrase
+from onprompt.language.edits import scene_graph as graph
+from onprompt.language.edits.lexicon import DATA
+from onprompt.language.edits.phrase_types import has_pronoun, is_pronoun
+from onprompt.language.edits.scene_graph import EMPTY, Referent
 from onprompt.language.edits.span import Span
 from onprompt.language.parser import parse
 from onprompt.settings import Settings
-from onprompt.types import Edit, Scene, Thing
+from onprompt.types import Attribute, Edit, Scene, Thing
 
 # Confidence in a reading: a verb of editing, a wish, a description of the result, a mere phrase, nothing to go by.
 COMMAND, WISH, DESCRIPTION, PHRASE, UNCLEAR = 1.0, 0.9, 0.7, 0.5, 0.2
@@ -36,7 +39,7 @@ class Context:
     @property
     def antecedent_phrase(self) -> str:
         """What "it" refers to, in words: `the dog`."""
-        return definite_phrase(self.antecedent) if self.antecedent else ""
+        return graph.definite_phrase(self.antecedent) if self.antecedent else ""
 
     def parse(self, text: str) -> Scene:
         """The scene that a phrase describes."""
@@ -63,6 +66,45 @@ class Context:
             confidence=round(self.confidence * min(factors), 2),
             flags=tuple(dict.fromkeys((*referent.flags, *flags, *sorted(found)))),
         )
+
+    def edit_attributes(
+        self, operation: str, referent: Referent, attributes: Sequence[Attribute], value: str, flags: Sequence[str] = ()
+    ) -> list[Edit]:
+        """An edit for each thing, with other attributes."""
+        edits = []
+        for part in referent.split():
+            result = graph.with_attributes(part.scene, attributes) if part.thing else EMPTY
+            kind = "background" if part.is_background and operation != "move" else operation
+            edits.append(self.edit(kind, part, result, value, flags))
+        return edits
+
+    def edit_statement(self, operation: str, referent: Referent, predicate: str, value: str = "") -> list[Edit]:
+        """An edit for each thing, with what a sentence says of it."""
+        parts = referent.split() if referent.heads else []
+        return [self.edit(operation, part, self.with_statement(part.scene, predicate), value) for part in parts]
+
+    def with_statement(self, scene: Scene, predicate: str) -> Scene:
+        """A scene and what a sentence says of its first thing; the same scene where the parser loses that."""
+        head = scene.things[0]
+        said = self.parse(f"{graph.definite_phrase(head)} {predicate}")
+        names = [thing.canonical for thing in said.things]
+        known = head.canonical in names
+        return graph.merged(scene, graph.subgraph(said, names.index(head.canonical))) if known else scene
+
+    def resolved(self, span: Span) -> str:
+        """The words as written, with the antecedent in place of "it"; without one, "her" is a woman."""
+        if not has_pronoun(span):
+            return span.text
+        words = []
+        for at, word in enumerate(span.words):
+            person = DATA["persons"].get(word, "")
+            meant = self.antecedent_phrase if self.antecedent_phrase.endswith(person) else ""
+            meant = meant or (f"the {person}" if person else "")
+            if is_pronoun(span, at) and meant:
+                words.append(meant)
+            elif word != ",":
+                words.append(span.part(at, at + 1).text)
+        return " ".join(words)
 
     def unclear(self, referent: Referent, span: Span) -> list[Edit]:
         """An operation that no rule understands."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from onprompt.language.edits import phrase_types as phrase
 from onprompt.language.edits.appearance import restyle_picture
 from onprompt.language.edits.context import Context
-from onprompt.language.edits.reference import resolve, substitute_pronouns
+from onprompt.language.edits.reference import resolve
 from onprompt.language.edits.scene_graph import Referent, head_indices, subgraph, with_head
 from onprompt.language.edits.span import Span
 from onprompt.language.ontology import singular
@@ -38,7 +38,7 @@ def count_more(context: Context, value: Span | None = None, target: Span | None 
     rest = span if at is None else span.part(at + 1)
     article = "" if at is None or (rest and singular(rest.words[-1]) != rest.words[-1]) else "a "
     again = rest.line in {"one", "ones", ""}
-    scene = context.parse(context.antecedent_phrase if again else f"{article}{substitute_pronouns(context, rest)}")
+    scene = context.parse(context.antecedent_phrase if again else f"{article}{context.resolved(rest)}")
     if not scene.things:
         return restyle_picture(context, span)
     step = (phrase.numeral(span.words[:at]) if at else None) or (1 if article else None)

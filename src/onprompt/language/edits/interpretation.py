@@ -13,7 +13,7 @@ from onprompt.language.edits.context import DESCRIPTION, PHRASE, WISH, Context
 from onprompt.language.edits.lexicon import FIRST_WORDS, WORDS, longest_at
 from onprompt.language.edits.pattern_matching import COMMANDS, DESCRIPTIONS, Match, matches
 from onprompt.language.edits.phrase_boundaries import predicate_start
-from onprompt.language.edits.reference import resolve, substitute_pronouns
+from onprompt.language.edits.reference import resolve
 from onprompt.language.edits.scene_graph import EMPTY, Referent
 from onprompt.language.edits.span import Span
 from onprompt.language.spelling import words as known_words
@@ -104,7 +104,9 @@ def read_phrase(context: Context) -> list[Edit]:
     if phrase.picture_properties(plain):
         return appearance.restyle_picture(context, plain)
     if phrase.is_description(plain):
-        return [context.edit(operation_of(plain), Referent(), EMPTY, plain.text, ["no target"])]
+        doing = "action" if plain.words[0].endswith("ing") else "restyle"
+        operation = "recolour" if phrase.is_colour(plain) else "resize" if phrase.is_size(plain) else doing
+        return [context.edit(operation, Referent(), EMPTY, plain.text, ["no target"])]
     if background := appearance.before_background(span):
         return appearance.set_background(context, span.text, background)
     cut = predicate_start(span.words) if definite or wish else None
@@ -113,16 +115,7 @@ def read_phrase(context: Context) -> list[Edit]:
         return transformation.make(context, span.part(0, cut), span.part(cut))
     if span.words[0] in known_words().verbs and span.word_at(1) in lex.DEFINITE:  # a verb that no rule knows
         return context.unclear(resolve(context, span.part(1)), span)
-    scene = context.parse(substitute_pronouns(context, span))
+    scene = context.parse(context.resolved(span))
     if not scene.things or scene.things[0].canonical in WORDS["anything"] | WORDS["picture"]:
         return context.unclear(Referent(), span)
     return presence.show(context.at_most(KNOWN_THING) if definite and not wish else context, scene)
-
-
-def operation_of(adjectives: Span) -> str:
-    """The operation that adjectives without a target ask for."""
-    if phrase.is_colour(adjectives):
-        return "recolour"
-    if phrase.is_size(adjectives):
-        return "resize"
-    return "action" if adjectives.words[0].endswith("ing") else "restyle"

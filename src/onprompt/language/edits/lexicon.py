@@ -41,7 +41,7 @@ DEFINITE_OR_ARTICLE = lex.ARTICLES | lex.DEFINITE
 POSSESSIVES = lex.DEFINITE - WORDS["demonstrative"] - {"the", "whose"}
 PRONOUNS = WORDS["personal"] | WORDS["demonstrative"] | WORDS["ones"] | {"her"}
 COLOUR_NOUNS = CLASSES["COLOR"] | {"tone"}
-PLACES = frozenset({*links.RELATIONS, *links.POSITIONS}) - WORDS["not_places"]
+PLACES = frozenset({*links.RELATIONS, *links.POSITIONS}) - WORDS["not_places"] - WORDS["instead"]
 
 
 def longest_at(words: Sequence[str], start: int, known: Container[str]) -> str:

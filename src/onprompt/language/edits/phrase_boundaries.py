@@ -51,7 +51,7 @@ def predicate_start(words: Sequence[str]) -> int | None:
     """Where what a thing should be or do begins: `all the flowers | yellow`, `the woman | hold a cup`."""
     if len(words) < 2:
         return None
-    if words[0] in WORDS["personal"] or (words[0] == "her" and words[1] in WORDS["sure_verbs"]):
+    if words[0] in WORDS["personal"] or (words[0] == "her" and is_clear_verb(words[1])):
         return 1
     if words[0] in PRONOUNS and words[1] not in WORDS["ones"] | {"of"} and not may_be_noun(words, 1):
         return 1
@@ -90,7 +90,7 @@ def clear_verbs(words: Sequence[str]) -> Iterator[int]:
     for at, word, following in pairs(words):
         if at < end and may_be_verb(words, at):
             complement = following in DETERMINERS or following.endswith("ly") or following in links.RELATIONS
-            if not following or complement or word in WORDS["sure_verbs"] or not is_noun(word):
+            if not following or complement or is_clear_verb(word):
                 yield at
 
 
@@ -154,6 +154,12 @@ PREDICATES = (
 def is_gerund(word: str) -> bool:
     """Whether a word ends in -ing and is no noun."""
     return word.endswith("ing") and word not in links.ING_NOUNS
+
+
+def is_clear_verb(word: str) -> bool:
+    """Whether a word is a verb rather than a noun."""
+    listed = word in WORDS["sure_verbs"] | WORDS["copulas"]
+    return listed or (word in known_words().verbs and not is_noun(word))
 
 
 def may_be_verb(words: Sequence[str], at: int) -> bool:

@@ -18,7 +18,6 @@ from onprompt.language.edits.lexicon import (
 )
 from onprompt.language.edits.span import QUOTED, Span
 from onprompt.language.image_properties import property_of
-from onprompt.language.ontology import singular
 from onprompt.language.quantities import number
 from onprompt.language.spelling import degrees
 from onprompt.language.spelling import words as known_words
@@ -42,11 +41,6 @@ def more_at(span: Span) -> int | None:
         if word in WORDS["more"] and (at == 0 or before in quantifiers or numeral([before]) is not None):
             return at
     return None
-
-
-def is_plural(span: Span) -> bool:
-    """Whether the last word is a plural."""
-    return singular(span.words[-1]) != span.words[-1]
 
 
 def is_adjective(word: str) -> bool:
@@ -105,14 +99,9 @@ def is_colour(span: Span) -> bool:
         return True
     if span.words[0] in lex.ARTICLES and not announced:
         return False  # an orange
-    colours = {word for word in words if word in lex.COLOURS | WORDS["shades"] or is_compared_colour(word)}
+    kinds = {word: found.kind for word in words if (found := attribute(word))}
+    colours = {word for word in words if word in WORDS["shades"] or kinds.get(word) == "color"}
     return bool(colours) and set(words) <= colours | lex.TONES
-
-
-def is_compared_colour(word: str) -> bool:
-    """`greener`."""
-    compared = comparison(word)
-    return compared is not None and compared.kind == "color"
 
 
 def colour_attributes(span: Span) -> list[Attribute]:
@@ -159,12 +148,6 @@ def participle(verb: str) -> str:
     if verb.endswith("y") and verb[-2:-1] not in "aeiou":
         return verb[:-1] + "ied"
     return verb + "d" if verb.endswith("e") else progressive(verb).removesuffix("ing") + "ed"
-
-
-def is_typography(span: Span, adjectives: bool) -> bool:
-    """Whether words say how a text looks, not what it reads: `make the text bold`."""
-    typeface = bool(set(span.words) & WORDS["typefaces"])
-    return typeface or is_colour(span) or is_size(span) or (adjectives and is_description(span))
 
 
 def is_text(span: Span) -> bool:

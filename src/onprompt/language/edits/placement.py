@@ -9,13 +9,7 @@ from onprompt.language.edits.context import Context
 from onprompt.language.edits.lexicon import WORDS
 from onprompt.language.edits.phrase_boundaries import destination
 from onprompt.language.edits.presence import add
-from onprompt.language.edits.reference import (
-    attribute_edits,
-    resolve,
-    statement_edits,
-    substitute_pronouns,
-    with_statement,
-)
+from onprompt.language.edits.reference import resolve
 from onprompt.language.edits.scene_graph import EMPTY, Referent, subgraph, with_attributes, with_head
 from onprompt.language.edits.span import Span
 from onprompt.types import Attribute, Edit
@@ -32,7 +26,7 @@ def move(context: Context, target: Span, place: Span | None = None) -> list[Edit
         attributes = tuple(attribute for attribute in thing.attributes if attribute.kind != "position")
         relations = tuple(relation for relation in thing.relations if relation.name not in links.SPATIAL)
         bare = subgraph(with_head(part.scene, attributes=attributes, relations=relations), 0)
-        there = with_statement(context, bare, substitute_pronouns(context, place)) if len(place) > 1 else bare
+        there = context.with_statement(bare, context.resolved(place)) if len(place) > 1 else bare
         result = with_attributes(bare, [Attribute("position", place.line)]) if there is bare else there
         edits.append(context.edit("move", part, result, place.text))
     return edits
@@ -62,7 +56,7 @@ def swap(context: Context, target: Span, value: Span) -> list[Edit]:
 def rotate(context: Context, target: Span, value: Span | None = None) -> list[Edit]:
     """`flip the cup upside down`."""
     text = (value or context.command.after(target)).text or phrase.participle(context.verb)
-    return attribute_edits(context, "move", resolve(context, target), [Attribute("orientation", text)], text)
+    return context.edit_attributes("move", resolve(context, target), [Attribute("orientation", text)], text)
 
 
 def resize(context: Context, size: str = "", *, target: Span, value: Span | None = None) -> list[Edit]:
@@ -71,7 +65,7 @@ def resize(context: Context, size: str = "", *, target: Span, value: Span | None
         return appearance.restyle(context, context.command)
     referent, text = resolve(context, target), value.text if value else size
     if size and referent.heads:
-        return attribute_edits(context, "resize", referent, [Attribute("size", size)], text)
+        return context.edit_attributes("resize", referent, [Attribute("size", size)], text)
     flags = [] if text else ["no value"]
     return [context.edit("resize", part, part.scene, text, flags) for part in referent.split()]
 
@@ -80,11 +74,11 @@ def set_size(context: Context, referent: Referent, value: Span) -> list[Edit]:
     """Things larger or smaller: `bigger`, `bigger than the dog`, `twice as big`."""
     words, attributes = set(value.words), phrase.adjective_attributes(value)
     if "than" in words and referent.heads:
-        predicate = f"is {substitute_pronouns(context, value)}"
-        return statement_edits(context, "resize", referent, predicate, value.text)
+        predicate = f"is {context.resolved(value)}"
+        return context.edit_statement("resize", referent, predicate, value.text)
     if {"as", "size"} & words:
         attributes = [Attribute("size", "smaller" if words & WORDS["smaller"] else "larger")]
-    return attribute_edits(context, "resize", referent, attributes, value.text, referent.missing)
+    return context.edit_attributes("resize", referent, attributes, value.text, referent.missing)
 
 
 def zoom(context: Context, value: str, *, target: Span | None = None) -> list[Edit]:

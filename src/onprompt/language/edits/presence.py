@@ -11,7 +11,7 @@ from onprompt.language.edits import appearance, counting
 from onprompt.language.edits import phrase_types as phrase
 from onprompt.language.edits.context import NO_RESULT, NOTHING_TO_DO, UNCLEAR, Context
 from onprompt.language.edits.lexicon import WORDS
-from onprompt.language.edits.reference import resolve, split_share, statement_edits, substitute_pronouns, with_statement
+from onprompt.language.edits.reference import resolve, split_share
 from onprompt.language.edits.scene_graph import Referent, anchor, is_given, subgraph, with_head
 from onprompt.language.edits.span import Span
 from onprompt.language.quantities import quantity
@@ -34,7 +34,7 @@ def remove(context: Context, target: Span) -> list[Edit]:
 
 def remove_from(context: Context, target: Span, value: Span) -> list[Edit]:
     """`take the hat off the man`."""
-    text = f"{substitute_pronouns(context, target)} on {substitute_pronouns(context, value)}"
+    text = f"{context.resolved(target)} on {context.resolved(value)}"
     referent = resolve(context, target, text)
     return [
         context.edit("remove", part, with_head(part.scene, absent=True) if part.heads else part.scene)
@@ -81,7 +81,7 @@ def add(context: Context, value: Span) -> list[Edit]:
         return appearance.set_background(context, value.text, background)
     if phrase.more_at(value) is not None:
         return counting.count_more(context, value)
-    scene = context.parse(substitute_pronouns(context, value))
+    scene = context.parse(context.resolved(value))
     if scene.things and scene.things[0].canonical not in WORDS["anything"]:
         return show(context, scene, ["pronoun"] * phrase.has_pronoun(value))
     return [context.edit("restyle", Referent(), scene, value.text)] if scene.properties else []
@@ -111,13 +111,13 @@ def give(context: Context, target: Span, value: Span) -> list[Edit]:
         return appearance.write(context, value, target)
     if phrase.more_at(value) is not None:
         return counting.count_more(context, value)
-    referent, text = resolve(context, target), substitute_pronouns(context, value)
+    referent, text = resolve(context, target), context.resolved(value)
     if not referent.heads:
         scene = context.parse(text)
         return [context.edit("add", referent, scene, flags=referent.missing)] if scene.things else []
     edits = []
     for part in referent.split():
-        result = with_statement(context, part.scene, f"with {text}")
+        result = context.with_statement(part.scene, f"with {text}")
         body = next((thing for thing in result.things[1:] if thing.canonical in lex.BODY), None)
         kinds = {attribute.kind: attribute.value for attribute in body.attributes} if body else {}
         operation = "recolour" if "color" in kinds else "add"  # a part of the body that is only coloured is not new
@@ -127,14 +127,14 @@ def give(context: Context, target: Span, value: Span) -> list[Edit]:
 
 def add_with(context: Context, value: Span) -> list[Edit]:
     """`with a red hat`: nothing says who."""
-    scene = context.parse(substitute_pronouns(context, value))
+    scene = context.parse(context.resolved(value))
     return [context.edit("add", anchor(scene), scene)] if scene.things else []
 
 
 def cover(context: Context, target: Span, value: Span) -> list[Edit]:
     """`fill the glass with wine`."""
-    predicate = f"{phrase.participle(context.verb)} with {substitute_pronouns(context, value)}"
-    return statement_edits(context, "add", resolve(context, target), predicate)
+    predicate = f"{phrase.participle(context.verb)} with {context.resolved(value)}"
+    return context.edit_statement("add", resolve(context, target), predicate)
 
 
 def exist(context: Context, value: Span) -> list[Edit]:

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from onprompt.language import lexicon as lex
 from onprompt.language.attributes import comparison
 from onprompt.language.edits.context import Context
 from onprompt.language.edits.lexicon import DATA, POSSESSIVES, PRONOUNS, WORDS
-from onprompt.language.edits.phrase_types import has_pronoun, is_pronoun, numeral
+from onprompt.language.edits.phrase_types import numeral
 from onprompt.language.edits.scene_graph import (
-    EMPTY,
     Referent,
-    definite_phrase,
     head_indices,
-    merged,
     single,
-    subgraph,
-    with_attributes,
 )
 from onprompt.language.edits.span import Span
 from onprompt.language.ontology import canonical
 from onprompt.language.wordnet import is_noun
-from onprompt.types import Attribute, Count, Edit, Scene, Thing
+from onprompt.types import Count, Scene, Thing
 
 
 def resolve(context: Context, span: Span, text: str = "") -> Referent:
@@ -45,7 +39,7 @@ def resolve(context: Context, span: Span, text: str = "") -> Referent:
     elif len(bare) == 1 and bare[0] in WORDS["background"]:
         referent = single(span.text, "background")
     else:
-        referent = resolve_things(context, span, text or substitute_pronouns(context, span))
+        referent = resolve_things(context, span, text or context.resolved(span))
     return replace(referent, flags=(*flags, *referent.flags))
 
 
@@ -90,22 +84,6 @@ def resolve_one(context: Context, span: Span) -> Referent:
     return replace(referent, scope=scope or before, flags=("pronoun",))
 
 
-def substitute_pronouns(context: Context, span: Span) -> str:
-    """The words as written, with the antecedent in place of "it"; without one, "her" is a woman."""
-    if not has_pronoun(span):
-        return span.text
-    words = []
-    for at, word in enumerate(span.words):
-        person, phrase = DATA["persons"].get(word, ""), context.antecedent_phrase
-        meant = phrase if phrase.endswith(person) else ""
-        meant = meant or (f"the {person}" if person else "")
-        if is_pronoun(span, at) and meant:
-            words.append(meant)
-        elif word != ",":
-            words.append(span.part(at, at + 1).text)
-    return " ".join(words)
-
-
 def scope_of(span: Span, head: Thing) -> str:
     """Which of the things of a kind: all, one, the left one, the woman's."""
     first, owner = span.words[0], next((at for at, word in enumerate(span.words) if word in {"'s", "'"}), 0)
@@ -130,43 +108,3 @@ def split_share(span: Span) -> tuple[str, Span]:
     share, following = span.word_at(at), span.word_at(at + 1)
     is_share = share in WORDS["shares"] and following in {"of", "the"}
     return (share, span.part(at + 2 if following == "of" else at + 1)) if is_share else ("", span)
-
-
-def statement_edits(
-    context: Context, operation: str, referent: Referent, predicate: str, value: str = ""
-) -> list[Edit]:
-    """An edit for each thing, with what a sentence says of it."""
-    return [
-        context.edit(operation, part, with_statement(context, part.scene, predicate), value)
-        for part in referent.split()
-        if referent.heads
-    ]
-
-
-def with_statement(context: Context, scene: Scene, predicate: str) -> Scene:
-    """A scene and what a sentence says of its first thing; the same scene where the parser loses that."""
-    head = scene.things[0]
-    said = context.parse(f"{definite_phrase(head)} {predicate}")
-    names = [thing.canonical for thing in said.things]
-    return merged(scene, subgraph(said, names.index(head.canonical))) if head.canonical in names else scene
-
-
-def attribute_edits(
-    context: Context,
-    operation: str,
-    referent: Referent,
-    attributes: Sequence[Attribute],
-    value: str,
-    flags: Sequence[str] = (),
-) -> list[Edit]:
-    """An edit for each thing, with other attributes."""
-    return [
-        context.edit(
-            "background" if part.is_background and operation != "move" else operation,
-            part,
-            with_attributes(part.scene, attributes) if part.thing else EMPTY,
-            value,
-            flags,
-        )
-        for part in referent.split()
-    ]

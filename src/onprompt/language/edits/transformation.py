@@ -14,13 +14,7 @@ from onprompt.language.edits.counting import count
 from onprompt.language.edits.lexicon import COLOUR_NOUNS, DATA, DETERMINERS, WORDS
 from onprompt.language.edits.phrase_boundaries import starts_place
 from onprompt.language.edits.presence import give, remove
-from onprompt.language.edits.reference import (
-    attribute_edits,
-    resolve,
-    statement_edits,
-    substitute_pronouns,
-    with_statement,
-)
+from onprompt.language.edits.reference import resolve
 from onprompt.language.edits.scene_graph import EMPTY, Referent, anchor, with_attributes
 from onprompt.language.edits.span import Span
 from onprompt.language.ontology import canonical, singular
@@ -102,10 +96,10 @@ def transform(context: Context, referent: Referent, target: Span, value: Span, p
     if value.words[0] in {"like", "as"} and len(value) > 1:
         return appearance.restyle(context, value, target)
     if value.line in lex.ORIENTATIONS:
-        return attribute_edits(context, "move", referent, [Attribute("orientation", value.line)], value.text)
+        return context.edit_attributes("move", referent, [Attribute("orientation", value.line)], value.text)
     if value.words[0] in WORDS["built"]:
         operation = "restyle" if value.words[0] == "made" else "add"
-        return statement_edits(context, operation, referent, f"is {substitute_pronouns(context, value)}", value.text)
+        return context.edit_statement(operation, referent, f"is {context.resolved(value)}", value.text)
     if starts_place(["", *value.words], 1):
         return placement.move(context, target, value)
     if referent.whole and not action:
@@ -135,7 +129,7 @@ def describe(context: Context, referent: Referent, value: Span) -> list[Edit]:
     kinds = {attribute.kind for attribute in attributes}
     looks = kinds <= LOOKS or set(value.words) & WORDS["typefaces"]
     operation = "restyle" if looks else "move" if kinds == {"orientation"} else "action"
-    return attribute_edits(context, operation, referent, attributes, value.text)
+    return context.edit_attributes(operation, referent, attributes, value.text)
 
 
 def deny(context: Context, target: Span, value: Span) -> list[Edit]:
@@ -145,14 +139,14 @@ def deny(context: Context, target: Span, value: Span) -> list[Edit]:
     denied = [replace(attribute, kind=f"not {attribute.kind}") for attribute in adjectives]
     denied = denied or [Attribute("not action", value.line)]
     operation = "recolour" if phrase.is_colour(value) else "resize" if phrase.is_size(value) else "action"
-    return attribute_edits(context, operation, referent, denied, f"not {value.text}") if referent.heads else []
+    return context.edit_attributes(operation, referent, denied, f"not {value.text}") if referent.heads else []
 
 
 def make_of(context: Context, value: Span, target: Span) -> list[Edit]:
     """`make the bench out of stone`, `make a bench out of the tree`."""
     if target.words[0] in DETERMINERS or target.words[-1] not in lex.MATERIALS:
         return become(context, target, value)
-    return statement_edits(context, "restyle", resolve(context, value), f"is made of {target.text}", target.text)
+    return context.edit_statement("restyle", resolve(context, value), f"is made of {target.text}", target.text)
 
 
 def set_state(context: Context, referent: Referent, state: str, value: str = "") -> list[Edit]:
@@ -161,7 +155,7 @@ def set_state(context: Context, referent: Referent, state: str, value: str = "")
         style = Scene(state, properties=(Attribute("style", state),))
         return [context.edit("restyle", referent, style, value or state)]
     operation, states = DATA["operations"].get(context.verb, "action"), [Attribute("state", state)]
-    return attribute_edits(context, operation, referent, states, value or state) if referent.heads else []
+    return context.edit_attributes(operation, referent, states, value or state) if referent.heads else []
 
 
 def bring_about(context: Context, state: str = "", *, target: Span, value: Span | None = None) -> list[Edit]:
@@ -176,10 +170,10 @@ def set_action(context: Context, referent: Referent, target: Span, value: Span) 
     if thing is None:
         return context.edit("action", referent, EMPTY, value.text, [] if referent.flags else ["no target"])
     doing = verb if phrase.is_action(value, plain=False) else progressive(verb)
-    rest = substitute_pronouns(context, value.part(1)) if len(value) > 1 else ""
+    rest = context.resolved(value.part(1)) if len(value) > 1 else ""
     predicate = f"{'is' if thing.count.exact == 1 else 'are'} {doing} {rest}"
     aside = verb in WORDS["facing"] and value.part(1).line in links.POSITIONS  # where it looks, not where it is
-    result = referent.scene if aside else with_statement(context, referent.scene, predicate)
+    result = referent.scene if aside else context.with_statement(referent.scene, predicate)
     if result.things[0] == thing:  # the parser did not see the action
         result = with_attributes(result, [Attribute("action", value.line)])
     if phrase.is_definite(target) or target.words[1:2] == ("of",):
@@ -189,5 +183,5 @@ def set_action(context: Context, referent: Referent, target: Span, value: Span) 
 
 def dress(context: Context, target: Span, value: Span) -> list[Edit]:
     """`dress the man in a suit`."""
-    predicate = f"is wearing {substitute_pronouns(context, value)}"
-    return statement_edits(context, "action", resolve(context, target), predicate, f"wearing {value.text}")
+    predicate = f"is wearing {context.resolved(value)}"
+    return context.edit_statement("action", resolve(context, target), predicate, f"wearing {value.text}")
