@@ -4,7 +4,7 @@ clauses             an instruction split into operations, politeness stripped
 pattern_matching    which pattern of lexicon.toml an operation matches; phrase_boundaries: where its phrases end
 interpretation      the rule of the pattern applied: presence, counting, appearance, placement, transformation
 reference           what a phrase or a pronoun refers to; scene_graph: scenes picked apart and merged
-phrase_types        whether a phrase is a colour, a size, an action; span: some words; lexicon: the word lists
+phrase              some words, and whether they are a colour, a size, an action; word_types: one word; lexicon: lists
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from onprompt.errors import PromptError
 from onprompt.language.edits.clauses import is_command, split_clauses, strip_politeness
 from onprompt.language.edits.context import COMMAND, NOTHING_TO_DO, UNCLEAR, WISH, Context, mentioned
 from onprompt.language.edits.interpretation import interpret
-from onprompt.language.edits.span import Span
+from onprompt.language.edits.phrase import Phrase
 from onprompt.language.ontology import broader
 from onprompt.language.prompt import clean
 from onprompt.language.units import sentences
@@ -31,7 +31,7 @@ def parse_edit(instruction: str, settings: Settings) -> tuple[Edit, ...]:
     antecedent: Thing | None = None
     for units in sentences(cleaned):
         wish = False
-        for clause in split_clauses(Span(cleaned.text, tuple(units))):
+        for clause in split_clauses(Phrase(cleaned.text, tuple(units))):
             borrowed = clause.units[0].start == clause.units[0].end  # the verb of the clause before
             antecedent = (place_of(edits) if borrowed else None) or antecedent
             command, opened = strip_politeness(clause)

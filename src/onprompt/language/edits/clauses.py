@@ -9,7 +9,7 @@ from onprompt.language import lexicon as lex
 from onprompt.language import lexicon_links as links
 from onprompt.language.edits.lexicon import CLASSES, DATA, DETERMINERS, FIRST_WORDS, VERBS, WORDS, longest_at
 from onprompt.language.edits.pattern_matching import COMMANDS, matches
-from onprompt.language.edits.span import Span
+from onprompt.language.edits.phrase import Phrase
 from onprompt.language.spelling import known_word, tenses
 
 LONGEST = 200  # words of an operation; what is longer is a text, not an instruction
@@ -22,7 +22,7 @@ PARTICLE_VERBS = tuple(
 )
 
 
-def strip_politeness(clause: Span) -> tuple[Span, bool]:
+def strip_politeness(clause: Phrase) -> tuple[Phrase, bool]:
     """A clause without its politeness, and whether it is a wish for what should be seen ("what if", "I want")."""
     clause, wish = strip_ending(clause), False
     if len(clause) > 2 and clause.words[0] in WORDS["modals"] and clause.words[1] in DETERMINERS:
@@ -39,7 +39,7 @@ def strip_politeness(clause: Span) -> tuple[Span, bool]:
     return clause.part(1) if only and is_command(clause.part(1)) else clause, wish
 
 
-def strip_ending(clause: Span) -> Span:
+def strip_ending(clause: Phrase) -> Phrase:
     """A clause without thanks, and without "in the picture", which goes without saying."""
     for ending in WORDS["endings"]:
         size = len(clause) - len(ending.split())
@@ -48,26 +48,26 @@ def strip_ending(clause: Span) -> Span:
     return clause
 
 
-def with_plain_verb(clause: Span) -> Span:
+def with_plain_verb(clause: Phrase) -> Phrase:
     """`adding a dog`, `what if we removed the dog`: the verb in its plain form."""
     if len(clause) < 2 or clause.words[1] not in DETERMINERS:
         return clause
     first = clause.words[0]
     forms = [DATA["irregular"].get(first, ""), *(tenses(first) if first.endswith(("ing", "ed")) else ())]
     verb = next((form for form in forms if form in FIRST_WORDS), first)
-    return Span(clause.instruction, (replace(clause.units[0], word=verb), *clause.units[1:]))
+    return Phrase(clause.instruction, (replace(clause.units[0], word=verb), *clause.units[1:]))
 
 
-def with_corrected_verb(clause: Span) -> Span:
+def with_corrected_verb(clause: Phrase) -> Phrase:
     """`rmove the tree`: an unknown first word that is nearly a verb of editing."""
     if len(clause) < 2 or not clause.words[0].isalpha() or known_word(clause.words[0]):
         return clause
     for verb in get_close_matches(clause.words[0], sorted(FIRST_WORDS), 1, CLOSE):
-        return Span(clause.instruction, (replace(clause.units[0], word=verb, misspelt=True), *clause.units[1:]))
+        return Phrase(clause.instruction, (replace(clause.units[0], word=verb, misspelt=True), *clause.units[1:]))
     return clause
 
 
-def is_command(clause: Span) -> bool:
+def is_command(clause: Phrase) -> bool:
     """Whether a clause begins with a verb of editing, and not with a noun of the same spelling."""
     if len(clause) < 2 or clause.words[0] not in FIRST_WORDS:
         return False
@@ -79,7 +79,7 @@ def is_command(clause: Span) -> bool:
     return second not in links.RELATIONS and second not in {"and", ",", "or", "'s", "is", "are"}
 
 
-def split_clauses(sentence: Span) -> list[Span]:
+def split_clauses(sentence: Phrase) -> list[Phrase]:
     """The operations of a sentence: a new one begins where a verb of editing follows "and", "then" or a comma."""
     cuts, words = [0], sentence.words
     for at in range(1, len(words)):
@@ -91,7 +91,7 @@ def split_clauses(sentence: Span) -> list[Span]:
     return [clause for part in parts if part for clause in split_objects(part)]
 
 
-def is_new_operation(before: Span, rest: Span) -> bool:
+def is_new_operation(before: Phrase, rest: Phrase) -> bool:
     """Whether a new operation begins with `rest`."""
     rest, wish = strip_politeness(rest)
     if wish or is_command(rest):
@@ -102,19 +102,19 @@ def is_new_operation(before: Span, rest: Span) -> bool:
     return len(rest) > 0 and rest.words[0] in definite and has_finite_verb(rest) and has_finite_verb(before)
 
 
-def has_finite_verb(clause: Span) -> bool:
+def has_finite_verb(clause: Phrase) -> bool:
     """Whether a clause says what is or should be."""
     end = next((at for at, word in enumerate(clause.words) if word in {",", "and"}), len(clause))
     return bool(set(clause.words[:end]) & (links.BE - {"'s"} | WORDS["modals"] | {"has", "had"}))
 
 
-def strip_joints(clause: Span) -> Span:
+def strip_joints(clause: Phrase) -> Phrase:
     """A clause without the conjunctions at its ends."""
     inner = [at for at, word in enumerate(clause.words) if word not in JOINTS]
     return clause.part(inner[0], inner[-1] + 1) if inner else clause.part(0, 0)
 
 
-def split_objects(clause: Span) -> list[Span]:
+def split_objects(clause: Phrase) -> list[Phrase]:
     """`change the dog to a cat and the sky to red`: one verb with two objects."""
     command, _ = strip_politeness(clause)
     if not is_command(command) or len(command) > LONGEST:
@@ -124,7 +124,7 @@ def split_objects(clause: Span) -> list[Span]:
         if command.words[at] not in {"and", ","} or command.words[at + 1] not in DETERMINERS | {"and"}:
             continue
         again = borrow_verb(command.part(0, size), strip_joints(command.part(at + 1)))
-        first, second = (next(matches(span, COMMANDS), None) for span in (command.part(0, at), again))
+        first, second = (next(matches(phrase, COMMANDS), None) for phrase in (command.part(0, at), again))
         if not first or not second or len(first.captures) < 2:
             continue
         # also "the color of the shirt to red and the pants to black"
@@ -133,7 +133,7 @@ def split_objects(clause: Span) -> list[Span]:
     return [clause]
 
 
-def borrow_verb(verb: Span, rest: Span) -> Span:
+def borrow_verb(verb: Phrase, rest: Phrase) -> Phrase:
     """A clause with the verb of another, which is not written here."""
     start = rest.units[0].start if rest else 0
-    return Span(verb.instruction, tuple(replace(unit, start=start, end=start) for unit in verb.units)).plus(rest)
+    return Phrase(verb.instruction, tuple(replace(unit, start=start, end=start) for unit in verb.units)).plus(rest)

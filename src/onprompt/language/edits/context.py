@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 from onprompt.language.edits import scene_graph as graph
 from onprompt.language.edits.lexicon import DATA
-from onprompt.language.edits.phrase_types import has_pronoun, is_pronoun
+from onprompt.language.edits.phrase import Phrase
 from onprompt.language.edits.scene_graph import EMPTY, Referent
-from onprompt.language.edits.span import Span
 from onprompt.language.parser import parse
 from onprompt.settings import Settings
 from onprompt.types import Attribute, Edit, Scene, Thing
@@ -26,8 +25,8 @@ class Context:
     """One operation of an instruction."""
 
     settings: Settings
-    clause: Span  # as written
-    command: Span  # without its politeness
+    clause: Phrase  # as written
+    command: Phrase  # without its politeness
     confidence: float
     antecedent: Thing | None = None  # what "it" refers to
 
@@ -91,24 +90,24 @@ class Context:
         known = head.canonical in names
         return graph.merged(scene, graph.subgraph(said, names.index(head.canonical))) if known else scene
 
-    def resolved(self, span: Span) -> str:
+    def resolved(self, phrase: Phrase) -> str:
         """The words as written, with the antecedent in place of "it"; without one, "her" is a woman."""
-        if not has_pronoun(span):
-            return span.text
+        if not phrase.pronouns:
+            return phrase.text
         words = []
-        for at, word in enumerate(span.words):
+        for at, word in enumerate(phrase.words):
             person = DATA["persons"].get(word, "")
             meant = self.antecedent_phrase if self.antecedent_phrase.endswith(person) else ""
             meant = meant or (f"the {person}" if person else "")
-            if is_pronoun(span, at) and meant:
+            if at in phrase.pronouns and meant:
                 words.append(meant)
             elif word != ",":
-                words.append(span.part(at, at + 1).text)
+                words.append(phrase.part(at, at + 1).text)
         return " ".join(words)
 
-    def unclear(self, referent: Referent, span: Span) -> list[Edit]:
+    def unclear(self, referent: Referent, phrase: Phrase) -> list[Edit]:
         """An operation that no rule understands."""
-        return [self.at_most(UNCLEAR).edit("other", referent, value=span.text, flags=["not understood"])]
+        return [self.at_most(UNCLEAR).edit("other", referent, value=phrase.text, flags=["not understood"])]
 
 
 def mentioned(edits: Sequence[Edit]) -> Thing | None:

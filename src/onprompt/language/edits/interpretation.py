@@ -7,15 +7,15 @@ from dataclasses import replace
 
 from onprompt.language import lexicon as lex
 from onprompt.language.edits import appearance, counting, placement, presence, transformation
-from onprompt.language.edits import phrase_types as phrase
 from onprompt.language.edits.clauses import LONGEST, is_command
 from onprompt.language.edits.context import DESCRIPTION, PHRASE, WISH, Context
 from onprompt.language.edits.lexicon import FIRST_WORDS, WORDS, longest_at
 from onprompt.language.edits.pattern_matching import COMMANDS, DESCRIPTIONS, Match, matches
+from onprompt.language.edits.phrase import Phrase
 from onprompt.language.edits.phrase_boundaries import predicate_start
 from onprompt.language.edits.reference import resolve
 from onprompt.language.edits.scene_graph import EMPTY, Referent
-from onprompt.language.edits.span import Span
+from onprompt.language.edits.word_types import is_adjective, numeral
 from onprompt.language.spelling import words as known_words
 from onprompt.types import Edit
 
@@ -72,50 +72,48 @@ def read_instead(context: Context) -> list[Edit] | None:
     return None
 
 
-def put_instead(context: Context, new: Span, old: Span) -> list[Edit]:
+def put_instead(context: Context, new: Phrase, old: Phrase) -> list[Edit]:
     """Something in place of something else; what is done with it is read as usual."""
     found = matches(new, COMMANDS if is_command(new) else DESCRIPTIONS)
-    match = next(
-        (match for match in found if match.rule != "write_on" or phrase.is_text(match.captures["value"])), None
-    )
+    match = next((match for match in found if match.rule != "write_on" or match.captures["value"].is_text), None)
     if match:
         value = match.captures.get("value", new)
         picture = match.rule == "make" and match.captures["target"].line in WORDS["picture"] | {"it", "this"}
-        if match.rule in {"add", "exist", "add_with"} or (picture and not phrase.is_adjective(value.words[0])):
+        if match.rule in {"add", "exist", "add_with"} or (picture and not is_adjective(value.words[0])):
             new = value
-        elif match.rule == "put" and not phrase.is_definite(value):
+        elif match.rule == "put" and not value.is_definite:
             new = value.plus(match.captures["place"])
         else:
             return apply(context, match)
     elif context.confidence != WISH:
         context = context.at_most(DESCRIPTION)
-    if phrase.numeral(old.words) is not None:
+    if numeral(old.words) is not None:
         return presence.exist(context, new)
     return transformation.become(context, old, new)
 
 
 def read_phrase(context: Context) -> list[Edit]:
     """A style, an action, a background; else a thing to add."""
-    span, wish = context.command, context.confidence == WISH
+    phrase, wish = context.command, context.confidence == WISH
     context = context if wish else context.at_most(PHRASE)
-    plain, definite = phrase.without_hedges(span), phrase.is_definite(span)
-    if len(span) == 1 and span.words[0] in FIRST_WORDS | WORDS["vague_verbs"]:
-        return context.unclear(Referent(), span)
-    if phrase.picture_properties(plain):
+    plain, definite = phrase.without_hedges(), phrase.is_definite
+    if len(phrase) == 1 and phrase.words[0] in FIRST_WORDS | WORDS["vague_verbs"]:
+        return context.unclear(Referent(), phrase)
+    if plain.picture_properties:
         return appearance.restyle_picture(context, plain)
-    if phrase.is_description(plain):
+    if plain.is_description:
         doing = "action" if plain.words[0].endswith("ing") else "restyle"
-        operation = "recolour" if phrase.is_colour(plain) else "resize" if phrase.is_size(plain) else doing
+        operation = "recolour" if plain.is_colour else "resize" if plain.is_size else doing
         return [context.edit(operation, Referent(), EMPTY, plain.text, ["no target"])]
-    if background := appearance.before_background(span):
-        return appearance.set_background(context, span.text, background)
-    cut = predicate_start(span.words) if definite or wish else None
-    if cut and (definite or phrase.is_action(span.part(cut))):
+    if background := appearance.before_background(phrase):
+        return appearance.set_background(context, phrase.text, background)
+    cut = predicate_start(phrase.words) if definite or wish else None
+    if cut and (definite or phrase.part(cut).is_action()):
         context = replace(context, confidence=max(context.confidence, SUBJECT_AND_PREDICATE))
-        return transformation.make(context, span.part(0, cut), span.part(cut))
-    if span.words[0] in known_words().verbs and span.word_at(1) in lex.DEFINITE:  # a verb that no rule knows
-        return context.unclear(resolve(context, span.part(1)), span)
-    scene = context.parse(context.resolved(span))
+        return transformation.make(context, phrase.part(0, cut), phrase.part(cut))
+    if phrase.words[0] in known_words().verbs and phrase.word_at(1) in lex.DEFINITE:  # a verb that no rule knows
+        return context.unclear(resolve(context, phrase.part(1)), phrase)
+    scene = context.parse(context.resolved(phrase))
     if not scene.things or scene.things[0].canonical in WORDS["anything"] | WORDS["picture"]:
-        return context.unclear(Referent(), span)
+        return context.unclear(Referent(), phrase)
     return presence.show(context.at_most(KNOWN_THING) if definite and not wish else context, scene)

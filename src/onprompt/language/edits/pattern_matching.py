@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from onprompt.language import lexicon_links as links
 from onprompt.language.edits.lexicon import CLASSES, DATA
+from onprompt.language.edits.phrase import Phrase
 from onprompt.language.edits.phrase_boundaries import predicate_start, recipient_end, starts_place
-from onprompt.language.edits.span import Span
 
 CAPTURES = {"X": "target", "Y": "value", "P": "place"}
 
@@ -21,7 +21,7 @@ class Match:
     pattern: str
     rule: str
     arguments: list[str]
-    captures: Mapping[str, Span]
+    captures: Mapping[str, Phrase]
 
 
 def compile_term(term: str) -> str:
@@ -45,7 +45,7 @@ def compile_patterns(table: Mapping[str, str]) -> list[tuple[str, re.Pattern[str
 COMMANDS, DESCRIPTIONS = compile_patterns(DATA["commands"]), compile_patterns(DATA["descriptions"])
 
 
-def matches(clause: Span, patterns: Sequence[tuple[str, re.Pattern[str], str]]) -> Iterator[Match]:
+def matches(clause: Phrase, patterns: Sequence[tuple[str, re.Pattern[str], str]]) -> Iterator[Match]:
     """The patterns that match a clause, in their order."""
     line = "".join(f" {word}" for word in clause.words)
     for text, pattern, rule in patterns:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from onprompt.language import lexicon as lex
 from onprompt.language import lexicon_links as links
 from onprompt.language.attributes import comparison
 from onprompt.language.edits.lexicon import CLASSES, CONJUNCTIONS, DETERMINERS, PLACES, PRONOUNS, WORDS, longest_at
-from onprompt.language.edits.phrase_types import CLOCK_TIME, is_adjective, is_hedge
-from onprompt.language.edits.span import Span
+from onprompt.language.edits.phrase import CLOCK_TIME, Phrase
+from onprompt.language.edits.word_types import is_adjective, is_hedge
 from onprompt.language.ontology import singular
 from onprompt.language.spelling import words as known_words
 from onprompt.language.wordnet import is_noun
@@ -23,10 +24,12 @@ def starts_place(words: Sequence[str], at: int) -> bool:
     return words[at] in WORDS["place_adverbs"] and words[at - 1] not in {"the", "to", "from", "on"}
 
 
-def destination(span: Span) -> Span:
+def destination(phrase: Phrase) -> Phrase:
     """`from the table to the floor`: the floor."""
-    starts = (at for at in range(2, len(span)) if span.words[at] in CLASSES["ON"] and starts_place(span.words, at))
-    return span.part(next(starts, 0) if span.words[0] == "from" else 0)
+    starts = (
+        at for at in range(2, len(phrase)) if phrase.words[at] in CLASSES["ON"] and starts_place(phrase.words, at)
+    )
+    return phrase.part(next(starts, 0) if phrase.words[0] == "from" else 0)
 
 
 def recipient_end(words: Sequence[str]) -> int | None:
@@ -57,8 +60,15 @@ def predicate_start(words: Sequence[str]) -> int | None:
         return 1
     if tuple(words[-2:]) == ("upside", "down") and len(words) > 2:
         return len(words) - 2
-    starts = (next(find(words), 0) for find in PREDICATES)
-    return next(filter(None, starts), None)
+    inner = range(1, len(words))
+    starts = chain(
+        *(comparisons(words), auxiliaries(words), clear_verbs(words)),
+        (at for at in inner if CLOCK_TIME.fullmatch(words[at])),  # the time on the clock | 3:00
+        *(articles(words), final_adjectives(words)),
+        (at for at in inner if is_gerund(words[at]) and may_be_noun(words, at - 1)),  # the man | running
+        (at for at in inner if may_be_verb(words, at)),  # the children | play football
+    )
+    return next(starts, None)
 
 
 def pairs(words: Sequence[str]) -> Iterator[tuple[int, str, str]]:
@@ -92,11 +102,6 @@ def clear_verbs(words: Sequence[str]) -> Iterator[int]:
             complement = following in DETERMINERS or following.endswith("ly") or following in links.RELATIONS
             if not following or complement or is_clear_verb(word):
                 yield at
-
-
-def clock_times(words: Sequence[str]) -> Iterator[int]:
-    """`the time on the clock | 3:00`."""
-    return (at for at, word, _ in pairs(words) if CLOCK_TIME.fullmatch(word))
 
 
 def articles(words: Sequence[str]) -> Iterator[int]:
@@ -134,21 +139,6 @@ def before_hedges(words: Sequence[str], at: int) -> int:
     while at > 1 and is_hedge(words, at - 1):
         at -= 1
     return at - 2 if at > 2 and words[at - 1] == "years" else at  # 20 years older
-
-
-def gerunds(words: Sequence[str]) -> Iterator[int]:
-    """`the man | running`."""
-    return (at for at, word, _ in pairs(words) if is_gerund(word) and may_be_noun(words, at - 1))
-
-
-def possible_verbs(words: Sequence[str]) -> Iterator[int]:
-    """Any verb: `the children | play football`."""
-    return (at for at in range(1, len(words)) if may_be_verb(words, at))
-
-
-PREDICATES = (
-    *(comparisons, auxiliaries, clear_verbs, clock_times, articles, final_adjectives, gerunds, possible_verbs),
-)
 
 
 def is_gerund(word: str) -> bool:

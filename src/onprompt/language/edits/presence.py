@@ -8,17 +8,17 @@ from dataclasses import replace
 from onprompt.language import lexicon as lex
 from onprompt.language import lexicon_links as links
 from onprompt.language.edits import appearance, counting
-from onprompt.language.edits import phrase_types as phrase
 from onprompt.language.edits.context import NO_RESULT, NOTHING_TO_DO, UNCLEAR, Context
 from onprompt.language.edits.lexicon import WORDS
+from onprompt.language.edits.phrase import Phrase
 from onprompt.language.edits.reference import resolve, split_share
 from onprompt.language.edits.scene_graph import Referent, anchor, is_given, subgraph, with_head
-from onprompt.language.edits.span import Span
+from onprompt.language.edits.word_types import participle
 from onprompt.language.quantities import quantity
 from onprompt.types import Edit, Scene, Thing
 
 
-def remove(context: Context, target: Span) -> list[Edit]:
+def remove(context: Context, target: Phrase) -> list[Edit]:
     """`remove the car`; `remove one of the cars` leaves some."""
     referent, (share, _) = resolve(context, target), split_share(target)
     context = context.at_most(NO_RESULT) if share else context
@@ -32,7 +32,7 @@ def remove(context: Context, target: Span) -> list[Edit]:
     return edits
 
 
-def remove_from(context: Context, target: Span, value: Span) -> list[Edit]:
+def remove_from(context: Context, target: Phrase, value: Phrase) -> list[Edit]:
     """`take the hat off the man`."""
     text = f"{context.resolved(target)} on {context.resolved(value)}"
     referent = resolve(context, target, text)
@@ -42,7 +42,7 @@ def remove_from(context: Context, target: Span, value: Span) -> list[Edit]:
     ]
 
 
-def absent(context: Context, target: Span | None = None, value: Span | None = None) -> list[Edit]:
+def absent(context: Context, target: Phrase | None = None, value: Phrase | None = None) -> list[Edit]:
     """`there should be no cars`, `I don't want to see any cars`."""
     gone = target or value
     while gone and gone.words[0] in {"any", "a", "an", "more", "longer", "see"} and len(gone) > 1:
@@ -50,7 +50,7 @@ def absent(context: Context, target: Span | None = None, value: Span | None = No
     return remove(context, gone) if gone else []
 
 
-def keep_only(context: Context, target: Span) -> list[Edit]:
+def keep_only(context: Context, target: Phrase) -> list[Edit]:
     """`keep only the dog`: all else goes; `leave only two dogs` counts."""
     referent = resolve(context, target)
     if referent.thing is None:
@@ -60,30 +60,30 @@ def keep_only(context: Context, target: Span) -> list[Edit]:
     return [replace(context.edit("remove", Referent(scope="all others"), referent.scene), keep=referent.things)]
 
 
-def keep(context: Context, target: Span) -> list[Edit]:
+def keep(context: Context, target: Phrase) -> list[Edit]:
     """`without changing the sky`: an edit of its own, which ends in the `keep` of the others."""
     referent = Referent() if {"everything", "rest"} & set(target.words) else resolve(context, target)
     return [Edit("keep", context.clause.text, keep=referent.things or (Thing(target.text, target.line),))]
 
 
-def forbid(context: Context, value: Span) -> list[Edit]:
+def forbid(context: Context, value: Phrase) -> list[Edit]:
     """`don't add a dog`: nothing to do, and nothing says what is there."""
     return [context.at_most(UNCLEAR).edit("other", Referent(), value=value.text, flags=[NOTHING_TO_DO])]
 
 
-def add(context: Context, value: Span) -> list[Edit]:
+def add(context: Context, value: Phrase) -> list[Edit]:
     """`add a dog`; also a text, a style, a background, and more of the same."""
-    if phrase.is_text(value):
+    if value.is_text:
         return appearance.write(context, value)
     if appearance.style_of(value):
         return appearance.restyle_picture(context, value)
     if background := appearance.before_background(value):
         return appearance.set_background(context, value.text, background)
-    if phrase.more_at(value) is not None:
+    if value.more_at is not None:
         return counting.count_more(context, value)
     scene = context.parse(context.resolved(value))
     if scene.things and scene.things[0].canonical not in WORDS["anything"]:
-        return show(context, scene, ["pronoun"] * phrase.has_pronoun(value))
+        return show(context, scene, ["pronoun"] * bool(value.pronouns))
     return [context.edit("restyle", Referent(), scene, value.text)] if scene.properties else []
 
 
@@ -99,17 +99,17 @@ def show(context: Context, scene: Scene, flags: Sequence[str] = ()) -> list[Edit
     ]
 
 
-def add_to(context: Context, value: Span, target: Span) -> list[Edit]:
+def add_to(context: Context, value: Phrase, target: Phrase) -> list[Edit]:
     """`add a hat to the man`; but "to the left of the man" and "next to the man" are places."""
     side = target.words[0] == "the" and target.word_at(1) in links.SIDES | {"side", "upper", "lower", "far"}
     return [] if side or f"{value.words[-1]} to" in links.RELATIONS else give(context, target, value)
 
 
-def give(context: Context, target: Span, value: Span) -> list[Edit]:
+def give(context: Context, target: Phrase, value: Phrase) -> list[Edit]:
     """Something is added to something, or a part of it changes: `blonde hair`."""
-    if phrase.is_text(value):
+    if value.is_text:
         return appearance.write(context, value, target)
-    if phrase.more_at(value) is not None:
+    if value.more_at is not None:
         return counting.count_more(context, value)
     referent, text = resolve(context, target), context.resolved(value)
     if not referent.heads:
@@ -125,24 +125,24 @@ def give(context: Context, target: Span, value: Span) -> list[Edit]:
     return edits
 
 
-def add_with(context: Context, value: Span) -> list[Edit]:
+def add_with(context: Context, value: Phrase) -> list[Edit]:
     """`with a red hat`: nothing says who."""
     scene = context.parse(context.resolved(value))
     return [context.edit("add", anchor(scene), scene)] if scene.things else []
 
 
-def cover(context: Context, target: Span, value: Span) -> list[Edit]:
+def cover(context: Context, target: Phrase, value: Phrase) -> list[Edit]:
     """`fill the glass with wine`."""
-    predicate = f"{phrase.participle(context.verb)} with {context.resolved(value)}"
+    predicate = f"{participle(context.verb)} with {context.resolved(value)}"
     return context.edit_statement("add", resolve(context, target), predicate)
 
 
-def exist(context: Context, value: Span) -> list[Edit]:
+def exist(context: Context, value: Phrase) -> list[Edit]:
     """`there should be three dogs`, `there should be no dog`."""
     if value.words[0] in {"no", "not", "n't"}:
         return absent(context, value.part(1))
     wanted = quantity(value.words, 0, context.settings)
     exactly = bool(WORDS["only"] & set(context.command.words)) or (wanted and wanted.exact != 1)
-    if wanted and wanted.explicit and exactly and phrase.more_at(value) is None:
+    if wanted and wanted.explicit and exactly and value.more_at is None:
         return counting.count(context, value, value)
     return add(context, value)
