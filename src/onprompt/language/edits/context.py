@@ -58,12 +58,12 @@ class Context:
         misspelt = any(unit.misspelt for unit in self.command.units)
         factors = [1.0, *(thing.confidence for thing in (*referent.scene.things, *result.things))]
         factors += [MISSPELT] * misspelt + [NO_RESULT] * placeless
-        found = {*referent.scene.flags, *result.flags} - {"no objects"}
-        found |= {flag for flag, holds in (("misspelling repaired", misspelt), ("no result", placeless)) if holds}
+        scene_flags = {*referent.scene.flags, *result.flags} - {"no objects"}
+        scene_flags |= {flag for flag, holds in (("misspelling repaired", misspelt), ("no result", placeless)) if holds}
         return Edit(
             *(operation, self.clause.text, referent.thing, referent.scene, referent.scope, value, result),
             confidence=round(self.confidence * min(factors), 2),
-            flags=tuple(dict.fromkeys((*referent.flags, *flags, *sorted(found)))),
+            flags=tuple(dict.fromkeys((*referent.flags, *flags, *sorted(scene_flags)))),
         )
 
     def edit_attributes(

@@ -38,7 +38,7 @@ def interpret(context: Context) -> list[Edit]:
 
 def apply(context: Context, match: Match) -> list[Edit]:
     """The edits of a match; none where its rule does not fit after all."""
-    return RULES[match.rule](context, *match.arguments, **match.captures)
+    return RULES[match.rule](context, *filter(None, [match.argument]), **match.captures)
 
 
 def read_command(context: Context) -> list[Edit]:
@@ -74,8 +74,8 @@ def read_instead(context: Context) -> list[Edit] | None:
 
 def put_instead(context: Context, new: Phrase, old: Phrase) -> list[Edit]:
     """Something in place of something else; what is done with it is read as usual."""
-    found = matches(new, COMMANDS if is_command(new) else DESCRIPTIONS)
-    match = next((match for match in found if match.rule != "write_on" or match.captures["value"].is_text), None)
+    candidates = matches(new, COMMANDS if is_command(new) else DESCRIPTIONS)
+    match = next((match for match in candidates if match.rule != "write_on" or match.captures["value"].is_text), None)
     if match:
         value = match.captures.get("value", new)
         picture = match.rule == "make" and match.captures["target"].line in WORDS["picture"] | {"it", "this"}

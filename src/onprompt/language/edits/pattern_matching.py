@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from onprompt.language import lexicon_links as links
 from onprompt.language.edits.lexicon import CLASSES, DATA
@@ -20,8 +20,8 @@ class Match:
 
     pattern: str
     rule: str
-    arguments: list[str]
-    captures: Mapping[str, Phrase]
+    argument: str = ""
+    captures: Mapping[str, Phrase] = field(default_factory=dict)
 
 
 def compile_term(term: str) -> str:
@@ -31,37 +31,34 @@ def compile_term(term: str) -> str:
     if term == "_":
         return r"(?: \S+)+?"
     names = term.removesuffix("?").split("/")
-    phrases = sorted(
-        {phrase for name in names for phrase in CLASSES.get(name, (name,))}, key=lambda way: -way.count(" ")
-    )
-    return f"(?: (?:{'|'.join(map(re.escape, phrases))})(?= |$)){'?' * term.endswith('?')}"
+    phrases = {re.escape(phrase) for name in names for phrase in CLASSES.get(name, (name,))}
+    longest_first = sorted(phrases, key=lambda phrase: (-phrase.count(" "), phrase))
+    return f"(?: (?:{'|'.join(longest_first)})(?= |$)){'?' * term.endswith('?')}"
 
 
-def compile_patterns(table: Mapping[str, str]) -> list[tuple[str, re.Pattern[str], str]]:
-    """Each pattern of a table, compiled, with its rule."""
-    return [(text, re.compile("".join(map(compile_term, text.split()))), rule) for text, rule in table.items()]
+def compile_patterns(table: Mapping[str, str]) -> list[tuple[re.Pattern[str], Match]]:
+    """Each pattern of a table as a regular expression, with the match that it makes."""
+    matches = [Match(text, *rule.partition(" ")[::2]) for text, rule in table.items()]
+    return [(re.compile("".join(map(compile_term, match.pattern.split()))), match) for match in matches]
 
 
 COMMANDS, DESCRIPTIONS = compile_patterns(DATA["commands"]), compile_patterns(DATA["descriptions"])
 
 
-def matches(clause: Phrase, patterns: Sequence[tuple[str, re.Pattern[str], str]]) -> Iterator[Match]:
+def matches(clause: Phrase, patterns: Sequence[tuple[re.Pattern[str], Match]]) -> Iterator[Match]:
     """The patterns that match a clause, in their order."""
     line = "".join(f" {word}" for word in clause.words)
-    for text, pattern, rule in patterns:
-        name, _, argument = rule.partition(" ")
-        if found := pattern.fullmatch(line):
-            spans = {name: found.span(name) for name in found.groupdict()}
+    for pattern, match in patterns:
+        if matched := pattern.fullmatch(line):
+            spans = {name: matched.span(name) for name in matched.groupdict()}
             captures = {
                 name: clause.part(line.count(" ", 0, start), line.count(" ", 0, end))
                 for name, (start, end) in spans.items()
             }
             ends = sorted(spans.values())
             adjacent = len(ends) > 1 and ends[0][1] == ends[1][0]
-            if all(captures.values()) and (
-                match := settle(Match(text, name, [argument] * bool(argument), captures), adjacent)
-            ):
-                yield match
+            if all(captures.values()) and (settled := settle(replace(match, captures=captures), adjacent)):
+                yield settled
 
 
 def settle(match: Match, adjacent: bool) -> Match | None:

@@ -94,7 +94,7 @@ class Phrase:
     @property
     def attributes(self) -> list[Attribute]:
         """The attributes that adjectives name."""
-        return [found for word in self.adjectives if (found := attribute(word))]
+        return [named for word in self.adjectives if (named := attribute(word))]
 
     def without_hedges(self) -> Phrase:
         """Without "all", "much", "look" in front; but "look at the camera", "turned on", "turn to the left" stay."""
@@ -120,7 +120,7 @@ class Phrase:
             return True
         if self.words[0] in lex.ARTICLES and not announced:
             return False  # an orange
-        kinds = {word: found.kind for word in words if (found := attribute(word))}
+        kinds = {word: named.kind for word in words if (named := attribute(word))}
         colours = {word for word in words if word in WORDS["shades"] or kinds.get(word) == "color"}
         return bool(colours) and set(words) <= colours | lex.TONES
 

@@ -9,11 +9,7 @@ from onprompt.language.attributes import comparison
 from onprompt.language.edits.context import Context
 from onprompt.language.edits.lexicon import DATA, POSSESSIVES, PRONOUNS, WORDS
 from onprompt.language.edits.phrase import Phrase
-from onprompt.language.edits.scene_graph import (
-    Referent,
-    head_indices,
-    single,
-)
+from onprompt.language.edits.scene_graph import Referent, head_indices, single
 from onprompt.language.edits.word_types import numeral
 from onprompt.language.ontology import canonical
 from onprompt.language.wordnet import is_noun
