@@ -34,12 +34,12 @@ def test_a_copy_that_is_ours_ends_with_0_and_another_with_1(tmp_path: Path) -> N
     path.write_text(text("verify-1"))
     result = onprompt("audit", "verify", path)
     assert result.exit_code == 0
-    assert result.output.splitlines()[0] == f"{path} and verify 1: same"
+    assert result.output.splitlines()[0] == f"{path}: same as verify 1"
     path.write_text(text("verify-1").replace("Score 3", "Score 5"))
     result = onprompt("audit", "verify", path)
     assert result.exit_code == 1
-    assert '"3:" is "5:"' in result.output
-    assert json.loads(onprompt("audit", "verify", path, "--json").output)["state"] == "departs"
+    assert "-Score 3: High" in result.output
+    assert json.loads(onprompt("audit", "verify", path, "--json").output)["state"] == "differs"
 
 
 def test_a_faithful_copy_ends_with_0_and_another_with_1(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_both_reports_are_written(tmp_path: Path) -> None:
 def test_a_function_that_removes_our_folder_is_no_verdict(tmp_path: Path) -> None:
     away = "    import shutil\n    shutil.rmtree(os.path.dirname(os.getcwd()))\n    os._exit(1)\n"
     python = PYTHON.replace("    prediction = prediction.lower()", away)
-    with pytest.raises(UserError, match="the audit can't go on: No such file"):
+    with pytest.raises(UserError, match="the audit can't continue: No such file"):
         raise audit(written(tmp_path / "it", python=python)).exception or AssertionError
 
 
