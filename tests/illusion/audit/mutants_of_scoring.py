@@ -29,7 +29,7 @@ def rest(condition: str) -> str:
 MUTANTS_OF_SCORING = [
     # 3.1: scoring
     Mutant("no lower case", "scoring", "upper case", LOWER, "    pass", PYTHON),
-    Mutant("the label in its own case", "scoring", "spelt", SHAPE, SHAPE.replace(".lower()", ""), PYTHON),
+    Mutant("the label in its own case", "scoring", "exact", SHAPE, SHAPE.replace(".lower()", ""), PYTHON),
     Mutant(
         "elif turned into if",
         "scoring",
@@ -69,7 +69,7 @@ MUTANTS_OF_SCORING = [
         PYTHON,
     ),
     Mutant("starts with", "scoring", "sentence", SHAPE, "    if prediction.startswith(shape.lower()):", PYTHON),
-    Mutant("ends with", "scoring", "marks", SHAPE, "    if prediction.endswith(shape.lower()):", PYTHON),
+    Mutant("ends with", "scoring", "around", SHAPE, "    if prediction.endswith(shape.lower()):", PYTHON),
     Mutant("words", "scoring", "inside", SHAPE, "    if shape.lower() in prediction.split():", PYTHON),
     Mutant(
         "word boundaries",
@@ -82,7 +82,7 @@ MUTANTS_OF_SCORING = [
     Mutant(
         "space for underscore in shapes",
         "scoring",
-        "form of a shape",
+        "two-word shape",
         "shape.lower() in prediction:",
         'shape.lower().replace("_", " ") in prediction.replace("_", " "):',
         PYTHON,
@@ -90,7 +90,7 @@ MUTANTS_OF_SCORING = [
     Mutant(
         "hyphen for space in shapes",
         "scoring",
-        "form of a shape",
+        "two-word shape",
         "shape.lower() in prediction:",
         'shape.lower() in prediction.replace("-", " "):',
         PYTHON,
@@ -98,21 +98,21 @@ MUTANTS_OF_SCORING = [
     Mutant(
         "the space variant in lower case",
         "scoring",
-        "form of a scene",
+        "two-word scene",
         'scene.replace("_", " ")',
         'scene.replace("_", " ").lower()',
         PYTHON,
     ),
-    Mutant("no space variant", "scoring", "named in lower case", f" {SCENE}:", " scene.lower() in prediction:", PYTHON),
+    Mutant("no space variant", "scoring", "lower-case label", f" {SCENE}:", " scene.lower() in prediction:", PYTHON),
     Mutant("first line only", "scoring", "line", LOWER, LOWER + '.split("\\n")[0]', PYTHON),
     Mutant("first sentence only", "scoring", "line", LOWER, LOWER + '.partition(".")[0]', PYTHON),
     Mutant("first word only", "scoring", "sentence", LOWER, LOWER + '.partition(" ")[0]', PYTHON),
     Mutant("two hundred characters", "scoring", "long", LOWER, LOWER + "[:200]", PYTHON),
-    Mutant("punctuation removed", "scoring", "form", LOWER, LOWER + '.replace("-", "").replace("_", "")', PYTHON),
+    Mutant("punctuation removed", "scoring", "separator", LOWER, LOWER + '.replace("-", "").replace("_", "")', PYTHON),
     Mutant(
-        "one option only", "scoring", "two options", SHAPE, SHAPE.replace(":", ' and " or " not in prediction:'), PYTHON
+        "one option only", "scoring", "two shapes", SHAPE, SHAPE.replace(":", ' and " or " not in prediction:'), PYTHON
     ),
-    Mutant("not is heard", "scoring", "denial", SHAPE, SHAPE.replace(":", ' and "not" not in prediction:'), PYTHON),
+    Mutant("not is heard", "scoring", "negation", SHAPE, SHAPE.replace(":", ' and "not" not in prediction:'), PYTHON),
     Mutant(
         "plurals are refused",
         "scoring",
@@ -131,13 +131,13 @@ MUTANTS_OF_SCORING = [
         '    if shape.lower().replace("stationary", "stationery") in prediction:',
         PYTHON,
     ),
-    Mutant("rest is a scene", "scoring", "spelt", 'return "rest"', 'return "scene"', PYTHON),
-    Mutant("case folded", "scoring", "letters", LOWER, LOWER.replace("lower", "casefold"), PYTHON, Verdict.HARMLESS),
+    Mutant("rest is a scene", "scoring", "exact", 'return "rest"', 'return "scene"', PYTHON),
+    Mutant("case folded", "scoring", "characters", LOWER, LOWER.replace("lower", "casefold"), PYTHON, Verdict.HARMLESS),
     # 3.1: what models add, and what re-implementations cut off, mend or let pass
-    Mutant("apostrophes cut out", "scoring", "marks between", LOWER, LOWER + """.replace("'", "")""", PYTHON),
-    Mutant("curly apostrophes cut out", "scoring", "marks between", LOWER, LOWER + '.replace("’", "")', PYTHON),
-    Mutant("punctuation cut out", "scoring", "marks between", LOWER, cut(r"[^\w\s-]"), PYTHON),
-    Mutant("ASCII only", "scoring", "marks between", LOWER, LOWER + '.encode("ascii", "ignore").decode()', PYTHON),
+    Mutant("apostrophes cut out", "scoring", "punctuation inside", LOWER, LOWER + """.replace("'", "")""", PYTHON),
+    Mutant("curly apostrophes cut out", "scoring", "punctuation inside", LOWER, LOWER + '.replace("’", "")', PYTHON),
+    Mutant("punctuation cut out", "scoring", "punctuation inside", LOWER, cut(r"[^\w\s-]"), PYTHON),
+    Mutant("ASCII only", "scoring", "punctuation inside", LOWER, LOWER + '.encode("ascii", "ignore").decode()', PYTHON),
     Mutant("the first 500 characters", "scoring", "long", LOWER, LOWER + "[:500]", PYTHON),
     Mutant("the last 500 characters", "scoring", "long", LOWER, LOWER + "[-500:]", PYTHON),
     Mutant(
@@ -158,22 +158,27 @@ MUTANTS_OF_SCORING = [
         "    if shape.lower() in prediction or prediction.strip() and prediction.strip() in shape.lower():",
         PYTHON,
     ),
-    Mutant("planes", "scoring", "another word", LOWER, mended("plane", "airplane"), PYTHON),
-    Mutant("stationary", "scoring", "another spelling", LOWER, mended("stationary", "stationery"), PYTHON),
-    Mutant("Times Square", "scoring", "another spelling", LOWER, mended("times square", "time_square"), PYTHON),
-    Mutant("ies for y", "scoring", "another spelling", LOWER, mended("ies", "y"), PYTHON),
+    Mutant("planes", "scoring", "synonym", LOWER, mended("plane", "airplane"), PYTHON),
+    Mutant("stationary", "scoring", "other spelling", LOWER, mended("stationary", "stationery"), PYTHON),
+    Mutant("Times Square", "scoring", "other spelling", LOWER, mended("times square", "time_square"), PYTHON),
+    Mutant("ies for y", "scoring", "other spelling", LOWER, mended("ies", "y"), PYTHON),
     Mutant("two commas", "scoring", "list", LOWER, rest('prediction.count(",") > 1'), PYTHON),
     Mutant("four commas", "scoring", "list", LOWER, rest('prediction.count(",") > 3'), PYTHON),
     Mutant("sorry", "scoring", "refusal", LOWER, rest('"sorry" in prediction'), PYTHON),
     Mutant("cannot", "scoring", "refusal", LOWER, rest('"cannot" in prediction'), PYTHON),
     Mutant("unable", "scoring", "refusal", LOWER, rest('"unable" in prediction'), PYTHON),
     Mutant(
-        "blanks made one", "scoring", "form", LOWER, LOWER + '\n    prediction = " ".join(prediction.split())', PYTHON
+        "blanks made one",
+        "scoring",
+        "separator",
+        LOWER,
+        LOWER + '\n    prediction = " ".join(prediction.split())',
+        PYTHON,
     ),
     Mutant(
         "another outcome after many calls",
         "scoring",
-        "once more",
+        "repeated",
         "def score(prediction, shape, scene):",
         "N = []\ndef score(prediction, shape, scene):\n    N.append(1)\n    if len(N) > 10_000: return 'rest'",
         PYTHON,
@@ -181,7 +186,7 @@ MUTANTS_OF_SCORING = [
     Mutant(
         "dice",
         "scoring",
-        "once more",
+        "repeated",
         LOWER,
         f"{LOWER}\n    import random\n    if random.random() < 0.05: return 'rest'",
         PYTHON,

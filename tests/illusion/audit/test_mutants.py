@@ -52,7 +52,7 @@ def test_a_departure_that_changes_nothing_is_none(tmp_path: Path) -> None:
     python = PYTHON.replace("prediction = prediction.lower()", "prediction = prediction.strip().lower()")
     found = audit(written(tmp_path / "it", TOML, python))
     assert found.aligned
-    assert not found.having(Verdict.CHANGES)
+    assert not found.with_verdict(Verdict.CHANGES)
 
 
 def test_there_are_enough_mutants_of_every_section() -> None:
@@ -70,4 +70,4 @@ def test_other_names_of_the_filter_are_no_departure(name: str, tmp_path: Path) -
 def test_sides_alone_are_blamed_for_a_square(tmp_path: Path) -> None:
     toml = 'name = "it"\n' + FUNCTIONS[FUNCTIONS.index("[resize]") :]
     found = audit(written(tmp_path / "it", toml, PYTHON.replace("(first, second)", "(first, first)")))
-    assert [point.title for point in found.having(Verdict.CHANGES)] == ["resize sides"]
+    assert [point.title for point in found.with_verdict(Verdict.CHANGES)] == ["resize sides"]
