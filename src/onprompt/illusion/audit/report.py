@@ -216,7 +216,7 @@ def summary(audit: Audit) -> str:
     if undescribed == every:
         return "Undecided: nothing is described."
     if undescribed:
-        return f"Aligned as far as described: nothing changes the score; {undescribed} of {every} points are not described."
+        return f"Aligned as far as described: nothing changes the score, but {undescribed} of {every} points are open."
     return f"Aligned: none of the {every} points changes the score."
 
 
