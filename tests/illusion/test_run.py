@@ -150,10 +150,10 @@ def test_what_is_wrong_with_the_files_is_told(tmp_path: Path, drawn: Path) -> No
         "illusionbench (1 that are no .png"
     )
     assert dict(summary.faults) == {"bad_row": 1}
-    assert "no scene, for its name has 2 fields" in summary.examples["bad_row"]
+    assert "too few fields between hyphens (2, not 3)" in summary.examples["bad_row"]
     told = "\n".join(measured(tmp_path).troubles)
-    assert "1 file in folder Stationary: the option is spelt Stationery" in told
-    assert "the original stops at 1 file" in told
+    assert "1 file in folder Stationary: the option is spelled Stationery" in told
+    assert "the original crashes on 1 file" in told
     assert measured(tmp_path).recall("original", "shape") == (0, 1)
     assert measured(tmp_path).recall("strict", "shape") == (1, 1)
 
@@ -169,7 +169,7 @@ def test_what_was_not_asked_yet_is_not_missing(tmp_path: Path, drawn: Path) -> N
     found = measured(tmp_path)
     assert (found.images, found.about["not_asked_yet"], found.about["size"]) == (5, 27, [32, 32])
     assert found.unanswered == {"shape": 0, "scene": 0}
-    assert "27 images not asked about yet: run again to go on" in list(tables.lines(found))
+    assert "27 images not asked about yet: run again to resume" in list(tables.lines(found))
 
 
 def onprompt(*arguments: str) -> subprocess.CompletedProcess[str]:
