@@ -15,9 +15,8 @@ LONG = 300  # characters
 
 def classify(case: Case, titles: Container[str]) -> str:
     """The title of the first class that an answer belongs to, among those that showed a difference."""
-    return next(
-        (CLASSES[name].title for name, holds in BELONGS.items() if CLASSES[name].title in titles and holds(case)), OTHER
-    )
+    matching = (CLASSES[name].title for name, belongs in BELONGS.items() if belongs(case))
+    return next((title for title in matching if title in titles), OTHER)
 
 
 def contains_loosely(label: str, answer: str) -> bool:
@@ -46,16 +45,6 @@ def is_option(case: Case, answer: str) -> bool:
     return answer.lower() in (option.lower() for option in (case.shape, case.scene, *SPLITS[case.split].options))
 
 
-def in_sentence(case: Case) -> bool:
-    """Whether a label is a word among others."""
-    return has_word(case) and len(case.answer.split()) > max(len(label.split()) for label in labels_in(case))
-
-
-def is_part(case: Case) -> bool:
-    """Whether an answer is a part of a label."""
-    return any(case.answer.lower() in label.lower() for label in (case.shape, case.scene))
-
-
 # Special classes come first.
 BELONGS: Mapping[str, Callable[[Case], bool]] = {
     "no_label": lambda case: not (case.shape and case.scene),
@@ -75,12 +64,17 @@ BELONGS: Mapping[str, Callable[[Case], bool]] = {
     "several": lambda case: len(options_in(case.answer, case.split)[0]) > 1,
     "plural": lambda case: has_word(case, end=r"s\b"),
     "inside": lambda case: bool(labels_in(case)) and not has_word(case),
-    "sentence": in_sentence,
+    "sentence": lambda case: (
+        has_word(case) and len(case.answer.split()) > max(len(label.split()) for label in labels_in(case))
+    ),
     "around": lambda case: (
         not is_option(case, case.answer) and is_option(case, re.sub(r"^[\W_]+|[\W_]+$", "", case.answer))
     ),
     "label_spelling": lambda case: case.shape not in SPLITS[case.split].shapes or case.scene not in SCENES,
-    "part": lambda case: not is_option(case, case.answer) and is_part(case),
+    "part": lambda case: (
+        not is_option(case, case.answer)
+        and any(case.answer.lower() in name.lower() for name in (case.shape, case.scene))
+    ),
     "spelling": lambda case: not labels_in(case) and not is_option(case, case.answer),
     "bare": lambda case: case.answer in (case.shape, case.scene, *SPLITS[case.split].options),
     "case": lambda case: is_option(case, case.answer),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from onprompt.illusion.audit.answer_classes import classify
 from onprompt.illusion.audit.points import Point, Verdict, not_tried
 from onprompt.illusion.audit.scorer import ScoredCase, Scorer
-from onprompt.illusion.audit.test_answers import Case
+from onprompt.illusion.audit.test_answers import CLASSES, Case
 from onprompt.illusion.results import QUESTIONS
 
 GIVEN = "given answers"
@@ -79,3 +80,12 @@ def points(effect: Effect) -> Iterator[Point]:
         yield Point("scoring", GIVEN, "", rule, f"same on {effect.answers:,} answers", Verdict.ALIGNED)
     if effect.untried:
         yield not_tried("scoring", effect.untried, f"{effect.answers + effect.untried:,} given answers", effect.why)
+
+
+def on_points(points: Iterable[Point], effect: Effect) -> Iterator[Point]:
+    """Points on classes of answers with the number of given answers that belong to them."""
+    titles = {answer_class.title for answer_class in CLASSES.values()}
+    for point in points:
+        described = point.title in titles and point.verdict is not Verdict.NOT_DESCRIBED
+        count = f"{effect.by_title.get(point.title, 0):,} of {effect.answers:,} answers"
+        yield replace(point, effect=count) if described and effect.answers else point

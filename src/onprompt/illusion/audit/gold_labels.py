@@ -8,42 +8,15 @@ from typing import NamedTuple
 
 from onprompt.errors import UserError
 from onprompt.illusion import gold as original
+from onprompt.illusion.audit.answer_variants import load_toml
 from onprompt.illusion.audit.description import Gold, GoldRule
 from onprompt.illusion.audit.points import Point, Verdict, not_described, not_tried
 from onprompt.illusion.audit.process import IsolatedFunction, Reply
 from onprompt.illusion.protocol import SCENES, SPLITS, Split
 
 SHAPE, SCENE, FILES = "gold shape", "gold scene", "files that count"
-FIELD_1 = 'field 1 of the file name, split at "-"'
-RULES = {
-    (SHAPE, "old_sin"): "the file's own folder",
-    (SCENE, "old_sin"): f"{FIELD_1}, up to the dot, without its last character",
-    (SCENE, "icon"): 'field 2 of the file name, split at "-"',
-}
-USUAL = {SHAPE: "the folder two levels up", SCENE: FIELD_1}
-NOTES = {
-    (SCENE, "icon"): "if icon files are named as the generator names them, field 2 is Easy or Hard: check the data",
-    (SCENE, "old_sin"): "the original reads elephant1 from elephant10.png; reading elephant makes more sense",
-}
+DATA = load_toml("gold_labels.toml")
 CASE_ONLY = "only the case differs, which the original's scoring ignores"
-NAMES = ("a.png", "a.PNG", "a.apng", "a.jpg", "a.jpeg", "a.webp", "a.png.txt", "a")
-# As the generator names files, and with a word more before the scene, as the original's rule for icons expects.
-PATHS = (
-    "data/{shape}/{scene}/{name}-{scene}-Easy-1.25-7.png",
-    "/home/data/images/{shape}/Hard/{name}-{scene}-Hard-0.85-12.png",
-    "data/{shape}/1/{name}-dog-{scene}-Easy-1.4-3.png",
-    "data/{shape}/x.y/{name}-{scene}-Hard-1.05-0-1.png",
-    "data/{shape}/0/other-{scene}-Easy-1.25-7.png",  # the folder is the class, whatever the file name says
-    "data/{shape}/0/{name}-{scene}.png",  # the last field keeps the extension
-    "data/{shape}/0/{name}-dog-{scene}.png",
-)
-CUE_CONFLICT_PATHS = (
-    "data/{shape}/{shape}1-{scene}3.png",
-    "/home/data/images/{shape}/{shape}10-{scene}10.png",
-    "data/other/{shape}/bottle2-{scene}1.png",
-    "data/{shape}/{shape}1-{scene}.png",  # without a digit a letter is cut off
-    "data/{shape}/{shape}1-{scene}10.v2.png",
-)
 
 
 class Labels(NamedTuple):
@@ -80,7 +53,7 @@ def sample_paths(split: Split) -> list[str]:
     paths = [
         pattern.format(shape=shape, name=shape.lower(), scene=scene)
         for shape, scene in pairs
-        for pattern in (CUE_CONFLICT_PATHS if cue_conflict else PATHS)
+        for pattern in DATA["paths"]["old_sin" if cue_conflict else "usual"]
     ]
     return [path for path in dict.fromkeys(paths) if readable(path, split)]
 
@@ -144,7 +117,8 @@ def apply_rule(path: str, rule: GoldRule) -> Labels:
 
 def compare_labels(title: str, split: Split, tried: Sequence[tuple[str, Labels]]) -> Point:
     """One of the two labels, on every form of path."""
-    rule = RULES.get((title, split.name), USUAL[title])
+    rules = DATA["rules"][title]
+    rule = rules.get(split.name, rules["usual"])
     rows = [
         (path, original_label(title, path, split), labels.error or (labels.shape if title == SHAPE else labels.scene))
         for path, labels in tried
@@ -158,7 +132,8 @@ def compare_labels(title: str, split: Split, tried: Sequence[tuple[str, Labels]]
     path, expected, label = (scored or differing)[0]  # the most usual name comes first
     example = {"path": path, "original": expected, "theirs": label or "nothing"}
     shown = f"another label for {len(differing):,} of {len(rows):,} paths"
-    verdict, note = (Verdict.CHANGES, NOTES.get((title, split.name), "")) if scored else (Verdict.HARMLESS, CASE_ONLY)
+    advice = DATA["notes"].get(split.name, "") if title == SCENE else ""
+    verdict, note = (Verdict.CHANGES, advice) if scored else (Verdict.HARMLESS, CASE_ONLY)
     return Point("gold", title, split.name, rule, shown, verdict, note, example)
 
 
@@ -174,7 +149,7 @@ def compare_files(gold: Gold | None) -> Point:
     if gold is None or gold.extensions is None:
         return not_described("gold", FILES, "", rule)
     theirs = " ".join(gold.extensions)
-    for name in NAMES:
+    for name in DATA["files"]["names"]:
         counts = original.counts(name)
         if name.endswith(tuple(gold.extensions)) != counts:
             words = ("counts", "doesn't count") if counts else ("doesn't count", "counts")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from onprompt.illusion.audit import description, effect, gold_labels, load_answers, options, prompts, resizing, scoring
@@ -12,7 +12,6 @@ from onprompt.illusion.audit.points import NOT_TRIED, Point, Verdict
 from onprompt.illusion.audit.process import LIMIT, IsolatedFunction
 from onprompt.illusion.audit.prompts import Question
 from onprompt.illusion.audit.scorer import Scorer
-from onprompt.illusion.audit.test_answers import CLASSES
 from onprompt.illusion.protocol import split as split_named
 
 
@@ -65,16 +64,8 @@ def audit(path: Path, answers: Path | None = None, split: str = "", limit: float
         if given and scorer:
             differing = {point.title for point in points if point.verdict in (Verdict.CHANGES, Verdict.HARMLESS)}
             measured = effect.measure([answer.case for answer in given], left_out, scorer, differing)
-            points = [*(with_effect(point, measured) for point in points), *effect.points(measured)]
+            points = [*effect.on_points(points, measured), *effect.points(measured)]
         paths = [(answer.case.split, answer.path) for answer in given if answer.path]
         points = list(gold_labels.with_effect(points, target.gold, labels, paths))
     function = target.scoring.function if target.scoring else ""
     return Audit(target.name, function, tuple(prompts.questions(target)), tuple(points), measured)
-
-
-def with_effect(point: Point, measured: Effect) -> Point:
-    """A point on a class of answers with the number of given answers that belong to it."""
-    titles = {answer_class.title for answer_class in CLASSES.values()}
-    if point.title not in titles or point.verdict is Verdict.NOT_DESCRIBED or not measured.answers:
-        return point
-    return replace(point, effect=f"{measured.by_title.get(point.title, 0):,} of {measured.answers:,} answers")

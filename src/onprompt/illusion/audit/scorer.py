@@ -118,17 +118,12 @@ def read_score(returns: str, reply: Reply) -> Score:
         return Score(error=f"returns {brief(value)}, not the declared shape, scene, texture or rest")
     if isinstance(value, list) and len(value) in (2, 3):
         value = dict(zip(("shape", "scene", "rest"), value, strict=False))
-    if not valid_counts(value):
+    names = value.keys() if isinstance(value, dict) else set()
+    labelled = bool(names & {"shape", *SCENE}) and not names - {"shape", "rest", *SCENE}
+    if not labelled or not all(count in (0, 1) for count in value.values()):
         return Score(error=f"returns {brief(reply.value)}, not the declared counts of shape and scene")
     counts = {"scene" if name in SCENE else name: bool(count) for name, count in value.items()}
     return Score(counts.get("shape"), counts.get("scene"), counts.get("rest"))
-
-
-def valid_counts(value: Any) -> bool:
-    """Whether a value is a dict with a 0 or 1 for the shape, the scene or both, and perhaps for rest."""
-    if not isinstance(value, dict) or not all(count in (0, 1) for count in value.values()):
-        return False
-    return bool(value.keys() & {"shape", *SCENE}) and not value.keys() - {"shape", "rest", *SCENE}
 
 
 def brief(value: Any) -> str:

@@ -8,7 +8,7 @@ from onprompt.illusion.audit.description import Scoring
 from onprompt.illusion.audit.minimize import shortest
 from onprompt.illusion.audit.points import Point, Verdict, not_described, not_tried
 from onprompt.illusion.audit.scorer import ScoredCase, Scorer
-from onprompt.illusion.audit.test_answers import CLASSES, AnswerClass
+from onprompt.illusion.audit.test_answers import CLASSES
 from onprompt.illusion.results import QUESTIONS
 
 SCORING, REPEATED = "scoring of answers", "repeated answers"
@@ -18,6 +18,7 @@ RULE = (
 )
 SAMPLE = 500  # answers that are repeated
 LISTED = 6  # labels that a point lists
+NEVER = "no model gives such an answer and no file has such a name"
 
 
 def compare(scoring: Scoring | None, scorer: Scorer | None) -> Iterator[Point]:
@@ -50,29 +51,19 @@ def compare(scoring: Scoring | None, scorer: Scorer | None) -> Iterator[Point]:
 def class_points(by_class: Mapping[str, Sequence[ScoredCase]], scoring: Scoring, scorer: Scorer) -> Iterator[Point]:
     """A point for each class of which any answer was tried, with the shortest answer that shows a difference."""
     for name, cases in by_class.items():
-        answer_class = CLASSES[name]
+        title, original = CLASSES[name].title, CLASSES[name].original
         tried = sum(scored.theirs.tried for scored in cases)
         if differing := [scored for scored in cases if scored.differs]:
-            yield class_difference(answer_class, tried, differing, shortest(differing, scorer.score))
+            verdict, note = (Verdict.HARMLESS, NEVER) if CLASSES[name].harmless else (Verdict.CHANGES, "")
+            labels = list(dict.fromkeys(label for scored in differing for label in scored.labels()))
+            listed = f": {', '.join(labels[:LISTED])}{', …' if len(labels) > LISTED else ''}" if labels else ""
+            theirs = f"different on {len(differing):,} of {tried:,} answers{listed}"
+            example = shortest(differing, scorer.score).example()
+            yield Point("scoring", title, "", original, theirs, verdict, note, example)
         elif name == "both" and scoring.returns == "match" and scoring.combine is None:
-            note = "how the two matches are combined is not described"
-            yield not_described("scoring", answer_class.title, "", answer_class.original, note)
+            yield not_described("scoring", title, "", original, "how the two matches are combined is not described")
         elif tried:
-            same = f"same on {tried:,} answers"
-            yield Point("scoring", answer_class.title, "", answer_class.original, same, Verdict.ALIGNED)
-
-
-def class_difference(
-    answer_class: AnswerClass, tried: int, differing: Sequence[ScoredCase], least: ScoredCase
-) -> Point:
-    """A class of which some answers are scored differently."""
-    labels = list(dict.fromkeys(label for scored in differing for label in scored.labels()))
-    listed = f": {', '.join(labels[:LISTED])}{', …' if len(labels) > LISTED else ''}" if labels else ""
-    theirs = f"different on {len(differing):,} of {tried:,} answers{listed}"
-    verdict = Verdict.HARMLESS if answer_class.harmless else Verdict.CHANGES
-    note = "no model gives such an answer and no file has such a name" if answer_class.harmless else ""
-    title, original = answer_class.title, answer_class.original
-    return Point("scoring", title, "", original, theirs, verdict, note, least.example())
+            yield Point("scoring", title, "", original, f"same on {tried:,} answers", Verdict.ALIGNED)
 
 
 def open_counts(tried: Sequence[ScoredCase]) -> Iterator[Point]:
