@@ -83,9 +83,9 @@ def compare(rubric: str, path: Path) -> Comparison:
     *_, shared_part, version, passage = max(candidates, key=lambda candidate: candidate[:2])
     ours = versions[version]
     state = state_of(ours, passage) if shared_part >= NO_COPY else State.NO_COPY
-    found = tuple(differences(ours, passage)) if state is State.DIFFERS else ()
+    differing = tuple(differences(ours, passage)) if state is State.DIFFERS else ()
     their_text = ours if state is State.SAME else passage.text
-    return Comparison(rubric, version, state, passage, digest(ours), digest(their_text), found)
+    return Comparison(rubric, version, state, passage, digest(ours), digest(their_text), differing)
 
 
 def word_triples(text: str) -> set[tuple[str, str, str]]:
@@ -158,10 +158,10 @@ def passages(path: Path) -> Iterator[Passage]:
     text, suffix = read_text(path), path.suffix.lower()
     readers = {".py": python_strings, ".json": quoted_strings, ".jsonl": quoted_strings, ".toml": quoted_strings}
     strings = readers[suffix](text) if suffix in readers else ()
-    found = [passage for passage in strings if len(passage.text) >= SHORTEST]
-    if suffix != ".py" or not found:
-        found.append(Passage("", 1, QUOTES.sub("", text), suffix in DOCUMENTS))
-    for passage in found:
+    candidates = [passage for passage in strings if len(passage.text) >= SHORTEST]
+    if suffix != ".py" or not candidates:
+        candidates.append(Passage("", 1, QUOTES.sub("", text), suffix in DOCUMENTS))
+    for passage in candidates:
         yield passage
         if "{{" in passage.text:
             yield passage._replace(text=passage.text.replace("{{", "{").replace("}}", "}"))
@@ -201,21 +201,25 @@ def quoted_strings(text: str) -> Iterator[Passage]:
 # ---- output ----------------------------------------------------------------------------------------------------------
 
 
-def lines(path: Path, found: Comparison, most: int = 40) -> Iterator[str]:
+def lines(path: Path, comparison: Comparison, most: int = 40) -> Iterator[str]:
     """The comparison for the terminal, with a short unified diff."""
-    where = f"{path}, {found.passage.name}" if found.passage.name else str(path)
-    rubric = f"{found.rubric} {found.version}"
-    if found.state is State.NO_COPY:
+    where = f"{path}, {comparison.passage.name}" if comparison.passage.name else str(path)
+    rubric = f"{comparison.rubric} {comparison.version}"
+    if comparison.state is State.NO_COPY:
         yield f"{path}: contains no copy of {rubric}"
         return
-    verb, end = ("differs from", "") if found.state is State.DIFFERS else ("same as", found.state.removeprefix("same"))
+    verb, end = (
+        ("differs from", "")
+        if comparison.state is State.DIFFERS
+        else ("same as", comparison.state.removeprefix("same"))
+    )
     yield f"{where}: {verb} {rubric}{end}"
-    yield f"ours   sha256 {found.sha256}"
-    yield f"theirs sha256 {found.their_sha256}"
-    if found.state is State.WHITESPACE:
+    yield f"ours   sha256 {comparison.sha256}"
+    yield f"theirs sha256 {comparison.their_sha256}"
+    if comparison.state is State.WHITESPACE:
         yield "the words are the same, but the model reads other bytes"
-    if found.state is State.DIFFERS:
-        diff = [f"--- {rubric}", f"+++ {path}", *(line for part in found.differences for line in hunk(part))]
+    if comparison.state is State.DIFFERS:
+        diff = [f"--- {rubric}", f"+++ {path}", *(line for part in comparison.differences for line in hunk(part))]
         yield from map(visible, diff[:most])
         if len(diff) > most:
             yield f"… {len(diff) - most:,} more lines: --json lists all"
@@ -234,17 +238,17 @@ def visible(line: str) -> str:
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in line)
 
 
-def document(path: Path, found: Comparison) -> dict[str, Any]:
+def document(path: Path, comparison: Comparison) -> dict[str, Any]:
     """The comparison as JSON."""
     return {
         "format": "onprompt.audit/2",
         "file": str(path),
-        "rubric": found.rubric,
-        "version": found.version,
-        "state": found.state.value,
-        "place": found.passage.name or "the file",
-        "line": found.passage.line,
-        "sha256": found.sha256,
-        "their_sha256": found.their_sha256,
-        "differences": [difference._asdict() for difference in found.differences],
+        "rubric": comparison.rubric,
+        "version": comparison.version,
+        "state": comparison.state.value,
+        "place": comparison.passage.name or "the file",
+        "line": comparison.passage.line,
+        "sha256": comparison.sha256,
+        "their_sha256": comparison.their_sha256,
+        "differences": [difference._asdict() for difference in comparison.differences],
     }

@@ -49,7 +49,7 @@ def about_of(ledger: Ledger, generation: int = 0) -> tuple[int, dict[str, Any]]:
 
 def records(ledger: Ledger, generation: int) -> list[Record]:
     """Every question that was asked, with its answer or None."""
-    found = []
+    answers = []
     with told(ledger.path):
         for name, given, kind, said, outcome in ledger.base.execute(ROWS, {"generation": generation}):
             item = json.loads(given)
@@ -57,8 +57,8 @@ def records(ledger: Ledger, generation: int) -> list[Record]:
                 continue  # an unreadable row, which the run counts
             rule, meant = Gold(*item["gold"]), Gold(*item["meant"])
             answer = said if outcome != "unverifiable" else None
-            found += [Record(name, question, rule, answer, meant) for question in ([kind] if kind else QUESTIONS)]
-    return found
+            answers += [Record(name, question, rule, answer, meant) for question in ([kind] if kind else QUESTIONS)]
+    return answers
 
 
 def path_troubles(ledger: Ledger, split: Split) -> list[str]:

@@ -93,15 +93,15 @@ def troubles(paths: Iterable[str], split: Split) -> list[str]:
             labels.append(gold(path, split))
         except UserError as error:
             errors.append(str(error))
-    found = []
+    problems = []
     if len(images) < len(paths):
-        found.append(f"{files(len(paths) - len(images))} without the extension {SUFFIX} (lower case) don't count")
+        problems.append(f"{files(len(paths) - len(images))} without the extension {SUFFIX} (lower case) don't count")
     if errors:
-        found.append(f"the original crashes on {files(len(errors))}: {shown(errors)}")
-    found += folder_troubles(Counter(label.shape for label in labels), split)
-    found += scene_troubles(Counter(label.scene for label in labels), split)
-    found += name_troubles(images, split)
-    return found
+        problems.append(f"the original crashes on {files(len(errors))}: {shown(errors)}")
+    problems += folder_troubles(Counter(label.shape for label in labels), split)
+    problems += scene_troubles(Counter(label.scene for label in labels), split)
+    problems += name_troubles(images, split)
+    return problems
 
 
 def folder_troubles(folders: Counter[str], split: Split) -> Iterator[str]:

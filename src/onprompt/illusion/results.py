@@ -101,8 +101,8 @@ class Results:
     def groups(self, grouping: str) -> list[str]:
         """The groups of a grouping, in the order of the options."""
         order = [*self.split.options, "simple", "complex", "Easy", "Hard"]
-        found = {cell.group for cell in self.tallies if cell.grouping == grouping}
-        return sorted(found, key=lambda group: (order.index(group) if group in order else len(order), group))
+        groups = {cell.group for cell in self.tallies if cell.grouping == grouping}
+        return sorted(groups, key=lambda group: (order.index(group) if group in order else len(order), group))
 
 
 def measure(records: Iterable[Record], split: Split) -> Results:

@@ -102,10 +102,10 @@ def options_in(answer: str, split: str) -> tuple[tuple[str, ...], bool]:
 
 def mentions(prediction: str, split: str) -> dict[str, str]:
     """The options in a lower-cased answer with their spelling there; the longest if one contains another."""
-    found: dict[str, str] = {}
+    written: dict[str, str] = {}
     for match in pattern(split).finditer(prediction):
-        found.setdefault(spellings(split)[spelling(match[1])], match[0])
-    return found
+        written.setdefault(spellings(split)[spelling(match[1])], match[0])
+    return written
 
 
 @cache

@@ -82,13 +82,13 @@ def option_lists(target: Target, split: Split) -> dict[str, tuple[str, list[str]
         "simple": (options.simple, SIMPLE, joins.scenes),
         "complex": (options.complex, COMPLEX, joins.scenes),
     }
-    found = {}
+    texts = {}
     for name, (theirs, original, join) in lists.items():
         separator = "," if (split.name, name) == ("old_sin", "shapes") else ", "
         text = (separator if join is None else join).join(original if theirs is None else theirs)
         missing = {f"the list of {name}": theirs, f"the separator of {name}": join}
-        found[name] = text, [part for part, value in missing.items() if value is None]
-    return found
+        texts[name] = text, [part for part, value in missing.items() if value is None]
+    return texts
 
 
 def compare(target: Target) -> Iterator[Point]:

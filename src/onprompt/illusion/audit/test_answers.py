@@ -36,15 +36,15 @@ class AnswerClass:
 
     def cases(self) -> list[Case]:
         """All test answers of the class, without duplicates."""
-        found = []
+        cases = []
         for split in SPLITS.values():
             for pair in pairs(split):
                 fields = option_fields(pair)
                 answers = [answer for pattern in self.answers for answer in filled(pattern, pair, fields)]
                 answers += VARIANTS[self.variants](pair)
                 labels = [(shape.format_map(fields), scene.format_map(fields)) for shape, scene in self.labels]
-                found += [Case(split.name, *label, answer) for label in labels for answer in answers]
-        return list(dict.fromkeys(found))
+                cases += [Case(split.name, *label, answer) for label in labels for answer in answers]
+        return list(dict.fromkeys(cases))
 
 
 def pairs(split: Split) -> Iterator[Pair]:
