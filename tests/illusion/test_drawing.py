@@ -24,14 +24,14 @@ def contrast(plan: Plan, split: Split) -> float:
 @pytest.mark.parametrize("split", SPLITS.values(), ids=SPLITS)
 def test_the_originals_rule_reads_every_file(split: Split, tmp_path: Path) -> None:
     planned = plans(split, 25)
-    told = [plan.path for plan in planned]
-    assert len(set(told)) == 25 * len(drawable(split))
-    assert [gold(path, split)[:2] for path in told] == [(plan.shape, plan.scene) for plan in planned]
-    assert [named(path, split) for path in told] == [gold(path, split) for path in told]
-    assert troubles(told, split) == []
-    paths = make(tmp_path, split, per_class=2, side=64)
-    assert paths == [tmp_path / plan.path for plan in plans(split, 2)]
-    assert sorted(path for path in tmp_path.rglob("*") if path.is_file()) == sorted(paths)
+    paths = [plan.path for plan in planned]
+    assert len(set(paths)) == 25 * len(drawable(split))
+    assert [gold(path, split)[:2] for path in paths] == [(plan.shape, plan.scene) for plan in planned]
+    assert [named(path, split) for path in paths] == [gold(path, split) for path in paths]
+    assert troubles(paths, split) == []
+    made = make(tmp_path, split, per_class=2, side=64)
+    assert made == [tmp_path / plan.path for plan in plans(split, 2)]
+    assert sorted(path for path in tmp_path.rglob("*") if path.is_file()) == sorted(made)
 
 
 def test_difficulty_and_strength_are_in_the_name() -> None:

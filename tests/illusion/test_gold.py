@@ -43,7 +43,7 @@ def test_a_last_field_keeps_its_ending_under_the_originals_rule() -> None:
         ("/any/cat-Ocean-Easy.png", "two levels up"),
     ],
 )
-def test_what_would_stop_the_original_is_told(path: str, message: str) -> None:
+def test_paths_that_crash_the_original_are_errors(path: str, message: str) -> None:
     with pytest.raises(UserError, match=message):
         gold(path, SIN)
 
@@ -65,8 +65,8 @@ def test_files_as_they_should_be_are_no_trouble() -> None:
 
 def test_troubles_are_counted_in_plain_words() -> None:
     paths = [
-        *(f"Stationary/any/stationary-City-Easy-1.25-{each}.png" for each in range(12)),
-        *(f"Horse/any/horse-x-City-Easy-1.25-{each}.png" for each in range(2)),
+        *(f"Stationary/any/stationary-City-Easy-1.25-{number}.png" for number in range(12)),
+        *(f"Horse/any/horse-x-City-Easy-1.25-{number}.png" for number in range(2)),
         "Music/any/animal-x-sand dune-Easy-1.25-1.png",
         "Music/any/music-x-Desert-Easy-1.25-1.png",
         "Music/any/music.png",
@@ -86,5 +86,5 @@ def test_troubles_are_counted_in_plain_words() -> None:
 
 
 def test_troubles_of_cue_conflicts() -> None:
-    told = troubles(["cat/cat1-elephant10.png", "cat/cat1-elephant3.png"], OLD)
-    assert told == ["field 1 of 1 file is not a texture without its last character: elephant1"]
+    problems = troubles(["cat/cat1-elephant10.png", "cat/cat1-elephant3.png"], OLD)
+    assert problems == ["field 1 of 1 file is not a texture without its last character: elephant1"]

@@ -53,10 +53,10 @@ def test_the_effect_is_that_of_the_scoring_itself(tmp_path: Path) -> None:
     assert found.answers == 1200
     assert found.changed == sum(mine != theirs for _, mine, theirs in outcomes) > 50
     assert sum(found.by_title.values()) == found.changed
-    for each in found.recalls:
-        place = ("shape", "scene").index(each.of)
-        here = [(mine[place], theirs[place]) for question, mine, theirs in outcomes if question == each.question]
-        assert (each.answers, each.original, each.theirs) == (
+    for recalled in found.recalls:
+        place = ("shape", "scene").index(recalled.of)
+        here = [(mine[place], theirs[place]) for question, mine, theirs in outcomes if question == recalled.question]
+        assert (recalled.answers, recalled.original, recalled.theirs) == (
             len(here),
             *(sum(side) for side in zip(*here, strict=True)),
         )
@@ -80,14 +80,14 @@ GIVEN = {
 def test_each_changed_answer_belongs_to_one_point(tmp_path: Path) -> None:
     answers = tmp_path / "answers.jsonl"
     about = {"split": "sin", "question": "shape", "shape": "Cat", "scene": "Ocean"}
-    rows = [about | {"answer": each} for group in GIVEN.values() for each in group]
+    rows = [about | {"answer": answer} for group in GIVEN.values() for answer in group]
     answers.write_text("\n".join(json.dumps(row) for row in [*rows, about | {"answer": "Cat"}]))
     python = PYTHON.replace("shape.lower() in prediction:", "shape.lower() == prediction or not prediction.strip():")
     found = audit(written(tmp_path / "it", TOML, python), answers)
     assert found.effect
     assert found.effect.by_title == {title: len(group) for title, group in GIVEN.items()}
-    told = {point.title: point.effect for point in found.points}
-    assert all(told[title] == f"{len(group)} of {len(rows) + 1} answers" for title, group in GIVEN.items())
+    effects = {point.title: point.effect for point in found.points}
+    assert all(effects[title] == f"{len(group)} of {len(rows) + 1} answers" for title, group in GIVEN.items())
     assert f"| **all** | {len(rows)} |" in "\n".join(report.markdown(found))
 
 
@@ -106,7 +106,7 @@ def test_given_answers_may_show_more_than_ours(tmp_path: Path) -> None:
     row = {"split": "sin", "question": "shape", "shape": "Car", "scene": "City", "answer": "I see a zebra"}
     answers.write_text(json.dumps(row) + "\n" + json.dumps(row | {"answer": None}) + "\n")
     path = written(tmp_path / "it", TOML, python)
-    assert audit(path).aligned, "no battery has all answers"
+    assert audit(path).aligned, "no set of test answers is complete"
     found = audit(path, answers)
     assert titles(found, Verdict.CHANGES) == {"given answers"}
     assert found.effect
@@ -134,9 +134,9 @@ def test_the_answers_of_a_run_are_given(tmp_path: Path) -> None:
 def test_labels_of_given_paths_are_compared(tmp_path: Path) -> None:
     toml = TOML.replace("scene_field = 2", "scene_field = 1")
     found = audit(written(tmp_path / "it", toml), EXAMPLES / "answers.csv")
-    told = {(point.title, point.where): point.effect for point in found.points}
-    assert told["gold scene", "icon"] == "another label for 6 of 6 files"
-    assert told["gold shape", "icon"] == "same on 6 files"
+    effects = {(point.title, point.where): point.effect for point in found.points}
+    assert effects["gold scene", "icon"] == "another label for 6 of 6 files"
+    assert effects["gold shape", "icon"] == "same on 6 files"
 
 
 def test_a_path_that_tells_nothing_does_no_harm_where_labels_are_given(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_a_path_that_tells_nothing_does_no_harm_where_labels_are_given(tmp_path:
 
 def test_a_count_that_is_never_returned_is_not_described(tmp_path: Path) -> None:
     toml = TOML.replace("copy_of_it:score", "copy_of_it:counts").replace('"outcome"', '"counts"')
-    python = PYTHON.replace('"texture": told == "texture", "rest": told == "rest"', "")
+    python = PYTHON.replace('"texture": outcome == "texture", "rest": outcome == "rest"', "")
     found = audit(written(tmp_path / "it", toml, python))
     assert titles(found, Verdict.NOT_DESCRIBED) == {"count of the scene"}
 
@@ -174,7 +174,7 @@ def test_a_count_that_is_never_returned_is_not_described(tmp_path: Path) -> None
         ("a.xlsx", "", "has an unknown format"),
     ],
 )
-def test_wrong_answer_files_are_told(tmp_path: Path, name: str, text: str, complaint: str) -> None:
+def test_invalid_answer_files_are_errors(tmp_path: Path, name: str, text: str, complaint: str) -> None:
     (tmp_path / name).write_text(text)
     with pytest.raises(UserError, match=re.escape(complaint)):
         audit(SEED, tmp_path / name)
@@ -191,8 +191,8 @@ def test_a_slow_function_is_not_decided(tmp_path: Path) -> None:
     assert not found.with_verdict(Verdict.CHANGES)
     assert not found.aligned
     assert [point.section for point in found.untried] == ["scoring", "scoring"]
-    told = report.summary(found)
-    assert re.search(r"^Undecided: .* [\d,]+ of [\d,]+ answers were not tried: .* the 2 s of --limit", told)
+    sentence = report.summary(found)
+    assert re.search(r"^Undecided: .* [\d,]+ of [\d,]+ answers were not tried: .* the 2 s of --limit", sentence)
     assert found.effect
     assert found.effect.answers + found.effect.untried == 12
     assert f"; {found.effect.untried} were not tried." in "\n".join(report.markdown(found))

@@ -94,7 +94,7 @@ def test_what_they_print_is_no_reply(folder: Path) -> None:
         ("theirs:scribbles", "writes to the audit's channel, so its reply can't be read"),
     ],
 )
-def test_what_goes_wrong_is_told(folder: Path, function: str, error: str) -> None:
+def test_failures_are_reported(folder: Path, function: str, error: str) -> None:
     assert called(folder, function, "a") == [Reply(error=error)]
 
 

@@ -36,10 +36,10 @@ def test_what_the_seeds_check_missed_is_found(seeds: Audit) -> None:
         *("two-word shape with another separator", "two-word scene with another separator"),
         *("answer with both shape and scene", "given answers"),
     }
-    told = {point.title: point for point in seeds.with_verdict(Verdict.CHANGES)}
-    assert "Paper_clip" in told["two-word shape with another separator"].theirs
-    assert "Face_Emoji" in told["two-word shape with another separator"].theirs
-    assert all(each in told["two-word scene with another separator"].theirs for each in SCENES if "_" in each)
+    points = {point.title: point for point in seeds.with_verdict(Verdict.CHANGES)}
+    assert "Paper_clip" in points["two-word shape with another separator"].theirs
+    assert "Face_Emoji" in points["two-word shape with another separator"].theirs
+    assert all(scene in points["two-word scene with another separator"].theirs for scene in SCENES if "_" in scene)
     silent = [(point.title, point.where) for point in seeds.with_verdict(Verdict.NOT_DESCRIBED)]
     assert ("prompt wording", "icon, scene question") in silent
     assert ("shape options", "old_sin") in silent
@@ -47,20 +47,20 @@ def test_what_the_seeds_check_missed_is_found(seeds: Audit) -> None:
 
 
 def test_what_the_seeds_check_calls_a_difference_is_none(seeds: Audit) -> None:
-    asked = next(each for each in seeds.questions if each.where == "icon, shape question")
+    asked = next(question for question in seeds.questions if question.where == "icon, shape question")
     assert asked.theirs == asked.original == SPLITS["icon"].shape_question
 
 
 def test_examples_are_as_short_as_can_be(seeds: Audit) -> None:
-    told = {point.title: point.example for point in seeds.points}
-    assert told["two-word scene with another separator"]["answer"] == '"Sand dune"'
-    assert re.fullmatch(r'"\w{3,4}, \w{3,4}"', told["answer with both shape and scene"]["answer"])
+    examples = {point.title: point.example for point in seeds.points}
+    assert examples["two-word scene with another separator"]["answer"] == '"Sand dune"'
+    assert re.fullmatch(r'"\w{3,4}, \w{3,4}"', examples["answer with both shape and scene"]["answer"])
 
 
 def test_a_long_example_is_cut_in_words(tmp_path: Path) -> None:
     python = PYTHON.replace("prediction = prediction.lower()", "prediction = prediction.lower()[:60]")
     points = audit(written(tmp_path / "it", TOML, python)).with_verdict(Verdict.CHANGES)
-    (point,) = [each for each in points if each.title == "long answer"]
+    (point,) = [point for point in points if point.title == "long answer"]
     words = point.example["answer"].strip('"').split()
     assert 60 < len(" ".join(words)) < 80
     assert set(words) <= {*FILLER.split(), point.example["shape"]}
@@ -76,12 +76,12 @@ def test_the_report_has_the_seeds_sections(seeds: Audit) -> None:
 
 
 def test_the_report_as_json_holds_every_point(seeds: Audit) -> None:
-    told = json.loads(json.dumps(report.document(seeds)))
-    assert told["format"] == "onprompt.illusion.audit/1"
-    assert len(told["points"]) == len(seeds.points)
-    assert {point["verdict"] for point in told["points"]} <= {verdict.value for verdict in Verdict}
-    assert told["aligned"] is False
-    assert told["effect"]["answers"] == 12
+    entry = json.loads(json.dumps(report.document(seeds)))
+    assert entry["format"] == "onprompt.illusion.audit/1"
+    assert len(entry["points"]) == len(seeds.points)
+    assert {point["verdict"] for point in entry["points"]} <= {verdict.value for verdict in Verdict}
+    assert entry["aligned"] is False
+    assert entry["effect"]["answers"] == 12
 
 
 def test_the_docs_show_what_happens(seeds: Audit) -> None:
@@ -109,10 +109,10 @@ def test_silence_is_said_and_nothing_is_assumed(tmp_path: Path) -> None:
 def test_a_list_that_is_not_described_leaves_the_prompts_options_open(tmp_path: Path) -> None:
     toml = TOML.replace("icon = [", "#", 1)
     points = audit(written(tmp_path / "it", toml)).points
-    told = {(point.title, point.where): point for point in points}
-    assert told["options in the prompt", "icon, shape question"].verdict is Verdict.NOT_DESCRIBED
-    assert told["prompt wording", "icon, shape question"].verdict is Verdict.ALIGNED
-    assert told["shape options", "icon"].verdict is Verdict.NOT_DESCRIBED
+    by_title = {(point.title, point.where): point for point in points}
+    assert by_title["options in the prompt", "icon, shape question"].verdict is Verdict.NOT_DESCRIBED
+    assert by_title["prompt wording", "icon, shape question"].verdict is Verdict.ALIGNED
+    assert by_title["shape options", "icon"].verdict is Verdict.NOT_DESCRIBED
 
 
 def test_how_matches_are_combined_is_not_assumed(tmp_path: Path) -> None:
@@ -120,11 +120,11 @@ def test_how_matches_are_combined_is_not_assumed(tmp_path: Path) -> None:
     (tmp_path / "it.toml").write_text(toml)
     (tmp_path / "arshia_utils.py").write_text((EXAMPLES / "arshia_utils.py").read_text())
     found = audit(tmp_path / "it.toml", EXAMPLES / "answers.csv")
-    told = {point.title: point.verdict for point in found.points}
-    assert told["answer with both shape and scene"] is Verdict.NOT_DESCRIBED
-    assert told["two-word scene with another separator"] is Verdict.CHANGES
+    verdicts = {point.title: point.verdict for point in found.points}
+    assert verdicts["answer with both shape and scene"] is Verdict.NOT_DESCRIBED
+    assert verdicts["two-word scene with another separator"] is Verdict.CHANGES
     assert found.effect
-    assert [each.theirs is None for each in found.effect.recalls] == [False, True, False, True]
+    assert [recall.theirs is None for recall in found.effect.recalls] == [False, True, False, True]
 
 
 # ---- descriptions ----------------------------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ def test_how_matches_are_combined_is_not_assumed(tmp_path: Path) -> None:
         (f'name = "{"x" * 2**20}"', "is larger than"),
     ],
 )
-def test_wrong_descriptions_are_told(tmp_path: Path, toml: str, complaint: str) -> None:
+def test_invalid_descriptions_are_errors(tmp_path: Path, toml: str, complaint: str) -> None:
     path = tmp_path / "it.toml"
     path.write_text(toml)
     with pytest.raises(UserError, match=re.escape(complaint)):
@@ -177,27 +177,27 @@ def test_a_function_that_gives_no_outcome_is_one_finding(tmp_path: Path, body: s
     assert (point.section, point.theirs) == ("scoring", f"copy_of_it:score {trouble}")
 
 
-# ---- the battery -----------------------------------------------------------------------------------------------------
+# ---- test answers ----------------------------------------------------------------------------------------------------
 
 
-def test_the_battery_has_every_class_and_both_outcomes() -> None:
+def test_the_test_answers_have_every_class_and_both_outcomes() -> None:
     every = [case for answer_class in CLASSES.values() for case in answer_class.cases()]
     for split in SPLITS.values():
         here = [case for case in every if case.split == split.name]
         assert set(split.shapes) <= {case.shape for case in here}
         if split.name != "old_sin":
             assert set(SCENES) <= {case.scene for case in here}
-        told = {str(original_score(case)) for case in here}
-        assert told == {"shape", "scene", "rest"}
+        scores = {str(original_score(case)) for case in here}
+        assert scores == {"shape", "scene", "rest"}
     assert any(case.answer == "scarf" and str(original_score(case)) == "shape" for case in every)
     assert any(case.scene == "elephant1" for case in every)
     assert ("Stationary", "Stationery") in {(case.shape, case.answer) for case in every}
 
 
-def test_what_can_not_be_seen_is_written_out() -> None:
+def test_invisible_characters_are_escaped() -> None:
     assert quoted("a\n\tb c") == r'"a\n\tb c"'
     assert quoted("\ufeffa\u00a0b\u200bé") == r'"\ufeffa\xa0b\u200bé"'
     assert quoted("x" * 100).count("x") < 80
-    assert [option_list([each]) for each in ("Ocean", "Ocean ", "", "a, b", "Mercedes\u00a0Benz")] == [
+    assert [option_list([option]) for option in ("Ocean", "Ocean ", "", "a, b", "Mercedes\u00a0Benz")] == [
         *("Ocean", '"Ocean "', '""', '"a, b"', r"Mercedes\xa0Benz")
     ]

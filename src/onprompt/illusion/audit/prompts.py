@@ -98,17 +98,14 @@ def compare(target: Target) -> Iterator[Point]:
         changes = [] if theirs is None else token_changes(original, theirs)
         for title, (start, end) in parts(original).items():
             text = original[start:end].strip()
-            here = [
-                change for change in changes if start <= change.start < end or (title == FORMAT and change.start >= end)
-            ]
+            last = len(original) + 1 if title == FORMAT else end  # what is added at the end belongs to the format
+            here = [change for change in changes if start <= change.start < last]
             if theirs is None:
                 yield not_described("prompt", title, asked.where, text)
             elif here:
                 yield difference(title, asked.where, text, here, original, theirs)
             elif title == OPTIONS and asked.undescribed:
-                note = (
-                    f"not described: {', '.join(asked.undescribed)}; the rest was compared with the original's instead"
-                )
+                note = f"not described: {', '.join(asked.undescribed)}; the original's were used to compare the rest"
                 yield not_described("prompt", title, asked.where, text, note)
             else:
                 yield Point("prompt", title, asked.where, text, text, Verdict.ALIGNED)
@@ -148,11 +145,7 @@ def difference(title: str, where: str, text: str, changes: Sequence[Change], ori
         return Point("prompt", title, where, text, shown, Verdict.HARMLESS, note, example)
     changed = "".join(change.original + change.theirs for change in changes)
     only = (
-        ""
-        if re.search(r"\w", changed)
-        else "only punctuation differs, but "
-        if changed.strip()
-        else "only whitespace differs, but "
+        "" if re.search(r"\w", changed) else f"only {'punctuation' if changed.strip() else 'whitespace'} differs, but "
     )
     return Point("prompt", title, where, text, shown, Verdict.CHANGES, f"{only}{NOTE}", example)
 
