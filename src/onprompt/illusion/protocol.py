@@ -8,11 +8,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import Any
 
 from onprompt.errors import UserError
 from onprompt.plugins import did_you_mean
 
-DATA = tomllib.loads(resources.files(__package__).joinpath("protocol.toml").read_text("utf-8"))
+
+def load_toml(name: str) -> dict[str, Any]:
+    """A data file of this package."""
+    return tomllib.loads(resources.files(__package__).joinpath(name).read_text("utf-8"))
+
+
+DATA = load_toml("protocol.toml")
 SIMPLE, COMPLEX = tuple(DATA["scenes"]["simple"]), tuple(DATA["scenes"]["complex"])
 SCENES = SIMPLE + COMPLEX
 ALSO: Mapping[str, Sequence[str]] = DATA["spellings"]

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from functools import cache
-from importlib import resources
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from onprompt.illusion.protocol import Split
+from onprompt.illusion.protocol import Split, load_toml
 
 SIDE = 512  # pixels of a silhouette
 HALF = 0.47 * SIDE / 100  # pixels of a unit, with a small margin
@@ -24,7 +22,7 @@ Mask = NDArray[np.float32]
 @cache
 def load_outlines() -> dict[str, Any]:
     """All outlines, and which of them show an option."""
-    return tomllib.loads(resources.files("onprompt.illusion").joinpath("silhouettes.toml").read_text("utf-8"))
+    return load_toml("silhouettes.toml")
 
 
 def kinds(option: str) -> tuple[str, ...]:

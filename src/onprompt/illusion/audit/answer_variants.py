@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from importlib import resources
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from onprompt.illusion.protocol import ALSO, Split
+from onprompt.illusion.protocol import ALSO, Split, load_toml
 
-
-def load_toml(name: str) -> dict[str, Any]:
-    """One of the data files beside this module."""
-    return tomllib.loads(resources.files(__package__).joinpath(name).read_text("utf-8"))
-
-
-WORDS = load_toml("answer_words.toml")
+WORDS = load_toml("audit/answer_words.toml")
 
 
 class Pair(NamedTuple):

@@ -8,14 +8,13 @@ from typing import NamedTuple
 
 from onprompt.errors import UserError
 from onprompt.illusion import gold as original
-from onprompt.illusion.audit.answer_variants import load_toml
 from onprompt.illusion.audit.description import Gold, GoldRule
 from onprompt.illusion.audit.points import Point, Verdict, not_described, not_tried
 from onprompt.illusion.audit.process import IsolatedFunction, Reply
-from onprompt.illusion.protocol import SCENES, SPLITS, Split
+from onprompt.illusion.protocol import SCENES, SPLITS, Split, load_toml
 
 SHAPE, SCENE, FILES = "gold shape", "gold scene", "files that count"
-DATA = load_toml("gold_labels.toml")
+DATA = load_toml("audit/gold_labels.toml")
 CASE_ONLY = "only the case differs, which the original's scoring ignores"
 
 
@@ -163,11 +162,11 @@ def with_effect(
 ) -> Iterator[Point]:
     """Points with the number of given files, as pairs of split and path, that get another label."""
     for point in points:
-        paths = [path for split, path in dict.fromkeys(given) if split == point.where and readable(path, SPLITS[split])]
-        if point.title not in (SHAPE, SCENE) or point.verdict is Verdict.NOT_DESCRIBED or not paths:
+        if point.title not in (SHAPE, SCENE) or point.verdict is Verdict.NOT_DESCRIBED:
             yield point
             continue
         split = SPLITS[point.where]
+        paths = [path for name, path in dict.fromkeys(given) if name == split.name and readable(path, split)]
         labels = zip(paths, their_labels(gold, function, split, paths), strict=True)
         compared = compare_labels(point.title, split, [(path, pair) for path, pair in labels if pair and pair.tried])
         yield replace(point, effect=compared.theirs.replace("paths", "files"))

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from onprompt.illusion.audit.answer_variants import VARIANTS, Pair, load_toml, word_around
-from onprompt.illusion.protocol import SCENES, SPLITS, Split
+from onprompt.illusion.audit.answer_variants import VARIANTS, Pair, word_around
+from onprompt.illusion.protocol import SCENES, SPLITS, Split, load_toml
 
 FILLER = "There is a picture with many small things in it. " * 100  # some 5,000 characters
 
@@ -76,5 +76,5 @@ def filled(pattern: str, pair: Pair, fields: Mapping[str, str]) -> list[str]:
 
 
 CLASSES: Mapping[str, AnswerClass] = {
-    name: AnswerClass(name=name, **entry) for name, entry in load_toml("test_answers.toml").items()
+    name: AnswerClass(name=name, **entry) for name, entry in load_toml("audit/test_answers.toml").items()
 }
