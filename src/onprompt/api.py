@@ -15,7 +15,7 @@ from onprompt.judges.hybrid import HybridJudge
 from onprompt.judges.vlm import VlmJudge
 from onprompt.language import edits, parser
 from onprompt.language.ontology import name_of
-from onprompt.language.spelling import mended
+from onprompt.language.spelling import correct_spelling
 from onprompt.models.client import Plan, planned
 from onprompt.runs.engines.threads import in_order
 from onprompt.settings import Settings
@@ -149,7 +149,7 @@ def match(image: Source, texts: Iterable[str], *, frame: int = 0, settings: Sett
     """How likely each text describes the image as a whole, and not another one; misspelt words are repaired."""
     texts = [texts] if isinstance(texts, str) else list(texts)
     chosen = in_force(settings)
-    wanted = [mended(checked(text)) for text in texts]
+    wanted = [correct_spelling(checked(text)) for text in texts]
     return matcher(chosen).chances(load_picture(image, chosen, frame), wanted)
 
 

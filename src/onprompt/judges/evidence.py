@@ -20,7 +20,7 @@ from onprompt.evidence.rating import rated
 from onprompt.evidence.whole import SURELY, about_the_medium, belied
 from onprompt.language.ontology import canonical, name_of
 from onprompt.language.parser import parse
-from onprompt.language.spelling import mended
+from onprompt.language.spelling import correct_spelling
 from onprompt.rubrics.rate import RUBRIC as RATE
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.settings import PRIVATE, Settings
@@ -159,11 +159,11 @@ class EvidenceJudge:
             return nobody, None
         model = matcher(self.settings)
         text = wanted(sample.prompt, scene)
-        fits = model.chances(sample.picture, [mended(text[:LONGEST])])[0] if text else None
+        fits = model.chances(sample.picture, [correct_spelling(text[:LONGEST])])[0] if text else None
 
         @cache
         def guess(phrase: str) -> float:
-            return model.phrase_chances(sample.picture, [mended(phrase)])[0]
+            return model.phrase_chances(sample.picture, [correct_spelling(phrase)])[0]
 
         return guess, fits
 

@@ -28,9 +28,9 @@ from onprompt.language.edits.words import (
     unhedged,
     whole_picture,
 )
-from onprompt.language.prompt import clean
-from onprompt.language.spelling import words as known
-from onprompt.language.units import sentences
+from onprompt.language.prompt import normalize_prompt
+from onprompt.language.segmentation import sentences
+from onprompt.language.spelling import vocabulary as known
 from onprompt.settings import Settings
 from onprompt.types import Edit
 
@@ -41,7 +41,7 @@ DONE, KNOWN = 0.6, 0.3  # how sure a phrase is: "the man wearing a hat", "the mo
 
 def parse_edit(instruction: str, settings: Settings) -> tuple[Edit, ...]:
     """What the instruction wants done, in its order."""
-    cleaned = clean(instruction, settings)
+    cleaned = normalize_prompt(instruction, settings)
     editor = Editor(settings)
     for units in sentences(cleaned):
         editor.wished = False

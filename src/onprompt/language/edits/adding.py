@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from onprompt.language import lexicon as lex
-from onprompt.language import lexicon_links as links
 from onprompt.language.edits import patterns as lists
 from onprompt.language.edits.context import UNSEEN, UNSURE, share_of
 from onprompt.language.edits.pictures import Pictures, ground_before, style_of
@@ -133,8 +132,8 @@ class Adding(Pictures):
 
     def on_add_to(self, y: Words, x: Words) -> None:
         """`add a hat to the man`; but "to the left of the man" and "next to the man" are places."""
-        side = x.all[0] == "the" and x.all[1:2] and x.all[1] in links.SIDES | {"side", "upper", "lower", "far"}
-        if not side and f"{y.all[-1]} to" not in links.RELATIONS:
+        side = x.all[0] == "the" and x.all[1:2] and x.all[1] in lex.SIDES | {"side", "upper", "lower", "far"}
+        if not side and f"{y.all[-1]} to" not in lex.RELATIONS:
             self.on_give(x, y)
 
     def on_give(self, x: Words, y: Words) -> None:
@@ -154,7 +153,7 @@ class Adding(Pictures):
 
     def given(self, named: Named, result: Scene, y: Words) -> None:
         """A part of the body that is only coloured is not new."""
-        part = next((thing for thing in result.things[1:] if thing.canonical in lex.BODY), None)
+        part = next((thing for thing in result.things[1:] if thing.canonical in lex.BODY_PARTS), None)
         kinds = {each.kind: each.value for each in part.attributes} if part else {}
         operation = "recolour" if "color" in kinds else "add"
         self.add(operation, named, result, kinds.get("color", y.said if kinds else ""))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from onprompt.language import lexicon as lex
-from onprompt.language import lexicon_links as links
-from onprompt.language.attributes import progressive
+from onprompt.language.dependency_tree import progressive
 from onprompt.language.edits import patterns as lists
 from onprompt.language.edits.adding import Adding
 from onprompt.language.edits.parting import is_place, new_place
@@ -32,7 +31,7 @@ from onprompt.language.edits.words import (
 )
 from onprompt.language.ontology import canonical, singular
 from onprompt.language.quantities import quantity
-from onprompt.language.spelling import words as known
+from onprompt.language.spelling import vocabulary as known
 from onprompt.types import Attribute, Scene
 
 
@@ -70,7 +69,7 @@ class Becoming(Adding):
         """What a thing should be or, with `deed`, do: by what is said of it, the operation."""
         denied = next((at for at, word in enumerate(y.all) if word == "not" and at), len(y))
         y = unhedged(y.part(0, denied))  # red, not blue
-        if y.quoted or (singular(x.all[-1]) in links.TEXT_NOUNS - {"logo"} and not shown_as(y, deed)) or is_hour(y):
+        if y.quoted or (singular(x.all[-1]) in lex.TEXT_NOUNS - {"logo"} and not shown_as(y, deed)) or is_hour(y):
             self.on_write(y, x)
         elif y.line in lists.GONE:
             self.on_remove(x)
@@ -78,7 +77,7 @@ class Becoming(Adding):
             self.grounded(x.said, y)
         elif is_colour(y):
             self.on_colour(x, y)
-        elif f"to {y.line}" in links.POSITIONS:
+        elif f"to {y.line}" in lex.POSITIONS:
             self.moved(self.named(x), self.inner.part(len(self.inner) - len(y) - 1))
         elif is_size(y):
             self.sized(self.named(x), y)
@@ -186,7 +185,7 @@ class Becoming(Adding):
                 self.add("action", each, NOTHING, y.said, [] if each.flags else ["no target"])
                 continue
             result = self.told(each, f"{'is' if each.thing.count.exact == 1 else 'are'} {doing} {rest}")
-            aside = y.all[0] in lists.FACING and y.part(1).line in links.POSITIONS  # where it looks, not where it is
+            aside = y.all[0] in lists.FACING and y.part(1).line in lex.POSITIONS  # where it looks, not where it is
             result = each.scene if aside else result
             if result.things[0] == each.thing:  # the parser did not see the deed
                 result = described(result, [Attribute("action", y.line)])
@@ -261,7 +260,7 @@ class Becoming(Adding):
                 self.add("move", each, NOTHING, p.said if p else "", [] if p and each.flags else ["no target"])
                 continue
             kept = tuple(one for one in each.thing.attributes if one.kind != "position")
-            stays = tuple(one for one in each.thing.relations if one.name not in links.SPATIAL)
+            stays = tuple(one for one in each.thing.relations if one.name not in lex.SPATIAL)
             bare = picked(with_head(each.scene, replace(each.thing, attributes=kept, relations=stays)), 0)
             said = self.saying(each.thing, self.phrase(p)) if len(p) > 1 else NOTHING
             place = [Attribute("position", p.line)]

@@ -7,11 +7,10 @@ from difflib import get_close_matches
 from functools import cache
 
 from onprompt.language import lexicon as lex
-from onprompt.language import lexicon_links as links
 from onprompt.language.edits import patterns as lists
 from onprompt.language.edits.rules import Reading, readings
 from onprompt.language.edits.words import DETERMINERS, Words, longest_at
-from onprompt.language.spelling import known_word, tenses
+from onprompt.language.spelling import is_known_word, verb_lemmas
 
 OPENING = lex.longest((*lists.POLITE, *lists.WISHES))
 LONGEST = 200  # words of an operation; what is longer is a text, not an instruction
@@ -53,14 +52,14 @@ def plain_verb(clause: Words) -> Words:
     if len(clause) < 2 or clause.all[1] not in DETERMINERS:
         return clause
     first = clause.all[0]
-    forms = [lists.IRREGULAR.get(first, ""), *(tenses(first) if first.endswith(("ing", "ed")) else ())]
+    forms = [lists.IRREGULAR.get(first, ""), *(verb_lemmas(first) if first.endswith(("ing", "ed")) else ())]
     verb = next((form for form in forms if form in first_words()), first)
     return Words(clause.text, (replace(clause.units[0], word=verb), *clause.units[1:]))
 
 
 def mended(clause: Words) -> Words:
     """`rmove the tree`: an unknown first word that is nearly a verb of editing."""
-    if len(clause) < 2 or not clause.all[0].isalpha() or known_word(clause.all[0]):
+    if len(clause) < 2 or not clause.all[0].isalpha() or is_known_word(clause.all[0]):
         return clause
     for near in get_close_matches(clause.all[0], sorted(first_words()), 1, CLOSE):
         return Words(clause.text, (replace(clause.units[0], word=near, misspelt=True), *clause.units[1:]))
@@ -84,7 +83,7 @@ def begins(clause: Words) -> bool:
     pairs = {way for name in ("REMOVE", "ADD", "GROW", "SHRINK") for way in lists.VERBS[name] if " " in way}
     if any(clause.line.startswith(each + " ") for each in pairs) or after in {"on", "off", "in", "out"}:
         return len(clause) > 2 or clause.all[0] == "zoom"
-    return after not in links.RELATIONS and after not in {"and", ",", "or", "'s", "is", "are"}
+    return after not in lex.RELATIONS and after not in {"and", ",", "or", "'s", "is", "are"}
 
 
 def clauses(sentence: Words) -> list[Words]:
@@ -106,7 +105,7 @@ def stands_alone(before: Words, rest: Words) -> bool:
     if wished or begins(inner):
         return True
     if inner.all[:1] == ("there",):
-        return len(inner) > 2 and inner.all[1] in links.BE | lists.MODALS | {"'s"}
+        return len(inner) > 2 and inner.all[1] in lex.BE | lists.MODALS | {"'s"}
     definite = bool(inner) and inner.all[0] in lex.DEFINITE | {"it", "they", "he", "she", "all"}
     return definite and asserts(inner) and asserts(before)
 
@@ -114,7 +113,7 @@ def stands_alone(before: Words, rest: Words) -> bool:
 def asserts(clause: Words) -> bool:
     """Whether a clause says what is or should be."""
     head = clause.all[: next((at for at, word in enumerate(clause.all) if word in {",", "and"}), len(clause))]
-    return bool(set(head) & (links.BE - {"'s"} | lists.MODALS | {"has", "had"}))
+    return bool(set(head) & (lex.BE - {"'s"} | lists.MODALS | {"has", "had"}))
 
 
 def trimmed(clause: Words) -> Words:

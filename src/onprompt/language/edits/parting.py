@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onprompt.language import lexicon as lex
-from onprompt.language import lexicon_links as links
 from onprompt.language.attributes import comparison
 from onprompt.language.edits import patterns as lists
 from onprompt.language.edits.words import DETERMINERS, HOUR, Words, describes, longest_at
 from onprompt.language.ontology import singular
-from onprompt.language.spelling import words as known
+from onprompt.language.spelling import vocabulary as known
 from onprompt.language.wordnet import is_noun
 
 PLACE_LONGEST = lex.longest(lists.PLACES)
@@ -19,7 +18,7 @@ PLACE_LONGEST = lex.longest(lists.PLACES)
 def is_place(words: Sequence[str], at: int) -> bool:
     """Whether a place is named from here on."""
     place = longest_at(words, at, lists.PLACES, PLACE_LONGEST)
-    return bool(place and (place in links.POSITIONS or len(words) > at + len(place.split()))) or (
+    return bool(place and (place in lex.POSITIONS or len(words) > at + len(place.split()))) or (
         words[at] in lists.PLACE_WORDS and words[at - 1] not in {"the", "to", "from", "on"}
     )
 
@@ -80,7 +79,7 @@ def verb_at(words: Sequence[str]) -> int | None:
     for at in range(1, second):
         if may_be_verb(words, at):
             after = words[at + 1] if at + 1 < len(words) else ""
-            verb_like = not after or after in DETERMINERS or after.endswith("ly") or after in links.RELATIONS
+            verb_like = not after or after in DETERMINERS or after.endswith("ly") or after in lex.RELATIONS
             if verb_like or words[at] in lists.SURE_VERBS or not is_noun(words[at]):
                 return at
     return None
@@ -102,7 +101,7 @@ def may_be_verb(words: Sequence[str], at: int) -> bool:
 def noun_at(words: Sequence[str], at: int) -> bool:
     """Whether a word may be a noun here."""
     word = words[at]
-    if word in DETERMINERS or word in links.RELATIONS or word in {"'s", "and", ",", "of"}:
+    if word in DETERMINERS or word in lex.RELATIONS or word in {"'s", "and", ",", "of"}:
         return word == "one"
     return is_noun(singular(word)) or word not in known().adjectives
 
@@ -111,8 +110,8 @@ def article_at(words: Sequence[str]) -> int | None:
     """`the dog | a cat`, `the piece of paper hanging on the wall | a mirror`."""
     for at in range(1, len(words)):
         if words[at] in {"a", "an", "some", "another"} and noun_at(words, at - 1):
-            ing = words[at - 1].endswith("ing") and words[at - 1] not in links.ING_NOUNS
-            if not ing and words[at - 1] not in links.WEARING:
+            ing = words[at - 1].endswith("ing") and words[at - 1] not in lex.ING_NOUNS
+            if not ing and words[at - 1] not in lex.WEARING:
                 return at
     return None
 
@@ -153,7 +152,7 @@ def back_over_hedges(words: Sequence[str], at: int) -> int:
 def participle_at(words: Sequence[str]) -> int | None:
     """`the man | running`."""
     for at in range(1, len(words)):
-        if words[at].endswith("ing") and words[at] not in links.ING_NOUNS and noun_at(words, at - 1):
+        if words[at].endswith("ing") and words[at] not in lex.ING_NOUNS and noun_at(words, at - 1):
             return at
     return None
 
@@ -162,7 +161,7 @@ def gift(words: Sequence[str]) -> int | None:
     """Where what is given begins: `her | a cap`, `the old man | long white hair`."""
     if words[0] in lists.PRONOUNS and (words[0] != "her" or words[1] in DETERMINERS or len(words) == 2):
         return 1
-    second = (at for at in range(2, len(words)) if words[at] in DETERMINERS and words[at - 1] not in links.RELATIONS)
+    second = (at for at in range(2, len(words)) if words[at] in DETERMINERS and words[at - 1] not in lex.RELATIONS)
     if at := next((at for at in second if words[at - 1] not in DETERMINERS), None):
         return at
     seen = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from onprompt.language import lexicon_links as links
+from onprompt.language import lexicon as lex
 from onprompt.language.lexicon import words
 
 
@@ -289,7 +289,7 @@ NO_PLACES = words(
     "with of than as like for about per via during instead_of rather_than in_place_of made_of made_from made_out_of "
     "covered_with covered_in filled_with full_of surrounded_by decorated_with topped_with"
 )
-PLACES = frozenset({*links.RELATIONS, *links.POSITIONS}) - NO_PLACES
+PLACES = frozenset({*lex.RELATIONS, *lex.POSITIONS}) - NO_PLACES
 PLACE_WORDS = words(
     "closer nearer farther further away back forward up down left right higher lower apart together upwards here there"
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from onprompt.language import lexicon as lex
-from onprompt.language import lexicon_links as links
 from onprompt.language.edits import patterns as lists
 from onprompt.language.edits.context import Spoken
 from onprompt.language.edits.scenes import NOTHING, Named, described, without
@@ -89,7 +88,7 @@ class Pictures(Spoken):
 
     def on_write(self, y: Words, x: Words | None = None) -> None:
         """Words to be read, on something or anywhere."""
-        place = Attribute("position", links.POSITIONS.get(f"at {x.line}", "")) if x else None
+        place = Attribute("position", lex.POSITIONS.get(f"at {x.line}", "")) if x else None
         text, named = text_of(y), self.named(x) if x and not (place and place.value) else Named()
         if x and x.quoted and is_text(x):  # replace "A" with "B"
             named = Named(Scene(x.said, (Thing(x.said, "text", Count(1, None), (Attribute("text", x.quoted),)),)), (0,))
@@ -129,4 +128,4 @@ def ground_before(words: Words) -> Words | None:
     """What a background is of: `a beach background` → `a beach`."""
     before = words.all[-2] if len(words) > 1 else ""
     named = words.all[-1] in lists.GROUND and before and before not in lex.DEFINITE | lex.ARTICLES
-    return words.part(0, len(words) - 1) if named and before not in links.RELATIONS else None
+    return words.part(0, len(words) - 1) if named and before not in lex.RELATIONS else None

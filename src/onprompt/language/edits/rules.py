@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from onprompt.language import lexicon_links as links
+from onprompt.language import lexicon as lex
 from onprompt.language.edits import patterns as lists
 from onprompt.language.edits.parting import gift, is_place, parting
 from onprompt.language.edits.words import Words
@@ -60,7 +60,7 @@ def readings(clause: Words, table: str) -> Iterator[Reading]:
 def completed(reading: Reading) -> Reading | None:
     """A reading whose captures have no word between them, parted where the first ends; None where it can't be."""
     parts = list(reading.parts.items())
-    if reading.act == "become" and len(parts) > 1 and f"{parts[0][1].all[-1]} to" in links.RELATIONS:
+    if reading.act == "become" and len(parts) > 1 and f"{parts[0][1].all[-1]} to" in lex.RELATIONS:
         return None  # next to
     if reading.act not in PARTED or len(parts) < 2 or reading.parted:
         return reading

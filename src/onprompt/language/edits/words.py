@@ -7,15 +7,15 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from onprompt.language import lexicon as lex
-from onprompt.language import lexicon_links as links
-from onprompt.language.attributes import attribute, comparison, progressive
+from onprompt.language.attributes import attribute, comparison
+from onprompt.language.dependency_tree import progressive
 from onprompt.language.edits import patterns as lists
-from onprompt.language.image_properties import property_of
+from onprompt.language.image_properties import image_properties
 from onprompt.language.ontology import singular
 from onprompt.language.quantities import number
-from onprompt.language.spelling import degrees
-from onprompt.language.spelling import words as known
-from onprompt.language.units import Unit
+from onprompt.language.segmentation import Token
+from onprompt.language.spelling import adjective_lemmas
+from onprompt.language.spelling import vocabulary as known
 from onprompt.language.wordnet import is_noun
 from onprompt.types import Attribute
 
@@ -30,7 +30,7 @@ class Words:
     """Some words of an instruction, and the text that they stand in."""
 
     text: str
-    units: tuple[Unit, ...] = ()
+    units: tuple[Token, ...] = ()
 
     @property
     def all(self) -> tuple[str, ...]:
@@ -115,7 +115,7 @@ def describes(word: str) -> bool:
         return True
     if is_noun(word):
         return False
-    roots = [word, *(degrees(word) if word.endswith(("er", "est")) else ())]
+    roots = [word, *(adjective_lemmas(word) if word.endswith(("er", "est")) else ())]
     return any(root in known().adjectives for root in roots) or word.endswith(("ed", "ish"))
 
 
@@ -143,7 +143,7 @@ def unhedged(words: Words) -> Words:
     ):
         if words.all[at] in lists.BECOMING and words.all[at + 1] in lists.PLACE_WORDS | lists.PARTICLES:
             break  # "look at the camera", "turned on"
-        if words.all[at] in lists.FACING and " ".join(words.all[at + 1 :]) in links.POSITIONS:
+        if words.all[at] in lists.FACING and " ".join(words.all[at + 1 :]) in lex.POSITIONS:
             break  # "turn to the left"
         if words.all[at : at + 3] == ("look", "to", "the"):
             break
@@ -200,7 +200,7 @@ def whole_picture(words: Words) -> list[Attribute]:
         return [Attribute("weather", bare[0])]
     units = [unit for unit in words.units if unit.lower not in {"as", "like"}]
     timeless = [unit for unit in units if unit.lower != "time"]  # night time
-    return (property_of(units) or property_of(timeless)) if timeless else []
+    return (image_properties(units) or image_properties(timeless)) if timeless else []
 
 
 # ---- what something does, what is written --------------------------------------------------------------------------
@@ -211,7 +211,7 @@ def is_deed(words: Words, plain: bool = True) -> bool:
     first = words.all[0]
     if first in DETERMINERS or lex.kind_of(first) == "color":
         return False
-    if first.endswith("ing") and first not in links.ING_NOUNS:
+    if first.endswith("ing") and first not in lex.ING_NOUNS:
         return True
     return (plain and first in known().verbs) or (first.endswith("ed") and not first.endswith("eed"))
 
@@ -241,9 +241,9 @@ def is_text(words: Words) -> bool:
     if QUOTED not in words.all:
         return False
     at = words.all.index(QUOTED)
-    plain = all(word in lex.DEFINITE | lex.ARTICLES | links.TEXT_NOUNS or describes(word) for word in words.all[:at])
+    plain = all(word in lex.DEFINITE | lex.ARTICLES | lex.TEXT_NOUNS or describes(word) for word in words.all[:at])
     after = words.all[at + 1] if at + 1 < len(words) else ""
-    return plain and (not after or after in links.RELATIONS or after in links.TEXT_NOUNS)
+    return plain and (not after or after in lex.RELATIONS or after in lex.TEXT_NOUNS)
 
 
 def text_of(words: Words) -> str:
@@ -256,7 +256,7 @@ def is_pronoun(words: Words, at: int) -> bool:
     """Whether a word stands for something named before; `her` before a noun is the woman's."""
     after = words.all[at + 1] if at + 1 < len(words) else ""
     if words.all[at] == "her":
-        return not after or after in lex.ARTICLES or after in links.RELATIONS
+        return not after or after in lex.ARTICLES or after in lex.RELATIONS
     return words.all[at] in {"it", "them", "him"}
 
 
