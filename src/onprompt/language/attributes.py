@@ -8,7 +8,7 @@ from onprompt.types import Attribute
 WITH_DEGREE = frozenset(("state", "lighting", "orientation"))  # "slightly bent"; a colour is kept without
 
 
-def attribute(word: str, tag: str = "JJ", lemma: str = "", degree: str = "", alive: bool = True) -> Attribute | None:
+def attribute_of(word: str, tag: str = "JJ", lemma: str = "", degree: str = "", alive: bool = True) -> Attribute | None:
     """The attribute that a word names; None if it only points or counts."""
     if word in lex.NON_DESCRIPTIVE:
         return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from onprompt.language import lexicon as lex
-from onprompt.language.attributes import attribute, comparison
+from onprompt.language.attributes import attribute_of, comparison
 from onprompt.language.detached_phrases import POSITIONS, RELATIONS, DetachedPhrases, Match
 from onprompt.language.group_nouns import collapse_quantifier
 from onprompt.language.ontology import singular
@@ -147,7 +147,7 @@ class Chunker(DetachedPhrases):
         token, _ = self.replaced(at, size, "one", one=True)
         prepositional = RELATIONS.at(self.words, at + size) or POSITIONS.at(self.words, at + size)
         if after in lex.KIND_OF_ATTRIBUTE and not prepositional:  # "one black and one white"
-            attributes += [said for said in [attribute(after)] if said]
+            attributes += [attribute for attribute in [attribute_of(after)] if attribute]
             size += 1
         count = Count(number, number, words[0], explicit=True) if number else None
         return replace(token, attributes=tuple(attributes), count=count), size

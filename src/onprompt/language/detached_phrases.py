@@ -97,9 +97,9 @@ class DetachedPhrases:
         ends = self.ends_phrase(at + size)
         if phrase in lex.AMBIGUOUS_POSITIONS and not ends:
             return None
-        said = Attribute(lex.POSITION_KINDS.get(phrase, "position"), lex.POSITIONS[phrase])
-        before_noun = said.kind == "orientation" and not ends
-        return self.adjective(at, size, said) if before_noun else self.detached(at, size, said)
+        attribute = Attribute(lex.POSITION_KINDS.get(phrase, "position"), lex.POSITIONS[phrase])
+        before_noun = attribute.kind == "orientation" and not ends
+        return self.adjective(at, size, attribute) if before_noun else self.detached(at, size, attribute)
 
     def pose(self, at: int) -> Match:
         """`bent forward` in "knees bent forward", "arms are slightly bent forward": how a part of the body is held."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from onprompt.language import lexicon as lex
-from onprompt.language.attributes import attribute
+from onprompt.language.attributes import attribute_of
 from onprompt.language.detached_phrases import DETERMINERS, STYLE_INTRODUCERS
 from onprompt.language.ontology import singular
 from onprompt.language.segmentation import Token, lower_words
@@ -127,7 +127,7 @@ def bare_adjectives(tokens: Sequence[Token]) -> list[Attribute]:
     kinds = {lex.kind_of(word) for word in words}
     if not 0 < len(words) <= 3 or kinds & {None, "position", "material"} or lex.COLOUR_NOUNS & set(words):
         return []
-    return [] if image_properties(tokens) else [said for word in words if (said := attribute(word))]
+    return [] if image_properties(tokens) else [attribute for word in words if (attribute := attribute_of(word))]
 
 
 def image_properties(tokens: Sequence[Token]) -> list[Attribute]:

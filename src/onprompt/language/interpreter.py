@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from onprompt.language import lexicon as lex
-from onprompt.language.attributes import attribute
+from onprompt.language.attributes import attribute_of
 from onprompt.language.coreference import Coreference
 from onprompt.language.dependency_tree import CLAUSES, MAX_DEPTH, NAME_PARTS, OBJECTS, SUBJECTS, Node, has_word
 from onprompt.language.noun_phrases import NounPhraseReader, degree, is_tone, with_tone
@@ -104,8 +104,8 @@ class Interpreter(Coreference):
             indices = self.objects[place]
             if kind in {"position", "orientation"} and not fronted:
                 indices = self.owners(indices)
-            for said in token.attributes:
-                self.add_position(indices, said)
+            for attribute in token.attributes:
+                self.add_position(indices, attribute)
 
     def starts_noun_phrase(self, at: int) -> bool:
         """Whether a noun phrase begins at a place: "on the left, a cup"."""
@@ -114,15 +114,15 @@ class Interpreter(Coreference):
             node.token.count is not None or node.lower in lex.DEFINITE or node.at in self.objects
         )
 
-    def add_position(self, indices: list[int], said: Attribute) -> None:
+    def add_position(self, indices: list[int], attribute: Attribute) -> None:
         """Add an attribute; `from the left` completes an ordinal: second from the left."""
         for index in indices:
             own = self.scene.drafts[index].attributes
             nth = next((other for other in own if other.kind == "position" and other.value in lex.ORDINALS), None)
-            if nth and said.value.startswith("from the"):
-                own[own.index(nth)] = Attribute("position", f"{nth.value} {said.value}")
+            if nth and attribute.value.startswith("from the"):
+                own[own.index(nth)] = Attribute("position", f"{nth.value} {attribute.value}")
             else:
-                own.append(said)
+                own.append(attribute)
 
     # -- quoted text
 
@@ -159,11 +159,11 @@ class Interpreter(Coreference):
     def describe_subject(self, node: Node, attributes: Sequence[Attribute]) -> None:
         """Give attributes, or deny them, to a node's subject; without one they wait for the first object."""
         denied, indices = self.is_denied(node), self.subjects(node)
-        said = [replace(each, kind=f"not {each.kind}") if denied else each for each in attributes]
-        for each in said:
-            self.scene.describe(indices, each)
+        given = [replace(a, kind=f"not {a.kind}") if denied else a for a in attributes]
+        for attribute in given:
+            self.scene.describe(indices, attribute)
         if not indices and not self.objects:
-            self.scene.unattached += said
+            self.scene.unattached += given
 
     def read_adjective(self, node: Node) -> None:
         """`the car is red`, `bigger than a horse`: an adjective said of its subject."""
@@ -173,8 +173,8 @@ class Interpreter(Coreference):
         if targets:
             self.scene.relate(indices, name, [index for index in targets if index not in indices])
         elif node.at not in self.objects and not is_tone(node):
-            said = attribute(with_tone(node), node.tag, node.lemma, degree(node))
-            self.describe_subject(node, [said] if said else [])
+            attribute = attribute_of(with_tone(node), node.tag, node.lemma, degree(node))
+            self.describe_subject(node, [attribute] if attribute else [])
 
     def compared(self, node: Node) -> list[int]:
         """The objects of a comparison: `than the girl`, `as a church`."""
@@ -219,12 +219,14 @@ class Interpreter(Coreference):
             return None
         particles = "".join(f" {child.lower}" for child in node.children if is_particle(child, node))
         passive = node.tag in PARTICIPLES and (not node.under(*SUBJECTS) or node.under("auxpass"))
-        said: Attribute | None = Attribute("action", node.verb)
+        attribute: Attribute | None = Attribute("action", node.verb)
         if passive or lex.kind_of(node.lower) in VERBAL_KINDS:
-            said = attribute(node.lower, "VBN" if passive else node.tag, node.verb, degree(node))
-        if said is None:
+            attribute = attribute_of(node.lower, "VBN" if passive else node.tag, node.verb, degree(node))
+        if attribute is None:
             return None
-        return Attribute(f"not {said.kind}" if self.is_denied(node) else said.kind, said.value + particles)
+        return Attribute(
+            f"not {attribute.kind}" if self.is_denied(node) else attribute.kind, attribute.value + particles
+        )
 
     # -- prepositions
 

@@ -16,8 +16,8 @@ def __getattr__(name: str) -> frozenset[str]:
     """A word list, read at first use."""
     if not name.isupper() or not isinstance(DATA.get(name.lower()), str):
         raise AttributeError(f"lexicon.toml has no list {name.lower()!r}")
-    found = globals()[name] = words(DATA[name.lower()])
-    return found
+    word_list = globals()[name] = words(DATA[name.lower()])
+    return word_list
 
 
 def words(text: str) -> frozenset[str]:
@@ -83,7 +83,7 @@ class Phrases:
         for phrase in self.all:
             first, *_ = words = phrase.split()
             sizes.setdefault(first, set()).add(len(words))
-        self.sizes = {first: sorted(found, reverse=True) for first, found in sizes.items()}
+        self.sizes = {first: sorted(numbers, reverse=True) for first, numbers in sizes.items()}
 
     def at(self, words: Sequence[str], at: int) -> str:
         """The longest of the phrases that begins at a word, or nothing."""

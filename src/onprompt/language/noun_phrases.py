@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onprompt.language import lexicon as lex
-from onprompt.language.attributes import attribute
+from onprompt.language.attributes import attribute_of
 from onprompt.language.dependency_tree import ARGUMENTS, NAME_PARTS, Node, has_word
 from onprompt.language.ontology import canonical, singular
 from onprompt.language.prompt import Prompt
@@ -173,14 +173,14 @@ def is_plural(node: Node) -> bool:
 def count_of(node: Node, before: list[Node]) -> Count:
     """How many objects a noun phrase names."""
     counts = [word.token.count for word in before if word.token.count is not None]
-    said = next((count for count in counts if count.words not in lex.ARTICLES), counts[0] if counts else None)
+    stated = next((count for count in counts if count.words not in lex.ARTICLES), counts[0] if counts else None)
     mass, paired = node.lower in lex.MASS_NOUNS, node.lower in lex.PLURALIA_TANTUM
-    if said is not None and not (mass and said.words in lex.ARTICLES - {"a"}):
-        if paired and lex.PAIRS & set(said.words.split()):
-            return Count(1, 1, said.words)
-        if said.words in lex.SOME and is_plural(node):
-            return Count(2, None, said.words, confidence=said.confidence)
-        return said
+    if stated is not None and not (mass and stated.words in lex.ARTICLES - {"a"}):
+        if paired and lex.PAIRS & set(stated.words.split()):
+            return Count(1, 1, stated.words)
+        if stated.words in lex.SOME and is_plural(node):
+            return Count(2, None, stated.words, confidence=stated.confidence)
+        return stated
     if mass:
         return SOME_NUMBER
     if is_plural(node) and not paired and not is_proper(node):
@@ -215,7 +215,7 @@ def add_modifier(child: Node, node: Node, names: list[str], attributes: list[Att
         if word.at < child.at and describes and not is_tone(word):
             add_modifier(word, node, names, attributes)
     if child.token.attributes:
-        attributes += [said for said in child.token.attributes if said.kind]
+        attributes += [attribute for attribute in child.token.attributes if attribute.kind]
     elif nth := ordinal(child.lower):
         attributes.append(Attribute("position", nth))
     elif child.token.text is not None or is_tone(child):
@@ -224,8 +224,8 @@ def add_modifier(child: Node, node: Node, names: list[str], attributes: list[Att
         names.append(child.token.name or child.lower)
     else:
         alive = is_alive(singular(node.lower))
-        said = attribute(with_tone(child), child.tag, child.verb, degree(child), alive)
-        attributes += [said] if said else []
+        attribute = attribute_of(with_tone(child), child.tag, child.verb, degree(child), alive)
+        attributes += [attribute] if attribute else []
 
 
 def is_name_part(child: Node, node: Node) -> bool:

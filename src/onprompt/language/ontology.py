@@ -70,16 +70,15 @@ def possible_singulars(word: str) -> Iterator[str]:
 
 def synonyms(name: str) -> tuple[str, ...]:
     """All names of the same meaning, the given one first; WordNet's only if the file has none."""
-    one = singular(name.lower())
-    from_wordnet = (name for name in wordnet.synonyms(one) if name not in synonym_groups() and singular(name) == name)
-    group = synonym_groups().get(one) or from_wordnet
-    return (one, *(other for other in group if other != one))
+    name, groups = singular(name.lower()), synonym_groups()
+    from_wordnet = (other for other in wordnet.synonyms(name) if other not in groups and singular(other) == other)
+    return (name, *(other for other in groups.get(name) or from_wordnet if other != name))
 
 
 def canonical(name: str) -> str:
     """The name that an object is called by: `couches` → `sofa`. WordNet's synonyms never replace a name."""
-    one = singular(name.lower())
-    return synonym_groups().get(one, (one,))[0]
+    name = singular(name.lower())
+    return synonym_groups().get(name, (name,))[0]
 
 
 # ---- hypernyms and hyponyms ------------------------------------------------------------------------------------------
@@ -213,17 +212,17 @@ def similarity(concept: Concept, other: Concept) -> float:
 @lru_cache(maxsize=65536)
 def is_concrete(noun: str) -> bool | None:
     """Whether a noun names what one can point at in an image; None if it is unknown."""
-    one = singular(noun.lower())
-    for word in (noun.lower(), one):
+    name = singular(noun.lower())
+    for word in (noun.lower(), name):
         for answer, nouns in listed_nouns().items():
             if word in nouns:
                 return answer
-    if one in wordnet.data().abstract:
+    if name in wordnet.data().abstract:
         return False
-    if wordnet.senses(one) or one in synonym_groups():
+    if wordnet.senses(name) or name in synonym_groups():
         return True
-    _, space, head = one.partition(" of ")[0].rpartition(" ")
-    return is_concrete(head) if space or " of " in one else None
+    _, space, head = name.partition(" of ")[0].rpartition(" ")
+    return is_concrete(head) if space or " of " in name else None
 
 
 @cache
@@ -249,7 +248,5 @@ def accepted_kinds(name: str) -> frozenset[str]:
         return members(name)
     listed: Mapping[str, list[str]] = data()["kinds"]
     kinds = (kind for other in same for kind in listed.get(other, ()))
-    return frozenset(other for kind in kinds for other in (*synonyms(kind), *accepted_kinds(kind))) - {
-        *same,
-        *rivals(name),
-    }
+    accepted = {other for kind in kinds for other in (*synonyms(kind), *accepted_kinds(kind))}
+    return frozenset(accepted - {*same, *rivals(name)})

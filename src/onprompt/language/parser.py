@@ -91,7 +91,7 @@ def segment(prompt: str, settings: Settings) -> Segments:
             if left:
                 segments.clauses.append(Chunker(left, settings).chunk())
     chunks = (token for clause in segments.clauses for token in clause if token.of_image)
-    segments.properties += [said for token in chunks for said in token.attributes]
+    segments.properties += [attribute for token in chunks for attribute in token.attributes]
     segments.properties += [Attribute("parameter", parameter) for parameter in segments.prompt.parameters]
     return segments
 

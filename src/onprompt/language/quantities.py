@@ -54,11 +54,11 @@ def vague(word: str, following: str, settings: Settings) -> Count | None:
     """A quantity without a number: few, several, some; and the article."""
     times = lex.MULTIPLES.get(following, 1)  # several hundred
     of = " of" * (following == "of")
-    said = f"{word} {following}" if times > 1 else word + of
+    phrase = f"{word} {following}" if times > 1 else word + of
     if word in lex.PAIRS and (times > 1 or of or word == "couple"):
-        return Count(settings.pair * times, settings.pair * times, said, explicit=times == 1)
+        return Count(settings.pair * times, settings.pair * times, phrase, explicit=times == 1)
     if word in lex.MANY_OF and of:
-        return Count(2, None, said, confidence=0.5)
+        return Count(2, None, phrase, confidence=0.5)
     ranges = {
         "few": (settings.few_low, settings.few_high),
         "several": (settings.several_low, settings.several_high),
@@ -67,7 +67,7 @@ def vague(word: str, following: str, settings: Settings) -> Count | None:
     }
     if word in ranges:
         low, high = ranges[word]
-        return Count(low * times, high if high is None else high * times, said, confidence=0.5)
+        return Count(low * times, high if high is None else high * times, phrase, confidence=0.5)
     if word == "both":
         return Count(2, 2, word + of, explicit=True)
     if word in {"each", "every"}:

@@ -225,11 +225,7 @@ def is_clause(part: Sequence[Token], before: Sequence[Token]) -> bool:
         part = part[1:]
     words, words_before = lower_words(part), lower_words(before)
     first, asserts = words[0], bool(lex.FINITE_VERBS & set(words))
-    if (
-        first in lex.CONTINUATIONS
-        or first in lex.RELATIONS
-        or first in {"who", "which", "that", "where", "one", "ones"}
-    ):
+    if first in lex.CONTINUATIONS or first in lex.RELATIONS or first in {*lex.RELATIVE_PRONOUNS, "one", "ones"}:
         return first == "one" and asserts
     if is_ing_verb(first):
         return False

@@ -7,7 +7,7 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from onprompt.language import lexicon as lex
-from onprompt.language.attributes import attribute, comparison
+from onprompt.language.attributes import attribute_of, comparison
 from onprompt.language.dependency_tree import progressive
 from onprompt.language.edits import patterns as lists
 from onprompt.language.image_properties import image_properties
@@ -131,7 +131,7 @@ def describe(words: Words) -> bool:
 
 def adjectives(words: Words) -> list[Attribute]:
     """What adjectives say."""
-    found = [attribute(word) for word in ageless(words).all if word not in JOINTS]
+    found = [attribute_of(word) for word in ageless(words).all if word not in JOINTS]
     return [each for each in found if each]
 
 
