@@ -29,7 +29,10 @@ def expand(word: str) -> Iterable[str]:
     """What an entry stands for: a word, several alternatives, or another list."""
     if word[0] == "@":
         return words(DATA[word[1:]])
-    parts = re.split("[()]", word.replace("_", " "))  # every second one was in brackets
+    word = word.replace("_", " ")
+    if "(" not in word:
+        return (word,)
+    parts = re.split("[()]", word)  # every second one was in brackets
     return map("".join, product(*(part.split("|") if at % 2 else [part] for at, part in enumerate(parts))))
 
 
