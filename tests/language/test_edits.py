@@ -131,7 +131,7 @@ def test_what_is_no_instruction_is_a_clear_error(instruction: str, message: str,
 
 
 def test_a_thing_that_is_not_a_text_is_a_clear_error() -> None:
-    with pytest.raises(PromptError, match="no text but of type"):
+    with pytest.raises(PromptError, match="is of type NoneType"):
         onprompt.parse_edit(None)  # type: ignore[arg-type]
 
 

@@ -18,15 +18,15 @@ from onprompt.language.edits.context import COMMAND, NOTHING_TO_DO, UNCLEAR, WIS
 from onprompt.language.edits.interpretation import interpret
 from onprompt.language.edits.phrase import Phrase
 from onprompt.language.ontology import broader
-from onprompt.language.prompt import clean
-from onprompt.language.units import sentences
+from onprompt.language.prompt import normalize_prompt
+from onprompt.language.segmentation import sentences
 from onprompt.settings import Settings
 from onprompt.types import Edit, Thing
 
 
 def parse_edit(instruction: str, settings: Settings) -> tuple[Edit, ...]:
     """The edits that an instruction asks for, in its order."""
-    cleaned = clean(instruction, settings)
+    cleaned = normalize_prompt(instruction, settings)
     edits: list[Edit] = []
     antecedent: Thing | None = None
     for units in sentences(cleaned):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from onprompt.language import lexicon as lex
-from onprompt.language import lexicon_links as links
 from onprompt.language.edits import scene_graph as graph
 from onprompt.language.edits.context import Context
 from onprompt.language.edits.lexicon import DEFINITE_OR_ARTICLE, WORDS
@@ -84,7 +83,7 @@ def before_background(phrase: Phrase) -> Phrase | None:
     """What a background shows: `a beach background` → `a beach`."""
     before = phrase.words[-2] if len(phrase) > 1 else "the"
     named = phrase.words[-1] in WORDS["background"] and before not in DEFINITE_OR_ARTICLE
-    return phrase.part(0, len(phrase) - 1) if named and before not in links.RELATIONS else None
+    return phrase.part(0, len(phrase) - 1) if named and before not in lex.RELATIONS else None
 
 
 def change(context: Context, target: Phrase) -> list[Edit]:
@@ -115,7 +114,7 @@ def replace_things(context: Context, referent: Referent, value: Phrase) -> list[
 def write(context: Context, value: Phrase, target: Phrase | None = None) -> list[Edit]:
     """Words to read, on something or anywhere."""
     text, referent = value.wording, Referent()
-    position = links.POSITIONS.get(f"at {target.line}") if target else None
+    position = lex.POSITIONS.get(f"at {target.line}") if target else None
     if target and target.is_text:  # replace "A" with "B"
         referent = graph.single(target.text, "text", ANY_NUMBER, [Attribute("text", target.quoted)])
     elif target and not position:

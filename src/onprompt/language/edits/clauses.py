@@ -6,11 +6,10 @@ from dataclasses import replace
 from difflib import get_close_matches
 
 from onprompt.language import lexicon as lex
-from onprompt.language import lexicon_links as links
 from onprompt.language.edits.lexicon import CLASSES, DATA, DETERMINERS, FIRST_WORDS, VERBS, WORDS, longest_at
 from onprompt.language.edits.pattern_matching import COMMANDS, matches
 from onprompt.language.edits.phrase import Phrase
-from onprompt.language.spelling import known_word, tenses
+from onprompt.language.spelling import is_known_word, verb_lemmas
 
 LONGEST = 200  # words of an operation; what is longer is a text, not an instruction
 CLOSE = 0.8  # difflib's ratio: rmove, repalce, delte
@@ -53,14 +52,14 @@ def with_plain_verb(clause: Phrase) -> Phrase:
     if len(clause) < 2 or clause.words[1] not in DETERMINERS:
         return clause
     first = clause.words[0]
-    forms = [DATA["irregular"].get(first, ""), *(tenses(first) if first.endswith(("ing", "ed")) else ())]
+    forms = [DATA["irregular"].get(first, ""), *(verb_lemmas(first) if first.endswith(("ing", "ed")) else ())]
     verb = next((form for form in forms if form in FIRST_WORDS), first)
     return Phrase(clause.instruction, (replace(clause.units[0], word=verb), *clause.units[1:]))
 
 
 def with_corrected_verb(clause: Phrase) -> Phrase:
     """`rmove the tree`: an unknown first word that is nearly a verb of editing."""
-    if len(clause) < 2 or not clause.words[0].isalpha() or known_word(clause.words[0]):
+    if len(clause) < 2 or not clause.words[0].isalpha() or is_known_word(clause.words[0]):
         return clause
     for verb in get_close_matches(clause.words[0], sorted(FIRST_WORDS), 1, CLOSE):
         return Phrase(clause.instruction, (replace(clause.units[0], word=verb, misspelt=True), *clause.units[1:]))
@@ -76,7 +75,7 @@ def is_command(clause: Phrase) -> bool:
     second = clause.words[1]
     if clause.line.startswith(PARTICLE_VERBS) or second in {"on", "off", "in", "out"}:
         return len(clause) > 2 or clause.words[0] == "zoom"
-    return second not in links.RELATIONS and second not in {"and", ",", "or", "'s", "is", "are"}
+    return second not in lex.RELATIONS and second not in {"and", ",", "or", "'s", "is", "are"}
 
 
 def split_clauses(sentence: Phrase) -> list[Phrase]:
@@ -97,7 +96,7 @@ def is_new_operation(before: Phrase, rest: Phrase) -> bool:
     if wish or is_command(rest):
         return True
     if rest.words[:1] == ("there",):
-        return len(rest) > 2 and rest.words[1] in links.BE | WORDS["modals"] | {"'s"}
+        return len(rest) > 2 and rest.words[1] in lex.BE | WORDS["modals"] | {"'s"}
     definite = lex.DEFINITE | {"it", "they", "he", "she", "all"}
     return len(rest) > 0 and rest.words[0] in definite and has_finite_verb(rest) and has_finite_verb(before)
 
@@ -105,7 +104,7 @@ def is_new_operation(before: Phrase, rest: Phrase) -> bool:
 def has_finite_verb(clause: Phrase) -> bool:
     """Whether a clause says what is or should be."""
     end = next((at for at, word in enumerate(clause.words) if word in {",", "and"}), len(clause))
-    return bool(set(clause.words[:end]) & (links.BE - {"'s"} | WORDS["modals"] | {"has", "had"}))
+    return bool(set(clause.words[:end]) & (lex.BE - {"'s"} | WORDS["modals"] | {"has", "had"}))
 
 
 def strip_joints(clause: Phrase) -> Phrase:

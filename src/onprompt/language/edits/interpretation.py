@@ -16,7 +16,7 @@ from onprompt.language.edits.phrase_boundaries import predicate_start
 from onprompt.language.edits.reference import resolve
 from onprompt.language.edits.scene_graph import EMPTY, Referent
 from onprompt.language.edits.word_types import is_adjective, numeral
-from onprompt.language.spelling import words as known_words
+from onprompt.language.spelling import vocabulary
 from onprompt.types import Edit
 
 SUBJECT_AND_PREDICATE, KNOWN_THING = 0.6, 0.3  # confidence in "the man wearing a hat", "the moon"
@@ -111,7 +111,7 @@ def read_phrase(context: Context) -> list[Edit]:
     if cut and (definite or phrase.part(cut).is_action()):
         context = replace(context, confidence=max(context.confidence, SUBJECT_AND_PREDICATE))
         return transformation.make(context, phrase.part(0, cut), phrase.part(cut))
-    if phrase.words[0] in known_words().verbs and phrase.word_at(1) in lex.DEFINITE:  # a verb that no rule knows
+    if phrase.words[0] in vocabulary().verbs and phrase.word_at(1) in lex.DEFINITE:  # a verb that no rule knows
         return context.unclear(resolve(context, phrase.part(1)), phrase)
     scene = context.parse(context.resolved(phrase))
     if not scene.things or scene.things[0].canonical in WORDS["anything"] | WORDS["picture"]:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from onprompt.language import lexicon as lex
-from onprompt.language import lexicon_links as links
 
 
 def phrases(text: str) -> frozenset[str]:
@@ -41,7 +40,7 @@ DEFINITE_OR_ARTICLE = lex.ARTICLES | lex.DEFINITE
 POSSESSIVES = lex.DEFINITE - WORDS["demonstrative"] - {"the", "whose"}
 PRONOUNS = WORDS["personal"] | WORDS["demonstrative"] | WORDS["ones"] | {"her"}
 COLOUR_NOUNS = CLASSES["COLOR"] | {"tone"}
-PLACES = frozenset({*links.RELATIONS, *links.POSITIONS}) - WORDS["not_places"] - WORDS["instead"]
+PLACES = frozenset({*lex.RELATIONS, *lex.POSITIONS}) - WORDS["not_places"] - WORDS["instead"]
 
 
 def longest_at(words: Sequence[str], start: int, known: Container[str]) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from onprompt.language import lexicon_links as links
+from onprompt.language import lexicon as lex
 from onprompt.language.edits.lexicon import CLASSES, DATA
 from onprompt.language.edits.phrase import Phrase
 from onprompt.language.edits.phrase_boundaries import predicate_start, recipient_end, starts_place
@@ -66,7 +66,7 @@ def settle(match: Match, adjacent: bool) -> Match | None:
     if len(match.captures) < 2:
         return match
     (name, first), (other, second) = match.captures.items()
-    if match.rule == "become" and f"{first.words[-1]} to" in links.RELATIONS:
+    if match.rule == "become" and f"{first.words[-1]} to" in lex.RELATIONS:
         return None  # next to
     if not adjacent or match.rule not in BOUNDARIES:
         return match

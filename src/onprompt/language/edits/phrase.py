@@ -6,13 +6,12 @@ import re
 from dataclasses import dataclass
 
 from onprompt.language import lexicon as lex
-from onprompt.language import lexicon_links as links
-from onprompt.language.attributes import attribute
+from onprompt.language.attributes import attribute_of
 from onprompt.language.edits.lexicon import COLOUR_NOUNS, CONJUNCTIONS, DEFINITE_OR_ARTICLE, DETERMINERS, WORDS
 from onprompt.language.edits.word_types import is_adjective, is_hedge, numeral
-from onprompt.language.image_properties import property_of
-from onprompt.language.spelling import words as known_words
-from onprompt.language.units import Unit
+from onprompt.language.image_properties import image_properties
+from onprompt.language.segmentation import Token
+from onprompt.language.spelling import vocabulary
 from onprompt.types import Attribute
 
 QUOTED = '"'  # stands for a quoted text
@@ -24,7 +23,7 @@ class Phrase:
     """Some words of an instruction."""
 
     instruction: str
-    units: tuple[Unit, ...] = ()
+    units: tuple[Token, ...] = ()
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -94,14 +93,14 @@ class Phrase:
     @property
     def attributes(self) -> list[Attribute]:
         """The attributes that adjectives name."""
-        return [named for word in self.adjectives if (named := attribute(word))]
+        return [named for word in self.adjectives if (named := attribute_of(word))]
 
     def without_hedges(self) -> Phrase:
         """Without "all", "much", "look" in front; but "look at the camera", "turned on", "turn to the left" stay."""
         words, at = self.words, 0
         while at < len(self) - 1 and is_hedge(words, at):
             particle = words[at + 1] in WORDS["place_adverbs"] | WORDS["particles"]
-            aside = " ".join(words[at + 1 :]) in links.POSITIONS or words[at + 1 : at + 3] == ("to", "the")
+            aside = " ".join(words[at + 1 :]) in lex.POSITIONS or words[at + 1 : at + 3] == ("to", "the")
             if (words[at] in WORDS["copulas"] and particle) or (words[at] in WORDS["facing"] and aside):
                 break
             at += 1
@@ -120,7 +119,7 @@ class Phrase:
             return True
         if self.words[0] in lex.ARTICLES and not announced:
             return False  # an orange
-        kinds = {word: named.kind for word in words if (named := attribute(word))}
+        kinds = {word: named.kind for word in words if (named := attribute_of(word))}
         colours = {word for word in words if word in WORDS["shades"] or kinds.get(word) == "color"}
         return bool(colours) and set(words) <= colours | lex.TONES
 
@@ -150,15 +149,15 @@ class Phrase:
             return (Attribute("weather", bare[0]),)
         units = [unit for unit in self.units if unit.lower not in {"as", "like"}]
         timeless = [unit for unit in units if unit.lower != "time"]  # night time
-        return tuple(property_of(units) or property_of(timeless)) if timeless else ()
+        return tuple(image_properties(units) or image_properties(timeless)) if timeless else ()
 
     def is_action(self, plain: bool = True) -> bool:
         """Whether words say what something does: `running`, `turned on`; with `plain` verbs also `hold a cup`."""
         first = self.words[0]
         if first in DETERMINERS or lex.kind_of(first) == "color":
             return False
-        gerund = first.endswith("ing") and first not in links.ING_NOUNS
-        return gerund or (plain and first in known_words().verbs) or (first.endswith("ed") and first[-3:] != "eed")
+        gerund = first.endswith("ing") and first not in lex.ING_NOUNS
+        return gerund or (plain and first in vocabulary().verbs) or (first.endswith("ed") and first[-3:] != "eed")
 
     @property
     def is_text(self) -> bool:
@@ -166,9 +165,9 @@ class Phrase:
         if QUOTED not in self.words:
             return False
         at = self.words.index(QUOTED)
-        following, introduction = self.word_at(at + 1), DEFINITE_OR_ARTICLE | links.TEXT_NOUNS
+        following, introduction = self.word_at(at + 1), DEFINITE_OR_ARTICLE | lex.TEXT_NOUNS
         announced = all(word in introduction or is_adjective(word) for word in self.words[:at])
-        return announced and (not following or following in links.RELATIONS or following in links.TEXT_NOUNS)
+        return announced and (not following or following in lex.RELATIONS or following in lex.TEXT_NOUNS)
 
     @property
     def wording(self) -> str:
@@ -179,7 +178,7 @@ class Phrase:
     @property
     def pronouns(self) -> list[int]:
         """Where words stand for something named before; `her` before a noun is the woman's."""
-        her = [not word or word in lex.ARTICLES or word in links.RELATIONS for word in (*self.words[1:], "")]
+        her = [not word or word in lex.ARTICLES or word in lex.RELATIONS for word in (*self.words[1:], "")]
         return [
             at for at, word in enumerate(self.words) if word in {"it", "them", "him"} or (word == "her" and her[at])
         ]

@@ -6,20 +6,19 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from onprompt.language import lexicon as lex
-from onprompt.language import lexicon_links as links
 from onprompt.language.attributes import comparison
 from onprompt.language.edits.lexicon import CLASSES, CONJUNCTIONS, DETERMINERS, PLACES, PRONOUNS, WORDS, longest_at
 from onprompt.language.edits.phrase import CLOCK_TIME, Phrase
 from onprompt.language.edits.word_types import is_adjective, is_hedge
 from onprompt.language.ontology import singular
-from onprompt.language.spelling import words as known_words
+from onprompt.language.spelling import vocabulary
 from onprompt.language.wordnet import is_noun
 
 
 def starts_place(words: Sequence[str], at: int) -> bool:
     """Whether a place is named from here on."""
     place = longest_at(words, at, PLACES)
-    if place and (place in links.POSITIONS or len(words) > at + len(place.split())):
+    if place and (place in lex.POSITIONS or len(words) > at + len(place.split())):
         return True
     return words[at] in WORDS["place_adverbs"] and words[at - 1] not in {"the", "to", "from", "on"}
 
@@ -37,7 +36,7 @@ def recipient_end(words: Sequence[str]) -> int | None:
     if words[0] in PRONOUNS and (words[0] != "her" or words[1] in DETERMINERS or len(words) == 2):
         return 1
     for at in range(2, len(words)):
-        if words[at] in DETERMINERS and words[at - 1] not in links.RELATIONS and words[at - 1] not in DETERMINERS:
+        if words[at] in DETERMINERS and words[at - 1] not in lex.RELATIONS and words[at - 1] not in DETERMINERS:
             return at
     noun = ""
     for at, word in enumerate(words):
@@ -89,7 +88,7 @@ def auxiliaries(words: Sequence[str]) -> Iterator[int]:
     """`the man | be wearing a kilt`, `the car | to be red`, `the hat | removed`."""
     for at, word, following in pairs(words):
         gone = word in WORDS["gone"] and not following
-        infinitive = word == "to" and following in known_words().verbs
+        infinitive = word == "to" and following in vocabulary().verbs
         if word in {"be", "not"} or gone or infinitive or (word == "look" and words[at - 1] not in DETERMINERS):
             yield at
 
@@ -99,7 +98,7 @@ def clear_verbs(words: Sequence[str]) -> Iterator[int]:
     end = next(articles(words), len(words))
     for at, word, following in pairs(words):
         if at < end and may_be_verb(words, at):
-            complement = following in DETERMINERS or following.endswith("ly") or following in links.RELATIONS
+            complement = following in DETERMINERS or following.endswith("ly") or following in lex.RELATIONS
             if not following or complement or is_clear_verb(word):
                 yield at
 
@@ -108,7 +107,7 @@ def articles(words: Sequence[str]) -> Iterator[int]:
     """`the dog | a cat`, `the piece of paper hanging on the wall | a mirror`."""
     for at, word, _ in pairs(words):
         before = words[at - 1]
-        verb = is_gerund(before) or before in links.WEARING
+        verb = is_gerund(before) or before in lex.WEARING
         if word in lex.ARTICLES | {"some"} and may_be_noun(words, at - 1) and not verb:
             yield at
 
@@ -143,19 +142,19 @@ def before_hedges(words: Sequence[str], at: int) -> int:
 
 def is_gerund(word: str) -> bool:
     """Whether a word ends in -ing and is no noun."""
-    return word.endswith("ing") and word not in links.ING_NOUNS
+    return word.endswith("ing") and word not in lex.ING_NOUNS
 
 
 def is_clear_verb(word: str) -> bool:
     """Whether a word is a verb rather than a noun."""
     listed = word in WORDS["sure_verbs"] | WORDS["copulas"]
-    return listed or (word in known_words().verbs and not is_noun(word))
+    return listed or (word in vocabulary().verbs and not is_noun(word))
 
 
 def may_be_verb(words: Sequence[str], at: int) -> bool:
     """Whether a word may be a verb in its plain form: after a noun with which it makes no compound."""
     word, before = words[at], words[at - 1]
-    if word not in known_words().verbs or lex.kind_of(word) or before == "'s":
+    if word not in vocabulary().verbs or lex.kind_of(word) or before == "'s":
         return False
     return may_be_noun(words, at - 1) and not is_noun(f"{before} {word}")
 
@@ -163,6 +162,6 @@ def may_be_verb(words: Sequence[str], at: int) -> bool:
 def may_be_noun(words: Sequence[str], at: int) -> bool:
     """Whether a word may be a noun here."""
     word = words[at]
-    if word in DETERMINERS or word in links.RELATIONS or word in {"'s", "and", ",", "of"}:
+    if word in DETERMINERS or word in lex.RELATIONS or word in {"'s", "and", ",", "of"}:
         return word == "one"
-    return is_noun(singular(word)) or word not in known_words().adjectives
+    return is_noun(singular(word)) or word not in vocabulary().adjectives

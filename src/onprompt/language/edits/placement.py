@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onprompt.language import lexicon_links as links
+from onprompt.language import lexicon as lex
 from onprompt.language.edits import appearance
 from onprompt.language.edits.context import Context
 from onprompt.language.edits.lexicon import WORDS
@@ -24,7 +24,7 @@ def move(context: Context, target: Phrase, place: Phrase | None = None) -> list[
     for part in referent.split():
         thing = part.scene.things[0]
         attributes = tuple(attribute for attribute in thing.attributes if attribute.kind != "position")
-        relations = tuple(relation for relation in thing.relations if relation.name not in links.SPATIAL)
+        relations = tuple(relation for relation in thing.relations if relation.name not in lex.SPATIAL)
         bare = subgraph(with_head(part.scene, attributes=attributes, relations=relations), 0)
         there = context.with_statement(bare, context.resolved(place)) if len(place) > 1 else bare
         result = with_attributes(bare, [Attribute("position", place.line)]) if there is bare else there

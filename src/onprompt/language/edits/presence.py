@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from onprompt.language import lexicon as lex
-from onprompt.language import lexicon_links as links
 from onprompt.language.edits import appearance, counting
 from onprompt.language.edits.context import NO_RESULT, NOTHING_TO_DO, UNCLEAR, Context
 from onprompt.language.edits.lexicon import WORDS
@@ -101,8 +100,8 @@ def show(context: Context, scene: Scene, flags: Sequence[str] = ()) -> list[Edit
 
 def add_to(context: Context, value: Phrase, target: Phrase) -> list[Edit]:
     """`add a hat to the man`; but "to the left of the man" and "next to the man" are places."""
-    side = target.words[0] == "the" and target.word_at(1) in links.SIDES | {"side", "upper", "lower", "far"}
-    return [] if side or f"{value.words[-1]} to" in links.RELATIONS else give(context, target, value)
+    side = target.words[0] == "the" and target.word_at(1) in lex.SIDES | {"side", "upper", "lower", "far"}
+    return [] if side or f"{value.words[-1]} to" in lex.RELATIONS else give(context, target, value)
 
 
 def give(context: Context, target: Phrase, value: Phrase) -> list[Edit]:
@@ -118,7 +117,7 @@ def give(context: Context, target: Phrase, value: Phrase) -> list[Edit]:
     edits = []
     for part in referent.split():
         result = context.with_statement(part.scene, f"with {text}")
-        body = next((thing for thing in result.things[1:] if thing.canonical in lex.BODY), None)
+        body = next((thing for thing in result.things[1:] if thing.canonical in lex.BODY_PARTS), None)
         kinds = {attribute.kind: attribute.value for attribute in body.attributes} if body else {}
         operation = "recolour" if "color" in kinds else "add"  # a part of the body that is only coloured is not new
         edits.append(context.edit(operation, part, result, kinds.get("color", value.text if kinds else "")))

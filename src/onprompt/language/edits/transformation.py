@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from onprompt.language import lexicon as lex
-from onprompt.language import lexicon_links as links
-from onprompt.language.attributes import progressive
+from onprompt.language.dependency_tree import progressive
 from onprompt.language.edits import appearance, placement
 from onprompt.language.edits.context import Context
 from onprompt.language.edits.counting import count
@@ -19,7 +18,7 @@ from onprompt.language.edits.scene_graph import EMPTY, Referent, anchor, with_at
 from onprompt.language.edits.word_types import numeral, participle
 from onprompt.language.ontology import canonical, singular
 from onprompt.language.quantities import quantity
-from onprompt.language.spelling import words as known_words
+from onprompt.language.spelling import vocabulary
 from onprompt.types import Attribute, Edit, Scene
 
 LOOKS = frozenset(("style", "material", "pattern", "shape", "lighting"))  # kinds of attribute
@@ -39,7 +38,7 @@ def make(context: Context, target: Phrase, value: Phrase) -> list[Edit]:
 
 def act(context: Context, target: Phrase, value: Phrase) -> list[Edit]:
     """`the woman should hold a cup`."""
-    return make(context, target, value) if value.words[0] in known_words().verbs else []
+    return make(context, target, value) if value.words[0] in vocabulary().verbs else []
 
 
 def become(context: Context, target: Phrase, value: Phrase, plain_verbs: bool = False) -> list[Edit]:
@@ -54,7 +53,7 @@ def become(context: Context, target: Phrase, value: Phrase, plain_verbs: bool = 
         return appearance.set_background(context, target.text, value)
     if value.is_colour:
         return appearance.recolour(context, target, value)
-    if f"to {value.line}" in links.POSITIONS:
+    if f"to {value.line}" in lex.POSITIONS:
         return placement.move(context, target, context.command.part(len(context.command) - len(value) - 1))
     referent = resolve(context, target)
     if value.is_size:
@@ -70,7 +69,7 @@ def is_wording(target: Phrase, value: Phrase, adjectives: bool) -> bool:
     """Whether a value is to be read: in quotes, of a text, on a clock; but `make the text bold` is how it looks."""
     looks = bool(set(value.words) & WORDS["typefaces"]) or (adjectives and value.is_description)
     looks = looks or value.is_colour or value.is_size
-    text = singular(target.words[-1]) in links.TEXT_NOUNS - {"logo"} and not looks
+    text = singular(target.words[-1]) in lex.TEXT_NOUNS - {"logo"} and not looks
     return bool(value.quoted or text or CLOCK_TIME.fullmatch(value.line))
 
 
@@ -172,7 +171,7 @@ def set_action(context: Context, referent: Referent, target: Phrase, value: Phra
     doing = verb if value.is_action(plain=False) else progressive(verb)
     rest = context.resolved(value.part(1)) if len(value) > 1 else ""
     predicate = f"{'is' if thing.count.exact == 1 else 'are'} {doing} {rest}"
-    aside = verb in WORDS["facing"] and value.part(1).line in links.POSITIONS  # where it looks, not where it is
+    aside = verb in WORDS["facing"] and value.part(1).line in lex.POSITIONS  # where it looks, not where it is
     result = referent.scene if aside else context.with_statement(referent.scene, predicate)
     if result.things[0] == thing:  # the parser did not see the action
         result = with_attributes(result, [Attribute("action", value.line)])

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onprompt.language import lexicon as lex
-from onprompt.language.attributes import comparison, progressive
+from onprompt.language.attributes import comparison
+from onprompt.language.dependency_tree import progressive
 from onprompt.language.edits.lexicon import DATA, WORDS
 from onprompt.language.quantities import number
-from onprompt.language.spelling import degrees
-from onprompt.language.spelling import words as known_words
+from onprompt.language.spelling import adjective_lemmas, vocabulary
 from onprompt.language.wordnet import is_noun
 
 
@@ -24,8 +24,8 @@ def is_adjective(word: str) -> bool:
     listed = word in WORDS["shades"] | WORDS["sizes"] | WORDS["typefaces"]
     if listed or lex.kind_of(word) not in {None, "position"} or comparison(word):
         return True
-    roots = [word, *(degrees(word) if word.endswith(("er", "est")) else ())]
-    adjective = any(root in known_words().adjectives for root in roots) or word.endswith(("ed", "ish"))
+    roots = [word, *(adjective_lemmas(word) if word.endswith(("er", "est")) else ())]
+    adjective = any(root in vocabulary().adjectives for root in roots) or word.endswith(("ed", "ish"))
     return adjective and not is_noun(word)
 
 
