@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from onprompt.probe.pictures import Drawing, drawn
+from onprompt.probe.pictures import Drawing, draw
 
 SIZES = (1000, 5000, 20_000)
 PICTURES, ROUNDS = 40, 3  # for the cores
@@ -83,7 +83,7 @@ made = {}
 def drawings(one, other):
     """A drawing in two colours, small."""
     if (one, other) not in made:
-        image = drawn(Drawing("table", f"{one} cup, {other} clock")).resize((128, 96))
+        image = draw(Drawing("table", f"{one} cup, {other} clock")).resize((128, 96))
         made[one, other] = np.asarray(image.convert("RGB"), np.int16)
     return made[one, other]
 

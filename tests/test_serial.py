@@ -1,56 +1,184 @@
-"""A verdict that is read back from JSON is the verdict that was written."""
+"""A verdict read back from JSON is the same verdict: whatever it holds, of all rubrics and judges."""
+
+from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
 
-from onprompt import Settings, Verdict, rate, serial, verify
+import onprompt
+from onprompt import plugins, serial
 from onprompt.errors import UserError
 from onprompt.models.client import close_all
-from onprompt.report import document, terminal
-from tests.conftest import photo, photo_path
+from onprompt.settings import Settings
+from onprompt.types import (
+    Answer,
+    Attribute,
+    Box,
+    Check,
+    Claim,
+    Count,
+    Decoded,
+    FactorScore,
+    Finding,
+    Found,
+    Outcome,
+    Picture,
+    PromptEvidence,
+    Relation,
+    Sample,
+    Scene,
+    Sighting,
+    Spot,
+    Swatch,
+    Thing,
+    Trait,
+    Usage,
+    Verdict,
+)
 
-PROMPTS = ("two green cups on a table without a spoon, and a laptop", 'a watercolor that says "SALE"', "the zeitgeist")
+TEXT = st.text(max_size=8)
+SHARE = st.floats(0, 1)
+NUMBER = st.integers(0, 9)
+
+
+def some(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
+    return st.lists(strategy, max_size=2).map(tuple)
+
+
+def maybe(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.none() | strategy
+
+
+def unseen() -> Decoded:
+    raise AssertionError
+
+
+BOX = st.builds(Box, SHARE, SHARE, SHARE, SHARE)
+RGB = st.tuples(NUMBER, NUMBER, NUMBER)
+LAB = st.tuples(SHARE, SHARE, SHARE)
+TRAIT = st.builds(Trait, TEXT, TEXT, SHARE)
+SIGHTING = st.builds(
+    Sighting,
+    *(TEXT, TEXT, BOX, SHARE, TEXT),
+    colours=some(st.builds(Swatch, TEXT, RGB, LAB, SHARE)),
+    traits=some(TRAIT),
+    truncated=st.booleans(),
+    count=st.tuples(NUMBER, NUMBER),
+)
+COUNT = st.builds(Count, NUMBER, maybe(NUMBER), TEXT, st.booleans(), SHARE)
+CLAIM = st.builds(Claim, TEXT, TEXT, TEXT, maybe(COUNT), TEXT, st.booleans())
+FINDING = st.builds(
+    Finding,
+    st.sampled_from(Found),
+    TEXT,
+    maybe(NUMBER),
+    maybe(NUMBER),
+    maybe(SHARE),
+    some(SHARE),
+    some(TEXT),
+    maybe(SHARE),
+)
+CHECK = st.builds(
+    Check,
+    *(CLAIM, FINDING, st.sampled_from(Outcome), SHARE, SHARE, TEXT, maybe(NUMBER), maybe(BOX)),
+    *(some(SIGHTING), some(SIGHTING)),
+)
+THING = st.builds(
+    Thing,
+    *(TEXT, TEXT, COUNT, some(st.builds(Attribute, TEXT, TEXT)), some(st.builds(Relation, TEXT, NUMBER))),
+    *(st.booleans(), SHARE, SHARE, maybe(NUMBER), some(TEXT)),
+)
+SCENE = st.builds(Scene, TEXT, some(THING), some(TEXT), some(st.builds(Attribute, TEXT, TEXT)))
+EVIDENCE = st.builds(PromptEvidence, SCENE, some(SIGHTING), some(SIGHTING), some(TRAIT), some(CHECK), st.booleans())
+PICTURE = st.builds(Picture, TEXT, TEXT, st.just(unseen), NUMBER, NUMBER)
+SAMPLE = st.builds(
+    Sample, TEXT, TEXT, PICTURE, st.dictionaries(TEXT, PICTURE, max_size=2), st.dictionaries(TEXT, TEXT, max_size=2)
+)
+FACTOR = st.builds(FactorScore, NUMBER, TEXT, maybe(SHARE), some(NUMBER), maybe(SHARE))
+SPOT = st.builds(Spot, NUMBER, NUMBER, st.dictionaries(TEXT, SHARE, max_size=2))
+ANSWER = st.builds(
+    Answer,
+    TEXT,
+    TEXT,
+    TEXT,
+    st.builds(Usage, NUMBER, NUMBER, SHARE, maybe(SHARE)),
+    some(SPOT),
+    st.booleans(),
+    some(TEXT),
+)
+VERDICT = st.builds(
+    Verdict,
+    *(TEXT, TEXT, SAMPLE, SHARE, st.dictionaries(TEXT, FACTOR, max_size=2), TEXT, some(TEXT), some(CHECK)),
+    *(st.dictionaries(TEXT, maybe(SHARE), max_size=2), maybe(EVIDENCE), some(ANSWER)),
+    provenance=st.dictionaries(TEXT, TEXT | NUMBER | st.dictionaries(TEXT, TEXT, max_size=2), max_size=2),
+)
+
+
+@given(VERDICT)
+@hypothesis_settings(max_examples=200, deadline=None)
+def test_any_verdict_is_read_back_the_same(verdict: Verdict) -> None:
+    assert serial.load(json.loads(json.dumps(serial.dump(verdict)))) == verdict
 
 
 def read_back(verdict: Verdict) -> Verdict:
     return serial.load(json.loads(json.dumps(serial.dump(verdict))))
 
 
-@pytest.mark.parametrize("prompt", PROMPTS)
-def test_a_verdict_by_evidence(prompt: str) -> None:
-    verdict = verify(photo("coffee.png"), prompt)
-    again = read_back(verdict)
-    assert again == verdict
-    assert list(terminal.lines(again)) == list(terminal.lines(verdict))
-    assert serial.load(json.loads(json.dumps(document.document(verdict)))) == verdict
+ANSWERS = {
+    "verify": 'Step 1: ["a cup", "a dog"]\nStep 3&4: [("a dog", MISSING)]\n(3)',
+    "rate": "Reasoning: The dog is missing.\nScore: 3",
+    "edit": json.dumps(
+        {
+            "image_id": "coffee.png",
+            "online_factor_results": {
+                name: {"score": 5, "justification": "word " * 20}
+                for name in ("alignment", "completeness", "plausibility")
+            },
+        }
+    ),
+}
 
 
-def test_a_rating_with_objects_that_weigh_more() -> None:
-    verdict = rate(photo_path("coffee.png"), "a cup and a horse", major=["cup"])
+@pytest.mark.parametrize("rubric", sorted(ANSWERS))
+@pytest.mark.parametrize("judge", ["evidence", "hybrid", "vlm"])
+def test_verdicts_of_every_rubric_and_judge(
+    rubric: str, judge: str, tmp_path: Path, named_photo: Callable[[str], Path]
+) -> None:
+    loaded = plugins.load("rubrics", rubric).RUBRIC
+    if judge != "vlm" and loaded.grade is None:
+        pytest.skip("the evidence judge can't judge by it")
+    claims = {"answers": [{"claim": 1, "answer": "no"}]}
+    lines = [{"contains": "Claims:", "text": json.dumps(claims)}, {"text": ANSWERS[rubric]}]
+    file = tmp_path / "answers.jsonl"
+    file.write_text("\n".join(map(json.dumps, lines)))
+    model = "" if judge == "evidence" else f"replay/{file}"
+    settings = Settings(judge=judge, model=model, answers=tmp_path / "answers.sqlite")
+    inputs = {name: named_photo("coffee.png") for name in loaded.required}
+    item = {**inputs, loaded.prompt: "A red cup on a table, and an astrolabe"}
+    (verdict,) = onprompt.judge_many(rubric, [item], settings=settings)
+    close_all()
+    assert isinstance(verdict, Verdict)
+    assert (verdict.rubric, verdict.judge) == (rubric, judge)
+    assert verdict.checks or verdict.factors
     assert read_back(verdict) == verdict
 
 
-def test_a_verdict_by_a_model(tmp_path: Path) -> None:
-    (tmp_path / "said.jsonl").write_text(json.dumps({"text": 'Step 1: ["a cup"]\n(4)'}))
-    settings = Settings(model=f"replay/{tmp_path / 'said.jsonl'}", answers=tmp_path / "answers.sqlite")
-    verdict = verify(photo("coffee.png"), "a cup", settings=settings)
-    close_all()
-    again = read_back(verdict)
-    assert again == verdict
-    assert (again.score, again.usage, again.evidence) == (4, verdict.usage, None)
-
-
-def test_pictures_are_opened_when_somebody_looks() -> None:
-    verdict = verify(photo("coffee.png"), "a cup")
-    with pytest.raises(UserError, match="can't be opened here"):
-        _ = read_back(verdict).sample.picture.pixels
-    opened = serial.load(serial.dump(verdict), lambda _: verdict.sample.picture.decoded)
-    assert opened.sample.picture.pixels.shape == (400, 600, 3)
-
-
-@pytest.mark.parametrize("name", ["onprompt.verify/4", "other.verify/5", None])
-def test_what_is_no_verdict_of_this_version_is_refused(name: str | None) -> None:
+def test_a_document_of_another_version_or_kind_is_refused() -> None:
     with pytest.raises(UserError, match="not a verdict of this version"):
-        serial.load({"format": name})
+        serial.load({"format": "onprompt.verify/4"})
+    with pytest.raises(UserError, match="not a verdict"):
+        serial.load({})
+
+
+def test_a_picture_that_is_read_back_is_opened_only_if_there_is_a_way() -> None:
+    sample = Sample("a", "a cat", Picture("cat.png", "0" * 64, unseen))
+    verdict = read_back(Verdict("verify", "vlm", sample, 0.5, {"score": FactorScore(2)}, "half"))
+    with pytest.raises(UserError, match="can't be opened"):
+        _ = verdict.sample.picture.pixels

@@ -14,7 +14,7 @@ from onprompt.errors import OnpromptError, PromptError, SettingsError, UserError
 from onprompt.evidence.plan import names_to_detect
 from onprompt.language import edits, parser
 from onprompt.language.ontology import name_of
-from onprompt.language.spelling import mended
+from onprompt.language.spelling import correct_spelling
 from onprompt.runs.engines.threads import in_order
 from onprompt.settings import Settings
 from onprompt.types import (
@@ -153,7 +153,7 @@ def match(image: Source, texts: Iterable[str], *, frame: int = 0, settings: Sett
     """How likely each text describes the image as a whole, and not another one; misspelt words are repaired."""
     texts = [texts] if isinstance(texts, str) else list(texts)
     chosen = in_force(settings)
-    wanted = [mended(checked(text)) for text in texts]
+    wanted = [correct_spelling(checked(text)) for text in texts]
     return matcher(chosen).chances(load_picture(image, chosen, frame), wanted)
 
 

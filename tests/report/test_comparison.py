@@ -1,4 +1,4 @@
-"""Rankings, paired tests and their correction: by hand, by scipy, and by how often they are wrong."""
+"""Rankings, paired tests and their correction: by hand, against scipy, and by their error rate."""
 
 import json
 
@@ -8,8 +8,9 @@ from scipy import stats
 
 from onprompt.errors import UserError
 from onprompt.report import comparison as module
-from onprompt.report.comparison import Comparison, Figure, Pair, compare, systems
+from onprompt.report.comparison import Comparison, Pair, compare, systems
 from onprompt.report.ratings import Item
+from onprompt.report.statistics import Estimate
 
 
 def system(values: list[float], first: int = 0) -> list[Item]:
@@ -21,9 +22,9 @@ def noise(n: int, shift: float = 0.0, seed: int = 0) -> list[float]:
     return [float(value) for value in np.random.default_rng(seed).normal(0.5 + shift, 0.1, n)]
 
 
-def only(found: Comparison) -> Pair:
-    assert len(found.pairs) == 1
-    return found.pairs[0]
+def only(result: Comparison) -> Pair:
+    assert len(result.pairs) == 1
+    return result.pairs[0]
 
 
 # ---- ranking -------------------------------------------------------------------------------------------------------
@@ -31,18 +32,18 @@ def only(found: Comparison) -> Pair:
 
 def test_systems_are_ranked_by_their_mean_over_prompts() -> None:
     two = [Item("x", "p", 0.0), Item("y", "p", 1.0), Item("z", "q", 0.9), Item("w", "q", None)]
-    found = compare({"low": system([0.5, 0.6]), "two": two, "empty": [Item("v", "p", None)]})
-    assert [each.name for each in found.ranking] == ["two", "low", "empty"]
-    best, _, last = found.ranking
-    assert best.mean == Figure((0.5 + 0.9) / 2, None, None, 2, "no interval: fewer than 5 prompts")
+    result = compare({"low": system([0.5, 0.6]), "two": two, "empty": [Item("v", "p", None)]})
+    assert [system.name for system in result.ranking] == ["two", "low", "empty"]
+    best, _, last = result.ranking
+    assert best.mean == Estimate((0.5 + 0.9) / 2, None, None, 2, "no interval: fewer than 5 prompts")
     assert (best.items, best.no_verdict) == (3, 1)
-    assert (last.mean, last.items, last.no_verdict) == (Figure(None, None, None, 0, "no verdict"), 0, 1)
+    assert (last.mean, last.items, last.no_verdict) == (Estimate(None, None, None, 0, "no verdict"), 0, 1)
 
 
-def test_intervals_of_means_are_those_of_the_normal_law_for_many_prompts() -> None:
+def test_intervals_of_means_match_the_normal_approximation() -> None:
     values = noise(400)
     mean = compare({"a": system(values), "b": system(noise(400, seed=1))}, resamples=2000).ranking
-    one = next(each.mean for each in mean if each.name == "a")
+    one = next(system.mean for system in mean if system.name == "a")
     error = np.std(values) / 20
     assert (one.low, one.high) == pytest.approx(
         (np.mean(values) - 1.96 * error, np.mean(values) + 1.96 * error), abs=0.001
@@ -58,16 +59,16 @@ def test_pairs_by_hand() -> None:
     assert pair.effect.value == pytest.approx(0.05)  # (.2 + .1 + 0 − .1) / 4
     assert (pair.wins, pair.ties, pair.losses) == (2, 1, 1)
     assert pair.p == pair.p_alone == 0.75  # ±.2 ±.1 ±.1 is .2 or more away from 0 in 6 of 8 cases
-    assert pair.verdict == "no difference shown between a and b (+0.050, p = .75)"
+    assert pair.verdict == "no significant difference between a and b (+0.050, p = .75)"
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_exact_test_is_that_of_scipy(seed: int) -> None:
+def test_the_exact_test_matches_scipy(seed: int) -> None:
     differences = np.random.default_rng(seed).normal(0.05, 0.1, 9).round(2)
     expected = stats.permutation_test(
         (differences, np.zeros(9)), lambda x, y: np.mean(x - y), permutation_type="samples", n_resamples=np.inf
     )
-    assert module.exact(differences) == pytest.approx(expected.pvalue)
+    assert module.exact_test(differences) == pytest.approx(expected.pvalue)
 
 
 def test_random_signs_agree_with_the_t_test_and_repeat() -> None:
@@ -80,29 +81,29 @@ def test_random_signs_agree_with_the_t_test_and_repeat() -> None:
 
 def test_random_and_exact_signs_agree() -> None:
     differences = {str(n): value - 0.46 for n, value in enumerate(noise(12))}
-    exact = module.exact(np.array(list(differences.values())))
-    random = module.chance([differences, differences | {"more": 0.0}], seed=0)
+    exact = module.exact_test(np.array(list(differences.values())))
+    random = module.random_tests([differences, differences | {"more": 0.0}], seed=0)
     assert random == pytest.approx([exact, exact], abs=0.01)
-    assert min(module.chance([{str(n): 1.0 for n in range(40)}], seed=0)) == 1 / (module.FLIPS + 1)  # never 0
+    assert min(module.random_tests([{str(n): 1.0 for n in range(40)}], seed=0)) == 1 / (module.FLIPS + 1)  # never 0
 
 
 def test_holm_by_hand() -> None:
     """The example of R's p.adjust: sorted .005 .01 .03 .04 times 4 3 2 1, and never falling."""
-    found = module.holm([0.01, 0.04, None, 0.03, 0.005])
-    assert found == [pytest.approx(0.03), pytest.approx(0.06), None, pytest.approx(0.06), pytest.approx(0.02)]
-    assert module.holm([0.5, 0.9]) == [1.0, 1.0]
+    corrected = module.holm(np.array([0.01, 0.04, np.nan, 0.03, 0.005]))
+    np.testing.assert_allclose(corrected, [0.03, 0.06, np.nan, 0.06, 0.02])
+    np.testing.assert_array_equal(module.holm(np.array([0.5, 0.9])), 1.0)
 
 
-def test_equal_systems_are_rarely_told_apart_and_different_ones_are() -> None:
+def test_error_rate_and_power() -> None:
     wrong = 0
     for seed in range(150):
         equal = {name: system(noise(10, 0.0, 10 * seed + place)) for place, name in enumerate("abcd")}
-        wrong += any(pair.shown for pair in compare(equal, resamples=1).pairs)
+        wrong += any(pair.significant for pair in compare(equal, resamples=1).pairs)
     assert wrong / 150 < 0.09  # .05, and two standard errors
-    found = only(compare({"a": system(noise(60, 0.1, 1)), "b": system(noise(60, 0.0, 2))}))
-    assert found.shown
-    assert found.verdict.startswith("a is better than b (+0.")
-    assert found.verdict.endswith("], p < .001)")
+    result = only(compare({"a": system(noise(60, 0.1, 1)), "b": system(noise(60, 0.0, 2))}))
+    assert result.significant
+    assert result.verdict.startswith("a is better than b (+0.")
+    assert result.verdict.endswith("], p < .001)")
 
 
 def test_the_same_pictures_are_compared_by_id() -> None:
@@ -114,18 +115,18 @@ def test_the_same_pictures_are_compared_by_id() -> None:
     assert (pair.wins, pair.ties, pair.losses) == (1, 1, 0)
 
 
-def test_only_common_prompts_count_and_none_is_no_comparison() -> None:
-    found = compare({"a": system([0.9, 0.8, 0.1]), "b": system([0.1, 0.2], first=2), "c": system([0.3], first=9)})
-    pairs = {frozenset((pair.better, pair.worse)): pair for pair in found.pairs}
+def test_only_common_prompts_are_compared() -> None:
+    result = compare({"a": system([0.9, 0.8, 0.1]), "b": system([0.1, 0.2], first=2), "c": system([0.3], first=9)})
+    pairs = {frozenset((pair.better, pair.worse)): pair for pair in result.pairs}
     assert pairs[frozenset("ab")].effect.n == 1
     alone = pairs[frozenset("ac")]
-    assert (alone.p, alone.shown, alone.effect.n) == (None, False, 0)
+    assert (alone.p, alone.significant, alone.effect.n) == (None, False, 0)
     assert alone.verdict == "a and c are not compared: they have no prompt in common"
-    assert found.warnings[0].startswith("the systems don't have the same prompts")
+    assert result.warnings[0].startswith("the systems have different prompts")
     assert not compare({"a": system([0.1]), "b": system([0.2])}).warnings
 
 
-def test_a_hair_is_a_tie() -> None:
+def test_rounding_errors_are_ties() -> None:
     pair = only(compare({"a": [Item("x", "p", 0.1 + 0.2)], "b": [Item("x", "p", 0.3)]}))
     assert (pair.ties, pair.p) == (1, 1.0)
 
@@ -145,29 +146,31 @@ def test_systems_are_runs_or_models() -> None:
     }
 
 
-def test_what_cant_be_compared() -> None:
-    with pytest.raises(UserError, match="two systems are needed to compare, and there is a"):
+def test_invalid_comparisons() -> None:
+    with pytest.raises(UserError, match="needs at least two systems, not 'a'"):
         compare({"a": system([0.1])})
-    with pytest.raises(UserError, match="a: item 'x' is there twice"):
+    with pytest.raises(UserError, match="a: two items have the id 'x'"):
         compare({"a": [Item("x", "p", 0.1), Item("x", "p", 0.2)], "b": []})
-    with pytest.raises(UserError, match="don't say which model"):
+    with pytest.raises(UserError, match="don't name the model"):
         systems({"a": system([0.1])}, by_model=True)
 
 
-# ---- for people and programs ---------------------------------------------------------------------------------------
+# ---- output ---------------------------------------------------------------------------------------
 
 
-def test_lines_and_document_say_the_same() -> None:
-    found = compare({"sdxl": system(noise(30, 0.2)), "b": system([*noise(29, 0.0, 1), 0.5]), "c": system([1.0], 99)})
-    entry = json.loads(json.dumps(module.document(found), allow_nan=False))
-    text = list(module.lines(found))
-    assert text[0].split() == ["mean", "[95", "%]", "prompts", "items", "no", "verdict"]
-    assert [line.split()[1] for line in text[1:4]] == [each["name"] for each in entry["ranking"]] == ["c", "sdxl", "b"]
-    for line, pair in zip(text[4:7], entry["pairs"], strict=True):
+def test_table_and_document_agree() -> None:
+    result = compare({"sdxl": system(noise(30, 0.2)), "b": system([*noise(29, 0.0, 1), 0.5]), "c": system([1.0], 99)})
+    entry = json.loads(json.dumps(module.document(result), allow_nan=False))
+    text = list(module.lines(result))
+    assert text[0].split() == ["mean", "[95", "%", "CI]", "prompts", "samples", "no", "verdict"]
+    assert (
+        [line.split()[1] for line in text[1:4]] == [system["name"] for system in entry["ranking"]] == ["c", "sdxl", "b"]
+    )
+    for line, pair in zip(text[5:8], entry["pairs"], strict=True):
         assert line.startswith(pair["verdict"])
-    assert text[6].endswith(f", {entry['pairs'][2]['wins']} won, 0 tied, {entry['pairs'][2]['losses']} lost")
-    assert text[7].startswith("warning: the systems")
-    assert "p is corrected for all 1 pairs (Holm), shown below 0.05" in text[8]
+    assert text[7].endswith(f": {entry['pairs'][2]['wins']} wins, 0 ties, {entry['pairs'][2]['losses']} losses")
+    assert text[8].startswith("warning: the systems")
+    assert "Holm-corrected (pairs: 1); significant below 0.05" in text[9]
     assert entry["pairs"][0]["p"] is None
     assert entry["pairs"][2]["shown"] is True
 
@@ -175,5 +178,5 @@ def test_lines_and_document_say_the_same() -> None:
 @pytest.mark.parametrize(
     ("p", "words"), [(0.0004, "p < .001"), (0.003, "p = .003"), (0.41, "p = .41"), (1, "p = 1.00")]
 )
-def test_chances_in_words(p: float, words: str) -> None:
-    assert module.p_words(p) == words
+def test_p_values_are_formatted(p: float, words: str) -> None:
+    assert module.format_p(p) == words

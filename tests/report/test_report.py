@@ -64,6 +64,7 @@ def test_every_key_of_the_document_is_documented_and_every_documented_key_is_the
 
 def test_the_document_is_json_and_says_what_the_verdict_says() -> None:
     entry = json.loads(json.dumps(document.document(verdict())))
+    assert serial.load(entry) == verdict()
     assert entry["score"] == verdict().score
     assert [tuple(pair) for pair in entry["pairs"]] == pairs(verdict())
     assert entry["prompt_objects"][0]["count"] == 2

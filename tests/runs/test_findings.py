@@ -353,4 +353,4 @@ def test_generations_can_be_compared(tmp_path: Path) -> None:
     for repeats in (1, 2):
         judged(tmp_path, data, repeats=repeats)
     told = onprompt("compare", str(tmp_path / "run.sqlite"), "--by", "generation")
-    assert "no difference shown between run, generation 1 and run, generation 2" in told.stdout, told.stderr
+    assert "no significant difference between run, generation 1 and run, generation 2" in told.stdout, told.stderr

@@ -29,22 +29,15 @@ def judged(rubric: str, image: Source, prompt: str, before: Source | None, name:
     return found
 
 
-def source_input(rubric: str) -> str:
-    """The input of a rubric for the picture that was edited; empty where it has none."""
-    protocol = rubric_named(rubric)
-    others = (name for name in protocol.image_inputs if name in protocol.required and name != protocol.picture)
-    return next(others, "")
-
-
 def item_of(rubric: str, image: Source, prompt: str, before: Source | None = None, name: str = "") -> dict[str, Any]:
     """What `judge_many` is given; an edit is not judged without the picture before it."""
-    protocol, source = rubric_named(rubric), source_input(rubric)
+    protocol = rubric_named(rubric)
     item = {protocol.picture: image, protocol.prompt: prompt}
-    if not source:
+    if not protocol.source_image:
         return item
     if before is None:
-        raise UserError(f"the rubric {rubric!r} needs the picture {source!r}")
-    return {**item, source: before, "id": name}
+        raise UserError(f"the rubric {rubric!r} needs the picture {protocol.source_image!r}")
+    return {**item, protocol.source_image: before, "id": name}
 
 
 def read(image: Source) -> Source:

@@ -20,8 +20,8 @@ import torch
 from torch import Tensor
 from torchmetrics import Metric
 
-from onprompt.adapters import item_of, no_verdict, source_input
-from onprompt.api import judge_many
+from onprompt.adapters import item_of, no_verdict
+from onprompt.api import judge_many, rubric_named
 from onprompt.rubrics import DEFAULT
 from onprompt.settings import Settings
 from onprompt.types import Verdict
@@ -73,7 +73,7 @@ def batch(rubric: str, images: Images, prompts: Sequence[str], before: Images | 
     """A batch as `judge_many` takes it."""
     if isinstance(images, str) or isinstance(prompts, str):
         raise ValueError("images and prompts are lists, with one prompt for each image")
-    if before is None and source_input(rubric):
+    if before is None and rubric_named(rubric).source_image:
         raise ValueError(f"the rubric {rubric!r} needs the pictures before the edit: update(images, prompts, before)")
     sources = [None] * len(images) if before is None else [pixels(each) for each in before]
     if not len(images) == len(prompts) == len(sources):

@@ -1,4 +1,4 @@
-"""`agree` and `compare`: a run beside people, and runs or models beside each other."""
+"""`agree` and `compare`: a run against human ratings, and runs or models against each other."""
 
 from __future__ import annotations
 
@@ -16,65 +16,70 @@ if TYPE_CHECKING:
     from onprompt.report.ratings import Item
     from onprompt.types import Rubric
 
-Json = Annotated[bool, typer.Option("--json", help="All figures as JSON.")]
+Json = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
 
 
 @app.command()
 def agree(
     run_file: RunFile,
-    human: Annotated[Path, typer.Option(help="CSV of ratings: id and a column for each rater, or id, rater, rating.")],
-    human_scale: Annotated[str, typer.Option(help="The raters' scale, such as 1-5: α, κ and AUC need it.")] = "",
-    id_column: Annotated[str, typer.Option("--id", help="The column with the samples' ids.")] = "",
-    rater: Annotated[str, typer.Option(help="The column that names the rater, if each rating has a row.")] = "",
-    rating: Annotated[list[str] | None, typer.Option(help="A column with ratings; may be given again.")] = None,
-    threshold: Annotated[float | None, typer.Option(help="Rated above this is good, for the AUC.")] = None,
+    human: Annotated[Path, typer.Option(help="CSV of ratings: id and a column per rater, or id, rater and rating.")],
+    human_scale: Annotated[
+        str, typer.Option(help="Worst and best rating, such as 1-5; needed for AUC, Krippendorff α and κ.")
+    ] = "",
+    id_column: Annotated[str, typer.Option("--id", help="Column with the sample ids; guessed by default.")] = "",
+    rater: Annotated[str, typer.Option(help="Column with the rater, if the CSV has a row per rating.")] = "",
+    rating: Annotated[list[str] | None, typer.Option(help="Column with ratings; repeat for several raters.")] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="For the AUC: a mean rating above this is good (default: middle of the scale).")
+    ] = None,
     apart: Annotated[
-        float, typer.Option(min=0, help="How far apart two ratings of one prompt must be to count.")
+        float, typer.Option(min=0, help="Count pairs whose mean ratings differ by at least this much.")
     ] = 0.33,
     generation: Generation = 0,
     json: Json = False,
 ) -> None:
-    """Say how well a run agrees with people, and one of them with the others."""
+    """Measure how well a run's scores agree with human ratings, and how well the raters agree with each other."""
     from onprompt import plugins
     from onprompt.report import agreement, ratings
 
-    found = ratings.read(human, id_column=id_column, rater_column=rater, rating_columns=rating or ())
+    human_ratings = ratings.read(human, id_column=id_column, rater_column=rater, rating_columns=rating or ())
     name, items = judged(run_file, generation)
     if name not in plugins.names("rubrics"):
-        raise UserError(f"{run_file} is a run of {name}, which gives no score that people give too")
+        raise UserError(f"{run_file} is a run of {name}, which has no score to compare with human ratings")
     rubric: Rubric = plugins.load("rubrics", name).RUBRIC
-    scale = between(human_scale) if human_scale else None
-    result = agreement.agreement(items, found, rubric.factors.get("score", range(2)), scale, threshold, apart)
+    scale = parse_scale(human_scale) if human_scale else None
+    result = agreement.agreement(
+        items, human_ratings, agreement.Terms(rubric.factors.get("score", range(2)), scale, threshold, apart)
+    )
     if json:
         print_json(agreement.document(result))
         return
-    typer.echo(f"ratings: {', '.join(found.columns)}", err=True)
+    typer.echo(f"columns read: {', '.join(human_ratings.columns)}", err=True)
     for line in agreement.lines(result):
         typer.echo(line)
 
 
 @app.command()
 def compare(
-    run_files: Annotated[list[Path], typer.Argument(help="The files of runs.")],
-    by: Annotated[str, typer.Option(help="What is compared: run, model or generation.")] = "run",
+    run_files: Annotated[list[Path], typer.Argument(help="Run files.")],
+    by: Annotated[str, typer.Option(help="Compare each run, model or generation.")] = "run",
     json: Json = False,
 ) -> None:
-    """Rank runs or models with intervals, and say between which two a difference is shown."""
+    """Rank runs or models by mean value with confidence intervals, and test which differences are significant."""
     from onprompt.report import comparison
 
     if by not in ("run", "model", "generation"):
-        raise UserError(f"--by is run, model or generation, not {by!r}")
-    alike = len({path.stem for path in run_files}) < len(run_files)
-    names = {path: str(path) if alike else path.stem for path in run_files}
-    if len(names) < len(run_files):
-        raise UserError("the same run is named twice")
-    runs = {
-        f"{name}, generation {number}" if by == "generation" else name: judged(path, number)
-        for path, name in names.items()
-        for number in (generations(path) if by == "generation" else [0])
-    }
-    if len(rubrics := {name for name, _ in runs.values()}) > 1:
-        raise UserError(f"runs of {' and of '.join(sorted(rubrics))} can't be compared: their values mean other things")
+        raise UserError(f"--by takes run, model or generation, not {by!r}")
+    if len(set(run_files)) < len(run_files):
+        raise UserError("the same run is given twice")
+    ambiguous = len({path.stem for path in run_files}) < len(run_files)
+    runs = {}
+    for path in run_files:
+        name = str(path) if ambiguous else path.stem
+        for number in generations(path) if by == "generation" else [0]:
+            runs[f"{name}, generation {number}" if by == "generation" else name] = judged(path, number)
+    if len(rubrics := {rubric for rubric, _ in runs.values()}) > 1:
+        raise UserError(f"can't compare runs of {' and '.join(sorted(rubrics))}: their values differ in meaning")
     systems = comparison.systems({name: items for name, (_, items) in runs.items()}, by == "model")
     result = comparison.compare(systems)
     if json:
@@ -85,7 +90,7 @@ def compare(
 
 
 def generations(path: Path) -> list[int]:
-    """The ways of judging that a run's file holds."""
+    """The numbers of a run file's generations."""
     from onprompt.runs import findings
     from onprompt.runs.ledger import Ledger
 
@@ -94,7 +99,7 @@ def generations(path: Path) -> list[int]:
 
 
 def judged(path: Path, generation: int) -> tuple[str, list[Item]]:
-    """What a run is of, and its samples with their values; what stands on nothing has none."""
+    """A run's rubric and its samples; one of which nothing could be checked has no value."""
     from onprompt.report.ratings import Item
     from onprompt.runs import findings
     from onprompt.runs.ledger import Ledger
@@ -111,9 +116,9 @@ def judged(path: Path, generation: int) -> tuple[str, list[Item]]:
     return name, items
 
 
-def between(words: str) -> tuple[float, float]:
+def parse_scale(text: str) -> tuple[float, float]:
     """`1-5` as two numbers."""
-    found = re.fullmatch(r"\s*([+-]?\d+(?:\.\d+)?)\s*(?:-|:|to)\s*([+-]?\d+(?:\.\d+)?)\s*", words)
-    if not found:
-        raise UserError(f"--human-scale is LOW-HIGH, such as 1-5 or -2-2, not {words!r}")
-    return float(found[1]), float(found[2])
+    match = re.fullmatch(r"\s*([+-]?\d+(?:\.\d+)?)\s*(?:-|:|to)\s*([+-]?\d+(?:\.\d+)?)\s*", text)
+    if not match:
+        raise UserError(f"--human-scale takes LOW-HIGH, such as 1-5 or -2-2, not {text!r}")
+    return float(match[1]), float(match[2])

@@ -1,4 +1,4 @@
-"""`probe`: is this judge fit to judge?"""
+"""`probe`: can this judge be trusted?"""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ import typer
 
 from onprompt.cli.app import Permissive, app, print_json
 from onprompt.cli.judging import BaseUrl, Budget, DetectorName, DryRun, JudgeName, Model, judging, print_plan
+from onprompt.rubrics import DEFAULT
 
-RUBRICS = "By which rubric pictures are judged: verify or rate. Edits are asked by their own."
+RUBRICS = "Rubric for the pictures: verify or rate. Edits always use edit."
 
 
 @app.command()
 def probe(
     judge: JudgeName = "",
-    rubric: Annotated[str, typer.Option(help=RUBRICS)] = "verify",
+    rubric: Annotated[str, typer.Option(help=RUBRICS)] = DEFAULT,
     json: Annotated[bool, typer.Option("--json", help="Print every comparison as JSON.")] = False,
-    save: Annotated[Path | None, typer.Option(help="Write the pictures to this folder, to look at.")] = None,
+    save: Annotated[Path | None, typer.Option(help="Also write the pictures to this folder.")] = None,
     detector: DetectorName = "",
     permissive: Permissive = False,
     model: Model = "",
@@ -26,19 +27,18 @@ def probe(
     budget: Budget = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Test a judge on drawn pictures: nothing to see, wrong prompts, counts, edits, the same question put otherwise."""
+    """Test a judge on drawn pictures with known answers: blank pictures, wrong prompts, reversed edits, rephrasing."""
     from onprompt import probe as probing
-    from onprompt.probe import table
 
     settings = judging(judge, model, budget=budget, base_url=base_url, detector=detector, permissive=permissive)
     if save:
-        typer.echo(f"{probing.save(save)} pictures are in {save}", err=True)
+        typer.echo(f"{probing.save(save)} pictures written to {save}", err=True)
     if dry_run:
         print_plan(probing.plan(rubric, settings=settings))
         return
     report = probing.probe(rubric, settings=settings)
     if json:
-        print_json(table.document(report))
+        print_json(report.document())
         return
-    for line in table.lines(report):
+    for line in report.lines():
         typer.echo(line)

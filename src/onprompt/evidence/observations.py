@@ -14,7 +14,7 @@ from onprompt.evidence.match import match
 from onprompt.evidence.matches import Match
 from onprompt.evidence.substitutes import extras
 from onprompt.language.parser import parse
-from onprompt.language.spelling import mended
+from onprompt.language.spelling import correct_spelling
 from onprompt.settings import Settings
 from onprompt.types import Check, Picture, PromptEvidence, Scene, Seen, Sighting, Trait
 from onprompt.vision.look import look
@@ -91,10 +91,10 @@ def estimator(prompt: str, picture: Picture, scene: Scene, settings: Settings) -
         return no_estimate, None
     model = matcher(settings)
     text = plan.text_to_match(prompt, scene)
-    whole = model.chances(picture, [mended(text[:LONGEST])])[0] if text else None
+    whole = model.chances(picture, [correct_spelling(text[:LONGEST])])[0] if text else None
 
     @cache
     def estimate(phrase: str) -> float:
-        return model.phrase_chances(picture, [mended(phrase)])[0]
+        return model.phrase_chances(picture, [correct_spelling(phrase)])[0]
 
     return estimate, whole

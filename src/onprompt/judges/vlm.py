@@ -104,7 +104,7 @@ class VlmJudge(Judge):
 
     def verdict(self, sample: Sample, ask: Ask) -> Verdict:
         """The verdict by answers that come from somewhere."""
-        check_prompt(sample.prompt, self.settings)
+        self.check(sample)
         answers: list[Answer] = []
         readings, unreadable = self.read_all(sample, answers, ask)
         if not readings:
@@ -134,6 +134,11 @@ class VlmJudge(Judge):
             provenance=self.provenance(sample, answers),
         )
 
+    def check(self, sample: Sample) -> None:
+        """Complain of a bad prompt, where the rubric takes one."""
+        if self.rubric.prompt in self.rubric.required:
+            check_prompt(sample.prompt, self.settings)
+
     def read_all(
         self, sample: Sample, answers: list[Answer], ask: Ask
     ) -> tuple[list[tuple[Reading, Answer]], list[UnreadableAnswer]]:
@@ -160,7 +165,7 @@ class VlmJudge(Judge):
 
     def questions(self, sample: Sample) -> list[Question]:
         """All that would be asked about a sample, if every answer can be read."""
-        check_prompt(sample.prompt, self.settings)
+        self.check(sample)
         asked = [self.question(sample, repeat) for repeat in range(self.settings.repeats)]
         return [*asked, *([self.yes_no(sample)] if self.wants_yes else [])]
 

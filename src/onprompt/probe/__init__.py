@@ -1,156 +1,157 @@
-"""Is a judge fit to judge? It is asked about pictures of which the right answer is known."""
+"""Can a judge be trusted? It is asked about pictures whose right answers are known."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from onprompt import api, plugins
 from onprompt.errors import OnpromptError, UnreadableAnswer, UserError
-from onprompt.probe.cases import PROBES, Asked, Comparison, Probe
-from onprompt.probe.pictures import names, picture
-from onprompt.probe.table import Report, Result, Row
+from onprompt.probe.cases import PROBES, Case, Comparison, Probe
+from onprompt.probe.pictures import NAMES, picture
+from onprompt.probe.results import Report, Result, Row
+from onprompt.rubrics import DEFAULT
 from onprompt.settings import Settings
 from onprompt.types import Plan, Rubric, Verdict
 
 __all__ = ["PROBES", "Report", "Result", "Row", "plan", "probe", "save"]
 
-LOW = 0.25  # share of the scale up to which a picture of nothing may score
-HAIR = 1e-9  # by which equal numbers may differ
-Said = Mapping[Asked, Verdict | OnpromptError]
+MAX_LOW = 0.25  # share of the scale up to which a picture of nothing may score
+TOLERANCE = 1e-9  # of floats
+Answers = Mapping[Case, Verdict | OnpromptError]
 
 
 def probe(
-    rubric: str = "verify",
+    rubric: str = DEFAULT,
     *,
     judge: str = "",
     model: str = "",
     probes: Sequence[Probe] = PROBES,
     settings: Settings | None = None,
 ) -> Report:
-    """How many comparisons a judge gets right, by kind; edits are asked by their own rubric, if it serves that."""
-    chosen, scale = api.judging(settings, judge, model), scale_of(rubric)
-    judge_used = api.judge_of(rubric, chosen)  # a judge that can't be asked at all is an error, not a finding
-    served = [each for each in probes if not each.edits or serves_edits(chosen)]
-    said = answered(questions(served), rubric, chosen)
+    """How many comparisons a judge gets right, by probe; edits use their own rubric, if the judge supports it."""
+    chosen, scale = api.judging(settings, judge, model), load_rubric(rubric)
+    asked = api.judge_of(rubric, chosen)  # raises if the judge can't be asked at all
+    supported = select(probes, chosen)
+    answers = judge_cases(unique_cases(supported), rubric, chosen)
     rows = (
-        Row(each, True, tuple(result(one, said, scale) for one in each.comparisons)) if each in served else Row(each)
-        for each in probes
+        Row(probe, True, tuple(evaluate(comparison, answers, scale) for comparison in probe.comparisons))
+        if probe in supported
+        else Row(probe)
+        for probe in probes
     )
-    return Report(chosen.judged_by, judge_used.model, rubric, tuple(rows))
+    return Report(chosen.judged_by, asked.model, rubric, tuple(rows))
 
 
-def plan(
-    rubric: str = "verify",
-    *,
-    judge: str = "",
-    model: str = "",
-    probes: Sequence[Probe] = PROBES,
-    settings: Settings | None = None,
-) -> Plan:
-    """How many calls of a model, tokens and dollars `probe` would take; nothing is asked."""
-    chosen = api.judging(settings, judge, model)
-    scale_of(rubric)
-    served = [each for each in probes if not each.edits or serves_edits(chosen)]
-    first, *rest = (
-        api.plan(name, map(item, some), settings=force) for name, some, force in runs(questions(served), rubric, chosen)
-    )
-    for each in rest:
-        first = Plan(first.model, first.calls + each.calls, first.known + each.known, first.usage + each.usage)
-    return first
+def plan(rubric: str = DEFAULT, *, settings: Settings | None = None) -> Plan:
+    """The model calls, tokens and dollars that `probe` would take; nothing is asked."""
+    chosen = api.judging(settings, "", "")
+    load_rubric(rubric)
+    batches = split(unique_cases(select(PROBES, chosen)), rubric, chosen)
+    total, *others = (api.plan(name, to_items(cases, name), settings=used) for name, cases, used in batches)
+    for other in others:
+        total = Plan(total.model, total.calls + other.calls, total.known + other.known, total.usage + other.usage)
+    return total
 
 
 def save(folder: Path) -> int:
-    """Write the pictures to a folder, for people to look at; gives their number."""
+    """Write all pictures to a folder and return their number."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name in names():
+        for name in NAMES:
             picture(name).save(folder / f"{name}.png")
     except OSError as error:
         raise UserError(f"can't write pictures to {folder}: {error.strerror or error}") from error
-    return len(names())
+    return len(NAMES)
 
 
-def scale_of(rubric: str) -> Rubric:
-    """The rubric by its name; edits are probed with every other one."""
-    if rubric == "edit":
-        raise UserError("pictures and prompts are probed by verify or rate; edits are probed along with them")
-    found: Rubric = plugins.load("rubrics", rubric).RUBRIC
-    return found
+def load_rubric(name: str) -> Rubric:
+    """The rubric for pictures and prompts."""
+    rubric = api.rubric_named(name)
+    if rubric.source_image:
+        raise UserError(f"probe takes a rubric for one picture and a prompt; edits are probed by {name!r} in any case")
+    return rubric
 
 
-def serves_edits(settings: Settings) -> bool:
-    """Whether the judge says anything of edits."""
+@cache
+def edit_rubric() -> str:
+    """The rubric for an instruction and the pictures before and after."""
+    rubrics = map(api.rubric_named, plugins.names("rubrics"))
+    return next(rubric.name for rubric in rubrics if rubric.source_image and rubric.prompt in rubric.required)
+
+
+def select(probes: Iterable[Probe], settings: Settings) -> list[Probe]:
+    """The probes that the judge supports."""
     try:
-        api.judge_of("edit", settings)
+        api.judge_of(edit_rubric(), settings)
     except UserError:
-        return False
-    return True
+        return [probe for probe in probes if not probe.edits]
+    return list(probes)
 
 
-def questions(probes: Iterable[Probe]) -> list[Asked]:
-    """All that is asked, each once: a picture's own prompt is part of many comparisons."""
-    return list(dict.fromkeys(asked for each in probes for one in each.comparisons for asked in one.asked))
+def unique_cases(probes: Iterable[Probe]) -> list[Case]:
+    """Each case once; many are part of several comparisons."""
+    comparisons = [comparison for probe in probes for comparison in probe.comparisons]
+    return list(dict.fromkeys(case for comparison in comparisons for case in comparison.cases))
 
 
-def item(asked: Asked) -> dict[str, Any]:
-    """A question as the API takes it."""
-    if asked.before:
-        return {"before": picture(asked.before), "after": picture(asked.picture), "instruction": asked.prompt}
-    return {"image": picture(asked.picture), "prompt": asked.prompt}
+def to_items(cases: Iterable[Case], name: str) -> Iterator[dict[str, Any]]:
+    """Cases as the API takes them."""
+    rubric = api.rubric_named(name)
+    for case in cases:
+        source = {rubric.source_image: picture(case.before)} if case.before else {}
+        yield {rubric.picture: picture(case.picture), rubric.prompt: case.prompt, **source}
 
 
-def runs(asked: Sequence[Asked], rubric: str, settings: Settings) -> Iterator[tuple[str, list[Asked], Settings]]:
-    """The questions by rubric and settings; those that the store must not answer come last, paid by what is left."""
-    plain = [each for each in asked if not each.before and not each.again]
-    yield rubric, plain[:1], settings  # alone, so that what a judge loads is loaded once
+def split(cases: Sequence[Case], rubric: str, settings: Settings) -> Iterator[tuple[str, list[Case], Settings]]:
+    """The cases by rubric and settings; those that bypass the cache come last, with what is left of the budget."""
+    plain = [case for case in cases if not case.before and not case.fresh]
+    yield rubric, plain[:1], settings  # alone, so that the judge loads its models once
     yield rubric, plain[1:], settings
-    if edits := [each for each in asked if each.before]:
-        yield "edit", edits, settings
-    if again := [each for each in asked if each.again]:
-        fresh: dict[str, Any] = {"reuse_answers": False}
+    if edits := [case for case in cases if case.before]:
+        yield edit_rubric(), edits, settings
+    if fresh := [case for case in cases if case.fresh]:
+        update: dict[str, Any] = {"reuse_answers": False}
         if settings.budget is not None:
-            fresh["budget"] = max(settings.budget - api.judge_of(rubric, settings).spent(), 0.0)
-        yield rubric, again, settings.model_copy(update=fresh)
+            update["budget"] = max(settings.budget - api.judge_of(rubric, settings).spent(), 0.0)
+        yield rubric, fresh, settings.model_copy(update=update)
 
 
-def answered(asked: Sequence[Asked], rubric: str, settings: Settings) -> Said:
-    """What the judge says to each; an error if it said nothing at all, not even something that can't be read."""
-    said: dict[Asked, Verdict | OnpromptError] = {}
-    for name, some, force in runs(asked, rubric, settings):
-        said.update(zip(some, api.judge_many(name, map(item, some), settings=force), strict=True))
-    if not any(isinstance(each, Verdict | UnreadableAnswer) for each in said.values()):
-        raise next(each for each in said.values() if isinstance(each, OnpromptError))
-    return said
+def judge_cases(cases: Sequence[Case], rubric: str, settings: Settings) -> Answers:
+    """The judge's answers; an error if it never answered, not even unreadably."""
+    answers: dict[Case, Verdict | OnpromptError] = {}
+    for name, batch, used in split(cases, rubric, settings):
+        answers.update(zip(batch, api.judge_many(name, to_items(batch, name), settings=used), strict=True))
+    if not any(isinstance(answer, Verdict | UnreadableAnswer) for answer in answers.values()):
+        raise next(answer for answer in answers.values() if isinstance(answer, OnpromptError))
+    return answers
 
 
-def result(comparison: Comparison, said: Said, scale: Rubric) -> Result:
+def evaluate(comparison: Comparison, answers: Answers, scale: Rubric) -> Result:
     """Whether a comparison passes."""
-    answers = [said[each] for each in comparison.asked]
-    told = [each if isinstance(each, Verdict) else None for each in answers]
-    values = tuple(each.value if each else None for each in told)
-    scores = tuple(each.score if each else None for each in told)
-    whys = [why for each in answers if (why := no_verdict(each))]
-    verdicts = [each for each in told if each]
-    passed = None if whys else passes(comparison.rule, verdicts, scale)
-    return Result(comparison, passed, values, scores, whys[0] if whys else "")
+    given = [answers[case] for case in comparison.cases]
+    verdicts = tuple(answer if isinstance(answer, Verdict) else None for answer in given)
+    why = next(filter(None, map(no_verdict, given)), "")
+    passed = None if why else passes(comparison.rule, [verdict for verdict in verdicts if verdict], scale)
+    return Result(comparison, passed, verdicts, why)
 
 
 def no_verdict(answer: Verdict | OnpromptError) -> str:
-    """Why an answer does not count; a score that only stands for "nothing could be checked" does not."""
+    """Why an answer doesn't count: an error, or a score of which nothing could be checked."""
     if isinstance(answer, OnpromptError):
         return str(answer)
     return "nothing could be checked (not_verifiable)" if "not_verifiable" in answer.flags else ""
 
 
 def passes(rule: str, verdicts: Sequence[Verdict], scale: Rubric) -> bool:
-    """Whether answers are as they should be."""
+    """Whether verdicts follow the rule."""
     first, last = verdicts[0], verdicts[-1]
     if rule == "low":
-        return (first.value if first.score is None else scale.share("score", first.score)) <= LOW
+        return (first.value if first.score is None else scale.share("score", first.score)) <= MAX_LOW
     if rule == "higher":
-        return first.value > last.value + HAIR
+        return first.value > last.value + TOLERANCE
     if rule == "same":
-        return first.score == last.score and (first.score is not None or abs(first.value - last.value) <= HAIR)
-    return abs(first.value - last.value) <= 1 / (len(scale.factors["score"]) - 1) + HAIR
+        return first.score == last.score and (first.score is not None or abs(first.value - last.value) <= TOLERANCE)
+    return abs(first.value - last.value) <= 1 / (len(scale.factors["score"]) - 1) + TOLERANCE

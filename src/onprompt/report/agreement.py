@@ -1,25 +1,21 @@
-"""How well a run agrees with people, beside how well one of them agrees with the rest.
-
-A statistic is made ready once for its items and then measured for any weights of them: a resample of prompts is a row
-that says how often each item was drawn. So nothing is sorted twice; a rank in a resample is a sum of weights.
-"""
+"""How well a judge agrees with people, beside how well one person agrees with the others."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from onprompt.errors import UserError
-from onprompt.report.comparison import Figure, figure_entry, resampled, with_interval
-from onprompt.report.ratings import DIGITS, Item, Ratings, mean, one_against_rest
-from onprompt.report.statistics import Array, Codes, Measure, alpha, auc, kappa, kendall, pair_accuracy, ratio, spearman
+from onprompt.report import statistics
+from onprompt.report.ratings import Item, Ratings, leave_one_out, mean
+from onprompt.report.statistics import DIGITS, Array, Estimate, Levels, Measure, rounded
 
 TITLES = {
-    "spearman": "Spearman",
+    "spearman": "Spearman ρ",
     "kendall_b": "Kendall τ-b",
     "kendall_c": "Kendall τ-c",
     "pair_accuracy": "pair accuracy",
@@ -27,37 +23,38 @@ TITLES = {
     "alpha": "Krippendorff α",
     "kappa": "quadratic κ",
 }
-FEWEST_ITEMS = 3  # of two items any correlation is 1 or −1
+MIN_ITEMS = 3  # any correlation of two items is 1 or −1
+CONSTANT = "one side is constant"
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What figures rest on: the scales, the rating above which an item is good, and how far apart pairs must be."""
+    """Both scales, the rating above which a sample is good, and how far apart the ratings of a pair must be."""
 
     scale: range
-    human_scale: tuple[float, float] | None
-    threshold: float | None
-    apart: float
-    resamples: int
-    seed: int
+    human_scale: tuple[float, float] | None = None  # worst and best
+    threshold: float | None = None  # by default the middle of the human scale
+    apart: float = 0.33
+    resamples: int = 1000
+    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """The figures of some items: of the judge, and of one rater against the mean of the others."""
+class Subset:
+    """The judge's estimates on some items, and those of one rater against the mean of the others."""
 
-    n: int
+    items: int
     prompts: int
-    judge: Mapping[str, Figure]
-    ceiling: Mapping[str, Figure]
+    judge: Mapping[str, Estimate]
+    ceiling: Mapping[str, Estimate]
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Overall and by category, and how many were left out: an item without a rating is not asked for a verdict."""
+    """Estimates overall and by category, and how many items and ratings were excluded."""
 
-    overall: Part
-    categories: Mapping[str, Part]
+    overall: Subset
+    categories: Mapping[str, Subset]
     raters: int
     no_verdict: int
     no_rating: int
@@ -67,211 +64,184 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Statistic:
-    """A measure, how many it is of, and what to say where it has no value."""
+    """The mean of measures, of the judge or of each rater; its sample size, and why there is none."""
 
-    measure: Measure
     n: int
     why: str
+    measures: Sequence[Measure] = ()
+
+    def __call__(self, weights: Array) -> Array:
+        values = np.array([measure(weights) for measure in self.measures]).reshape(-1, len(weights))
+        defined = np.isfinite(values)
+        return statistics.ratio(np.where(defined, values, 0.0).sum(axis=0), defined.sum(axis=0))
+
+    def value(self, items: int) -> float:
+        """The statistic of the items themselves, NaN where undefined."""
+        return float(self(np.ones((1, items)))[0])
 
 
-# ---- of a run ------------------------------------------------------------------------------------------------------
-
-
-def agreement(
-    items: Sequence[Item],
-    ratings: Ratings,
-    scale: range,
-    human_scale: tuple[float, float] | None = None,
-    threshold: float | None = None,
-    apart: float = 0.33,
-    resamples: int = 1000,
-    seed: int = 0,
-) -> Agreement:
-    """A run against people; `human_scale` is from their worst rating to their best, its middle the usual threshold."""
-    if human_scale and not human_scale[0] < human_scale[1]:
-        raise UserError(f"people's scale goes from its worst to a higher best rating, not {human_scale}")
-    middle = sum(human_scale) / 2 if human_scale and threshold is None else threshold
-    terms = Terms(scale, human_scale, middle, apart, resamples, seed)
+def agreement(items: Sequence[Item], ratings: Ratings, terms: Terms) -> Agreement:
+    """A judge against people."""
+    if terms.human_scale:
+        low, high = terms.human_scale
+        if not low < high:
+            raise UserError(f"the human scale must go from a lower to a higher rating, not {low:g} to {high:g}")
+        if terms.threshold is None:
+            terms = replace(terms, threshold=(low + high) / 2)
     ids = {item.id for item in items}
-    said = {name for name, opinions in ratings.by_item.items() if opinions}
-    if not said & ids:
-        examples = f"the run has {min(ids, default='none')!r}, the ratings {min(said, default='none')!r}"
-        raise UserError(f"no item of the run is rated: are these the same ids? For one, {examples}")
-    check(items, scale)
-    rated = [item for item in items if item.id in said]
+    rated_ids = {name for name, given in ratings.by_item.items() if given}
+    if not rated_ids & ids:
+        examples = f"the run has {min(ids, default='none')!r}, the ratings have {min(rated_ids, default='none')!r}"
+        raise UserError(f"no sample of the run is rated; use the same ids in both: {examples}")
+    validate(items, terms.scale)
+    rated = [item for item in items if item.id in rated_ids]
     used = [item for item in rated if item.value is not None]
     names = sorted({item.category for item in used})
     categories = {
-        name: part([item for item in used if item.category == name], ratings, terms)
+        name: estimate([item for item in used if item.category == name], ratings, terms)
         for name in (names if len(names) > 1 else ())
     }
-    left_out = len(rated) - len(used), len(items) - len(rated), len(said - ids)
-    return Agreement(part(used, ratings, terms), categories, len(ratings.raters), *left_out, terms)
+    excluded = len(rated) - len(used), len(items) - len(rated), len(rated_ids - ids)
+    return Agreement(estimate(used, ratings, terms), categories, len(ratings.raters), *excluded, terms)
 
 
-def check(items: Sequence[Item], scale: range) -> None:
-    """Complain of what no figure should rest on."""
+def validate(items: Sequence[Item], scale: range) -> None:
+    """Reject duplicates and numbers off the scale."""
     seen: set[str] = set()
     for item in items:
         if item.id in seen:
-            raise UserError(f"item {item.id!r} is there twice")
+            raise UserError(f"two items have the id {item.id!r}")
         if item.score is not None and item.score not in scale:
             raise UserError(f"item {item.id!r} has the score {item.score}, not {scale[0]} to {scale[-1]}")
         if item.value is not None and not math.isfinite(item.value):
-            raise UserError(f"item {item.id!r} has the value {item.value}, which is no number")
+            raise UserError(f"item {item.id!r} has the value {item.value}, not a finite number")
         seen.add(item.id)
 
 
-def part(items: Sequence[Item], ratings: Ratings, terms: Terms) -> Part:
-    """The figures of some items, judge and raters by the same resamples."""
+def estimate(items: Sequence[Item], ratings: Ratings, terms: Terms) -> Subset:
+    """All estimates on some items; judge and raters use the same resamples of prompts."""
     value = np.array([item.value for item in items], np.float64)
     score = np.array([math.nan if item.score is None else item.score for item in items])
     human = np.array([mean(ratings.by_item[item.id].values()) for item in items])
-    prompts = {name: place for place, name in enumerate(sorted({item.group or item.id for item in items}))}
-    group = np.array([prompts[item.group or item.id] for item in items], np.intp)
-    judge = statistics(value, score, human, group, terms)
-    each = [
-        (one.places, statistics(one.own, onto(one.own, terms), one.rest, group[one.places], terms))
-        for one in one_against_rest(ratings, [item.id for item in items])
+    names = [item.group or item.id for item in items]
+    prompts = {name: index for index, name in enumerate(sorted(set(names)))}
+    group = np.array([prompts[name] for name in names], np.intp)
+    judge = prepare(value, score, human, group, terms)
+    raters = [
+        (places, prepare(own, to_scale(own, terms), others, group[places], terms))
+        for places, own, others in leave_one_out(ratings, [item.id for item in items])
     ]
-    ceiling = {name: mean_of([(places, found[name]) for places, found in each]) for name in TITLES}
-    figures = evaluated([*judge.values(), *ceiling.values()], group, len(prompts), terms)
-    half = len(TITLES)
-    return Part(
-        len(items),
-        len(prompts),
-        dict(zip(TITLES, figures[:half], strict=True)),
-        dict(zip(TITLES, figures[half:], strict=True)),
-    )
+    ceiling = {name: average([(places, prepared[name]) for places, prepared in raters]) for name in TITLES}
+    estimates = bootstrap([*judge.values(), *ceiling.values()], group, len(prompts), terms)
+    sides = estimates[: len(TITLES)], estimates[len(TITLES) :]
+    return Subset(len(items), len(prompts), *(dict(zip(TITLES, side, strict=True)) for side in sides))
 
 
-def statistics(value: Array, score: Array, human: Array, group: Codes, terms: Terms) -> dict[str, Statistic]:
-    """All statistics of two opinions, made ready."""
-    n, flat = len(value), "one side says the same of all items"
-    scored = np.flatnonzero(np.isfinite(score))
-    if n < FEWEST_ITEMS:
-        return dict.fromkeys(TITLES, Statistic(nothing, n, f"only {n} items"))
-    accuracy, pairs = pair_accuracy(value, human, group, terms.apart)
-    found = {
-        "spearman": Statistic(spearman(value, human), n, flat),
-        "kendall_b": Statistic(kendall(value, human, "b"), n, flat),
-        "kendall_c": Statistic(kendall(value, human, "c"), n, flat),
-        "pair_accuracy": Statistic(accuracy, pairs, f"no two items of one prompt are {terms.apart:g} apart"),
-        **dict.fromkeys(("auc", "alpha", "kappa"), Statistic(nothing, n, "people's scale is not known")),
+def prepare(value: Array, score: Array, human: Array, group: Levels, terms: Terms) -> dict[str, Statistic]:
+    """All statistics of a judge, or of a rater, against people."""
+    n = len(value)
+    if n < MIN_ITEMS:
+        return dict.fromkeys(TITLES, Statistic(n, f"only {n} items"))
+    accuracy, pairs = statistics.pair_accuracy(value, human, group, terms.apart)
+    prepared = {
+        "spearman": Statistic(n, CONSTANT, [statistics.spearman(value, human)]),
+        "kendall_b": Statistic(n, CONSTANT, [statistics.kendall(value, human, "b")]),
+        "kendall_c": Statistic(n, CONSTANT, [statistics.kendall(value, human, "c")]),
+        "pair_accuracy": Statistic(pairs, f"no prompt has two items rated {terms.apart:g} apart", [accuracy]),
+        "auc": Statistic(n, "needs --human-scale or --threshold"),
+        **dict.fromkeys(("alpha", "kappa"), Statistic(n, "needs --human-scale")),
     }
     if terms.threshold is not None:
         why = f"all ratings are on one side of {terms.threshold:g}"
-        found["auc"] = Statistic(auc(value, human > terms.threshold), n, why)
+        prepared["auc"] = Statistic(n, why, [statistics.auc(value, human > terms.threshold)])
     if terms.human_scale:
-        levels, first = len(terms.scale), terms.scale[0]
-        one, other = ((each[scored] - first).astype(np.intp) for each in (score, onto(human, terms)))
-        why = flat if len(scored) else "the judge gives no scores"
-        counts = np.eye(levels)[one] + np.eye(levels)[other]
-        found["alpha"] = Statistic(among(scored, alpha(counts)), len(scored), why)
-        found["kappa"] = Statistic(among(scored, kappa(one, other, levels)), len(scored), why)
-    return found
+        scored = np.flatnonzero(np.isfinite(score))
+        levels, lowest = len(terms.scale), terms.scale[0]
+        first, second = (side[scored] - lowest for side in (score, to_scale(human, terms)))
+        why = CONSTANT if len(scored) else "the judge gives no scores"
+        counts = np.eye(levels)[first.astype(np.intp)] + np.eye(levels)[second.astype(np.intp)]
+        prepared["alpha"] = Statistic(len(scored), why, [among(scored, statistics.alpha(counts))])
+        prepared["kappa"] = Statistic(len(scored), why, [among(scored, statistics.kappa(first, second))])
+    return prepared
 
 
-def onto(human: Array, terms: Terms) -> Array:
-    """Ratings on the rubric's scale: worst to lowest, best to highest, evenly between, halves rounded up."""
+def to_scale(human: Array, terms: Terms) -> Array:
+    """Ratings mapped linearly onto the rubric's scale and rounded, halves up."""
     if not terms.human_scale:
         return np.full(len(human), math.nan)
     low, high = terms.human_scale
-    if len(off := human[(human < low) | (human > high)]):
-        raise UserError(f"a rating of {off[0]:g} is not on people's scale, {low:g} to {high:g}")
+    if len(outside := human[(human < low) | (human > high)]):
+        raise UserError(f"a rating of {outside[0]:g} is outside the human scale, {low:g} to {high:g}")
     share = (human - low) / (high - low)
-    placed: Array = np.floor(np.round(share * (len(terms.scale) - 1), DIGITS) + 0.5) + terms.scale[0]
-    return placed
+    mapped: Array = np.floor(np.round(share * (len(terms.scale) - 1), DIGITS) + 0.5) + terms.scale[0]
+    return mapped
 
 
-def among(places: Codes, measure: Measure) -> Measure:
+def among(places: Levels, measure: Measure) -> Measure:
     """The measure of some of the items, which are in order; all of them need no copy."""
     return lambda weights: measure(weights if len(places) == weights.shape[1] else weights[:, places])
 
 
-def nothing(weights: Array) -> Array:
-    """The measure that has no figure."""
-    return np.full(len(weights), math.nan)
+def average(raters: Sequence[tuple[Levels, Statistic]]) -> Statistic:
+    """The mean over the raters for whom a statistic is defined; n counts these."""
+    measures = [among(places, rater) for places, rater in raters if math.isfinite(rater.value(len(places)))]
+    if measures:
+        return Statistic(len(measures), "", measures)
+    return Statistic(0, raters[0][1].why if raters else "no item has two raters")
 
 
-def mean_of(raters: Sequence[tuple[Codes, Statistic]]) -> Statistic:
-    """The mean over the raters who have a figure; its n counts these."""
-    known = [among(places, each.measure) for places, each in raters if math.isfinite(once(each.measure, len(places)))]
-    if not known:
-        return Statistic(nothing, 0, raters[0][1].why if raters else "no item has two raters")
-
-    def measure(weights: Array) -> Array:
-        each = np.array([one(weights) for one in known])
-        there = np.isfinite(each)
-        return ratio(np.where(there, each, 0.0).sum(axis=0), there.sum(axis=0))
-
-    return Statistic(measure, len(known), "")
-
-
-def once(measure: Measure, n: int) -> float:
-    """The figure of the items as they are."""
-    return float(measure(np.ones((1, n)))[0])
-
-
-def evaluated(statistics: Sequence[Statistic], group: Codes, prompts: int, terms: Terms) -> list[Figure]:
-    """Each statistic with its interval, all by the same resamples of whole prompts."""
-    values = [once(each.measure, len(group)) for each in statistics]
-    known = [place for place, value in enumerate(values) if math.isfinite(value)]
-    draws: dict[int, list[Array]] = {place: [] for place in known}
-    for drawn in resampled(prompts, len(group), terms.resamples, terms.seed) if known and prompts > 1 else ():
+def bootstrap(prepared: Sequence[Statistic], group: Levels, prompts: int, terms: Terms) -> list[Estimate]:
+    """Each statistic with its interval from resamples of whole prompts."""
+    values = [statistic.value(len(group)) for statistic in prepared]
+    defined = [index for index, value in enumerate(values) if math.isfinite(value)]
+    draws: list[list[Array]] = [[] for _ in prepared]
+    rounds = terms.resamples if defined and prompts > 1 else 0
+    for drawn in statistics.bootstrap_weights(prompts, len(group), rounds, terms.seed):
         weights = drawn[:, group]
-        for place in known:
-            draws[place].append(statistics[place].measure(weights))
-    return [
-        with_interval(value, draws[place], prompts, each.n)
-        if place in draws
-        else Figure(None, None, None, each.n, each.why)
-        for place, (value, each) in enumerate(zip(values, statistics, strict=True))
-    ]
-
-
-# ---- for people and programs ---------------------------------------------------------------------------------------
+        for index in defined:
+            draws[index].append(prepared[index](weights))
+    estimates = [Estimate(n=statistic.n, why=statistic.why) for statistic in prepared]
+    for index in defined:
+        estimates[index] = statistics.bootstrap_estimate(values[index], draws[index], prompts, prepared[index].n)
+    return estimates
 
 
 def lines(agreement: Agreement) -> Iterator[str]:
-    """A table of the figures, one of the categories, and what they rest on."""
-    whole, terms = agreement.overall, agreement.terms
-    yield f"{whole.n:,} items of {whole.prompts:,} prompts, {agreement.raters:,} raters"
-    yield (
-        f"left out: {agreement.no_verdict:,} without a verdict, {agreement.no_rating:,} without a rating; "
-        f"{agreement.no_item:,} ratings without an item"
-    )
-    yield f"{'':16}{'judge [95 %]':24}one rater against the rest"
+    """The estimates as tables, the pair accuracy as a sentence, and how they were computed."""
+    overall, terms = agreement.overall, agreement.terms
+    yield f"{overall.items:,} samples of {overall.prompts:,} prompts, {agreement.raters:,} raters"
+    unrated = f"{agreement.no_rating:,} without a rating; {agreement.no_item:,} ratings of other ids"
+    yield f"excluded: {agreement.no_verdict:,} samples without a verdict, {unrated}"
+    yield f"\n{'':16}{'judge [95 % CI]':24}one rater vs. the others [95 % CI]"
     for name, title in TITLES.items():
-        judge, ceiling = whole.judge[name], whole.ceiling[name]
+        judge, ceiling = overall.judge[name], overall.ceiling[name]
         yield f"{title:16}{judge!s:24}{ceiling!s:24}{judge.why or ceiling.why}".rstrip()
-    width = max(map(len, agreement.categories), default=0)
-    for name, each in agreement.categories.items():
-        figures = (f"{TITLES[key]} {each.judge[key]!s:22}" for key in ("spearman", "pair_accuracy"))
-        yield f"{name:{width}}  {each.n:6,} items  {'  '.join(figures)}".rstrip()
-    yield f"pairs: of one prompt, rated at least {terms.apart:g} apart"
-    yield f"intervals: {terms.resamples:,} resamples of prompts"
+    width = max(map(len, agreement.categories), default=0) + 2
+    if agreement.categories:
+        yield f"\n{'':{width}}samples  {'Spearman ρ [95 % CI]':24}pair accuracy [95 % CI]"
+    for name, subset in agreement.categories.items():
+        yield f"{name:{width}}{subset.items:7,}  {subset.judge['spearman']!s:24}{subset.judge['pair_accuracy']}"
+    judge, ceiling = overall.judge["pair_accuracy"], overall.ceiling["pair_accuracy"]
+    if judge.value is not None:
+        rater = "" if ceiling.value is None else f"; one rater agrees with the others on {100 * ceiling.value:.0f} %"
+        yield f"\nThe judge agrees with people on {100 * judge.value:.0f} % of pairs{rater}."
+    yield f"\npair accuracy: over pairs of samples of one prompt, rated at least {terms.apart:g} apart; ties count half"
+    yield f"CI: {terms.resamples:,} bootstrap resamples of prompts"
     if terms.threshold is not None:
-        yield f"AUC: rated above {terms.threshold:g} or not"
+        yield f"AUC: samples rated above {terms.threshold:g} against the others"
     if terms.human_scale:
         low, high = terms.human_scale
         scale = f"{terms.scale[0]} to {terms.scale[-1]}"
-        yield f"α (ordinal) and κ: ratings of {low:g} to {high:g} put evenly on {scale} and rounded"
+        yield f"α (ordinal) and κ: ratings of {low:g} to {high:g} mapped linearly to {scale} and rounded"
 
 
 def document(agreement: Agreement) -> dict[str, Any]:
-    """All figures as JSON."""
-    scale = agreement.terms.scale
+    """JSON."""
+    scale, categories = agreement.terms.scale, agreement.categories.items()
     return {
         "format": "onprompt.agreement/1",
         **{name: getattr(agreement, name) for name in ("raters", "no_verdict", "no_rating", "no_item")},
         "terms": asdict(agreement.terms) | {"scale": [scale[0], scale[-1]]},
-        "overall": part_entry(agreement.overall),
-        "categories": {name: part_entry(each) for name, each in agreement.categories.items()},
+        "overall": asdict(agreement.overall, dict_factory=rounded),
+        "categories": {name: asdict(subset, dict_factory=rounded) for name, subset in categories},
     }
-
-
-def part_entry(part: Part) -> dict[str, Any]:
-    """The figures of some items."""
-    judge, ceiling = ({name: figure_entry(each) for name, each in side.items()} for side in (part.judge, part.ceiling))
-    return {"items": part.n, "prompts": part.prompts, "judge": judge, "ceiling": ceiling}

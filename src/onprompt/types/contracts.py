@@ -98,6 +98,11 @@ class Rubric:
         return tuple(each.name for each in self.inputs if each.kind == IMAGE)
 
     @property
+    def source_image(self) -> str:
+        """The input for the picture that was edited; empty where only one picture is needed."""
+        return next((name for name in self.image_inputs if name in self.required and name != self.picture), "")
+
+    @property
     def required(self) -> tuple[str, ...]:
         """The names of the inputs that can't be left out."""
         return tuple(each.name for each in self.inputs if each.required)
