@@ -290,7 +290,8 @@ def test_a_whole_verdict_says_which_weights_ran(folder: Folder) -> None:
     assert {each.label for each in see(noise(64, 64), ["cat", "dog"], settings=settings)} <= {"cat", "dog"}
     mosaic = noise(4, 4).repeat(16, axis=0).repeat(16, axis=1)  # fine noise would be an empty picture
     verdict = verify(mosaic, "a cat", settings=settings.model_copy(update={"matcher": False}))
-    assert any(each.label == "cat" for each in verdict.sightings)
+    assert verdict.evidence
+    assert any(each.label == "cat" for each in verdict.evidence.sightings)
     digest = hashlib.sha256((folder("owlv2") / "model.safetensors").read_bytes()).hexdigest()
     assert verdict.provenance["weights"] == {"model.safetensors": digest}
 
