@@ -12,7 +12,7 @@ from onprompt.runs.engines.threads import in_order
 from onprompt.settings import load
 from onprompt.vision import backbone
 from onprompt.vision.image import load_picture
-from onprompt.vision.runtime import share_the_cores
+from onprompt.vision.runtime import use_single_core
 from onprompt.weights.cache import hashes
 
 SMALLEST, LARGEST = 0.75, 0.95  # side of a cut, in sides of the picture
@@ -28,10 +28,10 @@ def numbers(paths, variants=1, store=None):
     def of(work):
         path, number = work
         pixels = load_picture(varied(path, number), settings).pixels
-        return backbone.numbers(backbone.shrunk(pixels), settings)[0].astype(np.float16)
+        return backbone.image_features(backbone.shrink(pixels), settings)[0].astype(np.float16)
 
     work, cores = [(path, number) for number in range(variants) for path in paths], os.cpu_count() or 1
-    found = list(in_order(of, work, cores, begin=share_the_cores))
+    found = list(in_order(of, work, cores, begin=use_single_core))
     found = np.stack(found).reshape(variants, len(paths), -1)
     if kept:
         np.save(kept, found)

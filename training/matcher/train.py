@@ -25,7 +25,7 @@ from onprompt.language.parser import parse_many
 from onprompt.settings import load
 from onprompt.vision import backbone
 from onprompt.vision.image import load_picture
-from onprompt.vision.words import FILES, words
+from onprompt.vision.text_embedding import FILES, load_embeddings
 from onprompt.weights.cache import paths
 
 VARIANTS = 3  # of each photo: as it is, in a mirror, cut
@@ -74,7 +74,7 @@ def rarity(texts, table):
     for text in texts:
         counts.update(set(table.tokens(text)))
         total += 1
-    return np.log((total + 1) / (np.array([counts[row] for row in range(len(table.table))]) + 1)).astype(np.float32)
+    return np.log((total + 1) / (np.array([counts[row] for row in range(len(table.vectors))]) + 1)).astype(np.float32)
 
 
 def standardised(x, mean, spread):
@@ -212,7 +212,7 @@ def artwork_probe(photos, others, scaled, store):
     shown = np.concatenate([photos, *(numbers(named, 1, store) if named else [])])
     rows = np.arange(len(shown))
     texts = [others[path][0] for path in named]
-    return artwork_of(scaled(shown)[:, : backbone.INNER], rows[len(photos) :], texts, rows[: len(photos)])
+    return artwork_of(scaled(shown)[:, : backbone.HIDDEN], rows[len(photos) :], texts, rows[: len(photos)])
 
 
 def auc(right, wrong):
@@ -231,7 +231,7 @@ def phrase_line(pictures, captions, seen_as, told_as, known, settings):
     own = [phrases_of(texts, settings) for texts in captions]
     right, wrong = [], []
     for index, path in enumerate(pictures):
-        rows = backbone.numbers(backbone.shrunk(load_picture(varied(path, 0), settings).pixels), settings)
+        rows = backbone.image_features(backbone.shrink(load_picture(varied(path, 0), settings).pixels), settings)
         others = [phrase for phrase in own[index - 1] if phrase not in own[index]]
         for into, phrases in ((right, own[index]), (wrong, others)):
             if phrases:
@@ -280,11 +280,11 @@ def main():
     raw = versions[0]
     print(f"{len(names)} photos as numbers after {time.time() - start:.0f} s", flush=True)
 
-    table = words(paths(FILES, settings)[FILES[0]].parent)
+    table = load_embeddings(paths(FILES, settings)[FILES[0]].parent)
     told = [text for path in names for text in photos[path]]
     rare = rarity([*told, *(options.corpus.open() if options.corpus else ())], table)
     least = min(len(photos[path]) for path in names)
-    captions = np.stack([np.stack([table.numbers(t, rare) for t in photos[path][:least]]) for path in names])
+    captions = np.stack([np.stack([table.features(t, rare) for t in photos[path][:least]]) for path in names])
     held, trained = slice(0, HELD_OUT), slice(HELD_OUT, None)
     mean, spread = raw[trained].mean(axis=0), raw[trained].std(axis=0) + 1e-3
     text_mean, text_spread = captions[trained].mean(axis=(0, 1)), captions[trained].std(axis=(0, 1)) + 1e-3
@@ -320,7 +320,7 @@ def main():
             names[held],
             [photos[path] for path in names[held]],
             lambda rows: vectors(images, pictured(rows)),
-            lambda phrases: vectors(readers, told(np.stack([table.numbers(phrase, rare) for phrase in phrases]))),
+            lambda phrases: vectors(readers, told(np.stack([table.features(phrase, rare) for phrase in phrases]))),
             known,
             settings,
         ),
