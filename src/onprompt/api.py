@@ -20,14 +20,14 @@ from onprompt.models.client import Plan, planned
 from onprompt.runs.engines.threads import in_order
 from onprompt.settings import Settings
 from onprompt.types import Edit, Judge, Picture, Rubric, Sample, Scene, Seen, Sighting, Verdict, View
-from onprompt.vision.image import Source, load_picture, name_picture
-from onprompt.vision.look import detector, look, look_many
-from onprompt.vision.matcher import matcher
-from onprompt.vision.runtime import share_the_cores
+from onprompt.vision.detection import detect, detect_many, load_detector
+from onprompt.vision.global_properties import medium, properties
+from onprompt.vision.image import Source, load_picture, open_picture
+from onprompt.vision.matcher import load_matcher
+from onprompt.vision.runtime import use_single_core
 from onprompt.vision.text import read_text
+from onprompt.vision.text_embedding import MAX_LENGTH
 from onprompt.vision.vocabulary import COCO
-from onprompt.vision.whole import medium, properties
-from onprompt.vision.words import LONGEST
 
 Result = Verdict | OnpromptError
 PROMPT = ("image", "prompt", "major", "frame", "id")  # what verify and rate are given
@@ -92,9 +92,9 @@ def see_many(
     """
     chosen = in_force(settings)
     look_at = looker(vocabulary, attributes, frame, chosen)
-    windows = in_windows(images, getattr(detector(chosen), "batch", 1))
+    windows = in_windows(images, getattr(load_detector(chosen), "batch", 1))
     cores = os.cpu_count() or 1
-    return itertools.chain.from_iterable(in_order(look_at, windows, cores, ahead=cores, begin=share_the_cores))
+    return itertools.chain.from_iterable(in_order(look_at, windows, cores, ahead=cores, begin=use_single_core))
 
 
 def looker(vocabulary: Sequence[str] | None, attributes: bool, frame: int, settings: Settings) -> Looker:
@@ -106,7 +106,7 @@ def looker(vocabulary: Sequence[str] | None, attributes: bool, frame: int, setti
     def look_at(window: Sequence[Source]) -> list[list[Sighting] | OnpromptError]:
         read = [picture_or_error(image, settings, frame) for image in window]
         pictures = [each for each in read if isinstance(each, Picture)]
-        seen = iter(look_many(pictures, names, settings, None if attributes else ()) if pictures else [])
+        seen = iter(detect_many(pictures, names, settings, None if attributes else ()) if pictures else [])
         return [asked_for(next(seen), wanted) if isinstance(each, Picture) else each for each in read]
 
     return look_at
@@ -138,7 +138,7 @@ def view(
     chosen = in_force(settings)
     picture = load_picture(image, chosen, frame)
     names = evidence.names(parser.parse(prompt, chosen)) if prompt else [name_of(word) for word in COCO]
-    seen = look(picture, names, chosen)
+    seen = detect(picture, names, chosen)
     asked = tuple(each for each in seen.sightings if each.label in seen.known)
     unknown = tuple(name.label for name in names if name.label not in seen.known)
     whole = (*properties(picture), medium(picture, chosen))
@@ -150,7 +150,7 @@ def match(image: Source, texts: Iterable[str], *, frame: int = 0, settings: Sett
     texts = [texts] if isinstance(texts, str) else list(texts)
     chosen = in_force(settings)
     wanted = [mended(checked(text)) for text in texts]
-    return matcher(chosen).chances(load_picture(image, chosen, frame), wanted)
+    return load_matcher(chosen).probabilities(load_picture(image, chosen, frame), wanted)
 
 
 def checked(text: str) -> str:
@@ -159,8 +159,8 @@ def checked(text: str) -> str:
         raise PromptError(f"a text is a string, not {text!r}")
     if not text.strip():
         raise PromptError("a text is empty")
-    if len(text) > LONGEST:
-        raise PromptError(f"a text has {len(text):,} characters; {LONGEST:,} are read at most")
+    if len(text) > MAX_LENGTH:
+        raise PromptError(f"a text has {len(text):,} characters; {MAX_LENGTH:,} are read at most")
     return text
 
 
@@ -238,7 +238,7 @@ def judge_many(
     known = by(one.judge_known) if isinstance(one, VlmJudge) and not chosen.record else None
     asker = getattr(one, "asker", None)
     return in_order(
-        by(one.judge), items, one.slots, begin=share_the_cores, at_once=known, stop=asker.stop if asker else None
+        by(one.judge), items, one.slots, begin=use_single_core, at_once=known, stop=asker.stop if asker else None
     )
 
 
@@ -292,7 +292,7 @@ def prompted(
 ) -> Sample:
     """An image and what it should show."""
     listed("major", major)
-    picture = name_picture(image, settings, frame)
+    picture = open_picture(image, settings, frame)
     return Sample(id or last(picture.name), prompt, picture, tuple(major))
 
 
@@ -305,8 +305,8 @@ def edited(
     id: str = "",  # noqa: A002
 ) -> Sample:
     """An image before and after, and what should have been done."""
-    first, then = name_picture(before, settings), name_picture(after, settings)
-    area = None if mask is None else name_picture(mask, settings)
+    first, then = open_picture(before, settings), open_picture(after, settings)
+    area = None if mask is None else open_picture(mask, settings)
     return Sample(id or last(then.name), instruction, then, (), first, area)
 
 

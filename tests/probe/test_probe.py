@@ -19,7 +19,7 @@ from onprompt.probe.pictures import DRAWINGS, NOISE, drawn, names, picture
 from onprompt.probe.table import lines
 from onprompt.report.wilson import wilson
 from onprompt.types import Sample, Scene, Verdict
-from onprompt.vision.image import name_picture
+from onprompt.vision.image import open_picture
 
 Answer = Callable[[Sample, Settings], float]
 SERVED = [each.name for each in PROBES]
@@ -56,7 +56,7 @@ def key(asked: Asked) -> tuple[str, str]:
 
 @cache
 def hashed(name: str) -> str:
-    return name_picture(picture(name), Settings()).sha256
+    return open_picture(picture(name), Settings()).sha256
 
 
 def wrong() -> set[tuple[str, str]]:

@@ -90,7 +90,7 @@ def relation_check(
     return judged(replace(check, source="boxes", box=subjects[0].box), sum(likely) / len(likely), settings)
 
 
-def likeliest(holds: relations.Related, subject: Sighting, targets: Sequence[Sighting]) -> float | None:
+def likeliest(holds: relations.RelationMeasure, subject: Sighting, targets: Sequence[Sighting]) -> float | None:
     """How likely a relation holds with the target that suits best; None where it can be told with none."""
     told = [likely for target in targets if (likely := holds(subject, target)) is not None]
     return max(told) if told else None if targets else 0.0

@@ -17,7 +17,7 @@ from onprompt.runs.run import Done, Task, attempted, identity_of, lost
 from onprompt.settings import Settings
 from onprompt.types import Answer, Check, Message, Picture, Question, Scene, Shown, Verdict
 from onprompt.types import Outcome as Found
-from onprompt.vision.image import name_picture, stretched
+from onprompt.vision.image import load_resized, open_picture
 
 NAME = "illusion"
 WITHHELD = ("filter", "refusal")  # ways to end in which a server gives no answer of the model's
@@ -79,7 +79,7 @@ class Asking:
     def picture(self, item: Mapping[str, Any]) -> Picture:
         """The image as it is shown."""
         image = item["image"]
-        return stretched(image, self.settings, self.size) if self.size else name_picture(image, self.settings)
+        return load_resized(image, self.settings, self.size) if self.size else open_picture(image, self.settings)
 
     def asked(self, picture: Picture) -> dict[str, Question]:
         """The two questions, word for word; nothing but the image goes with them."""

@@ -25,17 +25,17 @@ from onprompt.rubrics.rate import RUBRIC as RATE
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.settings import PRIVATE, Settings
 from onprompt.types import Known, Name, Outcome, Picture, Rubric, Sample, Scene, Seen, Sighting, Thing, Trait, Verdict
+from onprompt.vision.detection import detect, load_detector
 from onprompt.vision.face import FILES as FACE_FILES
 from onprompt.vision.geometry import SIZE_WORDS
-from onprompt.vision.look import detector, look
+from onprompt.vision.global_properties import is_blank, medium, properties
 from onprompt.vision.masks import FILES as MASK_FILES
 from onprompt.vision.matcher import FILES as MATCHER_FILES
-from onprompt.vision.matcher import TRAINED, matcher
+from onprompt.vision.matcher import WEIGHTS, load_matcher
 from onprompt.vision.pose import FILES as POSE_FILES
 from onprompt.vision.relations import NEED_JOINTS
 from onprompt.vision.text import read_text
-from onprompt.vision.whole import medium, properties, shows_nothing
-from onprompt.vision.words import LONGEST
+from onprompt.vision.text_embedding import MAX_LENGTH
 from onprompt.weights.cache import hashes
 
 OURS = (
@@ -97,8 +97,8 @@ class EvidenceJudge:
     def evidence(self, sample: Sample) -> Evidence:
         """Parse, look and match."""
         scene = weighed(parse(sample.prompt, self.settings), sample.major, self.settings)
-        empty = shows_nothing(sample.picture)
-        seen = nothing(scene) if empty else look(sample.picture, names(scene), self.settings, asked_closely(scene))
+        empty = is_blank(sample.picture)
+        seen = nothing(scene) if empty else detect(sample.picture, names(scene), self.settings, asked_closely(scene))
         lines = read_text(sample.picture) if asks_for_text(scene) and not empty else ()
         whole = self.measured(sample.picture, scene)
         guess, fits = (never, None) if empty else self.guesser(sample, scene)
@@ -144,7 +144,7 @@ class EvidenceJudge:
 
     def stylised(self, picture: Picture) -> bool:
         """Whether the picture is surely drawn or painted: what was made for photos sees less in it."""
-        return self.settings.matcher and matcher(self.settings).pictured(picture).artwork >= SURELY
+        return self.settings.matcher and load_matcher(self.settings).embed_image(picture).artwork >= SURELY
 
     def measured(self, picture: Picture, scene: Scene) -> tuple[Trait, ...]:
         """What is measured of the picture as a whole, if the prompt says anything of that."""
@@ -157,13 +157,13 @@ class EvidenceJudge:
         """Who guesses at a phrase, and the guess at the whole; nobody does in a language it can't read."""
         if not self.settings.matcher or "not English" in scene.flags:
             return nobody, None
-        model = matcher(self.settings)
+        model = load_matcher(self.settings)
         text = wanted(sample.prompt, scene)
-        fits = model.chances(sample.picture, [mended(text[:LONGEST])])[0] if text else None
+        fits = model.probabilities(sample.picture, [mended(text[:MAX_LENGTH])])[0] if text else None
 
         @cache
         def guess(phrase: str) -> float:
-            return model.phrase_chances(sample.picture, [mended(phrase)])[0]
+            return model.phrase_probabilities(sample.picture, [mended(phrase)])[0]
 
         return guess, fits
 
@@ -261,9 +261,9 @@ def weights_of(closely: bool, settings: Settings) -> dict[str, str]:
     """The sha256 of the model files in use."""
     return hashes(
         [
-            *detector(settings).files,
+            *load_detector(settings).files,
             *((*MASK_FILES, *POSE_FILES, *FACE_FILES) if closely else ()),
-            *((*MATCHER_FILES, str(TRAINED)) if settings.matcher else ()),
+            *((*MATCHER_FILES, str(WEIGHTS)) if settings.matcher else ()),
         ]
     )
 

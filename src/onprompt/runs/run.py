@@ -24,7 +24,7 @@ from onprompt.runs.datasets import BadRow, Dataset, Row
 from onprompt.runs.ledger import Entry, Fault, Kept, Ledger
 from onprompt.settings import PRIVATE, Settings
 from onprompt.types import Judge, Verdict
-from onprompt.vision.runtime import share_the_cores
+from onprompt.vision.runtime import use_single_core
 
 FINAL = ("BudgetSpent", "StoreError", "NotFetched", "WrongHash")  # what would befall all that follow
 PACKAGES = ("onprompt", "numpy", "pillow", "openvino", "opencv-python-headless", "spacy", "torch", "transformers")
@@ -93,7 +93,7 @@ class Work:
 
     def begin(self) -> None:
         """From now on the thread is one of several that run networks."""
-        share_the_cores()
+        use_single_core()
 
     def stop(self) -> None:
         """Let nobody wait for a server any more."""

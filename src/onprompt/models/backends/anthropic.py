@@ -14,7 +14,7 @@ from onprompt.errors import Rejected, ServerTrouble
 from onprompt.models import http
 from onprompt.settings import Settings
 from onprompt.types import Answer, Message, Part, Question, Usage
-from onprompt.vision.image import encoded
+from onprompt.vision.image import encode_image
 
 SERVER = "https://api.anthropic.com"
 STOPS = {"refusal": "refusal", **dict.fromkeys((None, "", "end_turn", "stop_sequence"), "end")}
@@ -97,7 +97,7 @@ def content(part: Part) -> dict[str, Any]:
     """A text or a picture."""
     if isinstance(part, str):
         return {"type": "text", "text": part}
-    data = base64.b64encode(encoded(part)).decode()
+    data = base64.b64encode(encode_image(part)).decode()
     return {"type": "image", "source": {"type": "base64", "media_type": f"image/{part.format}", "data": data}}
 
 

@@ -17,7 +17,7 @@ from onprompt.models import http
 from onprompt.models.reading import placed
 from onprompt.settings import Settings
 from onprompt.types import Answer, Message, Part, Question, Usage
-from onprompt.vision.image import encoded
+from onprompt.vision.image import encode_image
 
 SERVER = "https://generativelanguage.googleapis.com"
 SHORTEST = 10  # seconds: the server takes no shorter deadline, and the SDK would tell it ours
@@ -140,7 +140,7 @@ def part_of(part: Part) -> types.Part:
     """A text or a picture."""
     if isinstance(part, str):
         return types.Part.from_text(text=part)
-    return types.Part.from_bytes(data=encoded(part), mime_type=f"image/{part.format}")
+    return types.Part.from_bytes(data=encode_image(part), mime_type=f"image/{part.format}")
 
 
 def answer_of(body: Any, question: Question) -> Answer:

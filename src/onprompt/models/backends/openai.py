@@ -16,7 +16,7 @@ from onprompt.models import http
 from onprompt.models.reading import placed
 from onprompt.settings import Settings
 from onprompt.types import Answer, Message, Part, Question, Usage
-from onprompt.vision.image import encoded
+from onprompt.vision.image import encode_image
 
 SERVER = "https://api.openai.com/v1"
 STOPS = {"content_filter": "filter", **dict.fromkeys((None, "", "stop", "eos", "eos_token", "stop_sequence"), "end")}
@@ -114,7 +114,7 @@ def content(part: Part) -> dict[str, Any]:
     """A text, or a picture as a data address."""
     if isinstance(part, str):
         return {"type": "text", "text": part}
-    data = base64.b64encode(encoded(part)).decode()
+    data = base64.b64encode(encode_image(part)).decode()
     return {"type": "image_url", "image_url": {"url": f"data:image/{part.format};base64,{data}"}}
 
 

@@ -26,8 +26,8 @@ from onprompt.models.network import ALTERNATIVES, Batch, Inputs, Network, Told
 from onprompt.models.reading import chance_of, placed
 from onprompt.settings import Settings
 from onprompt.types import Answer, Part, Question, Shown, Spot, Usage
-from onprompt.vision.detectors.hf import device, quiet
-from onprompt.weights.hub import clear_errors, first_line, folder_of, weight_files
+from onprompt.vision.detectors.hf import best_device, silence
+from onprompt.weights.hub import first_line, loading_errors, model_folder, weight_files
 
 ENDS = 65536  # bytes at both ends of a file of weights, by which it is told from others
 
@@ -56,7 +56,7 @@ class Staged(NamedTuple):
 
 def load(model: str, settings: Settings) -> Transformers:
     """The backend for a model's name; its weights are loaded once in a process."""
-    chosen = settings.device or device()
+    chosen = settings.device or best_device()
     try:
         torch.empty(1, device=chosen)
     except Exception as error:  # of many kinds
@@ -206,10 +206,10 @@ def shown(part: Shown) -> Image.Image:
 @cache
 def loaded(model: str, device: str) -> Loaded:
     """Loaded once in a process: in bfloat16, but in full precision on a processor."""
-    quiet()
-    folder = folder_of(model)
+    silence()
+    folder = model_folder(model)
     files = weight_files(folder)
-    with clear_errors(model):
+    with loading_errors(model):
         config = transformers.AutoConfig.from_pretrained(folder, trust_remote_code=False)
         if type(config) not in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING or type(config) not in PROCESSOR_MAPPING:
             raise Rejected(f"{model} is no model that answers texts with pictures: it is of type {config.model_type}")

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from onprompt.errors import UserError
 from onprompt.settings import Settings
 from onprompt.types import Work
-from onprompt.vision.runtime import core
+from onprompt.vision.runtime import openvino_core
 
 # Read by Ray when it is imported: else it tells of each lost worker on stdout, `log_to_driver` or not.
 os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
@@ -171,7 +171,7 @@ def keep_to(cores: int) -> None:
 
     By itself OpenVINO takes all, and holds its threads to the first: there the actors of a machine would meet.
     """
-    core().set_property("CPU", {"INFERENCE_NUM_THREADS": cores, "ENABLE_CPU_PINNING": False})
+    openvino_core().set_property("CPU", {"INFERENCE_NUM_THREADS": cores, "ENABLE_CPU_PINNING": False})
 
 
 class Crew(Generic[Given, Made]):
