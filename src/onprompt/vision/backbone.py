@@ -1,7 +1,5 @@
 """Image features: an ImageNet classifier (PPLCNetV2) on the image and its parts, and colour histograms."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,14 +9,7 @@ import openvino as ov
 
 from onprompt.settings import Settings
 from onprompt.vision.boxes import Floats, Pixels
-from onprompt.vision.runtime import (
-    IMAGENET_MEAN,
-    IMAGENET_STD,
-    Network,
-    openvino_core,
-    thread_safe_cache,
-    with_pixel_input,
-)
+from onprompt.vision.runtime import Network, openvino_core, thread_safe_cache, with_pixel_input
 from onprompt.weights.cache import paths
 
 FILES = ("pplcnet.pdmodel", "pplcnet.pdiparams")
@@ -39,7 +30,7 @@ def load_backbone(path: Path) -> Network:
     model = openvino_core().read_model(path)
     outputs = {node.get_friendly_name(): node.output(0) for node in model.get_ops()}
     cut = ov.Model([ov.opset13.result(outputs[name]) for name in OUTPUTS], model.get_parameters(), "pplcnet")
-    return Network(with_pixel_input(cut, 0, IMAGENET_MEAN, IMAGENET_STD))
+    return Network(with_pixel_input(cut))
 
 
 def image_features(small: Pixels, settings: Settings) -> Floats:

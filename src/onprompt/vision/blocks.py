@@ -1,7 +1,5 @@
 """Blocks of YOLO networks as OpenVINO nodes, built from their tensors."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Boxes as arrays (left, top, right, bottom): intersection over union, and non-maximum suppression."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

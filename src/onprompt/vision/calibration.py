@@ -4,8 +4,6 @@ The confidence of the k-th sighting of a name is the probability that the image 
 whether there is one at all, and as many as reach .5 is the likeliest count.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -81,11 +79,8 @@ def count_probabilities(ordered: Floats, curve: Curve) -> Floats:
 
 def ordered_scores(members: Sequence[Candidates], number: int) -> Floats:
     """The best scores of each network in descending order, padded with zeros to the same number."""
-    table = np.zeros((len(members), number), dtype=np.float32)
-    for row, candidates in zip(table, members, strict=True):
-        best = np.sort(candidates.scores)[::-1][:number]
-        row[: len(best)] = best
-    return table
+    rows = [np.sort(member.scores)[::-1][:number] for member in members]
+    return np.stack([np.pad(row, (0, number - len(row))) for row in rows])
 
 
 class FusedObject(NamedTuple):

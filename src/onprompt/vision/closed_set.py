@@ -1,7 +1,5 @@
 """Detectors of the 80 COCO classes: networks that look for all of them, whatever the names."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np

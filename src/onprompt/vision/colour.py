@@ -1,8 +1,7 @@
 """Colours as people name them: dominant colours in CIELAB, and their distance from a colour term (ΔE2000)."""
 
-from __future__ import annotations
-
 import itertools
+from collections.abc import Iterator
 from functools import cache
 
 import cv2
@@ -118,42 +117,30 @@ def dominant_colours(pixels: Pixels, gain: float, min_share: float) -> tuple[Swa
     lab = rgb_to_lab(np.clip(sample * gain, 0, 255).astype(np.uint8))
     shares: dict[str, float] = {}
     parts: dict[str, Mask] = {}
-    for term, part in (*achromatic_parts(lab), *chromatic_parts(lab)):
+    for term, part in named_parts(lab):
         shares[term] = shares.get(term, 0.0) + float(part.mean())
         parts[term] = parts.get(term, np.zeros_like(part)) | part
     largest = sorted((term for term in shares if shares[term] >= max(min_share, 1e-9)), key=lambda term: -shares[term])
     return tuple(make_swatch(term, shares[term], sample[parts[term]], gain) for term in largest)
 
 
-def is_achromatic(lab: Lab) -> Mask:
-    """The pixels that have no hue; in shadow less chroma makes one."""
-    needed = np.where(lab[:, 0] < SHADOW, MIN_CHROMA_IN_SHADOW, MIN_CHROMA)
-    achromatic: Mask = np.hypot(lab[:, 1], lab[:, 2]) <= needed
-    return achromatic
-
-
-def achromatic_parts(lab: Lab) -> list[tuple[str, Mask]]:
-    """Black, grey and white parts. A surface whose lit part is white is white in its own shade, too."""
-    achromatic = is_achromatic(lab)
-    black = achromatic & (lab[:, 0] < SHADOW)
+def named_parts(lab: Lab) -> Iterator[tuple[str, Mask]]:
+    """The parts of one colour each; those that have a hue are named by how they look where light falls on them."""
+    lightness, chroma = lab[:, 0], np.hypot(lab[:, 1], lab[:, 2])
+    achromatic = chroma <= np.where(lightness < SHADOW, MIN_CHROMA_IN_SHADOW, MIN_CHROMA)
+    black = achromatic & (lightness < SHADOW)
     rest = achromatic & ~black
-    top = float(np.percentile(lab[rest, 0], 75)) if rest.any() else 0.0
-    white = rest & (lab[:, 0] >= top - SHADED) if top >= WHITE else np.zeros_like(rest)
-    return [("black", black), ("white", white), ("gray", rest & ~white)]
-
-
-def chromatic_parts(lab: Lab) -> list[tuple[str, Mask]]:
-    """The parts that have a hue, each named by how it looks where light falls on it."""
+    top = float(np.percentile(lightness[rest], 75)) if rest.any() else 0.0
+    # A surface whose lit part is white is white in its own shade, too.
+    white = rest & (lightness >= top - SHADED) if top >= WHITE else np.zeros_like(rest)
+    yield from (("black", black), ("white", white), ("gray", rest & ~white))
     hue = (np.degrees(np.arctan2(lab[:, 2], lab[:, 1])) - HUES[0]) % 360 + HUES[0]
-    chromatic = ~is_achromatic(lab)
-    parts = []
     for low, high in itertools.pairwise(HUES):
-        part = chromatic & (hue >= low) & (hue < high)
+        part = ~achromatic & (hue >= low) & (hue < high)
         if part.mean() >= MIN_HUE_SHARE:
-            dark, light = np.percentile(lab[part, 0], LIT)
-            lit = part & (lab[:, 0] >= dark) & (lab[:, 0] <= light)
-            parts.append((nearest_term(np.median(lab[lit if lit.any() else part], axis=0)), part))
-    return parts
+            dark, light = np.percentile(lightness[part], LIT)
+            lit = part & (lightness >= dark) & (lightness <= light)
+            yield nearest_term(np.median(lab[lit if lit.any() else part], axis=0)), part
 
 
 def swatch_confidence(swatch: Swatch) -> float:

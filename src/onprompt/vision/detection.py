@@ -1,7 +1,5 @@
 """Step 2: detect the objects in an image, then measure them."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Whether a face smiles, by MediaPipe's face networks; other expressions are not measured."""
 
-from __future__ import annotations
-
 import tempfile
 import zipfile
 from pathlib import Path

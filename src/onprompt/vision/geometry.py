@@ -1,7 +1,5 @@
 """The size of an object, its position in the image, and whether the edge cuts it off."""
 
-from __future__ import annotations
-
 import math
 
 from onprompt.settings import Settings

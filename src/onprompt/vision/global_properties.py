@@ -3,8 +3,6 @@
 Styles of drawing or painting are not measured.
 """
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 

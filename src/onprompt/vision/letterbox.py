@@ -1,12 +1,11 @@
 """An image as YOLO networks take it, and their boxes as fractions of the image."""
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 
 from onprompt.vision.blocks import STRIDES
-from onprompt.vision.boxes import Floats, Pixels
+from onprompt.vision.boxes import Floats, Pixels, RawDetections
+from onprompt.vision.runtime import Network
 
 SIDE = 640
 GREY = 114  # the border that the networks were trained with
@@ -24,6 +23,13 @@ def letterbox(
     method = cv2.INTER_AREA if ratio < 1 else enlarge
     padded[: inner[1], : inner[0]] = cv2.resize(pixels, inner, interpolation=method)
     return padded, inner
+
+
+def run_letterboxed(network: Network, pixels: Pixels, *inputs: Floats) -> RawDetections:
+    """Run a YOLO network on an image."""
+    padded, inner = letterbox(pixels)
+    distances, scores = network.run([padded[None], *inputs])
+    return decode_boxes(distances, padded.shape[:2], inner), scores.T
 
 
 def decode_boxes(distances: Floats, shape: tuple[int, ...], inner: tuple[int, int]) -> Floats:

@@ -1,7 +1,5 @@
 """The pixels of its box that an object fills, by EISeg, an interactive segmenter: the box sets the clicks."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import cv2

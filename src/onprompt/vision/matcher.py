@@ -3,8 +3,6 @@
 Trained by training/matcher/train.py on photos with captions; MATCHER.md beside this file is the model card.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

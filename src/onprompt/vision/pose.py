@@ -1,7 +1,5 @@
 """Body posture: joints by MoveNet, and postures as plain geometry of the joints."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps

@@ -4,8 +4,6 @@ Each is a pure function that returns how likely the relation holds, in [0, 1], o
 single image shows no depth, so what is in front or behind is only hinted at.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import cv2

@@ -1,7 +1,5 @@
 """The shape of an object's outline: round, square, rectangular or triangular, if it is one of these."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import cv2

@@ -1,4 +1,4 @@
-"""The words that people use for sizes, colours, shapes, postures and expressions, from terms.toml."""
+"""Words for sizes, colours, shapes, postures, expressions and classes, from terms.toml."""
 
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Text in the image, read by PP-OCR when the prompt asks for text."""
 
-from __future__ import annotations
-
 import unicodedata
 from difflib import SequenceMatcher
 from functools import cache

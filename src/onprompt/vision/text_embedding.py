@@ -1,7 +1,5 @@
 """Text features: token vectors from an embedding table (WordLlama, 32,000 tokens), pooled."""
 
-from __future__ import annotations
-
 import json
 from functools import cached_property
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tiled detection: the image in four overlapping tiles, for objects that are small or many."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import product
 

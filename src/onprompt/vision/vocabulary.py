@@ -4,8 +4,6 @@ Closed-set detectors know the 80 COCO names; YOLO-World those that have a text e
 and OpenImages.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import re
@@ -17,17 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onprompt.types import Known, Name
+from onprompt.vision.terms import TERMS
 
-COCO_LIST = """
-person, bicycle, car, motorcycle, airplane, bus, train, truck, boat, traffic light, fire hydrant, stop sign,
-parking meter, bench, bird, cat, dog, horse, sheep, cow, elephant, bear, zebra, giraffe, backpack, umbrella,
-handbag, tie, suitcase, frisbee, skis, snowboard, sports ball, kite, baseball bat, baseball glove, skateboard,
-surfboard, tennis racket, bottle, wine glass, cup, fork, knife, spoon, bowl, banana, apple, sandwich, orange,
-broccoli, carrot, hot dog, pizza, donut, cake, chair, couch, potted plant, bed, dining table, toilet, tv,
-laptop, mouse, remote, keyboard, cell phone, microwave, oven, toaster, sink, refrigerator, book, clock, vase,
-scissors, teddy bear, hair drier, toothbrush
-"""
-COCO = tuple(" ".join(COCO_LIST.split()).split(", "))
+COCO = tuple(" ".join(TERMS["vocabulary"]["coco"].split()).split(", "))
 FILES = (
     *("coco_vectors.npy", "lvis_vectors.npy", "lvis_names.json", "o365_vectors.npy", "o365_names.csv"),
     *("oid_vectors.npy", "oid_names.txt"),

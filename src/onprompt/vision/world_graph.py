@@ -1,7 +1,5 @@
 """YOLO-World (v1, small) as an OpenVINO graph whose vocabulary is an input, built from its tensors."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """YOLO26 as an OpenVINO graph, any of its sizes, built from its tensors."""
 
-from __future__ import annotations
-
 import numpy as np
 import openvino as ov
 from openvino import opset13 as op

@@ -1,7 +1,5 @@
 """The cache of model files: each is downloaded once, complete or not at all, and used only if its hash is pinned."""
 
-from __future__ import annotations
-
 import errno
 import functools
 import hashlib

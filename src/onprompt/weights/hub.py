@@ -1,7 +1,5 @@
 """Models of a model hub or a folder: where they are, and which of their files hold the weights."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager

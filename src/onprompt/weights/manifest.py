@@ -1,7 +1,5 @@
 """The model files: name, purpose, size, hash, licence and sources of each."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass

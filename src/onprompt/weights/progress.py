@@ -1,7 +1,5 @@
 """A progress bar on standard error, drawn only in a terminal."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Where a file can come from: the user's mirror, pip, an upstream release, a model hub, npm."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import http.client
@@ -22,6 +20,7 @@ import urllib.request
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
@@ -162,28 +161,19 @@ def open_url(url: str, timeout: float) -> Iterator[IO[bytes]]:
 
 def call_with_timeout(call: Callable[[], Any], seconds: float) -> Any:
     """The result of a call, or TimeoutError. A stuck DNS lookup can't be interrupted, so its thread is abandoned."""
-    results: queue.Queue[tuple[Any, Exception | None]] = queue.Queue()
-    expired = threading.Event()
+    future: Future[Any] = Future()
 
     def run() -> None:
         try:
-            result = call()
+            future.set_result(call())
         except Exception as error:
-            results.put((None, error))
-        else:
-            results.put((result, None))
-            if expired.is_set():
-                result.close()
+            future.set_exception(error)
 
     threading.Thread(target=run, daemon=True).start()
-    try:
-        result, error = results.get(timeout=seconds)
-    except queue.Empty:
-        expired.set()
-        raise TimeoutError(f"no response within {seconds:g} s") from None
-    if error:
-        raise error
-    return result
+    if not wait([future], seconds).done:
+        future.add_done_callback(lambda late: late.exception() or late.result().close())
+        raise TimeoutError(f"no response within {seconds:g} s")
+    return future.result()
 
 
 # ---- archives -------------------------------------------------------------------------------------------------------

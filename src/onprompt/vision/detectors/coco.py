@@ -1,7 +1,5 @@
 """The 80 COCO classes by two small networks with permissive licences, PicoDet and EfficientDet-Lite0."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import cv2
@@ -12,14 +10,7 @@ from openvino import opset13 as op
 from onprompt.settings import Settings
 from onprompt.vision.boxes import Floats, Pixels, RawDetections
 from onprompt.vision.closed_set import ClosedSetDetector, flipped
-from onprompt.vision.runtime import (
-    IMAGENET_MEAN,
-    IMAGENET_STD,
-    Network,
-    openvino_core,
-    thread_safe_cache,
-    with_pixel_input,
-)
+from onprompt.vision.runtime import Network, openvino_core, thread_safe_cache, with_pixel_input
 from onprompt.vision.vocabulary import COCO
 from onprompt.weights.cache import paths
 
@@ -36,7 +27,7 @@ class PicoDet:
     """Boxes and scores of an image."""
 
     def __init__(self, path: Path) -> None:
-        self.network = Network(with_pixel_input(openvino_core().read_model(path), 1, IMAGENET_MEAN, IMAGENET_STD))
+        self.network = Network(with_pixel_input(openvino_core().read_model(path), 1))
 
     def __call__(self, pixels: Pixels) -> RawDetections:
         scale = np.array([[PICODET_SIDE, PICODET_SIDE]], dtype=np.float32)  # so that boxes come out as fractions

@@ -1,7 +1,5 @@
 """YOLO26 and YOLO-World on the same image: for names that both know, their scores are fused."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

@@ -4,11 +4,9 @@ Open-vocabulary detectors look for any name, closed-set ones for the classes of 
 these with masks. Scores are the networks' own: unlike those of the other detectors, they are not calibrated.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -18,6 +16,11 @@ import huggingface_hub
 import numpy as np
 import torch
 import transformers
+from transformers import (
+    AutoModelForObjectDetection,
+    AutoModelForUniversalSegmentation,
+    AutoModelForZeroShotObjectDetection,
+)
 from transformers.models.auto import modeling_auto as auto
 
 from onprompt.errors import ImageError, UntrustedFile, UserError
@@ -143,27 +146,13 @@ def load_model(model: str) -> LoadedModel:
 
 def model_kind(model: str, config: Any) -> tuple[type[OpenVocabulary | ClosedSet], Any]:
     """Which of the three kinds a model is, by the architecture in its configuration; and the class that loads it."""
-    kinds: tuple[tuple[type[OpenVocabulary | ClosedSet], Any, Mapping[str, str], tuple[str, ...]], ...] = (
-        (
-            OpenVocabulary,
-            transformers.AutoModelForZeroShotObjectDetection,
-            auto.MODEL_FOR_ZERO_SHOT_OBJECT_DETECTION_MAPPING_NAMES,
-            tuple(grounding.FAMILIES),
-        ),
-        (
-            ClosedSet,
-            transformers.AutoModelForObjectDetection,
-            auto.MODEL_FOR_OBJECT_DETECTION_MAPPING_NAMES,
-            (config.model_type,),
-        ),
-        (
-            Segmenter,
-            transformers.AutoModelForUniversalSegmentation,
-            auto.MODEL_FOR_UNIVERSAL_SEGMENTATION_MAPPING_NAMES,
-            SEGMENTERS,
-        ),
+    kinds: tuple[tuple[type[OpenVocabulary | ClosedSet], Any, str, Collection[str]], ...] = (
+        (OpenVocabulary, AutoModelForZeroShotObjectDetection, "ZERO_SHOT_OBJECT_DETECTION", grounding.FAMILIES),
+        (ClosedSet, AutoModelForObjectDetection, "OBJECT_DETECTION", (config.model_type,)),
+        (Segmenter, AutoModelForUniversalSegmentation, "UNIVERSAL_SEGMENTATION", SEGMENTERS),
     )
-    for kind, auto_class, architectures, supported in kinds:
+    for kind, auto_class, task, supported in kinds:
+        architectures = getattr(auto, f"MODEL_FOR_{task}_MAPPING_NAMES")
         if architectures.get(config.model_type) in (config.architectures or ()) and config.model_type in supported:
             return kind, auto_class
     raise UserError(

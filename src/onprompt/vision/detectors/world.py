@@ -1,7 +1,5 @@
 """About 2,100 names by YOLO-World: the words of the prompt, and distractors that compete with them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +11,7 @@ from onprompt.types import Box, Known, Look, Name, Picture, Seen
 from onprompt.vision import vocabulary, world_graph
 from onprompt.vision.boxes import Floats, Pixels, RawDetections, box_iou, non_max_suppression
 from onprompt.vision.calibration import Candidates, calibrate
-from onprompt.vision.letterbox import decode_boxes, letterbox
+from onprompt.vision.letterbox import run_letterboxed
 from onprompt.vision.runtime import Network, thread_safe_cache, with_pixel_input
 from onprompt.vision.tiles import detect_tiled
 from onprompt.weights.cache import paths
@@ -77,9 +75,7 @@ class WorldDetector:
         text = self.vocabulary.vectors[[self.vocabulary.rows[word] for word in words]]
 
         def run(pixels: Pixels) -> RawDetections:
-            padded, inner = letterbox(pixels)
-            distances, scores = self.network.run([padded[None], text])
-            return decode_boxes(distances, padded.shape[:2], inner), scores.T
+            return run_letterboxed(self.network, pixels, text)
 
         tiled = any(name.fine for name in wanted)
         boxes, scores = detect_tiled(run, picture.pixels) if tiled else run(picture.pixels)

@@ -1,14 +1,14 @@
 """The 80 COCO classes by YOLO26: the medium network, or the largest if `models pull strong` has fetched it."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from onprompt.settings import Settings
 from onprompt.vision import yolo26_graph
 from onprompt.vision.boxes import Pixels, RawDetections
 from onprompt.vision.closed_set import ClosedSetDetector
-from onprompt.vision.letterbox import decode_boxes, letterbox
+from onprompt.vision.letterbox import run_letterboxed
 from onprompt.vision.runtime import Network, thread_safe_cache, with_pixel_input
 from onprompt.weights.cache import is_cached, paths
 from onprompt.weights.torchfile import read_tensors
@@ -16,23 +16,11 @@ from onprompt.weights.torchfile import read_tensors
 MEDIUM, LARGE = "yolo26m.pt", "yolo26x.pt"
 
 
-class Yolo26:
-    """Boxes and scores of an image."""
-
-    def __init__(self, path: Path) -> None:
-        model = yolo26_graph.build(read_tensors(path))
-        self.network = Network(with_pixel_input(model, 0, (0, 0, 0), (255, 255, 255)))
-
-    def __call__(self, pixels: Pixels) -> RawDetections:
-        padded, inner = letterbox(pixels)
-        distances, scores = self.network.run([padded[None]])
-        return decode_boxes(distances, padded.shape[:2], inner), scores.T
-
-
 @thread_safe_cache
-def load_network(path: Path) -> Yolo26:
+def load_network(path: Path) -> Callable[[Pixels], RawDetections]:
     """The network, built once per process, whatever the settings."""
-    return Yolo26(path)
+    model = yolo26_graph.build(read_tensors(path))
+    return partial(run_letterboxed, Network(with_pixel_input(model, 0, (0, 0, 0), (255, 255, 255))))
 
 
 def load(settings: Settings) -> ClosedSetDetector:

@@ -1,7 +1,5 @@
 """Prompting open-vocabulary detectors, each family as it was trained, and reading their scores."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Three kinds of hub models that locate objects: open-vocabulary detectors, closed-set detectors and segmenters."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
