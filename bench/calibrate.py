@@ -129,13 +129,13 @@ def main():
     photos = [json.loads(line) for line in (data / "photos.jsonl").open()]
     true = np.array([[Counter(o["category"] for o in photo["objects"])[kind] for kind in COCO] for photo in photos])
     crowds = [{o["category"] for o in photo["objects"] if o["crowd"]} for photo in photos]
-    crowd = np.array([[kind in each for kind in COCO] for each in crowds])
+    crowd = np.array([[kind in names for kind in COCO] for names in crowds])
     pictures = [load_picture(data / photo["image"], settings) for photo in photos]
     lines = [HEADER.format(data=f"COCO val2017, {len(photos)} photos", date=datetime.date.today())]
     tables = {}
     for name, finds in detectors(settings).items():
         found = [finds(picture) for picture in pictures]
-        tables[name] = np.array([[calibration.ordered_scores(each[kind], MOST) for kind in COCO] for each in found])
+        tables[name] = np.array([[calibration.ordered_scores(labels[kind], MOST) for kind in COCO] for labels in found])
     for name in ("yolo26m", "yolo26x"):
         tables[f"{name} + yolo-world"] = np.concatenate([tables[name], tables["yolo-world"]], axis=2)
     for name, ordered in tables.items():

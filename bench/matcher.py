@@ -96,8 +96,8 @@ class Bench:
         seen = np.stack([self.matcher.embed_image(self.picture(path)).vectors[0] for path in paths])
         told = [self.matcher.embed_texts([mended(self.captions[path][k]) for path in paths]) for k in range(5)]
         right = np.arange(len(paths))
-        one = [(seen @ each.T).argmax(axis=1) == right for each in told]
-        back = [(seen @ each.T).argmax(axis=0) == right for each in told]
+        one = [(seen @ texts.T).argmax(axis=1) == right for texts in told]
+        back = [(seen @ texts.T).argmax(axis=0) == right for texts in told]
         any_of_five = (seen @ np.concatenate(told).T).argmax(axis=1) % len(paths) == right
         print(
             f"retrieval: a photo's caption first among {len(paths)} photos' with five each "
@@ -162,10 +162,8 @@ class Bench:
     def time(self):
         """A picture's vectors and a text's, by themselves: no detector's pass is needed for them."""
         pictures = [self.picture(path) for path in sorted(self.captions)[:30]]
-        fresh = [
-            min(seconds(lambda p=each: Matcher(self.settings).embed_image(p)) for _ in range(3)) for each in pictures
-        ]
-        again = seconds(lambda: [self.matcher.embed_image(each) for each in pictures for _ in range(100)]) / 3000
+        fresh = [min(seconds(lambda p=p: Matcher(self.settings).embed_image(p)) for _ in range(3)) for p in pictures]
+        again = seconds(lambda: [self.matcher.embed_image(picture) for picture in pictures for _ in range(100)]) / 3000
         self.matcher.embed_texts(["what loads the table"])
         text = seconds(lambda: self.matcher.embed_texts(["a dog runs over the grass"] * 100)) / 100
         print(
@@ -180,7 +178,7 @@ def words_of(scene, kind):
         return []
     if kind == "noun":
         return [thing.canonical for thing in scene.things if thing.canonical.isalpha()]
-    return [each.value for thing in scene.things for each in thing.attributes if each.kind == kind]
+    return [attribute.value for thing in scene.things for attribute in thing.attributes if attribute.kind == kind]
 
 
 def main():

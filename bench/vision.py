@@ -81,8 +81,8 @@ def names(data):
         picture = load_picture(data / "coco" / row["image"], settings)
         seen = load_detector(settings).see([Look(picture, list(looked.values()))])[0]
         best = defaultdict(float)
-        for each in seen.sightings:
-            best[each.label] = max(best[each.label], each.confidence)
+        for sighting in seen.sightings:
+            best[sighting.label] = max(best[sighting.label], sighting.confidence)
         there = {thing["category"] for thing in row["objects"]}
         for noun in asked:
             if noun not in seen.known:
@@ -128,8 +128,8 @@ def mask_overlap(data):
         start = time.perf_counter()
         mask = masks.segment(picture, box, settings)
         spent += time.perf_counter() - start
-        for into, each in ((values, mask), (ellipses, masks.ellipse(*mask.shape))):
-            full = placed(each, box, true.shape)
+        for into, shape in ((values, mask), (ellipses, masks.ellipse(*mask.shape))):
+            full = placed(shape, box, true.shape)
             into.append((full & true).sum() / (full | true).sum())
         groups.append(number)
     print(
@@ -164,8 +164,8 @@ def colours(data):
         found = colour.dominant_colours(inside, colour.exposure_gain(picture.pixels), settings.colour_share)
         labels = row["colours"].split()
         right.append(bool(found) and found[0].name in labels)
-        named.append(any(each.name in labels for each in found))
-        sure += [(colour.swatch_confidence(each), each.name in labels) for each in found]
+        named.append(any(swatch.name in labels for swatch in found))
+        sure += [(colour.swatch_confidence(swatch), swatch.name in labels) for swatch in found]
     table = np.array(sure)
     bands = [table[(table[:, 0] >= low) & (table[:, 0] < low + 0.2)] for low in (0.45, 0.65, 0.85)]
     told = ", ".join(f"{band[:, 0].mean():.2f} → {band[:, 1].mean():.2f}" for band in bands if len(band))
@@ -202,8 +202,9 @@ def places(data):
 
 def best_box(seen, kind, box):
     """The sure sighting of a kind that meets an annotated box."""
-    met = [each for each in seen if each.label == kind and each.confidence >= 0.5 and each.box.iou(box) >= 0.5]
-    return max(met, key=lambda each: each.box.iou(box), default=None)
+    sure = [sighting for sighting in seen if sighting.label == kind and sighting.confidence >= 0.5]
+    met = [sighting for sighting in sure if sighting.box.iou(box) >= 0.5]
+    return max(met, key=lambda sighting: sighting.box.iou(box), default=None)
 
 
 def text(_):
@@ -336,7 +337,7 @@ def tiles(data):
             picture = load_picture(data / "coco" / row["image"], settings)
             for fine in (False, True):
                 (seen,) = see([Look(picture, [replace(name_of(kind), fine=fine)])])
-                sure = sum(each.label == kind and each.confidence >= 0.5 for each in seen.sightings)
+                sure = sum(sighting.label == kind and sighting.confidence >= 0.5 for sighting in seen.sightings)
                 rows.append((fine, sure > 0, sure / true, sure == true))
         for fine in (False, True):
             of = np.array([row[1:] for row in rows if row[0] == fine], dtype=float)

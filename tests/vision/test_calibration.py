@@ -103,7 +103,7 @@ def test_two_boxes_of_one_network_stay_two_objects() -> None:
     overlapping = (0.1, 0.1, 0.45, 0.9)
     assert len(fuse([finds((LEFT, 0.9), (overlapping, 0.5))], PLAIN)) == 2
     pair = fuse([finds((LEFT, 0.9), (overlapping, 0.5)), finds((LEFT, 0.8), (overlapping, 0.7))], TWO)
-    assert sorted(each.scores.tolist() for each in pair) == [pytest.approx([0.5, 0.7]), pytest.approx([0.9, 0.8])]
+    assert sorted(item.scores.tolist() for item in pair) == [pytest.approx([0.5, 0.7]), pytest.approx([0.9, 0.8])]
 
 
 def test_boxes_that_overlap_little_are_two_objects() -> None:
@@ -112,7 +112,7 @@ def test_boxes_that_overlap_little_are_two_objects() -> None:
 
 def test_objects_come_in_the_order_of_their_weighted_odds() -> None:
     found = fuse([finds((LEFT, 0.6)), finds((RIGHT, 0.9))], TWO)
-    assert [each.scores.tolist() for each in found] == [pytest.approx([0.6, 0]), pytest.approx([0, 0.9])]
+    assert [item.scores.tolist() for item in found] == [pytest.approx([0.6, 0]), pytest.approx([0, 0.9])]
 
 
 def test_nothing_found_is_no_object() -> None:
@@ -132,20 +132,20 @@ def test_scores_are_ordered_for_each_network_and_filled_up() -> None:
 def test_sightings_of_all_names_come_surest_first() -> None:
     found = {"dog": [finds((LEFT, 0.5), word="hound")], "cat": [finds((LEFT, 0.3), (RIGHT, 0.9))]}
     seen = calibrate(found, "yolo26m", 0.0)
-    assert [(each.label, each.word) for each in seen] == [("cat", "cat"), ("dog", "hound"), ("cat", "cat")]
-    assert [each.box for each in seen] == [pytest.approx(box) for box in (RIGHT, LEFT, LEFT)]
+    assert [(sighting.label, sighting.word) for sighting in seen] == [("cat", "cat"), ("dog", "hound"), ("cat", "cat")]
+    assert [sighting.box for sighting in seen] == [pytest.approx(box) for box in (RIGHT, LEFT, LEFT)]
     assert isinstance(seen[0].box, Box)
-    assert {each.source for each in seen} == {"yolo26m"}
+    assert {sighting.source for sighting in seen} == {"yolo26m"}
     chances = count_probabilities(floats([0.9, 0.3]), load_curves()["yolo26m"])
-    assert [each.confidence for each in seen if each.label == "cat"] == pytest.approx(chances)
+    assert [sighting.confidence for sighting in seen if sighting.label == "cat"] == pytest.approx(chances)
 
 
 def test_fainter_sightings_than_the_least_are_left_out() -> None:
     found = {"cat": [finds((LEFT, 0.3), (RIGHT, 0.9))]}
-    every = [each.confidence for each in calibrate(found, "yolo26m", 0.0)]
+    every = [sighting.confidence for sighting in calibrate(found, "yolo26m", 0.0)]
     assert len(every) == 2
-    assert [each.confidence for each in calibrate(found, "yolo26m", every[1])] == every
-    assert [each.confidence for each in calibrate(found, "yolo26m", every[1] + 1e-6)] == every[:1]
+    assert [sighting.confidence for sighting in calibrate(found, "yolo26m", every[1])] == every
+    assert [sighting.confidence for sighting in calibrate(found, "yolo26m", every[1] + 1e-6)] == every[:1]
     assert calibrate(found, "yolo26m", 1.0) == ()
 
 

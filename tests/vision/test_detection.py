@@ -37,16 +37,17 @@ def test_without_attributes_only_size_and_place_are_told() -> None:
 
 def test_people_have_joints_and_postures(settings: Settings) -> None:
     people = detect(load_picture(photo("bus.jpg"), settings), [name_of("person")], settings).sightings
-    traits = [trait.value for each in people for trait in each.traits if trait.kind == "action"]
+    traits = [trait.value for person in people for trait in person.traits if trait.kind == "action"]
     assert "standing" in traits
-    assert any(dict(each.joints).get("nose") for each in people)
+    assert any(dict(person.joints).get("nose") for person in people)
 
 
 def test_without_names_eighty_kinds_are_looked_for() -> None:
     found = onprompt.see(photo_path("bus.jpg"), attributes=False)
-    assert {"bus", "person"} <= {each.label for each in found if each.confidence >= 0.5}
-    assert [each.confidence for each in found] == sorted((each.confidence for each in found), reverse=True)
-    assert min(each.confidence for each in found) >= 0.05
+    assert {"bus", "person"} <= {sighting.label for sighting in found if sighting.confidence >= 0.5}
+    confidences = [sighting.confidence for sighting in found]
+    assert confidences == sorted(confidences, reverse=True)
+    assert min(confidences) >= 0.05
 
 
 def test_many_pictures_are_seen_in_their_order() -> None:
@@ -101,9 +102,9 @@ def test_many_small_things_are_found_by_a_closer_look(settings: Settings) -> Non
     cat = name_of("cat")
     found = {
         fine: sum(
-            each.confidence >= 0.5 and each.count == (1, 1)
-            for each in detect(picture, [replace(cat, fine=fine)], settings, ()).sightings
-            if each.label == "cat"
+            sighting.confidence >= 0.5 and sighting.count == (1, 1)
+            for sighting in detect(picture, [replace(cat, fine=fine)], settings, ()).sightings
+            if sighting.label == "cat"
         )
         for fine in (False, True)
     }

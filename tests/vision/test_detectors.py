@@ -18,7 +18,7 @@ from tests.conftest import photo
 
 def seen(name: str, names: list[str], **settings: object) -> list[tuple[str, bool]]:
     found = see(photo(name), names, settings=load(**settings))
-    return sorted((each.label, each.confidence >= 0.5) for each in found if each.confidence >= 0.5)
+    return sorted((sighting.label, sighting.confidence >= 0.5) for sighting in found if sighting.confidence >= 0.5)
 
 
 @pytest.mark.parametrize("which", ["coco", "yolo26", "world", "fused"])
@@ -52,7 +52,7 @@ def test_men_and_women_are_told_apart_where_they_can_be() -> None:
 def test_noise_and_blank_pictures_hold_nothing() -> None:
     noise = np.random.default_rng(0).integers(0, 256, (300, 400, 3), dtype=np.uint8)
     for pixels in (noise, np.full((300, 400, 3), 127, dtype=np.uint8)):
-        assert [each for each in see(pixels, ["dog", "cup", "tree"]) if each.confidence >= 0.5] == []
+        assert [sighting for sighting in see(pixels, ["dog", "cup", "tree"]) if sighting.confidence >= 0.5] == []
 
 
 def test_two_names_of_one_vector_are_both_answered(settings: Settings) -> None:

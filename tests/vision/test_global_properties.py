@@ -82,7 +82,7 @@ def test_a_photo_with_colours_in_a_corner_only_is_left_open(settings: Settings) 
 @both
 def test_light_falls_from_day_to_night(name: str, settings: Settings) -> None:
     lights = [(photo(name) * share).astype(np.uint8) for share in (1, 0.7, 0.5, 0.3, 0.1)]
-    found = [told(each, settings)["lighting"] for each in lights]
+    found = [told(pixels, settings)["lighting"] for pixels in lights]
     light = [sure if value == "light" else 1 - sure for value, sure in found]
     assert light == sorted(light, reverse=True)
     assert (found[0], found[-1]) == (("light", 1.0), ("dark", 1.0))

@@ -104,7 +104,7 @@ def test_towers_worked_out_by_hand() -> None:
         **{"text.skip": np.eye(2)[None], "text.bias": np.zeros((1, 2))},
         **{"known": np.array([[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]), "nearest": np.array(2.0), "share": np.array(0.5)},
     }
-    floats = {name: each.astype(np.float32) for name, each in weights.items()}
+    floats = {name: value.astype(np.float32) for name, value in weights.items()}
     (found,) = Network(build_tower("text", floats)).run([np.array([[7.0, 4.0], [1.0, 99.0]], dtype=np.float32)])
     # The two known photos that suit (.6, .8) best have the cosines .6 and .8, and half of their mean is taken off.
     assert found == pytest.approx(np.array([[0.6, 0.8, -0.35], [0, 1, -0.25]]))
@@ -117,7 +117,7 @@ def test_a_chance_is_even_where_its_line_crosses() -> None:
 def test_the_trained_file_is_small_and_whole() -> None:
     assert matcher.WEIGHTS.stat().st_size < 12e6
     weights = load_weights()
-    assert all(np.isfinite(each).all() for each in weights.values())
+    assert all(np.isfinite(value).all() for value in weights.values())
     assert weights["image.mean"].shape == (2 * backbone.HIDDEN + 2 * 1000 + 6 * backbone.BINS,)
     assert weights["whole"][0] > 0
     assert weights["phrase"][0] > 0
@@ -129,7 +129,7 @@ def test_the_trained_file_is_small_and_whole() -> None:
 def test_all_sizes_of_a_picture_look_alike(settings: Settings) -> None:
     large = Image.fromarray(photo("coffee.png"))
     small = large.resize((large.width // 2, large.height // 2), Image.Resampling.LANCZOS)
-    one, other = (backbone.image_features(backbone.shrink(np.asarray(each)), settings)[0] for each in (large, small))
+    one, other = (backbone.image_features(backbone.shrink(np.asarray(image)), settings)[0] for image in (large, small))
     assert np.corrcoef(one, other)[0, 1] > 0.99
 
 

@@ -155,7 +155,7 @@ def test_a_mirrored_picture_swaps_left_and_right_and_nothing_else(name: str) -> 
 @pytest.mark.parametrize("name", RELATIONS)
 def test_every_relation_takes_boxes_without_size(name: str) -> None:
     points = [seen(Box(x, y, x, y)) for x, y in product((0.0, 0.5, 1.0), repeat=2)]
-    faces = [seen(each.box, nose=(0.6, 0.5), left_ear=(0.4, 0.5), left_wrist=(0.5, 0.5)) for each in points]
+    faces = [seen(point.box, nose=(0.6, 0.5), left_ear=(0.4, 0.5), left_wrist=(0.5, 0.5)) for point in points]
     for a, b in product((*points, *faces, TABLE), repeat=2):
         likely = RELATIONS[name](a, b)
         assert likely is None or 0 <= likely <= 1

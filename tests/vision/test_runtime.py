@@ -22,7 +22,7 @@ def test_what_threads_see_is_what_one_sees(monkeypatch: pytest.MonkeyPatch) -> N
     def run(network: runtime.Network, inputs: Any) -> Any:
         monkeypatch.setattr(runtime.thread_state, "single_core", False, raising=False)
         outputs = alone(network, inputs)
-        ran.setdefault(id(network), (network, [np.array(each) for each in inputs], outputs))
+        ran.setdefault(id(network), (network, [np.array(array) for array in inputs], outputs))
         return outputs
 
     monkeypatch.setattr(runtime.Network, "run", run)
