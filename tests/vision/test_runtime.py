@@ -36,7 +36,7 @@ def test_what_threads_see_is_what_one_sees(monkeypatch: pytest.MonkeyPatch) -> N
             np.testing.assert_allclose(one, other, atol=1e-4)
 
 
-def test_what_depends_on_no_input_is_worked_out_beforehand() -> None:
+def test_constants_are_folded() -> None:
     x = op.parameter([2], np.float32)
     weights = op.multiply(op.convert(op.constant(np.array([3, 4], dtype=np.int8)), "f32"), np.float32(0.5))
     model = runtime.fold_constants(ov.Model([op.add(op.multiply(x, weights), weights)], [x], "small"))
