@@ -32,7 +32,7 @@ from onprompt.models.backends.transformers import Loaded, Transformers, without_
 from onprompt.models.network import Network
 from onprompt.settings import Settings
 from onprompt.types import Message, Question, Shown
-from onprompt.vision.image import name_picture
+from onprompt.vision.image import open_picture
 
 RUBRIC = (Path(onprompt.__file__).parent / "rubrics/texts/verify-1.txt").read_text(encoding="utf-8")
 MARKS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|vision_start|>", "<|vision_end|>", "<|image_pad|>"]
@@ -101,7 +101,7 @@ def file(number):
 
 def pictures(count):
     """Pictures that are decoded when they are asked about."""
-    return [Shown(name_picture(file(number % FILES), Settings()), 448, "jpeg", 95) for number in range(count)]
+    return [Shown(open_picture(file(number % FILES), Settings()), 448, "jpeg", 95) for number in range(count)]
 
 
 def questions(count, text, **more):

@@ -18,7 +18,7 @@ from onprompt.models.backends import transformers as backend
 from onprompt.models.reading import choice_probabilities
 from onprompt.settings import Settings
 from onprompt.types import Message, Picture, Question, Shown
-from onprompt.vision.image import load_picture, name_picture
+from onprompt.vision.image import load_picture, open_picture
 from tests.extras import tiny_vlm
 
 MODELS = list(tiny_vlm.MODELS)
@@ -229,7 +229,7 @@ def test_several_pictures_and_none(loaded: Backend) -> None:
 @pytest.mark.parametrize("name", MODELS)
 def test_a_broken_picture_hurts_nobody_else(name: str, loaded: Backend) -> None:
     model, questions = loaded(name, batch=8), asked()
-    broken = Shown(name_picture(b"GIF89a", Settings()), 224, "png", 95)
+    broken = Shown(open_picture(b"GIF89a", Settings()), 224, "png", 95)
     bad = replace(questions[0], messages=(Message("user", (RULES, broken)),))
     *answers, error = together(model, [*questions, bad])
     assert isinstance(error, ImageError)

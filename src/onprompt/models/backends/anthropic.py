@@ -11,7 +11,7 @@ import anthropic
 
 from onprompt.models.http import StainlessBackend
 from onprompt.types import Answer, Part, Question, Usage
-from onprompt.vision.image import encoded
+from onprompt.vision.image import encode_image
 
 STOPS = {"refusal": "refusal", **dict.fromkeys((None, "", "end_turn", "stop_sequence"), "end")}
 UNKNOWN_STOP = "length"  # the answer may be incomplete
@@ -55,7 +55,7 @@ class Anthropic(StainlessBackend):
     def content(self, part: Part) -> dict[str, Any]:
         if isinstance(part, str):
             return {"type": "text", "text": part}
-        data = base64.b64encode(encoded(part)).decode()
+        data = base64.b64encode(encode_image(part)).decode()
         return {"type": "image", "source": {"type": "base64", "media_type": f"image/{part.format}", "data": data}}
 
     def parse(self, body: Any, question: Question) -> Answer:  # noqa: ARG002

@@ -16,7 +16,7 @@ from onprompt.errors import Rejected, ServerTrouble
 from onprompt.models.http import MALFORMED, HttpBackend, http_client
 from onprompt.models.reading import number_spots
 from onprompt.types import Answer, Message, Part, Question, Usage
-from onprompt.vision.image import encoded
+from onprompt.vision.image import encode_image
 
 MIN_SERVER_TIMEOUT = 10  # seconds; the server rejects less, and the SDK would pass on our timeout
 TOP_LOGPROBS = 20  # the maximum
@@ -132,7 +132,7 @@ def part_of(part: Part) -> types.Part:
     """A text or an image."""
     if isinstance(part, str):
         return types.Part.from_text(text=part)
-    return types.Part.from_bytes(data=encoded(part), mime_type=f"image/{part.format}")
+    return types.Part.from_bytes(data=encode_image(part), mime_type=f"image/{part.format}")
 
 
 def tokens(result: Mapping[str, Any]) -> list[tuple[str, dict[str, float]]]:

@@ -15,7 +15,7 @@ from onprompt.models.http import StainlessBackend
 from onprompt.models.reading import number_spots
 from onprompt.settings import Settings
 from onprompt.types import Answer, Part, Question, Usage
-from onprompt.vision.image import encoded
+from onprompt.vision.image import encode_image
 
 STOPS = {"content_filter": "filter", **dict.fromkeys((None, "", "stop", "eos", "eos_token", "stop_sequence"), "end")}
 UNKNOWN_STOP = "length"  # the answer may be incomplete
@@ -76,7 +76,7 @@ class OpenAI(StainlessBackend):
     def content(self, part: Part) -> dict[str, Any]:
         if isinstance(part, str):
             return {"type": "text", "text": part}
-        data = base64.b64encode(encoded(part)).decode()
+        data = base64.b64encode(encode_image(part)).decode()
         return {"type": "image_url", "image_url": {"url": f"data:image/{part.format};base64,{data}"}}
 
     def parse(self, body: Any, question: Question) -> Answer:

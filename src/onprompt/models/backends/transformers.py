@@ -26,8 +26,8 @@ from onprompt.models.network import TOP_TOKENS, Batch, Generated, Inputs, Networ
 from onprompt.models.reading import choice_probabilities, number_spots
 from onprompt.settings import Settings
 from onprompt.types import Answer, Part, Question, Spot, Usage
-from onprompt.vision.detectors.hf import device, quiet
-from onprompt.weights.hub import clear_errors, first_line, folder_of, weight_files
+from onprompt.vision.detectors.hf import best_device, silence
+from onprompt.weights.hub import first_line, loading_errors, model_folder, weight_files
 
 FINGERPRINT_BYTES = 65536  # hashed at both ends of a weight file
 
@@ -56,7 +56,7 @@ class Staged(NamedTuple):
 
 def load(model: str, settings: Settings) -> Transformers:
     """The backend for a model; its weights are loaded once per process."""
-    chosen = settings.device or device()
+    chosen = settings.device or best_device()
     try:
         torch.empty(1, device=chosen)
     except Exception as error:  # of many kinds
@@ -208,10 +208,10 @@ def content(part: Part) -> dict[str, Any]:
 @cache
 def load_model(model: str, device: str) -> Loaded:
     """A model, loaded once per process: in bfloat16, or in float32 on a CPU."""
-    quiet()
-    folder = folder_of(model)
+    silence()
+    folder = model_folder(model)
     files = weight_files(folder)
-    with clear_errors(model):
+    with loading_errors(model):
         config = transformers.AutoConfig.from_pretrained(folder, trust_remote_code=False)
         if type(config) not in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING or type(config) not in PROCESSOR_MAPPING:
             raise Rejected(f"{model} does not answer questions with images: its type is {config.model_type}")

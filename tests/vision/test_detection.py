@@ -1,4 +1,4 @@
-"""Detect, then measure: what is told of a sighting, and of many."""
+"""Detect, then measure: what is traits of a sighting, and of many."""
 
 from pathlib import Path
 
@@ -10,8 +10,8 @@ from onprompt.errors import ImageError
 from onprompt.language.ontology import name_of
 from onprompt.settings import Settings, load
 from onprompt.types import Box, Sighting
+from onprompt.vision.detection import crowd_sightings, detect, measure_geometry, occlusion
 from onprompt.vision.image import load_picture
-from onprompt.vision.look import cover, crowds, look, place
 from tests.conftest import Pixels, framed, photo, photo_path
 
 
@@ -21,10 +21,10 @@ def seen_at(box: Box, label: str = "dog", confidence: float = 0.9) -> Sighting:
 
 def test_all_that_can_be_told_of_a_sighting_is_told_with_a_confidence() -> None:
     bus = onprompt.see(photo("bus.jpg"), ["bus"])[0]
-    told = {trait.kind: (trait.value, trait.confidence) for trait in bus.traits}
-    assert {"color", "size", "position", "visibility"} <= set(told)
-    assert told["size"][0] == bus.size == "large"
-    assert all(0 < sure <= 1 for _, sure in told.values())
+    traits = {trait.kind: (trait.value, trait.confidence) for trait in bus.traits}
+    assert {"color", "size", "position", "visibility"} <= set(traits)
+    assert traits["size"][0] == bus.size == "large"
+    assert all(0 < sure <= 1 for _, sure in traits.values())
     assert bus.mask is not None
     assert bus.colours
 
@@ -36,17 +36,18 @@ def test_without_attributes_only_size_and_place_are_told() -> None:
 
 
 def test_people_have_joints_and_postures(settings: Settings) -> None:
-    people = look(load_picture(photo("bus.jpg"), settings), [name_of("person")], settings).sightings
-    told = [trait.value for each in people for trait in each.traits if trait.kind == "action"]
-    assert "standing" in told
-    assert any(dict(each.joints).get("nose") for each in people)
+    people = detect(load_picture(photo("bus.jpg"), settings), [name_of("person")], settings).sightings
+    traits = [trait.value for person in people for trait in person.traits if trait.kind == "action"]
+    assert "standing" in traits
+    assert any(dict(person.joints).get("nose") for person in people)
 
 
 def test_without_names_eighty_kinds_are_looked_for() -> None:
     found = onprompt.see(photo_path("bus.jpg"), attributes=False)
-    assert {"bus", "person"} <= {each.label for each in found if each.confidence >= 0.5}
-    assert [each.confidence for each in found] == sorted((each.confidence for each in found), reverse=True)
-    assert min(each.confidence for each in found) >= 0.05
+    assert {"bus", "person"} <= {sighting.label for sighting in found if sighting.confidence >= 0.5}
+    confidences = [sighting.confidence for sighting in found]
+    assert confidences == sorted(confidences, reverse=True)
+    assert min(confidences) >= 0.05
 
 
 def test_many_pictures_are_seen_in_their_order() -> None:
@@ -71,9 +72,9 @@ def rows_of(number: int, side: float = 0.05) -> list[Sighting]:
 
 
 def test_a_crowd_is_counted_with_a_range_and_low_confidence(settings: Settings) -> None:
-    assert crowds(rows_of(9), settings) == []
+    assert crowd_sightings(rows_of(9), settings) == []
     faint = [seen_at(Box(0.9, 0.1, 0.95, 0.2), "sheep", 0.3)] * 8
-    (crowd,) = crowds([*rows_of(12), *faint, seen_at(Box(0, 0, 1, 1))], settings)
+    (crowd,) = crowd_sightings([*rows_of(12), *faint, seen_at(Box(0, 0, 1, 1))], settings)
     assert (crowd.label, crowd.count) == ("sheep", (12, 18))
     assert crowd.confidence < settings.low_confidence
     assert crowd.box == Box(0.0, 0.1, 0.95, 0.55)
@@ -82,11 +83,11 @@ def test_a_crowd_is_counted_with_a_range_and_low_confidence(settings: Settings) 
 def test_what_stands_in_front_hides_and_what_it_stands_on_does_not(settings: Settings) -> None:
     man, ball = seen_at(Box(0.3, 0.2, 0.6, 0.8), "person"), seen_at(Box(0.3, 0.5, 0.6, 0.85), "ball")
     table = seen_at(Box(0, 0.5, 1, 1), "table")
-    assert cover(man, ball) == pytest.approx(0.5)
-    assert cover(ball, man) == 0  # his feet are higher
-    assert cover(man, table) == 0
-    assert "occluded" in {trait.value for trait in place(man, [man, ball], settings).traits}
-    assert "occluded" not in {trait.value for trait in place(man, [man, table], settings).traits}
+    assert occlusion(man, ball) == pytest.approx(0.5)
+    assert occlusion(ball, man) == 0  # his feet are higher
+    assert occlusion(man, table) == 0
+    assert "occluded" in {trait.value for trait in measure_geometry(man, [man, ball], settings).traits}
+    assert "occluded" not in {trait.value for trait in measure_geometry(man, [man, table], settings).traits}
 
 
 def flock(columns: int, rows: int) -> Pixels:
@@ -101,9 +102,9 @@ def test_many_small_things_are_found_by_a_closer_look(settings: Settings) -> Non
     cat = name_of("cat")
     found = {
         fine: sum(
-            each.confidence >= 0.5 and each.count == (1, 1)
-            for each in look(picture, [replace(cat, fine=fine)], settings, ()).sightings
-            if each.label == "cat"
+            sighting.confidence >= 0.5 and sighting.count == (1, 1)
+            for sighting in detect(picture, [replace(cat, fine=fine)], settings, ()).sightings
+            if sighting.label == "cat"
         )
         for fine in (False, True)
     }
@@ -111,7 +112,7 @@ def test_many_small_things_are_found_by_a_closer_look(settings: Settings) -> Non
 
 
 def test_the_permissive_detector_uses_permissive_files_only() -> None:
-    from onprompt.vision.look import detector
+    from onprompt.vision.detection import load_detector
     from onprompt.weights.manifest import find
 
-    assert all(file.permissive for file in find(detector(load(permissive=True)).files))
+    assert all(file.permissive for file in find(load_detector(load(permissive=True)).files))

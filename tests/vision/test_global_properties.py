@@ -6,9 +6,9 @@ import pytest
 from PIL import Image, ImageFilter
 
 from onprompt.settings import Settings
-from onprompt.vision import whole
+from onprompt.vision import global_properties
+from onprompt.vision.global_properties import is_blank
 from onprompt.vision.image import load_picture
-from onprompt.vision.whole import shows_nothing
 from tests.conftest import Pixels, photo
 
 PHOTOS = ("chelsea.png", "coffee.png")
@@ -30,7 +30,7 @@ def soft(pixels: Pixels, radius: float) -> Pixels:
 
 def told(pixels: Pixels, settings: Settings) -> dict[str, tuple[str, float]]:
     """What is told of each kind, and how sure."""
-    traits = whole.properties(load_picture(pixels, settings))
+    traits = global_properties.properties(load_picture(pixels, settings))
     assert len({trait.kind for trait in traits}) == len(traits) == 3
     assert all(0.5 <= trait.confidence <= 1 for trait in traits)
     return {trait.kind: (trait.value, trait.confidence) for trait in traits}
@@ -82,7 +82,7 @@ def test_a_photo_with_colours_in_a_corner_only_is_left_open(settings: Settings) 
 @both
 def test_light_falls_from_day_to_night(name: str, settings: Settings) -> None:
     lights = [(photo(name) * share).astype(np.uint8) for share in (1, 0.7, 0.5, 0.3, 0.1)]
-    found = [told(each, settings)["lighting"] for each in lights]
+    found = [told(pixels, settings)["lighting"] for pixels in lights]
     light = [sure if value == "light" else 1 - sure for value, sure in found]
     assert light == sorted(light, reverse=True)
     assert (found[0], found[-1]) == (("light", 1.0), ("dark", 1.0))
@@ -128,8 +128,8 @@ def test_sharpness_is_the_strength_of_edges() -> None:
     flat = np.full((100, 100, 3), 90, dtype=np.uint8)
     stripes = flat.copy()
     stripes[:, ::2] = 110
-    assert whole.sharpness(flat) == 0
-    assert whole.sharpness(stripes) == pytest.approx(40, abs=5)
+    assert global_properties.sharpness(flat) == 0
+    assert global_properties.sharpness(stripes) == pytest.approx(40, abs=5)
 
 
 def test_a_picture_without_an_edge_or_of_noise_shows_nothing(settings: Settings) -> None:
@@ -138,7 +138,7 @@ def test_a_picture_without_an_edge_or_of_noise_shows_nothing(settings: Settings)
     noise = chance.integers(0, 256, (300, 400, 3))
     blocks = chance.integers(0, 256, (75, 100, 3)).repeat(4, 0).repeat(4, 1)
     for pixels in (flat, run, noise, blocks):
-        assert shows_nothing(load_picture(pixels.astype(np.uint8), settings))
+        assert is_blank(load_picture(pixels.astype(np.uint8), settings))
 
 
 @pytest.mark.parametrize("radius", [20, 60, 200])
@@ -146,9 +146,9 @@ def test_a_small_thing_on_a_plain_ground_is_something(radius: int, settings: Set
     sky = np.full((1000, 1000, 3), (120, 180, 230), np.uint8)
     y, x = np.mgrid[:1000, :1000]
     sky[(x - 500) ** 2 + (y - 500) ** 2 < radius**2] = 0
-    assert not shows_nothing(load_picture(sky, settings))
+    assert not is_blank(load_picture(sky, settings))
 
 
 def test_a_photo_out_of_focus_is_something(settings: Settings) -> None:
     blurred = cv2.GaussianBlur(photo("coffee.png"), (0, 0), 12).astype(np.uint8)
-    assert not shows_nothing(load_picture(blurred, settings))
+    assert not is_blank(load_picture(blurred, settings))

@@ -9,17 +9,17 @@ import pytest
 
 from onprompt.settings import Settings
 from onprompt.types import Box
-from onprompt.vision import ranking
+from onprompt.vision import calibration
 from onprompt.vision.boxes import Floats
+from onprompt.vision.calibration import Candidates, Curve, calibrate, count_probabilities, fuse, load_curves
 from onprompt.vision.detectors import coco, yolo26
-from onprompt.vision.ranking import Curve, Finds, at_least, curves, joined, sightings
 
 PLAIN = Curve(floor=0.1, offset=0, mix=(1,), own=(1,), first=0, second=0, rank=0, best=0, before=0, after=0)
 FULL = Curve(
     floor=0.1, offset=-0.5, mix=(1,), own=(1,), first=0.7, second=0.3, rank=0.2, best=0.25, before=0.1, after=0.4
 )
 TWO = PLAIN._replace(own=(0.75, 0.25), mix=(0.5, 0.5))
-SHIPPED = sorted(curves())
+SHIPPED = sorted(load_curves())
 LEFT, RIGHT = (0.1, 0.1, 0.4, 0.9), (0.6, 0.1, 0.9, 0.9)
 
 
@@ -27,10 +27,10 @@ def floats(*rows: Sequence[float]) -> Floats:
     return np.array(rows, dtype=np.float32)
 
 
-def finds(*found: tuple[tuple[float, ...], float], word: str = "cat") -> Finds:
+def finds(*found: tuple[tuple[float, ...], float], word: str = "cat") -> Candidates:
     """What a network found: boxes with their scores."""
     boxes = np.array([box for box, _ in found], dtype=np.float32).reshape(-1, 4)
-    return Finds(boxes, np.array([score for _, score in found], dtype=np.float32), [word] * len(found))
+    return Candidates(boxes, np.array([score for _, score in found], dtype=np.float32), [word] * len(found))
 
 
 def chance(odds: float) -> float:
@@ -41,9 +41,9 @@ def chance(odds: float) -> float:
 
 
 def test_a_plain_curve_leaves_scores_as_they_are() -> None:
-    assert at_least(floats([0.9, 0.5, 0.2]), PLAIN) == pytest.approx([0.9, 0.5, 0.2], abs=1e-6)
-    assert at_least(floats([0.9, 0.01]), PLAIN) == pytest.approx([0.9, 0.1], abs=1e-6)  # the floor
-    assert at_least(floats([1.0]), PLAIN) == pytest.approx([ranking.SURE], abs=1e-6)
+    assert count_probabilities(floats([0.9, 0.5, 0.2]), PLAIN) == pytest.approx([0.9, 0.5, 0.2], abs=1e-6)
+    assert count_probabilities(floats([0.9, 0.01]), PLAIN) == pytest.approx([0.9, 0.1], abs=1e-6)  # the floor
+    assert count_probabilities(floats([1.0]), PLAIN) == pytest.approx([calibration.MAX_SCORE], abs=1e-6)
 
 
 def test_at_least_worked_out_by_hand() -> None:
@@ -53,31 +53,32 @@ def test_at_least_worked_out_by_hand() -> None:
         chance(-0.5 + second + 0.3 + 0.2 * log(2) + 0.25 * best + 0.1 * best + 0.4 * third),
         chance(-0.5 + third + 0.2 * log(3) + 0.25 * best + 0.1 * second + 0.4 * floor),
     ]
-    assert at_least(floats([0.9, 0.5, 0.2]), FULL) == pytest.approx(expected, abs=1e-5)
+    assert count_probabilities(floats([0.9, 0.5, 0.2]), FULL) == pytest.approx(expected, abs=1e-5)
 
 
 def test_each_network_has_its_own_weight_and_the_rest_goes_by_their_mean() -> None:
-    assert at_least(floats([0.9], [0.5]), TWO) == pytest.approx([chance(0.75 * log(9))], abs=1e-6)
-    assert at_least(floats([0.5], [0.9]), TWO) == pytest.approx([chance(0.25 * log(9))], abs=1e-6)
+    assert count_probabilities(floats([0.9], [0.5]), TWO) == pytest.approx([chance(0.75 * log(9))], abs=1e-6)
+    assert count_probabilities(floats([0.5], [0.9]), TWO) == pytest.approx([chance(0.25 * log(9))], abs=1e-6)
     curve = TWO._replace(best=1, own=(0, 0))
-    assert at_least(floats([0.9, 0.5], [0.5, 0.5]), curve) == pytest.approx([0.5, 0.5], abs=1e-6)
+    assert count_probabilities(floats([0.9, 0.5], [0.5, 0.5]), curve) == pytest.approx([0.5, 0.5], abs=1e-6)
     curve = TWO._replace(after=1, own=(0, 0), offset=1)
-    assert at_least(floats([0.9, 0.9], [0.5, 0.5]), curve)[0] == pytest.approx(chance(1 + log(9) / 2), abs=1e-6)
+    first = count_probabilities(floats([0.9, 0.9], [0.5, 0.5]), curve)[0]
+    assert first == pytest.approx(chance(1 + log(9) / 2), abs=1e-6)
 
 
 def test_a_second_one_is_never_likelier_than_a_first() -> None:
     rising = PLAIN._replace(first=-3, rank=5)
-    chances = at_least(floats([0.5, 0.5, 0.5]), rising)
+    chances = count_probabilities(floats([0.5, 0.5, 0.5]), rising)
     assert chances == pytest.approx([chance(-3)] * 3, abs=1e-6)
 
 
 @pytest.mark.parametrize("source", SHIPPED)
 def test_chances_never_rise(source: str) -> None:
-    curve = curves()[source]
+    curve = load_curves()[source]
     chances = np.random.default_rng(0)
     for number in (1, 2, 5, 30):
         scores = -np.sort(-chances.uniform(0, 1, (len(curve.own), number)).astype(np.float32), axis=1)
-        found = at_least(scores, curve)
+        found = count_probabilities(scores, curve)
         assert found.shape == (number,)
         assert (np.diff(found) <= 0).all()
         assert ((found > 0) & (found < 1)).all()
@@ -89,7 +90,7 @@ def test_chances_never_rise(source: str) -> None:
 def test_boxes_of_two_networks_are_one_object_each() -> None:
     near_left = (0.12, 0.1, 0.42, 0.9)
     one, other = finds((LEFT, 0.8), (RIGHT, 0.6), word="cat"), finds((near_left, 0.9), word="kitty")
-    first, second = joined([one, other], TWO)
+    first, second = fuse([one, other], TWO)
     assert first.box == pytest.approx(near_left)  # the surer network's
     assert first.word == "kitty"
     assert first.scores == pytest.approx([0.8, 0.9])
@@ -100,29 +101,29 @@ def test_boxes_of_two_networks_are_one_object_each() -> None:
 
 def test_two_boxes_of_one_network_stay_two_objects() -> None:
     overlapping = (0.1, 0.1, 0.45, 0.9)
-    assert len(joined([finds((LEFT, 0.9), (overlapping, 0.5))], PLAIN)) == 2
-    pair = joined([finds((LEFT, 0.9), (overlapping, 0.5)), finds((LEFT, 0.8), (overlapping, 0.7))], TWO)
-    assert sorted(each.scores.tolist() for each in pair) == [pytest.approx([0.5, 0.7]), pytest.approx([0.9, 0.8])]
+    assert len(fuse([finds((LEFT, 0.9), (overlapping, 0.5))], PLAIN)) == 2
+    pair = fuse([finds((LEFT, 0.9), (overlapping, 0.5)), finds((LEFT, 0.8), (overlapping, 0.7))], TWO)
+    assert sorted(item.scores.tolist() for item in pair) == [pytest.approx([0.5, 0.7]), pytest.approx([0.9, 0.8])]
 
 
 def test_boxes_that_overlap_little_are_two_objects() -> None:
-    assert len(joined([finds((LEFT, 0.9)), finds(((0.25, 0.1, 0.55, 0.9), 0.9))], TWO)) == 2
+    assert len(fuse([finds((LEFT, 0.9)), finds(((0.25, 0.1, 0.55, 0.9), 0.9))], TWO)) == 2
 
 
 def test_objects_come_in_the_order_of_their_weighted_odds() -> None:
-    found = joined([finds((LEFT, 0.6)), finds((RIGHT, 0.9))], TWO)
-    assert [each.scores.tolist() for each in found] == [pytest.approx([0.6, 0]), pytest.approx([0, 0.9])]
+    found = fuse([finds((LEFT, 0.6)), finds((RIGHT, 0.9))], TWO)
+    assert [item.scores.tolist() for item in found] == [pytest.approx([0.6, 0]), pytest.approx([0, 0.9])]
 
 
 def test_nothing_found_is_no_object() -> None:
-    assert joined([finds(), finds()], TWO) == []
-    assert sightings({"cat": [finds()]}, "yolo26m", 0.05) == ()
-    assert sightings({}, "yolo26m", 0.05) == ()
+    assert fuse([finds(), finds()], TWO) == []
+    assert calibrate({"cat": [finds()]}, "yolo26m", 0.05) == ()
+    assert calibrate({}, "yolo26m", 0.05) == ()
 
 
 def test_scores_are_ordered_for_each_network_and_filled_up() -> None:
     members = [finds((LEFT, 0.2), (RIGHT, 0.7)), finds((LEFT, 0.4))]
-    assert ranking.ordered_scores(members, 3) == pytest.approx(floats([0.7, 0.2, 0], [0.4, 0, 0]))
+    assert calibration.ordered_scores(members, 3) == pytest.approx(floats([0.7, 0.2, 0], [0.4, 0, 0]))
 
 
 # ---- sightings -----------------------------------------------------------------------------------------------------
@@ -130,28 +131,28 @@ def test_scores_are_ordered_for_each_network_and_filled_up() -> None:
 
 def test_sightings_of_all_names_come_surest_first() -> None:
     found = {"dog": [finds((LEFT, 0.5), word="hound")], "cat": [finds((LEFT, 0.3), (RIGHT, 0.9))]}
-    seen = sightings(found, "yolo26m", 0.0)
-    assert [(each.label, each.word) for each in seen] == [("cat", "cat"), ("dog", "hound"), ("cat", "cat")]
-    assert [each.box for each in seen] == [pytest.approx(box) for box in (RIGHT, LEFT, LEFT)]
+    seen = calibrate(found, "yolo26m", 0.0)
+    assert [(sighting.label, sighting.word) for sighting in seen] == [("cat", "cat"), ("dog", "hound"), ("cat", "cat")]
+    assert [sighting.box for sighting in seen] == [pytest.approx(box) for box in (RIGHT, LEFT, LEFT)]
     assert isinstance(seen[0].box, Box)
-    assert {each.source for each in seen} == {"yolo26m"}
-    chances = at_least(floats([0.9, 0.3]), curves()["yolo26m"])
-    assert [each.confidence for each in seen if each.label == "cat"] == pytest.approx(chances)
+    assert {sighting.source for sighting in seen} == {"yolo26m"}
+    chances = count_probabilities(floats([0.9, 0.3]), load_curves()["yolo26m"])
+    assert [sighting.confidence for sighting in seen if sighting.label == "cat"] == pytest.approx(chances)
 
 
 def test_fainter_sightings_than_the_least_are_left_out() -> None:
     found = {"cat": [finds((LEFT, 0.3), (RIGHT, 0.9))]}
-    every = [each.confidence for each in sightings(found, "yolo26m", 0.0)]
+    every = [sighting.confidence for sighting in calibrate(found, "yolo26m", 0.0)]
     assert len(every) == 2
-    assert [each.confidence for each in sightings(found, "yolo26m", every[1])] == every
-    assert [each.confidence for each in sightings(found, "yolo26m", every[1] + 1e-6)] == every[:1]
-    assert sightings(found, "yolo26m", 1.0) == ()
+    assert [sighting.confidence for sighting in calibrate(found, "yolo26m", every[1])] == every
+    assert [sighting.confidence for sighting in calibrate(found, "yolo26m", every[1] + 1e-6)] == every[:1]
+    assert calibrate(found, "yolo26m", 1.0) == ()
 
 
 def test_one_object_seen_by_all_networks_is_one_sighting() -> None:
     source = "picodet + efficientdet"
-    alone = sightings({"cat": [finds((LEFT, 0.6)), finds(), finds(), finds()]}, source, 0.0)
-    by_all = sightings({"cat": [finds((LEFT, 0.6))] * 4}, source, 0.0)
+    alone = calibrate({"cat": [finds((LEFT, 0.6)), finds(), finds(), finds()]}, source, 0.0)
+    by_all = calibrate({"cat": [finds((LEFT, 0.6))] * 4}, source, 0.0)
     assert len(alone) == len(by_all) == 1
     assert alone[0].confidence < 0.5 < by_all[0].confidence
 
@@ -160,8 +161,8 @@ def test_one_object_seen_by_all_networks_is_one_sighting() -> None:
 
 
 def test_the_shipped_curves_load() -> None:
-    assert set(curves()) >= {"yolo26m", "yolo26x", "yolo-world", "picodet + efficientdet"}
-    for curve in curves().values():
+    assert set(load_curves()) >= {"yolo26m", "yolo26x", "yolo-world", "picodet + efficientdet"}
+    for curve in load_curves().values():
         assert 0 < curve.floor < 0.1
         assert sum(curve.mix) == pytest.approx(1, abs=0.001)
         assert all(weight > 0 for weight in curve.own)
@@ -171,40 +172,42 @@ def test_the_shipped_curves_load() -> None:
 @pytest.mark.parametrize("module", [coco, yolo26])
 def test_a_detectors_curve_has_a_weight_for_each_of_its_networks(module: ModuleType, settings: Settings) -> None:
     detector = module.load(settings)
-    assert len(curves()[detector.curve].own) == len(detector.networks)
+    assert len(load_curves()[detector.curve].own) == len(detector.networks)
 
 
 @pytest.mark.parametrize("source", SHIPPED)
 def test_a_clear_score_is_likely_one_and_a_faint_one_is_not(source: str) -> None:
-    networks = len(curves()[source].own)
+    networks = len(load_curves()[source].own)
     found = {name: [finds((LEFT, score))] * networks for name, score in (("cat", 0.9), ("dog", 0.05))}
-    cat, dog = sightings(found, source, 0.0)
+    cat, dog = calibrate(found, source, 0.0)
     assert cat.label == "cat"
     assert dog.confidence < 0.25 < 0.75 < cat.confidence
 
 
 @pytest.mark.parametrize("source", SHIPPED)
 def test_a_higher_score_is_never_less_sure(source: str) -> None:
-    networks = len(curves()[source].own)
-    sure = [float(at_least(np.full((networks, 1), score), curves()[source])[0]) for score in np.linspace(0.05, 1, 20)]
+    curve = load_curves()[source]
+    scores = [np.full((len(curve.own), 1), score) for score in np.linspace(0.05, 1, 20)]
+    sure = [float(count_probabilities(score, curve)[0]) for score in scores]
     assert sure == sorted(sure)
     assert len(set(sure)) == 20
 
 
 @pytest.mark.parametrize("source", SHIPPED)
 def test_more_of_them_never_lower_the_first(source: str) -> None:
-    networks = len(curves()[source].own)
+    networks = len(load_curves()[source].own)
     for best in (0.1, 0.4, 0.8):
         for more in (0.02, 0.1, 0.4, 0.8):
             fewer, others = (np.full((networks, 1), best, dtype=np.float32), np.full((networks, 3), min(more, best)))
-            first = at_least(fewer, curves()[source])[0]
-            assert at_least(np.concatenate([fewer, others], axis=1).astype(np.float32), curves()[source])[0] >= first
+            first = count_probabilities(fewer, load_curves()[source])[0]
+            extended = np.concatenate([fewer, others], axis=1).astype(np.float32)
+            assert count_probabilities(extended, load_curves()[source])[0] >= first
 
 
 @pytest.mark.parametrize("source", SHIPPED)
 def test_three_clear_ones_are_three_and_one_is_not_two(source: str) -> None:
-    networks = len(curves()[source].own)
-    three = at_least(np.repeat(floats([0.9, 0.9, 0.9, 0.02]), networks, axis=0), curves()[source])
+    networks = len(load_curves()[source].own)
+    three = count_probabilities(np.repeat(floats([0.9, 0.9, 0.9, 0.02]), networks, axis=0), load_curves()[source])
     assert (three >= 0.5).tolist() == [True, True, True, False]
-    one = at_least(np.repeat(floats([0.9, 0.02]), networks, axis=0), curves()[source])
+    one = count_probabilities(np.repeat(floats([0.9, 0.02]), networks, axis=0), load_curves()[source])
     assert (one >= 0.5).tolist() == [True, False]
