@@ -1,6 +1,7 @@
 """The size of an object, its position in the image, and whether the edge cuts it off."""
 
 import math
+from bisect import bisect_left
 
 from onprompt.settings import Settings
 from onprompt.types import Box
@@ -20,7 +21,7 @@ def ramp(value: float, low: float, high: float) -> float:
 
 def size_of(box: Box, settings: Settings) -> str:
     """Small, medium or large, by the box's share of the image."""
-    return SIZES[(box.area > settings.small_area) + (box.area > settings.medium_area)]
+    return SIZES[bisect_left((settings.small_area, settings.medium_area), box.area)]
 
 
 def size_confidence(box: Box, settings: Settings) -> float:
