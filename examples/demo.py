@@ -6,6 +6,7 @@ import onprompt
 from onprompt.report import picture, terminal
 from onprompt.settings import load
 from onprompt.weights.cache import paths
+from onprompt.wording import differences
 
 RIGHT = "A red cup on a table."
 WRONG = "Two green cups on a table next to a laptop."
@@ -22,7 +23,7 @@ def main() -> None:
         print(f"\n=== {prompt}  (picture with boxes: {out / name}.png)\n")
         for line, _ in terminal.lines(verdict):
             print(line)
-        print("Differences:", list(verdict.differences) or "none")
+        print("Differences:", differences(verdict) or "none")
 
 
 if __name__ == "__main__":

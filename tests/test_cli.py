@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from onprompt import verify
+from onprompt import Scene, Verdict, verify
 from onprompt.settings import Settings
 from tests.conftest import photo_path
 
@@ -21,6 +21,11 @@ def onprompt(*arguments: str, **environment: str) -> subprocess.CompletedProcess
     return subprocess.run(command, capture_output=True, text=True, env=os.environ | environment, timeout=300)
 
 
+def scene(verdict: Verdict) -> Scene:
+    assert verdict.evidence
+    return verdict.evidence.scene
+
+
 def test_the_last_line_is_the_score_and_nothing_else() -> None:
     result = onprompt("verify", str(photo_path("coffee.png")), "two red cups on a table and a laptop")
     assert result.returncode == 0, result.stderr
@@ -30,7 +35,7 @@ def test_the_last_line_is_the_score_and_nothing_else() -> None:
     for heading in ("Prompt asks for", "Image shows", "Asked → found", "Summary"):
         assert heading in text
     assert "('a laptop', 'MISSING')" in text
-    assert "count asked 2, found 1" in text
+    assert "count: asked for 2, found 1" in text
     assert "\x1b" not in text, "no colours where nobody watches"
 
 
@@ -39,7 +44,7 @@ def test_json_has_the_seeds_keys(tmp_path: Path) -> None:
     arguments = ("verify", str(photo_path("coffee.png")), "a red cup on a table", "--json", "--picture", str(picture))
     result = onprompt(*arguments)
     verdict = json.loads(result.stdout)
-    assert verdict["format"] == "onprompt.verify/4"
+    assert verdict["format"] == "onprompt.verify/5"
     assert verdict["score"] == 4
     cup = verdict["prompt_objects"][0]
     assert (cup["object"], cup["canonical"], cup["count"]) == ("a red cup", "cup", 1)
@@ -58,7 +63,7 @@ def test_see_prints_what_is_there_and_draws_it(tmp_path: Path) -> None:
     result = onprompt("see", str(photo_path("bus.jpg")), "--no-text", "--picture", str(picture))
     lines = result.stdout.splitlines()
     assert any(line.startswith("bus 0.") for line in lines)
-    assert lines[-1].startswith("the picture: color (")
+    assert lines[-1].startswith("the image: color (")
     with Image.open(picture) as drawn:
         assert drawn.width == 900
 
@@ -123,13 +128,13 @@ def test_odd_prompts_get_a_sane_verdict(
     verdict = verify(photo_path("coffee.png"), prompt, settings=settings)
     assert (verdict.score, list(verdict.flags)) == (score, flags)
     if canonical is not None:
-        assert [thing.canonical for thing in verdict.scene.things] == canonical
+        assert [thing.canonical for thing in scene(verdict).things] == canonical
 
 
 def test_a_prompt_of_50_000_characters_gets_a_verdict(settings: Settings) -> None:
     verdict = verify(photo_path("coffee.png"), "a red cup on a table and two dogs, " * 1430, settings=settings)
-    assert len(verdict.scene.prompt) > 50_000
-    assert len(verdict.scene.things) == 3 * 1430
+    assert len(scene(verdict).prompt) > 50_000
+    assert len(scene(verdict).things) == 3 * 1430
     assert verdict.coverage == 1
     assert verdict.score in (0, 1), "one cup does not answer for 1430"
 
@@ -140,8 +145,8 @@ def bad_pictures() -> dict[str, bytes]:
     Image.new("1", (20_000, 20_000)).save(wide, "PNG")
     return {
         "is empty (0 bytes)": b"",
-        "is not a picture": b"text in a file named .png",
-        "can't be read to its end": stream.getvalue()[:5000],
+        "is not an image": b"text in a file named .png",
+        "is damaged or truncated": stream.getvalue()[:5000],
         "far too large": wide.getvalue(),
     }
 
@@ -199,7 +204,7 @@ def test_a_terminal_without_unicode_and_a_full_disk_are_no_traceback() -> None:
 def test_an_address_is_no_picture() -> None:
     result = onprompt("verify", "http://127.0.0.1:9/a.png", "a cup")
     assert result.returncode == 2
-    assert "is an address: fetch it first" in result.stderr
+    assert "download it first" in result.stderr
 
 
 def test_parse_prints_a_scene_a_line(tmp_path: Path) -> None:
@@ -345,12 +350,11 @@ def test_match_refuses_an_empty_text() -> None:
     assert (result.returncode, result.stderr) == (2, "onprompt: a text is empty\n")
 
 
-def test_a_verdict_shows_the_guess_at_the_whole_as_a_guess() -> None:
+def test_a_verdict_shows_the_estimate_of_the_whole_as_an_estimate() -> None:
     result = onprompt("verify", str(photo_path("coffee.png")), "a cup on a wooden table in a kitchen")
-    assert "As a whole (a guess, beside the evidence)" in result.stdout
-    assert "the image as a whole fits the prompt: 0." in result.stdout
-    without = onprompt("verify", str(photo_path("coffee.png")), "a cup", ONPROMPT_MATCHER_WEIGHT="0")
-    assert "As a whole" not in without.stdout
+    assert "Overall match (estimate)\n  the image as a whole: 0." in result.stdout
+    without = onprompt("verify", str(photo_path("coffee.png")), "a cup", ONPROMPT_MATCHER="0")
+    assert (without.returncode, "Overall match" in without.stdout) == (0, False)
 
 
 def said(folder: Path, *texts: str) -> str:
@@ -429,8 +433,8 @@ def test_a_dry_run_asks_nothing(tmp_path: Path) -> None:
         ONPROMPT_PRICE_IN="2",
         ONPROMPT_PRICE_OUT="8",
     )
-    assert result.stdout.startswith("1 call of replay/said.jsonl: about 2,"), result.stderr
-    assert "US dollars" in result.stdout
+    assert result.stdout.startswith("1 call to replay/said.jsonl: about 2,"), result.stderr
+    assert ", about $0.0" in result.stdout
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from click import Context
+from typer.core import TyperGroup
 from typer.main import get_command
 
 from onprompt.cli import app
@@ -27,10 +29,12 @@ def test_the_result_that_is_shown_is_the_result() -> None:
 
 
 def options(command: Any) -> Iterator[Any]:
-    """The options of a command and of those below it."""
+    """The options of a command and of those below it, among them one for each rubric."""
     yield from command.params
-    for each in getattr(command, "commands", {}).values():
-        yield from options(each)
+    if isinstance(command, TyperGroup):
+        context = Context(command)
+        for name in command.list_commands(context):
+            yield from options(command.get_command(context, name))
 
 
 def test_every_option_in_readme_exists() -> None:

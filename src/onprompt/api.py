@@ -14,7 +14,7 @@ from onprompt.errors import OnpromptError, PromptError, SettingsError, UserError
 from onprompt.evidence.plan import names_to_detect
 from onprompt.language import edits, parser
 from onprompt.language.ontology import name_of
-from onprompt.language.spelling import mended
+from onprompt.language.spelling import correct_spelling
 from onprompt.runs.engines.threads import in_order
 from onprompt.settings import Settings
 from onprompt.types import (
@@ -33,14 +33,14 @@ from onprompt.types import (
     Verdict,
     View,
 )
-from onprompt.vision.image import Source, load_picture, name_picture
-from onprompt.vision.look import detector, look, look_many
-from onprompt.vision.matcher import matcher
-from onprompt.vision.runtime import share_the_cores
+from onprompt.vision.detection import detect, detect_many, load_detector
+from onprompt.vision.global_properties import medium, properties
+from onprompt.vision.image import Source, load_picture, open_picture
+from onprompt.vision.matcher import load_matcher
+from onprompt.vision.runtime import use_single_core
 from onprompt.vision.text import read_text
+from onprompt.vision.text_embedding import MAX_LENGTH
 from onprompt.vision.vocabulary import COCO
-from onprompt.vision.whole import medium, properties
-from onprompt.vision.words import LONGEST
 
 Result = Verdict | OnpromptError
 SeeBatch = Callable[[Sequence[Source]], list[list[Sighting] | OnpromptError]]
@@ -97,9 +97,9 @@ def see_many(
     """
     resolved = resolve_settings(settings)
     see_batch = batch_detector(vocabulary, attributes, frame, resolved)
-    batches = in_batches(images, getattr(detector(resolved), "batch", 1))
+    batches = in_batches(images, getattr(load_detector(resolved), "batch", 1))
     cores = os.cpu_count() or 1
-    return itertools.chain.from_iterable(in_order(see_batch, batches, cores, ahead=cores, begin=share_the_cores))
+    return itertools.chain.from_iterable(in_order(see_batch, batches, cores, ahead=cores, begin=use_single_core))
 
 
 def batch_detector(vocabulary: Sequence[str] | None, attributes: bool, frame: int, settings: Settings) -> SeeBatch:
@@ -119,7 +119,7 @@ def batch_detector(vocabulary: Sequence[str] | None, attributes: bool, frame: in
     def see_batch(images: Sequence[Source]) -> list[list[Sighting] | OnpromptError]:
         loaded = [load(image) for image in images]
         pictures = [picture for picture in loaded if isinstance(picture, Picture)]
-        seen = iter(look_many(pictures, names, settings, None if attributes else ()) if pictures else [])
+        seen = iter(detect_many(pictures, names, settings, None if attributes else ()) if pictures else [])
         return [asked_for(next(seen)) if isinstance(picture, Picture) else picture for picture in loaded]
 
     return see_batch
@@ -138,7 +138,7 @@ def view(
     resolved = resolve_settings(settings)
     picture = load_picture(image, resolved, frame)
     names = names_to_detect(parser.parse(prompt, resolved)) if prompt else [name_of(word) for word in COCO]
-    seen = look(picture, names, resolved)
+    seen = detect(picture, names, resolved)
     asked = tuple(sighting for sighting in seen.sightings if sighting.label in seen.known)
     unknown = tuple(name.label for name in names if name.label not in seen.known)
     traits = (*properties(picture), medium(picture, resolved))
@@ -149,8 +149,8 @@ def match(image: Source, texts: Iterable[str], *, frame: int = 0, settings: Sett
     """The probability that each text describes the image as a whole; spelling is corrected."""
     texts = [texts] if isinstance(texts, str) else list(texts)
     resolved = resolve_settings(settings)
-    corrected = [mended(check_text(text)) for text in texts]
-    return matcher(resolved).chances(load_picture(image, resolved, frame), corrected)
+    corrected = [correct_spelling(check_text(text)) for text in texts]
+    return load_matcher(resolved).probabilities(load_picture(image, resolved, frame), corrected)
 
 
 def check_text(text: str) -> str:
@@ -159,8 +159,8 @@ def check_text(text: str) -> str:
         raise PromptError(f"a text must be a string, not {text!r}")
     if not text.strip():
         raise PromptError("a text is empty")
-    if len(text) > LONGEST:
-        raise PromptError(f"a text has {len(text):,} characters; the limit is {LONGEST:,}")
+    if len(text) > MAX_LENGTH:
+        raise PromptError(f"a text has {len(text):,} characters; the limit is {MAX_LENGTH:,}")
     return text
 
 
@@ -244,7 +244,7 @@ def judge_many(
         partial(attempt, loaded.judge),
         items,
         loaded.slots,
-        begin=share_the_cores,
+        begin=use_single_core,
         recall=partial(attempt, loaded.recall) if loaded.bound_by != "cores" else None,
         stop=loaded.stop,
     )
@@ -298,7 +298,7 @@ def make_sample(rubric: Rubric, settings: Settings, item: Mapping[str, Any]) -> 
     options: dict[str, Any] = {}
     for name, value in values.items():
         if kinds[name] == IMAGE:
-            pictures[name] = name_picture(value, settings, frame if name == rubric.picture else 0)
+            pictures[name] = open_picture(value, settings, frame if name == rubric.picture else 0)
         else:
             options[name] = check_names(name, value) if kinds[name] == NAMES else value
     picture, prompt = pictures.pop(rubric.picture), options.pop(rubric.prompt, "")

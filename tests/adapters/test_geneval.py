@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -72,7 +73,7 @@ def test_the_snippet_writes_what_geneval_reads(outputs: Path, capsys: pytest.Cap
     assert 0 <= top < bottom <= 400
     assert 0.5 < confidence <= 1
     broken, mood = lines(Path("results.left_out.jsonl"))
-    assert "is not a picture" in broken["why"]
+    assert "is not an image" in broken["why"]
     assert broken["filename"].endswith("0001.png")
     assert "not_verifiable" in mood["why"]
     assert not {"correct", "reason"} & {*broken, *mood}
@@ -96,9 +97,17 @@ def test_a_second_run_leaves_nothing_of_the_first(outputs: Path) -> None:
     assert lines(outputs.parent / "results.left_out.jsonl") == []
 
 
-def test_another_rubric_is_refused(outputs: Path) -> None:
-    with pytest.raises(UserError, match="this is 'rate'"):
-        by_model(outputs, ("", "Reasoning: It is there.\nScore: 4"), rubric="rate")
+def test_of_another_rubric_only_its_highest_score_is_correct(outputs: Path) -> None:
+    for score in (4, 5):
+        by_model(outputs, ("", f"Reasoning: It is there.\nScore: {score}"), rubric="rate")
+        close_all()  # the file of answers is another now
+        assert {line["correct"] for line in lines(outputs.parent / "results.jsonl")} == {score == 5}
+
+
+def test_a_rubric_without_an_overall_score_is_refused() -> None:
+    verdict = onprompt.verify(photo_path("coffee.png"), "a cup")
+    with pytest.raises(UserError, match="'edit' has no overall score"):
+        geneval.judgement(replace(verdict, rubric="edit"))
 
 
 @pytest.mark.parametrize("text", ["{}", "[]", "", '{"tag": "counting"}'])

@@ -33,6 +33,7 @@ from onprompt.adapters.inspect import onprompt_scorer
 from onprompt.adapters.torchmetrics import Onprompt
 from onprompt.errors import SettingsError
 from onprompt.models.client import close_all
+from onprompt.wording import differences
 from tests.conftest import photo, photo_path
 
 # What Inspect does with its own packages is not for us to mend.
@@ -121,7 +122,7 @@ def test_tensors_are_judged_as_the_files_are_and_long_prompts_to_their_end() -> 
     found = [float(metric(pixels[None], [prompt])) for prompt in (CUP, long)]
     expected = [onprompt.verify("photo.png", prompt) for prompt in (CUP, long)]
     assert found == pytest.approx([each.value for each in expected], abs=1e-6)
-    assert ("a laptop", "MISSING") in expected[1].differences
+    assert ("a laptop", "MISSING") in differences(expected[1])
     assert found[1] < found[0] - 0.1
 
 
@@ -262,7 +263,7 @@ def test_inspect_judges_an_edit_by_both_pictures(model: str) -> None:
     _, scores = results(scorer, samples, *[ContentImage(image=good)] * 3)
     assert scores[0].value == 1.0
     assert scores[0].metadata["verdicts"][0]["factors"] == dict.fromkeys(SCORES, 7)
-    assert "the picture before the edit is not there" in scores[1].explanation
+    assert "needs the picture 'before'" in scores[1].explanation
     assert "a data URL can't be read" in scores[2].explanation
 
 
@@ -336,10 +337,10 @@ def test_deepeval_judges_an_edit_by_both_pictures(deepeval: ModuleType, model: s
     drawn().save(tmp_path / "before.png")
     metric = deepeval.OnpromptMetric(rubric="edit", model=model)
     assert metric.measure(case("make the cup blue", "photo.png", before="before.png")) == 1.0
-    assert metric.verdict.scene.prompt == "make the cup blue"
+    assert metric.verdict.sample.prompt == "make the cup blue"
     assert metric.verdict.before.size == (60, 40)
     assert metric.measure(case("make the cup blue", "photo.png")) is None
-    assert "the picture before the edit is not there" in metric.error
+    assert "needs the picture 'before'" in metric.error
 
 
 def test_a_picture_of_which_only_the_mark_is_left_is_no_zero(deepeval: ModuleType, model: str) -> None:

@@ -16,6 +16,7 @@ from PIL import Image
 from onprompt.errors import PluginError, UserError
 from onprompt.illusion.images import opened as illusions
 from onprompt.illusion.protocol import SPLITS
+from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs.datasets import BadRow, Row, open_dataset
 from onprompt.types import Rubric
@@ -162,7 +163,7 @@ def test_an_edit(tmp_path: Path) -> None:
     for column in two:
         dataset = dataset.cast_column(column, datasets.Image())
     dataset.save_to_disk(tmp_path / "e")
-    (row,) = rows(f"hf:{tmp_path}/e", "edit")
+    (row,) = rows(f"hf:{tmp_path}/e", EDIT)
     assert isinstance(row, Row)
     assert row.item == {"before": png(1), "after": png(2), "instruction": "make it red"}
 

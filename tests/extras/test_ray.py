@@ -21,8 +21,8 @@ import pytest
 pytest.importorskip("ray")
 from tests.runs.test_run import PROGRAM, judged, scores, table, verdicts
 
-ON_RAY = PROGRAM.replace('Work("verify", settings))', 'Work("verify", settings), "ray")')
-# A work of numbers: of them 7 kills its process, 8 becomes what can't be sent back, and a lock can't be sent there.
+ON_RAY = PROGRAM.replace('"run.sqlite", job)', '"run.sqlite", job, "ray")')
+# A job of numbers: of them 7 kills its process, 8 becomes what can't be sent back, and a lock can't be sent there.
 NUMBERS = """
 import json, os, sys, threading, time
 from onprompt.runs.engines.ray import Ray
@@ -32,7 +32,7 @@ from onprompt.settings import Settings
 class Numbers:
     def __init__(self, slots, bound_by):
         self.slots, self.bound_by = slots, bound_by
-    def begin(self):
+    def begin(self, cores=0):
         pass
     def stop(self):
         pass
@@ -253,7 +253,7 @@ def test_relative_paths_and_a_key_that_nobody_sees(
     command = [sys.executable, "-m", "onprompt", "run", "data.csv", "--out", "run.sqlite", "--engine", "ray"]
     place = {"ONPROMPT_ANSWERS": "answers.sqlite", "ONPROMPT_API_KEY": "sk-a-secret-of-ours"}
     result = subprocess.run([*command, "--model", "replay/said.jsonl"], env=os.environ | place, capture_output=True)
-    assert result.stdout.startswith(b"30 verdicts, 1 errors: run.sqlite"), result.stderr
+    assert result.stdout.startswith(b"30 verdicts, 1 error: run.sqlite"), result.stderr
     assert len(scores(tmp_path)) == 30
     logs = [path for path in Path(os.environ["RAY_TMPDIR"]).rglob("*") if path.is_file()]
     assert len(logs) > 10

@@ -10,11 +10,35 @@ import numpy as np
 import pytest
 
 import onprompt
-from onprompt import Verdict, verify
+from onprompt import Verdict, serial, verify
 from onprompt.report import document, picture, terminal
-from onprompt.types import Answer, Factor
+from onprompt.types import (
+    Answer,
+    Attribute,
+    Check,
+    Claim,
+    Count,
+    FactorScore,
+    Finding,
+    Picture,
+    PromptEvidence,
+    Relation,
+    Sample,
+    Scene,
+    Sighting,
+    Swatch,
+    Thing,
+    Trait,
+    Usage,
+)
+from onprompt.wording import pairs
 from tests.conftest import photo
 
+# The types of which a stored verdict consists; a field with its default is not in the document.
+STORED = (
+    *(Verdict, Sample, Picture, FactorScore, Check, Claim, Finding, PromptEvidence, Sighting, Swatch, Trait),
+    *(Scene, Thing, Attribute, Relation, Count, Answer, Usage),
+)
 DOCS = Path(__file__).parent.parent.parent / "docs"
 
 
@@ -33,20 +57,16 @@ def keys(value: object) -> set[str]:
 def test_every_key_of_the_document_is_documented_and_every_documented_key_is_there() -> None:
     rows = re.findall(r"^\| (`.*?`) \|", (DOCS / "json.md").read_text(), flags=re.M)
     documented = set(re.findall(r"`(\w+)`", " ".join(rows)))
-    rated = replace(
-        verdict(),
-        rubric="rate",
-        shares={"elements": 0.5, "relations": None},
-        factors={"score": Factor(4)},
-        answers=(Answer("Score: 4"),),
-    )
-    assert keys(document.document(rated)) == documented
+    stored = {name for kind in STORED for name, _ in serial.stored_fields(kind)}
+    measures = {**verdict().measures, "elements": 0.5, "relations": None, "yes": 0.5}
+    assert keys(document.document(replace(verdict(), measures=measures))) | stored == documented
 
 
 def test_the_document_is_json_and_says_what_the_verdict_says() -> None:
     entry = json.loads(json.dumps(document.document(verdict())))
+    assert serial.load(entry) == verdict()
     assert entry["score"] == verdict().score
-    assert [tuple(pair) for pair in entry["pairs"]] == list(verdict().pairs)
+    assert [tuple(pair) for pair in entry["pairs"]] == pairs(verdict())
     assert entry["prompt_objects"][0]["count"] == 2
     assert entry["prompt_objects"][0]["count_range"] == [2, 2]
     assert [check["outcome"] for check in entry["checks"]] == [check.outcome for check in verdict().checks]
@@ -63,7 +83,7 @@ def test_the_terminal_ends_with_the_score_alone() -> None:
     assert "  2 × cup (color green) on table" in lines
     assert any(line.startswith("  no spoon") for line in lines)
     assert any(line.startswith("  ('a laptop', 'MISSING')") for line in lines)
-    assert sum(line.startswith("  ('") for line in lines) == len(verdict().scene.things)
+    assert sum(line.startswith("  ('") for line in lines) == len(pairs(verdict()))
 
 
 def test_each_pair_has_the_colour_of_its_worst_check() -> None:

@@ -17,7 +17,7 @@ from onprompt.plugins import did_you_mean
 from onprompt.runs.ledger import Ledger
 from onprompt.settings import Settings
 from onprompt.types import Decoded, Picture, Verdict
-from onprompt.vision.image import name_picture
+from onprompt.vision.image import open_picture
 
 COLUMNS = (
     *("id", "prompt", "image", "model", "category", "score", "value", "flags", "summary"),
@@ -146,7 +146,7 @@ def decode_again(picture: Picture, given: dict[str, Any]) -> Decoded:
         raise ImageError(f"can't show {picture.name} again: it was not judged from a file", "not a file")
     settings = Settings(max_side=picture.side)
     for path in paths:
-        reopened = name_picture(path, settings, picture.frame)
+        reopened = open_picture(path, settings, picture.frame)
         if reopened.sha256 == picture.sha256:
             return reopened.decoded
     raise ImageError(f"{paths[0]} has changed since it was judged", "changed")
