@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from click import Context
 from typer.core import TyperGroup
 from typer.main import get_command
 
@@ -32,9 +31,9 @@ def options(command: Any) -> Iterator[Any]:
     """The options of a command and of those below it, among them one for each rubric."""
     yield from command.params
     if isinstance(command, TyperGroup):
-        context = Context(command)
-        for name in command.list_commands(context):
-            yield from options(command.get_command(context, name))
+        with command.make_context(None, [], resilient_parsing=True) as context:
+            for name in command.list_commands(context):
+                yield from options(command.get_command(context, name))
 
 
 def test_every_option_in_readme_exists() -> None:
