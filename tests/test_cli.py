@@ -177,9 +177,9 @@ def test_a_wrong_option_value_ends_with_2() -> None:
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        ("no/folder.png", "there is no folder"),
+        ("no/folder.png", "no such folder"),
         ("picture.xyz", "its name must end in"),
-        ("same.png", "is the picture itself"),
+        ("same.png", "is the judged image itself"),
     ],
 )
 def test_a_picture_that_cannot_be_written_is_a_clear_error(target: str, message: str, tmp_path: Path) -> None:
@@ -421,7 +421,7 @@ def test_an_answer_that_can_not_be_read_is_shown_and_gives_no_score(tmp_path: Pa
     )
     assert (result.returncode, result.stdout) == (5, "")
     assert "What a lovely picture!" in result.stderr
-    assert "no score can be read" in result.stderr
+    assert "unreadable answer" in result.stderr
     kept = onprompt("answers", ONPROMPT_ANSWERS=str(tmp_path / "answers.sqlite")).stdout
     assert [line.split()[:3] for line in kept.splitlines()[1:-1]] == [["replay/said.jsonl", "no_score", "2"]]
 

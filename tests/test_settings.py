@@ -60,7 +60,7 @@ def test_a_file_elsewhere_can_be_named(tmp_path: Path, monkeypatch: pytest.Monke
         ("weight_class = 0.9", "must add up to 1, not 1.4"),
         ("presence_2 = 0.95", "presence_1 ≤ presence_2 ≤ presence_3 ≤ presence_4 must hold"),
         ("pair = = 3", "can't read onprompt.toml"),
-        ('mirror = "a\\u0000b"', "holds a NUL character"),
+        ('mirror = "a\\u0000b"', "contains a NUL character"),
     ],
 )
 def test_a_bad_file_says_what_is_wrong(content: str, message: str) -> None:

@@ -1,4 +1,4 @@
-"""The public functions. Each loads the settings in force unless it is given some."""
+"""The public functions. Each uses the settings of file and environment unless it is given some."""
 
 from __future__ import annotations
 
@@ -46,23 +46,23 @@ Result = Verdict | OnpromptError
 SeeBatch = Callable[[Sequence[Source]], list[list[Sighting] | OnpromptError]]
 
 
-def in_force(settings: Settings | None) -> Settings:
+def resolve_settings(settings: Settings | None) -> Settings:
     """The given settings, or those of file and environment."""
     if settings is None:
         return settings_module.load()
     if not isinstance(settings, Settings):
-        raise SettingsError(f"settings is a {type(settings).__name__}; make one by onprompt.Settings(detector='coco')")
+        raise SettingsError(f"settings must be an onprompt.Settings, not a {type(settings).__name__}")
     return settings
 
 
 def parse(prompt: str, *, settings: Settings | None = None) -> Scene:
     """What a prompt asks for."""
-    return parser.parse(prompt, in_force(settings))
+    return parser.parse(prompt, resolve_settings(settings))
 
 
 def parse_edit(instruction: str, *, settings: Settings | None = None) -> tuple[Edit, ...]:
-    """What an instruction wants done to a picture, operation by operation."""
-    return edits.parse_edit(instruction, in_force(settings))
+    """The operations that an instruction asks for."""
+    return edits.parse_edit(instruction, resolve_settings(settings))
 
 
 def see(
@@ -73,14 +73,14 @@ def see(
     frame: int = 0,
     settings: Settings | None = None,
 ) -> list[Sighting]:
-    """The sightings of the given names in an image, or of 80 common kinds, the surest first.
+    """The sightings of the given names in an image, or of 80 common kinds, the most confident first.
 
-    Colours, shapes and postures cost a network's look at each sighting; `attributes=False` does without.
+    Colours, shapes and postures take another network for each sighting; `attributes=False` skips them.
     """
-    (found,) = looker(vocabulary, attributes, frame, in_force(settings))([image])
-    if isinstance(found, OnpromptError):
-        raise found
-    return found
+    (sightings,) = batch_detector(vocabulary, attributes, frame, resolve_settings(settings))([image])
+    if isinstance(sightings, OnpromptError):
+        raise sightings
+    return sightings
 
 
 def see_many(
@@ -91,46 +91,42 @@ def see_many(
     frame: int = 0,
     settings: Settings | None = None,
 ) -> Iterator[list[Sighting] | OnpromptError]:
-    """`see` for many images, in their order, as they get ready: all cores are kept busy.
+    """`see` for many images on all cores, in order, as results get ready.
 
-    In the place of an image that can't be read stands its error: a bad one costs no other.
+    For an unreadable image there is its error: it affects no other.
     """
-    chosen = in_force(settings)
-    look_at = looker(vocabulary, attributes, frame, chosen)
-    windows = in_windows(images, getattr(load_detector(chosen), "batch", 1))
+    resolved = resolve_settings(settings)
+    see_batch = batch_detector(vocabulary, attributes, frame, resolved)
+    batches = in_batches(images, getattr(load_detector(resolved), "batch", 1))
     cores = os.cpu_count() or 1
-    return itertools.chain.from_iterable(in_order(look_at, windows, cores, ahead=cores, begin=use_single_core))
+    return itertools.chain.from_iterable(in_order(see_batch, batches, cores, ahead=cores, begin=use_single_core))
 
 
-def looker(vocabulary: Sequence[str] | None, attributes: bool, frame: int, settings: Settings) -> SeeBatch:
-    """A function from some images to what is seen in each, or why it can't be read."""
-    wanted = COCO if vocabulary is None else as_names("vocabulary", vocabulary)
-    names = [name_of(word) for word in wanted]
+def batch_detector(vocabulary: Sequence[str] | None, attributes: bool, frame: int, settings: Settings) -> SeeBatch:
+    """A function from images to the sightings in each, or why it is unreadable."""
+    labels = COCO if vocabulary is None else check_names("vocabulary", vocabulary)
+    names = [name_of(word) for word in labels]
 
-    def look_at(window: Sequence[Source]) -> list[list[Sighting] | OnpromptError]:
-        read = [picture_or_error(image, settings, frame) for image in window]
-        pictures = [picture for picture in read if isinstance(picture, Picture)]
+    def load(image: Source) -> Picture | OnpromptError:
+        try:
+            return load_picture(image, settings, frame)
+        except OnpromptError as error:
+            return error
+
+    def asked_for(seen: Seen) -> list[Sighting]:
+        return sorted((s for s in seen.sightings if s.label in labels), key=lambda sighting: -sighting.confidence)
+
+    def see_batch(images: Sequence[Source]) -> list[list[Sighting] | OnpromptError]:
+        loaded = [load(image) for image in images]
+        pictures = [picture for picture in loaded if isinstance(picture, Picture)]
         seen = iter(detect_many(pictures, names, settings, None if attributes else ()) if pictures else [])
-        return [asked_for(next(seen), wanted) if isinstance(result, Picture) else result for result in read]
+        return [asked_for(next(seen)) if isinstance(picture, Picture) else picture for picture in loaded]
 
-    return look_at
-
-
-def picture_or_error(image: Source, settings: Settings, frame: int) -> Picture | OnpromptError:
-    """A picture, or why there is none."""
-    try:
-        return load_picture(image, settings, frame)
-    except OnpromptError as error:
-        return error
+    return see_batch
 
 
-def asked_for(seen: Seen, names: Sequence[str]) -> list[Sighting]:
-    """The sightings of some names, the surest first."""
-    return sorted((s for s in seen.sightings if s.label in names), key=lambda sighting: -sighting.confidence)
-
-
-def in_windows(items: Iterable[Source], size: int) -> Iterator[list[Source]]:
-    """As many at a time; the last ones may be fewer."""
+def in_batches(items: Iterable[Source], size: int) -> Iterator[list[Source]]:
+    """Items in lists of a size; the last may be shorter."""
     rest = iter(items)
     return iter(lambda: list(itertools.islice(rest, size)), [])
 
@@ -138,33 +134,33 @@ def in_windows(items: Iterable[Source], size: int) -> Iterator[list[Source]]:
 def view(
     image: Source, prompt: str = "", *, frame: int = 0, text: bool = True, settings: Settings | None = None
 ) -> View:
-    """What an image holds of what a prompt names, or of 80 common kinds; its text; what is true of it as a whole."""
-    chosen = in_force(settings)
-    picture = load_picture(image, chosen, frame)
-    names = names_to_detect(parser.parse(prompt, chosen)) if prompt else [name_of(word) for word in COCO]
-    seen = detect(picture, names, chosen)
+    """What an image shows of the objects that a prompt names, or of 80 common kinds; its text and its properties."""
+    resolved = resolve_settings(settings)
+    picture = load_picture(image, resolved, frame)
+    names = names_to_detect(parser.parse(prompt, resolved)) if prompt else [name_of(word) for word in COCO]
+    seen = detect(picture, names, resolved)
     asked = tuple(sighting for sighting in seen.sightings if sighting.label in seen.known)
     unknown = tuple(name.label for name in names if name.label not in seen.known)
-    whole = (*properties(picture), medium(picture, chosen))
-    return View(picture, asked, read_text(picture) if text else (), whole, unknown)
+    traits = (*properties(picture), medium(picture, resolved))
+    return View(picture, asked, read_text(picture) if text else (), traits, unknown)
 
 
 def match(image: Source, texts: Iterable[str], *, frame: int = 0, settings: Settings | None = None) -> list[float]:
-    """How likely each text describes the image as a whole, and not another one; misspelt words are repaired."""
+    """The probability that each text describes the image as a whole; spelling is corrected."""
     texts = [texts] if isinstance(texts, str) else list(texts)
-    chosen = in_force(settings)
-    wanted = [correct_spelling(checked(text)) for text in texts]
-    return load_matcher(chosen).probabilities(load_picture(image, chosen, frame), wanted)
+    resolved = resolve_settings(settings)
+    corrected = [correct_spelling(check_text(text)) for text in texts]
+    return load_matcher(resolved).probabilities(load_picture(image, resolved, frame), corrected)
 
 
-def checked(text: str) -> str:
-    """A text that says something, and not too much."""
+def check_text(text: str) -> str:
+    """A text that is neither empty nor too long."""
     if not isinstance(text, str):
-        raise PromptError(f"a text is a string, not {text!r}")
+        raise PromptError(f"a text must be a string, not {text!r}")
     if not text.strip():
         raise PromptError("a text is empty")
     if len(text) > MAX_LENGTH:
-        raise PromptError(f"a text has {len(text):,} characters; {MAX_LENGTH:,} are read at most")
+        raise PromptError(f"a text has {len(text):,} characters; the limit is {MAX_LENGTH:,}")
     return text
 
 
@@ -193,7 +189,7 @@ def rate(
     frame: int = 0,
     settings: Settings | None = None,
 ) -> Verdict:
-    """How well does this image fit the prompt? A score of 1 to 5, `summary` with the reason in at most 20 words."""
+    """How well does this image fit the prompt? A score of 1 to 5, with the reason in `summary`, at most 20 words."""
     item = {"image": image, "prompt": prompt, "major": major, "frame": frame}
     return judge_one("rate", item, judge=judge, model=model, settings=settings)
 
@@ -204,7 +200,7 @@ def edit(
     instruction: str,
     mask: Source | None = None,
     *,
-    id: str = "",  # noqa: A002 it is what the protocol calls it
+    id: str = "",  # noqa: A002 the protocol's own name
     judge: str = "",
     model: str = "",
     settings: Settings | None = None,
@@ -218,8 +214,8 @@ def judge_one(
     rubric: str, item: Mapping[str, Any], *, judge: str = "", model: str = "", settings: Settings | None = None
 ) -> Verdict:
     """The verdict by any rubric; `item` has its inputs by name."""
-    chosen = judging(settings, judge, model)
-    return judge_of(rubric, chosen).judge(sample_of(rubric_named(rubric), chosen, item))
+    resolved = judge_settings(settings, judge, model)
+    return load_judge(rubric, resolved).judge(make_sample(load_rubric(rubric), resolved, item))
 
 
 def judge_many(
@@ -229,32 +225,28 @@ def judge_many(
     judge: str = "",
     model: str = "",
     settings: Settings | None = None,
-) -> Iterator[Verdict | OnpromptError]:
-    """Verdicts on many items by a rubric, in their order, as they get ready; many are in progress at a time.
+) -> Iterator[Result]:
+    """Verdicts on many items by a rubric, in order, as they get ready; many are in progress at a time.
 
-    An item holds the rubric's inputs: `{"image": "a.png", "prompt": "a cat"}`. In place of a verdict stands the error
-    where there is none: a bad item costs no other.
+    An item holds the rubric's inputs: `{"image": "a.png", "prompt": "a cat"}`. For an item without a verdict there is
+    its error: it affects no other.
     """
-    chosen = judging(settings, judge, model)
-    judging_by, protocol = judge_of(rubric, chosen), rubric_named(rubric)
+    resolved, protocol = judge_settings(settings, judge, model), load_rubric(rubric)
+    loaded = load_judge(rubric, resolved)
 
-    def by(method: Callable[[Sample], Result | None]) -> Callable[[Mapping[str, Any]], Any]:
-        def verdict_or_error(item: Mapping[str, Any]) -> Result | None:
-            try:
-                return method(sample_of(protocol, chosen, item))
-            except OnpromptError as error:
-                return error
+    def attempt(method: Callable[[Sample], Any], item: Mapping[str, Any]) -> Any:
+        try:
+            return method(make_sample(protocol, resolved, item))
+        except OnpromptError as error:
+            return error
 
-        return verdict_or_error
-
-    recall = by(judging_by.recall) if judging_by.bound_by != "cores" else None
     return in_order(
-        by(judging_by.judge),
+        partial(attempt, loaded.judge),
         items,
-        judging_by.slots,
+        loaded.slots,
         begin=use_single_core,
-        at_once=recall,
-        stop=judging_by.stop,
+        recall=partial(attempt, loaded.recall) if loaded.bound_by != "cores" else None,
+        stop=loaded.stop,
     )
 
 
@@ -266,61 +258,56 @@ def plan(
     model: str = "",
     settings: Settings | None = None,
 ) -> Plan:
-    """How many calls of a model, tokens and dollars `judge_many` would take; nothing is asked."""
-    chosen, protocol = judging(settings, judge, model), rubric_named(rubric)
-    found = judge_of(rubric, chosen).plan(partial(sample_of, protocol, chosen, item) for item in items)
-    if found is None:
-        raise UserError(f"the judge {chosen.judged_by!r} asks no model")
-    return found
+    """The calls to a model, tokens and dollars that `judge_many` would take; nothing is asked."""
+    resolved, protocol = judge_settings(settings, judge, model), load_rubric(rubric)
+    planned = load_judge(rubric, resolved).plan(partial(make_sample, protocol, resolved, item) for item in items)
+    if planned is None:
+        raise UserError(f"nothing to plan: the judge {resolved.judged_by!r} asks no model")
+    return planned
 
 
-def judging(settings: Settings | None, judge: str, model: str) -> Settings:
-    """The settings in force, with a judge and a model where they are named; a model alone means the judge `vlm`."""
-    chosen = in_force(settings)
+def judge_settings(settings: Settings | None, judge: str, model: str) -> Settings:
+    """The settings with the given judge and model; a model alone implies the judge `vlm`."""
     named = {"judge": judge or ("vlm" if model else ""), "model": model}
-    return chosen.model_copy(update={name: value for name, value in named.items() if value})
+    return resolve_settings(settings).model_copy(update={name: value for name, value in named.items() if value})
 
 
-def rubric_named(name: str) -> Rubric:
+def load_rubric(name: str) -> Rubric:
     """A rubric by its name."""
     rubric: Rubric = plugins.load("rubrics", name).RUBRIC
     return rubric
 
 
-def judge_of(rubric: str, settings: Settings) -> Judge:
+def load_judge(rubric: str, settings: Settings) -> Judge:
     """The judge of the settings, for a rubric by its name."""
-    judge: Judge = plugins.load("judges", settings.judged_by).load(settings, rubric_named(rubric))
+    judge: Judge = plugins.load("judges", settings.judged_by).load(settings, load_rubric(rubric))
     return judge
 
 
-def sample_of(rubric: Rubric, settings: Settings, item: Mapping[str, Any]) -> Sample:
-    """A sample by the inputs of a rubric."""
-    kinds = {each.name: each.kind for each in rubric.inputs}
+def make_sample(rubric: Rubric, settings: Settings, item: Mapping[str, Any]) -> Sample:
+    """A sample from the inputs of a rubric."""
+    kinds = {given.name: given.kind for given in rubric.inputs}
     if unknown := item.keys() - {*kinds, "id"}:
         known = ", ".join([*kinds, "id"])
         raise UserError(f"{rubric.name} has no input {', '.join(sorted(unknown))}; its inputs are {known}")
     if missing := [name for name in rubric.required if item.get(name) is None]:
         raise UserError(f"{rubric.name} needs {' and '.join(missing)}")
-    given = {name: item[name] for name in kinds if item.get(name) is not None}
-    frame = next((given.pop(name) for name, kind in kinds.items() if kind == FRAME and name in given), 0)
+    values = {name: item[name] for name in kinds if item.get(name) is not None}
+    frame = next((values.pop(name) for name, kind in kinds.items() if kind == FRAME and name in values), 0)
     pictures: dict[str, Picture] = {}
     options: dict[str, Any] = {}
-    for name, value in given.items():
+    for name, value in values.items():
         if kinds[name] == IMAGE:
             pictures[name] = open_picture(value, settings, frame if name == rubric.picture else 0)
         else:
-            options[name] = as_names(name, value) if kinds[name] == NAMES else value
+            options[name] = check_names(name, value) if kinds[name] == NAMES else value
     picture, prompt = pictures.pop(rubric.picture), options.pop(rubric.prompt, "")
-    return Sample(item.get("id") or file_name(picture.name), prompt, picture, pictures, options)
+    file_name = picture.name.replace("\\", "/").rpartition("/")[2]  # folders are the user's own
+    return Sample(item.get("id") or file_name, prompt, picture, pictures, options)
 
 
-def as_names(what: str, names: Sequence[str]) -> list[str]:
-    """A list of names, checked."""
+def check_names(what: str, names: Sequence[str]) -> list[str]:
+    """A list of names."""
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):
         raise UserError(f"{what} must be a list of names, not {names!r}")
     return list(names)
-
-
-def file_name(path: str) -> str:
-    """A file's name without its folders, which are the user's own."""
-    return path.replace("\\", "/").rpartition("/")[2]

@@ -1,38 +1,38 @@
 """Every error that onprompt raises on purpose.
 
 OnpromptError
-├── UserError            the caller can mend it; the CLI exits with 2
-│   ├── ImageError       the picture can't be read or is out of bounds
-│   ├── PromptError      the prompt holds nothing to check or is out of bounds
-│   ├── SettingsError    a setting is unknown, of the wrong kind or out of range
-│   └── PluginError      no plug-in of that name, or its extra is not installed
-├── WeightsError         a model file can't be had or can't be trusted; the CLI exits with 3
+├── UserError            invalid input; exit code 2
+│   ├── ImageError       the image is unreadable or too large
+│   ├── PromptError      the prompt is empty or too long
+│   ├── SettingsError    a setting is unknown, of the wrong type or out of range
+│   └── PluginError      unknown plug-in, or its extra is not installed
+├── WeightsError         a model file is unavailable or can't be trusted; exit code 3
 │   ├── NotFetched       no source delivered the file
-│   ├── WrongHash        a file is there but is not the pinned one
-│   └── UntrustedFile    a file holds something that its reader refuses
-├── BackendError         a model can't be asked; the CLI exits with 4
-│   ├── ServerTrouble    it is busy, slow, down or broken: asking again may help
-│   ├── Rejected         it won't take the request: a wrong key, an unknown model
-│   └── BudgetSpent      the next question would cost more than is left
-├── UnreadableAnswer     a model answered and no score can be read; the CLI exits with 5
-└── StoreError           the store of answers can't be used; the CLI exits with 6
+│   ├── WrongHash        the file differs from the pinned one
+│   └── UntrustedFile    the file holds something that its reader refuses
+├── BackendError         a model can't be asked; exit code 4
+│   ├── ServerTrouble    the server is busy, slow, down or broken: asking again may help
+│   ├── Rejected         the server refuses the request: a wrong key, an unknown model
+│   └── BudgetSpent      the next question would exceed the budget
+├── UnreadableAnswer     a model's answer has no readable score; exit code 5
+└── StoreError           a run file or the answer store can't be used; exit code 6
 """
 
 
 class OnpromptError(Exception):
-    """The root: catching this catches all that onprompt raises on purpose."""
+    """The base class: catch it to catch everything that onprompt raises on purpose."""
 
     exit_code = 1
 
 
 class UserError(OnpromptError):
-    """Something that the caller gave is wrong; the message says what to change."""
+    """Invalid input; the message says what to change."""
 
     exit_code = 2
 
 
 class ImageError(UserError):
-    """The picture can't be read or is out of bounds: `kind` says in a word or two why."""
+    """The image is unreadable or too large; `kind` says why in a word or two."""
 
     def __init__(self, message: str, kind: str = "unreadable") -> None:
         super().__init__(message)
@@ -40,19 +40,19 @@ class ImageError(UserError):
 
 
 class PromptError(UserError):
-    """The prompt holds nothing to check or is out of bounds."""
+    """The prompt is empty or too long."""
 
 
 class SettingsError(UserError):
-    """A setting is unknown, of the wrong kind or out of range."""
+    """A setting is unknown, of the wrong type or out of range."""
 
 
 class PluginError(UserError):
-    """No plug-in of that name, or its extra is not installed."""
+    """Unknown plug-in, or its extra is not installed."""
 
 
 class WeightsError(OnpromptError):
-    """A model file can't be had or can't be trusted."""
+    """A model file is unavailable or can't be trusted."""
 
     exit_code = 3
 
@@ -62,11 +62,11 @@ class NotFetched(WeightsError):
 
 
 class WrongHash(WeightsError):
-    """A file is there but is not the pinned one."""
+    """The file differs from the pinned one."""
 
 
 class UntrustedFile(WeightsError):
-    """A file holds something that its reader refuses."""
+    """The file holds something that its reader refuses."""
 
 
 class BackendError(OnpromptError):
@@ -76,7 +76,7 @@ class BackendError(OnpromptError):
 
 
 class ServerTrouble(BackendError):
-    """Busy, slow, down or broken: `kind` says which; `retry_after` seconds the server wants to be left alone."""
+    """The server is busy, slow, down or broken, by `kind`; `retry_after` is the wait in seconds that it asks for."""
 
     def __init__(self, kind: str, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -84,29 +84,29 @@ class ServerTrouble(BackendError):
 
 
 class Rejected(BackendError):
-    """The server won't take the request, and asking again won't help."""
+    """The server refuses the request; asking again won't help."""
 
 
 class BudgetSpent(BackendError):
-    """The next question would cost more than is left."""
+    """The next question would exceed the budget."""
 
 
 class UnreadableAnswer(OnpromptError):
-    """A model answered and no score can be read. Keeps the raw text; `kind` is one of KINDS."""
+    """A model's answer has no readable score. `text` is the raw answer; `kind` is one of KINDS."""
 
     exit_code = 5
     KINDS = (
-        *("refusal", "content_filter", "truncated", "empty"),  # no answer, or not all of it
+        *("refusal", "content_filter", "truncated", "empty"),  # no answer, or only part of one
         *("off_scale", "two_scores", "no_score", "no_reasoning", "bad_json", "wrong_fields", "wrong_id"),
     )
 
     def __init__(self, kind: str, reason: str, text: str = "") -> None:
-        super().__init__(f"no score can be read, so there is none: {reason} ({kind})")
+        super().__init__(f"unreadable answer: {reason} ({kind})")
         self.kind, self.reason, self.text = kind, reason, text
-        self.spent: tuple[int, int, float | None] = (0, 0, None)  # tokens in, tokens out and dollars, if they are known
+        self.spent: tuple[int, int, float | None] = (0, 0, None)  # input tokens, output tokens and, if known, dollars
 
 
 class StoreError(OnpromptError):
-    """The store of answers can't be used."""
+    """A run file or the answer store can't be used."""
 
     exit_code = 6

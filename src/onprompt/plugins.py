@@ -1,4 +1,4 @@
-"""A folder is a registry: each module in it is a plug-in, imported when it is used."""
+"""Folders as registries: each module in one is a plug-in, imported on first use."""
 
 from __future__ import annotations
 
@@ -15,26 +15,24 @@ from onprompt.errors import PluginError
 
 
 def names(folder: str) -> list[str]:
-    """The plug-ins of a folder such as `vision.detectors`, and those that other packages bring for it."""
-    theirs = [entry.name for entry in metadata.entry_points(group=group(folder))]
-    return sorted({*ours(folder), *theirs})
+    """The plug-ins in a folder such as `vision.detectors`, and those that other packages add to it."""
+    return sorted({*modules(folder), *metadata.entry_points(group=group(folder)).names})
 
 
-def ours(folder: str) -> list[str]:
-    """The modules of a folder of this package."""
+def modules(folder: str) -> list[str]:
+    """The modules in a folder of this package."""
     spec = find_spec(f"onprompt.{folder}")
-    places = list(spec.submodule_search_locations or []) if spec else []
-    return [module.name for module in pkgutil.iter_modules(places)]
+    paths = list(spec.submodule_search_locations or []) if spec else []
+    return [module.name for module in pkgutil.iter_modules(paths)]
 
 
 def load(folder: str, name: str) -> ModuleType:
-    """The plug-in's module; an unknown name or a missing extra says what to do."""
+    """The module of a plug-in; the error for an unknown name or a missing extra says what to do."""
     kind = folder.rpartition(".")[2].removesuffix("s")
-    theirs = {entry.name: entry for entry in metadata.entry_points(group=group(folder))}
-    if name in theirs:
-        module: ModuleType = theirs[name].load()
+    for entry in metadata.entry_points(group=group(folder), name=name):
+        module: ModuleType = entry.load()
         return module
-    if name not in ours(folder):
+    if name not in modules(folder):
         raise PluginError(f"no {kind} {name!r}{did_you_mean(name, names(folder))}")
     try:
         return importlib.import_module(f"onprompt.{folder}.{name}")
@@ -46,12 +44,12 @@ def load(folder: str, name: str) -> ModuleType:
 
 
 def group(folder: str) -> str:
-    """The entry-point group by which other packages join a folder: `onprompt.detectors`."""
+    """The entry-point group of a folder, for other packages: `onprompt.detectors`."""
     return f"onprompt.{folder.rpartition('.')[2]}"
 
 
 def how_to_install(missing: str, plugin: str = "") -> str:
-    """The pip command that brings a module, by the extra of ours that has the plug-in's name or names the module."""
+    """The pip command that installs a module: the extra of the plug-in's name, or the one that lists the module."""
     if plugin in (metadata.metadata("onprompt").get_all("Provides-Extra") or []):
         return f"pip install 'onprompt[{plugin}]'"
     for requirement in metadata.requires("onprompt") or []:
@@ -62,7 +60,7 @@ def how_to_install(missing: str, plugin: str = "") -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of an error message: the nearest known name, or all of them."""
+    """The end of an error message: the closest known name, or all of them."""
     known = sorted(known)
-    near = difflib.get_close_matches(name, known, n=1)
-    return f"; did you mean {near[0]!r}?" if near else f"; there are: {', '.join(known)}"
+    closest = difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean {closest[0]!r}?" if closest else f"; there are: {', '.join(known)}"

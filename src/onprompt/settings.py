@@ -1,4 +1,4 @@
-"""Every number that a verdict depends on, named, documented, and loadable from a file or the environment."""
+"""Every number that a verdict depends on, documented, and loadable from a file or the environment."""
 
 from __future__ import annotations
 
@@ -15,75 +15,84 @@ from onprompt.plugins import did_you_mean
 
 FILE = "onprompt.toml"
 PREFIX = "ONPROMPT_"
-PRIVATE = frozenset(
-    {"home", "mirror", "answers", "record", "base_url", "api_key"}
-)  # the user's own: never told with a verdict
+ASCENDING = (  # settings of which none may be smaller than the one before
+    ("few_low", "few_high"),
+    ("several_low", "several_high"),
+    ("small_area", "medium_area"),
+    ("colour_match", "colour_near"),
+    ("text_near", "text_match"),
+    ("relation_unsure", "relation_sure"),
+    ("presence_1", "presence_2", "presence_3", "presence_4"),
+    ("attributes_3", "attributes_4"),
+    ("rate_some", "rate_most", "rate_all"),
+    ("faintest", "missing_below", "low_confidence"),
+)
+PRIVATE = frozenset({"home", "mirror", "answers", "record", "base_url", "api_key"})  # never stored with a verdict
 
 
-def number(default: float, why: str, low: float = 0.0, high: float = 1.0) -> Any:
-    """A bounded number with its explanation."""
-    return Field(default, ge=low, le=high, description=why)
+def number(default: float, description: str, low: float = 0.0, high: float = 1.0) -> Any:
+    """A bounded number."""
+    return Field(default=default, ge=low, le=high, description=description)
+
+
+def integer(default: int, description: str, low: int = 1, high: int | None = None) -> Any:
+    """A bounded integer."""
+    return Field(default=default, ge=low, le=high, description=description)
+
+
+def option(default: str | bool, description: str) -> Any:
+    """A text or a switch."""
+    return Field(default=default, description=description)
 
 
 class Settings(BaseModel):
-    """What is in force. Frozen: a changed copy is made by `settings.model_copy(update=...)` or `load(...)`."""
+    """All settings. Frozen: make a changed copy with `settings.model_copy(update=...)` or `load(...)`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     home: Path = Field(
         default_factory=lambda: platformdirs.user_cache_path("onprompt", appauthor=False),
-        description="where model files are kept",
+        description="folder for model files",
     )
-    mirror: str = Field(
-        default="", description="a folder or http(s) address of yours that holds model files by name; asked first"
-    )
-    source_timeout: float = number(3.0, "seconds after which a source that has not answered is passed over", 0.1, 600)
-    parser: str = Field(default="", description="spaCy pipeline that reads prompts (en_core_web_sm …); empty: our own")
-    permissive: bool = Field(
-        default=False,
-        description="use Apache, MIT and BSD model files only; what they can't see is guessed at or unverifiable",
-    )
-    detector: str = Field(
-        default="fused", description="which detector looks: a file in vision/detectors, or hf:OWNER/MODEL"
-    )
+    mirror: str = option("", "your own folder or http(s) address of model files, tried first")
+    source_timeout: float = number(3.0, "seconds to wait for a source of model files before trying the next", 0.1, 600)
+    parser: str = option("", "spaCy pipeline that parses prompts (en_core_web_sm …); empty: the built-in one")
+    permissive: bool = option(False, "use only Apache, MIT and BSD model files; they detect less, so more is estimated")
+    detector: str = option("fused", "detector: a file in vision/detectors, or hf:OWNER/MODEL")
 
-    max_megapixels: float = number(100, "step 0: larger pictures are refused", 0.01, 178)
-    max_side: int = Field(
-        default=1280, ge=64, description="step 0: longer pictures are scaled down to this many pixels"
-    )
-    max_prompt_characters: int = Field(default=200_000, ge=1, description="step 0: longer prompts are refused")
+    max_megapixels: float = number(100, "step 0: larger images are refused", 0.01, 178)
+    max_side: int = integer(1280, "step 0: images are scaled down to this many pixels on their longer side", 64)
+    max_prompt_characters: int = integer(200_000, "step 0: longer prompts are refused")
 
-    pair: int = Field(default=2, ge=1, description="step 1: 'a pair', 'a couple'")
-    few_low: int = Field(default=2, ge=1, description="step 1: 'few' is at least this")
-    few_high: int = Field(default=4, ge=1, description="step 1: 'few' is at most this")
-    several_low: int = Field(default=3, ge=1, description="step 1: 'several' is at least this")
-    several_high: int = Field(default=7, ge=1, description="step 1: 'several' is at most this")
+    pair: int = integer(2, "step 1: the number of 'a pair' or 'a couple'")
+    few_low: int = integer(2, "step 1: the lowest number for 'few'")
+    few_high: int = integer(4, "step 1: the highest number for 'few'")
+    several_low: int = integer(3, "step 1: the lowest number for 'several'")
+    several_high: int = integer(7, "step 1: the highest number for 'several'")
 
-    low_confidence: float = number(0.5, "steps 2, 3: a sighting less sure than this is LOW_CONFIDENCE")
-    faintest: float = number(0.05, "step 2: a sighting less sure than this is not reported")
-    missing_below: float = number(0.25, "step 3: a sighting less sure than this is no sighting of what was asked for")
-    duplicate_overlap: float = number(0.6, "step 2: boxes of one label that overlap more (IoU) are one object")
-    small_area: float = number(0.05, "step 2: up to this share of the picture an object is small")
-    medium_area: float = number(0.20, "step 2: up to this share it is medium, above it large")
-    colour_share: float = number(0.2, "step 2: a colour is dominant if it covers this share of the object")
+    low_confidence: float = number(0.5, "steps 2, 3: confidence below which a sighting is LOW_CONFIDENCE")
+    faintest: float = number(0.05, "step 2: confidence below which a sighting is dropped")
+    missing_below: float = number(0.25, "step 3: confidence below which an object counts as missing")
+    duplicate_overlap: float = number(0.6, "step 2: IoU above which two boxes of the same label are one object")
+    small_area: float = number(0.05, "step 2: share of the image up to which an object is small")
+    medium_area: float = number(0.20, "step 2: share up to which it is medium; above, large")
+    colour_share: float = number(0.2, "step 2: share of the object from which a colour is dominant")
 
     colour_match: float = number(10.0, "step 3: ΔE2000 up to which a colour matches", 0, 100)
     colour_near: float = number(25.0, "step 3: ΔE2000 up to which it is a minor mismatch", 0, 100)
-    minor_score: float = number(0.5, "step 3: what a minor mismatch is worth")
-    weight_class: float = number(0.5, "step 3: share of the class in match_score")
-    weight_count: float = number(0.3, "step 3: share of the count in match_score")
-    weight_attributes: float = number(0.2, "step 3: share of the attributes in match_score")
+    minor_score: float = number(0.5, "step 3: score of a minor mismatch")
+    weight_class: float = number(0.5, "step 3: weight of the class in match_score")
+    weight_count: float = number(0.3, "step 3: weight of the count in match_score")
+    weight_attributes: float = number(0.2, "step 3: weight of the attributes in match_score")
     count_steepness: float = number(4.0, "step 3: a wrong count scores (smaller / larger) to this power", 0, 20)
-    article_surplus: float = number(0.9, "step 3: count score where 'a' or 'an' is met by more than one")
-    subtype_score: float = number(
-        0.7, "step 7: class score where only the broader kind can be told (chair for office chair)"
-    )
-    kin_score: float = number(0.6, "step 3: class score where a close kind stands in (zebra for giraffe)")
-    kin_distance: float = number(0.75, "step 3: how far apart kinds may be that stand in for each other")
-    relation_sure: float = number(0.6, "step 3: a relation at least this likely holds")
-    relation_unsure: float = number(0.4, "step 3: below this it fails; between the two it is LOW_CONFIDENCE")
-    text_match: float = number(0.8, "step 3: read text at least this similar matches")
-    text_near: float = number(0.5, "step 3: at least this similar, it is a minor mismatch")
+    article_surplus: float = number(0.9, "step 3: count score of more than one where 'a' or 'an' was asked for")
+    subtype_score: float = number(0.7, "step 7: class score of a broader class (chair for office chair)")
+    kin_score: float = number(0.6, "step 3: class score of a similar class (zebra for giraffe)")
+    kin_distance: float = number(0.75, "step 3: largest distance between similar classes")
+    relation_sure: float = number(0.6, "step 3: probability from which a relation holds")
+    relation_unsure: float = number(0.4, "step 3: probability below which it fails; in between it is LOW_CONFIDENCE")
+    text_match: float = number(0.8, "step 3: similarity from which text matches")
+    text_near: float = number(0.5, "step 3: similarity from which it is a minor mismatch")
 
     presence_4: float = number(0.90, "step 5: overall_presence_score for a 4")
     attributes_4: float = number(0.90, "step 5: attribute_accuracy for a 4")
@@ -92,111 +101,96 @@ class Settings(BaseModel):
     presence_2: float = number(0.50, "step 5: overall_presence_score for a 2")
     presence_1: float = number(0.20, "step 5: overall_presence_score for a 1")
     major_weight: float = number(2.0, "step 5: weight of an object marked major; others weigh 1", 0, 1000)
-    prior: float = number(
-        0.5, "presence where nothing at all is verifiable, and the value too if the matcher has no say"
+    prior: float = number(0.5, "presence if nothing is verifiable; also the value if there is no estimate")
+    review_below: float = number(0.5, "coverage below which a verdict is flagged for review")
+    matcher: bool = option(True, "estimate with the matcher what nothing else can check")
+    fuse_detector: float = number(0.94, "step 3: weight of a detector's log-odds that an object is there", 0, 10)
+    fuse_matcher: float = number(0.83, "step 3: weight of the matcher's log-odds", 0, 10)
+    fuse_shift: float = number(1.75, "step 3: shift of their sum", -10, 10)
+    guess_shift: float = number(-0.6, "step 3: shift of the matcher's log-odds if there is no detector", -10, 10)
+    matcher_disagrees: float = number(
+        0.7, "difference between overall estimate and evidence from which a verdict is flagged"
     )
-    review_below: float = number(0.5, "coverage under which a person should look")
-    matcher: bool = Field(default=True, description="whether the matcher guesses at what nothing else can check")
-    fuse_detector: float = number(0.94, "step 3: weight of a detector's log-odds that a thing is there", 0, 10)
-    fuse_matcher: float = number(0.83, "step 3: weight of the matcher's log-odds beside them", 0, 10)
-    fuse_shift: float = number(1.75, "step 3: what is added to both", -10, 10)
-    guess_shift: float = number(-0.6, "step 3: what is added to the matcher's log-odds where it is alone", -10, 10)
-    matcher_disagrees: float = number(0.7, "how far the guess at the whole may be from the evidence unflagged")
-    value_whole: float = number(0.6, "weight in `value` of the matcher's guess at the whole")
-    value_count: float = number(0.7, "what a wrong number takes from an object's part in `value`")
-    value_details: float = number(0.5, "what wrong attributes and relations take from it")
+    value_whole: float = number(0.6, "weight of the matcher's overall estimate in `value`")
+    value_count: float = number(0.7, "share of an object's part in `value` that a wrong count costs")
+    value_details: float = number(0.5, "share that wrong attributes and relations cost")
 
-    rate_all: float = number(0.9, "rate: share from which all elements, or all relations, are shown")
-    rate_most: float = number(0.5, "rate: share above which most are shown")
-    rate_some: float = number(0.2, "rate: share from which any is shown")
+    rate_all: float = number(0.9, "rate: share that counts as all elements or relations")
+    rate_most: float = number(0.5, "rate: share above which it is most of them")
+    rate_some: float = number(0.2, "rate: share from which it is some of them")
 
-    judge: str = Field(
-        default="", description="who judges: a file in judges (evidence, vlm, hybrid); empty: vlm if a model is named"
+    judge: str = option(
+        "", "judge: a file in judges (evidence, vlm, hybrid); empty: vlm if a model is set, else evidence"
     )
-    model: str = Field(default="", description="which model is asked: BACKEND/MODEL, such as openai/gpt-5.2")
-    base_url: str = Field(default="", description="address of the model's server; empty: the backend's own")
+    model: str = option("", "model to ask: BACKEND/MODEL, such as openai/gpt-5.2")
+    base_url: str = option("", "address of the model's server; empty: the backend's default")
     api_key: SecretStr = Field(
-        default=SecretStr(""), description="the server's key; empty: the variable that its SDK reads. Never stored"
+        default=SecretStr(""), description="key of the server; empty: as its SDK finds it. Never stored"
     )
     answers: Path = Field(
         default_factory=lambda: platformdirs.user_data_path("onprompt", appauthor=False) / "answers.sqlite",
-        description="the file that keeps every answer of a model",
+        description="file in which every answer of a model is cached",
     )
-    reuse_answers: bool = Field(default=True, description="take an answer to the same question from that file")
-    record: Path | None = Field(
-        default=None, description="a file to which every answer is added, for the replay backend"
-    )
-    send_side: int = Field(default=1024, ge=28, description="pictures are sent with their longest side cut to this")
-    send_format: Literal["jpeg", "png"] = Field(default="jpeg", description="the format in which they are sent")
-    send_quality: int = Field(default=95, ge=1, le=100, description="quality of a JPEG that is sent")
-    answer_tokens: int = Field(default=2048, ge=1, description="tokens of an answer, at most")
-    temperature: float = number(0.0, "with which a model is asked once", 0, 2)
-    repeat_temperature: float = number(1.0, "with which it is asked several times", 0, 2)
-    repeats: int = Field(default=1, ge=1, le=1000, description="how often the same question is asked")
-    structured: bool = Field(default=True, description="hold models to a JSON schema where their server can")
-    chances: bool = Field(default=True, description="ask for token probabilities, where the server has them")
-    yes_no: bool = Field(default=False, description="verify: also ask whether the picture shows the prompt, yes or no")
-    rate_examples: bool = Field(default=True, description="rate: show the model the seven worked examples")
-    concurrency: int = Field(default=8, ge=1, le=1024, description="how many questions are under way at a time")
-    timeout: float = number(120.0, "seconds that one request may take", 0.01, 3600)
-    retries: int = Field(default=5, ge=0, le=100, description="how often a request is sent again after server trouble")
-    backoff: float = number(0.5, "seconds before the second try; doubled with each, and spread at random", 0, 60)
-    longest_wait: float = number(120.0, "seconds that a server may ask to be left alone", 0, 86400)
-    breaker_failures: int = Field(default=10, ge=1, description="failed requests in a row after which a server is down")
-    breaker_pause: float = number(30.0, "seconds for which such a server is not asked", 0, 86400)
-    price_in: float | None = Field(default=None, ge=0, description="US dollars for a million tokens of questions")
-    price_out: float | None = Field(default=None, ge=0, description="US dollars for a million tokens of answers")
-    budget: float | None = Field(default=None, gt=0, description="US dollars that may be spent, at most")
-    batch: int = Field(default=16, ge=1, description="transformers: how many questions are answered at a time")
-    device: str = Field(default="", description="transformers: where the model runs; empty: a GPU if there is one")
+    reuse_answers: bool = option(True, "reuse a cached answer to the same question")
+    record: Path | None = Field(default=None, description="file to which every answer is added, for the replay backend")
+    send_side: int = integer(1024, "images are sent scaled down to this many pixels on their longer side", 28)
+    send_format: Literal["jpeg", "png"] = Field(default="jpeg", description="format in which images are sent")
+    send_quality: int = integer(95, "quality of a JPEG that is sent", 1, 100)
+    answer_tokens: int = integer(2048, "largest number of tokens in an answer")
+    temperature: float = number(0.0, "temperature of a model that is asked once", 0, 2)
+    repeat_temperature: float = number(1.0, "temperature of a model that is asked repeatedly", 0, 2)
+    repeats: int = integer(1, "how often the same question is asked", 1, 1000)
+    structured: bool = option(True, "request answers by a JSON schema, if the server supports it")
+    chances: bool = option(True, "request token probabilities, if the server supports it")
+    yes_no: bool = option(False, "verify: also ask whether the image shows the prompt, yes or no")
+    rate_examples: bool = option(True, "rate: show the model the seven worked examples")
+    concurrency: int = integer(8, "number of questions in progress at a time", 1, 1024)
+    timeout: float = number(120.0, "seconds that a request may take", 0.01, 3600)
+    retries: int = integer(5, "how often a request is retried after a server error", 0, 100)
+    backoff: float = number(0.5, "seconds before the first retry; doubled with each, with random jitter", 0, 60)
+    longest_wait: float = number(120.0, "longest wait in seconds that a server may ask for", 0, 86400)
+    breaker_failures: int = integer(10, "failed requests in a row after which a server counts as down")
+    breaker_pause: float = number(30.0, "seconds before a server that is down is asked again", 0, 86400)
+    price_in: float | None = Field(default=None, ge=0, description="US dollars per million input tokens")
+    price_out: float | None = Field(default=None, ge=0, description="US dollars per million output tokens")
+    budget: float | None = Field(default=None, gt=0, description="most US dollars to spend")
+    batch: int = integer(16, "transformers: number of questions per batch")
+    device: str = option("", "transformers: device of the model; empty: a GPU if there is one")
 
     @property
     def judged_by(self) -> str:
-        """The judge, named or not."""
+        """The name of the judge, chosen or implied."""
         return self.judge or ("vlm" if self.model else "evidence")
 
     @field_validator("home", "mirror", "answers")
     @classmethod
     def printable(cls, value: Path | str) -> Path | str:
-        """A path that no disk can hold is better refused here."""
+        """Refuse a path that no disk can hold."""
         if "\0" in str(value):
-            raise ValueError("holds a NUL character")
+            raise ValueError("contains a NUL character")
         return value
 
     @model_validator(mode="after")
     def consistent(self) -> Self:
-        """Numbers that only make sense together."""
+        """Check numbers that depend on each other."""
         weights = self.weight_class + self.weight_count + self.weight_attributes
         if abs(weights - 1) > 1e-6:
             raise ValueError(f"weight_class, weight_count and weight_attributes must add up to 1, not {weights:g}")
-        ascending(self, "few_low", "few_high")
-        ascending(self, "several_low", "several_high")
-        ascending(self, "small_area", "medium_area")
-        ascending(self, "colour_match", "colour_near")
-        ascending(self, "text_near", "text_match")
-        ascending(self, "relation_unsure", "relation_sure")
-        ascending(self, "presence_1", "presence_2", "presence_3", "presence_4")
-        ascending(self, "attributes_3", "attributes_4")
-        ascending(self, "rate_some", "rate_most", "rate_all")
-        ascending(self, "faintest", "missing_below", "low_confidence")
+        for names in ASCENDING:
+            values = [getattr(self, name) for name in names]
+            if values != sorted(values):
+                raise ValueError(f"{' ≤ '.join(names)} must hold, got {values}")
         return self
-
-
-def ascending(settings: Settings, *names: str) -> None:
-    """Complain unless the named settings do not fall."""
-    values = [getattr(settings, name) for name in names]
-    if values != sorted(values):
-        raise ValueError(f"{' ≤ '.join(names)} must hold, got {values}")
 
 
 Layer = tuple[str, dict[str, Any]]
 
 
-def from_file() -> list[Layer]:
-    """`onprompt.toml` of this folder, or the file that ONPROMPT_CONFIG names."""
-    named = os.environ.get(PREFIX + "CONFIG")
-    path = Path(named or FILE)
-    if not named and not path.is_file():
+def read_file() -> list[Layer]:
+    """`onprompt.toml` in the current folder, or the file that ONPROMPT_CONFIG names."""
+    configured = os.environ.get(PREFIX + "CONFIG")
+    path = Path(configured or FILE)
+    if not configured and not path.is_file():
         return []
     try:
         return [(str(path), tomllib.loads(path.read_text(encoding="utf-8")))]
@@ -204,28 +198,23 @@ def from_file() -> list[Layer]:
         raise SettingsError(f"can't read {path}: {error}") from error
 
 
-def from_environment() -> list[Layer]:
+def read_environment() -> list[Layer]:
     """`ONPROMPT_DETECTOR=coco` sets `detector`; an empty variable sets nothing."""
-    found = {name: value for name, value in os.environ.items() if name.startswith(PREFIX) and value}
-    found.pop(PREFIX + "CONFIG", None)
-    return [(variable, {variable.removeprefix(PREFIX).lower(): value}) for variable, value in sorted(found.items())]
-
-
-def layers(overrides: dict[str, Any]) -> list[Layer]:
-    """Where values come from, the strongest last."""
-    return [*from_file(), *from_environment(), ("the call", overrides)]
+    variables = {name: value for name, value in os.environ.items() if name.startswith(PREFIX) and value}
+    variables.pop(PREFIX + "CONFIG", None)
+    return [(name, {name.removeprefix(PREFIX).lower(): value}) for name, value in sorted(variables.items())]
 
 
 def load(**overrides: Any) -> Settings:
-    """The settings in force: defaults, then the file, then the environment, then `overrides`."""
+    """Defaults, overridden by the file, then the environment, then `overrides`."""
     return load_with_origins(**overrides)[0]
 
 
 def load_with_origins(**overrides: Any) -> tuple[Settings, dict[str, str]]:
-    """The settings in force and, for each that is not a default, where it comes from."""
+    """The settings and, for each that is not a default, where it comes from."""
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
-    for origin, layer in layers(overrides):
+    for origin, layer in [*read_file(), *read_environment(), ("the call", overrides)]:
         for name, value in layer.items():
             if name not in Settings.model_fields:
                 raise SettingsError(f"no setting {name!r} (in {origin}){did_you_mean(name, Settings.model_fields)}")
@@ -234,11 +223,11 @@ def load_with_origins(**overrides: Any) -> tuple[Settings, dict[str, str]]:
         return Settings(**values), origins
     except ValidationError as error:
         message = explain(error, origins)
-    raise SettingsError(message)  # here and not above: the error of pydantic holds the values, a key among them
+    raise SettingsError(message)  # not in the except block: pydantic's error holds the values, a key among them
 
 
 def explain(error: ValidationError, origins: dict[str, str]) -> str:
-    """What is wrong with the values, one line each."""
+    """What is wrong with the values."""
     lines = []
     for problem in error.errors():
         name = ".".join(map(str, problem["loc"]))

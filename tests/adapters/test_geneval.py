@@ -87,7 +87,7 @@ def test_only_a_four_is_correct_and_an_unreadable_answer_is_neither(outputs: Pat
     four, three = lines(outputs.parent / "results.jsonl")
     assert (four["correct"], three["correct"]) == (True, False)
     assert three["reason"], "a wrong one is never without a reason"
-    assert "no score can be read" in lines(outputs.parent / "results.left_out.jsonl")[0]["why"]
+    assert "unreadable answer" in lines(outputs.parent / "results.left_out.jsonl")[0]["why"]
 
 
 def test_a_second_run_leaves_nothing_of_the_first(outputs: Path) -> None:
@@ -118,5 +118,5 @@ def test_metadata_that_is_none_is_named(outputs: Path, text: str) -> None:
 
 
 def test_a_folder_without_pictures_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"no picture like 00000/samples/0000\.png"):
+    with pytest.raises(UserError, match=r"no image like 00000/samples/0000\.png"):
         geneval.images(tmp_path)

@@ -141,7 +141,7 @@ def test_torchmetrics_life(model: str) -> None:
 
 def test_processes_add_up(model: str) -> None:
     metric = Onprompt(model=model)
-    with pytest.warns(UserWarning, match="1 of 2 pictures left out"):
+    with pytest.warns(UserWarning, match="left out 1 of 2 images"):
         metric.update([drawn(), drawn()], ["a cup", GARBLED])
     metric.sync(dist_sync_fn=lambda state, group: [state, state], distributed_available=lambda: True)
     assert (float(metric.total), int(metric.count), int(metric.left_out)) == (1.5, 2, 2)
@@ -150,7 +150,7 @@ def test_processes_add_up(model: str) -> None:
 def test_what_has_no_verdict_leaves_the_mean_of_torchmetrics(model: str, tmp_path: Path) -> None:
     (tmp_path / "broken.png").write_bytes(b"")
     metric = Onprompt(model=model)
-    with pytest.warns(UserWarning, match=r"2 of 3 pictures left out, the first: .*no score can be read"):
+    with pytest.warns(UserWarning, match=r"left out 2 of 3 images, for example: .*unreadable answer"):
         metric.update([drawn(), drawn(), "broken.png"], ["a cup", GARBLED, "a cup"])
     assert (float(metric.compute()), int(metric.count), int(metric.left_out)) == (0.75, 1, 2)
 
@@ -159,7 +159,7 @@ def test_without_any_verdict_the_mean_is_nan_and_says_so() -> None:
     metric = Onprompt()
     with pytest.warns(UserWarning, match="not_verifiable"):
         metric.update(["photo.png"], [VAGUE])
-    with pytest.warns(UserWarning, match="no verdict, 1 pictures left out"):
+    with pytest.warns(UserWarning, match="no verdicts, 1 image left out"):
         assert math.isnan(metric.compute())
 
 
@@ -167,7 +167,7 @@ def test_torchmetrics_judges_an_edit_by_both_pictures(model: str) -> None:
     metric = Onprompt("edit", model=model)
     with pytest.warns(UserWarning, match="wrong_id"):  # the model's word is about "one", and this is "the picture"
         metric.update([drawn()], ["make the cup blue"], [drawn(100)])
-    with pytest.raises(ValueError, match="needs the pictures before the edit"):
+    with pytest.raises(ValueError, match="needs the images before the edit"):
         metric.update([drawn()], ["make the cup blue"])
 
 
@@ -231,7 +231,7 @@ def test_what_has_no_verdict_is_unscored_and_leaves_the_mean_of_inspect(model: s
     reasons = [None, "grader_failed", "no_response", "scoring_failed", "scoring_failed"]
     assert [each.reason for each in scores] == reasons
     assert [math.isnan(each.value) for each in scores] == [False, True, True, True, True]
-    assert "no score can be read" in scores[1].explanation
+    assert "unreadable answer" in scores[1].explanation
 
 
 def test_where_nothing_can_be_checked_the_mean_of_inspect_is_nan() -> None:
@@ -319,7 +319,7 @@ def test_what_has_no_verdict_is_an_error_of_deepeval_and_no_score(
     assert [each.success for each in data] == [True, False, False, False]
     assert data[0].error is None
     assert [each.error is not None for each in data[1:]] == [True, True, True]
-    assert "holds 0 pictures; one is judged" in data[3].error
+    assert "must hold one image, not 0" in data[3].error
 
 
 def test_a_metric_keeps_nothing_of_the_last_test_case(deepeval: ModuleType) -> None:

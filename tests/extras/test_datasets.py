@@ -18,7 +18,7 @@ from onprompt.illusion.images import opened as illusions
 from onprompt.illusion.protocol import SPLITS
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC as VERIFY
-from onprompt.runs.datasets import BadRow, Row, opened
+from onprompt.runs.datasets import BadRow, Row, open_dataset
 from onprompt.types import Rubric
 
 # The library leaves files open, which the garbage collector complains of at any later moment.
@@ -48,13 +48,13 @@ def parquet(path: Path, **columns: Any) -> str:
 
 
 def rows(data: str, rubric: Rubric = VERIFY) -> list[Row | BadRow]:
-    return list(opened(data, rubric, {}).rows())
+    return list(open_dataset(data, rubric, {}).rows())
 
 
 def test_two_hundred_rows_of_parquet(tmp_path: Path) -> None:
     paths, prompts = [f"{i}.png" for i in range(200)], [f"prompt {i}" for i in range(200)]
     data = parquet(tmp_path / "a.parquet", id=range(200), File=paths, caption=prompts, major=[["cat"]] * 200)
-    dataset = opened(data, VERIFY, {})
+    dataset = open_dataset(data, VERIFY, {})
     assert (dataset.kind, dataset.count) == ("parquet", 200)
     assert dataset.columns == {"id": "id", "image": "File", "prompt": "caption", "major": "major"}
     found = list(dataset.rows())
@@ -79,7 +79,7 @@ def test_cells_that_are_missing_or_no_text(tmp_path: Path) -> None:
     assert isinstance(found[0], Row)
     assert found[0].model == "1.5"
     assert isinstance(found[1], BadRow)
-    assert (found[1].id, found[1].message[:13]) == ("b.png", "can't be read")
+    assert (found[1].id, found[1].message[:10]) == ("b.png", "unreadable")
 
 
 def test_a_damaged_group_of_rows_costs_no_other(tmp_path: Path) -> None:
@@ -97,8 +97,8 @@ def test_a_damaged_group_of_rows_costs_no_other(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"image,prompt\n", b"PAR1" + b"\0" * 20 + b"PAR1"])
 def test_what_is_no_parquet(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.parquet").write_bytes(content)
-    with pytest.raises(UserError, match=r"a\.parquet is no Parquet file that can be read"):
-        opened(str(tmp_path / "a.parquet"), VERIFY, {})
+    with pytest.raises(UserError, match=r"a\.parquet is not a readable Parquet file"):
+        open_dataset(str(tmp_path / "a.parquet"), VERIFY, {})
 
 
 def made(**more: Any) -> datasets.Dataset:
@@ -109,7 +109,7 @@ def made(**more: Any) -> datasets.Dataset:
 
 def test_a_dataset_that_was_saved(tmp_path: Path) -> None:
     made(tag=["x", "y", "z"]).save_to_disk(tmp_path / "one")
-    dataset = opened(f"hf:{tmp_path}/one", VERIFY, {})
+    dataset = open_dataset(f"hf:{tmp_path}/one", VERIFY, {})
     assert (dataset.kind, dataset.count) == ("hf", 3)
     assert dataset.columns == {"image": "image", "prompt": "prompt", "category": "tag"}
     found = list(dataset.rows())
@@ -119,9 +119,9 @@ def test_a_dataset_that_was_saved(tmp_path: Path) -> None:
 def test_splits_are_named_where_there_are_several(tmp_path: Path) -> None:
     datasets.DatasetDict(train=made(), test=made().select([0])).save_to_disk(tmp_path / "two")
     assert len(rows(f"hf:{tmp_path}/two:test")) == 1
-    with pytest.raises(UserError, match=rf"has several splits; name one: hf:{tmp_path}/two:train, hf:.*:test"):
+    with pytest.raises(UserError, match=rf"has several splits; choose one: hf:{tmp_path}/two:train, hf:.*:test"):
         rows(f"hf:{tmp_path}/two")
-    with pytest.raises(UserError, match="has no split 'tset'; name one: "):
+    with pytest.raises(UserError, match="has no split 'tset'; choose one: "):
         rows(f"hf:{tmp_path}/two:tset")
 
 
@@ -142,7 +142,7 @@ def test_a_damaged_picture_and_a_damaged_file(tmp_path: Path) -> None:
     found = rows(f"hf:{tmp_path}/d")
     assert [type(row) for row in found] == [Row, Row, BadRow]
     assert isinstance(found[2], BadRow)
-    assert "from here on the dataset can't be read" in found[2].message
+    assert "the dataset is unreadable from here on" in found[2].message
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # `datasets` leaves the CSV open
@@ -169,7 +169,7 @@ def test_an_edit(tmp_path: Path) -> None:
 
 
 def test_a_dataset_that_is_none(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"the dataset '.*/gone' can't be opened"):
+    with pytest.raises(UserError, match=r"can't open the dataset '.*/gone'"):
         rows(f"hf:{tmp_path}/gone")
 
 
@@ -181,7 +181,7 @@ def test_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dat
         monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setitem(sys.modules, library, None)  # as if it were not installed
     with pytest.raises(PluginError, match=rf"needs {library}: pip install 'onprompt\[data\]'"):
-        opened(data, VERIFY, {})
+        open_dataset(data, VERIFY, {})
 
 
 def test_pictures_at_an_address_of_the_hub_are_fetched(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_pictures_at_an_address_of_the_hub_are_fetched(tmp_path: Path) -> None:
     assert isinstance(first, Row)
     assert first.item["image"] == png(9)
     assert isinstance(second, BadRow)
-    assert "gone.png can't be fetched" in second.message
+    assert "can't download file://" in second.message
 
 
 def test_illusions_of_a_hub(tmp_path: Path) -> None:

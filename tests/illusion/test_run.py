@@ -169,7 +169,7 @@ def test_what_was_not_asked_yet_is_not_missing(tmp_path: Path, drawn: Path) -> N
         summary.stopped = "for a test" if summary.done == 5 else ""
 
     data = images.opened(str(drawn), SPLITS["sin"], {})
-    run(data, tmp_path / "run.sqlite", IllusionJob("illusion", settings, "sin", (32, 32)), tell=stop)
+    run(data, tmp_path / "run.sqlite", IllusionJob("illusion", settings, "sin", (32, 32)), on_progress=stop)
     found = measured(tmp_path)
     assert (found.images, found.about["not_asked_yet"], found.about["size"]) == (5, 27, [32, 32])
     assert found.unanswered == {"shape": 0, "scene": 0}

@@ -46,7 +46,7 @@ def probed(monkeypatch: pytest.MonkeyPatch) -> Callable[[Answer], dict[str, Row]
     """The results of a judge whose value is computed by a function."""
 
     def run(says: Answer) -> dict[str, Row]:
-        monkeypatch.setattr(api, "judge_of", lambda rubric, settings: Fake(rubric, settings, says))
+        monkeypatch.setattr(api, "load_judge", lambda rubric, settings: Fake(rubric, settings, says))
         return {row.probe.name: row for row in probe(settings=Settings()).rows}
 
     return run
@@ -140,7 +140,7 @@ def test_an_unverifiable_score_is_no_verdict(monkeypatch: pytest.MonkeyPatch) ->
         def judge(self, sample: Sample) -> Verdict:
             return replace(super().judge(sample), flags=("not_verifiable",))
 
-    monkeypatch.setattr(api, "judge_of", lambda rubric, settings: Unsure(rubric, settings, lambda *_: 0.5))
+    monkeypatch.setattr(api, "load_judge", lambda rubric, settings: Unsure(rubric, settings, lambda *_: 0.5))
     assert {(row.judged, row.rate, row.interval) for row in probe(settings=Settings()).rows} == {(0, None, None)}
 
 

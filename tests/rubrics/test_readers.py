@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from onprompt.api import sample_of
+from onprompt.api import make_sample
 from onprompt.errors import UnreadableAnswer, UserError
 from onprompt.models.reading import read_answer
 from onprompt.rubrics import edit, rate, text, verify
@@ -406,7 +406,7 @@ def test_edit_puts_each_thing_where_it_is_named() -> None:
 
 def test_an_edit_needs_the_picture_before_it() -> None:
     with pytest.raises(UserError, match="edit needs before"):
-        sample_of(edit.RUBRIC, Settings(), {"after": "after.png", "instruction": "make it red"})
+        make_sample(edit.RUBRIC, Settings(), {"after": "after.png", "instruction": "make it red"})
 
 
 def test_the_schemas_know_their_scales() -> None:

@@ -22,7 +22,7 @@ from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs import datasets, findings
 from onprompt.runs.findings import Overview
 from onprompt.runs.ledger import Ledger
-from onprompt.runs.run import to_do
+from onprompt.runs.run import items_to_judge
 from tests.runs.test_run import job, judged, scores, table
 
 NOBODY = 65534  # a user who may write nowhere
@@ -40,7 +40,7 @@ def onprompt(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def overview(folder: Path, generation: int = 0) -> Overview:
     with Ledger(folder / "run.sqlite") as ledger:
-        return findings.overview(ledger, findings.generation_of(ledger, generation))
+        return findings.overview(ledger, findings.choose_generation(ledger, generation))
 
 
 def test_what_left_the_data_is_in_no_figure(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_the_way_of_judging_that_ran_last_is_shown(tmp_path: Path) -> None:
         judged(tmp_path, data, repeats=repeats)
     assert overview(tmp_path).generation == 1
     with Ledger(tmp_path / "run.sqlite") as ledger, pytest.raises(UserError, match="no generation 7; there are: 1, 2"):
-        findings.generation_of(ledger, 7)
+        findings.choose_generation(ledger, 7)
 
 
 def test_answers_that_can_not_be_read_were_paid_for(tmp_path: Path) -> None:
@@ -112,8 +112,8 @@ def test_a_plan_counts_what_is_missing_and_names_what_is_broken(tmp_path: Path) 
     data = table(tmp_path, 3)
     judged(tmp_path, data)
     table(tmp_path, 5, bad=["5,missing.png,2 cats"])
-    found = datasets.opened(str(data), VERIFY, {})
-    assert [item["prompt"] for item in to_do(found, tmp_path / "run.sqlite", job(tmp_path))][:2] == [
+    found = datasets.open_dataset(str(data), VERIFY, {})
+    assert [item["prompt"] for item in items_to_judge(found, tmp_path / "run.sqlite", job(tmp_path))][:2] == [
         "3 cats of 3",
         "4 cats of 4",
     ]
@@ -127,9 +127,9 @@ def test_a_plan_counts_what_is_missing_and_names_what_is_broken(tmp_path: Path) 
 
 
 def test_how_many_rows_a_table_has(tmp_path: Path) -> None:
-    assert datasets.opened(str(table(tmp_path, 7, bad=["x"])), VERIFY, {}).count == 8
+    assert datasets.open_dataset(str(table(tmp_path, 7, bad=["x"])), VERIFY, {}).count == 8
     (tmp_path / "data.jsonl").write_text('{"image": "cat.png", "prompt": "a cat"}\n\nnonsense\n')
-    assert datasets.opened(str(tmp_path / "data.jsonl"), VERIFY, {}).count == 2
+    assert datasets.open_dataset(str(tmp_path / "data.jsonl"), VERIFY, {}).count == 2
 
 
 SLOW = """
@@ -146,8 +146,8 @@ def tell(summary):
     print(summary.done, flush=True)
     time.sleep(0.05)
 job = JudgeJob("verify", settings)
-data = datasets.opened(str(folder / "data.csv"), job.rubric, {})
-finish(run(data, folder / "run.sqlite", job, tell=tell))
+data = datasets.open_dataset(str(folder / "data.csv"), job.rubric, {})
+finish(run(data, folder / "run.sqlite", job, on_progress=tell))
 """
 
 
@@ -159,7 +159,7 @@ def test_stopped_by_hand_it_says_how_far_it_came(tmp_path: Path) -> None:
             assert process.poll() is None
         process.send_signal(signal.SIGINT)
         told = process.stdout.read()
-    assert "stopped by hand; run the same command again to resume" in told
+    assert "interrupted; run the same command again to resume" in told
     assert not judged(tmp_path, data).faults
     assert len(scores(tmp_path)) == 200
 
@@ -200,7 +200,7 @@ def as_nobody(path: Path) -> int:
                 os.setgid(NOBODY)
                 os.setuid(NOBODY)
             with Ledger(path) as ledger:
-                os._exit(findings.overview(ledger, findings.generation_of(ledger)).verdicts)
+                os._exit(findings.overview(ledger, findings.choose_generation(ledger)).verdicts)
         except BaseException as error:
             os.write(2, f"{error!r}\n".encode())
         os._exit(99)
@@ -212,18 +212,18 @@ def test_a_file_of_an_older_format_is_named_as_such(tmp_path: Path) -> None:
     base = sqlite3.connect(tmp_path / "run.sqlite")
     base.execute("PRAGMA user_version = 1")
     base.close()
-    with pytest.raises(StoreError, match="an older onprompt"):
+    with pytest.raises(StoreError, match="an older version of onprompt"):
         Ledger(tmp_path / "run.sqlite")
-    with pytest.raises(StoreError, match="an older onprompt"):
+    with pytest.raises(StoreError, match="an older version of onprompt"):
         judged(tmp_path, tmp_path / "data.csv")
 
 
 def test_the_time_to_go_counts_what_is_done_already(tmp_path: Path) -> None:
-    from onprompt.cli.running import progress
+    from onprompt.cli.running import progress_line
     from onprompt.runs.run import Summary
 
     summary = Summary(tmp_path, known=900, before=10, done=20)
-    assert progress(summary, 1000, 10.0) == "30 of 1,000, 2.0 per second, 40 s left"
+    assert progress_line(summary, 1000, 10.0) == "30 of 1,000, 2.0 per second, 40 s left"
 
 
 def test_an_error_goes_when_the_file_comes_back(tmp_path: Path) -> None:
@@ -257,7 +257,7 @@ def test_other_data_with_the_same_ids_end_the_run(tmp_path: Path) -> None:
     judged(tmp_path, data)
     other = tmp_path / "other.csv"
     other.write_text(data.read_text().replace("cats of", "cats and"))
-    with pytest.raises(UserError, match=r"another sample .0., of .*data\.csv: give ids that differ"):
+    with pytest.raises(UserError, match=r"another sample .0., from .*data\.csv; use unique ids"):
         judged(tmp_path, other)
     assert overview(tmp_path, 1).verdicts == 3
 
@@ -298,8 +298,8 @@ def test_a_column_that_repeats_is_no_id(tmp_path: Path) -> None:
     table(tmp_path, 0)
     rows = [f"{index // 2},{index}.png,a cat" for index in range(4)]
     (tmp_path / "data.csv").write_text("\n".join(["uid,image,prompt", *rows]))
-    assert "id" not in datasets.opened(str(tmp_path / "data.csv"), VERIFY, {}).columns
-    named = datasets.opened(str(tmp_path / "data.csv"), VERIFY, {"id": "uid"})
+    assert "id" not in datasets.open_dataset(str(tmp_path / "data.csv"), VERIFY, {}).columns
+    named = datasets.open_dataset(str(tmp_path / "data.csv"), VERIFY, {"id": "uid"})
     assert [row.id for row in named.rows()] == ["0", "0#2", "1", "1#2"]
 
 

@@ -52,12 +52,12 @@ def job(folder: Path, **changed: Any) -> JudgeJob:
 
 
 def judged(folder: Path, data: Path, **changed: Any) -> Summary:
-    return run(datasets.opened(str(data), VERIFY, {}), folder / "run.sqlite", job(folder, **changed))
+    return run(datasets.open_dataset(str(data), VERIFY, {}), folder / "run.sqlite", job(folder, **changed))
 
 
 def scores(folder: Path, generation: int = 0) -> dict[str, int]:
     with Ledger(folder / "run.sqlite") as ledger:
-        number = findings.generation_of(ledger, generation)
+        number = findings.choose_generation(ledger, generation)
         return {row["id"]: row["score"] for row in findings.rows(ledger, number) if row["value"] is not None}
 
 
@@ -107,7 +107,7 @@ def test_a_bad_row_and_an_unreadable_answer_cost_no_other(tmp_path: Path) -> Non
     assert summary.faults == {"ImageError: missing": 1, "bad_row": 1, "no_score": 1}
     with Ledger(tmp_path / "run.sqlite") as ledger:
         rows = {row["id"]: row["error"] for row in findings.rows(ledger, 1, flagged=True)}
-        text = ledger.base.execute("SELECT text FROM errors WHERE kind = 'no_score'").fetchone()
+        text = ledger.database.execute("SELECT text FROM errors WHERE kind = 'no_score'").fetchone()
     assert len(rows) == 3
     assert text == ("no idea",)
 
@@ -161,25 +161,25 @@ def test_two_runs_can_not_write_to_one_file(tmp_path: Path) -> None:
 
 
 def test_files_that_are_no_runs(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="no run at"):
+    with pytest.raises(UserError, match="no such run file"):
         Ledger(tmp_path / "none.sqlite")
     for text in ("", "image,prompt\n", "no database " * 99):
         (tmp_path / "text.sqlite").write_text(text)
-        with pytest.raises(UserError, match="is no run of onprompt"):
+        with pytest.raises(UserError, match="is not a run file of onprompt"):
             Ledger(tmp_path / "text.sqlite")
     base = sqlite3.connect(tmp_path / "other.sqlite")
     base.execute("CREATE TABLE t (x)")
     base.close()
     for writing in (False, True):
-        with pytest.raises(UserError, match="no run of onprompt"):
+        with pytest.raises(UserError, match="is not a run file of onprompt"):
             Ledger(tmp_path / "other.sqlite", writing)
 
 
 def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
     judged(tmp_path, table(tmp_path, 20))
     ledger = Ledger(tmp_path / "run.sqlite", writing=True)
-    pages = ledger.base.execute("PRAGMA page_count").fetchone()[0]
-    ledger.base.execute(f"PRAGMA max_page_count = {pages}")
+    pages = ledger.database.execute("PRAGMA page_count").fetchone()[0]
+    ledger.database.execute(f"PRAGMA max_page_count = {pages}")
     big = "x" * 100_000
     with pytest.raises(StoreError, match="full"):
         ledger.generation({"x": big}, big)
@@ -199,7 +199,7 @@ from onprompt.settings import Settings
 folder = Path(sys.argv[1])
 settings = Settings(model=f"replay/{folder / 'said.jsonl'}", answers=folder / "answers.sqlite", concurrency=4)
 job = JudgeJob("verify", settings)
-run(datasets.opened(str(folder / "data.csv"), job.rubric, {}), folder / "run.sqlite", job)
+run(datasets.open_dataset(str(folder / "data.csv"), job.rubric, {}), folder / "run.sqlite", job)
 """
 
 

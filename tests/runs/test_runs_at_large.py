@@ -133,6 +133,6 @@ def test_places_that_can_not_be_written(tmp_path: Path) -> None:
         assert result.returncode == 6, (out, result.stderr)
         assert "Traceback" not in result.stderr
     none = onprompt("show", str(tmp_path / "none.sqlite"))
-    assert (none.returncode, "no run at" in none.stderr) == (2, True)
+    assert (none.returncode, "no such run file" in none.stderr) == (2, True)
     nowhere = onprompt("run", str(tmp_path / "none.csv"), "--out", str(tmp_path / "r.sqlite"), *model, **place)
     assert nowhere.returncode == 2

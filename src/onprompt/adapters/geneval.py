@@ -1,4 +1,4 @@
-"""GenEval's results file, by onprompt's verdicts, for its `summary_scores.py` and whatever else reads it.
+"""GenEval's results file from onprompt's verdicts, for `summary_scores.py` and other readers of it.
 
     import onprompt
     from onprompt.adapters import geneval
@@ -8,8 +8,8 @@
     written = geneval.write("results.jsonl", zip(images, verdicts, strict=True))
     print(written.results, written.left_out)
 
-`correct` means the highest score. A picture without a verdict is not wrong: it is not in the file, it is counted, and
-`results.left_out.jsonl` beside it says why. Numbers by another judge can't be compared with published ones.
+`correct` means the highest score. An image without a verdict is not wrong: it is left out and counted, and
+`results.left_out.jsonl` says why. Scores by another judge are not comparable with published ones.
 """
 
 from __future__ import annotations
@@ -19,100 +19,93 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from onprompt.adapters import no_verdict
-from onprompt.api import Result, rubric_named
+from onprompt.adapters import missing_reason
+from onprompt.api import Result, load_rubric
 from onprompt.errors import UserError
 from onprompt.types import Verdict
 from onprompt.wording import differences
 
 
 class Generated(NamedTuple):
-    """A picture, and what GenEval's metadata says of its prompt."""
+    """An image and GenEval's metadata of its prompt."""
 
     path: Path
     metadata: Mapping[str, Any]
 
     @property
     def item(self) -> dict[str, str]:
-        """What `judge_many` is given."""
+        """An item for `judge_many`."""
         return {"image": str(self.path), "prompt": self.metadata["prompt"]}
 
 
 class Written(NamedTuple):
-    """How many lines there are: verdicts, and pictures without one."""
+    """How many lines were written: verdicts, and images without one."""
 
     results: int
     left_out: int
 
 
 def images(folder: str | Path) -> list[Generated]:
-    """The pictures that GenEval would look at: `NUMBER/samples/NUMBER.png`, in order."""
-    found = sorted(Path(folder).glob("*/samples/*.png"))
-    numbered = [path for path in found if path.parts[-3].isdigit() and path.stem.isdigit()]
+    """The images that GenEval would judge: `NUMBER/samples/NUMBER.png`, in order."""
+    paths = sorted(Path(folder).glob("*/samples/*.png"))
+    numbered = [path for path in paths if path.parts[-3].isdigit() and path.stem.isdigit()]
     if not numbered:
-        raise UserError(f"{folder} holds no picture like 00000/samples/0000.png")
-    about = {path.parent.parent: None for path in numbered}
-    known = {place: metadata_of(place / "metadata.jsonl") for place in about}
-    return [Generated(path, known[path.parent.parent]) for path in numbered]
+        raise UserError(f"{folder} has no image like 00000/samples/0000.png")
+    places = dict.fromkeys(path.parent.parent for path in numbered)
+    metadata = {place: read_metadata(place / "metadata.jsonl") for place in places}
+    return [Generated(path, metadata[path.parent.parent]) for path in numbered]
 
 
-def metadata_of(file: Path) -> Mapping[str, Any]:
-    """What is asked for: a tag, a prompt, and what GenEval's own judge looks for."""
+def read_metadata(file: Path) -> Mapping[str, Any]:
+    """The metadata of a prompt: its tag, its text, and what GenEval's own judge looks for."""
     try:
         metadata: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         _ = metadata["tag"], metadata["prompt"]
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise UserError(f"{file} is not GenEval's metadata, with a tag and a prompt: {error!r}") from error
+        raise UserError(f"{file} is not GenEval's metadata with a tag and a prompt: {error!r}") from error
     return metadata
 
 
-def write(path: str | Path, found: Iterable[tuple[Generated, Result]]) -> Written:
-    """Write the results, and what has no verdict apart, line by line as they come."""
+def write(path: str | Path, judged: Iterable[tuple[Generated, Result]]) -> Written:
+    """Write results, and images without a verdict to a second file, line by line as they come."""
     results, left_out = 0, 0
     path = Path(path)
-    apart = path.with_name(f"{path.stem}.left_out.jsonl")
-    with path.open("w", encoding="utf-8") as file, apart.open("w", encoding="utf-8") as other:
-        for image, result in found:
-            if isinstance(result, Verdict) and not no_verdict(result):
-                file.write(line_of({**shared(image), **judgement(result)}))
+    second = path.with_name(f"{path.stem}.left_out.jsonl")
+    with path.open("w", encoding="utf-8") as file, second.open("w", encoding="utf-8") as other:
+        for image, result in judged:
+            if isinstance(result, Verdict) and not missing_reason(result):
+                fields, target = judgement(result), file
                 results += 1
             else:
-                other.write(line_of({**shared(image), "why": no_verdict(result)}))
+                fields, target = {"why": missing_reason(result)}, other
                 left_out += 1
+            target.write(json.dumps({**image_fields(image), **fields}, ensure_ascii=False) + "\n")
     return Written(results, left_out)
 
 
-def line_of(fields: Mapping[str, Any]) -> str:
-    """One line of JSON."""
-    return json.dumps(fields, ensure_ascii=False) + "\n"
-
-
-def shared(image: Generated) -> dict[str, Any]:
-    """The fields that say what was judged; GenEval tells prompts apart by the text of `metadata`."""
-    about = image.metadata
-    return {
-        "filename": str(image.path),
-        "tag": about["tag"],
-        "prompt": about["prompt"],
-        "metadata": json.dumps(about),
-    }
+def image_fields(image: Generated) -> dict[str, Any]:
+    """The fields that say what was judged; GenEval distinguishes prompts by the text of `metadata`."""
+    metadata = image.metadata
+    about = {name: metadata[name] for name in ("tag", "prompt")}
+    return {"filename": str(image.path), **about, "metadata": json.dumps(metadata)}
 
 
 def judgement(verdict: Verdict) -> dict[str, Any]:
-    """The fields that say what was found."""
-    scale = rubric_named(verdict.rubric).factors.get("score")
+    """The fields of the result."""
+    scale = load_rubric(verdict.rubric).factors.get("score")
     if scale is None:
-        raise UserError(f"GenEval's `correct` is the highest score, and {verdict.rubric!r} has no overall score")
+        raise UserError(f"GenEval's `correct` needs an overall score, which {verdict.rubric!r} does not have")
     correct = verdict.score == scale[-1]
     why = "\n".join(f"{asked}: {found}" for asked, found in differences(verdict))
     return {"correct": correct, "reason": why or ("" if correct else verdict.summary), "details": details(verdict)}
 
 
 def details(verdict: Verdict) -> str:
-    """The boxes of each kind as GenEval has them: left, top, right, bottom in pixels, and the confidence."""
+    """The boxes of each class as GenEval has them: left, top, right, bottom in pixels, and the confidence."""
     boxes: dict[str, list[list[float]]] = {}
     width, height = verdict.sample.picture.size
-    for seen in verdict.evidence.sightings if verdict.evidence else ():
-        corners = (seen.box.left * width, seen.box.top * height, seen.box.right * width, seen.box.bottom * height)
-        boxes.setdefault(seen.label, []).append([*(round(corner, 1) for corner in corners), seen.confidence])
+    for sighting in verdict.evidence.sightings if verdict.evidence else ():
+        box = sighting.box
+        corners = (box.left * width, box.top * height, box.right * width, box.bottom * height)
+        boxes.setdefault(sighting.label, []).append([*(round(corner, 1) for corner in corners), sighting.confidence])
     return json.dumps(boxes)

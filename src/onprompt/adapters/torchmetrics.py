@@ -1,13 +1,13 @@
-"""A torchmetrics metric: the mean `value`, 0 to 1, of the verdicts on pictures and their prompts.
+"""A torchmetrics metric: the mean `value`, 0 to 1, of the verdicts on images and their prompts.
 
     from onprompt.adapters.torchmetrics import Onprompt
 
     metric = Onprompt()  # or Onprompt(model="openai/gpt-5.2"), Onprompt("rate") …
-    metric.update(["photo.png"], ["A cup on a table."])  # paths, Pillow's images, or a uint8 tensor N × 3 × H × W
+    metric.update(["photo.png"], ["A cup on a table."])  # paths, Pillow images, or a uint8 tensor N × 3 × H × W
     print(float(metric.compute()), int(metric.left_out))
 
-What gets no verdict is in no mean: `left_out` counts it, and a warning says why. Where there is no verdict at all the
-mean is nan, with a warning, as with metrics of torchmetrics.
+An image without a verdict is not in the mean: `left_out` counts it, and a warning says why. Without any verdict the
+mean is nan, with a warning, as for other metrics of torchmetrics.
 """
 
 from __future__ import annotations
@@ -20,22 +20,23 @@ import torch
 from torch import Tensor
 from torchmetrics import Metric
 
-from onprompt.adapters import item_of, no_verdict
-from onprompt.api import judge_many, rubric_named
+from onprompt.adapters import make_item, missing_reason
+from onprompt.api import judge_many, load_rubric
 from onprompt.rubrics import DEFAULT
 from onprompt.settings import Settings
 from onprompt.types import Verdict
 from onprompt.vision.image import Source
+from onprompt.wording import plural
 
 Images: TypeAlias = "Tensor | Sequence[Source | Tensor]"
 
 
-class Onprompt(Metric):  # type: ignore[misc] # of a package that the type checker does not look at
-    """How well pictures show their prompts; for `Onprompt("edit")` also give the pictures before the edit."""
+class Onprompt(Metric):  # type: ignore[misc] # mypy does not follow its import
+    """How well images show their prompts; an edit also needs the images before it."""
 
     is_differentiable = False
     higher_is_better = True
-    full_state_update = False  # a batch is judged once, also by `forward`
+    full_state_update = False  # `forward` too judges a batch only once
     plot_lower_bound, plot_upper_bound = 0.0, 1.0
 
     total: Tensor
@@ -47,48 +48,49 @@ class Onprompt(Metric):  # type: ignore[misc] # of a package that the type check
     ) -> None:
         super().__init__(**options)
         self.rubric, self.judge, self.model, self.settings = rubric, judge, model, settings
-        self.add_state("total", torch.tensor(0.0), dist_reduce_fx="sum")
-        self.add_state("count", torch.tensor(0), dist_reduce_fx="sum")
-        self.add_state("left_out", torch.tensor(0), dist_reduce_fx="sum")
+        for name, zero in (("total", 0.0), ("count", 0), ("left_out", 0)):
+            self.add_state(name, torch.tensor(zero), dist_reduce_fx="sum")
 
     def update(self, images: Images, prompts: Sequence[str], before: Images | None = None) -> None:
         """Judge a batch."""
-        items = batch(self.rubric, images, prompts, before)
-        found = list(judge_many(self.rubric, items, judge=self.judge, model=self.model, settings=self.settings))
-        missing = [why for each in found if (why := no_verdict(each))]
-        self.total += sum(each.value for each in found if isinstance(each, Verdict) and not no_verdict(each))
-        self.count += len(found) - len(missing)
+        items = make_batch(self.rubric, images, prompts, before)
+        results = list(judge_many(self.rubric, items, judge=self.judge, model=self.model, settings=self.settings))
+        missing = [why for result in results if (why := missing_reason(result))]
+        self.total += sum(r.value for r in results if isinstance(r, Verdict) and not missing_reason(r))
+        self.count += len(results) - len(missing)
         self.left_out += len(missing)
         if missing:
-            warnings.warn(f"{len(missing)} of {len(found)} pictures left out, the first: {missing[0]}", stacklevel=2)
+            warnings.warn(f"left out {len(missing)} of {len(results)} images, for example: {missing[0]}", stacklevel=2)
 
     def compute(self) -> Tensor:
-        """The mean over the pictures that got a verdict."""
+        """The mean over the images with a verdict."""
         if not self.count:
-            warnings.warn(f"no mean, nan: no verdict, {int(self.left_out)} pictures left out", stacklevel=2)
+            warnings.warn(f"the mean is nan: no verdicts, {plural(int(self.left_out), 'image')} left out", stacklevel=2)
         return self.total / self.count
 
 
-def batch(rubric: str, images: Images, prompts: Sequence[str], before: Images | None) -> list[dict[str, Any]]:
+def make_batch(rubric: str, images: Images, prompts: Sequence[str], before: Images | None) -> list[dict[str, Any]]:
     """A batch as `judge_many` takes it."""
     if isinstance(images, str) or isinstance(prompts, str):
-        raise ValueError("images and prompts are lists, with one prompt for each image")
-    if before is None and rubric_named(rubric).source_image:
-        raise ValueError(f"the rubric {rubric!r} needs the pictures before the edit: update(images, prompts, before)")
-    sources = [None] * len(images) if before is None else [pixels(each) for each in before]
+        raise ValueError("images and prompts must be lists, with one prompt per image")
+    if before is None and load_rubric(rubric).source_image:
+        raise ValueError(f"the rubric {rubric!r} needs the images before the edit: update(images, prompts, before)")
+    sources = [None] * len(images) if before is None else [to_pixels(image) for image in before]
     if not len(images) == len(prompts) == len(sources):
-        raise ValueError(f"{len(images)} images, {len(prompts)} prompts, {len(sources)} before: give one for each")
+        raise ValueError(f"lengths differ: {len(images)} images, {len(prompts)} prompts, {len(sources)} before")
     return [
-        item_of(rubric, pixels(image), prompt, source)
+        make_item(rubric, to_pixels(image), prompt, source)
         for image, prompt, source in zip(images, prompts, sources, strict=True)
     ]
 
 
-def pixels(image: Source | Tensor) -> Source:
+def to_pixels(image: Source | Tensor) -> Source:
     """A tensor as height × width × RGB; any other source as it is."""
     if not isinstance(image, Tensor):
         return image
-    if image.dtype != torch.uint8 or image.ndim != 3 or image.shape[0] != 3:  # to scale floats would be a guess
-        raise ValueError(f"an image is a uint8 tensor, 3 × height × width, not {image.dtype}, {tuple(image.shape)}")
+    if image.dtype != torch.uint8 or image.ndim != 3 or image.shape[0] != 3:  # how to scale floats is anyone's guess
+        raise ValueError(
+            f"an image must be a uint8 tensor, 3 × height × width, not {image.dtype}, {tuple(image.shape)}"
+        )
     array: Source = image.detach().cpu().permute(1, 2, 0).contiguous().numpy()
     return array

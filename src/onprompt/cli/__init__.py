@@ -1,4 +1,4 @@
-"""The command line. A command is a few lines that call the API; results go to standard output, the rest to error."""
+"""The command line. A command is a few lines that call the API; results go to stdout, everything else to stderr."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ __all__ = ["app", "auditing", "comparing", "illusion", "judging", "looking", "ma
 
 
 def main() -> None:
-    """Run the command; what goes wrong on purpose is one clear message and an exit code, never a traceback."""
+    """Run the command; an expected error is one message and an exit code, never a traceback."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal that has no → shows ? instead of failing
+            stream.reconfigure(errors="replace")  # a terminal without → shows ? instead of failing
     try:
         app()
     except OnpromptError as error:
         typer.echo(f"onprompt: {error}", err=True)
         sys.exit(error.exit_code)
-    except OSError as error:  # standard output can't be written
+    except OSError as error:  # stdout can't be written
         sys.exit(f"onprompt: {error.strerror or error}")
     except KeyboardInterrupt:
         sys.exit(130)

@@ -1,20 +1,23 @@
-"""The application that commands join, and what they share."""
+"""The application, and what its commands share."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from onprompt import plugins
 
+if TYPE_CHECKING:
+    from onprompt.settings import Settings
+
 DETECTORS = "The detector: fused, coco, yolo26, world, hf:OWNER/MODEL."
-Permissive = Annotated[bool, typer.Option("--permissive", help="Use Apache, MIT and BSD model files only.")]
+Permissive = Annotated[bool, typer.Option("--permissive", help="Use only Apache, MIT and BSD model files.")]
 
 
 class Commands(TyperGroup):
-    """Our commands, and one for each rubric: loaded when it is named, or listed."""
+    """Our commands, and one per rubric, loaded when it is used or listed."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [*plugins.names("rubrics"), *super().list_commands(ctx)]
@@ -36,8 +39,8 @@ app = typer.Typer(
 )
 
 
-def chosen(**options: Any) -> Any:
-    """The settings in force, with the options that were given."""
+def load_settings(**options: Any) -> Settings:
+    """The settings of file and environment, overridden by the options that were given."""
     from onprompt.settings import load
 
     given = {name: value for name, value in options.items() if value is not None and value is not False and value != ""}
@@ -45,7 +48,7 @@ def chosen(**options: Any) -> Any:
 
 
 def version(wanted: bool) -> None:
-    """Print the version and leave."""
+    """Print the version and exit."""
     if wanted:
         from importlib.metadata import version as installed
 
@@ -61,7 +64,7 @@ def about(
 
 
 def print_json(value: object, indent: int | None = 2) -> None:
-    """JSON on standard output."""
+    """Print JSON."""
     import json
 
     typer.echo(json.dumps(value, indent=indent, ensure_ascii=False))

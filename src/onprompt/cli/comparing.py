@@ -105,7 +105,7 @@ def judged(path: Path, generation: int) -> tuple[str, list[Item]]:
     from onprompt.runs.ledger import Ledger
 
     with Ledger(path) as ledger:
-        number = findings.generation_of(ledger, generation)
+        number = findings.choose_generation(ledger, generation)
         about = findings.identity(ledger, number)
         name = " ".join(filter(None, (about["rubric"], about.get("split"))))
         items = []

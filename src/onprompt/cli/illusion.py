@@ -1,4 +1,4 @@
-"""`illusion run`, `report`, `make` and `audit`: IllusionBench, as the original asks and scores it and otherwise."""
+"""`illusion run`, `report`, `make` and `audit`: IllusionBench, asked and scored as published and in other ways."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import typer
 
 from onprompt.cli.app import app, print_json
 from onprompt.cli.auditing import audit, audit_target
-from onprompt.cli.judging import BaseUrl, Budget, DryRun, Model, judging, print_plan
-from onprompt.cli.running import Generation, RunFile, Watcher, announce, finish, named
+from onprompt.cli.judging import BaseUrl, Budget, DryRun, Model, judge_settings, print_plan
+from onprompt.cli.running import Generation, ProgressLine, RunFile, finish, parse_columns, print_source
 from onprompt.errors import UserError
+from onprompt.wording import plural
 
 illusion = typer.Typer(
     no_args_is_help=True,
@@ -23,39 +24,41 @@ app.add_typer(illusion, name="illusion")
 illusion.command("audit")(audit_target)
 app.command()(audit)  # beside it, for the other rubrics
 SplitName = Annotated[str, typer.Option(help="sin (the paper's IN), logo, icon or old_sin.")]
-Scoring = Annotated[str, typer.Option(help="By which scoring groups are shown: original, recall, in_context, strict.")]
+Scoring = Annotated[str, typer.Option(help="Scoring for the groups: original, recall, in_context, strict.")]
 
 
 @illusion.command("run")
 def run_illusion(
-    data: Annotated[str, typer.Argument(help="The original's folder, a table, or hf:OWNER/DATASET.")],
+    data: Annotated[str, typer.Argument(help="The original folder, a table, or hf:OWNER/DATASET.")],
     out: Annotated[Path, typer.Option(help="The run file; an existing one is resumed.")],
     split: SplitName = "sin",
     model: Model = "",
     base_url: BaseUrl = "",
-    size: Annotated[str, typer.Option(help="WIDTHxHEIGHT to resize to, as the original does; else as it is.")] = "",
-    column: Annotated[list[str] | None, typer.Option(help="FIELD=COLUMN, where a column can't be guessed.")] = None,
-    engine: Annotated[str, typer.Option(help="What asks in parallel: threads or ray.")] = "threads",
+    size: Annotated[
+        str, typer.Option(help="Resize to WIDTHxHEIGHT, as the original does (default: no resizing).")
+    ] = "",
+    column: Annotated[list[str] | None, typer.Option(help="FIELD=COLUMN, for a column that can't be guessed.")] = None,
+    engine: Annotated[str, typer.Option(help="What runs samples in parallel: threads or ray.")] = "threads",
     budget: Budget = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Ask a model for the shape and for the scene of every image, word for word as the original; then report."""
+    """Ask a model for the shape and the scene in every image, in the original's words, and report."""
     from onprompt.illusion import images, protocol
     from onprompt.illusion.judge import RUBRIC, IllusionJob
-    from onprompt.runs.run import run, to_do
+    from onprompt.runs.run import items_to_judge, run
 
-    settings = judging("vlm", model, budget=budget, base_url=base_url)
+    settings = judge_settings("vlm", model, budget=budget, base_url=base_url)
     if not settings.model:
-        raise UserError("name the model to ask: --model BACKEND/MODEL, such as openai/gpt-5.2")
-    found = images.opened(data, protocol.split(split), named(column or []))
-    announce(found)
-    job = IllusionJob(RUBRIC.name, settings, split, sides(size, settings.max_side))
+        raise UserError("a model is needed: --model BACKEND/MODEL, such as openai/gpt-5.2")
+    dataset = images.opened(data, protocol.split(split), parse_columns(column or []))
+    print_source(dataset)
+    job = IllusionJob(RUBRIC.name, settings, split, parse_size(size, settings.max_side))
     if dry_run:
-        print_plan(job.judge.plan(partial(job.sample, item) for item in to_do(found, out, job)))
+        print_plan(job.judge.plan(partial(job.sample, item) for item in items_to_judge(dataset, out, job)))
         return
-    summary = run(found, out, job, engine, Watcher(found.count))
+    summary = run(dataset, out, job, engine, ProgressLine(dataset.count))
     if summary.done or summary.before:
-        show(out, 0, "original")
+        print_report(out, 0, "original")
     finish(summary)
 
 
@@ -65,36 +68,38 @@ def report(
     scoring: Scoring = "original",
     markdown: Annotated[Path | None, typer.Option(help="Write all tables to this Markdown file.")] = None,
     generation: Generation = 0,
-    json: Annotated[bool, typer.Option("--json", help="All figures, and all answers that scorings differ on.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print all figures, and the answers that scorings differ on.")
+    ] = False,
 ) -> None:
-    """Score the stored answers of a run in all four ways, beside the published figures. Nothing is asked."""
-    show(run_file, generation, scoring, markdown, json)
+    """Score the stored answers of a run in all four ways, beside the published figures; nothing is asked."""
+    print_report(run_file, generation, scoring, markdown, json)
 
 
 @illusion.command()
 def make(
-    folder: Annotated[Path, typer.Argument(help="Where the images go, in the original's layout.")],
+    folder: Annotated[Path, typer.Argument(help="The folder for the images, in the original's layout.")],
     split: SplitName = "sin",
-    per_class: Annotated[int, typer.Option(min=1, help="Images of each shape.")] = 11,
-    side: Annotated[int, typer.Option(min=64, max=2048, help="Width and height of an image.")] = 512,
-    seed: Annotated[int, typer.Option(min=0, help="Another seed draws others.")] = 0,
+    per_class: Annotated[int, typer.Option(min=1, help="Images per shape.")] = 11,
+    side: Annotated[int, typer.Option(min=64, max=2048, help="Width and height of an image, in pixels.")] = 512,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random drawings.")] = 0,
 ) -> None:
-    """Draw images in which a shape hides, to try everything without the benchmark's own."""
+    """Draw images with hidden shapes, to try everything without the benchmark's own images."""
     from onprompt.illusion import drawing, protocol
     from onprompt.illusion.silhouettes import drawable
 
-    wanted = protocol.split(split)
+    part = protocol.split(split)
     try:
-        made = drawing.make(folder, wanted, per_class, side, seed)
+        made = drawing.make(folder, part, per_class, side, seed)
     except OSError as error:
         raise UserError(f"can't write to {folder}: {error.strerror or error}") from error
-    typer.echo(f"{len(made):,} images are in {folder}")
-    if missing := [shape for shape in wanted.shapes if shape not in drawable(wanted)]:
+    typer.echo(f"{plural(len(made), 'image')} written to {folder}")
+    if missing := [shape for shape in part.shapes if shape not in drawable(part)]:
         typer.echo(f"not drawn, for lack of a plain outline: {', '.join(missing)}")
 
 
-def show(path: Path, generation: int, scoring: str, markdown: Path | None = None, json: bool = False) -> None:
-    """Print what a run's answers come to, or write it."""
+def print_report(path: Path, generation: int, scoring: str, markdown: Path | None = None, json: bool = False) -> None:
+    """Print or write the scores of a run's answers."""
     from onprompt import plugins
     from onprompt.illusion import answers, tables
     from onprompt.illusion.scoring import SCORINGS
@@ -109,20 +114,20 @@ def show(path: Path, generation: int, scoring: str, markdown: Path | None = None
             markdown.write_text(tables.markdown(measured, scoring), encoding="utf-8")
         except OSError as error:
             raise UserError(f"can't write {markdown}: {error.strerror or error}") from error
-        typer.echo(f"all tables are in {markdown}", err=True)
+        typer.echo(f"tables written to {markdown}", err=True)
     if json:
         print_json(tables.document(measured))
     elif not markdown:
         typer.echo("\n".join(tables.lines(measured, scoring)))
 
 
-def sides(size: str, longest: int) -> tuple[int, int] | None:
+def parse_size(size: str, longest: int) -> tuple[int, int] | None:
     """`336x336` as two numbers."""
     if not size:
         return None
     width, _, height = size.partition("x")
     if not (width.isdecimal() and height.isdecimal()):
-        raise UserError(f"--size is WIDTHxHEIGHT, such as 336x336, not {size!r}")
+        raise UserError(f"--size must be WIDTHxHEIGHT, such as 336x336, not {size!r}")
     if not 2 <= min(int(width), int(height)) <= max(int(width), int(height)) <= longest:
-        raise UserError(f"--size {size}: each side is 2 to {longest} (setting max_side)")
+        raise UserError(f"--size {size}: each side must be 2 to {longest} (setting max_side)")
     return int(width), int(height)

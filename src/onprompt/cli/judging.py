@@ -1,33 +1,34 @@
-"""A command for each rubric, made from what it takes; and `explain`."""
+"""A command per rubric, made from its inputs; and `explain`."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from onprompt import plugins
-from onprompt.cli.app import DETECTORS, Permissive, app, chosen, print_json
+from onprompt.cli.app import DETECTORS, Permissive, app, load_settings, print_json
 from onprompt.errors import UnreadableAnswer, UserError
-from onprompt.types import FRAME, NAMES, Input, Rubric, Verdict
+from onprompt.types import FRAME, NAMES, Input, Line, Rubric, Verdict
 
 if TYPE_CHECKING:
     from onprompt.settings import Settings
+    from onprompt.types import Plan
 
 Json = Annotated[bool, typer.Option("--json", help="Print the verdict as JSON (docs/json.md).")]
-PictureFile = Annotated[Path | None, typer.Option(help="Write the picture with boxes and findings to this file.")]
+PictureFile = Annotated[Path | None, typer.Option(help="Write the image with boxes and findings to this file.")]
 DetectorName = Annotated[str, typer.Option(help=DETECTORS)]
 JudgeName = Annotated[str, typer.Option(help="The judge: evidence (on this CPU), vlm (a model), hybrid (both).")]
 Model = Annotated[str, typer.Option(help="The model to ask: BACKEND/MODEL, such as openai/gpt-5.2.")]
 BaseUrl = Annotated[str, typer.Option(help="The address of the model's server, if it is your own.")]
-Repeats = Annotated[int | None, typer.Option(help="How often to ask the model, for the spread of its scores.")]
-YesNo = Annotated[bool, typer.Option("--yes-no", help="Also ask whether the picture shows the prompt, yes or no.")]
+Repeats = Annotated[int | None, typer.Option(help="How often to ask the model, to see how its scores vary.")]
+YesNo = Annotated[bool, typer.Option("--yes-no", help="Also ask whether the image shows the prompt, yes or no.")]
 Budget = Annotated[float | None, typer.Option(help="The most to spend, in US dollars.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print the number of calls, tokens and dollars.")]
-Id = Annotated[str, typer.Option(help="The sample's id; by default the file's name.")]
+Id = Annotated[str, typer.Option(help="The sample's id (default: the file name).")]
 JUDGING = ("judge", "model", "base_url", "repeats", "budget", "detector", "permissive", "yes_no")
 OPTIONS: dict[str, tuple[Any, Any]] = {
     "json": (Json, False),
@@ -49,11 +50,12 @@ def rubric_command(name: str) -> Any:
     """The command that judges one sample by a rubric: required inputs are arguments, the others options."""
     rubric: Rubric = plugins.load("rubrics", name).RUBRIC
 
-    def command(**given: Any) -> None:
-        judge_sample(rubric, given)
+    def command(**values: Any) -> None:
+        judge_sample(rubric, values)
 
+    inputs = sorted(rubric.inputs, key=lambda given: not given.required)
     options = {key: option for key, option in OPTIONS.items() if key != "yes_no" or rubric.yes_no}
-    parameters = {each.name: parameter(each) for each in (*required(rubric), *optional(rubric))} | options
+    parameters = {given.name: parameter(given) for given in inputs} | options
     signature = [
         inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
         for key, (kind, default) in parameters.items()
@@ -63,16 +65,6 @@ def rubric_command(name: str) -> Any:
     single = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     single.command(name, help=rubric.help)(command)
     return typer.main.get_command(single)
-
-
-def required(rubric: Rubric) -> list[Input]:
-    """The inputs that can't be left out."""
-    return [each for each in rubric.inputs if each.required]
-
-
-def optional(rubric: Rubric) -> list[Input]:
-    """The inputs that can."""
-    return [each for each in rubric.inputs if not each.required]
 
 
 def parameter(given: Input) -> tuple[Any, Any]:
@@ -85,59 +77,62 @@ def parameter(given: Input) -> tuple[Any, Any]:
     return (Annotated[int, option], 0) if given.kind == FRAME else (Annotated[str, option], "")
 
 
-def judge_sample(rubric: Rubric, given: Mapping[str, Any]) -> None:
+def judge_sample(rubric: Rubric, values: Mapping[str, Any]) -> None:
     """Judge one sample and print the verdict."""
     from onprompt import api
     from onprompt.report import picture as drawing
-    from onprompt.report import terminal
+    from onprompt.report.document import document
 
-    inputs = {each.name: given[each.name] or None for each in optional(rubric)}
-    item = {**{each.name: given[each.name] for each in required(rubric)}, **inputs, "id": given["id"]}
-    if given["picture"]:
-        drawing.can_write(given["picture"], given[rubric.picture])
-    settings = judging(**{name: given.get(name) for name in JUDGING})
-    if given["dry_run"]:
-        print_plan(api.plan(rubric.name, [item], settings=settings), given["json"])
+    item = {given.name: values[given.name] if given.required else values[given.name] or None for given in rubric.inputs}
+    item["id"] = values["id"]
+    if values["picture"]:
+        drawing.check_path(values["picture"], values[rubric.picture])
+    settings = judge_settings(**{name: values.get(name) for name in JUDGING})
+    if values["dry_run"]:
+        print_plan(api.plan(rubric.name, [item], settings=settings), values["json"])
         return
-    verdict = judged(rubric.name, item, settings)
-    if given["picture"]:
-        drawing.save(verdict, given["picture"])
-    if given["json"]:
-        from onprompt.report.document import document
-
+    verdict = judge_item(rubric.name, item, settings)
+    if values["picture"]:
+        drawing.save(verdict, values["picture"])
+    if values["json"]:
         print_json(document(verdict))
     else:
-        print_lines((rubric.lines or terminal.factor_lines)(verdict))
+        print_verdict(verdict)
 
 
-def print_lines(lines: Any) -> None:
-    """Lines with their styles."""
+def print_verdict(verdict: Verdict) -> None:
+    """Print a verdict in its rubric's own form, or by factor if the rubric is not installed or has none."""
+    from onprompt.report import terminal
+
+    known = verdict.rubric in plugins.names("rubrics")
+    rubric: Rubric | None = plugins.load("rubrics", verdict.rubric).RUBRIC if known else None
+    lines: Iterable[Line] = ((rubric.lines if rubric else None) or terminal.factor_lines)(verdict)
     for line, style in lines:
         typer.secho(line, bold=style == "bold", fg=style if style not in ("", "bold") else None)
 
 
-def print_plan(plan: Any, json: bool = False) -> None:
-    """What it would cost."""
+def print_plan(plan: Plan, json: bool = False) -> None:
+    """Print what it would cost."""
     from onprompt.wording import plan_words
 
     print_json(plan.document) if json else typer.echo(plan_words(plan))
 
 
-def judged(rubric: str, item: Mapping[str, Any], settings: Settings) -> Verdict:
-    """The verdict; of an unreadable answer the text is printed before the error."""
+def judge_item(rubric: str, item: Mapping[str, Any], settings: Settings) -> Verdict:
+    """The verdict; an unreadable answer is printed before the error is raised."""
     from onprompt import api
 
-    (found,) = api.judge_many(rubric, [item], settings=settings)
-    if isinstance(found, UnreadableAnswer):
-        typer.echo(f"The model's last answer:\n{found.text}\n", err=True)
-    if isinstance(found, Exception):
-        raise found
-    return found
+    (result,) = api.judge_many(rubric, [item], settings=settings)
+    if isinstance(result, UnreadableAnswer):
+        typer.echo(f"The model's last answer:\n{result.text}\n", err=True)
+    if isinstance(result, Exception):
+        raise result
+    return result
 
 
 @app.command()
 def explain(
-    image: Annotated[str, typer.Argument(help="The picture.")],
+    image: Annotated[str, typer.Argument(help="The image.")],
     prompt: Annotated[str, typer.Argument(help="What it should show.")],
     why: Annotated[list[str] | None, typer.Option(help="Only this object; can be repeated.")] = None,
     major: Annotated[list[str] | None, typer.Option(help="An object that weighs more; can be repeated.")] = None,
@@ -145,39 +140,34 @@ def explain(
     detector: DetectorName = "",
     permissive: Permissive = False,
 ) -> None:
-    """Show how a score comes about: every check, every sum, every threshold."""
+    """Show how a score is computed: every check, sum and threshold."""
     from onprompt import api
     from onprompt.language.ontology import canonical
     from onprompt.report import arithmetic
 
-    force = chosen(detector=detector, permissive=permissive, judge="evidence")
-    verdict = api.verify(image, prompt, major=major or (), frame=frame, settings=force)
+    settings = load_settings(detector=detector, permissive=permissive, judge="evidence")
+    verdict = api.verify(image, prompt, major=major or (), frame=frame, settings=settings)
     names = [canonical(name) for name in why or ()]
-    things = verdict.evidence.scene.things if verdict.evidence else ()
-    known = {thing.canonical for thing in things}
+    known = {thing.canonical for thing in (verdict.evidence.scene.things if verdict.evidence else ())}
     if unknown := [name for name in names if name not in known]:
-        listed = ", ".join(sorted(known)) or "no object"
-        raise UserError(f"not in the prompt: {', '.join(unknown)}; it names {listed}")
-    for line in arithmetic.lines(verdict, force, names):
+        raise UserError(f"not in the prompt: {', '.join(unknown)}; it names {', '.join(sorted(known)) or 'no object'}")
+    for line in arithmetic.lines(verdict, settings, names):
         typer.echo(line)
 
 
-def judging(
+def judge_settings(
     judge: str | None = "",
     model: str | None = "",
     repeats: int | None = None,
     budget: float | None = None,
     **options: Any,
 ) -> Settings:
-    """The settings in force, with the options that say who judges; a model alone means the judge `vlm`."""
-    settings: Settings = chosen(
-        judge=judge or ("vlm" if model else ""),
-        model=model,
-        repeats=repeats,
-        budget=budget,
-        **options,
-    )
+    """The settings, overridden by the options of the judge; a model alone implies the judge `vlm`."""
+    judge = judge or ("vlm" if model else "")
+    settings = load_settings(judge=judge, model=model, repeats=repeats, budget=budget, **options)
     given = {"--repeats": repeats, "--budget": budget, "--yes-no": options.get("yes_no")}
-    if settings.judged_by == "evidence" and (idle := [name for name, value in given.items() if value]):
-        raise UserError(f"{', '.join(idle)} needs a model: the evidence judge asks none (name one with --model)")
+    if settings.judged_by == "evidence" and (unused := [name for name, value in given.items() if value]):
+        raise UserError(
+            f"{', '.join(unused)} needs a model, which the evidence judge does not ask; choose one with --model"
+        )
     return settings

@@ -1,109 +1,113 @@
-"""`see`, `match` and `parse`: what is in a picture, and what a prompt asks for."""
+"""`see`, `match` and `parse`: what an image shows, and what a prompt asks for."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from onprompt.cli.app import DETECTORS, Permissive, app, chosen, print_json
+from onprompt.cli.app import DETECTORS, Permissive, app, load_settings, print_json
 from onprompt.errors import PromptError, UserError
+
+if TYPE_CHECKING:
+    from onprompt.settings import Settings
+
+Image = Annotated[str, typer.Argument(help="The image.")]
+Frame = Annotated[int, typer.Option(help="Which frame of an animation, from 0.")]
 
 
 @app.command()
 def see(
-    image: Annotated[str, typer.Argument(help="The picture.")],
-    prompt: Annotated[str, typer.Option("--for", help="Look for what this prompt names; else for 80 kinds.")] = "",
-    json: Annotated[bool, typer.Option("--json", help="Print what was seen as JSON (docs/json.md).")] = False,
-    picture: Annotated[Path | None, typer.Option(help="Write the picture with boxes to this file.")] = None,
-    text: Annotated[bool, typer.Option("--text/--no-text", help="Read the text in the picture.")] = True,
-    frame: Annotated[int, typer.Option(help="Which frame of an animation, from 0.")] = 0,
+    image: Image,
+    prompt: Annotated[str, typer.Option("--for", help="Detect what this prompt names (default: 80 kinds).")] = "",
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON (docs/json.md).")] = False,
+    picture: Annotated[Path | None, typer.Option(help="Write the image with boxes to this file.")] = None,
+    text: Annotated[bool, typer.Option("--text/--no-text", help="Read the text in the image.")] = True,
+    frame: Frame = 0,
     detector: Annotated[str, typer.Option(help=DETECTORS)] = "",
     permissive: Permissive = False,
 ) -> None:
-    """Show what is in a picture: objects with colours, size, place and posture, text, light."""
+    """Show what an image contains: objects with colour, size, position and posture; text; lighting."""
     from onprompt import api
     from onprompt.report import document, terminal
     from onprompt.report import picture as drawing
 
     if picture:
-        drawing.can_write(picture, image)
-    force = chosen(detector=detector, permissive=permissive)
-    view = api.view(image, prompt, frame=frame, text=text, settings=force)
+        drawing.check_path(picture, image)
+    settings = load_settings(detector=detector, permissive=permissive)
+    view = api.view(image, prompt, frame=frame, text=text, settings=settings)
     if picture:
-        drawing.save_view(view, picture, force.low_confidence)
+        drawing.save_view(view, picture, settings.low_confidence)
     if json:
-        print_json(document.view_document(view, force.low_confidence))
-        return
-    for line in terminal.view_lines(view, force.low_confidence, force.missing_below):
-        typer.echo(line)
+        print_json(document.view_document(view, settings.low_confidence))
+    else:
+        typer.echo("\n".join(terminal.view_lines(view, settings.low_confidence, settings.missing_below)))
 
 
 @app.command()
 def match(
-    image: Annotated[str, typer.Argument(help="The picture.")],
+    image: Image,
     texts: Annotated[list[str], typer.Argument(help="Texts that may describe it.")],
-    json: Annotated[bool, typer.Option("--json", help="A JSON list, in the order given.")] = False,
-    frame: Annotated[int, typer.Option(help="Which frame of an animation.")] = 0,
+    json: Annotated[bool, typer.Option("--json", help="Print a JSON list, in the given order.")] = False,
+    frame: Frame = 0,
 ) -> None:
-    """Rank texts by how likely each describes a picture as a whole. A guess by a small model: no evidence."""
+    """Rank texts by how well each describes an image as a whole. An estimate by a small model, not evidence."""
     from onprompt import api
 
-    chances = api.match(image, texts, frame=frame, settings=chosen())
+    estimates = list(zip(texts, api.match(image, texts, frame=frame, settings=load_settings()), strict=True))
     if json:
-        print_json([{"text": text, "chance": chance} for text, chance in zip(texts, chances, strict=True)])
+        print_json([{"text": text, "chance": probability} for text, probability in estimates])
         return
-    for chance, text in sorted(zip(chances, texts, strict=True), key=lambda pair: -pair[0]):
-        typer.echo(f"{chance:.2f}  {text}")
+    for text, probability in sorted(estimates, key=lambda estimate: -estimate[1]):
+        typer.echo(f"{probability:.2f}  {text}")
 
 
 @app.command()
 def parse(
     prompt: Annotated[str, typer.Argument(help="A prompt, or with --edit an instruction.")] = "",
-    source: Annotated[str, typer.Option("--input", help="A file with one prompt a line; - is standard input.")] = "",
-    json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
-    edit: Annotated[bool, typer.Option("--edit", help="Read instructions for edits, not prompts.")] = False,
+    source: Annotated[str, typer.Option("--input", help="A file with one prompt per line; - is stdin.")] = "",
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
+    edit: Annotated[bool, typer.Option("--edit", help="Parse edit instructions instead of prompts.")] = False,
 ) -> None:
-    """Show what a prompt asks for, or what an instruction wants done to a picture. --input writes JSON, a line each."""
+    """Show what a prompt or an edit instruction asks for. --input always prints JSON."""
     from onprompt import api
     from onprompt.report import document, terminal
 
-    settings = chosen()
+    settings = load_settings()
     if bool(prompt) == bool(source):
-        raise UserError("give either a prompt that is not empty, or --input FILE")
+        raise UserError("give either a prompt or --input FILE")
     if source:
-        raise typer.Exit(write_lines(source, edit, settings))
+        raise typer.Exit(parse_file(source, edit, settings))
     if edit:
         edits = api.parse_edit(prompt, settings=settings)
-        found, lines = document.edits_document(prompt, edits), [terminal.edit_line(one) for one in edits]
+        parsed, lines = document.edits_document(prompt, edits), list(map(terminal.edit_line, edits))
     else:
         scene = api.parse(prompt, settings=settings)
-        found, lines = document.scene_document(scene), list(terminal.scene_lines(scene))
+        parsed, lines = document.scene_document(scene), list(terminal.scene_lines(scene))
     if json:
-        print_json(found, indent=None)
+        print_json(parsed, indent=None)
     else:
         typer.echo("\n".join(lines) or "no objects")
 
 
-def write_lines(source: str, edit: bool, settings: Any) -> int:
-    """A JSON object for each line of a file that is not blank; a bad one costs no other. Gives the exit code."""
+def parse_file(source: str, edit: bool, settings: Settings) -> int:
+    """Print a JSON object for each line of a file that is not blank; returns the exit code."""
     from onprompt.language.edits import parse_edits
     from onprompt.language.parser import parse_many
     from onprompt.report import document
 
-    lines = numbered_lines(source)
     code = 0
-    for (number, text), found in zip(
-        lines, (parse_edits if edit else parse_many)((text for _, text in lines), settings), strict=True
-    ):
-        if isinstance(found, PromptError):
-            code = found.exit_code
-            typer.echo(f"onprompt: line {number}: {found}", err=True)
-            entry = {"instruction" if edit else "prompt": text[:200], "error": str(found)}
+    lines = numbered_lines(source)
+    results: Any = (parse_edits if edit else parse_many)((text for _, text in lines), settings)
+    for (number, text), result in zip(lines, results, strict=True):
+        if isinstance(result, PromptError):
+            code = result.exit_code
+            typer.echo(f"onprompt: line {number}: {result}", err=True)
+            entry = {"instruction" if edit else "prompt": text[:200], "error": str(result)}
         else:
-            entry = document.edits_document(text, found) if isinstance(found, tuple) else document.scene_document(found)
+            entry = document.edits_document(text, result) if edit else document.scene_document(result)
         print_json(entry, indent=None)
     return code
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from onprompt.cli.app import app, chosen
+from onprompt.cli.app import app, load_settings
 
 CREDENTIALS = r"//[^/@]*@"  # a name and a password in a URL
 
@@ -38,7 +38,7 @@ def answers() -> None:
     """Summarize the stored answers by model and outcome, with their tokens and cost."""
     from onprompt.models.answer_store import AnswerStore
 
-    store = AnswerStore(chosen().answers)
+    store = AnswerStore(load_settings().answers)
     typer.echo(f"{'model':32} {'outcome':14} {'answers':>8} {'tokens in':>12} {'tokens out':>12} {'US dollars':>11}")
     for row in store.summary():
         cost = "unknown" if row.cost is None else f"{row.cost:.4f}"
@@ -56,7 +56,7 @@ def list_models(context: typer.Context) -> None:
     from onprompt.weights.cache import folder, state
     from onprompt.weights.manifest import manifest
 
-    settings = chosen()
+    settings = load_settings()
     for file in manifest():
         size = f"{file.bytes / 1e6:6.1f} MB"
         typer.echo(f"{file.set:9} {file.name:25} {size}  {state(file, settings):8} {file.licence}: {file.use}")
@@ -73,7 +73,7 @@ def pull(
     from onprompt.weights import cache
     from onprompt.weights.manifest import find, manifest
 
-    settings = chosen()
+    settings = load_settings()
     default = (file for file in manifest() if not file.optional and (file.permissive or not settings.permissive))
     files = find(names) if names else list(default)
     cache.pull(files, settings)
@@ -85,7 +85,7 @@ def path(name: Annotated[str, typer.Argument(help="The name of a file.")]) -> No
     """Print the path of a model file, after downloading it if it is missing."""
     from onprompt.weights.cache import paths
 
-    typer.echo("\n".join(map(str, paths([name], chosen()).values())))
+    typer.echo("\n".join(map(str, paths([name], load_settings()).values())))
 
 
 @models.command()
@@ -94,7 +94,7 @@ def check() -> None:
     from onprompt.weights.cache import location, state
     from onprompt.weights.manifest import manifest
 
-    settings = chosen()
+    settings = load_settings()
     states = {file: state(file, settings) for file in manifest()}
     for file, status in states.items():
         typer.echo(f"{status:8} {location(file, settings)}")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from onprompt.cli.app import Permissive, app, print_json
-from onprompt.cli.judging import BaseUrl, Budget, DetectorName, DryRun, JudgeName, Model, judging, print_plan
+from onprompt.cli.judging import BaseUrl, Budget, DetectorName, DryRun, JudgeName, Model, judge_settings, print_plan
 from onprompt.rubrics import DEFAULT
 
 RUBRICS = "Rubric for the pictures: verify or rate. Edits always use edit."
@@ -30,7 +30,7 @@ def probe(
     """Test a judge on drawn pictures with known answers: blank pictures, wrong prompts, reversed edits, rephrasing."""
     from onprompt import probe as probing
 
-    settings = judging(judge, model, budget=budget, base_url=base_url, detector=detector, permissive=permissive)
+    settings = judge_settings(judge, model, budget=budget, base_url=base_url, detector=detector, permissive=permissive)
     if save:
         typer.echo(f"{probing.save(save)} pictures written to {save}", err=True)
     if dry_run:

@@ -1,4 +1,4 @@
-"""`run`, `show` and `export`: many samples, and what became of them."""
+"""`run`, `show` and `export`: many samples, and their results."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from onprompt.cli.app import Permissive, app, chosen, print_json
+from onprompt import plugins
+from onprompt.cli.app import Permissive, app, load_settings, print_json
 from onprompt.cli.judging import (
     BaseUrl,
     Budget,
@@ -21,9 +23,9 @@ from onprompt.cli.judging import (
     Model,
     PictureFile,
     Repeats,
-    judging,
-    print_lines,
+    judge_settings,
     print_plan,
+    print_verdict,
 )
 from onprompt.errors import UserError
 from onprompt.models.reading import one_line
@@ -37,17 +39,18 @@ if TYPE_CHECKING:
     from onprompt.runs.run import Summary
 
 RunFile = Annotated[Path, typer.Argument(help="The run file.")]
-Generation = Annotated[int, typer.Option(help="The number of a generation; by default the one that ran last.")]
-EVERY = 0.2  # seconds between two looks at the progress
-WIDE = 160  # characters of a message that are shown
+Generation = Annotated[int, typer.Option(help="The number of a generation (default: the last one that ran).")]
+RUBRICS = f"The rubric: {', '.join(plugins.names('rubrics'))}."
+REFRESH = 0.2  # seconds between two updates of the progress
+MAX_MESSAGE = 160  # characters
 
 
 @app.command()
 def run(
     data: Annotated[str, typer.Argument(help="CSV, JSONL, Parquet, a folder, a glob, or hf:OWNER/DATASET.")],
-    out: Annotated[Path, typer.Option(help="The file of the run; an existing one is resumed.")],
-    rubric: Annotated[str, typer.Option(help="The rubric: verify, rate, edit, or that of a plug-in.")] = DEFAULT,
-    column: Annotated[list[str] | None, typer.Option(help="FIELD=COLUMN, where a column can't be guessed.")] = None,
+    out: Annotated[Path, typer.Option(help="The run file; an existing one is resumed.")],
+    rubric: Annotated[str, typer.Option(help=RUBRICS)] = DEFAULT,
+    column: Annotated[list[str] | None, typer.Option(help="FIELD=COLUMN, for a column that can't be guessed.")] = None,
     engine: Annotated[str, typer.Option(help="What runs samples in parallel: threads or ray.")] = "threads",
     judge: JudgeName = "",
     model: Model = "",
@@ -58,32 +61,32 @@ def run(
     permissive: Permissive = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Judge many samples. A run resumes after any interruption; a sample that fails costs no other."""
+    """Judge many samples. A run resumes after any interruption; a sample that fails affects no other."""
     from onprompt import api
     from onprompt.runs import datasets
     from onprompt.runs.job import JudgeJob
+    from onprompt.runs.run import items_to_judge
     from onprompt.runs.run import run as judge_all
-    from onprompt.runs.run import to_do
 
-    settings = judging(judge, model, repeats, budget, base_url=base_url, detector=detector, permissive=permissive)
-    job = JudgeJob(rubric, settings)
-    found = datasets.opened(data, job.rubric, named(column or []))
-    announce(found)
+    options = {"base_url": base_url, "detector": detector, "permissive": permissive}
+    job = JudgeJob(rubric, judge_settings(judge, model, repeats, budget, **options))
+    dataset = datasets.open_dataset(data, job.rubric, parse_columns(column or []))
+    print_source(dataset)
     if dry_run:
-        print_plan(api.plan(rubric, to_do(found, out, job), settings=settings))
+        print_plan(api.plan(rubric, items_to_judge(dataset, out, job), settings=job.settings))
         return
-    finish(judge_all(found, out, job, engine, Watcher(found.count)))
+    finish(judge_all(dataset, out, job, engine, ProgressLine(dataset.count)))
 
 
-def announce(data: Dataset) -> None:
-    """Say what was opened, and from where each field comes."""
-    columns = ", ".join(f"{field} from {name!r}" for field, name in data.columns.items())
-    number = "" if data.count is None else f", {plural(data.count, 'sample')}"
-    typer.echo(f"{data.kind}{number}: {columns}", err=True)
+def print_source(dataset: Dataset) -> None:
+    """Print what was opened, and where each field comes from."""
+    columns = ", ".join(f"{field} from {name!r}" for field, name in dataset.columns.items())
+    number = "" if dataset.count is None else f", {plural(dataset.count, 'sample')}"
+    typer.echo(f"{dataset.kind}{number}: {columns}", err=True)
 
 
 def finish(summary: Summary) -> None:
-    """Say how a run went, and leave: with 1 where a sample got no verdict, with 130 where it was stopped by hand."""
+    """Print the results and exit: with 1 if a sample got no verdict, with 130 after Ctrl-C."""
     if sys.stderr.isatty():
         sys.stderr.write("\r\x1b[K")
     typer.echo("\n".join(result_lines(summary)))
@@ -93,21 +96,23 @@ def finish(summary: Summary) -> None:
 @app.command()
 def show(
     run_file: RunFile,
-    sample: Annotated[str, typer.Option("--id", help="One sample: print its verdict as it was printed then.")] = "",
+    sample: Annotated[str, typer.Option("--id", help="Print the verdict on this sample.")] = "",
     picture: PictureFile = None,
-    worst: Annotated[int, typer.Option(min=0, help="Only so many samples, the lowest values first.")] = 0,
-    flagged: Annotated[bool, typer.Option("--flagged", help="Only samples that a person should look at.")] = False,
+    worst: Annotated[int, typer.Option(min=0, help="List this many samples with the lowest values.")] = 0,
+    flagged: Annotated[bool, typer.Option("--flagged", help="List only samples that need review.")] = False,
     generation: Generation = 0,
-    json: Annotated[bool, typer.Option("--json", help="JSON, one object per line; with --id the verdict.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object per sample; with --id the verdict.")
+    ] = False,
 ) -> None:
-    """Show the results of a run: its figures, the worst or flagged samples, or one verdict."""
+    """Show the results of a run: an overview, the worst or flagged samples, or one verdict."""
     from onprompt.runs import findings
     from onprompt.runs.ledger import Ledger
 
     if picture and not sample:
-        raise UserError("--picture draws one verdict: name its sample with --id")
+        raise UserError("--picture needs a sample: choose one with --id")
     with Ledger(run_file) as ledger:
-        number = findings.generation_of(ledger, generation)
+        number = findings.choose_generation(ledger, generation)
         if sample:
             show_verdict(ledger, number, sample, picture, json)
         elif not worst and not flagged and not json:
@@ -118,110 +123,98 @@ def show(
 
 
 def show_verdict(ledger: Ledger, generation: int, sample: str, picture: Path | None, json: bool) -> None:
-    """One stored verdict, as it was printed when it was made."""
-    from onprompt import plugins
+    """Print a stored verdict, as it was printed when it was made."""
     from onprompt.models.answer_store import AnswerStore
     from onprompt.report import picture as drawing
-    from onprompt.report import terminal
     from onprompt.report.document import document
     from onprompt.runs.findings import stored_verdict
 
-    answers = AnswerStore(chosen().answers)
-    try:
+    with closing(AnswerStore(load_settings().answers)) as answers:
         verdict = stored_verdict(ledger, generation, sample, answers)
-    finally:
-        answers.close()
     if picture:
-        drawing.can_write(picture, verdict.sample.picture.name)
+        drawing.check_path(picture, verdict.sample.picture.name)
         drawing.save(verdict, picture)
     if json:
         print_json(document(verdict))
-        return
-    known = verdict.rubric in plugins.names("rubrics")
-    lines = plugins.load("rubrics", verdict.rubric).RUBRIC.lines if known else None
-    print_lines((lines or terminal.factor_lines)(verdict))
+    else:
+        print_verdict(verdict)
 
 
 @app.command()
 def export(
     run_file: RunFile,
-    to: Annotated[str, typer.Option(help="csv, jsonl or parquet.")] = "csv",
-    out: Annotated[Path | None, typer.Option(help="The file; by itself NAME.verdicts.csv beside the run.")] = None,
-    answers: Annotated[bool, typer.Option("--answers", help="With what the model said, word for word.")] = False,
+    to: Annotated[str, typer.Option(help="The format: csv, jsonl or parquet.")] = "csv",
+    out: Annotated[
+        Path | None, typer.Option(help="The file to write (default: NAME.verdicts.csv beside the run file).")
+    ] = None,
+    answers: Annotated[bool, typer.Option("--answers", help="Include the model's raw answers.")] = False,
     generation: Generation = 0,
 ) -> None:
-    """Write all samples of a run with their verdicts and errors to a file."""
+    """Write all samples of a run, with their verdicts and errors, to a file."""
     from onprompt.models.answer_store import AnswerStore
     from onprompt.runs import findings
     from onprompt.runs.ledger import Ledger
 
     path = out or run_file.with_name(f"{run_file.stem}.verdicts.{to}")
     if path.resolve() == run_file.resolve():
-        raise UserError(f"{path} is the run itself: name another file")
-    store = AnswerStore(chosen().answers) if answers else None
-    with Ledger(run_file) as ledger:
-        count, lost = findings.export(ledger, findings.generation_of(ledger, generation), path, to, store)
-    if store:
-        store.close()
+        raise UserError(f"{path} is the run file itself; choose another file with --out")
+    cache = load_settings().answers
+    with closing(AnswerStore(cache)) if answers else nullcontext() as store, Ledger(run_file) as ledger:
+        count, lost = findings.export(ledger, findings.choose_generation(ledger, generation), path, to, store)
     typer.echo(f"{plural(count, 'sample')} written to {path}")
     if lost:
-        typer.echo(f"{plural(lost, 'answer')} no longer in {chosen().answers}: null in their place", err=True)
+        typer.echo(f"{plural(lost, 'answer')} no longer in {cache}: exported as null", err=True)
 
 
-def named(pairs: list[str]) -> dict[str, str]:
+def parse_columns(pairs: list[str]) -> dict[str, str]:
     """`image=file` as a dictionary."""
     if bad := [pair for pair in pairs if "=" not in pair]:
-        raise UserError(f"--column is FIELD=COLUMN, not {bad[0]!r}")
+        raise UserError(f"--column must be FIELD=COLUMN, not {bad[0]!r}")
     return dict(pair.split("=", 1) for pair in pairs)
 
 
-class Watcher:
-    """Shows the progress to whoever watches; nobody does in CI."""
+class ProgressLine:
+    """Shows the progress of a run on a terminal, and a new generation anywhere."""
 
     def __init__(self, count: int | None) -> None:
-        self.count, self.watched, self.start, self.last = count, sys.stderr.isatty(), 0.0, 0.0
+        self.count, self.is_terminal, self.start, self.last = count, sys.stderr.isatty(), 0.0, 0.0
 
     def __call__(self, summary: Summary) -> None:
         now = time.monotonic()
         if not self.start:
             self.start = now
             if summary.new and summary.generation > 1:
-                typer.echo(
-                    f"{summary.changed} changed: this is generation {summary.generation} of {summary.path}", err=True
-                )
-        elif self.watched and now - self.last >= EVERY:
+                generation = f"generation {summary.generation} of {summary.path}"
+                typer.echo(f"{generation} started, since these changed: {summary.changed}", err=True)
+        elif self.is_terminal and now - self.last >= REFRESH:
             self.last = now
-            line = progress(summary, self.count, now - self.start)
+            line = progress_line(summary, self.count, now - self.start)
             sys.stderr.write(f"\r{line[: shutil.get_terminal_size().columns - 1]}\x1b[K")
 
 
-def progress(summary: Summary, count: int | None, seconds: float) -> str:
+def progress_line(summary: Summary, count: int | None, seconds: float) -> str:
     """`120 of 2,000, 3.4 per second, 9 min left, 2 errors, $0.12`."""
     faults = summary.faults.total()
     now = summary.done + faults
     rate = now / seconds if seconds else 0.0
-    had = max(summary.known, summary.before)  # those that have a verdict may stand further on in the data
+    judged = max(summary.known, summary.before)  # samples with a verdict may come later in the data
     parts = [f"{summary.before + now:,}" + (f" of {count:,}" if count else ""), f"{rate:.1f} per second"]
     if count and rate:
-        parts.append(f"{duration(max(0, count - had - now) / rate)} left")
+        parts.append(f"{duration(max(0, count - judged - now) / rate)} left")
     parts += [plural(faults, "error")] if faults else []
     parts += [f"${summary.cost:.2f}"] if summary.cost else []
     return ", ".join(parts)
 
 
 def duration(seconds: float) -> str:
-    """A time to wait."""
-    return (
-        f"{seconds:.0f} s"
-        if seconds < 90
-        else f"{seconds / 60:.0f} min"
-        if seconds < 5400
-        else f"{seconds / 3600:.1f} h"
-    )
+    """`40 s`, `12 min`, `1.5 h`."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def result_lines(summary: Summary) -> Iterator[str]:
-    """How a run went."""
+    """The results of a run."""
     parts = [plural(summary.done, "verdict")]
     parts += [f"{summary.before:,} already there"] if summary.before else []
     parts += [plural(summary.faults.total(), "error")]
@@ -229,40 +222,40 @@ def result_lines(summary: Summary) -> Iterator[str]:
     parts += [f"${summary.cost:.4f}"] if summary.cost else []
     yield f"{', '.join(parts)}: {summary.path}"
     for kind, number in summary.faults.most_common():
-        yield f"  {number:,} × {kind}, for example: {shortened(summary.examples[kind])}"
+        yield f"  {number:,} × {kind}, for example: {shorten(summary.examples[kind])}"
     if summary.stopped:
         yield f"  {summary.stopped}; run the same command again to resume"
 
 
-def shortened(message: str) -> str:
+def shorten(message: str) -> str:
     """A message on one line."""
     line = one_line(message)
-    return line if len(line) <= WIDE else f"{line[: WIDE - 1]}…"
+    return line if len(line) <= MAX_MESSAGE else f"{line[: MAX_MESSAGE - 1]}…"
 
 
-def overview_lines(found: Overview) -> Iterator[str]:
+def overview_lines(run: Overview) -> Iterator[str]:
     """A run at a glance."""
-    by = found.identity.get("model") or found.identity["judge"]
-    number = f" (generation {found.generation} of {found.generations})" if found.generations > 1 else ""
-    yield f"{found.identity['rubric']} by {by}{number}"
-    gone = f"; {found.gone:,} more are no longer in the data and not counted" if found.gone else ""
-    yield f"{plural(found.verdicts, 'verdict')} on {plural(found.samples, 'sample')}{gone}"
-    if found.outdated:
-        yield f"{plural(found.outdated, 'verdict')} outdated (picture or prompt changed) and not counted: run again"
-    if not found.read_whole:
+    by = run.identity.get("model") or run.identity["judge"]
+    number = f" (generation {run.generation} of {run.generations})" if run.generations > 1 else ""
+    yield f"{run.identity['rubric']} by {by}{number}"
+    gone = f"; {run.gone:,} more are no longer in the data and not counted" if run.gone else ""
+    yield f"{plural(run.verdicts, 'verdict')} on {plural(run.samples, 'sample')}{gone}"
+    if run.outdated:
+        yield f"{plural(run.outdated, 'verdict')} outdated (image or prompt changed) and not counted; run again"
+    if not run.read_whole:
         yield "the last run did not read all of the data; run it again to resume"
-    if found.mean is not None:
-        scores = ", ".join(f"({score}) {n:,}" for score, n in found.scores.items())
-        yield f"mean value {found.mean:.3f}" + (f"; {scores}" if scores else "")
-    if found.placeholders:
-        yield f"{plural(found.placeholders, 'verdict')} not verifiable, and left out of means"
-    if found.tokens:
-        yield plural(found.tokens, "token") + ("" if found.cost is None else f", ${found.cost:.4f}")
-    yield from (f"{number:,} × no verdict: {kind}" for kind, number in found.faults.items())
+    if run.mean is not None:
+        scores = ", ".join(f"({score}) {n:,}" for score, n in run.scores.items())
+        yield f"mean value {run.mean:.3f}" + (f"; {scores}" if scores else "")
+    if run.placeholders:
+        yield f"{plural(run.placeholders, 'verdict')} not verifiable, and not in the mean"
+    if run.tokens:
+        yield plural(run.tokens, "token") + ("" if run.cost is None else f", ${run.cost:.4f}")
+    yield from (f"{number:,} × no verdict: {kind}" for kind, number in run.faults.items())
 
 
 def sample_line(row: dict[str, Any]) -> str:
-    """One sample: `0.12 (1) cup.png: a laptop: missing [flags]`. What others wrote must not steer the terminal."""
+    """`0.12 (1)  cup.png: 'a laptop' Missing. [flags]`, free of control characters."""
     name = one_line(row["id"])
     if row["error"]:
         return f"no verdict  {name}: {row['error']}: {one_line(row['message'])}"

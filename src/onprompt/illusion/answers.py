@@ -11,7 +11,7 @@ from onprompt.illusion.gold import SUFFIX, Gold, counts, files, troubles
 from onprompt.illusion.judge import RUBRIC
 from onprompt.illusion.protocol import Split, split
 from onprompt.illusion.results import QUESTIONS, Record, Results, measure
-from onprompt.runs.findings import generation_of, identity
+from onprompt.runs.findings import choose_generation, identity
 from onprompt.runs.ledger import Ledger, wrap_db_errors
 
 ROWS = """
@@ -33,15 +33,15 @@ def results_of(ledger: Ledger, generation: int = 0) -> Results:
     number, about = about_of(ledger, generation)
     run_split = split(about["split"])
     with wrap_db_errors(ledger.path):
-        (samples,) = ledger.base.execute("SELECT count(*) FROM samples WHERE gone = 0").fetchone()
-        (done,) = ledger.base.execute(DONE, (number, number)).fetchone()
+        (samples,) = ledger.database.execute("SELECT count(*) FROM samples WHERE gone = 0").fetchone()
+        (done,) = ledger.database.execute(DONE, (number, number)).fetchone()
     of = {"model": about["model"], "size": about["size"], "generation": number, "not_asked_yet": samples - done}
     return replace(measure(records(ledger, number), run_split), about=of, troubles=path_troubles(ledger, run_split))
 
 
 def about_of(ledger: Ledger, generation: int = 0) -> tuple[int, dict[str, Any]]:
     """The number of a generation (0: the latest), and its identity."""
-    number = generation_of(ledger, generation)
+    number = choose_generation(ledger, generation)
     about = identity(ledger, number)
     if about["rubric"] != RUBRIC.name:
         raise UserError(f"{ledger.path}, generation {number}, is a run of {about['rubric']}, not of IllusionBench")
@@ -52,7 +52,7 @@ def records(ledger: Ledger, generation: int) -> list[Record]:
     """Every question that was asked, with its answer or None."""
     answers = []
     with wrap_db_errors(ledger.path):
-        for name, given, kind, said, outcome in ledger.base.execute(ROWS, {"generation": generation}):
+        for name, given, kind, said, outcome in ledger.database.execute(ROWS, {"generation": generation}):
             item = json.loads(given)
             if "gold" not in item:
                 continue  # an unreadable row, which the run counts
@@ -65,7 +65,7 @@ def records(ledger: Ledger, generation: int) -> list[Record]:
 def path_troubles(ledger: Ledger, split: Split) -> list[str]:
     """Problems with the paths of the images that distort scores."""
     with wrap_db_errors(ledger.path):
-        rows = ledger.base.execute("SELECT id, given FROM samples WHERE gone = 0").fetchall()
+        rows = ledger.database.execute("SELECT id, given FROM samples WHERE gone = 0").fetchall()
     items = [(name, json.loads(given)) for name, given in rows]
     # An unreadable row only has its id, which is the path below the folder.
     paths = [item.get("image", name) for name, item in items if item.get("labels") != "columns"]

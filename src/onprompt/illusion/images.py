@@ -15,7 +15,7 @@ from onprompt.runs.datasets import BadRow, Dataset, Row
 
 def opened(data: str, split: Split, columns: Mapping[str, str]) -> Dataset:
     """DATA as a run reads it, with labels from columns, or else from the paths by the original's rule."""
-    dataset = datasets.opened(data, RUBRIC, columns)
+    dataset = datasets.open_dataset(data, RUBRIC, columns)
 
     def read() -> Iterator[Row | BadRow]:
         return (row if isinstance(row, BadRow) else labelled(row, split) for row in dataset.read())

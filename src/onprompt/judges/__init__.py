@@ -1,1 +1,1 @@
-"""Who answers a rubric, one file each."""
+"""Judges, which answer samples by a rubric, one file each."""

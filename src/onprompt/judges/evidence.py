@@ -1,4 +1,4 @@
-"""The explainable judge: parse, look, match, grade. On a CPU, with no account."""
+"""The explainable judge: parse, detect, match, grade. On a CPU, without an account."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ PACKAGES = (
 
 
 def load(settings: Settings, rubric: Rubric) -> EvidenceJudge:
-    """The judge for a rubric that says how evidence is graded."""
+    """The judge for a rubric that can grade evidence."""
     if rubric.grade is None:
         raise UserError(
-            f"the evidence judge can't judge by {rubric.name!r}: name a model, such as --model openai/gpt-5.2"
+            f"the evidence judge does not support {rubric.name!r}; choose a model, such as --model openai/gpt-5.2"
         )
     return EvidenceJudge(settings, rubric)
 
@@ -57,20 +57,20 @@ class EvidenceJudge(Judge):
             "judge": "evidence",
             "rubric_version": self.rubric.version,
             "onprompt": metadata.version("onprompt"),
-            "weights": weights_of(True, self.settings),
+            "weights": hash_weights(True, self.settings),
         }
 
     def judge(self, sample: Sample) -> Verdict:
-        """The straight line from prompt and image to verdict."""
+        """The verdict on one sample."""
         return self.verdict(sample, self.observe(sample))
 
     def observe(self, sample: Sample) -> Observations:
-        """All that is known before it is graded."""
+        """What is known before grading."""
         return observe(sample.prompt, sample.picture, sample.options.get("major", ()), self.settings)
 
     def verdict(self, sample: Sample, observed: Observations) -> Verdict:
-        """Graded by the rubric."""
-        assert self.rubric.grade is not None  # noqa: S101 load has made sure
+        """The verdict by the rubric's grades."""
+        assert self.rubric.grade is not None  # noqa: S101 checked by load
         graded, grade = self.rubric.grade(observed, self.settings), observed.grade(self.settings)
         return Verdict(
             rubric=self.rubric.name,
@@ -87,7 +87,7 @@ class EvidenceJudge(Judge):
         )
 
     def flags(self, picture: Picture, observed: Observations, grade: Grade) -> dict[str, bool]:
-        """What a person should know before trusting the score."""
+        """What to know before trusting the score."""
         matches, settings = observed.matches, self.settings
         checks = [check for match in matches for check in match.checks]
         return {
@@ -105,7 +105,7 @@ class EvidenceJudge(Judge):
         }
 
     def is_artwork(self, picture: Picture) -> bool:
-        """Whether the picture is drawn or painted: networks made for photos see less in it."""
+        """Whether the image is drawn or painted: networks trained on photos detect less in it."""
         return self.settings.matcher and load_matcher(self.settings).embed_image(picture).artwork >= CONFIDENT
 
 
@@ -121,41 +121,40 @@ def measures(grade: Grade, graded: Graded) -> dict[str, float | None]:
 
 
 def several_candidates(match: Match, settings: Settings) -> bool:
-    """Whether more confident sightings than were asked for could each be the one that is meant."""
+    """Whether there are more confident candidates than were asked for."""
     confident = [s for s in match.first.candidates if s.confidence >= settings.low_confidence]
-    most = match.thing.count.high
-    return (
-        not match.thing.absent and most is not None and len(confident) > most and match.outcome is not Outcome.MISSING
-    )
+    high = match.thing.count.high
+    asked = high is not None and not match.thing.absent and match.outcome is not Outcome.MISSING
+    return asked and len(confident) > (high or 0)
 
 
 @cache
 def versions(detector_name: str) -> dict[str, str]:
-    """The packages that ran."""
+    """The versions of the packages in use."""
     more = ("torch", "transformers") if detector_name.startswith("hf:") else ()
     return {"python": platform.python_version(), **{name: metadata.version(name) for name in (*PACKAGES, *more)}}
 
 
-def weights_of(closely: bool, settings: Settings) -> dict[str, str]:
-    """The sha256 of the model files in use."""
+def hash_weights(measures: bool, settings: Settings) -> dict[str, str]:
+    """The sha256 of the model files in use; `measures` includes those that measure attributes."""
     return hashes(
         [
             *load_detector(settings).files,
-            *((*MASK_FILES, *POSE_FILES, *FACE_FILES) if closely else ()),
+            *((*MASK_FILES, *POSE_FILES, *FACE_FILES) if measures else ()),
             *((*MATCHER_FILES, str(WEIGHTS)) if settings.matcher else ()),
         ]
     )
 
 
-def provenance(picture: Picture, closely: bool, rubric: Rubric, settings: Settings) -> dict[str, Any]:
-    """All that is needed to get the same verdict again. Paths and addresses of the user's stay out."""
+def provenance(picture: Picture, measures: bool, rubric: Rubric, settings: Settings) -> dict[str, Any]:
+    """All that is needed to reproduce a verdict, without the user's paths and addresses."""
     kind, _, model = settings.detector.partition(":")
-    named = f"{kind}:{Path(model).name}" if Path(model).is_absolute() else settings.detector
+    detector_name = f"{kind}:{Path(model).name}" if Path(model).is_absolute() else settings.detector
     return {
         "rubric": f"{rubric.name}/{rubric.version}",
         "judge": "evidence",
         "versions": versions(settings.detector),
-        "settings": settings.model_dump(mode="json", exclude=set(PRIVATE)) | {"detector": named},
-        "weights": weights_of(closely, settings),
+        "settings": settings.model_dump(mode="json", exclude=set(PRIVATE)) | {"detector": detector_name},
+        "weights": hash_weights(measures, settings),
         "image_sha256": picture.sha256,
     }

@@ -1,4 +1,4 @@
-"""The judge that measures what it can and asks a model only what stays open, all in one question for each image."""
+"""The judge that measures what it can and asks a model only about open claims, with one question per image."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from onprompt.errors import UnreadableAnswer
 from onprompt.evidence.estimates import MATCHER, phrase_of
 from onprompt.evidence.match import NO_SOURCE
 from onprompt.evidence.matches import Match
+from onprompt.evidence.observations import Observations
 from onprompt.judges import evidence
 from onprompt.judges.vlm import READER, ask_again
 from onprompt.models.client import ModelClient, model_client, plan_calls
 from onprompt.models.reading import parse_answer, strict_json
-from onprompt.rubrics import text
+from onprompt.rubrics import object_schema, text
 from onprompt.settings import Settings
 from onprompt.types import (
     Answer,
@@ -37,18 +38,18 @@ from onprompt.wording import claim_words, thing_words
 
 ANSWERS = ("yes", "no", "cannot tell")
 OPEN = (Outcome.UNVERIFIABLE, Outcome.LOW_CONFIDENCE)
-EVEN = 0.5  # the score from which weak evidence speaks for a claim
+EVEN = 0.5  # score from which weak evidence supports a claim
 TEXT, VERSION = text("claims-1"), "claims/1"
 TEXT_SHA256 = hashlib.sha256(TEXT.encode()).hexdigest()
 
 
 def load(settings: Settings, rubric: Rubric) -> HybridJudge:
-    """The judge for a rubric that the evidence judge can serve, and the model of the settings."""
+    """The judge for a rubric that the evidence judge supports, and the model of the settings."""
     return HybridJudge(evidence.load(settings, rubric), model_client(settings))
 
 
 class HybridJudge(Judge):
-    """Evidence first; the open checks are decided by the model's word."""
+    """Evidence first; the model decides open checks."""
 
     def __init__(self, judge: evidence.EvidenceJudge, client: ModelClient) -> None:
         self.evidence, self.client, self.settings = judge, client, judge.settings
@@ -63,9 +64,9 @@ class HybridJudge(Judge):
     def judge(self, sample: Sample) -> Verdict:
         """The verdict, with the source of every check."""
         observed = self.evidence.observe(sample)
-        asked = [] if observed.blank else open_checks(observed.matches)
+        asked = open_checks(observed)
         answers: list[Answer] = []
-        words = self.ask(sample, [claim_question(*pair) for pair in asked], answers) if asked else []
+        words = self.ask(self.question(sample, asked), len(asked), answers) if asked else []
         decided = {id(check): word for (_, check), word in zip(asked, words or [], strict=False)}
         matches = tuple(settle(match, decided, self.model) for match in observed.matches)
         verdict = self.evidence.verdict(sample, replace(observed, matches=matches))
@@ -89,14 +90,13 @@ class HybridJudge(Judge):
         )
 
     def plan(self, samples: Iterable[Callable[[], Sample]]) -> Plan:
-        """One question for each sample with an open check."""
+        """One question per sample with open checks."""
         return plan_calls(self.client, samples, lambda make: self.questions(make()))
 
     def questions(self, sample: Sample) -> list[Question]:
-        """The question that would be asked about a sample, if there is one."""
-        observed = self.evidence.observe(sample)
-        asked = [] if observed.blank else open_checks(observed.matches)
-        return [self.question(sample, [claim_question(*pair) for pair in asked])] if asked else []
+        """The question that would be asked about a sample, if any."""
+        asked = open_checks(self.evidence.observe(sample))
+        return [self.question(sample, asked)] if asked else []
 
     def spent(self) -> float:
         return self.client.budget.spent
@@ -104,24 +104,23 @@ class HybridJudge(Judge):
     def stop(self) -> None:
         self.client.stop()
 
-    def question(self, sample: Sample, claims: Sequence[str]) -> Question:
+    def question(self, sample: Sample, asked: Sequence[tuple[Match, Check]]) -> Question:
         """All open claims about one image."""
-        numbered = "\n".join(f"{number}. {words}" for number, words in enumerate(claims, 1))
+        numbered = "\n".join(f"{number}. {claim_question(*pair)}" for number, pair in enumerate(asked, 1))
         picture = Shown(sample.picture, self.settings.send_side, self.settings.send_format, self.settings.send_quality)
         return Question(
             (Message("user", (picture, TEXT.replace("{claims}", numbered))),),
-            schema=json.dumps(schema(len(claims))) if self.settings.structured else "",
+            schema=json.dumps(schema(len(asked))) if self.settings.structured else "",
             longest=self.settings.answer_tokens,
             temperature=self.settings.temperature,
         )
 
-    def ask(self, sample: Sample, claims: Sequence[str], answers: list[Answer]) -> list[str] | None:
-        """A word for each claim; None where two answers could not be read."""
-        question = self.question(sample, claims)
+    def ask(self, question: Question, number: int, answers: list[Answer]) -> list[str] | None:
+        """A word per claim; None if two answers were unreadable."""
         for _ in range(2):
             answers.append(self.client.ask(question))
             try:
-                words = parse_answer(answers[-1], lambda text: words_of(text, len(claims)))
+                words = parse_answer(answers[-1], lambda text: read_words(text, number))
             except UnreadableAnswer as why:
                 self.client.answers.mark(answers[-1].key, why.kind)
                 question = replace(question, messages=ask_again(question, why))
@@ -131,26 +130,26 @@ class HybridJudge(Judge):
         return None
 
 
-def open_checks(matches: Sequence[Match]) -> list[tuple[Match, Check]]:
-    """What was not measured with confidence: unverifiable, weak, or only estimated.
+def open_checks(observed: Observations) -> list[tuple[Match, Check]]:
+    """What was not measured with confidence: unverifiable, weak, or only estimated; nothing in a blank image.
 
-    Where it is open whether an object is there, so is all that was said of it.
+    If the presence of an object is open, so are its details.
     """
     return [
         (match, check)
-        for match in matches
+        for match in (() if observed.blank else observed.matches)
         for check in match.checks
         if is_open(check) or (check.source == NO_SOURCE and is_open(match.first))
     ]
 
 
 def is_open(check: Check) -> bool:
-    """Whether nobody measured a claim with confidence."""
+    """Whether a claim was not measured with confidence."""
     return check.outcome in OPEN or check.source == MATCHER
 
 
 def claim_question(match: Match, check: Check) -> str:
-    """A claim as a sentence that is true or not, for the model."""
+    """A claim as a sentence that is true or false, for the model."""
     name, claim = match.thing.canonical, check.claim
     if claim.kind == "object":
         return f"The image shows {thing_words(match.thing)}."
@@ -163,29 +162,28 @@ def claim_question(match: Match, check: Check) -> str:
 
 
 def settle(match: Match, decided: Mapping[int, str], model: str) -> Match:
-    """A match with the model's word where it gave one; of what is not there, nothing can be true."""
+    """A match with the model's decisions; a missing object has no true details."""
     absent = match.thing.absent
     checks = [by_model(check, decided.get(id(check), ""), model, absent) for check in match.checks]
-    first = checks[0]
-    if first.claim.kind == "object" and first.source == model and first.outcome is Outcome.MISSING:
-        missing = Finding(Found.OBJECT_MISSING)
-        checks[1:] = [
-            replace(check, outcome=Outcome.MISSING, score=0.0, finding=missing, source=model) for check in checks[1:]
-        ]
-    elif first.claim.kind == "object" and first.source == model and first.outcome is Outcome.MATCHED:
-        checks[1:] = [left_open(check) for check in checks[1:]]
-    return replace(match, checks=tuple(checks))
+    first, *details = checks
+    if first.claim.kind == "object" and first.source == model:
+        if first.outcome is Outcome.MISSING:
+            missing = Finding(Found.OBJECT_MISSING)
+            details = [replace(c, finding=missing, outcome=first.outcome, score=0.0, source=model) for c in details]
+        elif first.outcome is Outcome.MATCHED:
+            details = [leave_open(check) for check in details]
+    return replace(match, checks=(first, *details))
 
 
-def left_open(check: Check) -> Check:
-    """A detail of an object that only the model saw: what it did not tell, nobody knows."""
+def leave_open(check: Check) -> Check:
+    """A detail of an object that only the model saw, and said nothing about."""
     if check.outcome is Outcome.MISSING and check.source == NO_SOURCE:
         return replace(check, outcome=Outcome.UNVERIFIABLE, finding=Finding(Found.NOT_ANSWERED))
     return check
 
 
 def by_model(check: Check, word: str, model: str, absent: bool = False) -> Check:
-    """A check by the model's word, which is taken as it is."""
+    """A check as the model decided it."""
     if word not in ("yes", "no"):
         return check
     missing = word == "no" and check.claim.kind == "object" and not absent
@@ -196,15 +194,15 @@ def by_model(check: Check, word: str, model: str, absent: bool = False) -> Check
 
 
 def contradicts(check: Check, word: str) -> bool:
-    """Whether the model says otherwise than what weak evidence there was."""
+    """Whether the model contradicts weak evidence."""
     weak = check.outcome is not Outcome.UNVERIFIABLE and word in ("yes", "no")
     return weak and (check.score >= EVEN) is not (word == "yes")
 
 
-def words_of(answer: str, number: int) -> list[str]:
-    """A word for each claim, in order."""
-    found = strict_json(answer)
-    entries = found.get("answers") if isinstance(found, dict) else None
+def read_words(answer: str, number: int) -> list[str]:
+    """A word per claim, in order."""
+    document = strict_json(answer)
+    entries = document.get("answers") if isinstance(document, dict) else None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise UnreadableAnswer("wrong_fields", "the JSON has no list of answers")
     if [entry.get("claim") for entry in entries] != list(range(1, number + 1)):
@@ -217,19 +215,7 @@ def words_of(answer: str, number: int) -> list[str]:
 
 
 def schema(number: int) -> dict[str, Any]:
-    """A list of as many answers as there are claims."""
-    entry = {
-        "type": "object",
-        "properties": {
-            "claim": {"type": "integer", "enum": list(range(1, number + 1))},
-            "answer": {"type": "string", "enum": list(ANSWERS)},
-        },
-        "required": ["claim", "answer"],
-        "additionalProperties": False,
-    }
-    return {
-        "type": "object",
-        "properties": {"answers": {"type": "array", "items": entry}},
-        "required": ["answers"],
-        "additionalProperties": False,
-    }
+    """A list with an answer per claim."""
+    claim = {"type": "integer", "enum": list(range(1, number + 1))}
+    entry = object_schema({"claim": claim, "answer": {"type": "string", "enum": list(ANSWERS)}})
+    return object_schema({"answers": {"type": "array", "items": entry}})

@@ -1,4 +1,4 @@
-"""The judge that asks a vision-language model with the protocol's own text, and never makes a score up."""
+"""The judge that asks a vision-language model with the protocol's own text, and never makes up a score."""
 
 from __future__ import annotations
 
@@ -33,23 +33,13 @@ from onprompt.types import (
 
 Ask = Callable[[Question], Answer]
 YES_NO = ("yes", "no")
-READER = 1  # goes up when answers are read differently: runs then read theirs again, and ask nothing
+READER = 1  # the version of reading answers: with a new one, runs read their cached answers again
 QUOTED = 4000  # characters of an unreadable answer that are shown to the model again
-SHORT_ANSWER = 16  # tokens of an answer of which the first is wanted
+SHORT_ANSWER = 16  # tokens of an answer of which only the first matters
 # The settings that a model's answer depends on.
 ASKING = (
-    "send_side",
-    "send_format",
-    "send_quality",
-    "max_side",
-    "answer_tokens",
-    "temperature",
-    "repeats",
-    "repeat_temperature",
-    "structured",
-    "chances",
-    "yes_no",
-    "rate_examples",
+    *("send_side", "send_format", "send_quality", "max_side", "answer_tokens", "temperature", "repeats"),
+    *("repeat_temperature", "structured", "chances", "yes_no", "rate_examples"),
 )
 
 
@@ -80,11 +70,11 @@ class VlmJudge(Judge):
         return {**self.about, "reader": READER, "asked": dict(self.client.identity)}
 
     def judge(self, sample: Sample) -> Verdict:
-        """The verdict; an UnreadableAnswer where no answer can be read."""
+        """The verdict; UnreadableAnswer if no answer is readable."""
         return self.verdict(sample, self.client.ask)
 
     def recall(self, sample: Sample) -> Verdict | None:
-        """The verdict if all the answers that it takes are cached; recording needs every answer to be asked for."""
+        """The verdict if all its answers are cached; None while recording, which needs every answer to be asked for."""
         if self.settings.record:
             return None
         try:
@@ -93,7 +83,7 @@ class VlmJudge(Judge):
             return None
 
     def plan(self, samples: Iterable[Callable[[], Sample]]) -> Plan:
-        """All that would be asked, if every answer can be read."""
+        """All that would be asked if every answer is readable."""
         return plan_calls(self.client, samples, lambda make: self.questions(make()))
 
     def spent(self) -> float:
@@ -103,7 +93,7 @@ class VlmJudge(Judge):
         self.client.stop()
 
     def verdict(self, sample: Sample, ask: Ask) -> Verdict:
-        """The verdict by answers that come from somewhere."""
+        """The verdict by the answers that `ask` returns."""
         self.check(sample)
         answers: list[Answer] = []
         readings, unreadable = self.read_all(sample, answers, ask)
@@ -124,7 +114,7 @@ class VlmJudge(Judge):
             rubric=self.rubric.name,
             judge="vlm",
             sample=sample,
-            value=self.rubric.value({name: self.rubric.share(name, finest(each)) for name, each in factors.items()}),
+            value=self.rubric.value({name: self.rubric.share(name, finest(score)) for name, score in factors.items()}),
             factors=factors,
             summary=first.summary,
             flags=tuple(flag for flag, holds in flags.items() if holds),
@@ -135,16 +125,15 @@ class VlmJudge(Judge):
         )
 
     def check(self, sample: Sample) -> None:
-        """Complain of a bad prompt, where the rubric takes one."""
+        """Refuse a bad prompt, if the rubric needs one."""
         if self.rubric.prompt in self.rubric.required:
             check_prompt(sample.prompt, self.settings)
 
     def read_all(
         self, sample: Sample, answers: list[Answer], ask: Ask
     ) -> tuple[list[tuple[Reading, Answer]], list[UnreadableAnswer]]:
-        """The answers to all repeats that can be read, and the errors of those that can't."""
-        readings: list[tuple[Reading, Answer]] = []
-        unreadable: list[UnreadableAnswer] = []
+        """The readable answers to all repeats, and the errors of the others."""
+        readings, unreadable = [], []
         for repeat in range(self.settings.repeats):
             try:
                 readings.append(self.read_once(self.question(sample, repeat), sample, answers, ask))
@@ -153,7 +142,7 @@ class VlmJudge(Judge):
         return readings, unreadable
 
     def question(self, sample: Sample, repeat: int = 0) -> Question:
-        """The rubric's own words, and the form of the answer."""
+        """The rubric's own text, and the format of the answer."""
         return Question(
             (Message("user", self.rubric.ask(sample, self.show)),),
             schema=self.rubric.schema if self.settings.structured else "",
@@ -164,14 +153,14 @@ class VlmJudge(Judge):
         )
 
     def questions(self, sample: Sample) -> list[Question]:
-        """All that would be asked about a sample, if every answer can be read."""
+        """All that would be asked about a sample if every answer is readable."""
         self.check(sample)
         asked = [self.question(sample, repeat) for repeat in range(self.settings.repeats)]
         return [*asked, *([self.yes_no(sample)] if self.wants_yes else [])]
 
     @property
     def wants_yes(self) -> bool:
-        """Whether it is also asked if the picture shows the prompt."""
+        """Whether to ask also if the image shows the prompt, yes or no."""
         return self.settings.yes_no and bool(self.rubric.yes_no)
 
     def yes_no(self, sample: Sample) -> Question:
@@ -180,18 +169,18 @@ class VlmJudge(Judge):
         return Question((Message("user", (self.show(sample.picture), text)),), longest=SHORT_ANSWER, choices=YES_NO)
 
     def show(self, picture: Picture) -> Shown:
-        """A picture as it is sent."""
+        """An image as it is sent."""
         return Shown(picture, self.settings.send_side, self.settings.send_format, self.settings.send_quality)
 
     def read_once(self, question: Question, sample: Sample, answers: list[Answer], ask: Ask) -> tuple[Reading, Answer]:
-        """One question; if its answer can't be read, it is asked once more, with the reason."""
+        """Ask a question, and once more with the reason if its answer is unreadable."""
         try:
             return self.read(ask(question), sample, answers)
         except UnreadableAnswer as why:
             return self.read(ask(replace(question, messages=ask_again(question, why))), sample, answers)
 
     def read(self, answer: Answer, sample: Sample, answers: list[Answer]) -> tuple[Reading, Answer]:
-        """Read, and note in the store what became of the answer."""
+        """Read an answer, and mark in the store whether it was readable."""
         answers.append(answer)
         try:
             reading = read_answer(self.rubric, answer, sample)
@@ -203,7 +192,7 @@ class VlmJudge(Judge):
         return reading, answer
 
     def ask_yes(self, sample: Sample, answers: list[Answer], ask: Ask) -> float | None:
-        """The probability of "yes", as VQAScore asks; None where the server gives none, or another answer."""
+        """The probability of "yes", as in VQAScore; None if the server returns none, or another answer."""
         answer = ask(self.yes_no(sample))
         answers.append(answer)
         choices = choice_probabilities(answer.spots, YES_NO) if answer.stop in ("end", "length") else None
@@ -211,25 +200,25 @@ class VlmJudge(Judge):
         return choices["yes"] if choices else None
 
     def provenance(self, sample: Sample, answers: Sequence[Answer]) -> dict[str, Any]:
-        """All that is needed to ask the same again."""
+        """All that is needed to reproduce a verdict."""
         hashes = {f"{name}_sha256": picture.sha256 for name, picture in sample.pictures.items() if name != "mask"}
         about = {"model_answering": answers[0].model, "image_sha256": sample.picture.sha256}
         return {**self.about, **about, **hashes}
 
 
 def check_prompt(prompt: str, settings: Settings) -> None:
-    """Complain of a prompt that says nothing, or too much."""
+    """Refuse a prompt that is empty, too long or can't be sent."""
     if not isinstance(prompt, str) or not prompt.strip():
         raise PromptError("the prompt is empty")
     if not prompt.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in prompt):
-        raise PromptError("the prompt holds half a character, which can't be sent")
+        raise PromptError("the prompt contains an unpaired surrogate, which can't be sent")
     if len(prompt) > settings.max_prompt_characters:
-        limit = f"{settings.max_prompt_characters:,} are read at most (setting max_prompt_characters)"
+        limit = f"the limit is {settings.max_prompt_characters:,} (setting max_prompt_characters)"
         raise PromptError(f"the prompt has {len(prompt):,} characters; {limit}")
 
 
 def ask_again(question: Question, why: UnreadableAnswer) -> tuple[Message, ...]:
-    """The question, the answer that can't be read, and the reason."""
+    """The question, the unreadable answer, and the reason."""
     reason = f"That answer can't be used: {why.reason}. Answer again, completely and in the format that was asked for."
     if not why.text.strip():
         *rest, last = question.messages
@@ -260,16 +249,16 @@ def with_usage(error: UnreadableAnswer, answers: Sequence[Answer]) -> Unreadable
 
 
 def finest(factor: FactorScore) -> float:
-    """The score in the finest form there is."""
+    """The score at the finest resolution there is."""
     return mean(factor.scores) if factor.expected is None else factor.expected
 
 
 def mean(numbers: Sequence[float]) -> float:
-    """The mean; that of `statistics` takes ten times as long, which counts for cached answers."""
+    """The mean, ten times as fast as that of `statistics`, which matters for cached answers."""
     return sum(numbers) / len(numbers)
 
 
 @cache
 def versions() -> Mapping[str, str]:
-    """What ran."""
+    """The versions of what ran."""
     return {"python": platform.python_version(), **{name: metadata.version(name) for name in ("onprompt", "pillow")}}

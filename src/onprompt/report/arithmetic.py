@@ -1,4 +1,4 @@
-"""How a score comes about, step by step, each number where it comes from."""
+"""How a score is computed, step by step."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from onprompt.wording import sentence
 
 
 def lines(verdict: Verdict, settings: Settings, names: Sequence[str] = ()) -> Iterator[str]:
-    """For each object, or those named, its checks and match_score; then the averages, the score and the value."""
+    """For each object, or those named, its checks and match_score; then averages, score and value."""
     if verdict.evidence is None:
-        raise UserError("only verdicts based on evidence can be explained")
+        raise UserError("only verdicts of the evidence judge can be explained")
     matches = group_by_object(verdict.evidence.scene, verdict.checks)
     presence, attributes = averages(verdict)
     for match in matches:
         if not names or match.thing.canonical in names:
-            yield from of_one(match, settings)
-    counted_matches = [match for match in matches if weight(match)]
-    if not counted_matches:
+            yield from object_lines(match, settings)
+    weighted = [match for match in matches if weight(match)]
+    if not weighted:
         yield f"nothing could be checked, so overall_presence_score is the prior, {presence:g}"
     else:
-        scores = mean((weight(match), match.score(settings)) for match in counted_matches)
+        scores = mean((weight(match), match.score(settings)) for match in weighted)
         yield f"overall_presence_score = {scores} = {presence:.4f}"
     details = [check for match in matches if match.there for check in match.details]
     counted = [(check.weight, check.score) for check in details if check.outcome is not Outcome.UNVERIFIABLE]
-    accuracy = mean(counted) if counted else "none could be checked, so 1"
+    accuracy = mean(counted) if counted else "1 (none could be checked)"
     yield f"attribute_accuracy = {accuracy} = {attributes:.4f}"
     yield f"score = {rule(verdict, settings)}"
-    yield f"value = {value(verdict, counted_matches, settings)} = {verdict.value:.4f}"
+    yield f"value = {value(verdict, weighted, settings)} = {verdict.value:.4f}"
 
 
 def averages(verdict: Verdict) -> tuple[float, float]:
@@ -41,35 +41,35 @@ def averages(verdict: Verdict) -> tuple[float, float]:
     return measures.get("presence") or 0.0, measures.get("attribute_accuracy") or 0.0
 
 
-def of_one(match: Match, settings: Settings) -> Iterator[str]:
-    """An object's checks, and how its match_score follows."""
+def object_lines(match: Match, settings: Settings) -> Iterator[str]:
+    """The checks of an object, and its match_score."""
     yield f"{match.thing.phrase} (weight {match.thing.importance:g})"
     for check in match.checks:
         yield f"  {check.score:.2f}  {sentence(check)} [{check.outcome.name}]"
     score = match.score(settings)
     if not match.verifiable:
-        yield "  nothing about it could be checked: it leaves the average"
+        yield "  nothing about it could be checked, so it is not in the average"
     elif match.outcome is Outcome.MISSING:
-        yield "  match_score = 0: it is missing"
+        yield "  match_score = 0 (missing)"
     elif match.thing.absent or not match.is_object or match.outcome is Outcome.UNVERIFIABLE:
         yield f"  match_score = {score:.4f}"
     else:
         weights = settings.weight_class, settings.weight_count, settings.weight_attributes
-        named = zip(weights, match.parts(), ("class", "count", "attributes"), strict=True)
-        parts = " + ".join(f"{share:g} × {part:.2f} ({name})" for share, part, name in named)
+        terms = zip(weights, match.parts(), ("class", "count", "attributes"), strict=True)
+        parts = " + ".join(f"{share:g} × {part:.2f} ({name})" for share, part, name in terms)
         weak = f"{match.confidence:.2f} (low confidence) × " if match.first.weight < 1 else ""
         yield f"  match_score = {weak}({parts}) = {score:.4f}"
 
 
 def mean(parts: Iterable[tuple[float, float]]) -> str:
     """`(1 × 0.72 + 1 × 1.00) / 2`."""
-    weighted = list(parts)
-    total = sum(w for w, _ in weighted)
-    return f"({' + '.join(f'{w:.3g} × {score:.2f}' for w, score in weighted)}) / {total:.3g}"
+    terms = list(parts)
+    total = sum(share for share, _ in terms)
+    return f"({' + '.join(f'{share:.3g} × {score:.2f}' for share, score in terms)}) / {total:.3g}"
 
 
 def rule(verdict: Verdict, settings: Settings) -> str:
-    """Which of the seed's thresholds the two measures reach."""
+    """The thresholds of the seed that the two measures reach."""
     levels = (
         (4, settings.presence_4, settings.attributes_4),
         (3, settings.presence_3, settings.attributes_3),
@@ -77,17 +77,18 @@ def rule(verdict: Verdict, settings: Settings) -> str:
         (1, settings.presence_1, 0.0),
     )
     presence, accuracy = averages(verdict)
-    for level, least, attributes in levels:
-        if presence >= least and accuracy >= attributes:
-            also = f", attribute_accuracy {accuracy:.2f} ≥ {attributes:g}" if attributes else ""
-            return f"({level}): overall_presence_score {presence:.2f} ≥ {least:g}{also}"
+    for level, min_presence, min_accuracy in levels:
+        if presence >= min_presence and accuracy >= min_accuracy:
+            also = f", attribute_accuracy {accuracy:.2f} ≥ {min_accuracy:g}" if min_accuracy else ""
+            return f"({level}): overall_presence_score {presence:.2f} ≥ {min_presence:g}{also}"
     return f"(0): overall_presence_score {presence:.2f} < {settings.presence_1:g}"
 
 
 def value(verdict: Verdict, matches: Sequence[Match], settings: Settings) -> str:
-    """How likely each object is there as asked for, and the estimate of the whole."""
-    weighted = ((weight(match), worth(match, settings)) for match in matches)
-    objects = mean(weighted) if matches else f"{averages(verdict)[0]:g}"
+    """The mean over the objects, and the overall estimate."""
+    objects = (
+        mean((weight(match), worth(match, settings)) for match in matches) if matches else f"{averages(verdict)[0]:g}"
+    )
     if not verdict.evidence or not verdict.evidence.estimates:
         return objects
     whole = verdict.evidence.estimates[0].score

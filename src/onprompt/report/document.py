@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from typing import Any
 
 from onprompt import serial, wording
-from onprompt.types import Attribute, Box, Check, Edit, Picture, Scene, Sighting, Thing, Verdict, View
+from onprompt.types import Attribute, Box, Check, Edit, Picture, Scene, Sighting, Thing, Trait, Verdict, View
 
 PARSED, SEEN = "onprompt.parse/1", "onprompt.see/1"
 
 
 def document(verdict: Verdict) -> dict[str, Any]:
-    """The whole verdict as `serial` has it, with the seed's lists and everything in words."""
+    """A verdict as `serial` stores it, with the seed's lists and everything in words."""
     picture, evidence = verdict.sample.picture, verdict.evidence
-    confident = float(verdict.provenance.get("settings", {}).get("low_confidence", 0.0))
+    threshold = float(verdict.provenance.get("settings", {}).get("low_confidence", 0.0))
     stored = serial.dump(verdict)
     scene = evidence.scene if evidence else Scene(verdict.sample.prompt)
     return {
@@ -27,10 +27,8 @@ def document(verdict: Verdict) -> dict[str, Any]:
         "coverage": verdict.coverage,
         "prompt_objects": scene_objects(scene),
         "prompt_global": by_kind(scene.properties),
-        "image_objects": [
-            sighting_entry(each, picture, confident) for each in (evidence.sightings if evidence else ())
-        ],
-        "extras": [sighting_entry(each, picture, confident) for each in (evidence.extras if evidence else ())],
+        "image_objects": [sighting_entry(s, picture, threshold) for s in (evidence.sightings if evidence else ())],
+        "extras": [sighting_entry(s, picture, threshold) for s in (evidence.extras if evidence else ())],
         "pairs": [list(pair) for pair in wording.pairs(verdict)],
         "differences": [list(pair) for pair in wording.differences(verdict)],
         "checks": [
@@ -41,7 +39,7 @@ def document(verdict: Verdict) -> dict[str, Any]:
 
 
 def check_words(check: Check, picture: Picture) -> dict[str, Any]:
-    """A check in words, and where it is in pixels."""
+    """A check in words, and its box in pixels."""
     return {
         "kind": check.claim.kind,
         "asked": wording.claim_words(check.claim),
@@ -51,14 +49,14 @@ def check_words(check: Check, picture: Picture) -> dict[str, Any]:
     }
 
 
-def view_document(view: View, sure: float) -> dict[str, Any]:
-    """What a picture holds; what is less sure than `sure` is of low confidence."""
+def view_document(view: View, threshold: float) -> dict[str, Any]:
+    """What an image shows; sightings below `threshold` are of low confidence."""
     return {
         "format": SEEN,
         "image": view.picture.name,
         "image_size": list(view.picture.size),
         "global": {trait.kind: [{"value": trait.value, "confidence": trait.confidence}] for trait in view.properties},
-        "objects": [sighting_entry(each, view.picture, sure) for each in view.sightings],
+        "objects": [sighting_entry(sighting, view.picture, threshold) for sighting in view.sightings],
         "unknown": list(view.unknown),
         "text": [
             {"text": line.text, "bbox": pixels(line.box, view.picture), "confidence": round(line.confidence, 4)}
@@ -80,7 +78,7 @@ def scene_document(scene: Scene) -> dict[str, Any]:
 
 
 def edits_document(instruction: str, edits: Iterable[Edit]) -> dict[str, Any]:
-    """What an instruction wants done."""
+    """What an edit instruction asks for."""
     return {"format": PARSED, "instruction": instruction, "edits": [edit_entry(edit) for edit in edits]}
 
 
@@ -115,7 +113,7 @@ def thing_entry(thing: Thing) -> dict[str, Any]:
         "count_min": thing.count.low,
         "count_confidence": "high" if thing.count.confidence == 1 else "low",
         "attributes": by_kind(thing.attributes),
-        "relations": [{"relation": each.name, "target": each.target} for each in thing.relations],
+        "relations": [{"relation": relation.name, "target": relation.target} for relation in thing.relations],
         "absent": thing.absent,
         "importance": thing.importance,
         "part_of": thing.part_of,
@@ -125,22 +123,21 @@ def thing_entry(thing: Thing) -> dict[str, Any]:
 
 
 def by_kind(attributes: Iterable[Attribute]) -> dict[str, list[str]]:
-    """Kind → words."""
-    found: dict[str, list[str]] = {}
+    """The values of each kind of attribute."""
+    values: dict[str, list[str]] = {}
     for attribute in attributes:
-        found.setdefault(attribute.kind, []).append(attribute.value)
-    return found
+        values.setdefault(attribute.kind, []).append(attribute.value)
+    return values
 
 
-def sighting_entry(sighting: Sighting, picture: Picture, sure: float) -> dict[str, Any]:
+def sighting_entry(sighting: Sighting, picture: Picture, threshold: float) -> dict[str, Any]:
     """One object of the image (seed 000, step 2)."""
-    words: dict[str, list[str]] = {}
-    chances: dict[str, list[float]] = {}
-    for trait in sighting.traits:
-        words.setdefault(trait.kind, []).append(trait.value)
-        chances.setdefault(trait.kind, []).append(round(trait.confidence, 4))
-    if sighting.text:
-        words["text"], chances["text"] = [sighting.text], [round(sighting.confidence, 4)]
+    text = [Trait("text", sighting.text, sighting.confidence)] if sighting.text else []
+    values: dict[str, list[str]] = {}
+    confidences: dict[str, list[float]] = {}
+    for trait in (*sighting.traits, *text):
+        values.setdefault(trait.kind, []).append(trait.value)
+        confidences.setdefault(trait.kind, []).append(round(trait.confidence, 4))
     x, y = sighting.box.centre
     return {
         "object": sighting.word,
@@ -150,19 +147,14 @@ def sighting_entry(sighting: Sighting, picture: Picture, sure: float) -> dict[st
         "center": [round(x, 4), round(y, 4)],
         "area": round(sighting.box.area, 4),
         "confidence": round(sighting.confidence, 4),
-        "low_confidence": sighting.confidence < sure,
-        "attributes": words,
-        "attribute_confidence": chances,
+        "low_confidence": sighting.confidence < threshold,
+        "attributes": values,
+        "attribute_confidence": confidences,
         "detector": sighting.source,
     }
 
 
 def pixels(box: Box, picture: Picture) -> list[float]:
-    """x, y, width and height in pixels of the image as it came, upright."""
+    """x, y, width and height in pixels of the original image, upright."""
     width, height = picture.size
-    return [
-        round(box.left * width, 1),
-        round(box.top * height, 1),
-        round(box.width * width, 1),
-        round(box.height * height, 1),
-    ]
+    return [round(side, 1) for side in (box.left * width, box.top * height, box.width * width, box.height * height)]

@@ -1,4 +1,4 @@
-"""A verdict as a picture: boxes, labels, colour swatches; red for what is missing or wrong."""
+"""A verdict drawn on its image: boxes, labels and colour swatches, red for what is missing or wrong."""
 
 from __future__ import annotations
 
@@ -21,50 +21,49 @@ COLOURS = {
     Outcome.UNVERIFIABLE: "#7a7a7a",
 }
 SIGNS = str.maketrans({"×": "x", "→": "->", "–": "-", "…": "..."})
-WIDTH = 900  # pixels of the picture as drawn
-HEIGHT = 1400
-ROWS = 30  # findings that are listed below it
+WIDTH, HEIGHT = 900, 1400  # pixels of the image as drawn, at most
+ROWS = 30  # findings listed below it
 
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 
-def enlarged(picture: Picture) -> Image.Image:
-    """The picture at the size at which it is drawn."""
+def fit_page(picture: Picture) -> Image.Image:
+    """The image scaled to the page."""
     image = Image.fromarray(picture.pixels)
     scale = min(WIDTH / image.width, HEIGHT / image.height)
     size = max(1, round(image.width * scale)), max(1, round(image.height * scale))
     return image.resize(size, Image.Resampling.LANCZOS)
 
 
-def draw_view(view: View, sure: float) -> Image.Image:
-    """The image with all that was seen in it for sure, and the outlines that were found."""
-    image = enlarged(view.picture)
-    shown = sorted((each for each in view.sightings if each.confidence >= sure), key=lambda each: -each.box.area)
+def draw_view(view: View, low_confidence: float) -> Image.Image:
+    """The image with its confident sightings and their outlines."""
+    image = fit_page(view.picture)
+    confident = [sighting for sighting in view.sightings if sighting.confidence >= low_confidence]
+    shown = sorted(confident, key=lambda sighting: -sighting.box.area)
     for sighting in shown:
-        image = tinted(image, sighting)
+        tint(image, sighting)
     pen, font = ImageDraw.Draw(image), ImageFont.load_default(17)
     for sighting in shown:
         draw_sighting(pen, sighting, COLOURS[Outcome.MATCHED], font, image.size)
     return image
 
 
-def tinted(image: Image.Image, sighting: Sighting) -> Image.Image:
-    """The image with the outline of a sighting laid over it."""
+def tint(image: Image.Image, sighting: Sighting) -> None:
+    """Lay the outline of a sighting over the image."""
     if sighting.mask is None:
-        return image
+        return
     left, top = round(sighting.box.left * image.width), round(sighting.box.top * image.height)
     size = max(1, round(sighting.box.width * image.width)), max(1, round(sighting.box.height * image.height))
     veil = Image.fromarray(sighting.mask.astype("uint8") * 70).resize(size, Image.Resampling.BILINEAR)
     image.paste(Image.new("RGB", size, COLOURS[Outcome.MATCHED]), (left, top), veil)
-    return image
 
 
 def draw(verdict: Verdict) -> Image.Image:
-    """The image with its evidence, above a strip that lists every object asked for."""
-    image = enlarged(verdict.sample.picture)
+    """The image with its evidence, above a strip that lists every requested object."""
+    image = fit_page(verdict.sample.picture)
     font = ImageFont.load_default(17)
     pen = ImageDraw.Draw(image)
-    for sighting, index in shown(verdict):
+    for sighting, index in chosen_sightings(verdict):
         draw_sighting(pen, sighting, COLOURS[worst(verdict, index)], font, image.size)
     strip = draw_strip(verdict, font)
     page = Image.new("RGB", (WIDTH, image.height + strip.height), "white")
@@ -73,15 +72,15 @@ def draw(verdict: Verdict) -> Image.Image:
     return page
 
 
-def shown(verdict: Verdict) -> list[tuple[Sighting, int]]:
-    """The sightings that answer for an object, with its index; small ones last, so that they lie on top."""
-    found = [
+def chosen_sightings(verdict: Verdict) -> list[tuple[Sighting, int]]:
+    """The sightings chosen for each object, with its index; small ones last, so that they lie on top."""
+    chosen = [
         (sighting, check.thing)
         for check in verdict.checks
         if check.claim.kind == "object" and check.thing is not None
         for sighting in check.chosen
     ]
-    return sorted(found, key=lambda pair: -pair[0].box.area)
+    return sorted(chosen, key=lambda pair: -pair[0].box.area)
 
 
 def draw_sighting(pen: ImageDraw.ImageDraw, sighting: Sighting, colour: str, font: Font, size: tuple[int, int]) -> None:
@@ -116,7 +115,7 @@ def draw_strip(verdict: Verdict, font: Font) -> Image.Image:
 
 
 def wrap(text: str, probe: ImageDraw.ImageDraw, font: Font) -> list[str]:
-    """Lines that fit the width; very long texts are cut. Pillow's own font has Latin letters and few signs."""
+    """Lines that fit the width; very long texts are cut. Pillow's own font has only Latin letters and few signs."""
     printable = "".join(letter if ord(letter) < 0x250 else "?" for letter in text[:500].translate(SIGNS))
     rows = [""]
     for word in printable.split():
@@ -129,30 +128,29 @@ def wrap(text: str, probe: ImageDraw.ImageDraw, font: Font) -> list[str]:
     return rows
 
 
-def can_write(path: Path, image: str) -> None:
-    """Complain before the work is done, not after it."""
-    endings = Image.registered_extensions()
-    if path.suffix.lower() not in endings or endings[path.suffix.lower()] not in Image.SAVE:
-        raise UserError(f"can't write a picture to {path}: its name must end in .png, .jpg or the like")
+def check_path(path: Path, image: str) -> None:
+    """Refuse a bad path before the work is done, not after it."""
+    if Image.registered_extensions().get(path.suffix.lower()) not in Image.SAVE:
+        raise UserError(f"can't write an image to {path}: the name must end in .png, .jpg or the like")
     if not path.parent.is_dir():
-        raise UserError(f"can't write the picture to {path}: there is no folder {path.parent}")
+        raise UserError(f"can't write the image to {path}: no such folder: {path.parent}")
     if path.exists() and Path(image).exists() and path.samefile(image):
-        raise UserError(f"{path} is the picture itself; write the result to another file")
+        raise UserError(f"{path} is the judged image itself; choose another file")
 
 
 def save(verdict: Verdict, path: Path) -> None:
-    """Write a verdict's picture."""
+    """Write the image of a verdict."""
     write(draw(verdict), path)
 
 
-def save_view(view: View, path: Path, sure: float) -> None:
-    """Write the picture of what was seen."""
-    write(draw_view(view, sure), path)
+def save_view(view: View, path: Path, low_confidence: float) -> None:
+    """Write the image of a view."""
+    write(draw_view(view, low_confidence), path)
 
 
 def write(image: Image.Image, path: Path) -> None:
-    """Write a picture; the file's ending says in which format."""
+    """Write an image in the format of the file's suffix."""
     try:
         image.save(path)
     except (OSError, ValueError) as error:
-        raise UserError(f"can't write the picture to {path}: {error}") from error
+        raise UserError(f"can't write the image to {path}: {error}") from error

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from onprompt import wording
 from onprompt.types import (
+    Attribute,
     Check,
     Edit,
     FactorScore,
@@ -47,15 +48,15 @@ def lines(verdict: Verdict) -> Iterator[Line]:
     for index, (asked, found) in enumerate(pairs):
         yield f"  ({asked!r}, {found!r})", STYLES[worst(verdict, index)]
     if evidence:
-        yield from beside_the_score(evidence)
+        yield from context_lines(evidence)
     yield "Summary", "bold"
     yield f"  {verdict.summary}", ""
     yield f"  {figures(verdict)}", ""
     yield f"({verdict.score})", "bold"
 
 
-def beside_the_score(evidence: PromptEvidence) -> Iterator[Line]:
-    """Estimates of the whole picture, and what else is in it."""
+def context_lines(evidence: PromptEvidence) -> Iterator[Line]:
+    """Estimates of the whole image, and what else it shows: both without effect on the score."""
     if evidence.estimates:
         yield "Overall match (estimate)", "bold"
         yield from ((f"  {estimate_line(check)}", "") for check in evidence.estimates)
@@ -71,13 +72,13 @@ def estimate_line(check: Check) -> str:
     return f"{subject}: {check.score:.2f}"
 
 
-def view_lines(view: View, sure: float, faint: float) -> Iterator[str]:
-    """What a picture holds: its sure objects, those that may be there, its text, and what is true of it as a whole."""
-    shown = [each for each in view.sightings if each.confidence >= faint]
-    for each in shown:
-        yield sighting_line(each) + (" [LOW_CONFIDENCE]" if each.confidence < sure else "")
+def view_lines(view: View, low_confidence: float, missing_below: float) -> Iterator[str]:
+    """What an image shows: objects, text, and properties of the whole."""
+    shown = [sighting for sighting in view.sightings if sighting.confidence >= missing_below]
+    for sighting in shown:
+        yield sighting_line(sighting) + (" [LOW_CONFIDENCE]" if sighting.confidence < low_confidence else "")
     if not shown:
-        yield "none of the objects that were looked for"
+        yield "no objects detected"
     yield from (f"{name}: unknown to the detector" for name in view.unknown)
     yield from (f'text "{line.text}" ({line.confidence:.2f})' for line in view.lines)
     yield "the image: " + ", ".join(f"{trait.value} ({trait.confidence:.2f})" for trait in view.properties)
@@ -85,14 +86,14 @@ def view_lines(view: View, sure: float, faint: float) -> Iterator[str]:
 
 def figures(verdict: Verdict) -> str:
     """The numbers behind the score, and the flags."""
-    named = {
+    measures = {
         "presence": verdict.measures.get("presence"),
         "attributes": verdict.measures.get("attribute_accuracy"),
         "value": verdict.value,
         "yes": verdict.measures.get("yes"),
         "coverage": verdict.coverage,
     }
-    parts = [f"{name} {number:.2f}" for name, number in named.items() if number is not None]
+    parts = [f"{name} {number:.2f}" for name, number in measures.items() if number is not None]
     estimated = verdict.measures.get("estimated")
     parts[-1] += f" ({estimated:.2f} by estimate)" if estimated else ""
     parts += [words for factor in verdict.factors.values() if (words := spread_words(factor))]
@@ -100,7 +101,7 @@ def figures(verdict: Verdict) -> str:
 
 
 def factor_lines(verdict: Verdict) -> Iterator[Line]:
-    """Each factor with its score and its reason, then what lies behind them."""
+    """Each factor with its score and reason, then value, cost and flags."""
     for name, factor in verdict.factors.items():
         spread = spread_words(factor)
         yield f"{name}: {factor.score}{f' ({spread})' if spread else ''}. {factor.reason}", ""
@@ -113,7 +114,7 @@ def flag_words(verdict: Verdict) -> list[str]:
 
 
 def spread_words(factor: FactorScore) -> str:
-    """`expected 3.82, scores 4 4 3`: what is known beyond the score."""
+    """`expected 3.82, scores 4 4 3`: how certain a score is."""
     expected = [] if factor.expected is None else [f"expected {factor.expected:.2f}"]
     spread = "" if factor.spread is None else f" (spread {factor.spread:.2f})"
     several = [f"scores {' '.join(map(str, factor.scores))}{spread}"] if len(factor.scores) > 1 else []
@@ -132,10 +133,10 @@ def cost_words(verdict: Verdict) -> list[str]:
 
 
 def scene_lines(scene: Scene) -> Iterator[str]:
-    """What a prompt asks for: its things, then what it says of the picture."""
+    """What a prompt asks for: objects, then properties of the whole image."""
     yield from (thing_line(thing, scene) for thing in scene.things)
     if scene.properties:
-        yield "the image: " + ", ".join(f"{each.kind} {each.value}" for each in scene.properties)
+        yield "the image: " + attribute_words(scene.properties)
     if scene.flags:
         yield "flags: " + ", ".join(scene.flags)
 
@@ -144,28 +145,33 @@ def thing_line(thing: Thing, scene: Scene) -> str:
     """`2 × dog (color red) on table`."""
     low, high = thing.count.low, thing.count.high
     number = "no" if thing.absent else f"{low} ×" if low == high else f"{low}+ ×" if high is None else f"{low}–{high} ×"
-    attributes = ", ".join(f"{each.kind} {each.value}" for each in thing.attributes)
-    relations = ", ".join(f"{each.name} {scene.things[each.target].canonical}" for each in thing.relations)
+    relations = ", ".join(f"{relation.name} {scene.things[relation.target].canonical}" for relation in thing.relations)
     group = "" if thing.part_of is None else f"one of the {scene.things[thing.part_of].phrase.removeprefix('the ')}"
     weight = "" if thing.importance == 1 else f"weight {thing.importance:g}"
-    notes = ", ".join(filter(None, [attributes, group, weight, *thing.flags]))
+    notes = ", ".join(filter(None, [attribute_words(thing.attributes), group, weight, *thing.flags]))
     return " ".join(filter(None, [number, thing.canonical, f"({notes})" if notes else "", relations]))
+
+
+def attribute_words(attributes: Iterable[Attribute]) -> str:
+    """`color red, size small`."""
+    return ", ".join(f"{attribute.kind} {attribute.value}" for attribute in attributes)
 
 
 def edit_line(edit: Edit) -> str:
     """`recolour (all) 2+ × flower: yellow → 2+ × flower (color yellow)`."""
     target = thing_line(edit.target, edit.source) if edit.target else ""
-    done = " ".join(filter(None, [edit.operation, f"({edit.scope})" if edit.scope else "", target]))
+    operation = " ".join(filter(None, [edit.operation, f"({edit.scope})" if edit.scope else "", target]))
+    value = f": {edit.value}" if edit.value else ""
     wanted = [thing_line(thing, edit.result) for thing in edit.result.things]
-    wanted += [f"{each.kind} {each.value}" for each in edit.result.properties]
-    sure = [f"confidence {edit.confidence:g}"] if edit.confidence < 1 else []
-    told = ", ".join([*(f"keep {thing.canonical}" for thing in edit.keep), *sure, *edit.flags])
+    wanted += [attribute_words([attribute]) for attribute in edit.result.properties]
     result = f" → {', '.join(wanted)}" if wanted else ""
-    return f"{done}{': ' if edit.value else ''}{edit.value}{result}{f' [{told}]' if told else ''}"
+    confidence = [f"confidence {edit.confidence:g}"] if edit.confidence < 1 else []
+    notes = ", ".join([*(f"keep {thing.canonical}" for thing in edit.keep), *confidence, *edit.flags])
+    return f"{operation}{value}{result}{f' [{notes}]' if notes else ''}"
 
 
 def image_lines(evidence: PromptEvidence) -> Iterator[str]:
-    """Each sighting of something asked for, and each line of text."""
+    """The sightings of requested objects, and the lines of text."""
     asked = {thing.canonical for thing in evidence.scene.things} | {"text"}
     shown = [sighting for sighting in evidence.sightings if sighting.label in asked]
     yield from (sighting_line(sighting) for sighting in shown)
@@ -176,12 +182,12 @@ def image_lines(evidence: PromptEvidence) -> Iterator[str]:
 def sighting_line(sighting: Sighting) -> str:
     """`dog 0.93: brown, large, left`; a crowd with its range."""
     number = "" if sighting.count == (1, 1) else f"{sighting.count[0]} to {sighting.count[1]} × "
-    details = [f'"{sighting.text}"'] if sighting.text else [each.value for each in sighting.traits]
+    details = [f'"{sighting.text}"'] if sighting.text else [trait.value for trait in sighting.traits]
     return f"{number}{sighting.word} {sighting.confidence:.2f}: {', '.join(details)}"
 
 
 def worst(verdict: Verdict, index: int) -> Outcome:
-    """The outcome that gives an object's line its colour; grey is left for what could not be checked at all."""
+    """The worst outcome of an object's checks, which colours its line."""
     own = [check for check in verdict.checks if check.thing == index]
     outcomes = {check.outcome for check in own or verdict.checks[index : index + 1]}
     return next((outcome for outcome in WORST_FIRST if outcome in outcomes), Outcome.UNVERIFIABLE)

@@ -9,44 +9,35 @@ from collections.abc import Callable
 from onprompt.errors import UnreadableAnswer
 from onprompt.models.reading import json_integer, one_line, strict_json
 from onprompt.report import terminal
-from onprompt.rubrics import text
+from onprompt.rubrics import object_schema, text
 from onprompt.types import IMAGE, TEXT, Input, Part, Picture, Reading, Rubric, Sample, Shown
 
 SCALE = range(1, 8)
 FACTORS = ("alignment", "completeness", "plausibility")
 RESULTS = "online_factor_results"
 WORDS = range(15, 31)  # of a justification
-PLACES = ("[input image]", "[edited image]", "[text instruction]")
+PLACES = re.compile(r"\[(?:input image|edited image|text instruction)\]")
 
 
 def ask(sample: Sample, show: Callable[[Picture], Shown]) -> tuple[Part, ...]:
     """The seed's text with both images and the instruction at the places that it names, and the id at its end."""
-    head, between, then, rest = cut(RUBRIC.text)
+    head, between, then, rest = PLACES.split(RUBRIC.text)
     return (
-        head,
+        f"{head}[input image]",
         show(sample.pictures["before"]),
-        between,
+        f"{between}[edited image]",
         show(sample.picture),
-        f'{then} "{sample.prompt}"{rest}\nimage_id: {json.dumps(sample.id, ensure_ascii=False)}',
+        f'{then}[text instruction] "{sample.prompt}"{rest}\nimage_id: {json.dumps(sample.id, ensure_ascii=False)}',
     )
-
-
-def cut(words: str) -> tuple[str, str, str, str]:
-    """The text in parts that each end with a place."""
-    parts = []
-    for place in PLACES:
-        head, found, words = words.partition(place)
-        parts.append(head + found)
-    return parts[0], parts[1], parts[2], words
 
 
 def read(answer: str, sample: Sample) -> Reading:
     """One strict JSON block with all three factors and the sample's id."""
-    found = strict_json(answer)
-    results = found.get(RESULTS) if isinstance(found, dict) else None
+    document = strict_json(answer)
+    results = document.get(RESULTS) if isinstance(document, dict) else None
     if not isinstance(results, dict):
         raise UnreadableAnswer("wrong_fields", f"the JSON has no {RESULTS}")
-    if found.get("image_id") != sample.id:
+    if document.get("image_id") != sample.id:
         raise UnreadableAnswer("wrong_id", f"image_id is not {json.dumps(sample.id, ensure_ascii=False)}")
     scores, reasons = {}, {}
     for factor in FACTORS:
@@ -58,7 +49,7 @@ def read(answer: str, sample: Sample) -> Reading:
             raise UnreadableAnswer("wrong_fields", f"the factor {factor} has no justification")
         reasons[factor] = one_line(given["justification"])
     flags = [f"{factor}_justification_length" for factor, reason in reasons.items() if len(reason.split()) not in WORDS]
-    fields = ((found, {"image_id", RESULTS}), (results, set(FACTORS)))
+    fields = ((document, {"image_id", RESULTS}), (results, set(FACTORS)))
     factors = tuple((results[factor], {"score", "justification"}) for factor in FACTORS)
     if any(given.keys() - asked for given, asked in (*fields, *factors)):
         flags.append("more_fields_than_asked_for")
@@ -67,48 +58,29 @@ def read(answer: str, sample: Sample) -> Reading:
 
 
 def starts(answer: str) -> dict[str, int]:
-    """Where the score of each factor stands, if that is plain."""
-    found = {}
-    for factor in FACTORS:
-        places = [each.start(1) for each in re.finditer(rf'"{factor}"\s*:\s*\{{\s*"score"\s*:\s*(\d)', answer)]
-        if len(places) == 1:
-            found[factor] = places[0]
-    return found
+    """Where the score of each factor is in the text, if that is unambiguous."""
+    places = {
+        factor: [score.start(1) for score in re.finditer(rf'"{factor}"\s*:\s*\{{\s*"score"\s*:\s*(\d)', answer)]
+        for factor in FACTORS
+    }
+    return {factor: found[0] for factor, found in places.items() if len(found) == 1}
 
 
-FACTOR = {
-    "type": "object",
-    "properties": {"score": {"type": "integer", "enum": list(SCALE)}, "justification": {"type": "string"}},
-    "required": ["score", "justification"],
-    "additionalProperties": False,
-}
-# The seed's output format; the same for all samples, since servers take their time over a new one.
-SCHEMA = {
-    "type": "object",
-    "properties": {
-        "image_id": {"type": "string"},
-        RESULTS: {
-            "type": "object",
-            "properties": dict.fromkeys(FACTORS, FACTOR),
-            "required": list(FACTORS),
-            "additionalProperties": False,
-        },
-    },
-    "required": ["image_id", RESULTS],
-    "additionalProperties": False,
-}
+FACTOR = object_schema({"score": {"type": "integer", "enum": list(SCALE)}, "justification": {"type": "string"}})
+# The seed's output format; the same for all samples, since servers are slow with a new one.
+SCHEMA = object_schema({"image_id": {"type": "string"}, RESULTS: object_schema(dict.fromkeys(FACTORS, FACTOR))})
 BEFORE = ("before", "source", "input", "original", "source_image", "input_image", "source_img", "original_image")
-# `image` comes last, since beside an edited_image it is the one before.
+# `image` comes last: next to an edited_image it is the source.
 AFTER = ("after", "edited", "output", "target_image", "edited_image", "target_img", "image")
 INSTRUCTION = ("instruction", "edit", "edit_instruction", "prompt", "text", "edit_prompt")
-MASK = "A picture that is white where the edit may change something."
+MASK = "A mask image, white where the edit may change something."
 RUBRIC = Rubric(
     name="edit",
     version="1",
-    help="Judge an edit: alignment, completeness and plausibility, each from 1 to 7. Needs a model for now.",
+    help="Judge an edit: alignment, completeness and plausibility, each from 1 to 7. Needs a model.",
     inputs=(
-        Input("before", IMAGE, "The picture before the edit.", columns=BEFORE),
-        Input("after", IMAGE, "The picture after the edit.", columns=AFTER),
+        Input("before", IMAGE, "The image before the edit.", columns=BEFORE),
+        Input("after", IMAGE, "The image after the edit.", columns=AFTER),
         Input("instruction", TEXT, "What should have been done.", columns=INSTRUCTION),
         Input("mask", IMAGE, MASK, required=False, columns=("mask", "mask_img")),
     ),

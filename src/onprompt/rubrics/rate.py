@@ -12,7 +12,7 @@ from onprompt import wording
 from onprompt.errors import UnreadableAnswer
 from onprompt.evidence.matches import Match, weighted_mean
 from onprompt.models.reading import json_integer, json_object, one_line, parse_score, shorten
-from onprompt.rubrics import PROMPT_INPUTS, text
+from onprompt.rubrics import PROMPT_INPUTS, object_schema, text
 from onprompt.types import Graded, Line, Outcome, Part, Picture, Reading, Rubric, Sample, Shown, Verdict
 
 if TYPE_CHECKING:
@@ -22,23 +22,18 @@ if TYPE_CHECKING:
 SCALE = range(1, 6)
 WORDS = 20  # of reasoning, at most
 LABEL = re.compile(r"(?<![^\s.。!?;,*_#`>|•·-])(Reasoning|Score)[\s*_`]*[:：]", re.IGNORECASE)
-AROUND = " \t\r\n*_`"  # a number or a reasoning
+DECORATION = " \t\r\n*_`"  # around a number or a reasoning
 BULLET = re.compile(r"[\s*_#`>|•·-]*+(?:\d{1,2}[.)])?[\s*_#`>|•·-]*+")
-# A number that begins a line, and of how many: 4, 4.5, 4/5, **4** out of 5, 80%.
+# A number at the start of a line, and its scale: 4, 4.5, 4/5, **4** out of 5, 80%.
 FIRST = re.compile(
     r"([+−–-]?\d++(?:[.,]\d++)?)(?![^\W_])[\s*_`]*(?:[(\[]?(?:/|(?:out )?of\b)[\s*_`]*(\d++)[)\]]?|(%))?", re.IGNORECASE
 )
 NUMBERS = re.compile(r"\d++(?:[.,]\d++)?")
-SCHEMA = {
-    "type": "object",
-    "properties": {"reasoning": {"type": "string"}, "score": {"type": "integer", "enum": list(SCALE)}},
-    "required": ["reasoning", "score"],
-    "additionalProperties": False,
-}
+SCHEMA = object_schema({"reasoning": {"type": "string"}, "score": {"type": "integer", "enum": list(SCALE)}})
 
 
 def ask(sample: Sample, show: Callable[[Picture], Shown]) -> tuple[Part, ...]:
-    """The image, and the seed's text, which ends in `User prompt: `."""
+    """The image, the seed's text, which ends in `User prompt: `, and the prompt."""
     return show(sample.picture), RUBRIC.text, sample.prompt
 
 
@@ -48,81 +43,81 @@ def ask_plainly(sample: Sample, show: Callable[[Picture], Shown]) -> tuple[Part,
 
 
 def read(answer: str, sample: Sample) -> Reading:  # noqa: ARG001 the answer holds no id
-    """`Reasoning:` and `Score:`, once or alike."""
-    found = json_object(answer)
-    if found is not None:
-        return read_json(found, answer)
-    told = parts(answer)
-    lines = [(first_line(words), start) for label, words, start in told if label == "score"]
+    """`Reasoning:` and `Score:`, which may be repeated if the scores agree."""
+    document = json_object(answer)
+    if document is not None:
+        return read_json(document, answer)
+    sections = split_sections(answer)
+    lines = [(first_line(words), start) for label, words, start in sections if label == "score"]
     lines = [(line, start) for line, start in lines if line] or lines
     if not lines:
         raise UnreadableAnswer("no_score", "there is no line `Score: n` in the answer")
-    scores = {line: stated(line) for line in dict.fromkeys(line for line, _ in lines)}
+    scores = {line: parse_score_line(line) for line in dict.fromkeys(line for line, _ in lines)}
     if len(set(scores.values())) > 1:
         raise UnreadableAnswer("two_scores", f"the answer has {len(lines)} scores that differ")
-    why = next((said for said in (undecorated(words) for label, words, _ in told if label == "reasoning") if said), "")
+    why = next(filter(None, (clean(words) for label, words, _ in sections if label == "reasoning")), "")
     if not why:
         raise UnreadableAnswer("no_reasoning", "there is no `Reasoning:` in the answer")
     line, start = lines[-1]
-    return reading(scores[line], answer.index(line, start), why)
+    return make_reading(scores[line], answer.index(line, start), why)
 
 
-def parts(answer: str) -> list[tuple[str, str, int]]:
-    """Each label, what stands between it and the next, and where that begins."""
+def split_sections(answer: str) -> list[tuple[str, str, int]]:
+    """Each label, the text between it and the next, and where that begins."""
     labels = list(LABEL.finditer(answer))
-    ends = [*(each.start() for each in labels), len(answer)][1:]
-    return [(each[1].lower(), answer[each.end() : end], each.end()) for each, end in zip(labels, ends, strict=True)]
+    ends = [*(label.start() for label in labels), len(answer)][1:]
+    return [(label[1].lower(), answer[label.end() : end], label.end()) for label, end in zip(labels, ends, strict=True)]
 
 
 def first_line(words: str) -> str:
-    """The first line that is not blank, less its decoration."""
-    return words.strip(AROUND).partition("\n")[0].strip(AROUND)
+    """The first line that is not blank, without its decoration."""
+    return words.strip(DECORATION).partition("\n")[0].strip(DECORATION)
 
 
-def undecorated(words: str) -> str:
-    """A reasoning in one line; the bullet before the next label is no part of it."""
+def clean(words: str) -> str:
+    """A reasoning on one line, without decoration and without the bullet of the next label."""
     head, _, last = words.rpartition("\n")
-    return " ".join((head if BULLET.fullmatch(last) else words).strip(f"{AROUND}|").split())
+    return " ".join((head if BULLET.fullmatch(last) else words).strip(f"{DECORATION}|").split())
 
 
-def stated(line: str) -> int:
-    """The number that a `Score:` line gives, which must be its first word and its only number."""
+def parse_score_line(line: str) -> int:
+    """The score on a `Score:` line, which must be its first word and its only number."""
     first = FIRST.match(line)
     numbers = set(NUMBERS.findall(line[first.end() :] if first else line))
     if not first and len(numbers) < 2:
         raise UnreadableAnswer("no_score", "the line `Score:` does not begin with a number")
     if not first or numbers - {first[1]}:
         raise UnreadableAnswer("two_scores", "the line `Score:` gives more than one number")
-    # 4/10 and 80% are one score each, but of another scale; 3-4, "3 or 4" and "3, 4" are two.
+    # 4/10 and 80% are single scores, but on another scale; 3-4, "3 or 4" and "3, 4" are two scores.
     if first[3] or (first[2] and (len(first[2]) > 1 or int(first[2]) != SCALE[-1])):
         raise UnreadableAnswer("off_scale", f"the score is {shorten(first[0].strip())}, of another scale")
     return parse_score(first[1], SCALE)
 
 
-def read_json(found: Mapping[str, Any], answer: str) -> Reading:
-    """The same where the server held the model to a schema."""
-    if "score" not in found:
+def read_json(document: Mapping[str, Any], answer: str) -> Reading:
+    """An answer by the schema."""
+    if "score" not in document:
         raise UnreadableAnswer("no_score", "the JSON has no score")
-    score = json_integer(found["score"], "the score", SCALE)
-    why = found.get("reasoning")
+    score = json_integer(document["score"], "the score", SCALE)
+    why = document.get("reasoning")
     if not isinstance(why, str) or not why.strip():
         raise UnreadableAnswer("no_reasoning", "the JSON has no reasoning")
-    where = [each.start(1) for each in re.finditer(r'"score"\s*:\s*(\d)', answer)]
-    return reading(score, where[-1] if where else -1, why)
+    places = [number.start(1) for number in re.finditer(r'"score"\s*:\s*(\d)', answer)]
+    return make_reading(score, places[-1] if places else -1, why)
 
 
-def reading(score: int, start: int, why: str) -> Reading:
-    """A score and its reason, which is flagged where it is too long."""
+def make_reading(score: int, start: int, why: str) -> Reading:
+    """A score and its reason, which is flagged if it is too long."""
     why = one_line(why)
     flags = ("reasoning_too_long",) if len(why.split()) > WORDS else ()
     return Reading({"score": score}, {"score": start}, {"score": why}, why, flags=flags)
 
 
-# ---- the same by evidence ------------------------------------------------------------------------------------------
+# ---- by evidence ---------------------------------------------------------------------------------------------------
 
 
 def grade(observed: Observations, settings: Settings) -> Graded:
-    """The seed's five sentences over the share of elements and the share of relations that are shown."""
+    """The seed's five sentences, applied to the shares of elements and relations that are shown."""
     matches, prior = observed.matches, 0.0 if observed.blank else settings.prior
     shown, related = elements_shown(matches, settings), relations_shown(matches)
     score = rating(prior if shown is None else shown, related, settings)
@@ -130,7 +125,7 @@ def grade(observed: Observations, settings: Settings) -> Graded:
 
 
 def rating(shown: float, related: float | None, settings: Settings) -> int:
-    """The score of two shares; where the prompt has no relation, its elements stand for it."""
+    """The score of two shares; without relations, the elements stand in for them."""
     related = shown if related is None else related
     if shown >= settings.rate_all and related >= settings.rate_all:
         return 5  # all of the elements and all of the actions/relations
@@ -142,7 +137,7 @@ def rating(shown: float, related: float | None, settings: Settings) -> int:
 
 
 def elements_shown(matches: Sequence[Match], settings: Settings) -> float | None:
-    """The share of the elements that is shown, each with its number and attributes; None where none is verifiable."""
+    """The share of the elements that is shown, with their counts and attributes; None if none is verifiable."""
     verifiable = [match for match in matches if match.verifiable]
     total = sum(match.thing.importance for match in verifiable)
     shown = sum(match.thing.importance * match.score(settings, elements_only=True) for match in verifiable)
@@ -157,7 +152,7 @@ def relations_shown(matches: Sequence[Match]) -> float | None:
 
 
 def reasoning(matches: Sequence[Match]) -> str:
-    """What is missing, wrong and shown, in as many words as the seed allows."""
+    """What is missing, wrong and shown, within the seed's limit of words."""
     missing = [name(match) for match in matches if match.outcome is Outcome.MISSING]
     wrong = [
         name(match) if check.claim.kind == "object" else wording.full_claim(replace(check.claim, name=name(match)))
@@ -173,12 +168,12 @@ def reasoning(matches: Sequence[Match]) -> str:
 
 
 def name(match: Match) -> str:
-    """An object by its plain name; an absence with its "no"."""
+    """The plain name of an object; an absence with its "no"."""
     return wording.thing_words(match.thing) if match.thing.absent else match.thing.canonical
 
 
 def in_few_words(parts: Sequence[str]) -> str:
-    """As many whole parts as fit; what is too long by itself is cut."""
+    """As many parts as fit; the first is cut if it is too long by itself."""
     words: list[str] = []
     for part in parts:
         if words and len(words) + len(part.split()) > WORDS:
@@ -188,7 +183,7 @@ def in_few_words(parts: Sequence[str]) -> str:
 
 
 def lines(verdict: Verdict) -> Iterator[Line]:
-    """The seed's own form."""
+    """The seed's own format."""
     yield f"Reasoning: {verdict.summary}", ""
     yield f"Score: {verdict.score}", ""
 
@@ -201,7 +196,7 @@ def configure(rubric: Rubric, settings: Settings) -> Rubric:
 RUBRIC = Rubric(
     name="rate",
     version="1",
-    help="Rate how well a picture fits a prompt, from 1 to 5, with the reason in at most 20 words.",
+    help="Rate how well an image fits a prompt, from 1 to 5, with a reason of at most 20 words.",
     inputs=PROMPT_INPUTS,
     factors={"score": SCALE},
     text=text("rate-1"),

@@ -11,7 +11,7 @@ from onprompt import wording
 from onprompt.errors import UnreadableAnswer
 from onprompt.models.reading import json_integer, json_object, one_line, parse_score
 from onprompt.report import terminal
-from onprompt.rubrics import PROMPT_INPUTS, text
+from onprompt.rubrics import PROMPT_INPUTS, object_schema, text
 from onprompt.types import Check, Claim, Finding, Found, Graded, Outcome, Part, Picture, Reading, Rubric, Sample, Shown
 
 if TYPE_CHECKING:
@@ -19,32 +19,30 @@ if TYPE_CHECKING:
     from onprompt.settings import Settings
 
 SCALE = range(5)
-# A number in brackets, or what is meant as one (3.5, 3/4, 3-4); stars and the like around it are no harm. The scale
-# itself, (0-4), is none.
+# A number in brackets, or an attempt at one (3.5, 3/4, 3-4), maybe with Markdown around it. The scale itself, (0-4), is
+# not one.
 BRACKETED = re.compile(
     r"[(（][\s*_`#\\]*+(?!0\s*[-–—]\s*4\D)([+−–-]?\d++(?:(?:[.,/]|\s*(?:/|(?:out )?of|or|to|[-–—])\s*)\d++)*+\.?)"
     r"[\s*_`#\\]*+[)）]",
     re.IGNORECASE,
 )
-FOLLOWED = re.compile(r"[^\w\n]*+\w")  # by something on the same line
+FOLLOWED = re.compile(r"[^\w\n]*+\w")  # by more on the same line
 ALONE = re.compile(r"[^\w\n]*+(?:\n|\Z)")
-LAST = re.compile(r"(?:[^\w<]|<[|/\w]{1,20}>)*+\Z")  # marks of a chat's template may come behind
+LAST = re.compile(r"(?:[^\w<]|<[|/\w]{1,20}>)*+\Z")  # a chat template may add marks
 SAID = re.compile(
     r"\b(?:scor(?:e[sd]?|ing)|grad(?:e[sd]?|ing)|rat(?:e[sd]?|ings?)|assign(?:ed|ing)?|giv(?:e[ns]?|ing)|award(?:ed)?|final|verdict|"
     r"result|answer|alignment|deserves?|earns?|step 5)\b[^.\n()（）]{0,25}\Z",
     re.IGNORECASE,
 )
-NO_SCORE = re.compile(
-    r"\b(?:step|format like|not an?)\s*\Z", re.IGNORECASE
-)  # Step (4); "the format like (4)", as the seed says
+NO_SCORE = re.compile(r"\b(?:step|format like|not an?)\s*\Z", re.IGNORECASE)  # "the format like (4)" is the seed's
 OR = re.compile(r"[\W_]*(?:or|and|to|-|–|/|,)[\W_]*", re.IGNORECASE)
-NEAR = 40  # characters before a bracket that are looked at
-LONGEST = 50  # points of a numbered list
+CONTEXT = 40  # characters before a bracket
+MAX_POINTS = 50  # of a numbered list
 STEP = re.compile(
     r"(?:^[ \t*#>_-]*+(?:\d{1,2}[.)][ \t*_]*+)?|(?<=[\].] ))Steps?\s*(\d)(?:\s*(?:[&,/–-]|and)\s*\d)?\b",
     re.IGNORECASE | re.MULTILINE,
 )
-# Whatever stands in quotation marks; an apostrophe is none: the end is where no further word comes.
+# A text in quotation marks; an apostrophe is not one: it is followed by more of the word.
 ENDS = r"(?=\s{0,9}(?:[,，;:\])）]|$))"
 QUOTED = (
     r'(?:"([^"\\\n]{0,400}+(?:\\.[^"\\\n]{0,400}+){0,20}+)"'
@@ -56,29 +54,20 @@ ITEM = re.compile(QUOTED, re.MULTILINE)
 PAIR = re.compile(
     rf"[(（]\s*{QUOTED}\s*[,，]\s*(?:{QUOTED}|(MISSING|LOW_CONFIDENCE))\s*[)）]", re.IGNORECASE | re.MULTILINE
 )
-SAME = re.compile(r"(?:an?|the)\s+", re.IGNORECASE)
+ARTICLE = re.compile(r"(?:an?|the)\s+", re.IGNORECASE)
 ABSENT = re.compile(r"(MISSING|LOW[_ ]CONFIDENCE)(?=\W*\Z|\s*[(:,;.–—-]|\s+(?:from|in)\b)", re.IGNORECASE)
-MATCHED = "matched"  # what is found of a thing that the model names no difference of
-SEARCHED = 50_000  # characters of an answer in which the lists of the steps are looked for
-SCHEMA = {
-    "type": "object",
-    "properties": {
-        "prompt_objects": {"type": "array", "items": {"type": "string"}},
-        "image_objects": {"type": "array", "items": {"type": "string"}},
-        "differences": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"prompt": {"type": "string"}, "image": {"type": "string"}},
-                "required": ["prompt", "image"],
-                "additionalProperties": False,
-            },
-        },
+MATCHED = "matched"  # the finding for an object without a difference
+SEARCHED = 50_000  # characters of an answer that are searched for the lists of the steps
+STRINGS = {"type": "array", "items": {"type": "string"}}
+DIFFERENCE = object_schema({"prompt": {"type": "string"}, "image": {"type": "string"}})
+SCHEMA = object_schema(
+    {
+        "prompt_objects": STRINGS,
+        "image_objects": STRINGS,
+        "differences": {"type": "array", "items": DIFFERENCE},
         "score": {"type": "integer", "enum": list(SCALE)},
-    },
-    "required": ["prompt_objects", "image_objects", "differences", "score"],
-    "additionalProperties": False,
-}
+    }
+)
 
 
 def ask(sample: Sample, show: Callable[[Picture], Shown]) -> tuple[Part, ...]:
@@ -87,142 +76,143 @@ def ask(sample: Sample, show: Callable[[Picture], Shown]) -> tuple[Part, ...]:
 
 
 def read(answer: str, sample: Sample) -> Reading:  # noqa: ARG001 the answer holds no id
-    """The score is the last `(n)`; the lists of the steps become checks where the model wrote them."""
-    found = json_object(answer)
-    if found is not None:
-        return read_json(found, answer)
-    heads = list(STEP.finditer(answer))
-    last = final(answer, heads)
+    """The score is the last `(n)`; the lists of the steps become checks if the model wrote them."""
+    document = json_object(answer)
+    if document is not None:
+        return read_json(document, answer)
+    headings = list(STEP.finditer(answer))
+    last = find_score(answer, headings)
     if last is None:
         raise UnreadableAnswer("no_score", "there is no score like (4) in the answer")
     score = parse_score(last[1], SCALE)
-    lists = steps(answer[:SEARCHED], [each for each in heads if each.end() <= SEARCHED])
-    asked = [item(each.groups()) for each in ITEM.finditer(listed(lists.get("1", "")))]
-    pairs = [each.groups() for each in PAIR.finditer(lists.get("3", "") + lists.get("4", ""))]
-    differences = tuple((item(each[:4]), item(each[4:])) for each in pairs)
-    summary = "" if asked or differences else before(answer, last.start())
-    return reading(score, last.start(1), asked, differences, summary)
+    lists = split_steps(answer[:SEARCHED], [heading for heading in headings if heading.end() <= SEARCHED])
+    asked = [unquote(quoted.groups()) for quoted in ITEM.finditer(bracketed_list(lists.get("1", "")))]
+    pairs = [pair.groups() for pair in PAIR.finditer(lists.get("3", "") + lists.get("4", ""))]
+    differences = tuple((unquote(groups[:4]), unquote(groups[4:])) for groups in pairs)
+    summary = "" if asked or differences else last_line(answer, last.start())
+    return make_reading(score, last.start(1), asked, differences, summary)
 
 
-def read_json(found: Mapping[str, Any], answer: str) -> Reading:
-    """The same where the server held the model to a schema."""
-    if "score" not in found:
+def read_json(document: Mapping[str, Any], answer: str) -> Reading:
+    """An answer by the schema."""
+    if "score" not in document:
         raise UnreadableAnswer("no_score", "the JSON has no score")
-    score = json_integer(found["score"], "the score", SCALE)
-    asked, told = found.get("prompt_objects", []), found.get("differences", [])
-    if not isinstance(asked, list) or not isinstance(told, list) or not all(isinstance(each, dict) for each in told):
+    score = json_integer(document["score"], "the score", SCALE)
+    asked, listed = document.get("prompt_objects", []), document.get("differences", [])
+    if not isinstance(asked, list) or not isinstance(listed, list) or not all(isinstance(d, dict) for d in listed):
         raise UnreadableAnswer("wrong_fields", "the JSON's lists are not of the form that was asked for")
-    differences = tuple((each.get("prompt"), each.get("image")) for each in told)
-    if not all(isinstance(each, str) for each in (*asked, *(side for pair in differences for side in pair))):
-        raise UnreadableAnswer("wrong_fields", "the JSON's lists hold something else than texts")
-    where = [each.start(1) for each in re.finditer(r'"score"\s*:\s*(\d)', answer)]
-    return reading(score, where[-1] if where else -1, asked, differences, "")
+    differences = tuple((difference.get("prompt"), difference.get("image")) for difference in listed)
+    if not all(isinstance(words, str) for words in (*asked, *(side for pair in differences for side in pair))):
+        raise UnreadableAnswer("wrong_fields", "the JSON's lists hold something other than texts")
+    places = [number.start(1) for number in re.finditer(r'"score"\s*:\s*(\d)', answer)]
+    return make_reading(score, places[-1] if places else -1, asked, differences, "")
 
 
-def reading(score: int, start: int, asked: Sequence[str], listed: Sequence[tuple[str, str]], summary: str) -> Reading:
-    """A score with a check for each thing that the model listed, and for each difference."""
-    differing = [(prompt, image) for prompt, image in listed if same(prompt) != same(image)]
-    unchanged = {same(prompt): prompt for prompt in reversed(asked)}
-    order = dict.fromkeys([same(prompt) for prompt in asked] + [same(prompt) for prompt, _ in differing])
+def make_reading(
+    score: int, start: int, asked: Sequence[str], listed: Sequence[tuple[str, str]], summary: str
+) -> Reading:
+    """A score with a check for each object that the model listed, and for each difference."""
+    differences = [(prompt, image) for prompt, image in listed if normalize(prompt) != normalize(image)]
+    phrases = {normalize(prompt): prompt for prompt in reversed(asked)}
+    order = dict.fromkeys(normalize(prompt) for prompt in (*asked, *(prompt for prompt, _ in differences)))
     checks: list[Check] = []
     for name in order:
-        images = [(prompt, image) for prompt, image in differing if same(prompt) == name]
-        checks += [check(unchanged.get(name, prompt), image) for prompt, image in images]
-        checks += [] if images else [check(unchanged[name], MATCHED)]
-    summary = one_line(summary or wording.stated_summary(differing))
+        own = [(prompt, image) for prompt, image in differences if normalize(prompt) == name]
+        checks += [stated_check(phrases.get(name, prompt), image) for prompt, image in own]
+        checks += [] if own else [stated_check(phrases[name], MATCHED)]
+    summary = one_line(summary or wording.stated_summary(differences))
     return Reading({"score": score}, {"score": start}, {"score": summary}, summary, tuple(checks))
 
 
-def check(asked: str, found: str) -> Check:
-    """What the model says of one thing; its word is all that there is."""
-    absent = ABSENT.match(found.strip())
+def stated_check(asked: str, stated: str) -> Check:
+    """What the model says about one object, without any other evidence."""
+    absent = ABSENT.match(stated.strip())
     outcome = Outcome(absent[1].lower().replace(" ", "_")) if absent else Outcome.MISMATCH
-    outcome = Outcome.MATCHED if found is MATCHED else outcome
+    outcome = Outcome.MATCHED if stated is MATCHED else outcome
     score = float(outcome is Outcome.MATCHED)
-    return Check(Claim("object", asked), Finding(Found.STATED, found), outcome, score, 1.0, "model")
+    return Check(Claim("object", asked), Finding(Found.STATED, stated), outcome, score, 1.0, "model")
 
 
-def final(answer: str, heads: Sequence[re.Match[str]]) -> re.Match[str] | None:
-    """The last number in brackets that is meant as a score; `heads` are those of the steps."""
-    found = list(BRACKETED.finditer(answer))
-    grading = max((each.start() for each in heads if each[1] == "5"), default=0)
-    while found:
-        points = numbered(found, answer)
-        if not points and meant(found[-1], answer, grading):
-            differing(found, answer)
-            return found[-1]
-        del found[-max(points, 1) :]
+def find_score(answer: str, headings: Sequence[re.Match[str]]) -> re.Match[str] | None:
+    """The last number in brackets that is meant as a score; `headings` are those of the steps."""
+    brackets = list(BRACKETED.finditer(answer))
+    grading = max((heading.start() for heading in headings if heading[1] == "5"), default=0)
+    while brackets:
+        points = count_points(brackets, answer)
+        if not points and is_score(brackets[-1], answer, grading):
+            refuse_two_scores(brackets, answer)
+            return brackets[-1]
+        del brackets[-max(points, 1) :]
     return None
 
 
-def differing(found: Sequence[re.Match[str]], answer: str) -> None:
-    """Complain of two scores side by side that differ: "(3) or (4)", "between (2) and (3)"."""
-    if len(found) > 1 and found[-2][1] != found[-1][1] and OR.fullmatch(answer, found[-2].end(), found[-1].start()):
+def refuse_two_scores(brackets: Sequence[re.Match[str]], answer: str) -> None:
+    """Refuse two different scores side by side: "(3) or (4)", "between (2) and (3)"."""
+    first, last = brackets[-2:] if len(brackets) > 1 else (brackets[-1], brackets[-1])
+    if first[1] != last[1] and OR.fullmatch(answer, first.end(), last.start()):
         raise UnreadableAnswer("two_scores", "the answer leaves it open which of two scores it gives")
 
 
-def numbered(found: Sequence[re.Match[str]], answer: str) -> int:
+def count_points(brackets: Sequence[re.Match[str]], answer: str) -> int:
     """How many of the last brackets number a list: (1) the owl, (2) the moon."""
-    count = int(found[-1][1]) if re.fullmatch(r"\d{1,2}", found[-1][1]) else 0
-    if not 1 < count <= min(len(found), LONGEST):
+    count = int(brackets[-1][1]) if re.fullmatch(r"\d{1,2}", brackets[-1][1]) else 0
+    if not 1 < count <= min(len(brackets), MAX_POINTS):
         return 0
-    points = found[-count:]
-    counted = all(each[1].isdecimal() and int(each[1]) == place for place, each in enumerate(points, 1))
-    free = all(FOLLOWED.match(answer, each.end()) and not near(SAID, each, answer) for each in points)
-    return count if counted and free else 0
+    points = brackets[-count:]
+    in_sequence = all(point[1].isdecimal() and int(point[1]) == place for place, point in enumerate(points, 1))
+    with_text = all(FOLLOWED.match(answer, point.end()) and not precedes(SAID, point, answer) for point in points)
+    return count if in_sequence and with_text else 0
 
 
-def meant(bracket: re.Match[str], answer: str, grading: int) -> bool:
-    """Whether a number in brackets is a score: where that is said, alone on its line, or at either end of the text.
+def is_score(bracket: re.Match[str], answer: str, grading: int) -> bool:
+    """Whether a number in brackets is a score: announced as one, alone on its line, or at either end of the text.
 
-    A number that stands within a sentence counts something: "birds (3) in the picture".
+    A number within a sentence counts something: "birds (3) in the picture".
     """
-    if near(NO_SCORE, bracket, answer):
+    if precedes(NO_SCORE, bracket, answer):
         return False
-    if near(SAID, bracket, answer):
+    if precedes(SAID, bracket, answer):
         return True
-    first = answer[max(0, bracket.start() - NEAR) : bracket.start()].rpartition("\n")[2]
+    first = answer[max(0, bracket.start() - CONTEXT) : bracket.start()].rpartition("\n")[2]
     begins, ends = ALONE.fullmatch(first), ALONE.match(answer, bracket.end())
     if begins and ends:
         return True
     return bracket.start() >= grading and bool(begins or LAST.match(answer, bracket.end()))
 
 
-def near(pattern: re.Pattern[str], bracket: re.Match[str], answer: str) -> re.Match[str] | None:
-    """What a pattern finds right before a bracket."""
-    return pattern.search(answer[max(0, bracket.start() - NEAR) : bracket.start()])
+def precedes(pattern: re.Pattern[str], bracket: re.Match[str], answer: str) -> re.Match[str] | None:
+    """The match of a pattern right before a bracket."""
+    return pattern.search(answer[max(0, bracket.start() - CONTEXT) : bracket.start()])
 
 
-def steps(answer: str, heads: Sequence[re.Match[str]]) -> dict[str, str]:
-    """What stands under each step, by its first number; of a step that comes twice, the last."""
-    if not heads:
-        return {}
-    ends = [*(each.start() for each in heads[1:]), len(answer)]
-    return {head[1]: answer[head.end() : end] for head, end in zip(heads, ends, strict=True)}
+def split_steps(answer: str, headings: Sequence[re.Match[str]]) -> dict[str, str]:
+    """The text under each step, by its first number; the last one if a step is repeated."""
+    ends = [*(heading.start() for heading in headings), len(answer)][1:]
+    return {heading[1]: answer[heading.end() : end] for heading, end in zip(headings, ends, strict=True)}
 
 
-def listed(words: str) -> str:
-    """What stands in the square brackets of a step, or all of it where there are none."""
+def bracketed_list(words: str) -> str:
+    """The text in the square brackets of a step, or all of it if there are none."""
     return words[words.find("[") : words.rfind("]") + 1] or words
 
 
-def item(groups: Sequence[str | None]) -> str:
-    """The text in whichever quotation marks it stands."""
-    return next((each for each in groups if each is not None), "").replace('\\"', '"').replace("\\'", "'")
+def unquote(groups: Sequence[str | None]) -> str:
+    """The text in quotation marks of any kind."""
+    return next((group for group in groups if group is not None), "").replace('\\"', '"').replace("\\'", "'")
 
 
-def same(phrase: str) -> str:
-    """A phrase by which it is known again: "noble man" and "A noble man" are one."""
-    return SAME.sub("", phrase.strip(" ."), count=1).casefold()
+def normalize(phrase: str) -> str:
+    """A phrase for comparison: "noble man" and "A noble man" are the same."""
+    return ARTICLE.sub("", phrase.strip(" ."), count=1).casefold()
 
 
-def before(answer: str, end: int) -> str:
-    """The last words before the score."""
+def last_line(answer: str, end: int) -> str:
+    """The last line of text before the score."""
     lines = [line.strip(" *#`") for line in answer[max(0, end - 2000) : end].splitlines()]
     return next((line for line in reversed(lines) if re.search(r"[^\W\d_]{2}", line)), "")
 
 
-# ---- the same by evidence ------------------------------------------------------------------------------------------
+# ---- by evidence ---------------------------------------------------------------------------------------------------
 
 
 def score_of(presence: float, attribute_accuracy: float, settings: Settings) -> int:
@@ -237,7 +227,7 @@ def score_of(presence: float, attribute_accuracy: float, settings: Settings) -> 
 
 
 def grade(observed: Observations, settings: Settings) -> Graded:
-    """Steps 5 and 6 over what was observed."""
+    """The seed's steps 5 and 6."""
     grade = observed.grade(settings)
     score = score_of(grade.presence, grade.attribute_accuracy, settings)
     summary = wording.summary(observed.matches, grade, score, SCALE[-1], observed.evidence(settings))
@@ -247,7 +237,7 @@ def grade(observed: Observations, settings: Settings) -> Graded:
 RUBRIC = Rubric(
     name="verify",
     version="1",
-    help="Check a picture against a prompt. The last line is the score, (0) to (4).",
+    help="Check an image against a prompt. The last line is the score, (0) to (4).",
     inputs=PROMPT_INPUTS,
     factors={"score": SCALE},
     text=text("verify-1"),

@@ -1,1 +1,1 @@
-"""Many samples: datasets in, verdicts kept, one file a run."""
+"""Many samples: datasets in, verdicts stored, one file per run."""

@@ -1,11 +1,11 @@
-"""What a run's file holds, to show and to export."""
+"""What a run file holds, to show and to export."""
 
 from __future__ import annotations
 
 import csv
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from onprompt import serial
 from onprompt.errors import ImageError, UserError
 from onprompt.models.answer_store import AnswerStore
 from onprompt.plugins import did_you_mean
-from onprompt.runs.ledger import Ledger, wrap_db_errors
+from onprompt.runs.ledger import Ledger
 from onprompt.settings import Settings
 from onprompt.types import Decoded, Picture, Verdict
 from onprompt.vision.image import open_picture
@@ -31,30 +31,35 @@ LEFT JOIN verdicts v ON v.sample = s.number AND v.generation = :generation AND v
 LEFT JOIN errors e ON e.sample = s.number AND e.generation = :generation AND e.of = s.version
 WHERE s.gone = 0
 """
-NAMES_TRIED = 10_000  # ids among which a similar one is looked for
-AT_ONCE = 10_000  # rows of Parquet that are held
+SUGGESTED = 10_000  # ids that are searched for a similar one
+BATCH = 10_000  # rows of Parquet in memory
 NOTHING_CHECKED = "not_verifiable"  # a flag: such a score is a placeholder, and stays out of means
 REAL = f"present_verdicts WHERE generation = ? AND instr(flags, '{NOTHING_CHECKED}') = 0"
 FAULTS = "SELECT kind, count(*) FROM present_errors WHERE generation = ? GROUP BY kind ORDER BY 2 DESC"
 SPENT = "SELECT ifnull(sum(tokens_in + tokens_out), 0), sum(cost) FROM runs WHERE generation = ?"
 OUTDATED = """SELECT count(*) FROM verdicts v JOIN samples s ON s.number = v.sample
 WHERE generation = ? AND NOT s.gone AND v.of != s.version"""
+READ_WHOLE = "SELECT read_whole FROM runs WHERE generation = ? ORDER BY id DESC LIMIT 1"
+STORED = """SELECT document, given FROM documents d JOIN samples s ON s.number = d.sample
+WHERE s.id = ? AND d.generation = ?"""
+WHY_NONE = """SELECT kind, message FROM errors e JOIN samples s ON s.number = e.sample
+WHERE s.id = ? AND e.generation = ?"""
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A run at a glance."""
+    """A run at a glance. Counts are of the samples and verdicts that are up to date."""
 
     identity: dict[str, Any]
     generation: int
     generations: int
     samples: int
-    gone: int  # samples that are no longer in the data, and in none of these figures
+    gone: int  # samples that are no longer in the data
     read_whole: bool  # whether the last run read all of its data
-    outdated: int  # verdicts on pictures or words that have changed since, in no figure
+    outdated: int  # verdicts on images or prompts that have changed since
     verdicts: int
-    mean: float | None  # of `value`, over verdicts that stand on something
-    placeholders: int  # verdicts that stand on nothing
+    mean: float | None  # of `value`, without placeholders
+    placeholders: int  # verdicts for which nothing could be checked
     scores: dict[int, int]
     faults: dict[str, int]
     cost: float | None
@@ -64,87 +69,69 @@ class Overview:
 def overview(ledger: Ledger, generation: int) -> Overview:
     """The counts and means of one generation."""
     key = (generation,)
-    with wrap_db_errors(ledger.path):
-        ask = ledger.base.execute
-        samples, gone = ask("SELECT count(*), ifnull(sum(gone), 0) FROM samples").fetchone()
-        (verdicts,) = ask("SELECT count(*) FROM present_verdicts WHERE generation = ?", key).fetchone()
-        mean, judged = ask(f"SELECT avg(value), count(*) FROM {REAL}", key).fetchone()  # noqa: S608
-        scores = ask(f"SELECT score, count(*) FROM {REAL} GROUP BY score", key).fetchall()  # noqa: S608
-        faults = ask(FAULTS, key).fetchall()
-        tokens, cost = ask(SPENT, key).fetchone()
-        (outdated,) = ask(OUTDATED, key).fetchone()
-        (read,) = ask("SELECT read_whole FROM runs WHERE generation = ? ORDER BY id DESC LIMIT 1", key).fetchone()
-        return Overview(
-            identity(ledger, generation),
-            generation,
-            len(generations(ledger)),
-            samples - gone,
-            gone,
-            bool(read),
-            outdated,
-            verdicts,
-            mean,
-            verdicts - judged,
-            {score: count for score, count in scores if score is not None},
-            dict(faults),
-            cost,
-            tokens,
-        )
+    samples, gone = ledger.first("SELECT count(*), ifnull(sum(gone), 0) FROM samples")
+    verdicts, *_ = ledger.first("SELECT count(*) FROM present_verdicts WHERE generation = ?", key)
+    mean, judged = ledger.first(f"SELECT avg(value), count(*) FROM {REAL}", key)  # noqa: S608
+    scores = ledger.query(f"SELECT score, count(*) FROM {REAL} GROUP BY score", key)  # noqa: S608
+    tokens, cost = ledger.first(SPENT, key)
+    return Overview(
+        identity=identity(ledger, generation),
+        generation=generation,
+        generations=len(generations(ledger)),
+        samples=samples - gone,
+        gone=gone,
+        read_whole=ledger.first(READ_WHOLE, key) == (1,),
+        outdated=ledger.first(OUTDATED, key)[0],
+        verdicts=verdicts,
+        mean=mean,
+        placeholders=verdicts - judged,
+        scores={score: count for score, count in scores if score is not None},
+        faults=dict(ledger.query(FAULTS, key)),
+        cost=cost,
+        tokens=tokens,
+    )
 
 
 def identity(ledger: Ledger, generation: int) -> dict[str, Any]:
     """What a way of judging is: rubric, judge, model, settings, weights."""
-    with wrap_db_errors(ledger.path):
-        found = ledger.base.execute("SELECT identity FROM generations WHERE id = ?", (generation,)).fetchone()
-    return dict(json.loads(found[0]))
+    (document,) = ledger.first("SELECT identity FROM generations WHERE id = ?", (generation,))
+    return dict(json.loads(document))
 
 
 def generations(ledger: Ledger) -> list[int]:
     """The numbers of all ways of judging in the file."""
-    with wrap_db_errors(ledger.path):
-        return [number for (number,) in ledger.base.execute("SELECT id FROM generations ORDER BY id")]
+    return [number for (number,) in ledger.query("SELECT id FROM generations ORDER BY id")]
 
 
-def generation_of(ledger: Ledger, wanted: int = 0) -> int:
-    """The generation that is wanted, if there is one of that number; by itself the one that ran last."""
-    there = generations(ledger)
-    with wrap_db_errors(ledger.path):
-        last = ledger.base.execute("SELECT generation FROM runs ORDER BY id DESC LIMIT 1").fetchone()
-    if not there or not last:
-        raise UserError(f"{ledger.path} holds no verdict yet")
-    if wanted and wanted not in there:
-        raise UserError(f"{ledger.path} has no generation {wanted}; there are: {', '.join(map(str, there))}")
+def choose_generation(ledger: Ledger, wanted: int = 0) -> int:
+    """The generation of the wanted number; by default the one that ran last."""
+    known = generations(ledger)
+    last = ledger.first("SELECT generation FROM runs ORDER BY id DESC LIMIT 1")
+    if not known or not last:
+        raise UserError(f"{ledger.path} has no verdicts yet")
+    if wanted and wanted not in known:
+        raise UserError(f"{ledger.path} has no generation {wanted}; there are: {', '.join(map(str, known))}")
     return wanted or int(last[0])
 
 
 def rows(ledger: Ledger, generation: int, worst: int = 0, flagged: bool = False) -> Iterator[dict[str, Any]]:
-    """The samples with what became of them, in their order; or the worst, or those that a person should look at."""
-    wanted = " AND v.value IS NOT NULL" if worst else ""
-    wanted += " AND (v.flags != '' OR e.kind IS NOT NULL)" if flagged else ""
+    """The samples with their results, in order; or only the worst, or those that need review."""
+    condition = " AND v.value IS NOT NULL" if worst else ""
+    condition += " AND (v.flags != '' OR e.kind IS NOT NULL)" if flagged else ""
     order = " ORDER BY v.value, s.number LIMIT :worst" if worst else " ORDER BY s.number"
-    with wrap_db_errors(ledger.path):
-        found = ledger.base.execute(ROWS + wanted + order, {"generation": generation, "worst": worst})
-        for row in found:
-            yield dict(zip(COLUMNS, row, strict=True))
-
-
-STORED = """SELECT document, given FROM documents d JOIN samples s ON s.number = d.sample
-WHERE s.id = ? AND d.generation = ?"""
-WHY_NONE = """SELECT kind, message FROM errors e JOIN samples s ON s.number = e.sample
-WHERE s.id = ? AND e.generation = ?"""
+    for row in ledger.query(ROWS + condition + order, {"generation": generation, "worst": worst}):
+        yield dict(zip(COLUMNS, row, strict=True))
 
 
 def stored_verdict(ledger: Ledger, generation: int, sample: str, answers: AnswerStore | None = None) -> Verdict:
-    """The verdict on one sample, as it was; a model's answers have their text if the store of answers has it."""
-    with wrap_db_errors(ledger.path):
-        row = ledger.base.execute(STORED, (sample, generation)).fetchone()
-        fault = ledger.base.execute(WHY_NONE, (sample, generation)).fetchone()
-        ids = [name for (name,) in ledger.base.execute("SELECT id FROM samples")] if not (row or fault) else []
-    if row is None and fault:
+    """The verdict on one sample, as it was, with the text of a model's answers if they are still cached."""
+    row = ledger.first(STORED, (sample, generation))
+    if not row and (fault := ledger.first(WHY_NONE, (sample, generation))):
         raise UserError(f"{sample!r} has no verdict: {fault[0]}: {fault[1]}")
-    if row is None:
-        raise UserError(f"{ledger.path} has no sample {sample!r}{did_you_mean(sample, ids[:NAMES_TRIED])}")
-    document, given = json.loads(row[0]), json.loads(row[1])
+    if not row:
+        ids = [name for (name,) in ledger.query("SELECT id FROM samples LIMIT ?", (SUGGESTED,))]
+        raise UserError(f"{ledger.path} has no sample {sample!r}{did_you_mean(sample, ids)}")
+    document, given = map(json.loads, row)
     for answer in document.get("answers", ()):
         cached = answers.get(answer.get("key", "")) if answers else None
         answer["text"] = cached.text if cached else ""
@@ -152,86 +139,84 @@ def stored_verdict(ledger: Ledger, generation: int, sample: str, answers: Answer
 
 
 def decode_again(picture: Picture, given: dict[str, Any]) -> Decoded:
-    """The pixels of a stored sample's picture, if the file is still what it was."""
+    """The pixels of a stored sample's image, if the file has not changed."""
     name = Path(picture.name).name
     paths = [value for value in given.values() if isinstance(value, str) and Path(value).name == name]
     if not paths:
-        raise ImageError(f"{picture.name} was not judged from a file, so it can't be shown again", "not a file")
+        raise ImageError(f"can't show {picture.name} again: it was not judged from a file", "not a file")
     settings = Settings(max_side=picture.side)
-    opened = [open_picture(path, settings, picture.frame) for path in paths]
-    same = next((each for each in opened if each.sha256 == picture.sha256), None)
-    if same is None:
-        raise ImageError(f"{paths[0]} has changed since it was judged", "changed")
-    return same.decoded
+    for path in paths:
+        reopened = open_picture(path, settings, picture.frame)
+        if reopened.sha256 == picture.sha256:
+            return reopened.decoded
+    raise ImageError(f"{paths[0]} has changed since it was judged", "changed")
 
 
-def bundled(found: Iterator[dict[str, Any]], answers: AnswerStore, lost: list[str]) -> Iterator[dict[str, Any]]:
-    """The samples with what the model said, as a JSON list in the place of the keys.
+def with_answers(samples: Iterator[dict[str, Any]], answers: AnswerStore, lost: list[str]) -> Iterator[dict[str, Any]]:
+    """The samples with the texts of the model's answers, as a JSON list, in place of their keys.
 
-    A null stands for an answer that the store has no more; its key is added to `lost`.
+    An answer that is no longer cached is null, and its key is added to `lost`.
     """
-    for row in found:
-        keys = (row["answers"] or "").split()
-        said = [answers.get(key) for key in keys]
-        lost += [key for key, answer in zip(keys, said, strict=True) if answer is None]
-        yield {**row, "answers": json.dumps([each.text if each else None for each in said], ensure_ascii=False)}
+    for sample in samples:
+        keys = (sample["answers"] or "").split()
+        cached = [answers.get(key) for key in keys]
+        lost += [key for key, answer in zip(keys, cached, strict=True) if answer is None]
+        texts = [answer.text if answer else None for answer in cached]
+        yield {**sample, "answers": json.dumps(texts, ensure_ascii=False)}
 
 
 def export(
     ledger: Ledger, generation: int, path: Path, kind: str, answers: AnswerStore | None = None
 ) -> tuple[int, int]:
-    """Write all samples to a file, with the raw answers if given; gives how many, and how many answers are lost."""
-    writers = {"csv": write_csv, "jsonl": write_jsonl, "parquet": write_parquet}
+    """Write all samples to a file, with the raw answers if given; returns how many, and how many answers are lost."""
+    writers: dict[str, Callable[[Iterator[dict[str, Any]], Path], None]] = {
+        "csv": write_csv,
+        "jsonl": write_jsonl,
+        "parquet": write_parquet,
+    }
     if kind not in writers:
-        raise UserError(f"no format {kind!r}; there are: {', '.join(writers)}")
+        raise UserError(f"no format {kind!r}{did_you_mean(kind, writers)}")
     lost: list[str] = []
+    numbers = itertools.count()
+    samples = rows(ledger, generation)
+    samples = with_answers(samples, answers, lost) if answers else samples
     try:
-        found = rows(ledger, generation)
-        return writers[kind](bundled(found, answers, lost) if answers else found, path), len(lost)
+        writers[kind]((sample for sample, _ in zip(samples, numbers)), path)  # noqa: B905 numbers have no end
     except OSError as error:
         raise UserError(f"can't write {path}: {error.strerror or error}") from error
+    return next(numbers), len(lost)
 
 
-def write_csv(found: Iterator[dict[str, Any]], path: Path) -> int:
-    """A line for each sample."""
-    count = 0
+def write_csv(samples: Iterator[dict[str, Any]], path: Path) -> None:
+    """A line per sample."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS)
         writer.writeheader()
-        for row in found:
-            writer.writerow(row)
-            count += 1
-    return count
+        writer.writerows(samples)
 
 
-def write_jsonl(found: Iterator[dict[str, Any]], path: Path) -> int:
-    """A JSON object for each sample."""
-    count = 0
+def write_jsonl(samples: Iterator[dict[str, Any]], path: Path) -> None:
+    """A JSON object per sample."""
     with path.open("w", encoding="utf-8") as file:
-        for row in found:
-            said = row["answers"] or ""
+        for sample in samples:
+            answers = sample["answers"] or ""
             nested = {
-                "factors": json.loads(row["factors"] or "{}"),
-                "answers": json.loads(said) if said[:1] == "[" else said,
+                "factors": json.loads(sample["factors"] or "{}"),
+                "answers": json.loads(answers) if answers[:1] == "[" else answers,
             }
-            file.write(json.dumps({**row, **nested}, ensure_ascii=False) + "\n")
-            count += 1
-    return count
+            file.write(json.dumps({**sample, **nested}, ensure_ascii=False) + "\n")
 
 
-def write_parquet(found: Iterator[dict[str, Any]], path: Path) -> int:
-    """A table for those who have many."""
+def write_parquet(samples: Iterator[dict[str, Any]], path: Path) -> None:
+    """A typed table, for large runs."""
     try:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
         raise UserError("Parquet needs pyarrow: pip install 'onprompt[data]'") from None
-    kinds = {"score": pyarrow.int64(), "tokens_in": pyarrow.int64(), "tokens_out": pyarrow.int64()}
-    kinds |= dict.fromkeys(("value", "coverage", "cost"), pyarrow.float64())
-    schema = pyarrow.schema([(name, kinds.get(name, pyarrow.string())) for name in COLUMNS])
-    count = 0
+    types = {"score": pyarrow.int64(), "tokens_in": pyarrow.int64(), "tokens_out": pyarrow.int64()}
+    types |= dict.fromkeys(("value", "coverage", "cost"), pyarrow.float64())
+    schema = pyarrow.schema([(name, types.get(name, pyarrow.string())) for name in COLUMNS])
     with parquet.ParquetWriter(path, schema) as file:
-        while some := list(itertools.islice(found, AT_ONCE)):
-            file.write_table(pyarrow.Table.from_pylist(some, schema))
-            count += len(some)
-    return count
+        while batch := list(itertools.islice(samples, BATCH)):
+            file.write_table(pyarrow.Table.from_pylist(batch, schema))

@@ -1,4 +1,4 @@
-"""What a run does with each sample, wherever that is: in a thread here, or in a process elsewhere."""
+"""What a run does with each sample, in a thread here or in a process elsewhere."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from onprompt.types import Check, Judge, Rubric, Sample, Verdict
 from onprompt.vision.runtime import limit_threads, use_single_core
 from onprompt.wording import claim_words, finding_words
 
-# Settings that change how long a verdict takes or what it costs, and not what it says.
-NO_MATTER = PRIVATE | {
+# Settings that change how long a verdict takes or what it costs, but not what it says.
+IRRELEVANT = PRIVATE | {
     *("reuse_answers", "concurrency", "timeout", "retries", "backoff", "longest_wait", "source_timeout"),
     *("breaker_failures", "breaker_pause", "price_in", "price_out", "budget", "batch", "device"),
 }
@@ -31,7 +31,7 @@ class Task(NamedTuple):
 
 
 class Done(NamedTuple):
-    """What became of a task."""
+    """The result of a task."""
 
     number: int
     verdict: StoredVerdict | None = None
@@ -40,21 +40,21 @@ class Done(NamedTuple):
 
 @dataclass(frozen=True)
 class JudgeJob:
-    """Judges each sample by a rubric. It can be sent to other processes, which make their own judge."""
+    """Judges samples by a rubric. It can be sent to other processes, which load their own judge."""
 
     rubric_name: str
     settings: Settings
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.rubric_name, self.settings)  # a judge stays where it was made
+        return type(self), (self.rubric_name, self.settings)  # without the judge, which can't be sent
 
     @cached_property
     def rubric(self) -> Rubric:
-        return api.rubric_named(self.rubric_name)
+        return api.load_rubric(self.rubric_name)
 
     @cached_property
     def judge(self) -> Judge:
-        return api.judge_of(self.rubric_name, self.settings)
+        return api.load_judge(self.rubric_name, self.settings)
 
     @property
     def slots(self) -> int:
@@ -65,7 +65,7 @@ class JudgeJob:
         return self.judge.bound_by
 
     def begin(self, cores: int = 0) -> None:
-        """From now on the thread is one of several that run networks."""
+        """Mark the thread as one of several that run networks."""
         if cores:
             limit_threads(cores)
         use_single_core()
@@ -75,31 +75,31 @@ class JudgeJob:
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """All that a verdict depends on beside the sample."""
-        settings = self.settings.model_dump(mode="json", exclude=set(NO_MATTER) | {"judge", "model"})
+        """All that a verdict depends on besides the sample."""
+        settings = self.settings.model_dump(mode="json", exclude=set(IRRELEVANT) | {"judge", "model"})
         about = {name: value for name, value in self.judge.identity.items() if name not in ("versions", "settings")}
         return {**about, "rubric": self.rubric.name, "settings": settings}
 
     def sample(self, item: Mapping[str, Any]) -> Sample:
-        """The sample for some inputs."""
-        return api.sample_of(self.rubric, self.settings, item)
+        """The sample with the given inputs."""
+        return api.make_sample(self.rubric, self.settings, item)
 
     def __call__(self, task: Task, /) -> Done:
         """The verdict as it is stored, or the fault."""
         try:
-            return Done(task.number, stored(self.judge.judge(self.sample(task.item))))
+            return Done(task.number, to_stored(self.judge.judge(self.sample(task.item))))
         except OnpromptError as error:
-            return Done(task.number, fault=fault_of(error))
-        except Exception as error:  # a mistake of ours or of a library's: it costs this sample and no other
+            return Done(task.number, fault=to_fault(error))
+        except Exception as error:  # a bug here or in a library costs one sample, not the run
             return Done(task.number, fault=Fault(type(error).__name__, f"unexpected: {error}"))
 
     def lost(self, task: Task, why: str) -> Done:
-        """A task whose worker died again and again, or that can't be sent to one."""
+        """The result of a task that can't be sent to a worker, or whose every worker died."""
         return Done(task.number, fault=Fault("WorkerLost", why))
 
 
-def stored(verdict: Verdict) -> StoredVerdict:
-    """A verdict as the ledger stores it; a model's raw answers stay in the store of answers, by their keys."""
+def to_stored(verdict: Verdict) -> StoredVerdict:
+    """A verdict as the ledger stores it; a model's raw answers stay in the answer store, by their keys."""
     document = serial.dump(verdict)
     for answer in document.get("answers", ()):
         answer["text"] = ""
@@ -117,8 +117,7 @@ def stored(verdict: Verdict) -> StoredVerdict:
         "answers": " ".join(answer.key for answer in verdict.answers),
         "image_sha256": verdict.sample.picture.sha256,
     }
-    checks = [check_row(check) for check in verdict.checks]
-    return StoredVerdict(row, checks, json.dumps(document, ensure_ascii=False))
+    return StoredVerdict(row, [check_row(check) for check in verdict.checks], json.dumps(document, ensure_ascii=False))
 
 
 def check_row(check: Check) -> list[Any]:
@@ -127,7 +126,7 @@ def check_row(check: Check) -> list[Any]:
     return [check.claim.kind, *words, check.outcome.value, check.score, check.confidence, check.source]
 
 
-def fault_of(error: OnpromptError) -> Fault:
+def to_fault(error: OnpromptError) -> Fault:
     """Why a sample has no verdict."""
     if isinstance(error, UnreadableAnswer):
         return Fault(error.kind, str(error), error.text, *error.spent)

@@ -1,7 +1,7 @@
 """One SQLite file for a run: samples, verdicts, checks and errors. The format is described in docs/runs.md.
 
-A *generation* is one way of judging: rubric, judge, model, settings and weights. Run again with the same, and only what
-is missing or failed is done; with others, a new generation begins beside the old one.
+A *generation* is one way of judging: rubric, judge, model, settings and weights. A run with the same ones only judges
+samples that are new or failed; a run with others starts a new generation beside the old one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from filelock import FileLock, Timeout
 
 from onprompt.errors import StoreError, UserError
 
-VERSION, MARK = 3, 0x6F6E7072  # the mark tells a file of ours from other databases: "onpr"
+VERSION, MARK = 3, 0x6F6E7072  # the mark identifies our files: "onpr"
 TABLES = """
 CREATE TABLE IF NOT EXISTS generations (
     id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, identity TEXT NOT NULL,
@@ -65,21 +65,38 @@ CREATE VIEW IF NOT EXISTS present_errors AS
 """
 
 
+FIND = "SELECT number, version, data FROM samples JOIN runs ON runs.id = run WHERE samples.id = ?"
+ADD = """INSERT INTO samples (id, prompt, image, model, category, given, stamp, version, run)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+UPDATE = """UPDATE samples SET prompt = ?, image = ?, model = ?, category = ?, given = ?, stamp = ?, version = ?,
+run = ?, gone = 0 WHERE number = ?"""
+VERSION_NOW = "(SELECT version FROM samples WHERE number = ?)"
+FAIL = f"""INSERT OR REPLACE INTO errors (sample, generation, kind, message, text, of)
+VALUES (?, ?, ?, ?, ?, {VERSION_NOW})"""  # noqa: S608
+SPEND = """UPDATE runs SET tokens_in = tokens_in + ?1, tokens_out = tokens_out + ?2,
+cost = iif(?3 IS NULL, cost, ifnull(cost, 0) + ?3) WHERE id = ?4"""
+CHECK = "INSERT INTO checks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+JUDGED = """SELECT of FROM samples JOIN verdicts ON sample = number JOIN generations g ON g.id = generation
+WHERE samples.id = ? AND fingerprint = ?"""
+GONE = """UPDATE samples SET gone = 1 WHERE run IN
+(SELECT id FROM runs WHERE id < :run AND data = (SELECT data FROM runs WHERE id = :run))"""
+
+
 class Entry(NamedTuple):
-    """A sample as it is kept: what it was given, a stamp that changes when its files do, and what a verdict is of."""
+    """A sample as it is stored: its inputs, a stamp of its files, and a version that changes with either."""
 
     id: str
     prompt: str
     image: str
     model: str
     category: str
-    given: str  # JSON
+    given: str  # the inputs as JSON
     stamp: str
     version: str
 
 
 class StoredVerdict(NamedTuple):
-    """A verdict as it is kept."""
+    """A verdict as it is stored."""
 
     row: Mapping[str, Any]  # the columns of `verdicts`
     checks: Sequence[Sequence[Any]]  # the columns of `checks` from `kind` on
@@ -87,56 +104,55 @@ class StoredVerdict(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """Why a sample has no verdict: the kind of error, its message and, of an unreadable answer, the raw text."""
+    """Why a sample has no verdict: the kind of error, its message and the raw text of an unreadable answer."""
 
     kind: str
     message: str
     text: str = ""
-    tokens_in: int = 0  # what an answer took although nothing can be read in it
+    tokens_in: int = 0  # the cost of unreadable answers
     tokens_out: int = 0
     cost: float | None = None
 
 
 class Ledger:
-    """A run's file, written by one process at a time and read by any number."""
+    """A run file, written by one process at a time and read by any number."""
 
     def __init__(self, path: Path, writing: bool = False) -> None:
-        self.path, self.lock, self.run = path, FileLock(f"{path.resolve()}.lock", timeout=0), 0
-        self.data = ""
+        self.path, self.lock = path, FileLock(f"{path.resolve()}.lock", timeout=0)
+        self.run, self.data = 0, ""
         if not writing and not path.is_file():
-            raise UserError(f"there is no run at {path}")
+            raise UserError(f"no such run file: {path}")
         with wrap_db_errors(path):
             if writing:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                self.take()
-            self.base = connected(path, "mode=rwc") if writing else readable(path)
-            self.check(writing)
+                self.acquire()
+            self.database = connect(path, "mode=rwc") if writing else connect_to_read(path)
+            self.check_format(writing)
 
-    def take(self) -> None:
+    def acquire(self) -> None:
         """Keep other processes from writing."""
         try:
             self.lock.acquire()
         except Timeout:
-            raise StoreError(f"another run is writing to {self.path}: wait for it, or name another file") from None
+            raise StoreError(f"another run is writing to {self.path}; wait for it, or use another file") from None
 
-    def check(self, writing: bool) -> None:
-        """Make the tables, or complain of a file that is none of ours."""
-        mark, version = (
-            self.base.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
-        )
-        tables = self.base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    def check_format(self, writing: bool) -> None:
+        """Create the tables, or refuse a file of another kind or version."""
+        names = ("application_id", "user_version")
+        mark, version = (self.database.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
+        tables = self.database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if (tables or not writing) and mark != MARK:
-            raise no_run(self.path)
+            raise not_a_run(self.path)
         if version != VERSION and tables:
             age = "a newer" if version > VERSION else "an older"
-            formats = f"format {version}; this one knows {VERSION}"
             raise StoreError(
-                f"{self.path} was written by {age} onprompt ({formats}): use that one, or name another file"
+                f"{self.path} was written by {age} version of onprompt (format {version}, not {VERSION}); "
+                "use that version, or another file"
             )
         if writing:
-            self.base.execute("PRAGMA journal_mode = WAL")
-            self.base.execute("PRAGMA synchronous = NORMAL")  # a power cut may lose the last verdicts, never the file
-            self.base.executescript(f"PRAGMA application_id = {MARK}; PRAGMA user_version = {VERSION}; {TABLES}")
+            self.database.execute("PRAGMA journal_mode = WAL")
+            self.database.execute("PRAGMA synchronous = NORMAL")  # a power cut may lose the last verdicts, not the file
+            self.database.executescript(f"PRAGMA application_id = {MARK}; PRAGMA user_version = {VERSION}; {TABLES}")
 
     def __enter__(self) -> Self:
         return self
@@ -145,171 +161,155 @@ class Ledger:
         self.close()
 
     def close(self) -> None:
-        """Let others write."""
-        self.base.close()
+        """Close the file and let others write."""
+        self.database.close()
         self.lock.release()
 
+    def query(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query, one by one."""
+        with wrap_db_errors(self.path):
+            yield from self.database.execute(sql, parameters)
+
+    def first(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Any, ...]:
+        """The first row of a query; empty if there is none."""
+        with wrap_db_errors(self.path):
+            return self.database.execute(sql, parameters).fetchone() or ()
+
     def generation(self, identity: Mapping[str, Any], fingerprint: str) -> tuple[int, bool]:
-        """The number of a way of judging, and whether it is new here."""
+        """The number of a way of judging, and whether it is new."""
+        row = fingerprint, json.dumps(identity, ensure_ascii=False)
         with wrap_db_errors(self.path):
-            row = fingerprint, json.dumps(identity, ensure_ascii=False)
-            new = self.base.execute(
-                "INSERT OR IGNORE INTO generations (fingerprint, identity) VALUES (?, ?)", row
-            ).rowcount
-            found = self.base.execute("SELECT id FROM generations WHERE fingerprint = ?", (fingerprint,)).fetchone()
-        return int(found[0]), bool(new)
-
-    def identity_before(self, generation: int) -> dict[str, Any]:
-        """What the way of judging before this one was; nothing for the first."""
-        before = "SELECT identity FROM generations WHERE id < ? ORDER BY id DESC LIMIT 1"
-        with wrap_db_errors(self.path):
-            found = self.base.execute(before, (generation,)).fetchone()
-        return dict(json.loads(found[0])) if found else {}
-
-    def number(self, generation: int) -> int:
-        """How many verdicts there are."""
-        with wrap_db_errors(self.path):
-            found = self.base.execute("SELECT count(*) FROM verdicts WHERE generation = ?", (generation,)).fetchone()
-        return int(found[0])
+            add = "INSERT OR IGNORE INTO generations (fingerprint, identity) VALUES (?, ?)"
+            new = self.database.execute(add, row).rowcount
+        (number,) = self.first("SELECT id FROM generations WHERE fingerprint = ?", (fingerprint,))
+        return int(number), bool(new)
 
     def begin(self, generation: int, data: str, versions: Mapping[str, str]) -> None:
-        """A run over some data begins."""
+        """Start a run over some data."""
+        self.data = storable(data)
         with wrap_db_errors(self.path):
-            row = generation, whole(data), json.dumps(versions)
-            found = self.base.execute("INSERT INTO runs (generation, data, versions) VALUES (?, ?, ?)", row)
-        self.run, self.data = int(found.lastrowid or 0), whole(data)
+            row = generation, self.data, json.dumps(versions)
+            cursor = self.database.execute("INSERT INTO runs (generation, data, versions) VALUES (?, ?, ?)", row)
+        self.run = int(cursor.lastrowid or 0)
 
     def end(self) -> None:
-        """All of the data was read: what an earlier run read there and this one did not is gone."""
-        with wrap_db_errors(self.path), self.transaction():
-            self.base.execute("UPDATE runs SET read_whole = 1 WHERE id = ?", (self.run,))
-            earlier = "SELECT id FROM runs WHERE id < :run AND data = (SELECT data FROM runs WHERE id = :run)"
-            self.base.execute(f"UPDATE samples SET gone = 1 WHERE run IN ({earlier})", {"run": self.run})  # noqa: S608
+        """All of the data was read: samples that only earlier runs read there are gone."""
+        with self.transaction():
+            self.database.execute("UPDATE runs SET read_whole = 1 WHERE id = ?", (self.run,))
+            self.database.execute(GONE, {"run": self.run})
 
     def enter(self, entries: Sequence[Entry], generation: int) -> list[tuple[int, bool]]:
-        """Samples, in one transaction: for each its number, and whether it has a verdict that still holds.
+        """Add or update samples: for each its number, and whether it has a verdict that still holds.
 
-        Where files or words changed it has none, but what it had stays until there is another.
+        The verdict on a changed sample no longer holds, but stays until there is a new one.
         """
-        with wrap_db_errors(self.path), self.transaction():
-            return [self.one(Entry(*map(whole, entry)), generation) for entry in entries]
+        with self.transaction():
+            return [self.enter_sample(Entry(*map(storable, entry)), generation) for entry in entries]
 
-    def one(self, entry: Entry, generation: int) -> tuple[int, bool]:
-        """One sample entered."""
-        old = self.base.execute(OLD, (entry.id,)).fetchone()
-        if old is None:
-            return int(self.base.execute(ADD, (*entry, self.run)).lastrowid or 0), False
-        number, version, data = old
-        if version != entry.version and data != self.data and still_there(data):
+    def enter_sample(self, entry: Entry, generation: int) -> tuple[int, bool]:
+        """Add or update one sample."""
+        known = self.first(FIND, (entry.id,))
+        if not known:
+            return int(self.database.execute(ADD, (*entry, self.run)).lastrowid or 0), False
+        number, version, data = known
+        if version != entry.version and data != self.data and still_exists(data):
             raise UserError(
-                f"{self.path} has another sample {entry.id!r}, of {data}: give ids that differ, or another file"
+                f"{self.path} has another sample {entry.id!r}, from {data}; use unique ids, or another run file"
             )
-        self.base.execute(CHANGE, (*entry[1:], self.run, number))
-        found = self.base.execute("SELECT of FROM verdicts WHERE sample = ? AND generation = ?", (number, generation))
-        return int(number), found.fetchone() == (entry.version,)
+        self.database.execute(UPDATE, (*entry[1:], self.run, number))
+        judged = self.first("SELECT of FROM verdicts WHERE sample = ? AND generation = ?", (number, generation))
+        return int(number), judged == (entry.version,)
 
     def has(self, entry: Entry, fingerprint: str) -> bool:
-        """Whether a sample has a verdict of a way of judging, and one that still holds."""
-        of = self.base.execute(
-            "SELECT of FROM samples JOIN verdicts ON sample = number JOIN generations g ON g.id = generation"
-            " WHERE samples.id = ? AND fingerprint = ?",
-            (whole(entry.id), fingerprint),
-        ).fetchone()
-        return bool(of) and of[0] == entry.version
+        """Whether a sample has a verdict by a way of judging that still holds."""
+        return self.first(JUDGED, (storable(entry.id), fingerprint)) == (entry.version,)
 
     def keep(self, sample: int, generation: int, verdict: StoredVerdict) -> None:
-        """A verdict with its document and its checks, all or nothing; it takes the place of an older one."""
+        """Store a verdict with its document and its checks; it replaces an older one."""
         key = sample, generation
-        with wrap_db_errors(self.path), self.transaction():
-            for table in ("checks", "errors"):  # each call costs: threads that judge take the interpreter meanwhile
-                self.base.execute(f"DELETE FROM {table} WHERE sample = ? AND generation = ?", key)  # noqa: S608
+        with self.transaction():
+            for table in ("checks", "errors"):
+                self.database.execute(f"DELETE FROM {table} WHERE sample = ? AND generation = ?", key)  # noqa: S608
             names, marks = ", ".join(verdict.row), ", ".join("?" * len(verdict.row))
-            place = f"INSERT OR REPLACE INTO verdicts (sample, generation, of, {names}) VALUES (?, ?, {NOW}, {marks})"  # noqa: S608
-            self.base.execute(place, (*key, sample, *map(whole, verdict.row.values())))
-            self.base.execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", (*key, whole(verdict.document)))
-            checks = [(*key, number, *map(whole, check)) for number, check in enumerate(verdict.checks)]
-            self.base.executemany(CHECK, checks)
+            columns, values = f"(sample, generation, of, {names})", f"(?, ?, {VERSION_NOW}, {marks})"
+            insert = f"INSERT OR REPLACE INTO verdicts {columns} VALUES {values}"  # noqa: S608
+            self.database.execute(insert, (*key, sample, *map(storable, verdict.row.values())))
+            self.database.execute(
+                "INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", (*key, storable(verdict.document))
+            )
+            # One call: between two, threads that judge would take the interpreter.
+            checks = [(*key, number, *map(storable, check)) for number, check in enumerate(verdict.checks)]
+            self.database.executemany(CHECK, checks)
             self.spend(verdict.row["tokens_in"], verdict.row["tokens_out"], verdict.row["cost"])
 
     def fail(self, sample: int, generation: int, fault: Fault) -> None:
-        """Why there is no verdict."""
-        words = map(whole, (fault.kind, fault.message, fault.text))
-        with wrap_db_errors(self.path), self.transaction():
-            self.base.execute(FAIL, (sample, generation, *words, sample))
+        """Store why there is no verdict."""
+        texts = map(storable, (fault.kind, fault.message, fault.text))
+        with self.transaction():
+            self.database.execute(FAIL, (sample, generation, *texts, sample))
             self.spend(fault.tokens_in, fault.tokens_out, fault.cost)
 
     def spend(self, tokens_in: int, tokens_out: int, cost: float | None) -> None:
-        """Add to what the run took."""
+        """Add to the cost of the run."""
         if tokens_in or tokens_out or cost is not None:
-            self.base.execute(SPEND, (tokens_in, tokens_out, cost, self.run))
+            self.database.execute(SPEND, (tokens_in, tokens_out, cost, self.run))
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All or nothing."""
-        self.base.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            self.base.execute("COMMIT")
-        except BaseException:
-            if self.base.in_transaction:  # a full disk has ended it already
-                self.base.execute("ROLLBACK")
-            raise
+        with wrap_db_errors(self.path):
+            self.database.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self.database.execute("COMMIT")
+            except BaseException:
+                if self.database.in_transaction:  # a full disk has ended it already
+                    self.database.execute("ROLLBACK")
+                raise
 
 
-def whole(value: Any) -> Any:
-    """A text that can be kept: half of a character can't."""
+def storable(value: Any) -> Any:
+    """A text that SQLite can store, without unpaired surrogates; any other value as it is."""
     return value.encode(errors="replace").decode() if isinstance(value, str) else value
 
 
-OLD = "SELECT number, version, data FROM samples JOIN runs ON runs.id = run WHERE samples.id = ?"
-ADD = """INSERT INTO samples (id, prompt, image, model, category, given, stamp, version, run)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-CHANGE = """UPDATE samples SET prompt = ?, image = ?, model = ?, category = ?, given = ?, stamp = ?, version = ?,
-run = ?, gone = 0 WHERE number = ?"""
-NOW = "(SELECT version FROM samples WHERE number = ?)"  # what a sample is now
-FAIL = f"INSERT OR REPLACE INTO errors (sample, generation, kind, message, text, of) VALUES (?, ?, ?, ?, ?, {NOW})"  # noqa: S608
-SPEND = """UPDATE runs SET tokens_in = tokens_in + ?1, tokens_out = tokens_out + ?2,
-cost = iif(?3 IS NULL, cost, ifnull(cost, 0) + ?3) WHERE id = ?4"""
-CHECK = "INSERT INTO checks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-
-
-def still_there(data: str) -> bool:
-    """Whether data are where they were: if not, what comes now may be the same at another place."""
+def still_exists(data: str) -> bool:
+    """Whether data are where they were: if not, new data may be the same, moved."""
     return not os.path.isabs(data) or os.path.exists(data)  # noqa: PTH110, PTH117 hubs have no paths
 
 
-def connected(path: Path, options: str) -> sqlite3.Connection:
+def connect(path: Path, options: str) -> sqlite3.Connection:
     """The database in a file."""
-    place = f"{path.resolve().as_uri()}?{options}"
-    return sqlite3.connect(place, uri=True, timeout=30.0, isolation_level=None, check_same_thread=False)
+    uri = f"{path.resolve().as_uri()}?{options}"
+    return sqlite3.connect(uri, uri=True, timeout=30.0, isolation_level=None, check_same_thread=False)
 
 
-def readable(path: Path) -> sqlite3.Connection:
-    """The database to be read; in a place where nothing can be written too, once the run has ended."""
-    base = connected(path, "mode=ro")
+def connect_to_read(path: Path) -> sqlite3.Connection:
+    """The database, read-only; also on a read-only disk, once the run has ended."""
+    database = connect(path, "mode=ro")
     try:
-        base.execute("SELECT count(*) FROM sqlite_master")
+        database.execute("SELECT count(*) FROM sqlite_master")
     except sqlite3.OperationalError:
-        base.close()
+        database.close()
         journal = Path(f"{path.resolve()}-wal")
         if journal.exists() and journal.stat().st_size:
-            raise  # its last verdicts are in the journal, which takes a place to write
-        return connected(path, "mode=ro&immutable=1")
-    return base
+            raise  # the last verdicts are in the journal, which needs a writable folder
+        return connect(path, "mode=ro&immutable=1")
+    return database
 
 
-def no_run(path: Path) -> UserError:
-    """What is wrong with a file of another kind."""
-    return UserError(f"{path} is no run of onprompt")
+def not_a_run(path: Path) -> UserError:
+    """The error for a file of another kind."""
+    return UserError(f"{path} is not a run file of onprompt")
 
 
 @contextmanager
 def wrap_db_errors(path: Path) -> Iterator[None]:
-    """What goes wrong with the file, in words."""
+    """Turn errors of the disk and the database into ours."""
     try:
         yield
     except (OSError, sqlite3.Error) as error:
         if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
-            raise no_run(path) from None
+            raise not_a_run(path) from None
         reason = getattr(error, "strerror", None) or error
-        raise StoreError(f"can't use {path}: {reason}; what was written before is safe") from error
+        raise StoreError(f"can't use {path}: {reason}; everything stored so far is safe") from error

@@ -21,131 +21,132 @@ from onprompt.runs.job import Done, JudgeJob, Task
 from onprompt.runs.ledger import Entry, Fault, Ledger
 from onprompt.types import Rubric
 
-FINAL = ("BudgetSpent", "StoreError", "NotFetched", "WrongHash")  # faults that would hit all further samples too
+FATAL = ("BudgetSpent", "StoreError", "NotFetched", "WrongHash")  # faults that would hit all further samples too
 PACKAGES = ("onprompt", "numpy", "pillow", "openvino", "opencv-python-headless", "spacy", "torch", "transformers")
-REFUSALS = 20  # with which a run ends, if nothing else came
-AT_ONCE = 256  # samples entered in one transaction
-MOST = 32 * 2**20  # bytes of pictures among them
+MAX_REJECTED = 20  # rejected requests that stop a run without verdicts
+CHUNK = 256  # samples entered in one transaction
+CHUNK_BYTES = 32 * 2**20  # of images in memory among them
+PREVIOUS = "SELECT identity FROM generations WHERE id < ? ORDER BY id DESC LIMIT 1"
 
 
 @dataclass(slots=True)
 class Summary:
-    """How a run went so far."""
+    """The state of a run."""
 
     path: Path
     generation: int = 1
     new: bool = True  # whether this way of judging is new to the file
-    changed: str = ""  # in what it differs from the one before
-    known: int = 0  # verdicts that this way of judging has in the file from before
-    before: int = 0  # samples that had a verdict already, of those that were read so far
+    changed: str = ""  # how it differs from the previous one
+    known: int = 0  # verdicts of this way of judging that the file had before
+    before: int = 0  # samples read so far that had a verdict already
     done: int = 0
     faults: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)  # the first message of each kind of fault
     tokens: int = 0
     cost: float = 0.0
-    stopped: str = ""  # why it ended before its end
-    interrupted: bool = False  # by hand
+    stopped: str = ""  # why it stopped early
+    interrupted: bool = False  # by Ctrl-C
 
     def spend(self, tokens_in: int, tokens_out: int, cost: float | None) -> None:
-        """Count what an answer took."""
+        """Add the cost of an answer."""
         self.tokens += tokens_in + tokens_out
         self.cost += cost or 0.0
 
 
-Tell = Callable[[Summary], None]
+Observer = Callable[[Summary], None]
 
 
 def silent(summary: Summary) -> None:
-    """Nobody watches."""
+    """Report nothing."""
 
 
-def run(data: Dataset, out: Path, job: JudgeJob, engine: str = "threads", tell: Tell = silent) -> Summary:
-    """Judge every sample of a dataset that has no verdict yet; `tell` is called with the summary before and after."""
-    identity, hands = job.identity, plugins.load("runs.engines", engine).load(job.settings)
+def run(data: Dataset, out: Path, job: JudgeJob, engine: str = "threads", on_progress: Observer = silent) -> Summary:
+    """Judge every sample of a dataset that has no verdict yet; `on_progress` is called first and after each."""
+    identity, workers = job.identity, plugins.load("runs.engines", engine).load(job.settings)
     with Ledger(out, writing=True) as ledger:
         generation, new = ledger.generation(identity, fingerprint(identity))
-        changed = differing(identity, ledger.identity_before(generation)) if new else ""
-        summary = Summary(out, generation, new, changed, ledger.number(generation))
+        previous = ledger.first(PREVIOUS, (generation,))
+        changed = differing_names(identity, json.loads(previous[0]) if previous else {}) if new else ""
+        known, *_ = ledger.first("SELECT count(*) FROM verdicts WHERE generation = ?", (generation,))
+        summary = Summary(out, generation, new, changed, known)
         ledger.begin(generation, data.source, versions())
         try:
-            tell(summary)
-            for done in hands.run(job, wanted(data, ledger, summary, job.rubric)):
-                note(done, ledger, summary)
-                tell(summary)
+            on_progress(summary)
+            for done in workers.run(job, open_tasks(data, ledger, summary, job.rubric)):
+                store(done, ledger, summary)
+                on_progress(summary)
                 if summary.stopped:
                     break
         except KeyboardInterrupt:
-            summary.stopped, summary.interrupted = "stopped by hand", True
+            summary.stopped, summary.interrupted = "interrupted", True
         return summary
 
 
-def to_do(data: Dataset, out: Path, job: JudgeJob) -> Iterator[Mapping[str, Any]]:
+def items_to_judge(data: Dataset, out: Path, job: JudgeJob) -> Iterator[Mapping[str, Any]]:
     """What a run would judge now; nothing is written."""
     with Ledger(out) if out.is_file() else nullcontext() as ledger:
-        fingerprint_now = fingerprint(job.identity)
+        current = fingerprint(job.identity)
         for row in data.rows():
-            if isinstance(row, Row) and not (ledger and ledger.has(entry(row, job.rubric), fingerprint_now)):
+            if isinstance(row, Row) and not (ledger and ledger.has(make_entry(row, job.rubric), current)):
                 yield row.item
 
 
-def wanted(data: Dataset, ledger: Ledger, summary: Summary, rubric: Rubric) -> Iterator[Task]:
-    """The samples that have no verdict yet, entered as they come."""
-    whole = True
+def open_tasks(data: Dataset, ledger: Ledger, summary: Summary, rubric: Rubric) -> Iterator[Task]:
+    """The samples that have no verdict yet, entered in the ledger as they are read."""
+    complete = True
     for chunk in chunks(data.rows(), rubric.image_inputs):
-        places = ledger.enter([entry(row, rubric) for row in chunk], summary.generation)
-        for row, (number, has_verdict) in zip(chunk, places, strict=True):
+        entered = ledger.enter([make_entry(row, rubric) for row in chunk], summary.generation)
+        for row, (number, has_verdict) in zip(chunk, entered, strict=True):
             if has_verdict:
                 summary.before += 1
             elif isinstance(row, BadRow):
-                whole = whole and not row.rest_lost
-                note(Done(number, fault=Fault("bad_row", f"{row.line}: {row.message}")), ledger, summary)
+                complete = complete and not row.rest_lost
+                store(Done(number, fault=Fault("bad_row", f"{row.line}: {row.message}")), ledger, summary)
             else:
                 yield Task(number, row.item)
-    if whole:
+    if complete:
         ledger.end()
 
 
 def chunks(rows: Iterator[Row | BadRow], images: Sequence[str]) -> Iterator[list[Row | BadRow]]:
-    """Rows as they are entered: many, but few where they hold whole pictures."""
+    """Rows in chunks, smaller ones if they hold whole images."""
     chunk: list[Row | BadRow] = []
     size = 0
     for row in rows:
         chunk.append(row)
         if isinstance(row, Row):
             size += sum(len(row.item[name]) for name in images if isinstance(row.item.get(name), bytes))
-        if len(chunk) == AT_ONCE or size > MOST:
+        if len(chunk) == CHUNK or size > CHUNK_BYTES:
             yield chunk
             chunk, size = [], 0
     if chunk:
         yield chunk
 
 
-def note(done: Done, ledger: Ledger, summary: Summary) -> None:
-    """Keep what became of a task, and count it."""
+def store(done: Done, ledger: Ledger, summary: Summary) -> None:
+    """Store and count the result of a task."""
     if done.verdict:
         ledger.keep(done.number, summary.generation, done.verdict)
         summary.done += 1
         summary.spend(done.verdict.row["tokens_in"], done.verdict.row["tokens_out"], done.verdict.row["cost"])
     elif done.fault:
+        kind, message, *_ = done.fault
         ledger.fail(done.number, summary.generation, done.fault)
-        summary.faults[done.fault.kind] += 1
-        summary.examples.setdefault(done.fault.kind, done.fault.message)
+        summary.faults[kind] += 1
+        summary.examples.setdefault(kind, message)
         summary.spend(done.fault.tokens_in, done.fault.tokens_out, done.fault.cost)
-        if done.fault.kind in FINAL or refused(summary):
-            summary.stopped = done.fault.message
+        # Nothing but rejected requests: a wrong key or an unknown model, which would hit all others too.
+        rejected = summary.faults["Rejected"] >= MAX_REJECTED and not summary.done
+        if kind in FATAL or rejected:
+            summary.stopped = message
 
 
-def refused(summary: Summary) -> bool:
-    """Whether nothing but refusals came so far: a wrong key or an unknown model, which would befall all that follow."""
-    return summary.faults["Rejected"] >= REFUSALS and not summary.done
-
-
-def entry(row: Row | BadRow, rubric: Rubric) -> Entry:
-    """A sample as it is stored; pictures in memory by their hash."""
+def make_entry(row: Row | BadRow, rubric: Rubric) -> Entry:
+    """A sample as it is stored; images in memory by their hash."""
     if isinstance(row, BadRow):
         return Entry(row.id, "", "", "", "", json.dumps({"line": row.line}), "", "")
     images = rubric.image_inputs
-    given = {name: described(value, name in images) for name, value in row.item.items()}
+    given = {name: describe(value, name in images) for name, value in row.item.items()}
     moved = {name: os.path.basename(value) if name in images else value for name, value in given.items()}  # noqa: PTH119
     stamps = " ".join(stamp(row.item[name]) for name in images if isinstance(row.item.get(name), str | Path))
     return Entry(
@@ -156,14 +157,14 @@ def entry(row: Row | BadRow, rubric: Rubric) -> Entry:
         row.category,
         json.dumps(given, ensure_ascii=False),
         stamps,
-        hashlib.sha256(json.dumps([moved, stamps]).encode()).hexdigest(),  # the same where all has moved together
+        hashlib.sha256(json.dumps([moved, stamps]).encode()).hexdigest(),  # the same if all files were moved together
     )
 
 
-def described(value: object, is_image: bool) -> Any:
-    """A value as JSON has it: a path as it is from anywhere, bytes by their hash."""
+def describe(value: object, is_image: bool) -> Any:
+    """A value for JSON: an absolute path for an image, a hash for bytes."""
     if is_image and isinstance(value, str | Path) and not str(value).startswith(("http://", "https://")):
-        return os.path.abspath(value)  # noqa: PTH100 Path.resolve asks the disk, for each of many
+        return os.path.abspath(value)  # noqa: PTH100 Path.resolve reads the disk, for each of many
     if isinstance(value, str):
         return value
     if isinstance(value, bytes):
@@ -172,29 +173,29 @@ def described(value: object, is_image: bool) -> Any:
 
 
 def stamp(path: str | Path) -> str:
-    """What changes when a file does."""
+    """Size and time of a file, by which a change is noticed."""
     try:
-        found = Path(path).stat()
+        status = Path(path).stat()
     except (OSError, ValueError):
         return "none"
-    return f"{found.st_size}-{found.st_mtime_ns}"
+    return f"{status.st_size}-{status.st_mtime_ns}"
 
 
 def versions() -> dict[str, str]:
-    """What runs."""
-    found = {"python": platform.python_version(), "sqlite": sqlite3.sqlite_version}
+    """The versions of what runs."""
+    installed = {"python": platform.python_version(), "sqlite": sqlite3.sqlite_version}
     for name in PACKAGES:
         with suppress(metadata.PackageNotFoundError):  # of an extra
-            found[name] = metadata.version(name)
-    return found
+            installed[name] = metadata.version(name)
+    return installed
 
 
-def differing(now: Mapping[str, Any], before: Mapping[str, Any]) -> str:
-    """The names of what differs."""
-    now, before = ({**each, **each.get("settings", {}), "settings": 0} for each in (now, before))
-    return ", ".join(sorted(name for name in now.keys() | before.keys() if now.get(name) != before.get(name)))
+def differing_names(current: Mapping[str, Any], previous: Mapping[str, Any]) -> str:
+    """The names of what differs between two ways of judging."""
+    flat, other = ({**way, **way.get("settings", {}), "settings": 0} for way in (current, previous))
+    return ", ".join(sorted(name for name in flat.keys() | other.keys() if flat.get(name) != other.get(name)))
 
 
 def fingerprint(identity: Mapping[str, Any]) -> str:
-    """What tells one way of judging from another."""
+    """The hash of a way of judging."""
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()

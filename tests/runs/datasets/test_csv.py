@@ -7,12 +7,12 @@ import pytest
 
 from onprompt.errors import UserError
 from onprompt.rubrics.verify import RUBRIC as VERIFY
-from onprompt.runs.datasets import BadRow, Row, opened
+from onprompt.runs.datasets import BadRow, Row, open_dataset
 
 
 def read(path: Path, content: bytes | str) -> list[Row | BadRow]:
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return list(opened(str(path), VERIFY, {}).rows())
+    return list(open_dataset(str(path), VERIFY, {}).rows())
 
 
 def prompts(found: list[Row | BadRow]) -> list[str]:
@@ -41,14 +41,18 @@ def test_quotes_hold_newlines_and_lines_are_counted(tmp_path: Path) -> None:
 
 def test_rows_of_another_length_are_bad(tmp_path: Path) -> None:
     found = read(tmp_path / "a.csv", "image,prompt\na.png\nb.png,b,c\nc.png,c\n")
-    assert prompts(found) == ["bad: 1 cells, but the header has 2", "bad: 3 cells, but the header has 2", "c"]
+    assert prompts(found) == [
+        "bad: expected 2 cells, as in the header; got 1",
+        "bad: expected 2 cells, as in the header; got 3",
+        "c",
+    ]
     assert found[0].id == "row 1"
 
 
 def test_a_quote_that_goes_wrong_is_bad_and_the_rest_goes_on(tmp_path: Path) -> None:
     found = prompts(read(tmp_path / "a.csv", 'image,prompt\na.png,"a"b\nb.png,b\nc.png,"never closed\nd.png,d\n'))
     assert found[1] == "b"
-    assert "a quote is not closed, or stands alone (line 2)" in found[0]
+    assert "unclosed or misplaced quote (line 2)" in found[0]
     assert "unexpected end of data" in found[2]
     assert len(found) == 3
 
@@ -56,8 +60,8 @@ def test_a_quote_that_goes_wrong_is_bad_and_the_rest_goes_on(tmp_path: Path) -> 
 def test_a_nul_is_bad(tmp_path: Path) -> None:
     found = prompts(read(tmp_path / "a.csv", "image,prompt\na.png,a\0b\nb\0.png,b\nc.png,c\n"))
     assert found == [
-        "bad: 'a\\x00b' holds a NUL or half a character",
-        "bad: 'b\\x00.png' (6 characters) is no path",
+        "bad: 'a\\x00b' contains a NUL or an unpaired surrogate",
+        "bad: invalid path: 'b\\x00.png' (6 characters)",
         "c",
     ]
 
@@ -81,14 +85,14 @@ def test_what_is_not_utf_8_says_how_to_convert(tmp_path: Path, encoding: str, na
 def test_a_header_alone_has_no_rows_and_nothing_is_an_error(tmp_path: Path) -> None:
     assert read(tmp_path / "a.csv", "image,prompt\n") == []
     for content in ("", "\n\n", '"image,prompt\n'):
-        with pytest.raises(UserError, match="no header line"):
+        with pytest.raises(UserError, match="no readable header line"):
             read(tmp_path / "a.csv", content)
 
 
 def test_rows_are_not_held(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("id,image,prompt\n" + "".join(f"{i},a.png,{'x' * 2000}\n" for i in range(20_000)))
-    dataset = opened(str(path), VERIFY, {})
+    dataset = open_dataset(str(path), VERIFY, {})
     tracemalloc.start()
     assert sum(1 for _ in dataset.rows()) == 20_000
     _, peak = tracemalloc.get_traced_memory()

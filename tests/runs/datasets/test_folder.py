@@ -10,12 +10,12 @@ from onprompt.errors import UserError
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.rate import RUBRIC as RATE
 from onprompt.rubrics.verify import RUBRIC as VERIFY
-from onprompt.runs.datasets import BadRow, Dataset, Row, opened
-from onprompt.runs.datasets.folder import from_name, load, natural
+from onprompt.runs.datasets import BadRow, Dataset, Row, open_dataset
+from onprompt.runs.datasets.folder import prompt_from_name, load, natural
 
 
 def make(root: Path, **files: str) -> str:
-    """Files by path with their contents; images may be empty, for none is opened."""
+    """Files by path with their contents; images may be empty, for none is open_dataset."""
     for name, content in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(content)
@@ -38,7 +38,7 @@ def geneval(*numbers: int, model: str = "") -> dict[str, str]:
 
 
 def test_genevals_layout(tmp_path: Path) -> None:
-    dataset = opened(make(tmp_path, **geneval(*range(100))), VERIFY, {})
+    dataset = open_dataset(make(tmp_path, **geneval(*range(100))), VERIFY, {})
     assert (dataset.kind, dataset.count) == ("folder", 200)
     assert dataset.columns == {"image": "the files", "prompt": "metadata.jsonl", "category": "tag in metadata.jsonl"}
     rows = list(dataset.rows())
@@ -49,22 +49,22 @@ def test_genevals_layout(tmp_path: Path) -> None:
 
 
 def test_genevals_layout_once_for_each_model(tmp_path: Path) -> None:
-    dataset = opened(make(tmp_path, **geneval(0, 1, model="flux/"), **geneval(0, 1, model="sdxl/")), RATE, {})
+    dataset = open_dataset(make(tmp_path, **geneval(0, 1, model="flux/"), **geneval(0, 1, model="sdxl/")), RATE, {})
     assert dataset.columns["model"] == "the first folder"
     rows = [row for row in dataset.rows() if isinstance(row, Row)]
     assert [row.model for row in rows] == ["flux"] * 4 + ["sdxl"] * 4
     (tmp_path / "sdxl/00001/samples/0001.png").unlink()
-    assert "model" not in opened(str(tmp_path), RATE, {}).columns
+    assert "model" not in open_dataset(str(tmp_path), RATE, {}).columns
 
 
 def test_metadata_that_is_bad_costs_its_own_images(tmp_path: Path) -> None:
     files = geneval(0, 1, 2, 3)
     files |= {"00001/metadata.jsonl": "{oops", "00002/metadata.jsonl": "[]", "00003/metadata.jsonl": '{"tag": "x"}'}
-    messages = found(opened(make(tmp_path, **files), VERIFY, {}))
+    messages = found(open_dataset(make(tmp_path, **files), VERIFY, {}))
     assert messages["00000/samples/0000.png"] == "0 cats"
-    assert messages["00001/samples/0001.png"].startswith("bad: 00001/metadata.jsonl is no JSON")
-    assert messages["00002/samples/0001.png"].endswith("holds no prompt")
-    assert messages["00003/samples/0001.png"] == "bad: the column 'prompt' is empty"
+    assert messages["00001/samples/0001.png"].startswith("bad: 00001/metadata.jsonl: invalid JSON")
+    assert messages["00002/samples/0001.png"].endswith("has no prompt")
+    assert messages["00003/samples/0001.png"] == "bad: column 'prompt' is empty"
 
 
 def test_prompts_beside_images(tmp_path: Path) -> None:
@@ -74,11 +74,11 @@ def test_prompts_beside_images(tmp_path: Path) -> None:
         **{"a/deep/er/1.png": "", "b/c/prompt.txt": "a cow", "b/c/1.png": "", "b/none.png": "", "a/notes.md": ""},
         **{"d/prompt.txt": " ", "d/1.png": "", "a/.hidden.png": "", ".git/1.png": "", "a/._1.png": ""},
     )
-    dataset = opened(data, VERIFY, {})
+    dataset = open_dataset(data, VERIFY, {})
     assert (dataset.kind, dataset.count, dataset.columns["prompt"]) == ("folder", 7, "prompt.txt")
     assert list(found(dataset).items()) == [
         *(("a/1.png", "a cat"), ("a/2.webp", "a dog"), ("a/10.JPG", "a cat"), ("a/deep/er/1.png", "a cat")),
-        ("b/none.png", "bad: no prompt: neither prompt.txt nor none.txt is beside it"),
+        ("b/none.png", "bad: no prompt: there is no prompt.txt or none.txt beside the image"),
         *(("b/c/1.png", "a cow"), ("d/1.png", "bad: prompt.txt is empty")),
     ]
 
@@ -86,7 +86,7 @@ def test_prompts_beside_images(tmp_path: Path) -> None:
 def test_a_prompt_that_is_not_utf_8_is_bad(tmp_path: Path) -> None:
     data = make(tmp_path, **{"a.png": "", "b.png": "", "b.txt": "a cat"})
     (tmp_path / "a.txt").write_bytes(b"K\xe4se")
-    assert found(opened(data, VERIFY, {}))["a.png"].startswith("bad: a.txt can't be read: 'utf-8' codec")
+    assert found(open_dataset(data, VERIFY, {}))["a.png"].startswith("bad: can't read a.txt: 'utf-8' codec")
 
 
 @pytest.mark.parametrize(
@@ -107,41 +107,41 @@ def test_a_prompt_that_is_not_utf_8_is_bad(tmp_path: Path) -> None:
     ],
 )
 def test_a_name_as_a_prompt(stem: str, prompt: str) -> None:
-    assert from_name(stem) == prompt
+    assert prompt_from_name(stem) == prompt
 
 
 @pytest.mark.parametrize(
     "stem", ["0001", "12345_0", "3f9a2c1b", "_", "seed_42", "sample_151_1", "ComfyUI_00001_", "IMG-7"]
 )
 def test_a_name_that_is_no_prompt(stem: str) -> None:
-    assert isinstance(from_name(stem), UserError)
+    assert isinstance(prompt_from_name(stem), UserError)
 
 
 def test_file_names_are_prompts_where_there_is_no_other(tmp_path: Path) -> None:
     data = make(tmp_path, **{"a_cat_0.png": "", "sub/a_dog.png": "", "0.png": "", "readme.txt": "hi"})
-    dataset = opened(data, VERIFY, {})
+    dataset = open_dataset(data, VERIFY, {})
     assert (dataset.kind, dataset.columns["prompt"]) == ("folder, prompt from the file name", "the file name")
     prompts = found(dataset)
     assert (prompts["a_cat_0.png"], prompts["sub/a_dog.png"]) == ("a cat", "a dog")
-    assert prompts["0.png"].startswith("bad: no prompt can be read from the name '0'")
+    assert prompts["0.png"].startswith("bad: no prompt in the file name '0'")
     (tmp_path / "0.txt").write_text("a cow")
-    prompts = found(opened(data, VERIFY, {}))
+    prompts = found(open_dataset(data, VERIFY, {}))
     assert prompts["0.png"] == "a cow"
     assert prompts["a_cat_0.png"].startswith("bad: no prompt")
 
 
 def test_models_are_folders_with_the_same_files_and_prompts(tmp_path: Path) -> None:
     data = make(tmp_path, **{f"{model}/{name}.png": "" for model in ("m1", "m2") for name in ("a_cat", "a_dog")})
-    rows = list(opened(data, VERIFY, {}).rows())
+    rows = list(open_dataset(data, VERIFY, {}).rows())
     assert [(row.id, row.model) for row in rows if isinstance(row, Row)] == [
         *(("m1/a_cat.png", "m1"), ("m1/a_dog.png", "m1"), ("m2/a_cat.png", "m2"), ("m2/a_dog.png", "m2")),
     ]
     make(tmp_path, **{"m1/prompt.txt": "one", "m2/prompt.txt": "two"})
-    assert "model" not in opened(data, VERIFY, {}).columns  # folders of prompts
+    assert "model" not in open_dataset(data, VERIFY, {}).columns  # folders of prompts
     make(tmp_path, **{"m2/prompt.txt": "one"})
-    assert "model" in opened(data, VERIFY, {}).columns
+    assert "model" in open_dataset(data, VERIFY, {}).columns
     make(tmp_path, **{"a_cow.png": ""})
-    assert "model" not in opened(data, VERIFY, {}).columns
+    assert "model" not in open_dataset(data, VERIFY, {}).columns
 
 
 def test_links_do_not_loop(tmp_path: Path) -> None:
@@ -154,19 +154,19 @@ def test_links_do_not_loop(tmp_path: Path) -> None:
     (tmp_path / "data" / "self.png").symlink_to("self.png")
     make(tmp_path / "outside", **{"a_dog.png": ""})
     (tmp_path / "data" / "linked").symlink_to(tmp_path / "outside")
-    prompts = found(opened(data, VERIFY, {}))
+    prompts = found(open_dataset(data, VERIFY, {}))
     assert sorted(prompts.values()) == ["a cat"] * 8 + ["a dog", "self", "x"]
-    assert len(found(opened(f"{data}/**/*.png", VERIFY, {}))) == 11
+    assert len(found(open_dataset(f"{data}/**/*.png", VERIFY, {}))) == 11
 
 
 def test_a_file_name_that_is_no_text(tmp_path: Path) -> None:
     for name in (b"a_c\xe4t.png", b"a_c\xe5t.png"):
         os.close(os.open(os.fsencode(tmp_path) + b"/" + name, os.O_CREAT))
-    rows = list(opened(make(tmp_path, **{"prompt.txt": "a cat"}), VERIFY, {}).rows())
+    rows = list(open_dataset(make(tmp_path, **{"prompt.txt": "a cat"}), VERIFY, {}).rows())
     assert [row.id for row in rows] == ["a_c?t.png", "a_c?t.png#2"]
     assert all(isinstance(row, Row) and Path(row.item["image"]).exists() for row in rows)
     (tmp_path / "prompt.txt").unlink()
-    assert all(isinstance(row, BadRow) for row in opened(str(tmp_path), VERIFY, {}).rows())
+    assert all(isinstance(row, BadRow) for row in open_dataset(str(tmp_path), VERIFY, {}).rows())
 
 
 def test_a_folder_that_is_closed_is_a_bad_row() -> None:
@@ -184,17 +184,15 @@ def test_a_folder_that_is_closed_is_a_bad_row() -> None:
     assert (table.count, table.kind) == (2, "folder, prompt from the file name")
     assert isinstance(cat.cells, dict)
     assert (cat.line, cat.cells["prompt"]) == ("a_cat.png", "a cat")
-    assert (closed.line, str(closed.cells)) == ("closed/", "the folder can't be listed")
+    assert (closed.line, str(closed.cells)) == ("closed/", "can't list the folder")
 
 
 def test_a_folder_has_no_columns_and_no_edits(tmp_path: Path) -> None:
     data = make(tmp_path, **{"a_cat.png": ""})
-    with pytest.raises(
-        UserError, match="has no before and no after and no instruction, which edit needs; give a table"
-    ):
-        opened(data, EDIT, {})
+    with pytest.raises(UserError, match="has no before and no after and no instruction, which edit needs; use a .csv"):
+        open_dataset(data, EDIT, {})
     with pytest.raises(UserError, match="has no columns to name"):
-        opened(data, VERIFY, {"image": "file"})
+        open_dataset(data, VERIFY, {"image": "file"})
 
 
 def test_the_order_is_natural() -> None:
@@ -217,16 +215,18 @@ def test_globs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         f"{tmp_path}/x/?_*": ["a_cow.png"],
         "[[]z]/*": ["[z]/an_owl.png"],
     }.items():
-        dataset = opened(pattern, VERIFY, {})
+        dataset = open_dataset(pattern, VERIFY, {})
         assert [row.id for row in dataset.rows()] == ids, pattern
         assert (dataset.kind, dataset.count) == ("glob, prompt from the file name", len(ids))
-    assert [row.id for row in opened("[z]", VERIFY, {}).rows()] == ["an_owl.png"]
-    assert [row.item["image"] for row in opened("x/*", VERIFY, {}).rows() if isinstance(row, Row)] == ["x/a_cow.png"]
+    assert [row.id for row in open_dataset("[z]", VERIFY, {}).rows()] == ["an_owl.png"]
+    assert [row.item["image"] for row in open_dataset("x/*", VERIFY, {}).rows() if isinstance(row, Row)] == [
+        "x/a_cow.png"
+    ]
 
 
 def test_a_glob_finds_prompts_as_a_folder_does(tmp_path: Path) -> None:
     data = make(tmp_path, **geneval(0, 1))
     for pattern, count in (("*/samples/*.png", 4), ("00001/samples/*.png", 2), ("*/samples/0001.png", 2)):
-        dataset = opened(f"{data}/{pattern}", VERIFY, {})
+        dataset = open_dataset(f"{data}/{pattern}", VERIFY, {})
         assert (dataset.count, dataset.columns["prompt"]) == (count, "metadata.jsonl")
         assert list(found(dataset).values())[-1] == "1 cats"

@@ -9,12 +9,12 @@ import pytest
 
 from onprompt.errors import UserError
 from onprompt.rubrics.verify import RUBRIC as VERIFY
-from onprompt.runs.datasets import BadRow, Row, opened
+from onprompt.runs.datasets import BadRow, Row, open_dataset
 
 
 def read(path: Path, content: bytes | str) -> list[Row | BadRow]:
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return list(opened(str(path), VERIFY, {}).rows())
+    return list(open_dataset(str(path), VERIFY, {}).rows())
 
 
 def item(**more: Any) -> str:
@@ -50,25 +50,25 @@ def test_bad_lines_cost_no_other(tmp_path: Path) -> None:
     found = messages(read(tmp_path / "a.jsonl", content))
     assert found[0] == found[-2] == ""
     assert [message.split(":")[0] for message in found[1:9]] == [
-        *("is no JSON", "is a list, not an object", "is a str, not an object", "is not UTF-8"),
-        *("is no JSON that can be read", "is no JSON that can be read"),
-        *("the column 'image' is empty", "the column 'image' is empty"),
+        *("invalid JSON", "expected an object, got list", "expected an object, got str", "not UTF-8"),
+        *("unsupported JSON", "unsupported JSON"),
+        *("column 'image' is empty", "column 'image' is empty"),
     ]
-    assert found[-1].startswith("is no JSON: Unterminated string")
+    assert found[-1].startswith("invalid JSON: Unterminated string")
     assert len(found) == 11
 
 
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"image": 7}, "the column 'image' holds a int, which is no picture and no path"),
-        ({"image": None}, "the column 'image' is empty"),
-        ({"image": {"bytes": None, "path": None}}, "the column 'image' is empty"),
-        ({"prompt": ["a cat"]}, "the column 'prompt' holds a list, which is no prompt"),
-        ({"prompt": " "}, "the column 'prompt' is empty"),
-        ({"prompt": "\ud83d"}, "'\\ud83d' holds a NUL or half a character"),
-        ({"major": [1]}, "the column 'major' holds a list, which is no major"),
-        ({"id": {}}, "the column 'id' holds a dict, which is no id"),
+        ({"image": 7}, "column 'image': expected an image or a path, got int"),
+        ({"image": None}, "column 'image' is empty"),
+        ({"image": {"bytes": None, "path": None}}, "column 'image' is empty"),
+        ({"prompt": ["a cat"]}, "column 'prompt': expected text, got list"),
+        ({"prompt": " "}, "column 'prompt' is empty"),
+        ({"prompt": "\ud83d"}, "'\\ud83d' contains a NUL or an unpaired surrogate"),
+        ({"major": [1]}, "column 'major': expected a list of names, got list"),
+        ({"id": {}}, "column 'id': expected text, got dict"),
     ],
 )
 def test_cells_of_the_wrong_kind_are_bad(tmp_path: Path, more: dict[str, Any], message: str) -> None:
@@ -84,7 +84,7 @@ def test_numbers_are_words_too(tmp_path: Path) -> None:
 def test_columns_may_come_later(tmp_path: Path) -> None:
     content = f'oops\n{{"prompt": "a"}}\n{item(model="m")}'
     assert messages(read(tmp_path / "a.jsonl", content))[2] == ""
-    assert set(opened(str(tmp_path / "a.jsonl"), VERIFY, {}).columns) == {"image", "prompt", "model"}
+    assert set(open_dataset(str(tmp_path / "a.jsonl"), VERIFY, {}).columns) == {"image", "prompt", "model"}
 
 
 def test_a_list_that_is_cut_off_gives_what_it_has(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_a_list_that_is_cut_off_gives_what_it_has(tmp_path: Path) -> None:
     for cut, count in ((1, 3), (10, 2)):
         found = messages(read(tmp_path / "a.json", whole[:-cut]))
         assert found[:-1] == [""] * count
-        assert found[-1].startswith("from here on the list is cut off or is no JSON")
+        assert found[-1].startswith("the list is cut off or invalid JSON from here on")
 
 
 def test_a_list_that_is_not_utf_8_costs_its_own_row(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_a_list_that_is_not_utf_8_costs_its_own_row(tmp_path: Path) -> None:
 def test_a_list_is_not_held(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text(f"[{','.join(item(id=i, more='x' * 2000) for i in range(10_000))}]")
-    dataset = opened(str(path), VERIFY, {})
+    dataset = open_dataset(str(path), VERIFY, {})
     tracemalloc.start()
     assert sum(isinstance(row, Row) for row in dataset.rows()) == 10_000
     _, peak = tracemalloc.get_traced_memory()
@@ -113,5 +113,5 @@ def test_a_list_is_not_held(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", ["", "[]", "oops", "[oops", "\n", b"\xff\xfe{\x00"])
 def test_no_objects_at_all(tmp_path: Path, content: bytes | str) -> None:
-    with pytest.raises(UserError, match=r"a.json holds no JSON objects that can be read; "):
+    with pytest.raises(UserError, match=r"a.json holds no readable JSON objects; "):
         read(tmp_path / "a.json", content)

@@ -55,7 +55,7 @@ def test_what_is_known_needs_no_thread() -> None:
         return number, threading.current_thread().name
 
     here = threading.current_thread().name
-    found = list(in_order(work, range(20), 3, at_once=lambda number: (number, here) if number % 3 else None))
+    found = list(in_order(work, range(20), 3, recall=lambda number: (number, here) if number % 3 else None))
     assert [number for number, _ in found] == list(range(20))
     assert [name == here for _, name in found] == [bool(number % 3) for number in range(20)]
 

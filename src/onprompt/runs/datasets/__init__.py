@@ -1,12 +1,13 @@
-"""What a run reads: images and prompts out of tables, folders and hubs. Each file here reads one kind of DATA.
+"""What a run reads: images and prompts from tables, folders and hubs. Each module here reads one kind of DATA.
 
-A file has `load(data)`, which gives a Table. It reads `NAME:REST` by its name, and tables by their suffix; so a new
-file for a new kind is all that a new kind takes.
+A module has `load(data)`, which returns a Table. It is chosen by a prefix, `NAME:REST`, or by the file's suffix; a new
+module is all that a new kind of DATA takes.
 """
 
 from __future__ import annotations
 
 import difflib
+import itertools
 import math
 import os
 import re
@@ -22,19 +23,19 @@ from onprompt.types import IMAGE, NAMES, Rubric
 
 ABOUT = {"model": ("model", "generator", "system"), "category": ("category", "tag", "type")}
 IDS = ("id", "uid", "sample_id", "key", "index")
-ALSO = {"tsv": "csv", "ndjson": "jsonl", "json": "jsonl"}  # suffixes that another suffix's file reads
-UNDERSTOOD = (
+ALIASES = {"tsv": "csv", "ndjson": "jsonl", "json": "jsonl"}  # suffixes that another suffix's module reads
+SUPPORTED = (
     "a .csv, .tsv, .jsonl, .ndjson, .json or .parquet file, a folder, images such as 'out/*.png' (in quotes), "
     "or hf:OWNER/NAME[:SPLIT]"
 )
-LONGEST_PATH = 4096  # characters, as on Linux
-LISTED = 30  # columns that a message lists
-HALF = re.compile("[\ud800-\udfff]")  # of a character: JSON may hold one, and a file's name
+MAX_PATH = 4096  # characters, as on Linux
+LISTED = 30  # columns in a message
+SURROGATE = re.compile("[\ud800-\udfff]")  # JSON may hold one, and a file's name
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One sample: `item` is what a judge is given (image, prompt, major; or before, after, instruction, mask)."""
+    """One sample: `item` holds the inputs of the rubric by name."""
 
     id: str
     line: str  # where it came from
@@ -45,16 +46,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class BadRow:
-    """An item that can't be read, and why."""
+    """An unreadable row, and why."""
 
     id: str
     line: str
     message: str
-    rest_lost: bool = False  # whether there may be more behind it, or below it, that can't be read either
+    rest_lost: bool = False  # whether rows after it, or files below it, may be unreadable too
 
 
 class Record(NamedTuple):
-    """What a reader finds: where, and its cells by column; in the place of what can't be read stands the error."""
+    """What a reader returns: where it is, and its cells by column. An error stands for a cell or row that is bad."""
 
     line: str
     cells: Mapping[str, Any] | UserError
@@ -63,236 +64,237 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What a reader gives: the columns, and a function that reads the records with the columns that are wanted."""
+    """DATA as a reader returns it: the columns, and a function that reads the records with the given columns."""
 
     kind: str
     columns: Sequence[str]
     records: Callable[[Sequence[str]], Iterator[Record]] = field(repr=False)
     folder: str = ""  # what paths are relative to
     count: int | None = None
-    fixed: Mapping[str, str] = field(default_factory=dict)  # where fields come from, if there is nothing to choose
+    fixed: Mapping[str, str] = field(default_factory=dict)  # where each field comes from, if there is no choice
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """DATA, opened: `columns` says where each field comes from; `count` is None where it takes reading to know."""
+    """An open dataset: `columns` says where each field comes from; `count` is None until all is read."""
 
     kind: str
     columns: Mapping[str, str]
     count: int | None
     read: Callable[[], Iterator[Row | BadRow]] = field(repr=False)
-    source: str = ""  # DATA, the same from whichever folder it is named
-    unique: bool = False  # whether it is known that no two rows have the same id
+    source: str = ""  # DATA as an absolute path or address
+    unique: bool = False  # whether all ids are known to differ
 
     def rows(self) -> Iterator[Row | BadRow]:
-        """The items as they are read, from the first on; no two have the same id."""
+        """All rows, in order; repeated ids get a suffix."""
         if self.unique:
             yield from self.read()
             return
-        again: dict[str, int] = {}  # ids are all that is kept of a row
+        seen: dict[str, int] = {}  # only ids are kept in memory
         for row in self.read():
             name = row.id
-            while name in again:
-                again[row.id] += 1
-                name = f"{row.id}#{again[row.id]}"
-            again[name] = 1
+            while name in seen:
+                seen[row.id] += 1
+                name = f"{row.id}#{seen[row.id]}"
+            seen[name] = 1
             yield row if name == row.id else replace(row, id=name)
 
 
-def opened(data: str, rubric: Rubric, columns: Mapping[str, str]) -> Dataset:
-    """DATA with its columns as named, or else as guessed. UserError where it can't be opened or a column is unclear."""
+def open_dataset(data: str, rubric: Rubric, columns: Mapping[str, str]) -> Dataset:
+    """DATA with the given columns, the others guessed. UserError if it can't be opened or a column is ambiguous."""
     try:
-        kind, rest = reader(data, rubric.folder_reader)
+        kind, rest = find_reader(data, rubric.folder_reader)
         table: Table = plugins.load("runs.datasets", kind).load(rest)
     except OSError as error:
-        raise UserError(f"{data} can't be read: {error.strerror or error}") from error
+        raise UserError(f"can't read {data}: {error.strerror or error}") from error
     missing = [name for name in rubric.required if name not in table.fixed]
     if table.fixed and (columns or missing):
         why = "has no columns to name" if columns else f"has no {' and no '.join(missing)}, which {rubric.name} needs"
-        raise UserError(f"{data} {why}; give a table: a .csv, .jsonl or .parquet file")
+        raise UserError(f"{data} {why}; use a .csv, .jsonl or .parquet file")
     own = {name: name for name in ("id", *table.fixed)}
-    use = own if table.fixed else choose(table.columns, usual_columns(rubric), columns, rubric.required)
-    # A hub's rows are read once, as they come; what the user named is taken at its word.
-    guess = "" if table.fixed or columns.get("id") or table.kind == "hf" else use.get("id", "")
-    unique = own_names(table, guess) if guess else None
+    used = own if table.fixed else choose_columns(table.columns, usual_columns(rubric), columns, rubric.required)
+    # A hub's rows are streamed only once, and a column that the user named is used as it is.
+    guess = "" if table.fixed or columns.get("id") or table.kind == "hf" else used.get("id", "")
+    unique = has_unique_values(table, guess) if guess else None
     if unique is False:
-        del use["id"]
+        del used["id"]
+    parser = RowParser(used, table.folder, rubric)
 
     def read() -> Iterator[Row | BadRow]:
-        for number, record in enumerate(table.records(list(dict.fromkeys(use.values()))), 1):
-            yield row_of(record, number, use, table.folder, rubric)
+        return map(parser.parse, table.records(list(dict.fromkeys(used.values()))), itertools.count(1))
 
-    return Dataset(table.kind, table.fixed or use, table.count, read, place_of(data), bool(unique))
+    return Dataset(table.kind, table.fixed or used, table.count, read, absolute(data), bool(unique))
 
 
 def usual_columns(rubric: Rubric) -> dict[str, tuple[str, ...]]:
-    """The columns in which each field is looked for: the first that is there. Case does not matter."""
-    inputs = {each.name: each.columns for each in rubric.inputs if each.columns or each.name in ABOUT}
-    return {"id": IDS, **inputs, **{name: columns for name, columns in ABOUT.items() if name not in inputs}}
+    """The usual column names of each field, best first, in lower case."""
+    inputs = {given.name: given.columns for given in rubric.inputs if given.columns or given.name in ABOUT}
+    return {"id": IDS, **inputs, **(ABOUT | inputs)}
 
 
-def place_of(data: str) -> str:
-    """DATA, the same from whichever folder it is named."""
+def absolute(data: str) -> str:
+    """DATA as an absolute path or address: the same from every folder."""
     kind, colon, rest = data.partition(":")
     if colon and kind in plugins.names("runs.datasets"):
-        return f"{kind}:{os.path.abspath(rest) if there(rest) else rest}"  # noqa: PTH100 (as below)
+        return f"{kind}:{os.path.abspath(rest) if exists(rest) else rest}"  # noqa: PTH100 (as below)
     return os.path.abspath(data)  # noqa: PTH100
 
 
-def own_names(table: Table, column: str) -> bool | None:
-    """Whether a column gives every row a name of its own; None where some rows have none."""
-    seen: set[int] = set()  # hashes, which take half of the memory
+def has_unique_values(table: Table, column: str) -> bool | None:
+    """Whether every row has a value of its own in a column; None if some have none."""
+    seen: set[int] = set()  # hashes take half the memory
     missing = False
     for record in table.records([column]):
         cell = record.cells.get(column) if isinstance(record.cells, Mapping) else None
-        name = hash(str(cell).strip())
-        if cell and name in seen:
+        value = hash(str(cell).strip())
+        if cell and value in seen:
             return False
         missing = missing or not cell
-        seen.add(name)
+        seen.add(value)
     return None if missing else True
 
 
-def reader(data: str, folder: str) -> tuple[str, str]:
-    """The file that reads DATA, and what it is given; `folder` reads folders."""
+def find_reader(data: str, folder_reader: str) -> tuple[str, str]:
+    """The module that reads DATA, and what it is given."""
     kinds, path = plugins.names("runs.datasets"), Path(data)
     kind, colon, rest = data.partition(":")
     if colon and kind in kinds:
         return kind, rest
-    if data and there(path):
+    if data and exists(path):
         suffix = path.suffix.lower().removeprefix(".")
-        if path.is_dir() or ALSO.get(suffix, suffix) in kinds:
-            return folder if path.is_dir() else ALSO.get(suffix, suffix), data
-        likely = near(suffix, [*ALSO, *kinds])
-        raise UserError(f"{data} is of no kind that is known{likely}; DATA is {UNDERSTOOD}")
+        if path.is_dir() or ALIASES.get(suffix, suffix) in kinds:
+            return folder_reader if path.is_dir() else ALIASES.get(suffix, suffix), data
+        raise UserError(f"unsupported file type: {data}{suggest(suffix, [*ALIASES, *kinds])}; DATA is {SUPPORTED}")
     if re.search(r"[*?[]", data):
         return "glob", data
-    beside = [each.name for each in path.parent.iterdir()] if there(path.parent) and path.parent.is_dir() else []
-    likely = near(kind, kinds) if colon else near(path.name, beside)
-    raise UserError(f"there is no file or folder {shortened(data)}{likely}; DATA is {UNDERSTOOD}")
+    siblings = [sibling.name for sibling in path.parent.iterdir()] if os.path.isdir(path.parent) else []  # noqa: PTH112
+    suggestion = suggest(kind, kinds) if colon else suggest(path.name, siblings)
+    raise UserError(f"no such file or folder: {shorten(data)}{suggestion}; DATA is {SUPPORTED}")
 
 
-def choose(
-    columns: Sequence[str],
-    guesses: Mapping[str, Sequence[str]],
-    named: Mapping[str, str],
-    required: Sequence[str],
+def choose_columns(
+    columns: Sequence[str], usual: Mapping[str, Sequence[str]], named: Mapping[str, str], required: Sequence[str]
 ) -> dict[str, str]:
-    """The column of each field that has one. A field that is named as "" has none."""
+    """The column of each field that has one, as `named` or else as `usual`. A field named as "" has none."""
     for name, column in named.items():
-        if name not in guesses:
-            raise UserError(f"no field {name!r}{plugins.did_you_mean(name, guesses)}")
+        if name not in usual:
+            raise UserError(f"no field {name!r}{plugins.did_you_mean(name, usual)}")
         if column and column not in columns:
-            raise UserError(f"no column {column!r}{near(column, columns)}; {listed(columns)}")
-    found = {name: named[name] if name in named else guessed(name, columns, guesses[name]) for name in guesses}
-    for name, column in found.items():
+            raise UserError(f"no column {column!r}{suggest(column, columns)}; {list_columns(columns)}")
+    chosen = {name: named[name] if name in named else guess_column(name, columns, usual[name]) for name in usual}
+    for name, column in chosen.items():
         if not column and name in required:
-            raise UserError(f"no column for {name}; {listed(columns)}: name one with --column {name}=COLUMN")
+            raise UserError(f"no column for {name}; {list_columns(columns)}; choose one with --column {name}=COLUMN")
         if column and columns.count(column) > 1:
-            raise UserError(f"two columns are called {column!r}, and {name} should come from one: rename them")
-    return {name: column for name, column in found.items() if column}
+            raise UserError(f"two columns are named {column!r}, which {name} should come from; rename one")
+    return {name: column for name, column in chosen.items() if column}
 
 
-def guessed(name: str, columns: Sequence[str], words: Sequence[str]) -> str:
-    """The column that is likely to hold a field, or ""."""
-    for word in words:
-        likely = sorted({each for each in columns if re.sub(r"[\s-]+", "_", each.strip()).lower() == word})
+def guess_column(name: str, columns: Sequence[str], usual: Sequence[str]) -> str:
+    """The column that probably holds a field, or ""."""
+    for word in usual:
+        likely = sorted({column for column in columns if re.sub(r"[\s-]+", "_", column.strip()).lower() == word})
         if len(likely) > 1:
             both = " and ".join(map(repr, likely))
-            raise UserError(f"{both} are equally good for {name}: name one with --column {name}=COLUMN")
+            raise UserError(f"ambiguous columns for {name}: {both}; choose one with --column {name}=COLUMN")
         if likely:
             return likely[0]
     return ""
 
 
-def row_of(record: Record, number: int, columns: Mapping[str, str], folder: str, rubric: Rubric) -> Row | BadRow:
-    """A record as a row, or as a bad row where a required cell is empty or one can't be read."""
-    kinds = {each.name: each.kind for each in rubric.inputs}
-    values: dict[str, Any] = {}
-    try:
-        if isinstance(record.cells, UserError):
-            raise record.cells
-        for name in columns:  # what gives an id comes first
-            values[name] = value_of(name, kinds.get(name, ""), record.cells.get(columns[name]), columns[name], folder)
-        for name in columns:
-            if name in rubric.required and not values[name]:
-                raise UserError(f"the column {columns[name]!r} is empty")
-    except UserError as error:
-        name = id_of(values, folder, rubric.picture) or f"row {number}"
-        return BadRow(name, record.line, str(error), record.rest_lost)
-    given = {name: value for name, value in values.items() if value and name not in ("id", *ABOUT)}
-    about = {name: values.get(name) or "" for name in ABOUT}
-    return Row(id_of(values, folder, rubric.picture) or str(number), record.line, given, **about)
+class RowParser(NamedTuple):
+    """Turns records into rows: the column of each field, the folder that paths are relative to, and the rubric."""
+
+    columns: Mapping[str, str]
+    folder: str
+    rubric: Rubric
+
+    def parse(self, record: Record, number: int) -> Row | BadRow:
+        """A record as a row; a bad row if a cell is unreadable or a required one empty."""
+        kinds = {given.name: given.kind for given in self.rubric.inputs}
+        values: dict[str, Any] = {}
+        try:
+            if isinstance(record.cells, UserError):
+                raise record.cells
+            for name, column in self.columns.items():  # the id comes first
+                values[name] = self.value(name, kinds.get(name, ""), record.cells.get(column))
+            if empty := [name for name in self.columns if name in self.rubric.required and not values[name]]:
+                raise UserError(f"column {self.columns[empty[0]]!r} is empty")
+        except UserError as error:
+            return BadRow(self.id_of(values) or f"row {number}", record.line, str(error), record.rest_lost)
+        item = {name: value for name, value in values.items() if value and name not in ("id", *ABOUT)}
+        about = {name: values.get(name) or "" for name in ABOUT}
+        return Row(self.id_of(values) or str(number), record.line, item, **about)
+
+    def id_of(self, values: Mapping[str, Any]) -> str:
+        """The row's id, or else the path of its image."""
+        path = values.get("id") or values.get(self.rubric.picture)
+        if not isinstance(path, str):
+            return ""
+        prefix = "" if values.get("id") else os.path.join(self.folder, "")  # noqa: PTH118 (as below)
+        return path.removeprefix(prefix).encode(errors="replace").decode()
+
+    def value(self, name: str, kind: str, cell: Any) -> Any:
+        """A cell's value: a path or bytes for an image, a list of names, or else text; None for an empty one."""
+        if isinstance(cell, UserError):
+            raise cell
+        if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+            return None
+        if kind == IMAGE:
+            return self.image(name, cell)
+        if kind == NAMES:
+            cell = [part for part in cell.split(";") if part.strip()] if isinstance(cell, str) else cell
+            if isinstance(cell, list) and all(isinstance(part, str) for part in cell):
+                return [check_text(part) for part in cell]
+        elif isinstance(cell, str | int | float):
+            return check_text(str(cell))
+        raise self.wrong_type(name, cell, "a list of names" if kind == NAMES else "text")
+
+    def image(self, name: str, cell: Any) -> bytes | str:
+        """An image's bytes, its address, or its path: in the table's folder, or else in the current one."""
+        if isinstance(cell, Mapping):  # as `datasets` stores images
+            cell = cell.get("bytes") or cell.get("path") or ""
+        if isinstance(cell, bytes):
+            return cell
+        if not isinstance(cell, str):
+            raise self.wrong_type(name, cell, "an image or a path")
+        path = cell.strip()
+        if not path or path.startswith(("http://", "https://")):
+            return path
+        path = unquote(path.removeprefix("file://")) if path.startswith("file://") else path
+        if "\0" in path or len(path) > MAX_PATH:
+            raise UserError(f"invalid path: {shorten(path)} ({len(path)} characters)")
+        beside = os.path.join(self.folder, path)  # noqa: PTH118 (Path takes ten times as long)
+        return path if not exists(beside) and exists(path) else beside
+
+    def wrong_type(self, name: str, cell: Any, expected: str) -> UserError:
+        """The error for a cell of the wrong type."""
+        return UserError(f"column {self.columns[name]!r}: expected {expected}, got {type(cell).__name__}")
 
 
-def id_of(values: Mapping[str, Any], folder: str, picture: str) -> str:
-    """The id that a row has, or the path of its picture."""
-    path = values.get("id") or values.get(picture)
-    if not isinstance(path, str):
-        return ""
-    inside = path if values.get("id") else path.removeprefix(os.path.join(folder, ""))  # noqa: PTH118 (as below)
-    return inside.encode(errors="replace").decode()
-
-
-def value_of(name: str, kind: str, cell: Any, column: str, folder: str) -> Any:
-    """What a cell holds: a path or bytes for a picture, a list of names, or else text; None for nothing."""
-    if isinstance(cell, UserError):
-        raise cell
-    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
-        return None
-    if kind == IMAGE:
-        return picture(cell, column, folder)
-    if kind == NAMES:
-        cell = [part for part in cell.split(";") if part.strip()] if isinstance(cell, str) else cell
-        if isinstance(cell, list) and all(isinstance(part, str) for part in cell):
-            return [text(part) for part in cell]
-    elif isinstance(cell, str | int | float):
-        return text(str(cell))
-    raise UserError(f"the column {column!r} holds a {type(cell).__name__}, which is no {name}")
-
-
-def picture(cell: Any, column: str, folder: str) -> bytes | str:
-    """A picture's bytes, or where it is: in the table's folder, or else in the current one, or at an address."""
-    if isinstance(cell, Mapping):  # as `datasets` keeps pictures
-        cell = cell.get("bytes") or cell.get("path") or ""
-    if isinstance(cell, bytes):
-        return cell
-    if not isinstance(cell, str):
-        raise UserError(f"the column {column!r} holds a {type(cell).__name__}, which is no picture and no path")
-    path = cell.strip()
-    if not path or path.startswith(("http://", "https://")):
-        return path
-    path = unquote(path.removeprefix("file://")) if path.startswith("file://") else path
-    if "\0" in path or len(path) > LONGEST_PATH:
-        raise UserError(f"{shortened(path)} ({len(path)} characters) is no path")
-    beside = os.path.join(folder, path)  # noqa: PTH118 (Path takes ten times as long)
-    return path if not there(beside) and there(path) else beside
-
-
-def text(value: str) -> str:
-    """Words that can be stored and sent."""
-    if "\0" in value or HALF.search(value):
-        raise UserError(f"{shortened(value)} holds a NUL or half a character")
+def check_text(value: str) -> str:
+    """A text that can be stored and sent, stripped."""
+    if "\0" in value or SURROGATE.search(value):
+        raise UserError(f"{shorten(value)} contains a NUL or an unpaired surrogate")
     return value.strip()
 
 
-def there(path: str | Path) -> bool:
-    """Whether there is a file or folder, by a name that may be none: too long, or with a NUL."""
+def exists(path: str | Path) -> bool:
+    """Whether there is a file or folder; False for a path that is too long or has a NUL."""
     return os.path.exists(path)  # noqa: PTH110 (as above, and Path raises)
 
 
-def shortened(value: str) -> str:
-    """A value in a message."""
-    return repr(value if len(value) <= 60 else value[:59] + "…")  # writes half a character as an escape
+def shorten(value: str) -> str:
+    """A value for a message."""
+    return repr(value if len(value) <= 60 else value[:59] + "…")  # repr escapes surrogates
 
 
-def near(name: str, known: Sequence[str]) -> str:
-    """The end of a message where a known name is near, or nothing."""
-    likely = difflib.get_close_matches(name, known, n=1)
-    return plugins.did_you_mean(name, likely) if likely else ""
+def suggest(name: str, known: Sequence[str]) -> str:
+    """The end of a message with the closest known name; empty if none is close."""
+    return plugins.did_you_mean(name, known) if difflib.get_close_matches(name, known, n=1) else ""
 
 
-def listed(columns: Sequence[str]) -> str:
-    """The columns that there are, in a message."""
+def list_columns(columns: Sequence[str]) -> str:
+    """The columns, for a message."""
     more = f" and {len(columns) - LISTED} more" if len(columns) > LISTED else ""
-    return f"there are: {', '.join(map(shortened, columns[:LISTED]))}{more}"
+    return f"columns: {', '.join(map(shorten, columns[:LISTED]))}{more}"

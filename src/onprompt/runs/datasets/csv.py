@@ -1,4 +1,4 @@
-"""CSV and TSV: UTF-8, with a header; the delimiter is the one that makes the most columns of the header."""
+"""CSV and TSV: UTF-8, with a header; the delimiter is the one that splits the header into the most columns."""
 
 from __future__ import annotations
 
@@ -12,30 +12,31 @@ from onprompt.errors import UserError
 from onprompt.runs.datasets import Record, Table
 
 DELIMITERS = ",;\t|"
-LONGEST = 32 * 2**20  # characters of a cell; a quote that is never closed should not fill the memory
+MAX_CELL = 32 * 2**20  # characters: an unclosed quote must not fill the memory
 BLOCK = 2**20
 
 
 def load(data: str) -> Table:
     """The table in a file."""
     path = Path(data)
-    check(path)
-    csv.field_size_limit(LONGEST)
-    given = "\t" if path.suffix.lower() == ".tsv" else DELIMITERS
-    headers = {each: header(path, each) for each in given}
-    delimiter = max(given, key=lambda each: len(headers[each]))
+    check_encoding(path)
+    csv.field_size_limit(MAX_CELL)
+    headers = {
+        delimiter: read_header(path, delimiter) for delimiter in ("\t" if path.suffix.lower() == ".tsv" else DELIMITERS)
+    }
+    delimiter = max(headers, key=lambda delimiter: len(headers[delimiter]))
     if not headers[delimiter]:
-        raise UserError(f"{path} has no header line that can be read")
+        raise UserError(f"{path} has no readable header line")
 
     def records(_: Sequence[str]) -> Iterator[Record]:
-        return read(path, delimiter, headers[delimiter])
+        return read_rows(path, delimiter, headers[delimiter])
 
     folder = os.path.dirname(data)  # noqa: PTH120 ("" for the current one)
     return Table("csv", headers[delimiter], records, folder, sum(1 for _ in records(())))
 
 
-def check(path: Path) -> None:
-    """Complain unless all of a file is UTF-8."""
+def check_encoding(path: Path) -> None:
+    """Refuse a file that is not all UTF-8."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     with path.open("rb") as file:
         start = file.read(2)
@@ -45,13 +46,15 @@ def check(path: Path) -> None:
                 decoder.decode(block)
             decoder.decode(b"", final=True)
         except UnicodeDecodeError as error:
-            kind = "utf-16" if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "latin1"
-            convert = f"iconv -f {kind} -t utf-8 '{path}' > '{path.stem}.utf8{path.suffix}'"
-            raise UserError(f"{path} is not UTF-8 ({error.reason}); if it is {kind}, convert it: {convert}") from None
+            encoding = "utf-16" if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "latin1"
+            convert = f"iconv -f {encoding} -t utf-8 '{path}' > '{path.stem}.utf8{path.suffix}'"
+            raise UserError(
+                f"{path} is not UTF-8 ({error.reason}); if it is {encoding}, convert it: {convert}"
+            ) from None
 
 
-def header(path: Path, delimiter: str) -> list[str]:
-    """The names in the first line."""
+def read_header(path: Path, delimiter: str) -> list[str]:
+    """The names in the first line that is not blank."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         try:
             cells = next((cells for cells in csv.reader(file, delimiter=delimiter, strict=True) if cells), [])
@@ -60,7 +63,7 @@ def header(path: Path, delimiter: str) -> list[str]:
     return [cell.strip() for cell in cells]
 
 
-def read(path: Path, delimiter: str, columns: Sequence[str]) -> Iterator[Record]:
+def read_rows(path: Path, delimiter: str, columns: Sequence[str]) -> Iterator[Record]:
     """The rows below the header."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = csv.reader(file, delimiter=delimiter, strict=True)
@@ -70,7 +73,7 @@ def read(path: Path, delimiter: str, columns: Sequence[str]) -> Iterator[Record]
             try:
                 cells = next(rows, None)
             except csv.Error as error:
-                why = f"{error}: a quote is not closed, or stands alone (line {rows.line_num})"
+                why = f"{error}: unclosed or misplaced quote (line {rows.line_num})"
                 yield Record(line, UserError(why), rest_lost=True)
                 continue
             if cells is None:
@@ -78,4 +81,4 @@ def read(path: Path, delimiter: str, columns: Sequence[str]) -> Iterator[Record]
             if len(cells) == len(columns):
                 yield Record(line, dict(zip(columns, cells, strict=True)))
             elif cells:
-                yield Record(line, UserError(f"{len(cells)} cells, but the header has {len(columns)}"))
+                yield Record(line, UserError(f"expected {len(columns)} cells, as in the header; got {len(cells)}"))

@@ -1,4 +1,4 @@
-"""IllusionBench as its authors lay it out: folders that name shapes, and the .png files in them."""
+"""IllusionBench as published: folders named after shapes, with .png files in them."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from pathlib import Path
 
 from onprompt.errors import UserError
 from onprompt.runs.datasets import Record, Table
-from onprompt.runs.datasets.folder import walk
+from onprompt.runs.datasets.folder import NOT_LISTED, walk
 
-SUFFIX = ".png"  # the original takes no other file, nor .PNG
+SUFFIX = ".png"  # the original reads no other file, not even .PNG
 
 
 def load(data: str) -> Table:
-    """The images of a folder and of those below it."""
+    """The images of a folder and its subfolders."""
     root = Path(data)
     images = [path.endswith(SUFFIX) for path in walk(root) if not path.endswith("/")]
     count, others = sum(images), len(images) - sum(images)
     if not count:
-        raise UserError(f"no {SUFFIX} files in {root}: the original counts no others")
+        raise UserError(f"no {SUFFIX} files in {root}; like the original, this reads no other format")
 
     def records(_: Sequence[str]) -> Iterator[Record]:
         for path in walk(root):
             if path.endswith("/"):
-                yield Record(path, UserError("the folder can't be listed"), rest_lost=True)
+                yield Record(path, UserError(NOT_LISTED), rest_lost=True)
             elif path.endswith(SUFFIX):
                 yield Record(path, {"id": path, "image": str(root / path)})
 
-    left_out = f" ({others:,} that are no {SUFFIX} left out, as by the original)" if others else ""
-    return Table(f"illusionbench{left_out}", ("image",), records, count=count, fixed={"image": "the files"})
+    skipped = f" (skipped {others:,} not in {SUFFIX}, as the original does)" if others else ""
+    return Table(f"illusionbench{skipped}", ("image",), records, count=count, fixed={"image": "the files"})

@@ -1,1 +1,1 @@
-"""What keeps many questions under way, one file each."""
+"""Engines that keep many tasks in progress, one file each."""

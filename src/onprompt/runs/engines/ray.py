@@ -1,6 +1,6 @@
-"""Many machines: Ray's actors hold the judges, and the process that started the run alone writes.
+"""Many machines: Ray actors hold the judges, and only the process that started the run writes.
 
-Joins the cluster that RAY_ADDRESS names, or that `ray start` set up here; else it starts one of this machine's cores.
+It joins the cluster at RAY_ADDRESS, or the one that `ray start` set up here, or else starts one on this machine.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from onprompt.errors import UserError
 from onprompt.settings import Settings
 from onprompt.types import Job
 
-# Read by Ray when it is imported: else it tells of each lost worker on stdout, `log_to_driver` or not.
+# Read when Ray is imported: without it, Ray prints each lost worker on stdout, `log_to_driver` or not.
 os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
 import ray
 from ray.exceptions import RayError, RayTaskError
@@ -29,10 +29,10 @@ from ray.exceptions import RayError, RayTaskError
 Given = TypeVar("Given")
 Made = TypeVar("Made")
 TRIES = 4  # of a task whose actor died, and of an actor that can't start
-AHEAD = 2  # tasks that an actor on a core has: it never waits for the next
-PATIENCE = 60.0  # seconds without any actor, after which none is hoped for
-REACH = 5.0  # seconds in which a cluster must answer
-LONGEST = 300  # characters of an error of Ray's
+QUEUED = 2  # tasks that an actor on a core has: it never waits for the next
+PATIENCE = 60.0  # seconds to wait without any actor
+CONNECT_TIMEOUT = 5.0  # seconds
+MAX_ERROR = 300  # characters of an error of Ray's
 
 
 def load(settings: Settings) -> Ray:
@@ -41,249 +41,250 @@ def load(settings: Settings) -> Ray:
 
 
 class Ray:
-    """An actor for each core; where the judge has a model of its own, for each GPU or else for each machine."""
+    """An actor per core; for a judge with a model of its own, an actor per GPU, or else per machine."""
 
     def __init__(self, settings: Settings, patience: float = PATIENCE) -> None:
         self.settings, self.patience = settings, patience
 
     def run(self, job: Job[Given, Made], tasks: Iterable[Given]) -> Iterator[Made]:
-        """What became of each task, as they get done."""
+        """The results, as they get ready."""
         waiting = iter(tasks)
-        for first in waiting:  # where there is nothing to do, no cluster is needed
+        for first in waiting:  # without tasks, no cluster is needed
             with cluster():
-                crew = Crew(job, posts(job, self.settings.budget is not None), self.patience)
+                pool = ActorPool(job, allocate(job, self.settings.budget is not None), self.patience)
                 try:
-                    yield from crew.run(itertools.chain([first], waiting))
+                    yield from pool.run(itertools.chain([first], waiting))
                 finally:
-                    crew.dismiss()
+                    pool.shut_down()
 
 
 @contextmanager
 def cluster() -> Iterator[None]:
-    """The one that this process is in, or else one that runs, or one of our own."""
+    """The cluster that this process is in, or else one that is running, or a new one."""
     if ray.is_initialized():
         yield
         return
     try:
-        join()
+        join_cluster()
         yield
     finally:
         ray.shutdown()
 
 
-def join() -> None:
-    """Into the cluster that the user means."""
-    named = os.environ.get("RAY_ADDRESS", "")
-    if named in ("", "auto"):
-        address = None if started_here() else "local"
-    elif named == "local" or answers(named):
-        address = named
+def join_cluster() -> None:
+    """Connect to the cluster of the environment, or start one."""
+    address = os.environ.get("RAY_ADDRESS", "")
+    if address in ("", "auto"):
+        target = None if started_here() else "local"
+    elif address == "local" or is_reachable(address):
+        target = address
     else:
-        raise UserError(f"no cluster of Ray's answers at {named}, which RAY_ADDRESS names")
+        raise UserError(f"no Ray cluster at {address} (RAY_ADDRESS)")
     try:
-        ray.init(address=address, include_dashboard=False, logging_level=logging.CRITICAL, log_to_driver=False)
+        ray.init(address=target, include_dashboard=False, logging_level=logging.CRITICAL, log_to_driver=False)
     except Exception as error:  # of many kinds: another version of Ray, no place for its files, no memory
-        what = "start a cluster here" if address == "local" else f"join the cluster {named or 'of this machine'}"
-        raise UserError(f"Ray can't {what}: {in_short(error.__cause__ or error)}") from error
+        action = "start a cluster here" if target == "local" else f"join the cluster {address or 'of this machine'}"
+        raise UserError(f"Ray can't {action}: {brief(error.__cause__ or error)}") from error
 
 
 def started_here() -> bool:
-    """Whether `ray start` set up a cluster on this machine that is still there."""
+    """Whether a cluster that `ray start` set up on this machine is still running."""
     folder = os.environ.get("RAY_TMPDIR") or os.environ.get("TMPDIR") or "/tmp"  # noqa: S108 where Ray notes it
     try:
-        return answers(Path(folder, "ray", "ray_current_cluster").read_text().strip())
+        return is_reachable(Path(folder, "ray", "ray_current_cluster").read_text().strip())
     except OSError:
         return False
 
 
-def answers(address: str) -> bool:
-    """Whether anybody listens there: Ray itself would try for minutes, deaf to Ctrl-C."""
+def is_reachable(address: str) -> bool:
+    """Whether a server listens there: Ray itself would try for minutes, ignoring Ctrl-C."""
     try:
-        found = urlsplit(address if "://" in address else f"//{address}")
-        socket.create_connection((found.hostname or "", found.port or 0), REACH).close()
+        parts = urlsplit(address if "://" in address else f"//{address}")
+        socket.create_connection((parts.hostname or "", parts.port or 0), CONNECT_TIMEOUT).close()
     except (OSError, ValueError):
         return False
     return True
 
 
-def in_short(error: BaseException) -> str:
-    """An error in a line: of a traceback the end, of what Ray explains at length the beginning."""
+def brief(error: BaseException) -> str:
+    """An error on one line: the end of a traceback, the beginning of Ray's long explanations."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    told = lines[-1] if "ray::" in str(error) or "Traceback" in str(error) else " ".join(lines)
-    return told[:LONGEST] or type(error).__name__
+    message = lines[-1] if "ray::" in str(error) or "Traceback" in str(error) else " ".join(lines)
+    return message[:MAX_ERROR] or type(error).__name__
 
 
-class Posts(NamedTuple):
-    """How many actors there may be, what each holds, and how many tasks each and all may have."""
+class Allocation(NamedTuple):
+    """How many actors there are, what each of them holds, and how many tasks may be in progress."""
 
-    number: int
+    actors: int
     cores: int
     gpus: int
     threads: int
-    each: int
-    all: int
-    for_good: bool = False  # whether nobody may take the place of one that died
+    tasks_each: int
+    tasks: int
+    irreplaceable: bool = False  # whether an actor that died must not be replaced
 
 
-def posts(job: Job[Any, Any], one_purse: bool) -> Posts:
-    """As many as the whole cluster has room for; what others hold now may get free.
+def allocate(job: Job[Any, Any], has_budget: bool) -> Allocation:
+    """As many actors as the whole cluster has room for; cores that are in use now may become free.
 
-    Where a server answers, all actors together have as many questions under way as it shall be asked; within a budget
-    one actor asks them all, since it alone knows what is spent.
+    All actors together ask a server as many questions at a time as one process would. With a budget there is only one
+    actor, since it alone knows what is spent.
     """
     slots = job.slots
     nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-    cores, gpus = (sum(int(has.get(kind, 0)) for has in nodes) for kind in ("CPU", "GPU"))
+    cores, gpus = (sum(int(node.get(kind, 0)) for node in nodes) for kind in ("CPU", "GPU"))
     if job.bound_by == "server":
-        number = 1 if one_purse else max(1, min(cores, slots))
-        share = -(-slots // number)
-        return Posts(number, 1, 0, share, share, slots, for_good=one_purse)
+        actors = 1 if has_budget else max(1, min(cores, slots))
+        share = -(-slots // actors)
+        return Allocation(actors, 1, 0, share, share, slots, irreplaceable=has_budget)
     if job.bound_by == "model":
-        hosts = [has for has in nodes if has.get("GPU" if gpus else "CPU")] or nodes
-        number = gpus or len(hosts)
-        share = min(int(has.get("CPU", 0) // has.get("GPU", 1)) for has in hosts)
-        return Posts(number, share, 1 if gpus else 0, slots, slots, number * slots)
-    return Posts(max(1, cores), 1, 0, 1, AHEAD, max(1, cores) * AHEAD)
+        hosts = [node for node in nodes if node.get("GPU" if gpus else "CPU")] or nodes
+        actors = gpus or len(hosts)
+        share = min(int(node.get("CPU", 0) // node.get("GPU", 1)) for node in hosts)
+        return Allocation(actors, share, 1 if gpus else 0, slots, slots, actors * slots)
+    return Allocation(max(1, cores), 1, 0, 1, QUEUED, max(1, cores) * QUEUED)
 
 
 class Worker:
-    """An actor: it makes the judge once and works on what it is sent."""
+    """An actor: it loads the judge once and works on the tasks that it is sent."""
 
     def __init__(self, job: Job[Any, Any], cores: int, folder: str) -> None:
         self.job, self.cores = job, cores
-        with suppress(OSError):  # of another machine; there, only whole paths can be found
+        with suppress(OSError):  # on another machine, where only absolute paths can work
             os.chdir(folder)
 
     def version(self) -> str:
-        """Told as soon as it is up."""
+        """Our version, returned as soon as the actor is up."""
         return metadata.version("onprompt")
 
     def do(self, task: Any) -> Any:
-        """What becomes of a task."""
+        """The result of a task."""
         self.job.begin(self.cores)
         return self.job(task)
 
 
-class Crew(Generic[Given, Made]):
-    """The actors and what they have in hand.
+class ActorPool(Generic[Given, Made]):
+    """The actors and their tasks.
 
-    The tasks of one that died are sent again, each to an actor of its own: the one that kills whoever has it costs no
-    other. Ray's own restarts would send it along with the same neighbours.
+    After an actor died, each of its tasks is sent again to an actor of its own, so that a task that kills its actor
+    costs no other. Ray's own restarts would send it along with the same neighbours.
     """
 
-    def __init__(self, job: Job[Given, Made], posts: Posts, patience: float) -> None:
-        self.job, self.posts, self.patience = job, posts, patience
-        self.starting: dict[Any, Any] = {}  # actors by what they say when they are up
-        self.load: dict[Any, int] = {}  # how much those have that are up, of `posts.each`
-        self.sent: dict[Any, tuple[Any, Given, int, int]] = {}  # to whom, what, how much of it that takes, which try
+    def __init__(self, job: Job[Given, Made], allocation: Allocation, patience: float) -> None:
+        self.job, self.allocation, self.patience = job, allocation, patience
+        self.starting: dict[Any, Any] = {}  # actors by the reference that is ready when they are up
+        self.load: dict[Any, int] = {}  # how much each actor that is up has, of `tasks_each`
+        self.sent: dict[Any, tuple[Any, Given, int, int]] = {}  # actor, task, load, number of the try
         self.suspects: deque[tuple[Given, int]] = deque()
-        self.over = False  # whether all tasks were sent
-        self.failed, self.why = 0, ""  # actors in a row that could not start
-        for _ in range(posts.number):
-            self.hire()
+        self.all_sent = False
+        self.failed_starts, self.failure = 0, ""  # starts that failed in a row, and why
+        for _ in range(allocation.actors):
+            self.start_actor()
 
-    def hire(self) -> None:
-        """One more, as soon as the cluster has room."""
-        _, cores, gpus, threads, *_ = self.posts
+    def start_actor(self) -> None:
+        """Request one more actor, which starts when the cluster has room."""
+        _, cores, gpus, threads, *_ = self.allocation
         kind = ray.remote(Worker).options(num_cpus=cores, num_gpus=gpus, max_concurrency=threads)
-        hand = kind.remote(self.job, max(1, cores), str(Path.cwd()))
-        self.starting[hand.version.remote()] = hand
+        actor = kind.remote(self.job, max(1, cores), str(Path.cwd()))
+        self.starting[actor.version.remote()] = actor
 
     def run(self, tasks: Iterator[Given]) -> Iterator[Made]:
-        """What became of each task, as they get done."""
+        """The results, as they get ready."""
         while True:
-            yield from self.send_out(tasks)
-            if not self.sent and not self.suspects and (self.load or self.over):
+            yield from self.send_tasks(tasks)
+            if not self.sent and not self.suspects and (self.load or self.all_sent):
                 return
-            ref = self.next_event()
+            ref = self.wait()
             if ref in self.starting:
-                self.welcome(ref)
+                self.admit(ref)
             else:
-                yield from self.take(ref)
+                yield from self.collect(ref)
 
-    def send_out(self, tasks: Iterator[Given]) -> Iterator[Made]:
-        """Tasks to whoever has least; suspects first, and alone."""
-        while self.suspects and self.room() == self.posts.each:
-            yield from self.send(*self.suspects.popleft(), self.posts.each)
-        while not self.suspects and not self.over and self.room() and len(self.sent) < self.posts.all:
+    def send_tasks(self, tasks: Iterator[Given]) -> Iterator[Made]:
+        """Send tasks to the actors with the lowest load; suspects first, each to an idle actor."""
+        limit = self.allocation
+        while self.suspects and self.room() == limit.tasks_each:
+            yield from self.send(*self.suspects.popleft(), limit.tasks_each)
+        while not self.suspects and not self.all_sent and self.room() and len(self.sent) < limit.tasks:
             if (task := next(tasks, None)) is None:
-                self.over = True
+                self.all_sent = True
             else:
                 yield from self.send(task, 0, 1)
 
     def room(self) -> int:
-        """How much the actor that has least could take on."""
-        return self.posts.each - min(self.load.values(), default=self.posts.each)
+        """How much more the actor with the lowest load can take."""
+        return self.allocation.tasks_each - min(self.load.values(), default=self.allocation.tasks_each)
 
-    def send(self, task: Given, tried: int, load: int) -> Iterator[Made]:
-        """One task to whoever has least; one that can't be sent is lost."""
-        hand = min(self.load, key=self.load.__getitem__)
+    def send(self, task: Given, tries: int, load: int) -> Iterator[Made]:
+        """Send a task to the actor with the lowest load; one that can't be sent is lost."""
+        actor = min(self.load, key=self.load.__getitem__)
         try:
-            ref = hand.do.remote(task)
+            ref = actor.do.remote(task)
         except Exception as error:  # whatever pickling may raise
-            yield self.job.lost(task, f"it can't be sent to another process: {in_short(error.__cause__ or error)}")
+            yield self.job.lost(task, f"can't be sent to another process: {brief(error.__cause__ or error)}")
         else:
-            self.sent[ref] = hand, task, load, tried + 1
-            self.load[hand] += load
+            self.sent[ref] = actor, task, load, tries + 1
+            self.load[actor] += load
 
-    def next_event(self) -> Any:
-        """Waits for a task that is done or for an actor that is up; not for ever where there is none."""
+    def wait(self) -> Any:
+        """Wait for a result or for an actor to start; without any actor, not for ever."""
         refs = [*self.sent, *self.starting]
-        done, _ = ray.wait(refs, timeout=None if self.load else self.patience) if refs else ([], refs)
-        if not done:
-            raise UserError(self.nobody())
-        return done[0]
+        ready, _ = ray.wait(refs, timeout=None if self.load else self.patience) if refs else ([], refs)
+        if not ready:
+            raise UserError(self.explain_no_actors())
+        return ready[0]
 
-    def nobody(self) -> str:
+    def explain_no_actors(self) -> str:
         """Why there is no actor."""
-        if self.why:
-            return f"Ray has no actor left: {self.why}"
-        kind = "GPU" if self.posts.gpus else "CPU"
-        free, all_ = (int(told.get(kind, 0)) for told in (ray.available_resources(), ray.cluster_resources()))
-        return f"no actor of Ray's started in {self.patience:g} s: of the cluster's {all_} {kind}s {free} are free"
+        if self.failure:
+            return f"no Ray actor is left: {self.failure}"
+        kind = "GPU" if self.allocation.gpus else "CPU"
+        free, total = (int(known.get(kind, 0)) for known in (ray.available_resources(), ray.cluster_resources()))
+        return f"no Ray actor started within {self.patience:g} s: {free} of the cluster's {total} {kind}s are free"
 
-    def take(self, ref: Any) -> Iterator[Made]:
-        """What became of a task, unless it is tried again."""
-        hand, task, load, tried = self.sent.pop(ref)
-        if hand in self.load:
-            self.load[hand] -= load
+    def collect(self, ref: Any) -> Iterator[Made]:
+        """The result of a task, unless it is tried again."""
+        actor, task, load, tries = self.sent.pop(ref)
+        if actor in self.load:
+            self.load[actor] -= load
         try:
             yield ray.get(ref)
         except RayTaskError as error:
-            yield self.job.lost(task, in_short(error))
+            yield self.job.lost(task, brief(error))
         except RayError as error:
-            self.replace(hand, in_short(error))
-            if tried < TRIES:
-                self.suspects.append((task, tried))
+            self.replace(actor, brief(error))
+            if tries < TRIES:
+                self.suspects.append((task, tries))
             else:
-                yield self.job.lost(task, f"its worker died {tried} times: {in_short(error)}")
+                yield self.job.lost(task, f"its worker died {tries} times: {brief(error)}")
 
-    def welcome(self, ref: Any) -> None:
-        """An actor that is up, or that could not start."""
-        hand = self.starting.pop(ref)
+    def admit(self, ref: Any) -> None:
+        """Count in an actor that is up, or replace one that failed to start."""
+        actor = self.starting.pop(ref)
         try:
             theirs, ours = ray.get(ref), metadata.version("onprompt")
         except RayError as error:
-            self.failed, self.why = self.failed + 1, in_short(error)
-            if self.failed < TRIES:
-                self.hire()
+            self.failed_starts, self.failure = self.failed_starts + 1, brief(error)
+            if self.failed_starts < TRIES:
+                self.start_actor()
             return
         if theirs != ours:
-            raise UserError(f"a machine of the cluster has onprompt {theirs}, this one {ours}: verdicts might differ")
-        self.load[hand], self.failed, self.why = 0, 0, ""
+            raise UserError(f"version mismatch: a machine of the cluster has onprompt {theirs}, this one {ours}")
+        self.load[actor], self.failed_starts, self.failure = 0, 0, ""
 
-    def replace(self, hand: Any, why: str) -> None:
-        """Another one for one that died, or that can't be reached."""
-        if self.load.pop(hand, None) is None:
+    def replace(self, actor: Any, why: str) -> None:
+        """Start another actor for one that died or can't be reached."""
+        if self.load.pop(actor, None) is None:
             return
-        ray.kill(hand)
-        if self.posts.for_good:
-            self.why = f"the one that kept to the budget died; run again to go on ({why})"
+        ray.kill(actor)
+        if self.allocation.irreplaceable:
+            self.failure = f"the actor that tracks the budget died; run again to resume ({why})"
         else:
-            self.hire()
+            self.start_actor()
 
-    def dismiss(self) -> None:
-        """Nothing is left to do, or somebody wants it to end."""
+    def shut_down(self) -> None:
+        """Stop all actors."""
         with suppress(RayError):
-            for hand in (*self.load, *self.starting.values()):
-                ray.kill(hand)
+            for actor in (*self.load, *self.starting.values()):
+                ray.kill(actor)

@@ -1,4 +1,4 @@
-"""Many items under way at a time by threads of this process, never far ahead of whoever takes the results."""
+"""Threads of this process: many items in progress, never far ahead of the consumer."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from onprompt.settings import Settings
 from onprompt.types import Job
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
+Hook = Callable[[], None]
 
 
 def load(settings: Settings) -> Threads:  # noqa: ARG001 every engine is given them
@@ -23,7 +23,7 @@ def load(settings: Settings) -> Threads:  # noqa: ARG001 every engine is given t
 
 
 class Threads:
-    """As many threads as the judge likes to have samples under way."""
+    """As many threads as the judge likes to have samples in progress."""
 
     def run(self, job: Job[Given, Made], tasks: Iterable[Given]) -> Iterator[Made]:
         """The results, as they get ready."""
@@ -31,10 +31,8 @@ class Threads:
 
 
 @contextmanager
-def hands(
-    slots: int, begin: Callable[[], None] | None, stop: Callable[[], None] | None
-) -> Iterator[ThreadPoolExecutor]:
-    """Threads that end with whoever takes their results, however early that is."""
+def thread_pool(slots: int, begin: Hook | None, stop: Hook | None) -> Iterator[ThreadPoolExecutor]:
+    """Threads that end with the consumer of their results, however early."""
     pool = ThreadPoolExecutor(slots, initializer=begin)
     try:
         yield pool
@@ -50,21 +48,21 @@ def as_done(
     work: Callable[[Given], Made],
     items: Iterable[Given],
     slots: int,
-    begin: Callable[[], None] | None = None,
-    stop: Callable[[], None] | None = None,
+    begin: Hook | None = None,
+    stop: Hook | None = None,
 ) -> Iterator[Made]:
-    """What `work` makes of each item, as they get done; twice as many are taken up as there are threads."""
-    ended: SimpleQueue[Future[Made]] = SimpleQueue()
-    under_way = 0
-    with hands(slots, begin, stop) as pool:
+    """What `work` returns for each item, as they get done; up to two items per thread are in progress."""
+    finished: SimpleQueue[Future[Made]] = SimpleQueue()
+    pending = 0
+    with thread_pool(slots, begin, stop) as pool:
         for item in items:
-            pool.submit(work, item).add_done_callback(ended.put)
-            under_way += 1
-            if under_way >= 2 * slots:
-                yield ended.get().result()
-                under_way -= 1
-        for _ in range(under_way):
-            yield ended.get().result()
+            pool.submit(work, item).add_done_callback(finished.put)
+            pending += 1
+            if pending >= 2 * slots:
+                yield finished.get().result()
+                pending -= 1
+        for _ in range(pending):
+            yield finished.get().result()
 
 
 def in_order(
@@ -72,32 +70,27 @@ def in_order(
     items: Iterable[Given],
     slots: int,
     ahead: int | None = None,
-    begin: Callable[[], None] | None = None,
-    at_once: Callable[[Given], Made | None] | None = None,
-    stop: Callable[[], None] | None = None,
+    begin: Hook | None = None,
+    recall: Callable[[Given], Made | None] | None = None,
+    stop: Hook | None = None,
 ) -> Iterator[Made]:
-    """What `work` makes of each item, in their order; `begin` is called once by each thread, `stop` by Ctrl-C.
+    """What `work` returns for each item, in order; `begin` is called once by each thread, `stop` on Ctrl-C.
 
-    Up to `ahead` items are taken up before the first result is taken: four for each slot, so that one slow answer
-    stops no other. What `at_once` has a result for needs no thread, which takes longer than to look an answer up.
+    Up to `ahead` items are in progress before the first result is taken: by default four per slot, so that one slow
+    answer holds up no other. An item that `recall` has a result for needs no thread, which is slower than a lookup.
     """
     window = 4 * slots if ahead is None else ahead
-    under_way = deque[Future[Made] | Known[Made]]()
-    with hands(slots, begin, stop) as pool:
+    pending: deque[Future[Made] | Made] = deque()
+
+    def take() -> Made:
+        oldest = pending.popleft()
+        return oldest.result() if isinstance(oldest, Future) else oldest
+
+    with thread_pool(slots, begin, stop) as pool:
         for item in items:
-            known = at_once(item) if at_once else None
-            under_way.append(pool.submit(work, item) if known is None else Known(known))
-            while len(under_way) > window or (under_way and isinstance(under_way[0], Known)):
-                yield under_way.popleft().result()
-        while under_way:
-            yield under_way.popleft().result()
-
-
-@dataclass(frozen=True, slots=True)
-class Known(Generic[Made]):
-    """A result that is there already."""
-
-    made: Made
-
-    def result(self) -> Made:
-        return self.made
+            known = recall(item) if recall else None
+            pending.append(pool.submit(work, item) if known is None else known)
+            while len(pending) > window or (pending and not isinstance(pending[0], Future)):
+                yield take()
+        while pending:
+            yield take()
