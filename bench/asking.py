@@ -77,18 +77,18 @@ def run(items, settings):
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--questions", type=int, default=2000)
-    options.add_argument("--slots", type=int, default=32)
-    options.add_argument("--latency", type=float, default=0.2)
-    given = options.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--questions", type=int, default=2000)
+    parser.add_argument("--slots", type=int, default=32)
+    parser.add_argument("--latency", type=float, default=0.2)
+    options = parser.parse_args()
     port, calls = multiprocessing.Value("i", 0), multiprocessing.Value("i", 0)
-    server = multiprocessing.Process(target=serve, args=(port, calls, given.latency), daemon=True)
+    server = multiprocessing.Process(target=serve, args=(port, calls, options.latency), daemon=True)
     server.start()
     with tempfile.TemporaryDirectory() as folder:
         made = np.random.default_rng(0)
         items = []
-        for number in range(given.questions):
+        for number in range(options.questions):
             path = Path(folder) / f"{number}.png"
             Image.fromarray(made.integers(0, 255, (64, 64, 3), dtype=np.uint8)).save(path)
             items.append({"image": path, "prompt": f"a cat and {number} mice"})
@@ -99,7 +99,7 @@ def main():
             model="openai/test",
             base_url=f"http://127.0.0.1:{port.value}/v1",
             answers=Path(folder) / "answers.sqlite",
-            concurrency=given.slots,
+            concurrency=options.slots,
         )
         run(items[:1], settings.model_copy(update={"answers": Path(folder) / "warm.sqlite"}))  # imports
         before = calls.value
@@ -109,8 +109,8 @@ def main():
         for _ in range(5):
             close_all()
             again.append(run(items, settings)[0])
-        ideal = given.questions / given.slots * given.latency
-        print(f"{given.questions} questions, {given.slots} at a time, {given.latency * 1000:.0f} ms each")
+        ideal = options.questions / options.slots * options.latency
+        print(f"{options.questions} questions, {options.slots} at a time, {options.latency * 1000:.0f} ms each")
         print(f"first run   {first:7.2f} s, {first / ideal:.3f} × the ideal {ideal:.2f} s, {asked} calls")
         second, more = statistics.median(again), calls.value - before - asked
         print(f"second run  {second:7.2f} s, {second / first:.2%} of the first, {more} calls")

@@ -1,4 +1,4 @@
-"""Fit the curves of vision/ranking.py: `python bench/calibrate.py DATA` where DATA/coco holds annotated photos.
+"""Fit the curves of vision/calibration.py: `python bench/calibrate.py DATA` where DATA/coco holds annotated photos.
 
 A curve gives the probability that a photo holds at least k objects of a kind, from the scores that a detector gives
 to them. Fitted by logistic regression over all kinds and photos; writes vision/curves.toml. Prints what curves fitted
@@ -16,8 +16,8 @@ from scipy.optimize import minimize
 
 from onprompt.language.ontology import name_of
 from onprompt.settings import load
-from onprompt.vision import ranking
-from onprompt.vision.closed import Closed
+from onprompt.vision import calibration
+from onprompt.vision.closed_set import ClosedSetDetector
 from onprompt.vision.detectors import coco, world, yolo26
 from onprompt.vision.image import load_picture
 from onprompt.vision.vocabulary import COCO
@@ -30,7 +30,7 @@ FLOORS = {"yolo-world": 0.001}  # of an open vocabulary fainter scores still tel
 # nothing; on 259 generated images it orders pairs of one prompt better (.704 alone, .723 together).
 SECOND = 0.35
 LIGHTEST = 1.0  # strength of the pull towards small weights
-HEADER = """# Written by bench/calibrate.py; see vision/ranking.py for what the numbers mean.
+HEADER = """# Written by bench/calibrate.py; see vision/calibration.py for what the numbers mean.
 data = "{data}"
 fitted = "{date}"
 """
@@ -40,12 +40,12 @@ def detectors(settings):
     """Each detector by the name of its curve, as a function of a picture."""
     names = [name_of(word) for word in COCO]
     permissive, opened = coco.load(settings), world.load(settings)
-    found = {permissive.curve: lambda picture: permissive.finds(picture, permissive.known(names))}
+    found = {permissive.curve: lambda picture: permissive.candidates(picture, permissive.known(names))}
     for file in (yolo26.MEDIUM, yolo26.LARGE):
-        network = yolo26.network(paths([file], settings)[file])
-        closed = Closed((file,), [network], file.removesuffix(".pt"), settings)
-        found[closed.curve] = lambda picture, closed=closed: closed.finds(picture, closed.known(names))
-    found["yolo-world"] = lambda picture: opened.finds(opened.scored(picture, names), names, opened.known(names))
+        network = yolo26.load_network(paths([file], settings)[file])
+        closed = ClosedSetDetector((file,), [network], file.removesuffix(".pt"), settings)
+        found[closed.curve] = lambda picture, closed=closed: closed.candidates(picture, closed.known(names))
+    found["yolo-world"] = lambda picture: opened.candidates(opened.score(picture, names), names, opened.known(names))
     return found
 
 
@@ -74,7 +74,7 @@ def fit_free(x, y):
 def as_curve(w, floor, mix):
     """The weights by their names."""
     own = len(w) - 7
-    return ranking.Curve(floor, float(w[0]), mix, tuple(map(float, w[1 : 1 + own])), *map(float, w[1 + own :]))
+    return calibration.Curve(floor, float(w[0]), mix, tuple(map(float, w[1 : 1 + own])), *map(float, w[1 + own :]))
 
 
 def chances(ordered, w, floor, mix):
@@ -82,7 +82,7 @@ def chances(ordered, w, floor, mix):
     curve = as_curve(w, floor, mix)
     table = np.zeros((*ordered.shape[:2], ordered.shape[-1]))
     for photo, kind in np.argwhere(ordered.max(axis=(2, 3)) > 0):
-        table[photo, kind] = ranking.at_least(ordered[photo, kind], curve)
+        table[photo, kind] = calibration.count_probabilities(ordered[photo, kind], curve)
     table[ordered.max(axis=2) == 0] = 0
     return table
 
@@ -93,7 +93,7 @@ def report(name, ordered, true, crowd):
     tied = name.endswith(" + yolo-world")
     mix = (1 / (1 + SECOND), SECOND / (1 + SECOND)) if tied else (1 / members,) * members
     rows = [
-        (photo, ranking.features(ordered[photo, kind], floor, mix)[k], true[photo, kind] > k)
+        (photo, calibration.features(ordered[photo, kind], floor, mix)[k], true[photo, kind] > k)
         for photo, kind in np.argwhere(ordered.max(axis=(2, 3)) > 0)
         for k in np.flatnonzero(ordered[photo, kind].max(axis=0))
     ]
@@ -129,13 +129,13 @@ def main():
     photos = [json.loads(line) for line in (data / "photos.jsonl").open()]
     true = np.array([[Counter(o["category"] for o in photo["objects"])[kind] for kind in COCO] for photo in photos])
     crowds = [{o["category"] for o in photo["objects"] if o["crowd"]} for photo in photos]
-    crowd = np.array([[kind in each for kind in COCO] for each in crowds])
+    crowd = np.array([[kind in names for kind in COCO] for names in crowds])
     pictures = [load_picture(data / photo["image"], settings) for photo in photos]
     lines = [HEADER.format(data=f"COCO val2017, {len(photos)} photos", date=datetime.date.today())]
     tables = {}
     for name, finds in detectors(settings).items():
         found = [finds(picture) for picture in pictures]
-        tables[name] = np.array([[ranking.ordered_scores(each[kind], MOST) for kind in COCO] for each in found])
+        tables[name] = np.array([[calibration.ordered_scores(labels[kind], MOST) for kind in COCO] for labels in found])
     for name in ("yolo26m", "yolo26x"):
         tables[f"{name} + yolo-world"] = np.concatenate([tables[name], tables["yolo-world"]], axis=2)
     for name, ordered in tables.items():
@@ -144,7 +144,7 @@ def main():
         for key, value in curve._asdict().items():
             lines.append(f"{key} = {[round(w, 4) for w in value] if isinstance(value, tuple) else round(value, 4)}")
         lines.append("")
-    Path(ranking.__file__).with_name("curves.toml").write_text("\n".join(lines), encoding="utf-8")
+    Path(calibration.__file__).with_name("curves.toml").write_text("\n".join(lines), encoding="utf-8")
 
 
 main()

@@ -28,11 +28,11 @@ from PIL import Image
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 import onprompt
-from onprompt.models.backends.transformers import Loaded, Transformers, pictures_only
+from onprompt.models.backends.transformers import Loaded, Transformers, without_video
 from onprompt.models.network import Network
 from onprompt.settings import Settings
 from onprompt.types import Message, Question, Shown
-from onprompt.vision.image import name_picture
+from onprompt.vision.image import open_picture
 
 RUBRIC = (Path(onprompt.__file__).parent / "rubrics/texts/verify-1.txt").read_text(encoding="utf-8")
 MARKS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|vision_start|>", "<|vision_end|>", "<|image_pad|>"]
@@ -66,7 +66,7 @@ def processor():
         tokenizer_object=reader, pad_token=MARKS[0], eos_token=MARKS[2], additional_special_tokens=MARKS
     )
     images = transformers.Qwen2VLImageProcessorPil()
-    return pictures_only(transformers.Qwen2_5_VLProcessor)(images, made, chat_template=TEMPLATE)
+    return without_video(transformers.Qwen2_5_VLProcessor)(images, made, chat_template=TEMPLATE)
 
 
 def network(options, made, device):
@@ -101,7 +101,7 @@ def file(number):
 
 def pictures(count):
     """Pictures that are decoded when they are asked about."""
-    return [Shown(name_picture(file(number % FILES), Settings()), 448, "jpeg", 95) for number in range(count)]
+    return [Shown(open_picture(file(number % FILES), Settings()), 448, "jpeg", 95) for number in range(count)]
 
 
 def questions(count, text, **more):
@@ -166,13 +166,13 @@ def one_by_one(net, made, asked):
 
 def by_threads(backend, asked, warm):
     """Pictures a second of the backend, asked by twice as many threads as a batch has places; its batches' sizes."""
-    sizes, tell = [], backend.network.tell
+    sizes, generate = [], backend.network.generate
 
     def noted(batch, *rest, **more):
-        sizes.append((len(batch.inputs["input_ids"]), batch.shared, batch.inputs["input_ids"].shape[1]))
-        return tell(batch, *rest, **more)
+        sizes.append((len(batch.inputs["input_ids"]), batch.prefix, batch.inputs["input_ids"].shape[1]))
+        return generate(batch, *rest, **more)
 
-    backend.network.tell = noted
+    backend.network.generate = noted
     with ThreadPoolExecutor(2 * backend.batcher.largest) as pool:
         list(pool.map(backend.ask, warm))
         sizes.clear()
@@ -180,7 +180,7 @@ def by_threads(backend, asked, warm):
         start = time.perf_counter()
         answers = list(pool.map(backend.ask, asked))
         lasted = time.perf_counter() - start
-    backend.network.tell = tell
+    backend.network.generate = generate
     return len(asked) / lasted, answers, sizes
 
 
@@ -274,7 +274,7 @@ def main():
     offsets = made.tokenizer(RUBRIC, return_offsets_mapping=True)["offset_mapping"]
     cut = RUBRIC[: offsets[CUT - 30][0]]  # 30 for the prompt and the template
     backend = Transformers("by chance", Loaded(Network(net, 0, ()), made, ""), options.batch)
-    backend.network.sharing = not options.no_sharing
+    backend.network.caches_prefix = not options.no_sharing
     if options.plain_windows:
         net.set_attn_implementation({"vision_config": "sdpa"})
     found = {

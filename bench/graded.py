@@ -11,10 +11,10 @@ from onprompt.judges.evidence import EvidenceJudge, asked_closely, asks_for_text
 from onprompt.language.parser import parse
 from onprompt.settings import load
 from onprompt.types import Sample
+from onprompt.vision.detection import detect
+from onprompt.vision.global_properties import is_blank
 from onprompt.vision.image import load_picture
-from onprompt.vision.look import look
 from onprompt.vision.text import read_text
-from onprompt.vision.whole import shows_nothing
 
 
 class Graded:
@@ -29,10 +29,10 @@ class Graded:
         if key not in self.seen:
             picture = load_picture(image, self.settings)
             scene = parse(text, self.settings)
-            if shows_nothing(picture):
+            if is_blank(picture):
                 self.seen[key] = scene, nothing(scene), (), never, None
             else:
-                seen = look(picture, names(scene), self.settings, asked_closely(scene))
+                seen = detect(picture, names(scene), self.settings, asked_closely(scene))
                 lines = read_text(picture) if asks_for_text(scene) else ()
                 guess, fits = EvidenceJudge(self.settings).guesser(Sample("", text, picture), scene)
                 asked = {}  # phrase → chance, so that no picture has to be kept

@@ -16,7 +16,7 @@ import transformers
 from onprompt.language.ontology import name_of
 from onprompt.settings import load
 from onprompt.types import Look
-from onprompt.vision.detectors.hf import Hub
+from onprompt.vision.detectors.hf import HubDetector
 from onprompt.vision.image import load_picture
 
 NAMES = ("cat", "dog", "traffic light")
@@ -74,7 +74,7 @@ def main():
         settings = load(
             detector=f"hf:{saved(folder, options.small)}", faintest=0.999, missing_below=0.999, low_confidence=1
         )
-        detector = Hub(settings)
+        detector = HubDetector(settings)
         looks = [Look(load_picture(pixels, settings), [name_of(name) for name in NAMES])] * 8
         device = torch.cuda.get_device_name() if detector.device == "cuda" else detector.device
         print(f"OWLv2 base, {device}, torch {torch.__version__}, transformers {transformers.__version__}")

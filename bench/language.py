@@ -20,7 +20,7 @@ from pathlib import Path
 
 import onprompt.language.parser as parser_module
 from onprompt.language.parser import parse
-from onprompt.language.tree import linked, trees
+from onprompt.language.spacy_parser import build_tree, dependency_trees
 from onprompt.report.document import scene_document
 from onprompt.settings import load
 
@@ -182,12 +182,12 @@ def sentences_of(prompts, settings):
 
     def keep(units, name):
         found.extend([unit.word for unit in each] for each in units)
-        return trees(units, name)
+        return dependency_trees(units, name)
 
-    parser_module.trees = keep
+    parser_module.dependency_trees = keep
     for _, text in prompts:
         parse(text, settings)
-    parser_module.trees = trees
+    parser_module.dependency_trees = dependency_trees
     return found
 
 
@@ -217,12 +217,12 @@ def with_teacher(python, prompts, settings):
             tokens = [Token(at, row) for at, row in enumerate(known[json.dumps([unit.word for unit in each])])]
             for token in tokens:
                 token.head = tokens[token.up]
-            found.append(linked(tokens, each))
+            found.append(build_tree(tokens, each))
         return found
 
-    parser_module.trees = replay
+    parser_module.dependency_trees = replay
     measure(prompts, settings, "the teacher's trees")
-    parser_module.trees = trees
+    parser_module.dependency_trees = dependency_trees
     turns = []
     for _ in range(5):
         theirs = taught(python, sentences)["seconds"]

@@ -64,8 +64,8 @@ class Bench:
 
     def cosines(self, pictures, texts):
         """Of pairs."""
-        seen = np.stack([self.matcher.pictured(self.picture(path)).vectors[0] for path in pictures])
-        return (seen * self.matcher.texts([mended(text) for text in texts])).sum(axis=1)
+        seen = np.stack([self.matcher.embed_image(self.picture(path)).vectors[0] for path in pictures])
+        return (seen * self.matcher.embed_texts([mended(text) for text in texts])).sum(axis=1)
 
     def flickr(self):
         rows = list(csv.DictReader((self.data / "flickr8k/expert.csv").open()))
@@ -93,11 +93,11 @@ class Bench:
 
     def retrieval(self):
         paths = sorted(self.captions)
-        seen = np.stack([self.matcher.pictured(self.picture(path)).vectors[0] for path in paths])
-        told = [self.matcher.texts([mended(self.captions[path][k]) for path in paths]) for k in range(5)]
+        seen = np.stack([self.matcher.embed_image(self.picture(path)).vectors[0] for path in paths])
+        told = [self.matcher.embed_texts([mended(self.captions[path][k]) for path in paths]) for k in range(5)]
         right = np.arange(len(paths))
-        one = [(seen @ each.T).argmax(axis=1) == right for each in told]
-        back = [(seen @ each.T).argmax(axis=0) == right for each in told]
+        one = [(seen @ texts.T).argmax(axis=1) == right for texts in told]
+        back = [(seen @ texts.T).argmax(axis=0) == right for texts in told]
         any_of_five = (seen @ np.concatenate(told).T).argmax(axis=1) % len(paths) == right
         print(
             f"retrieval: a photo's caption first among {len(paths)} photos' with five each "
@@ -140,8 +140,8 @@ class Bench:
         for path, other in zip(paths, [*paths[1:], paths[0]], strict=True):
             own, others = sorted(nouns[path]), sorted(nouns[other] - nouns[path])
             picture = self.picture(path)
-            right += self.matcher.phrase_chances(picture, own)
-            wrong += self.matcher.phrase_chances(picture, others)
+            right += self.matcher.phrase_probabilities(picture, own)
+            wrong += self.matcher.phrase_probabilities(picture, others)
         print(
             f"phrases: nouns of a photo's captions against another's, AUC {auc(right, wrong):.3f}, mean chance "
             f"{np.mean(right):.2f} and {np.mean(wrong):.2f}"
@@ -155,17 +155,17 @@ class Bench:
             "Flickr8k-Expert photos": sorted((self.data / "flickr8k").rglob("*.jpg")),
         }
         for name, paths in sets.items():
-            found = np.array([self.matcher.pictured(self.picture(path)).artwork for path in paths])
+            found = np.array([self.matcher.embed_image(self.picture(path)).artwork for path in paths])
             likely, surely = ((found >= line).mean() for line in (0.5, 0.8))
             print(f"artwork: of {len(found)} {name} {likely:.3f} more likely than not, {surely:.3f} surely")
 
     def time(self):
         """A picture's vectors and a text's, by themselves: no detector's pass is needed for them."""
         pictures = [self.picture(path) for path in sorted(self.captions)[:30]]
-        fresh = [min(seconds(lambda p=each: Matcher(self.settings).pictured(p)) for _ in range(3)) for each in pictures]
-        again = seconds(lambda: [self.matcher.pictured(each) for each in pictures for _ in range(100)]) / 3000
-        self.matcher.texts(["what loads the table"])
-        text = seconds(lambda: self.matcher.texts(["a dog runs over the grass"] * 100)) / 100
+        fresh = [min(seconds(lambda p=p: Matcher(self.settings).embed_image(p)) for _ in range(3)) for p in pictures]
+        again = seconds(lambda: [self.matcher.embed_image(picture) for picture in pictures for _ in range(100)]) / 3000
+        self.matcher.embed_texts(["what loads the table"])
+        text = seconds(lambda: self.matcher.embed_texts(["a dog runs over the grass"] * 100)) / 100
         print(
             f"time: {np.median(fresh) * 1000:.0f} ms a picture (aim 40), {again * 1e6:.0f} µs when it is known, "
             f"{text * 1000:.2f} ms a text"
@@ -178,7 +178,7 @@ def words_of(scene, kind):
         return []
     if kind == "noun":
         return [thing.canonical for thing in scene.things if thing.canonical.isalpha()]
-    return [each.value for thing in scene.things for each in thing.attributes if each.kind == kind]
+    return [attribute.value for thing in scene.things for attribute in thing.attributes if attribute.kind == kind]
 
 
 def main():

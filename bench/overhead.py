@@ -42,7 +42,7 @@ def measured(picture, prompt, rounds):
     """Median milliseconds of the whole, of the bare inference, and of reading the file."""
 
     def verify():
-        matcher.made.clear()  # so that it does not remember the picture
+        matcher.load_matcher.__wrapped__.cache_clear()  # so that it does not remember the picture
         return onprompt.verify(picture, prompt)
 
     actions = {

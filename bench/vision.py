@@ -33,10 +33,10 @@ from onprompt.language.parser import parse_many
 from onprompt.settings import load
 from onprompt.types import Box, Look
 from onprompt.vision import colour, face, masks, pose
+from onprompt.vision.detection import load_detector
 from onprompt.vision.image import load_picture
-from onprompt.vision.look import detector
 from onprompt.vision.relations import RELATIONS
-from onprompt.vision.text import folded, read_text
+from onprompt.vision.text import normalized_words, read_text
 from onprompt.weights.cache import location, pull
 from onprompt.weights.manifest import read
 
@@ -79,10 +79,10 @@ def names(data):
         asked = [*nouns[index], *(noun for noun in nouns[other] if noun not in nouns[index])]
         looked = {noun: name_of(noun) for noun in asked}
         picture = load_picture(data / "coco" / row["image"], settings)
-        seen = detector(settings).see([Look(picture, list(looked.values()))])[0]
+        seen = load_detector(settings).see([Look(picture, list(looked.values()))])[0]
         best = defaultdict(float)
-        for each in seen.sightings:
-            best[each.label] = max(best[each.label], each.confidence)
+        for sighting in seen.sightings:
+            best[sighting.label] = max(best[sighting.label], sighting.confidence)
         there = {thing["category"] for thing in row["objects"]}
         for noun in asked:
             if noun not in seen.known:
@@ -126,10 +126,10 @@ def mask_overlap(data):
     for number, photo, _, thing, true in outlined(data):
         picture, box = load_picture(data / "coco" / photo["image"], settings), box_of(thing, photo)
         start = time.perf_counter()
-        mask = masks.outline(picture, box, settings)
+        mask = masks.segment(picture, box, settings)
         spent += time.perf_counter() - start
-        for into, each in ((values, mask), (ellipses, masks.ellipse(*mask.shape))):
-            full = placed(each, box, true.shape)
+        for into, shape in ((values, mask), (ellipses, masks.ellipse(*mask.shape))):
+            full = placed(shape, box, true.shape)
             into.append((full & true).sum() / (full | true).sum())
         groups.append(number)
     print(
@@ -160,12 +160,12 @@ def colours(data):
         photo = by_image[row["image"]]
         picture = load_picture(data / "coco" / row["image"], settings)
         box = box_of(photo["objects"][int(row["object"])], photo)
-        inside = masks.pixels_inside(picture, box, masks.outline(picture, box, settings))
-        found = colour.dominant(inside, colour.exposure(picture.pixels), settings.colour_share)
+        inside = masks.masked_pixels(picture, box, masks.segment(picture, box, settings))
+        found = colour.dominant_colours(inside, colour.exposure_gain(picture.pixels), settings.colour_share)
         labels = row["colours"].split()
         right.append(bool(found) and found[0].name in labels)
-        named.append(any(each.name in labels for each in found))
-        sure += [(colour.sure(each), each.name in labels) for each in found]
+        named.append(any(swatch.name in labels for swatch in found))
+        sure += [(colour.swatch_confidence(swatch), swatch.name in labels) for swatch in found]
     table = np.array(sure)
     bands = [table[(table[:, 0] >= low) & (table[:, 0] < low + 0.2)] for low in (0.45, 0.65, 0.85)]
     told = ", ".join(f"{band[:, 0].mean():.2f} → {band[:, 1].mean():.2f}" for band in bands if len(band))
@@ -182,7 +182,7 @@ def places(data):
     for photo in photos(data):
         picture = load_picture(data / "coco" / photo["image"], settings)
         kinds = sorted({thing["category"] for thing in photo["objects"]})
-        seen = detector(settings).see([Look(picture, [name_of(kind) for kind in kinds])])[0].sightings
+        seen = load_detector(settings).see([Look(picture, [name_of(kind) for kind in kinds])])[0].sightings
         pairs = itertools.combinations([thing for thing in photo["objects"] if not thing["crowd"]], 2)
         for one, other in pairs:
             a, b = box_of(one, photo), box_of(other, photo)
@@ -202,8 +202,9 @@ def places(data):
 
 def best_box(seen, kind, box):
     """The sure sighting of a kind that meets an annotated box."""
-    met = [each for each in seen if each.label == kind and each.confidence >= 0.5 and each.box.iou(box) >= 0.5]
-    return max(met, key=lambda each: each.box.iou(box), default=None)
+    sure = [sighting for sighting in seen if sighting.label == kind and sighting.confidence >= 0.5]
+    met = [sighting for sighting in sure if sighting.box.iou(box) >= 0.5]
+    return max(met, key=lambda sighting: sighting.box.iou(box), default=None)
 
 
 def text(_):
@@ -219,7 +220,7 @@ def text(_):
         file = files[number % len(files)]
         shown = [word.lower(), word.upper(), word.capitalize()][number % 3]
         lines = read_text(load_picture(drawn_word(shown, location(file, settings), rng), settings))
-        found.append(folded(word)[0] in folded(" ".join(line.text for line in lines)))
+        found.append(normalized_words(word)[0] in normalized_words(" ".join(line.text for line in lines)))
         by_font[file.name].append(found[-1])
     worst = min(by_font, key=lambda name: np.mean(by_font[name]))
     print(
@@ -273,7 +274,9 @@ def postures(data):
         return sum(bool(re.search(rf"\b({SAID[posture]})", t)) for t in captions[image])
 
     chosen = {image for posture in SAID for image in [i for i in human if said(i, posture) >= 3][:60]}
-    seen = {image: pose.people(load_picture(data / "pairs" / image, settings), settings) for image in sorted(chosen)}
+    seen = {
+        image: pose.detect_people(load_picture(data / "pairs" / image, settings), settings) for image in sorted(chosen)
+    }
     for posture in SAID:
         asked, others, nobody = [], [], 0
         for image, people in seen.items():
@@ -300,7 +303,7 @@ def smiles(data):
     found, unread = {True: [], False: []}, 0
     for image in [*(image for image, times in told.items() if times >= 2), *silent[:500]]:
         picture = load_picture(data / "pairs" / image, settings)
-        read = [face.smile_of(picture, one, settings) for one in pose.people(picture, settings)]
+        read = [face.smile_score(picture, one, settings) for one in pose.detect_people(picture, settings)]
         read = [smile for smile in read if smile is not None]
         unread += not read
         found[told[image] >= 2] += [max(read)] if read else []
@@ -315,7 +318,7 @@ def smiles(data):
 def tiles(data):
     """What a closer look brings where the things are small, or many: found at all, and the number found."""
     settings = load()
-    see = detector(settings).see
+    see = load_detector(settings).see
     groups = {"small": [], "many": []}
     for row in photos(data):
         by_kind = defaultdict(list)
@@ -334,7 +337,7 @@ def tiles(data):
             picture = load_picture(data / "coco" / row["image"], settings)
             for fine in (False, True):
                 (seen,) = see([Look(picture, [replace(name_of(kind), fine=fine)])])
-                sure = sum(each.label == kind and each.confidence >= 0.5 for each in seen.sightings)
+                sure = sum(sighting.label == kind and sighting.confidence >= 0.5 for sighting in seen.sightings)
                 rows.append((fine, sure > 0, sure / true, sure == true))
         for fine in (False, True):
             of = np.array([row[1:] for row in rows if row[0] == fine], dtype=float)

@@ -140,8 +140,8 @@ def bad_pictures() -> dict[str, bytes]:
     Image.new("1", (20_000, 20_000)).save(wide, "PNG")
     return {
         "is empty (0 bytes)": b"",
-        "is not a picture": b"text in a file named .png",
-        "can't be read to its end": stream.getvalue()[:5000],
+        "is not an image": b"text in a file named .png",
+        "is damaged or truncated": stream.getvalue()[:5000],
         "far too large": wide.getvalue(),
     }
 
@@ -199,7 +199,7 @@ def test_a_terminal_without_unicode_and_a_full_disk_are_no_traceback() -> None:
 def test_an_address_is_no_picture() -> None:
     result = onprompt("verify", "http://127.0.0.1:9/a.png", "a cup")
     assert result.returncode == 2
-    assert "is an address: fetch it first" in result.stderr
+    assert "download it first" in result.stderr
 
 
 def test_parse_prints_a_scene_a_line(tmp_path: Path) -> None:

@@ -8,14 +8,14 @@ import pytest
 from onprompt import plugins
 from onprompt.errors import PluginError, UserError
 from onprompt.settings import load
-from onprompt.vision.look import detector
+from onprompt.vision.detection import load_detector
 
 
 def test_a_wrong_name_is_answered_with_the_nearest_one() -> None:
     with pytest.raises(PluginError, match=r"no detector 'wrold'; did you mean 'world'\?"):
         plugins.load("vision.detectors", "wrold")
     with pytest.raises(PluginError, match="no detector 'xyz'; there are: coco, fused, hf, world, yolo26"):
-        detector(load(detector="xyz"))
+        load_detector(load(detector="xyz"))
     assert issubclass(PluginError, UserError)
 
 

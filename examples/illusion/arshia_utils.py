@@ -1,8 +1,8 @@
-"""What seed 004 says that `arshia_utils.py` does when it scores, told again in our words."""
+"""The scoring of `arshia_utils.py` as seed 004 describes it, rewritten."""
 
 
 def recall_match(pred: str, gt: str) -> int:
-    """Whether a label is in an answer, in lower case, also with spaces for its underscores or for its hyphens."""
+    """Whether a label is in an answer, ignoring case, also with spaces for its underscores or hyphens."""
     answer, label = pred.strip().lower(), gt.strip().lower()
     if not answer or not label:
         return 0

@@ -14,7 +14,7 @@ from onprompt.errors import OnpromptError, PromptError, SettingsError, UserError
 from onprompt.evidence.plan import names_to_detect
 from onprompt.language import edits, parser
 from onprompt.language.ontology import name_of
-from onprompt.language.spelling import mended
+from onprompt.language.spelling import correct_spelling
 from onprompt.runs.engines.threads import in_order
 from onprompt.settings import Settings
 from onprompt.types import (
@@ -33,14 +33,14 @@ from onprompt.types import (
     Verdict,
     View,
 )
-from onprompt.vision.image import Source, load_picture, name_picture
-from onprompt.vision.look import detector, look, look_many
-from onprompt.vision.matcher import matcher
-from onprompt.vision.runtime import share_the_cores
+from onprompt.vision.detection import detect, detect_many, load_detector
+from onprompt.vision.global_properties import medium, properties
+from onprompt.vision.image import Source, load_picture, open_picture
+from onprompt.vision.matcher import load_matcher
+from onprompt.vision.runtime import use_single_core
 from onprompt.vision.text import read_text
+from onprompt.vision.text_embedding import MAX_LENGTH
 from onprompt.vision.vocabulary import COCO
-from onprompt.vision.whole import medium, properties
-from onprompt.vision.words import LONGEST
 
 Result = Verdict | OnpromptError
 SeeBatch = Callable[[Sequence[Source]], list[list[Sighting] | OnpromptError]]
@@ -97,9 +97,9 @@ def see_many(
     """
     chosen = in_force(settings)
     look_at = looker(vocabulary, attributes, frame, chosen)
-    windows = in_windows(images, getattr(detector(chosen), "batch", 1))
+    windows = in_windows(images, getattr(load_detector(chosen), "batch", 1))
     cores = os.cpu_count() or 1
-    return itertools.chain.from_iterable(in_order(look_at, windows, cores, ahead=cores, begin=share_the_cores))
+    return itertools.chain.from_iterable(in_order(look_at, windows, cores, ahead=cores, begin=use_single_core))
 
 
 def looker(vocabulary: Sequence[str] | None, attributes: bool, frame: int, settings: Settings) -> SeeBatch:
@@ -110,7 +110,7 @@ def looker(vocabulary: Sequence[str] | None, attributes: bool, frame: int, setti
     def look_at(window: Sequence[Source]) -> list[list[Sighting] | OnpromptError]:
         read = [picture_or_error(image, settings, frame) for image in window]
         pictures = [picture for picture in read if isinstance(picture, Picture)]
-        seen = iter(look_many(pictures, names, settings, None if attributes else ()) if pictures else [])
+        seen = iter(detect_many(pictures, names, settings, None if attributes else ()) if pictures else [])
         return [asked_for(next(seen), wanted) if isinstance(result, Picture) else result for result in read]
 
     return look_at
@@ -142,7 +142,7 @@ def view(
     chosen = in_force(settings)
     picture = load_picture(image, chosen, frame)
     names = names_to_detect(parser.parse(prompt, chosen)) if prompt else [name_of(word) for word in COCO]
-    seen = look(picture, names, chosen)
+    seen = detect(picture, names, chosen)
     asked = tuple(sighting for sighting in seen.sightings if sighting.label in seen.known)
     unknown = tuple(name.label for name in names if name.label not in seen.known)
     whole = (*properties(picture), medium(picture, chosen))
@@ -153,8 +153,8 @@ def match(image: Source, texts: Iterable[str], *, frame: int = 0, settings: Sett
     """How likely each text describes the image as a whole, and not another one; misspelt words are repaired."""
     texts = [texts] if isinstance(texts, str) else list(texts)
     chosen = in_force(settings)
-    wanted = [mended(checked(text)) for text in texts]
-    return matcher(chosen).chances(load_picture(image, chosen, frame), wanted)
+    wanted = [correct_spelling(checked(text)) for text in texts]
+    return load_matcher(chosen).probabilities(load_picture(image, chosen, frame), wanted)
 
 
 def checked(text: str) -> str:
@@ -163,8 +163,8 @@ def checked(text: str) -> str:
         raise PromptError(f"a text is a string, not {text!r}")
     if not text.strip():
         raise PromptError("a text is empty")
-    if len(text) > LONGEST:
-        raise PromptError(f"a text has {len(text):,} characters; {LONGEST:,} are read at most")
+    if len(text) > MAX_LENGTH:
+        raise PromptError(f"a text has {len(text):,} characters; {MAX_LENGTH:,} are read at most")
     return text
 
 
@@ -252,7 +252,7 @@ def judge_many(
         by(judging_by.judge),
         items,
         judging_by.slots,
-        begin=share_the_cores,
+        begin=use_single_core,
         at_once=recall,
         stop=judging_by.stop,
     )
@@ -307,7 +307,7 @@ def sample_of(rubric: Rubric, settings: Settings, item: Mapping[str, Any]) -> Sa
     options: dict[str, Any] = {}
     for name, value in given.items():
         if kinds[name] == IMAGE:
-            pictures[name] = name_picture(value, settings, frame if name == rubric.picture else 0)
+            pictures[name] = open_picture(value, settings, frame if name == rubric.picture else 0)
         else:
             options[name] = as_names(name, value) if kinds[name] == NAMES else value
     picture, prompt = pictures.pop(rubric.picture), options.pop(rubric.prompt, "")

@@ -278,7 +278,7 @@ def plan_words(plan: Plan) -> str:
     """What some questions would cost."""
     calls = f"{plural(plan.calls, 'call')} to {plan.model}"
     cached = f" ({plan.known:,} more cached)" if plan.known else ""
-    tokens = f"about {plan.usage.tokens_in:,} tokens in and {plan.usage.tokens_out:,} out"
+    tokens = f"about {plan.usage.tokens_in:,} input and {plan.usage.tokens_out:,} output tokens"
     cost = "price unknown" if plan.usage.cost is None else f"about ${plan.usage.cost:.4f}"
     again = "; an unreadable answer is asked for once more" if plan.again else ""
     faults = f"; skipped {plural(len(plan.faults), 'item')}, for example: {plan.faults[0]}" if plan.faults else ""

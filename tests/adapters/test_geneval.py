@@ -72,7 +72,7 @@ def test_the_snippet_writes_what_geneval_reads(outputs: Path, capsys: pytest.Cap
     assert 0 <= top < bottom <= 400
     assert 0.5 < confidence <= 1
     broken, mood = lines(Path("results.left_out.jsonl"))
-    assert "is not a picture" in broken["why"]
+    assert "is not an image" in broken["why"]
     assert broken["filename"].endswith("0001.png")
     assert "not_verifiable" in mood["why"]
     assert not {"correct", "reason"} & {*broken, *mood}

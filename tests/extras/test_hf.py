@@ -21,12 +21,12 @@ from onprompt.errors import ImageError, NotFetched, PluginError, UntrustedFile, 
 from onprompt.language.ontology import name_of
 from onprompt.settings import load
 from onprompt.types import Known, Look, Seen
+from onprompt.vision.detection import load_detector
 from onprompt.vision.detectors import hf
 from onprompt.vision.hub import grounding
-from onprompt.vision.hub.networks import Found, Open, Segmenter
+from onprompt.vision.hub.networks import Detections, OpenVocabulary, Segmenter
 from onprompt.vision.image import load_picture
-from onprompt.vision.look import detector
-from onprompt.weights.hub import folder_of, weight_files
+from onprompt.weights.hub import model_folder, weight_files
 from tests.conftest import Pixels
 from tests.extras import tiny
 
@@ -52,14 +52,14 @@ def noise(*shape: int) -> Pixels:
     return np.random.default_rng(sum(shape)).integers(0, 256, (*shape, 3), dtype=np.uint8)
 
 
-def hub(folder: Path, **more: Any) -> hf.Hub:
-    found = detector(load(**{"detector": f"hf:{folder}", "faintest": 0, **more}))
-    assert isinstance(found, hf.Hub)
+def hub(folder: Path, **more: Any) -> hf.HubDetector:
+    found = load_detector(load(**{"detector": f"hf:{folder}", "faintest": 0, **more}))
+    assert isinstance(found, hf.HubDetector)
     return found
 
 
-def tokenizer(which: hf.Hub) -> Any:
-    assert isinstance(which.network, Open)
+def tokenizer(which: hf.HubDetector) -> Any:
+    assert isinstance(which.network, OpenVocabulary)
     return which.network.tokenizer
 
 
@@ -76,11 +76,11 @@ def assert_alike(one: Seen, other: Seen) -> None:
 
 
 @pytest.fixture
-def passes() -> Iterator[Callable[[hf.Hub], list[int]]]:
+def passes() -> Iterator[Callable[[hf.HubDetector], list[int]]]:
     """How many pictures each pass of a network takes, from now on."""
     hooks = []
 
-    def watch(which: hf.Hub) -> list[int]:
+    def watch(which: hf.HubDetector) -> list[int]:
         sizes: list[int] = []
         hook = which.network.net.register_forward_pre_hook(
             lambda _, __, inputs: sizes.append(len(inputs["pixel_values"])), with_kwargs=True
@@ -121,7 +121,7 @@ def test_a_closed_detector_answers_by_its_own_words(folder: Folder, name: str) -
     (seen,) = which.see([look(noise(40, 60), "kitty", "zebra")])
     assert seen.known == {"kitty": Known(("cat",))}
     assert {each.word for each in seen.sightings} <= {"person", "cat", "traffic light"}
-    found = Found(
+    found = Detections(
         np.array([[0, 0, 1, 1], [0, 0, 0.5, 2]], dtype=np.float32),
         np.array([0.4, 0.6], dtype=np.float32),
         ["cat", "person"],
@@ -144,7 +144,7 @@ def test_a_batch_is_seen_as_its_pictures_are_one_by_one(folder: Folder, name: st
 
 @pytest.mark.parametrize("name", ["owlv2", "mm-grounding-dino", "rt-detr"])
 def test_pictures_go_through_the_network_eight_at_a_time(
-    folder: Folder, name: str, passes: Callable[[hf.Hub], list[int]]
+    folder: Folder, name: str, passes: Callable[[hf.HubDetector], list[int]]
 ) -> None:
     which = hub(folder(name))
     sizes = passes(which)
@@ -154,7 +154,7 @@ def test_pictures_go_through_the_network_eight_at_a_time(
 
 @pytest.mark.parametrize("name", ["grounding-dino", "mm-grounding-dino"])
 def test_more_names_than_a_text_holds_are_asked_in_turn(
-    folder: Folder, name: str, passes: Callable[[hf.Hub], list[int]]
+    folder: Folder, name: str, passes: Callable[[hf.HubDetector], list[int]]
 ) -> None:
     which = hub(folder(name), duplicate_overlap=1)
     names = [f"thing{i}" for i in range(99)]
@@ -171,10 +171,10 @@ def test_more_names_than_a_text_holds_are_asked_in_turn(
 def test_the_parts_of_a_long_list_fill_a_text_and_no_more(folder: Folder) -> None:
     which = hub(folder("grounding-dino"))
     words = ["traffic light", "st. cat", "?", *["cat"] * 50, "thing1 " * 80]
-    parts = grounding.parts(which.network.net, tokenizer(which), words)
+    parts = grounding.split_words(which.network.net, tokenizer(which), words)
     assert [word for part in parts for word in words[part]] == words
     lengths = [
-        sum(len(piece) + 1 for piece in grounding.pieces(tokenizer(which), words[part], 64)) + 2 for part in parts
+        sum(len(ids) + 1 for ids in grounding.tokenize_words(tokenizer(which), words[part], 64)) + 2 for part in parts
     ]
     assert lengths == [63, 48, 64]
     (seen,) = which.see([look(noise(40, 60), *words)])
@@ -186,7 +186,7 @@ def test_owl_is_asked_and_read_as_its_own_processor_does(folder: Folder) -> None
     pixels = noise(40, 60)
     for name, maker in (("owlv2", transformers.Owlv2Processor), ("owlvit", transformers.OwlViTProcessor)):
         which = hub(folder(name), duplicate_overlap=1)
-        processor = maker(which.images, tokenizer(which))
+        processor = maker(which.processor, tokenizer(which))
         inputs = processor(images=Image.fromarray(pixels), text=[["a photo of a cat"]], return_tensors="pt")
         out = which.network.net(**inputs)
         theirs = processor.post_process_grounded_object_detection(out, threshold=0.0, target_sizes=[(40, 60)])[0]
@@ -203,7 +203,7 @@ def test_dino_is_asked_as_its_own_processor_does_and_a_word_scores_the_mean_of_i
 ) -> None:
     pixels = noise(40, 60)
     which = hub(folder(name), duplicate_overlap=1)
-    processor = transformers.GroundingDinoProcessor(which.images, tokenizer(which))
+    processor = transformers.GroundingDinoProcessor(which.processor, tokenizer(which))
     with torch.inference_mode():  # as ours: other kernels round otherwise
         out = which.network.net(**processor(images=pixels, text="cat. traffic light.", return_tensors="pt"))
     tokens = out.logits[0].sigmoid()
@@ -218,8 +218,8 @@ def test_dino_is_asked_as_its_own_processor_does_and_a_word_scores_the_mean_of_i
 def test_rtdetr_is_read_as_its_own_processor_does(folder: Folder) -> None:
     pixels = noise(40, 60)
     which = hub(folder("rt-detr"))
-    out = which.network.net(**which.images(images=Image.fromarray(pixels), return_tensors="pt"))
-    theirs = which.images.post_process_object_detection(out, threshold=0.0, target_sizes=[(40, 60)])[0]
+    out = which.network.net(**which.processor(images=Image.fromarray(pixels), return_tensors="pt"))
+    theirs = which.processor.post_process_object_detection(out, threshold=0.0, target_sizes=[(40, 60)])[0]
     best = max(i for i in range(10) if theirs["scores"][i] == theirs["scores"][theirs["labels"] > 0].max())
     mine = which.see([look(pixels, "cat")])[0].sightings[0]
     assert mine.word == tiny.COCO_LIKE[int(theirs["labels"][best])].lower()
@@ -254,7 +254,7 @@ def test_a_box_is_drawn_around_a_mask_and_what_is_not_sure_enough_is_left_out(fo
     masks[0, 0, 2:4, 4:8] = masks[0, 2, :, :] = 20
     kinds = torch.log(torch.tensor([[[0.01, 0.01, 0.9, 0.01, 0.07], [0.0, 0.9, 0, 0, 0.1], [0.1, 0.1, 0.2, 0.1, 0.5]]]))
     out = transformers.utils.ModelOutput(class_queries_logits=kinds, masks_queries_logits=masks)
-    (found,) = which.read(out, [(8, 8)], 0.25)
+    (found,) = which.decode(out, [(8, 8)], 0.25)
     assert found.words == ["cat"]
     assert found.boxes.tolist() == [[0.5, 0.25, 1, 0.5]]
     assert found.scores == pytest.approx([0.9], abs=1e-3)
@@ -296,7 +296,7 @@ def test_a_whole_verdict_says_which_weights_ran(folder: Folder) -> None:
 
 
 def test_weights_in_parts_are_found(folder: Folder, tmp_path: Path) -> None:
-    hf.loaded(str(folder("owlv2"))).network.net.save_pretrained(tmp_path, max_shard_size="20KB")
+    hf.load_model(str(folder("owlv2"))).network.net.save_pretrained(tmp_path, max_shard_size="20KB")
     found = weight_files(tmp_path)
     assert len(found) > 1
     assert all(Path(each).is_file() for each in found)
@@ -362,19 +362,19 @@ def test_a_model_that_needs_timm_says_so(folder: Folder, tmp_path: Path) -> None
     config = transformers.DetrConfig()
     config.architectures = ["DetrForObjectDetection"]
     config.save_pretrained(tmp_path)
-    with pytest.raises(PluginError, match=r"does not bring: .*timm"):
+    with pytest.raises(PluginError, match=r"does not install: .*timm"):
         hub(tmp_path)
 
 
 def test_a_picture_too_thin_to_scale_is_refused(folder: Folder) -> None:
-    with pytest.raises(ImageError, match="t take a picture of 3000 × 2"):
+    with pytest.raises(ImageError, match="t process an image of 3000 × 2"):
         hub(folder("yolos")).see([look(np.zeros((2, 3000, 3), dtype=np.uint8), "cat")])
     hub(folder("owlv2")).see([look(np.zeros((2, 3000, 3), dtype=np.uint8), "cat")])
 
 
 def test_a_wrong_name_says_what_to_do() -> None:
     with pytest.raises(NotFetched, match=r"(?s)'/no/such/folder'.*HF_HUB_OFFLINE.*hf:/my/folder"):
-        folder_of("/no/such/folder")
+        model_folder("/no/such/folder")
 
 
 def test_without_a_network_the_command_says_what_to_do_and_prints_nothing_else(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from onprompt.models.backends import transformers as backend
 from onprompt.models.reading import choice_probabilities
 from onprompt.settings import Settings
 from onprompt.types import Message, Picture, Question, Shown
-from onprompt.vision.image import load_picture, name_picture
+from onprompt.vision.image import load_picture, open_picture
 from tests.extras import tiny_vlm
 
 MODELS = list(tiny_vlm.MODELS)
@@ -71,13 +71,13 @@ def together(model: backend.Transformers, questions: Sequence[Question]) -> list
 def sized(model: backend.Transformers, monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     """How many questions each batch has, and the tokens that they share: filled as the model answers."""
     found: list[tuple[int, int]] = []
-    tell = model.network.tell
+    generate = model.network.generate
 
-    def noted(batch: network.Batch, *rest: Any, **more: Any) -> list[network.Told]:
-        found.append((len(batch.inputs["input_ids"]), batch.shared))
-        return tell(batch, *rest, **more)
+    def noted(batch: network.Batch, *rest: Any, **more: Any) -> list[network.Generated]:
+        found.append((len(batch.inputs["input_ids"]), batch.prefix))
+        return generate(batch, *rest, **more)
 
-    monkeypatch.setattr(model.network, "tell", noted)
+    monkeypatch.setattr(model.network, "generate", noted)
     return found
 
 
@@ -133,7 +133,7 @@ def test_a_batch_says_what_each_alone_does(
     name: str, wish: dict[str, Any], rules: str, loaded: Backend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model, questions = loaded(name, batch=8), asked(rules, **wish)
-    monkeypatch.setattr(model.network, "sharing", False)
+    monkeypatch.setattr(model.network, "caches_prefix", False)
     alone = [model.ask(question) for question in questions]
     monkeypatch.undo()
     sizes = sized(model, monkeypatch)
@@ -147,15 +147,15 @@ def test_a_beginning_is_kept_for_the_next_batch(loaded: Backend, monkeypatch: py
     model = loaded("qwen2_5_vl", batch=8)
     together(model, asked())
     sizes = sized(model, monkeypatch)
-    kept = model.network.kept
+    kept = model.network.prefix_cache
     model.ask(asked()[3])
-    assert sizes[0][1] >= network.SHARED
-    assert model.network.kept is kept
+    assert sizes[0][1] >= network.MIN_PREFIX
+    assert model.network.prefix_cache is kept
     assert model.ask(asked("Something else")[0]).text
     assert sizes[1] == (1, 0)
     sizes.clear()
-    together(model, asked(RULES + "x" * 2 * network.SHARED))
-    assert model.network.kept is not kept
+    together(model, asked(RULES + "x" * 2 * network.MIN_PREFIX))
+    assert model.network.prefix_cache is not kept
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -168,7 +168,7 @@ def test_a_choice_has_the_chances_of_a_whole_pass(name: str, loaded: Backend) ->
         for word in ("yes", "no", "Yes", " no"):
             (token,) = model.processor.tokenizer.encode(word)
             assert spot.chances[word] == pytest.approx(float(chances[token]), abs=2e-6)
-        words = choice_probabilities(answer.spots, ("yes", "no"), least=0.0)
+        words = choice_probabilities(answer.spots, ("yes", "no"), minimum=0.0)
         assert words is not None
         assert answer.text == max(words, key=lambda word: words[word])
         assert (spot.start, spot.end) == (0, len(answer.text))
@@ -184,7 +184,7 @@ def test_digits_have_chances(name: str, loaded: Backend) -> None:
         assert len(answer.spots) == sum(letter.isdigit() for letter in answer.text)
         for spot in answer.spots:
             assert max(spot.chances, key=lambda text: spot.chances[text]) == answer.text[spot.start : spot.end]
-            assert 10 < len(spot.chances) <= network.ALTERNATIVES
+            assert 10 < len(spot.chances) <= network.TOP_TOKENS
         if answer.spots and answer.spots[0].start == 0:
             chances = plain(model, question)[-1].softmax(-1)
             assert answer.spots[0].chances[answer.text[0]] == pytest.approx(float(chances.max()), abs=2e-6)
@@ -206,7 +206,7 @@ def test_an_end_is_told_from_a_cut(loaded: Backend, monkeypatch: pytest.MonkeyPa
     cut = model.ask(replace(question, longest=3))
     assert (cut.stop, cut.usage.tokens_out) == ("length", 3)
     last = model.processor.tokenizer.encode(cut.text)[1]
-    monkeypatch.setattr(model.network, "ends", (last,))
+    monkeypatch.setattr(model.network, "end_tokens", (last,))
     whole = model.ask(question)
     assert whole.stop == "end"
     assert whole.usage.tokens_out <= 2
@@ -229,7 +229,7 @@ def test_several_pictures_and_none(loaded: Backend) -> None:
 @pytest.mark.parametrize("name", MODELS)
 def test_a_broken_picture_hurts_nobody_else(name: str, loaded: Backend) -> None:
     model, questions = loaded(name, batch=8), asked()
-    broken = Shown(name_picture(b"GIF89a", Settings()), 224, "png", 95)
+    broken = Shown(open_picture(b"GIF89a", Settings()), 224, "png", 95)
     bad = replace(questions[0], messages=(Message("user", (RULES, broken)),))
     *answers, error = together(model, [*questions, bad])
     assert isinstance(error, ImageError)
@@ -239,14 +239,14 @@ def test_a_broken_picture_hurts_nobody_else(name: str, loaded: Backend) -> None:
 def test_too_little_memory_halves_batches(loaded: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     model, questions = loaded("qwen2_5_vl", batch=8), asked()
     right = [model.ask(question).text for question in questions]
-    tell = model.network.tell
+    generate = model.network.generate
 
-    def short(batch: network.Batch, *rest: Any, **more: Any) -> list[network.Told]:
+    def short(batch: network.Batch, *rest: Any, **more: Any) -> list[network.Generated]:
         if len(batch.inputs["input_ids"]) > 2:
             raise torch.OutOfMemoryError
-        return tell(batch, *rest, **more)
+        return generate(batch, *rest, **more)
 
-    monkeypatch.setattr(model.network, "tell", short)
+    monkeypatch.setattr(model.network, "generate", short)
     assert [answer.text for answer in together(model, questions)] == right
     assert model.batcher.largest <= 4
 
@@ -259,10 +259,10 @@ def test_what_the_network_raises_is_told(
 ) -> None:
     model = loaded("qwen2_5_vl")
 
-    def failing(*_: Any, **__: Any) -> list[network.Told]:
+    def failing(*_: Any, **__: Any) -> list[network.Generated]:
         raise trouble
 
-    monkeypatch.setattr(model.network, "tell", failing)
+    monkeypatch.setattr(model.network, "generate", failing)
     with pytest.raises(error):
         model.ask(asked()[0])
 
@@ -295,8 +295,8 @@ def test_what_is_no_such_model_is_refused(folder: Callable[[str], Path], tmp_pat
         ("/no/such/folder", NotFetched, "can't get the model '/no/such/folder'"),
         (str(bare), UntrustedFile, "there is no model.safetensors"),
         (str(silent), Rejected, "has no chat template"),
-        (other, Rejected, "is no model that answers texts with pictures: it is of type bert"),
-        (lacking, UntrustedFile, "are not those of its config.json"),
+        (other, Rejected, "does not answer questions with images: its type is bert"),
+        (lacking, UntrustedFile, "do not match its config.json"),
     ):
         with pytest.raises(error, match=words):
             backend.load(model, settings)

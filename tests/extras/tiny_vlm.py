@@ -7,7 +7,7 @@ import torch
 import transformers as hf
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
-from onprompt.models.backends.transformers import pictures_only
+from onprompt.models.backends.transformers import without_video
 
 QWEN = (
     "<|endoftext|>",
@@ -55,7 +55,7 @@ def qwen(folder: Path) -> Any:
     reader = words(QWEN)
     images = hf.Qwen2VLImageProcessorPil(size={"shortest_edge": 56 * 56, "longest_edge": 224 * 224})
     template = TEMPLATE.replace("IMAGE", "<|vision_start|><|image_pad|><|vision_end|>")
-    processor = pictures_only(hf.Qwen2_5_VLProcessor)(images, reader, chat_template=template)
+    processor = without_video(hf.Qwen2_5_VLProcessor)(images, reader, chat_template=template)
     processor.save_pretrained(folder)
     number = dict(zip(QWEN, reader.convert_tokens_to_ids(list(QWEN)), strict=True))
     sight = {

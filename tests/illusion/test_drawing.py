@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from onprompt.errors import UserError
-from onprompt.illusion.drawing import STRENGTHS, Plan, make, picture, placed, plans, rolls
+from onprompt.illusion.drawing import STRENGTHS, Plan, generator, make, picture, placed, plans
 from onprompt.illusion.gold import gold, named, troubles
 from onprompt.illusion.protocol import SCENES, SPLITS, Split
-from onprompt.illusion.silhouettes import book, drawable, kinds, silhouette
+from onprompt.illusion.silhouettes import drawable, kinds, load_outlines, silhouette
 
 SIN = SPLITS["sin"]
 SMALL = 96  # pixels
@@ -17,21 +17,21 @@ SMALL = 96  # pixels
 def contrast(plan: Plan, split: Split) -> float:
     """How many grey levels the shape is lighter than what surrounds it."""
     grey = np.asarray(picture(plan, split, SMALL).convert("L"), np.float32)
-    where = placed(plan.kind, SMALL, rolls(plan, 0))
+    where = placed(plan.kind, SMALL, generator(plan, 0))
     return float(grey[where > 0.9].mean() - grey[where < 0.1].mean())
 
 
 @pytest.mark.parametrize("split", SPLITS.values(), ids=SPLITS)
 def test_the_originals_rule_reads_every_file(split: Split, tmp_path: Path) -> None:
     planned = plans(split, 25)
-    told = [plan.path for plan in planned]
-    assert len(set(told)) == 25 * len(drawable(split))
-    assert [gold(path, split)[:2] for path in told] == [(plan.shape, plan.scene) for plan in planned]
-    assert [named(path, split) for path in told] == [gold(path, split) for path in told]
-    assert troubles(told, split) == []
-    paths = make(tmp_path, split, per_class=2, side=64)
-    assert paths == [tmp_path / plan.path for plan in plans(split, 2)]
-    assert sorted(path for path in tmp_path.rglob("*") if path.is_file()) == sorted(paths)
+    paths = [plan.path for plan in planned]
+    assert len(set(paths)) == 25 * len(drawable(split))
+    assert [gold(path, split)[:2] for path in paths] == [(plan.shape, plan.scene) for plan in planned]
+    assert [named(path, split) for path in paths] == [gold(path, split) for path in paths]
+    assert troubles(paths, split) == []
+    made = make(tmp_path, split, per_class=2, side=64)
+    assert made == [tmp_path / plan.path for plan in plans(split, 2)]
+    assert sorted(path for path in tmp_path.rglob("*") if path.is_file()) == sorted(made)
 
 
 def test_difficulty_and_strength_are_in_the_name() -> None:
@@ -42,7 +42,7 @@ def test_difficulty_and_strength_are_in_the_name() -> None:
 def test_what_can_be_drawn() -> None:
     assert [len(drawable(split)) for split in SPLITS.values()] == [16, 8, 6, 16]
     used = {kind for split in SPLITS.values() for shape in drawable(split) for kind in kinds(shape)}
-    assert used == set(book()["outlines"])
+    assert used == set(load_outlines()["outlines"])
 
 
 def test_the_same_seed_draws_the_same_and_another_does_not() -> None:
@@ -63,7 +63,7 @@ def test_the_shape_is_lighter_than_its_scene_and_more_so_where_it_is_easy(split:
 
 
 def test_silhouettes_differ_and_fill_their_square() -> None:
-    drawn = {kind: silhouette(kind) for kind in book()["outlines"]}
+    drawn = {kind: silhouette(kind) for kind in load_outlines()["outlines"]}
     for kind, mask in drawn.items():
         assert 0.08 < mask.mean() < 0.8, kind
         others = [other for name, other in drawn.items() if name != kind]
@@ -71,9 +71,9 @@ def test_silhouettes_differ_and_fill_their_square() -> None:
 
 
 def test_nothing_too_small_is_drawn(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="at least 1 image of 64 pixels"):
+    with pytest.raises(UserError, match="at least 64 pixels, not 11 with 32"):
         make(tmp_path, SIN, side=32)
-    with pytest.raises(UserError, match="not 0 of 512"):
+    with pytest.raises(UserError, match="not 0 with 512"):
         make(tmp_path, SIN, per_class=0)
 
 

@@ -29,18 +29,18 @@ HASHES = {
 @pytest.mark.parametrize("name", HASHES)
 def test_the_questions_are_the_originals_byte_for_byte(name: str) -> None:
     questions = SPLITS[name].shape_question, SPLITS[name].scene_question
-    assert tuple(hashlib.sha256(each.encode()).hexdigest() for each in questions) == HASHES[name]
+    assert tuple(hashlib.sha256(question.encode()).hexdigest() for question in questions) == HASHES[name]
 
 
 def test_the_splits_have_as_many_options_as_the_paper_says() -> None:
     assert list(SPLITS) == list(HASHES)
-    assert [len(each.shapes) for each in SPLITS.values()] == [16, 21, 6, 16]
+    assert [len(part.shapes) for part in SPLITS.values()] == [16, 21, 6, 16]
     assert (len(SIMPLE), len(COMPLEX), len(set(SCENES))) == (5, 6, 11)
 
 
 def test_published_figures_are_there_for_every_split_of_the_paper() -> None:
     assert PUBLISHED["GPT-4o"]["LOGO"] == (22.0, 53.3)
-    papers = {each.paper for each in SPLITS.values()} - {""}
+    papers = {part.paper for part in SPLITS.values()} - {""}
     assert all(set(figures) == papers for figures in PUBLISHED.values())
 
 
@@ -67,5 +67,5 @@ def test_an_option_is_known_by_its_spellings(name: str, words: str, expected: st
 
 
 def test_no_two_options_of_a_split_share_a_spelling() -> None:
-    for each in SPLITS.values():
-        assert [option(known, each) for known in each.options] == list(each.options)
+    for part in SPLITS.values():
+        assert [option(known, part) for known in part.options] == list(part.options)

@@ -62,7 +62,7 @@ def test_what_has_no_answer_is_counted_and_left_out(results: Results) -> None:
     assert results.multi_word == {"shape": Rate(2, 4), "scene": Rate(3, 5)}
 
 
-def test_strict_tells_what_was_chosen(results: Results) -> None:
+def test_strict_has_a_confusion_matrix(results: Results) -> None:
     assert results.confusion["shape"] == {
         ("Cat", "Cat"): 1,
         ("Cat", "ambiguous"): 1,
@@ -73,14 +73,18 @@ def test_strict_tells_what_was_chosen(results: Results) -> None:
 
 
 def test_answers_that_count_differently_are_listed_with_the_reason(results: Results) -> None:
-    told = [(each.record.id, each.record.question, each.counted["original"], each.why) for each in results.differences]
-    assert [each[:3] for each in told] == [
+    differences = results.differences
+    rows = [
+        (difference.record.id, difference.record.question, difference.counted["original"], difference.why)
+        for difference in differences
+    ]
+    assert [row[:3] for row in rows] == [
         ("2", "shape", "shape"),
         ("2", "scene", "shape"),
         ("3", "shape", "shape"),
         ("3", "scene", "rest"),
     ]
-    assert told[2][3] == "'scarf' contains 'car'"
+    assert rows[2][3] == "'scarf' contains 'car'"
     assert results.differences[0].counted == {
         "original": "shape",
         "recall": "both",
@@ -95,14 +99,14 @@ def test_strict_goes_by_what_is_meant_where_the_originals_rule_misreads_the_path
     assert results.recall("original", "scene") == Rate(0, 1)
     assert results.recall("strict", "scene") == Rate(1, 1)
     assert results.groups("scene") == ["Ocean"]
-    assert results.differences[0].why == "the original takes 'Easy' for the scene, which is 'Ocean'"
+    assert results.differences[0].why == "the original reads the scene as 'Easy', but it is 'Ocean'"
 
 
 def test_strict_leaves_out_what_is_no_option() -> None:
     results = measure([Record("1", "shape", Gold("Horse", "Ocean"), "Horse")], SIN)
     assert results.tally("original", "shape") == Tally(1, 1, 0, 0)
     assert (results.tally("strict", "shape"), results.unnamed) == (Tally(), 1)
-    assert "1 answer about a shape or scene that is no option: strict leaves them out" in list(lines(results))
+    assert "1 answer about a shape or scene that is not an option: left out of strict" in list(lines(results))
 
 
 def test_a_rate_of_nothing() -> None:
@@ -110,12 +114,12 @@ def test_a_rate_of_nothing() -> None:
 
 
 def test_the_terminal_shows_recalls_beside_the_published_ones(results: Results) -> None:
-    told = list(lines(results))
-    assert told[0] == "IllusionBench sin (the paper's IN): 5 images"
-    assert "original                 75.0 % (30.1–95.4)  40.0 % (11.8–76.9)" in told
-    assert "GPT-4o, published        35.1 %              41.9 %" in told
-    assert "Cat    1 of 3  Dog 1, ambiguous 1" in told
-    assert "1 question without an answer that can be read: left out" in told
+    shown = list(lines(results))
+    assert shown[0] == "IllusionBench sin (the paper's IN): 5 images"
+    assert "original                 75.0 % (30.1–95.4)  40.0 % (11.8–76.9)" in shown
+    assert "GPT-4o, published        35.1 %              41.9 %" in shown
+    assert "Cat    1 of 3  Dog 1, ambiguous 1" in shown
+    assert "1 question without a readable answer: left out" in shown
 
 
 def test_markdown_holds_any_answer_in_its_table() -> None:
@@ -125,18 +129,18 @@ def test_markdown_holds_any_answer_in_its_table() -> None:
 
 
 def test_the_document_is_json_with_all_of_it(results: Results) -> None:
-    told = json.loads(json.dumps(document(results)))
-    assert told["format"] == "onprompt.illusion/1"
-    assert told["scorings"]["original"]["recall"]["shape"] == {
+    entry = json.loads(json.dumps(document(results)))
+    assert entry["format"] == "onprompt.illusion/1"
+    assert entry["scorings"]["original"]["recall"]["shape"] == {
         "count": 3,
         "of": 4,
         "value": 0.75,
         "interval": [0.3006, 0.9544],
     }
-    assert told["scorings"]["strict"]["by_class"]["Cat"]["shape"]["counts"]["ambiguous"]["count"] == 1
-    assert told["confusion"]["shape"]["Cat"] == {"Cat": 1, "Dog": 1, "ambiguous": 1}
-    assert told["published"]["Qwen-VL"] == {"shape": 16.9, "scene": 54.1}
-    assert len(told["differences"]) == 4
+    assert entry["scorings"]["strict"]["by_class"]["Cat"]["shape"]["counts"]["ambiguous"]["count"] == 1
+    assert entry["confusion"]["shape"]["Cat"] == {"Cat": 1, "Dog": 1, "ambiguous": 1}
+    assert entry["published"]["Qwen-VL"] == {"shape": 16.9, "scene": 54.1}
+    assert len(entry["differences"]) == 4
 
 
 def test_nothing_asked_is_no_error() -> None:

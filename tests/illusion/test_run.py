@@ -140,7 +140,7 @@ def test_a_broken_image_costs_no_other(tmp_path: Path) -> None:
     assert measured(tmp_path).unanswered == {"shape": 1, "scene": 1}
 
 
-def test_what_is_wrong_with_the_files_is_told(tmp_path: Path, drawn: Path) -> None:
+def test_problems_with_files_are_reported(tmp_path: Path, drawn: Path) -> None:
     one = next(drawn.rglob("*.png")).read_bytes()
     for name in ("Stationary/a/x-y-Ocean.png", "Animal/a/x-Ocean.png", "Music/a/m-k-Cloud.jpg"):
         (tmp_path / "pics" / name).parent.mkdir(parents=True)
@@ -150,10 +150,10 @@ def test_what_is_wrong_with_the_files_is_told(tmp_path: Path, drawn: Path) -> No
         "illusionbench (1 that are no .png"
     )
     assert dict(summary.faults) == {"bad_row": 1}
-    assert "no scene, for its name has 2 fields" in summary.examples["bad_row"]
-    told = "\n".join(measured(tmp_path).troubles)
-    assert "1 file in folder Stationary: the option is spelt Stationery" in told
-    assert "the original stops at 1 file" in told
+    assert "too few fields between hyphens (2, not 3)" in summary.examples["bad_row"]
+    problems = "\n".join(measured(tmp_path).troubles)
+    assert "1 file in folder Stationary: the option is spelled Stationery" in problems
+    assert "the original crashes on 1 file" in problems
     assert measured(tmp_path).recall("original", "shape") == (0, 1)
     assert measured(tmp_path).recall("strict", "shape") == (1, 1)
 
@@ -169,7 +169,7 @@ def test_what_was_not_asked_yet_is_not_missing(tmp_path: Path, drawn: Path) -> N
     found = measured(tmp_path)
     assert (found.images, found.about["not_asked_yet"], found.about["size"]) == (5, 27, [32, 32])
     assert found.unanswered == {"shape": 0, "scene": 0}
-    assert "27 images not asked about yet: run again to go on" in list(tables.lines(found))
+    assert "27 images not asked about yet: run again to resume" in list(tables.lines(found))
 
 
 def onprompt(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -202,20 +202,20 @@ def test_the_commands(tmp_path: Path) -> None:
 )
 def test_what_is_asked_wrongly(tmp_path: Path, drawn: Path, more: tuple[str, ...], message: str) -> None:
     usual = ("--model", said(tmp_path, {"text": "Cat"}), "--out", str(tmp_path / "run.sqlite"))
-    told = onprompt("illusion", "run", str(drawn), *usual, *more)
-    assert told.returncode == 2
-    assert message in told.stderr
+    result = onprompt("illusion", "run", str(drawn), *usual, *more)
+    assert result.returncode == 2
+    assert message in result.stderr
 
 
 def test_two_models_can_be_compared_and_other_rubrics_not(tmp_path: Path, drawn: Path) -> None:
     usual = ("illusion", "run", str(drawn), "--size", "32x32", "--out")
     for name, text in (("cats", "Cat"), ("none", "unknown")):
         (tmp_path / name).mkdir()
-        told = onprompt(*usual, str(tmp_path / f"{name}.sqlite"), "--model", said(tmp_path / name, {"text": text}))
-        assert told.returncode == 0, told.stderr
+        result = onprompt(*usual, str(tmp_path / f"{name}.sqlite"), "--model", said(tmp_path / name, {"text": text}))
+        assert result.returncode == 0, result.stderr
     both = [str(tmp_path / "cats.sqlite"), str(tmp_path / "none.sqlite")]
-    told = onprompt("compare", *both)
-    assert "no significant difference between cats and none" in told.stdout, told.stderr
+    result = onprompt("compare", *both)
+    assert "no significant difference between cats and none" in result.stdout, result.stderr
     (tmp_path / "data.csv").write_text(f"image,prompt\n{next(drawn.rglob('*.png'))},a cat\n")
     other = ("--model", said(tmp_path, {"text": "Fine.\n(4)"}), "--out", str(tmp_path / "verify.sqlite"))
     onprompt("run", str(tmp_path / "data.csv"), *other)
@@ -231,5 +231,5 @@ def test_a_run_of_another_rubric_has_no_report(tmp_path: Path, drawn: Path) -> N
     (tmp_path / "data.csv").write_text(f"image,prompt\n{one},a cat\n")
     model = said(tmp_path, {"text": "Fine.\n(4)"})
     onprompt("run", str(tmp_path / "data.csv"), "--model", model, "--out", str(tmp_path / "run.sqlite"))
-    told = onprompt("illusion", "report", str(tmp_path / "run.sqlite"))
-    assert (told.returncode, "is a run of verify, not of IllusionBench" in told.stderr) == (2, True)
+    result = onprompt("illusion", "report", str(tmp_path / "run.sqlite"))
+    assert (result.returncode, "is a run of verify, not of IllusionBench" in result.stderr) == (2, True)

@@ -197,18 +197,18 @@ def test_strict_goes_by_what_a_label_means() -> None:
     [
         ("a scarf", "Car", "Ocean", "'scarf' contains 'car'"),
         ("Cat", "Cat", "Ocean", ""),
-        ("sand dune", "Cat", "Sand_dune", "'sand dune': the original compares 'Sand dune' with its capital"),
+        ("sand dune", "Cat", "Sand_dune", "'sand dune': the original compares 'Sand dune' with capitals"),
         ("paper clip", "Paper_clip", "Ocean", "'paper clip': the original looks for 'paper_clip'"),
-        ("not a cat", "Cat", "Ocean", "may deny what it names: strict does not count it"),
-        ("I see.\nA cat", "Cat", "Ocean", "in context only 'I see.' is read"),
-        ("c-at", "Cat", "Ocean", "without punctuation it reads 'cat': in context that is what counts"),
-        ("Easy", "Cat", "Easy", "'Easy' is no option: strict never counts it"),
+        ("not a cat", "Cat", "Ocean", "may deny what it names: ambiguous for strict"),
+        ("I see.\nA cat", "Cat", "Ocean", "in_context only reads 'I see.'"),
+        ("c-at", "Cat", "Ocean", "in_context reads 'cat', without punctuation"),
+        ("Easy", "Cat", "Easy", "'Easy' is not an option: strict never counts it"),
         (
             "cat, ocean",
             "Cat",
             "Ocean",
             "names both the shape and the scene: the original counts the shape only; "
-            "names 'cat' and 'ocean': strict does not choose",
+            "names 'cat' and 'ocean': ambiguous for strict",
         ),
     ],
 )

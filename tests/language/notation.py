@@ -36,7 +36,7 @@ def read(path: Path) -> list[Case]:
 
 
 def ordered(line: str) -> str:
-    """A line with its details in order of the alphabet."""
+    """A line with its details in alphabetical order."""
     if " = " not in line or line.startswith(("global:", "text:", "flag:")):
         return line.strip()
     phrase, _, rest = line.partition(" = ")
@@ -48,7 +48,7 @@ def written(scene: Scene) -> list[str]:
     """A scene as lines."""
     return [
         *(thing_line(thing, scene) for thing in scene.things),
-        *sorted(f"global: {each.kind} {each.value}" for each in scene.properties),
+        *sorted(f"global: {attribute.kind} {attribute.value}" for attribute in scene.properties),
         *sorted(f"text: {text}" for text in scene.texts),
         *sorted(f"flag: {flag}" for flag in scene.flags),
     ]
@@ -56,8 +56,8 @@ def written(scene: Scene) -> list[str]:
 
 def thing_line(thing: Thing, scene: Scene) -> str:
     """One object."""
-    details = [f"{each.kind} {each.value}" for each in thing.attributes]
-    details += [f"@ {each.name} {reference(each.target, scene)}" for each in thing.relations]
+    details = [f"{attribute.kind} {attribute.value}" for attribute in thing.attributes]
+    details += [f"@ {relation.name} {reference(relation.target, scene)}" for relation in thing.relations]
     details += ["absent"] * thing.absent
     details += [f"importance {thing.importance:g}"] * (thing.importance != 1)
     details += [f"part of {reference(thing.part_of, scene)}"] if thing.part_of is not None else []

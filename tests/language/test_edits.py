@@ -11,9 +11,11 @@ of the picture as it is; `keep:` what must stay; and `to:` the result, line by l
 notation.py; that a result holds no objects needs no flag.
 """
 
+import inspect
 import itertools
 import json
 import random
+import re
 import subprocess
 import sys
 import time
@@ -24,7 +26,8 @@ import pytest
 
 import onprompt
 from onprompt.errors import PromptError
-from onprompt.language.edits import parse_edit
+from onprompt.language.edits import interpretation, lexicon, parse_edit
+from onprompt.language.edits.pattern_matching import CAPTURES
 from onprompt.report.terminal import edit_line
 from onprompt.settings import Settings
 from onprompt.types import Edit, Scene, Thing
@@ -66,22 +69,44 @@ def written(edits: tuple[Edit, ...]) -> list[str]:
 def edit_lines(edit: Edit, several: bool) -> list[str]:
     details = [f"scope {edit.scope}"] * bool(edit.scope) + [f"value {edit.value}"] * bool(edit.value)
     details += [f"~{edit.confidence:g}"] * (edit.confidence != 1) + [f"! {flag}" for flag in edit.flags]
-    told = [line for line in notation.written(edit.source) if line != "flag: no objects"]
+    source = [line for line in notation.written(edit.source) if line != "flag: no objects"]
     result = [line for line in notation.written(edit.result) if line != "flag: no objects"]
     target = notation.thing_line(edit.target, edit.source) if edit.target else ""
     if target:
-        told.remove(target)
+        source.remove(target)
     return [
         " | ".join([edit.operation, *details]),
         *([f"  as: {edit.phrase}"] if several else []),
         *([f"  of: {target}"] if target else []),
-        *(f"  by: {line}" for line in told),
+        *(f"  by: {line}" for line in source),
         *(f"  keep: {thing.phrase} = {thing.canonical}" for thing in edit.keep),
         *(f"  to: {line}" for line in result),
     ]
 
 
 CASES = read()
+
+
+@pytest.mark.parametrize("pattern", [*lexicon.DATA["commands"], *lexicon.DATA["descriptions"]])
+def test_a_pattern_names_a_rule_that_takes_its_captures(pattern: str) -> None:
+    name, *arguments = (lexicon.DATA["commands"] | lexicon.DATA["descriptions"])[pattern].split(maxsplit=1)
+    captures = {CAPTURES[term]: None for term in pattern.split() if term in CAPTURES}
+    inspect.signature(interpretation.RULES[name]).bind(None, *arguments, **captures)
+    names = {name for term in pattern.split() for name in re.findall(r"[A-Z]{2,}", term)}
+    assert names <= set(lexicon.CLASSES)
+
+
+def test_every_list_of_the_lexicon_is_used() -> None:
+    folder = Path(lexicon.__file__).parent
+    code = "".join(path.read_text(encoding="utf-8") for path in folder.glob("*.py"))
+    assert set(re.findall(r'WORDS\["(\w+)"\]', code)) | {"polite", "wishes"} == set(lexicon.WORDS)
+    patterns = " ".join([*lexicon.DATA["commands"], *lexicon.DATA["descriptions"]])
+    assert {name for name in lexicon.CLASSES if name not in patterns} == set()
+
+
+def test_every_verb_stands_in_one_line_of_the_lexicon() -> None:
+    verbs = [verb for line in lexicon.DATA["verbs"] for verb in lexicon.phrases(line)]
+    assert sorted(verbs) == sorted(set(verbs))
 
 
 def test_every_operation_and_every_form_has_its_cases() -> None:
@@ -106,11 +131,11 @@ def test_what_is_no_instruction_is_a_clear_error(instruction: str, message: str,
 
 
 def test_a_thing_that_is_not_a_text_is_a_clear_error() -> None:
-    with pytest.raises(PromptError, match="no text but of type"):
+    with pytest.raises(PromptError, match="is of type NoneType"):
         onprompt.parse_edit(None)  # type: ignore[arg-type]
 
 
-def test_another_language_is_told(settings: Settings) -> None:
+def test_another_language_is_flagged(settings: Settings) -> None:
     (edit,) = parse_edit("ein schwarzer Hund mit einer roten Katze", settings)
     assert "not English" in edit.flags
 
@@ -140,9 +165,8 @@ def assert_well_formed(edit: Edit, instruction: str) -> None:
             assert thing.phrase, instruction
             assert thing.canonical, instruction
             assert thing.count.high is None or thing.count.low <= thing.count.high, instruction
-            assert all(each.target != index and 0 <= each.target < len(scene.things) for each in thing.relations), (
-                instruction
-            )
+            targets = [relation.target for relation in thing.relations]
+            assert all(target != index and 0 <= target < len(scene.things) for target in targets), instruction
     assert edit_line(edit).startswith(edit.operation), instruction
 
 

@@ -66,9 +66,9 @@ def test_a_pipeline_that_is_not_there_is_named(settings: Settings) -> None:
 
 
 def test_a_pipeline_of_the_users_own_can_be_named(settings: Settings, tmp_path: Path) -> None:
-    from onprompt.language.tree import OURS
+    from onprompt.language.spacy_parser import DEFAULT_MODEL
 
-    shutil.copytree(OURS, tmp_path / "mine")
+    shutil.copytree(DEFAULT_MODEL, tmp_path / "mine")
     mine = settings.model_copy(update={"parser": str(tmp_path / "mine")})
     assert parse("two dogs on a mat", mine) == parse("two dogs on a mat", settings)
 
@@ -89,9 +89,8 @@ def test_a_broken_pipeline_is_refused(settings: Settings, tmp_path: Path) -> Non
 
 
 def test_spacy_is_whole_after_we_have_loaded_it() -> None:
-    code = (
-        "from onprompt.language.tree import pipeline as p; p(''); import spacy.cli; print(spacy.cli.download.__name__)"
-    )
+    load = "from onprompt.language.spacy_parser import pipeline; pipeline('')"
+    code = f"{load}; import spacy.cli; print(spacy.cli.download.__name__)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "download"
 
@@ -196,6 +195,7 @@ def test_whatever_is_written_the_scene_is_well_formed(settings: Settings) -> Non
             assert thing.phrase, prompt
             assert thing.canonical, prompt
             assert thing.count.high is None or thing.count.low <= thing.count.high, prompt
-            assert all(each.target != index and 0 <= each.target < len(things) for each in thing.relations), prompt
-            assert all(each.kind and each.value for each in thing.attributes), prompt
+            targets = [relation.target for relation in thing.relations]
+            assert all(target != index and 0 <= target < len(things) for target in targets), prompt
+            assert all(attribute.kind and attribute.value for attribute in thing.attributes), prompt
             assert thing.part_of is None or thing.part_of != index, prompt

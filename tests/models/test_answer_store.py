@@ -1,4 +1,4 @@
-"""The file of answers: what is in it, who may use it, and what goes wrong."""
+"""The answer store: round trips, concurrent use and unusable files."""
 
 from __future__ import annotations
 
@@ -59,10 +59,10 @@ def test_everything_that_makes_a_question_is_in_its_key() -> None:
         Question((Message("assistant", ("a", "b")),)),
         Question((Message("user", ("a",)), Message("user", ("b",)))),
     ]
-    keys = [key_of(each, {"model": "m"}) for each in (base, *others)]
+    keys = [key_of(question, {"model": "m"}) for question in (base, *others)]
     assert len({*keys, key_of(base, {"model": "n"})}) == len(others) + 2
     assert key_of(question("a", "b"), {"model": "m"}) == keys[0]
-    assert key_of(question("\ud800"), {})  # half a character is no reason to fail
+    assert key_of(question("\ud800"), {})  # a lone surrogate does not fail
 
 
 def test_many_threads_write(tmp_path: Path) -> None:
@@ -83,10 +83,10 @@ def write(path: Path, first: int) -> None:
 def test_two_processes_write(tmp_path: Path) -> None:
     path, start = tmp_path / "answers.sqlite", multiprocessing.get_context("spawn")
     writers = [start.Process(target=write, args=(path, first)) for first in (0, 100)]
-    for each in writers:
-        each.start()
-    for each in writers:
-        each.join()
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
     answers = AnswerStore(path)
     assert answers.outcomes() == {"": 200}
     assert answers.connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
@@ -101,7 +101,7 @@ def test_a_file_that_is_none_of_ours(tmp_path: Path) -> None:
 
 
 def test_a_folder_in_the_way(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="can't keep answers"):
+    with pytest.raises(StoreError, match="can't use the answer store"):
         AnswerStore(tmp_path)
 
 
@@ -109,5 +109,5 @@ def test_a_file_of_a_newer_version(tmp_path: Path) -> None:
     base = sqlite3.connect(tmp_path / "answers.sqlite")
     base.execute("PRAGMA user_version = 99")
     base.close()
-    with pytest.raises(StoreError, match="newer onprompt"):
+    with pytest.raises(StoreError, match="update onprompt"):
         AnswerStore(tmp_path / "answers.sqlite")

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from onprompt.models.batching import Batcher, Waiting
+from onprompt.models.batching import Batcher, Pending
 
 
 class TooLarge(Exception):
@@ -23,14 +23,14 @@ class Slow:
         self.batches: list[list[int]] = []
         self.prepared: list[int] = []
 
-    def prepare(self, asked: int) -> int:
-        if asked == -1:
+    def prepare(self, request: int) -> int:
+        if request == -1:
             raise KeyError("prepare")
-        self.prepared.append(asked)
-        return asked
+        self.prepared.append(request)
+        return request
 
-    def sort(self, ready: int) -> tuple[Hashable, int]:
-        return ready % 2, ready
+    def group(self, prepared: int) -> tuple[Hashable, int]:
+        return prepared % 2, prepared
 
     def stage(self, batch: Sequence[int]) -> list[int]:
         if -2 in batch:
@@ -44,7 +44,7 @@ class Slow:
         self.batches.append(staged)
         if -4 in staged:
             raise ValueError("answer")
-        return [2 * each for each in staged]
+        return [2 * number for number in staged]
 
 
 def asked(work: Slow, numbers: Sequence[int], largest: int = 8) -> list[int | BaseException | None]:
@@ -55,7 +55,7 @@ def asked(work: Slow, numbers: Sequence[int], largest: int = 8) -> list[int | Ba
 
     with ThreadPoolExecutor(len(numbers)) as pool:
         asking = [pool.submit(ask, number) for number in numbers]
-        return [each.exception(20) or each.result() for each in asking]
+        return [future.exception(20) or future.result() for future in asking]
 
 
 def test_everybody_gets_the_answer_to_his_question() -> None:
@@ -68,18 +68,18 @@ def test_everybody_gets_the_answer_to_his_question() -> None:
 
 def test_the_oldest_takes_along_those_of_like_length() -> None:
     batcher: Batcher[int, int, list[int], int] = Batcher(Slow(), 3)
-    batcher.waiting = [Waiting(number, *batcher.work.sort(number)) for number in (100, 2, 104, 4, 7, 102)]
-    assert [each.ready for each in batcher.next()] == [100, 102, 104]
+    batcher.pending = [Pending(number, *batcher.steps.group(number)) for number in (100, 2, 104, 4, 7, 102)]
+    assert [item.prepared for item in batcher.due_batch()] == [100, 102, 104]
 
 
 def test_a_batch_that_is_not_full_waits_for_those_who_come_and_for_the_network() -> None:
     batcher: Batcher[int, int, list[int], int] = Batcher(Slow(), 3)
-    batcher.waiting = [Waiting(number, *batcher.work.sort(number)) for number in (2, 4)]
-    assert len(batcher.next()) == 2
-    batcher.coming = 1
-    assert not batcher.next()
-    batcher.coming, batcher.under_way = 0, 1
-    assert not batcher.next()
+    batcher.pending = [Pending(number, *batcher.steps.group(number)) for number in (2, 4)]
+    assert len(batcher.due_batch()) == 2
+    batcher.preparing = 1
+    assert not batcher.due_batch()
+    batcher.preparing, batcher.running = 0, 1
+    assert not batcher.due_batch()
 
 
 @pytest.mark.parametrize("broken", [-1, -2, -4])
@@ -115,7 +115,7 @@ def test_after_its_end_nothing_is_asked() -> None:
         while len(work.prepared) < len(asking):
             time.sleep(0.001)
         batcher.close()
-        assert [each.result(10) for each in asking] == [2 * number for number in range(9)]
+        assert [future.result(10) for future in asking] == [2 * number for number in range(9)]
     assert not any(thread.is_alive() for thread in batcher.threads)
     with pytest.raises(RuntimeError, match="closed"):
         batcher.ask(5)

@@ -34,8 +34,8 @@ def test_a_price_is_known_or_not(model: str, price: Price | None) -> None:
 def test_a_server_of_ones_own_has_no_listed_price() -> None:
     assert price_of("openai/gpt-5.2", Settings(), "https://api.openai.com/v1") == (1.75, 14.0)
     assert price_of("openai/gpt-5.2", Settings(), "http://localhost:8000/v1") is None
-    told = Settings(price_in=1.0, price_out=2.0)
-    assert price_of("openai/gpt-5.2", told, "http://localhost:8000/v1") == (1.0, 2.0)
+    own = Settings(price_in=1.0, price_out=2.0)
+    assert price_of("openai/gpt-5.2", own, "http://localhost:8000/v1") == (1.0, 2.0)
 
 
 def test_an_estimate_counts_letters_and_pixels() -> None:
@@ -43,25 +43,25 @@ def test_an_estimate_counts_letters_and_pixels() -> None:
     assert estimate(question(512)).tokens_in < estimate(question()).tokens_in
 
 
-def test_a_purse_pays_what_was_used_and_no_more_than_there_is() -> None:
+def test_a_budget_is_not_exceeded() -> None:
     settings = Settings(model="openai/x", price_in=1000.0, price_out=1000.0, budget=2.5)
     budget, asked = Budget(settings.model, settings), question()
-    first = budget.hold(asked)
+    first = budget.reserve(asked)
     assert first == pytest.approx(0.9, abs=0.02)
-    budget.hold(asked)
+    budget.reserve(asked)
     with pytest.raises(BudgetSpent, match=r"0\.0000 of 2\.5"):
-        budget.hold(asked)  # what is under way counts
+        budget.reserve(asked)  # pending questions count
     assert budget.settle(first, Usage(100, 50)).cost == pytest.approx(0.15)
-    budget.hold(asked)
+    budget.reserve(asked)
     with pytest.raises(BudgetSpent, match=r"0\.1500 of 2\.5"):
-        budget.hold(asked)
+        budget.reserve(asked)
 
 
 def test_a_question_that_failed_costs_nothing() -> None:
     settings = Settings(model="openai/x", price_in=1000.0, price_out=1000.0, budget=1.0)
     budget = Budget(settings.model, settings)
     for _ in range(5):
-        budget.settle(budget.hold(question()))
+        budget.settle(budget.reserve(question()))
     assert budget.spent == 0
 
 

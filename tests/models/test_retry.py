@@ -1,4 +1,4 @@
-"""Pauses, waits that servers ask for, and servers that are down; with a backend of a few lines and short times."""
+"""Backoff, requested waits and the circuit breaker, with a scripted backend and short times."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from onprompt.types import Answer, Message, Question
 QUESTION = Question((Message("user", ("How good?",)),))
 
 
-class Told:
-    """A backend that does what it is told, in order, and the last again and again."""
+class Scripted:
+    """A backend that takes its steps in order, then repeats the last."""
 
     def __init__(self, *steps: Answer | Exception) -> None:
         self.steps, self.times, self.lock = steps, list[float](), threading.Lock()
 
     @property
     def identity(self) -> Mapping[str, str]:
-        return {"backend": "told", "model": "test"}
+        return {"backend": "scripted", "model": "test"}
 
     def close(self) -> None:
         pass
@@ -44,126 +44,126 @@ def settings(**changed: Any) -> Settings:
     return Settings(**{"backoff": 0.0, "retries": 3, "breaker_pause": 0.2, **changed})
 
 
-def test_trouble_is_tried_again_and_again() -> None:
-    backend = Told(ServerTrouble("server", "oops"), ServerTrouble("timeout", "slow"), Answer("4"))
+def test_server_errors_are_retried() -> None:
+    backend = Scripted(ServerTrouble("server", "oops"), ServerTrouble("timeout", "slow"), Answer("4"))
     assert RetryingBackend(backend, settings()).ask(QUESTION).text == "4"
     assert len(backend.times) == 3
 
 
-def test_trouble_that_stays_is_an_error_that_says_how_often() -> None:
-    backend = Told(ServerTrouble("server", "oops"))
-    with pytest.raises(ServerTrouble, match=r"oops \(after 4 tries\)"):
+def test_the_last_error_says_how_many_attempts_failed() -> None:
+    backend = Scripted(ServerTrouble("server", "oops"))
+    with pytest.raises(ServerTrouble, match=r"oops \(after 4 attempts\)"):
         RetryingBackend(backend, settings()).ask(QUESTION)
 
 
-def test_what_is_rejected_is_not_tried_again() -> None:
-    backend = Told(Rejected("no such model"))
+def test_a_rejected_question_is_not_retried() -> None:
+    backend = Scripted(Rejected("no such model"))
     with pytest.raises(Rejected):
         RetryingBackend(backend, settings()).ask(QUESTION)
     assert len(backend.times) == 1
 
 
-def test_pauses_grow() -> None:
-    backend = Told(ServerTrouble("server", "oops"))
+def test_backoff_grows() -> None:
+    backend = Scripted(ServerTrouble("server", "oops"))
     with pytest.raises(ServerTrouble):
         RetryingBackend(backend, settings(backoff=0.02, retries=5, breaker_failures=99)).ask(QUESTION)
     took = backend.times[-1] - backend.times[0]
     assert 0.02 < took < 0.02 * (1 + 2 + 4 + 8 + 16) + 0.5
 
 
-def test_a_server_is_left_alone_as_long_as_it_asks() -> None:
-    backend = Told(ServerTrouble("busy", "later", 0.15), Answer("4"))
+def test_a_requested_wait_is_kept() -> None:
+    backend = Scripted(ServerTrouble("busy", "later", 0.15), Answer("4"))
     RetryingBackend(backend, settings()).ask(QUESTION)
     assert backend.times[1] - backend.times[0] >= 0.15
 
 
-def test_all_threads_hold_back_together() -> None:
-    backend = Told(ServerTrouble("busy", "later", 0.2), Answer("4"))
-    patient = RetryingBackend(backend, settings())
+def test_all_threads_wait_for_a_busy_server() -> None:
+    backend = Scripted(ServerTrouble("busy", "later", 0.2), Answer("4"))
+    retrying = RetryingBackend(backend, settings())
     with ThreadPoolExecutor(4) as pool:
-        first = pool.submit(patient.ask, QUESTION)
+        first = pool.submit(retrying.ask, QUESTION)
         while not backend.times:
             time.sleep(0.001)
         time.sleep(0.02)
-        others = [pool.submit(patient.ask, QUESTION) for _ in range(3)]
-    assert all(each.result().text == "4" for each in (first, *others))
+        others = [pool.submit(retrying.ask, QUESTION) for _ in range(3)]
+    assert all(future.result().text == "4" for future in (first, *others))
     assert min(backend.times[1:]) - backend.times[0] >= 0.19
 
 
-def test_a_rest_that_an_answer_asks_for_is_kept() -> None:
-    backend = Told(Answer("4", rest=0.15), Answer("4"))
-    patient = RetryingBackend(backend, settings())
-    patient.ask(QUESTION)
-    patient.ask(QUESTION)
+def test_an_exhausted_rate_limit_delays_the_next_question() -> None:
+    backend = Scripted(Answer("4", rest=0.15), Answer("4"))
+    retrying = RetryingBackend(backend, settings())
+    retrying.ask(QUESTION)
+    retrying.ask(QUESTION)
     assert backend.times[1] - backend.times[0] >= 0.15
 
 
-def test_a_server_that_asks_for_too_much_is_an_error_at_once() -> None:
-    backend = Told(ServerTrouble("busy", "later", 3600.0))
-    with pytest.raises(ServerTrouble, match="left alone for 3600 s"):
+def test_a_requested_wait_over_the_limit_is_an_error_at_once() -> None:
+    backend = Scripted(ServerTrouble("busy", "later", 3600.0))
+    with pytest.raises(ServerTrouble, match="asks to wait 3600 s"):
         RetryingBackend(backend, settings()).ask(QUESTION)
     assert len(backend.times) == 1
 
 
-def test_a_server_that_is_down_is_not_asked_until_it_may_be_back() -> None:
-    backend = Told(*[ServerTrouble("connection", "refused")] * 5, Answer("4"))
-    patient = RetryingBackend(backend, settings(retries=0, breaker_failures=5))
+def test_the_breaker_opens_and_closes() -> None:
+    backend = Scripted(*[ServerTrouble("connection", "refused")] * 5, Answer("4"))
+    retrying = RetryingBackend(backend, settings(retries=0, breaker_failures=5))
     for _ in range(5):
         with pytest.raises(ServerTrouble, match="refused"):
-            patient.ask(QUESTION)
-    with pytest.raises(ServerTrouble, match="not asked: 5 questions in a row failed"):
-        patient.ask(QUESTION)
+            retrying.ask(QUESTION)
+    with pytest.raises(ServerTrouble, match="not sent: the last 5 questions failed"):
+        retrying.ask(QUESTION)
     assert len(backend.times) == 5
     time.sleep(0.25)
-    assert patient.ask(QUESTION).text == "4"
-    assert patient.ask(QUESTION).text == "4"
+    assert retrying.ask(QUESTION).text == "4"
+    assert retrying.ask(QUESTION).text == "4"
 
 
-def test_only_one_question_tries_whether_a_server_is_back() -> None:
-    backend = Told(ServerTrouble("connection", "refused"))
-    patient = RetryingBackend(backend, settings(retries=0, breaker_failures=2))
+def test_one_question_probes_a_server_that_was_down() -> None:
+    backend = Scripted(ServerTrouble("connection", "refused"))
+    retrying = RetryingBackend(backend, settings(retries=0, breaker_failures=2))
     for _ in range(2):
         with pytest.raises(ServerTrouble):
-            patient.ask(QUESTION)
+            retrying.ask(QUESTION)
     time.sleep(0.25)
     with ThreadPoolExecutor(8) as pool:
-        found = [each.exception() for each in [pool.submit(patient.ask, QUESTION) for _ in range(8)]]
-    assert all(isinstance(each, ServerTrouble) for each in found)
+        futures = [pool.submit(retrying.ask, QUESTION) for _ in range(8)]
+    assert all(isinstance(future.exception(), ServerTrouble) for future in futures)
     assert len(backend.times) == 3
 
 
 def test_a_busy_server_is_not_down() -> None:
-    backend = Told(*[ServerTrouble("busy", "later")] * 12, Answer("4"))
+    backend = Scripted(*[ServerTrouble("busy", "later")] * 12, Answer("4"))
     assert RetryingBackend(backend, settings(retries=20, breaker_failures=3)).ask(QUESTION).text == "4"
 
 
-def test_one_failed_try_is_no_failed_question() -> None:
-    """A short outage that meets many threads at once does not close the line."""
-    backend = Told(*[ServerTrouble("server", "oops")] * 12, Answer("4"))
-    patient = RetryingBackend(backend, settings(retries=5, breaker_failures=3, backoff=0.01))
+def test_a_failed_attempt_is_not_a_failed_question() -> None:
+    """A short outage that hits many threads at once does not open the breaker."""
+    backend = Scripted(*[ServerTrouble("server", "oops")] * 12, Answer("4"))
+    retrying = RetryingBackend(backend, settings(retries=5, breaker_failures=3, backoff=0.01))
     with ThreadPoolExecutor(8) as pool:
-        found = [pool.submit(patient.ask, QUESTION) for _ in range(8)]
-    assert [each.result().text for each in found] == ["4"] * 8
+        futures = [pool.submit(retrying.ask, QUESTION) for _ in range(8)]
+    assert [future.result().text for future in futures] == ["4"] * 8
 
 
-def test_no_server_can_ask_for_a_rest_without_end() -> None:
-    patient = RetryingBackend(Told(Answer("4", rest=1e12)), settings(longest_wait=0.05))
+def test_a_rate_limit_delay_is_capped() -> None:
+    retrying = RetryingBackend(Scripted(Answer("4", rest=1e12)), settings(longest_wait=0.05))
     start = time.monotonic()
-    patient.ask(QUESTION)
-    patient.ask(QUESTION)
+    retrying.ask(QUESTION)
+    retrying.ask(QUESTION)
     assert time.monotonic() - start < 2
 
 
-def test_trouble_of_any_kind_can_ask_for_too_much() -> None:
-    backend = Told(ServerTrouble("server", "oops", 3600.0))
-    with pytest.raises(ServerTrouble, match="left alone for 3600 s"):
+def test_any_error_may_request_a_wait_over_the_limit() -> None:
+    backend = Scripted(ServerTrouble("server", "oops", 3600.0))
+    with pytest.raises(ServerTrouble, match="asks to wait 3600 s"):
         RetryingBackend(backend, settings()).ask(QUESTION)
 
 
-def test_who_waits_can_be_stopped() -> None:
-    patient = RetryingBackend(Told(ServerTrouble("busy", "later", 60.0)), settings())
+def test_waiting_threads_can_be_stopped() -> None:
+    retrying = RetryingBackend(Scripted(ServerTrouble("busy", "later", 60.0)), settings())
     with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(patient.ask, QUESTION)
+        waiting = pool.submit(retrying.ask, QUESTION)
         time.sleep(0.05)
-        patient.stop()
+        retrying.stop()
         assert isinstance(waiting.exception(timeout=2), ServerTrouble)

@@ -17,7 +17,7 @@ from onprompt.probe import PROBES, Row, probe, save, split, unique_cases
 from onprompt.probe.cases import PROMPTS, Case
 from onprompt.probe.pictures import DRAWINGS, NAMES, NOISE, draw, picture
 from onprompt.types import Sample, Scene, Verdict
-from onprompt.vision.image import name_picture
+from onprompt.vision.image import open_picture
 
 Answer = Callable[[Sample, Settings], float]
 ALL = [probe.name for probe in PROBES]
@@ -54,7 +54,7 @@ def key(case: Case) -> tuple[str, str]:
 
 @cache
 def hashed(name: str) -> str:
-    return name_picture(picture(name), Settings()).sha256
+    return open_picture(picture(name), Settings()).sha256
 
 
 COMPARISONS = [comparison for probe in PROBES for comparison in probe.comparisons]

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from onprompt.errors import UnreadableAnswer
-from onprompt.models.reading import read
+from onprompt.models.reading import read_answer
 from onprompt.rubrics import edit, rate, text, verify
 from onprompt.types import Answer, Decoded, Part, Picture, Rubric, Sample, Shown
 
@@ -187,7 +187,7 @@ def ids(some: Sequence[Case]) -> list[str]:
 def outcome(rubric: Rubric, words: str, stop: str = "end") -> str:
     """The scores that are read, or the kind of the complaint."""
     try:
-        reading = read(rubric, Answer(words, stop), SAMPLE)
+        reading = read_answer(rubric, Answer(words, stop), SAMPLE)
     except UnreadableAnswer as why:
         return complaint(why, words)
     assert all(score in rubric.scale for score in reading.scores.values())
@@ -218,7 +218,7 @@ def test_what_is_read(given: Case) -> None:
 
 @pytest.mark.parametrize("given", READABLE, ids=ids(READABLE))
 def test_what_is_read_besides_the_score(given: Case) -> None:
-    reading = read(RUBRICS[given.rubric], Answer(given.text), SAMPLE)
+    reading = read_answer(RUBRICS[given.rubric], Answer(given.text), SAMPLE)
     assert reading.flags == given.flags
     assert " | ".join(f"{each.asked} => {each.outcome}" for each in reading.checks) == given.checks
     assert reading.summary
@@ -250,19 +250,19 @@ def test_an_answer_that_did_not_come_to_its_end_has_no_score(stop: str, kind: st
 
 def test_steps_become_differences() -> None:
     answer = "Step 1: ['the man's hat', 'an owl']\nStep 3&4: [('the man's hat', 'a cap'), ('an owl', MISSING)]\n(2)"
-    reading = read(verify.RUBRIC, Answer(answer), SAMPLE)
+    reading = read_answer(verify.RUBRIC, Answer(answer), SAMPLE)
     assert reading.differences == (("the man's hat", "a cap"), ("an owl", "MISSING"))
     assert reading.summary == "The image differs from the prompt: the man's hat: a cap; an owl: MISSING."
 
 
 def test_reasoning_is_kept_without_its_decoration() -> None:
     answer = "1. **Reasoning:** The cat\n   is *missing*.\n2. **Score:** 3"
-    assert read(rate.RUBRIC, Answer(answer), SAMPLE).summary == "The cat is *missing*."
+    assert read_answer(rate.RUBRIC, Answer(answer), SAMPLE).summary == "The cat is *missing*."
 
 
 def test_justifications_are_kept_to_the_letter() -> None:
     given = next(each for each in CASES if each.name == "digits of another script inside of a string stay")
-    why = read(edit.RUBRIC, Answer(given.text), SAMPLE).whys["alignment"]
+    why = read_answer(edit.RUBRIC, Answer(given.text), SAMPLE).whys["alignment"]
     assert "５ balloons" in why
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from onprompt.cli.running import sample_line
 from onprompt.errors import StoreError, UserError
-from onprompt.models.answer_store import Answers
+from onprompt.models.answer_store import AnswerStore
 from onprompt.models.client import close_all
 from onprompt.runs import datasets, findings
 from onprompt.runs.findings import Overview
@@ -120,7 +120,7 @@ def test_a_plan_counts_what_is_missing_and_names_what_is_broken(tmp_path: Path) 
         *("run", str(data), "--out", str(tmp_path / "run.sqlite"), "--model", f"replay/{tmp_path / 'said.jsonl'}"),
         "--dry-run",
     )
-    assert "no question about 1 items, such as: " in told.stdout
+    assert "invalid items: 1, for example: " in told.stdout
     assert "missing.png" in told.stdout
     assert overview(tmp_path).samples == 3, "a plan writes nothing"
 
@@ -316,7 +316,7 @@ def test_a_new_generation_says_what_changed(tmp_path: Path) -> None:
 
 def test_exports_of_answers_can_be_read(tmp_path: Path) -> None:
     judged(tmp_path, table(tmp_path, 1))
-    answers = Answers(tmp_path / "answers.sqlite")
+    answers = AnswerStore(tmp_path / "answers.sqlite")
     with Ledger(tmp_path / "run.sqlite") as ledger:
         assert findings.export(ledger, 1, tmp_path / "a.csv", "csv", answers) == (1, 0)
         findings.export(ledger, 1, tmp_path / "a.jsonl", "jsonl", answers)

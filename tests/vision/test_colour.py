@@ -8,7 +8,7 @@ from onprompt.settings import Settings
 from onprompt.types import Box, Swatch
 from onprompt.vision import colour
 from onprompt.vision.image import load_picture
-from onprompt.vision.masks import outline, pixels_inside
+from onprompt.vision.masks import masked_pixels, segment
 from tests.conftest import Pixels
 
 # Pairs and distances published by Sharma, Wu and Dalal (2005) with their account of CIEDE2000.
@@ -30,14 +30,14 @@ def test_delta_e_2000_gives_the_published_values(
     first: tuple[float, ...], second: tuple[float, ...], distance: float
 ) -> None:
     a, b = np.array(first, dtype=float), np.array(second, dtype=float)
-    assert float(colour.delta_e(a, b)) == pytest.approx(distance, abs=1e-4)
-    assert float(colour.delta_e(b, a)) == pytest.approx(distance, abs=1e-4)
+    assert float(colour.delta_e_2000(a, b)) == pytest.approx(distance, abs=1e-4)
+    assert float(colour.delta_e_2000(b, a)) == pytest.approx(distance, abs=1e-4)
 
 
 def test_lab_of_known_colours() -> None:
     rgb = np.array([[255, 255, 255], [0, 0, 0], [255, 0, 0]], dtype=np.uint8)
     expected = np.array([[100, 0, 0], [0, 0, 0], [53.24, 80.09, 67.20]])
-    assert np.allclose(colour.to_lab(rgb), expected, atol=0.1)
+    assert np.allclose(colour.rgb_to_lab(rgb), expected, atol=0.1)
 
 
 PURE = {
@@ -68,8 +68,8 @@ def drawn(rgb: tuple[int, int, int], light: tuple[float, float, float]) -> Pixel
 def test_drawn_objects_have_their_colour(name: str, light: str, settings: Settings) -> None:
     picture = load_picture(drawn(PURE[name], LIGHTS[light]), settings)
     box = Box(0.25, 0.25, 0.75, 0.75)
-    inside = pixels_inside(picture, box, outline(picture, box, settings))
-    swatches = colour.dominant(inside, colour.exposure(picture.pixels), settings.colour_share)
+    inside = masked_pixels(picture, box, segment(picture, box, settings))
+    swatches = colour.dominant_colours(inside, colour.exposure_gain(picture.pixels), settings.colour_share)
     assert swatches[0].name == name
     assert colour.distance(swatches[0], name) <= settings.colour_match
 
@@ -77,14 +77,14 @@ def test_drawn_objects_have_their_colour(name: str, light: str, settings: Settin
 def test_two_colours_are_both_dominant(settings: Settings) -> None:
     pixels = np.zeros((100, 100, 3), dtype=np.uint8)
     pixels[:, :50], pixels[:, 50:] = PURE["red"], PURE["white"]
-    swatches = colour.dominant(pixels.reshape(-1, 3), 1.0, settings.colour_share)
+    swatches = colour.dominant_colours(pixels.reshape(-1, 3), 1.0, settings.colour_share)
     assert {swatch.name for swatch in swatches} == {"red", "white"}
     assert sum(swatch.share for swatch in swatches) == pytest.approx(1, abs=0.01)
 
 
 def swatch(rgb: tuple[int, int, int]) -> Swatch:
-    lab = colour.to_lab(np.array([rgb], dtype=np.uint8))
-    return Swatch(colour.name_of(lab[0]), rgb, tuple(lab[0]), 1.0)
+    lab = colour.rgb_to_lab(np.array([rgb], dtype=np.uint8))
+    return Swatch(colour.nearest_term(lab[0]), rgb, tuple(lab[0]), 1.0)
 
 
 def test_far_colours_are_far_and_tones_are_told_apart() -> None:
@@ -96,33 +96,32 @@ def test_far_colours_are_far_and_tones_are_told_apart() -> None:
 
 def test_a_colour_that_is_not_there_is_never_dominant() -> None:
     pixels = np.full((4000, 3), PURE["red"], dtype=np.uint8)
-    assert [s.name for s in colour.dominant(pixels, 1.0, 0.0)] == ["red"]
+    assert [s.name for s in colour.dominant_colours(pixels, 1.0, 0.0)] == ["red"]
 
 
 def test_a_thing_in_light_and_shadow_has_one_colour() -> None:
     shaded = (np.array(PURE["yellow"]) * np.linspace(0.55, 1, 500)[:, None]).astype(np.uint8)
-    assert [s.name for s in colour.dominant(shaded, 1.0, 0.1)] == ["yellow"]
+    assert [s.name for s in colour.dominant_colours(shaded, 1.0, 0.1)] == ["yellow"]
     wall = np.repeat(np.linspace(150, 250, 500)[:, None], 3, axis=1).astype(np.uint8)
-    assert [s.name for s in colour.dominant(wall, 1.0, 0.1)] == ["white"]
+    assert [s.name for s in colour.dominant_colours(wall, 1.0, 0.1)] == ["white"]
 
 
 def test_the_more_a_colour_covers_the_surer_its_name() -> None:
     pixels = np.array([PURE["red"]] * 700 + [PURE["blue"]] * 300, dtype=np.uint8)
-    red, blue = colour.dominant(pixels, 1.0, 0.2)
+    red, blue = colour.dominant_colours(pixels, 1.0, 0.2)
     assert (red.name, blue.name) == ("red", "blue")
-    assert 0.3 < colour.sure(blue) < 0.5 < colour.sure(red) <= 0.95
+    assert 0.3 < colour.swatch_confidence(blue) < 0.5 < colour.swatch_confidence(red) <= 0.95
 
 
 def test_a_dim_picture_is_seen_as_in_full_light_within_bounds() -> None:
-    assert colour.exposure(np.full((50, 50, 3), 255, dtype=np.uint8)) == 1.0
-    assert colour.exposure(np.full((50, 50, 3), 204, dtype=np.uint8)) == pytest.approx(1.25)
-    assert colour.exposure(np.zeros((50, 50, 3), dtype=np.uint8)) == colour.MOST_GAIN
+    assert colour.exposure_gain(np.full((50, 50, 3), 255, dtype=np.uint8)) == 1.0
+    assert colour.exposure_gain(np.full((50, 50, 3), 204, dtype=np.uint8)) == pytest.approx(1.25)
+    assert colour.exposure_gain(np.zeros((50, 50, 3), dtype=np.uint8)) == colour.MAX_GAIN
 
 
 def test_every_term_can_be_checked_and_others_not() -> None:
-    terms = [*colour.EXAMPLES, *colour.SHADES]
-    assert all(colour.can_check(term) and len(colour.examples(term)) for term in terms)
-    assert all(len(colour.examples(f"{tone} {term}")) for term in terms for tone in ("dark", "light"))
+    assert all(colour.can_check(term) and len(colour.examples(term)) for term in colour.ALL_TERMS)
+    assert all(len(colour.examples(f"{tone} {term}")) for term in colour.ALL_TERMS for tone in ("dark", "light"))
     assert not colour.can_check("iridescent")
 
 
@@ -131,5 +130,5 @@ def test_every_term_can_be_checked_and_others_not() -> None:
 )
 def test_the_smallest_boxes_have_a_colour(box: Box, settings: Settings) -> None:
     picture = load_picture(np.full((50, 80, 3), PURE["red"], dtype=np.uint8), settings)
-    inside = pixels_inside(picture, box, outline(picture, box, settings))
-    assert [s.name for s in colour.dominant(inside, 1.0, settings.colour_share)] == ["red"]
+    inside = masked_pixels(picture, box, segment(picture, box, settings))
+    assert [s.name for s in colour.dominant_colours(inside, 1.0, settings.colour_share)] == ["red"]

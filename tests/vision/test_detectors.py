@@ -7,18 +7,18 @@ from onprompt import see
 from onprompt.language.ontology import name_of
 from onprompt.settings import Settings, load
 from onprompt.types import Box, Look, Picture
-from onprompt.vision.boxes import distinct, overlaps
+from onprompt.vision.boxes import box_iou, non_max_suppression
+from onprompt.vision.detection import load_detector
 from onprompt.vision.detectors import world, yolo26
 from onprompt.vision.image import load_picture
-from onprompt.vision.letterbox import letterboxed
-from onprompt.vision.look import detector
+from onprompt.vision.letterbox import letterbox
 from onprompt.vision.vocabulary import COCO
 from tests.conftest import photo
 
 
 def seen(name: str, names: list[str], **settings: object) -> list[tuple[str, bool]]:
     found = see(photo(name), names, settings=load(**settings))
-    return sorted((each.label, each.confidence >= 0.5) for each in found if each.confidence >= 0.5)
+    return sorted((sighting.label, sighting.confidence >= 0.5) for sighting in found if sighting.confidence >= 0.5)
 
 
 @pytest.mark.parametrize("which", ["coco", "yolo26", "world", "fused"])
@@ -52,11 +52,11 @@ def test_men_and_women_are_told_apart_where_they_can_be() -> None:
 def test_noise_and_blank_pictures_hold_nothing() -> None:
     noise = np.random.default_rng(0).integers(0, 256, (300, 400, 3), dtype=np.uint8)
     for pixels in (noise, np.full((300, 400, 3), 127, dtype=np.uint8)):
-        assert [each for each in see(pixels, ["dog", "cup", "tree"]) if each.confidence >= 0.5] == []
+        assert [sighting for sighting in see(pixels, ["dog", "cup", "tree"]) if sighting.confidence >= 0.5] == []
 
 
 def test_two_names_of_one_vector_are_both_answered(settings: Settings) -> None:
-    rows = world.World(settings).vocabulary.rows
+    rows = world.WorldDetector(settings).vocabulary.rows
     assert rows["aerosol can"] == rows["spray can"]
     see(photo("chelsea.png"), ["aerosol can", "spray can", "cat"], settings=settings)
     assert seen("chelsea.png", ["cat", "kitty"]) == [("cat", True), ("kitty", True)]
@@ -70,7 +70,7 @@ def test_one_string_is_no_vocabulary() -> None:
 def test_extreme_shapes_do_not_break_anything(settings: Settings) -> None:
     for shape in ((2, 3000), (3000, 2), (2, 2), (31, 33)):
         see(np.zeros((*shape, 3), dtype=np.uint8), ["dog"], settings=settings)
-        padded, inner = letterboxed(np.zeros((*shape, 3), dtype=np.uint8))
+        padded, inner = letterbox(np.zeros((*shape, 3), dtype=np.uint8))
         assert padded.shape[0] % 32 == padded.shape[1] % 32 == 0
         assert min(inner) >= 1
 
@@ -82,7 +82,7 @@ def test_there_are_80_coco_names_without_a_blank_at_their_ends() -> None:
 
 
 def test_rivals_are_looked_for_and_a_cell_goes_to_the_likelier_name(settings: Settings) -> None:
-    detector = world.World(settings)
+    detector = world.WorldDetector(settings)
     wolf = name_of("wolf")
     words = detector.words([wolf], detector.known([wolf]))
     assert {"wolf", "dog", "fox"} <= set(words)
@@ -90,7 +90,7 @@ def test_rivals_are_looked_for_and_a_cell_goes_to_the_likelier_name(settings: Se
     odds[words.index("wolf")] = 0.5
     odds[words.index("dog"), 1] = 1.0
     boxes = np.array([[0, 0, 0.5, 1], [0.5, 0, 1, 1]], dtype=np.float32)
-    finds = world.claim(world.Scored(boxes, words, odds), wolf, ["wolf"])
+    finds = world.best_cells(world.Scored(boxes, words, odds), wolf, ["wolf"], settings.duplicate_overlap)
     assert finds.boxes.tolist() == boxes.tolist()
     assert finds.scores == pytest.approx([0.622, 0.5], abs=0.001)  # half a unit of rivalry is taken off the second
 
@@ -98,7 +98,7 @@ def test_rivals_are_looked_for_and_a_cell_goes_to_the_likelier_name(settings: Se
 def test_networks_are_compiled_once_whatever_the_settings(settings: Settings) -> None:
     first, second = yolo26.load(settings), yolo26.load(load(presence_4=0.95, missing_below=0.1))
     assert first.networks[0] is second.networks[0]
-    assert world.World(settings).network is world.World(load(missing_below=0.1)).network
+    assert world.WorldDetector(settings).network is world.WorldDetector(load(missing_below=0.1)).network
 
 
 def test_the_same_picture_gives_the_same_sightings_from_many_threads(settings: Settings) -> None:
@@ -108,7 +108,7 @@ def test_the_same_picture_gives_the_same_sightings_from_many_threads(settings: S
     with ThreadPoolExecutor(4) as pool:
         results = list(
             pool.map(
-                lambda _: detector(settings).see([Look(picture, [name_of("bus"), name_of("person")])])[0], range(8)
+                lambda _: load_detector(settings).see([Look(picture, [name_of("bus"), name_of("person")])])[0], range(8)
             )
         )
     assert all(result == results[0] for result in results)
@@ -116,8 +116,8 @@ def test_the_same_picture_gives_the_same_sightings_from_many_threads(settings: S
 
 def test_overlap_and_duplicates() -> None:
     boxes = np.array([[0, 0, 2, 2], [0, 0, 2, 1.9], [1, 1, 3, 3], [0, 0, 2, 2]], dtype=np.float32)
-    assert overlaps(boxes[0], boxes) == pytest.approx([1, 0.95, 1 / 7, 1])
+    assert box_iou(boxes[0], boxes) == pytest.approx([1, 0.95, 1 / 7, 1])
     scores = np.array([0.8, 0.9, 0.7, 0.6], dtype=np.float32)
-    assert distinct(boxes, scores, np.array([0, 0, 0, 0]), 0.6) == [1, 2]
-    assert distinct(boxes, scores, np.array([0, 0, 0, 1]), 0.6) == [1, 2, 3]
-    assert distinct(boxes[:0], scores[:0], np.array([], dtype=int), 0.6) == []
+    assert non_max_suppression(boxes, scores, np.array([0, 0, 0, 0]), 0.6) == [1, 2]
+    assert non_max_suppression(boxes, scores, np.array([0, 0, 0, 1]), 0.6) == [1, 2, 3]
+    assert non_max_suppression(boxes[:0], scores[:0], np.array([], dtype=int), 0.6) == []

@@ -8,20 +8,20 @@ from onprompt.settings import Settings
 from onprompt.types import Box, Picture
 from onprompt.vision import face
 from onprompt.vision.image import load_picture
-from onprompt.vision.pose import Person, people
+from onprompt.vision.pose import Person, detect_people
 from tests.conftest import photo
 
 
 def astronaut(settings: Settings) -> tuple[Picture, Person]:
     picture = load_picture(photo("astronaut.png"), settings)
-    (one,) = people(picture, settings)[:1]
+    (one,) = detect_people(picture, settings)[:1]
     return picture, one
 
 
 def test_the_astronaut_smiles(settings: Settings) -> None:
     (trait,) = face.traits(*astronaut(settings), settings)
     assert (trait.kind, trait.value) == ("expression", "smiling")
-    assert trait.confidence == pytest.approx(face.TRUST, abs=0.05)
+    assert trait.confidence == pytest.approx(face.PRECISION, abs=0.05)
 
 
 def test_with_the_mouth_pulled_down_the_smile_is_gone(settings: Settings) -> None:
@@ -30,8 +30,8 @@ def test_with_the_mouth_pulled_down_the_smile_is_gone(settings: Settings) -> Non
     pixels = np.array(picture.pixels)
     mouth = slice(130, 165), slice(195, 255)
     pixels[mouth] = pixels[mouth][::-1]
-    smile = face.smile_of(load_picture(pixels, settings), one, settings)
-    before = face.smile_of(picture, one, settings)
+    smile = face.smile_score(load_picture(pixels, settings), one, settings)
+    before = face.smile_score(picture, one, settings)
     assert smile is not None
     assert before is not None
     assert smile < before - 0.3
@@ -41,7 +41,7 @@ def test_with_the_mouth_pulled_down_the_smile_is_gone(settings: Settings) -> Non
 def test_a_tilted_head_smiles_as_well(degrees: int, settings: Settings) -> None:
     tilted = Image.fromarray(photo("astronaut.png")).rotate(degrees, resample=Image.Resampling.BICUBIC)
     picture = load_picture(np.asarray(tilted), settings)
-    smiles = [face.smile_of(picture, one, settings) for one in people(picture, settings)]
+    smiles = [face.smile_score(picture, one, settings) for one in detect_people(picture, settings)]
     assert max(smile for smile in smiles if smile is not None) > face.SMILE
 
 
@@ -49,10 +49,10 @@ def test_a_face_of_a_few_pixels_is_not_read(settings: Settings) -> None:
     _, one = astronaut(settings)
     tenth = Image.fromarray(photo("astronaut.png")).resize((51, 51))
     joints = {name: place / 10 for name, place in one.joints.items()}
-    assert face.smile_of(load_picture(np.asarray(tenth), settings), Person(one.box, joints), settings) is None
+    assert face.smile_score(load_picture(np.asarray(tenth), settings), Person(one.box, joints), settings) is None
     half = Image.fromarray(photo("astronaut.png")).resize((256, 256))
     joints = {name: place / 2 for name, place in one.joints.items()}
-    assert face.smile_of(load_picture(np.asarray(half), settings), Person(one.box, joints), settings) is not None
+    assert face.smile_score(load_picture(np.asarray(half), settings), Person(one.box, joints), settings) is not None
 
 
 def test_joints_on_a_wall_are_no_face(settings: Settings) -> None:
@@ -65,12 +65,12 @@ def test_joints_on_a_wall_are_no_face(settings: Settings) -> None:
 def test_from_behind_there_is_no_face(settings: Settings) -> None:
     picture, one = astronaut(settings)
     unseen = {name: place for name, place in one.joints.items() if "eye" not in name}
-    assert face.from_joints(Person(one.box, unseen)) is None
+    assert face.crop_from_joints(Person(one.box, unseen)) is None
     assert face.traits(picture, Person(one.box, unseen), settings) == []
 
 
 def test_the_square_is_level_and_centred() -> None:
-    square = face.upright(np.array([50.0, 80.0]), np.array([10.0, 10.0]), 100.0)
+    square = face.crop_transform(np.array([50.0, 80.0]), np.array([10.0, 10.0]), 100.0)
     centre = square[:, :2] @ (50, 80) + square[:, 2]
     right_of_it = square[:, :2] @ (51, 81) + square[:, 2]
     assert centre == pytest.approx((face.SIDE / 2, face.SIDE / 2))

@@ -44,15 +44,15 @@ def test_a_small_offset_is_tolerated(x: float, asked: str, score: float, setting
 
 
 def test_what_the_edge_cuts_is_noted() -> None:
-    assert geometry.truncated(Box(0.0, 0.2, 0.4, 0.6))
-    assert not geometry.truncated(Box(0.1, 0.4, 0.3, 0.6))
+    assert geometry.is_truncated(Box(0.0, 0.2, 0.4, 0.6))
+    assert not geometry.is_truncated(Box(0.1, 0.4, 0.3, 0.6))
 
 
 def test_near_a_limit_size_and_place_are_less_sure(settings: Settings) -> None:
-    assert geometry.sure_of_size(Box(0, 0, 0.05, 1), settings) == pytest.approx(0.5)
-    assert geometry.sure_of_size(Box(0, 0, 0.1, 1), settings) == 1.0
-    assert geometry.sure_of_position(Box(1 / 3, 0.5, 1 / 3, 0.5)) == pytest.approx(0.5)
-    assert geometry.sure_of_position(Box(0.5, 0.5, 0.5, 0.5)) == 1.0
+    assert geometry.size_confidence(Box(0, 0, 0.05, 1), settings) == pytest.approx(0.5)
+    assert geometry.size_confidence(Box(0, 0, 0.1, 1), settings) == 1.0
+    assert geometry.position_confidence(Box(1 / 3, 0.5, 1 / 3, 0.5)) == pytest.approx(0.5)
+    assert geometry.position_confidence(Box(0.5, 0.5, 0.5, 0.5)) == 1.0
 
 
 def test_a_ramp_rises_or_falls_between_its_ends() -> None:

@@ -9,7 +9,7 @@ from onprompt.settings import Settings
 from onprompt.types import Box, Decoded, Picture
 from onprompt.vision import masks
 from onprompt.vision.image import load_picture
-from onprompt.vision.masks import ellipse, outline, pixels_inside
+from onprompt.vision.masks import ellipse, masked_pixels, segment
 from tests.conftest import Pixels, photo
 
 Mask = NDArray[np.bool_]
@@ -42,7 +42,7 @@ def iou(one: Mask, other: Mask) -> float:
 )
 def test_a_disk_is_outlined_in_its_box(left: int, top: int, right: int, bottom: int, settings: Settings) -> None:
     picture = load_picture(disk(left, top, right, bottom), settings)
-    found = outline(picture, boxed(picture, left, top, right + 1, bottom + 1), settings)
+    found = segment(picture, boxed(picture, left, top, right + 1, bottom + 1), settings)
     width, height = right + 1 - left, bottom + 1 - top
     truth = (picture.pixels == RED).all(axis=2)[top : bottom + 1, left : right + 1]
     assert iou(full_size(found, width, height), truth) > 0.8
@@ -54,14 +54,14 @@ def test_a_square_fills_its_box_where_a_disk_does_not(settings: Settings) -> Non
     pixels[70:170, 110:210] = RED
     picture = load_picture(pixels, settings)
     box = boxed(picture, 110, 70, 210, 170)
-    assert outline(picture, box, settings).mean() > 0.95
+    assert segment(picture, box, settings).mean() > 0.95
     round_one = load_picture(disk(110, 70, 209, 169), settings)
-    assert outline(round_one, box, settings).mean() == pytest.approx(np.pi / 4, abs=0.06)
+    assert segment(round_one, box, settings).mean() == pytest.approx(np.pi / 4, abs=0.06)
 
 
 def test_a_loose_box_holds_background_too(settings: Settings) -> None:
     picture = load_picture(disk(110, 70, 209, 169), settings)
-    found = outline(picture, boxed(picture, 100, 60, 220, 180), settings)
+    found = segment(picture, boxed(picture, 100, 60, 220, 180), settings)
     truth = (picture.pixels == RED).all(axis=2)[60:180, 100:220]
     assert iou(full_size(found, 120, 120), truth) > 0.8
 
@@ -76,7 +76,7 @@ def test_what_the_pictures_edge_cuts_is_outlined_up_to_it(
 ) -> None:
     picture = load_picture(disk(left, top, right, bottom), settings)
     left, top, right, bottom = max(0, left), max(0, top), min(320, right + 1), min(240, bottom + 1)
-    found = outline(picture, boxed(picture, left, top, right, bottom), settings)
+    found = segment(picture, boxed(picture, left, top, right, bottom), settings)
     truth = (picture.pixels == RED).all(axis=2)[top:bottom, left:right]
     assert iou(full_size(found, right - left, bottom - top), truth) > 0.8
 
@@ -91,9 +91,9 @@ def test_what_the_pictures_edge_cuts_is_outlined_up_to_it(
 @pytest.mark.parametrize("size", [(2, 2), (3, 500), (500, 3), (80, 50)])
 def test_no_box_breaks_anything(box: Box, size: tuple[int, int], settings: Settings) -> None:
     picture = load_picture(np.full((size[1], size[0], 3), RED, dtype=np.uint8), settings)
-    found = outline(picture, box, settings)
+    found = segment(picture, box, settings)
     assert found.any()
-    inside = pixels_inside(picture, box, found)
+    inside = masked_pixels(picture, box, found)
     assert len(inside) >= 1
     assert (inside == RED).all()
 
@@ -101,9 +101,9 @@ def test_no_box_breaks_anything(box: Box, size: tuple[int, int], settings: Setti
 def test_a_real_cat_is_most_of_its_box_and_the_same_every_time(settings: Settings) -> None:
     picture = load_picture(photo("chelsea.png"), settings)
     box = Box(0.2, 0.05, 0.9, 0.98)
-    found = outline(picture, box, settings)
+    found = segment(picture, box, settings)
     assert 0.4 < found.mean() < 0.98
-    assert (found == outline(picture, box, settings)).all()
+    assert (found == segment(picture, box, settings)).all()
 
 
 # ---- parts ---------------------------------------------------------------------------------------------------------
@@ -145,20 +145,20 @@ def quarters() -> Picture:
     ],
 )
 def test_pixels_inside_a_mask(box: Box, mask: list[list[bool]], levels: list[int]) -> None:
-    found = pixels_inside(quarters(), box, np.array(mask))
+    found = masked_pixels(quarters(), box, np.array(mask))
     assert found.shape == (len(levels), 3)
     assert sorted(found[:, 0].tolist()) == levels
 
 
 def test_surroundings_are_a_quarter_more_on_each_side_inside_the_picture() -> None:
-    assert masks.surroundings(Box(0.4, 0.4, 0.6, 0.6), 200, 100) == (70, 35, 130, 65)
-    assert masks.surroundings(Box(0, 0, 1, 1), 200, 100) == (0, 0, 200, 100)
-    assert masks.surroundings(Box(0.5, 0.5, 0.5, 0.5), 200, 100) == (100, 50, 101, 51)
-    assert masks.surroundings(Box(0.9, 0, 1, 0.1), 200, 100) == (175, 0, 200, 13)
+    assert masks.crop_bounds(Box(0.4, 0.4, 0.6, 0.6), 200, 100) == (70, 35, 130, 65)
+    assert masks.crop_bounds(Box(0, 0, 1, 1), 200, 100) == (0, 0, 200, 100)
+    assert masks.crop_bounds(Box(0.5, 0.5, 0.5, 0.5), 200, 100) == (100, 50, 101, 51)
+    assert masks.crop_bounds(Box(0.9, 0, 1, 0.1), 200, 100) == (175, 0, 200, 13)
 
 
 def test_clicks_say_what_is_meant_and_what_is_not() -> None:
-    earlier, yes, no = masks.clicks(40, 40, 140, 140)
+    earlier, yes, no = masks.click_maps(40, 40, 140, 140)
     assert not earlier.any()
     assert yes[90, 90] == yes[90, 112] == yes[90, 68] == yes[112, 90] == yes[68, 90] == 1
     assert no[34, 34] == no[34, 90] == no[146, 146] == no[90, 146] == 1
@@ -169,6 +169,6 @@ def test_clicks_say_what_is_meant_and_what_is_not() -> None:
 
 
 def test_no_click_falls_beyond_the_picture() -> None:
-    _, yes, no = masks.clicks(0, 0, 192, 192)
+    _, yes, no = masks.click_maps(0, 0, 192, 192)
     assert yes.any()
     assert not no.any()

@@ -7,13 +7,12 @@ from PIL import Image, ImageDraw
 from onprompt.settings import Settings
 from onprompt.types import Picture
 from onprompt.vision import backbone, matcher
-from onprompt.vision.boxes import Floats
+from onprompt.vision.boxes import Floats, Pixels
+from onprompt.vision.global_properties import medium
 from onprompt.vision.image import load_picture
-from onprompt.vision.matcher import Matcher, logistic, tower, trained
+from onprompt.vision.matcher import Matcher, build_tower, load_weights, logistic
 from onprompt.vision.runtime import Network
-from onprompt.vision.tiles import Pixels
-from onprompt.vision.whole import medium
-from onprompt.vision.words import FILES, words
+from onprompt.vision.text_embedding import FILES, load_embeddings
 from onprompt.weights.cache import paths
 from tests.conftest import photo
 
@@ -31,7 +30,7 @@ def picture(name: str, settings: Settings) -> Picture:
 @pytest.mark.parametrize("name", CAPTIONS)
 def test_a_photo_fits_its_own_caption_best(name: str, settings: Settings) -> None:
     chances = dict(
-        zip(CAPTIONS, Matcher(settings).chances(picture(name, settings), list(CAPTIONS.values())), strict=True)
+        zip(CAPTIONS, Matcher(settings).probabilities(picture(name, settings), list(CAPTIONS.values())), strict=True)
     )
     assert max(chances, key=chances.__getitem__) == name
     assert chances[name] > 0.5
@@ -40,27 +39,27 @@ def test_a_photo_fits_its_own_caption_best(name: str, settings: Settings) -> Non
 def test_chances_are_the_same_one_by_one_and_together(settings: Settings) -> None:
     model, texts = Matcher(settings), [*CAPTIONS.values(), "", "🐈", "a" * 30_000]
     cat = picture("chelsea.png", settings)
-    together = model.chances(cat, texts)
-    assert together == [model.chances(cat, [text])[0] for text in texts]
+    together = model.probabilities(cat, texts)
+    assert together == [model.probabilities(cat, [text])[0] for text in texts]
     assert all(0 <= chance <= 1 for chance in together)
-    assert model.chances(cat, []) == model.phrase_chances(cat, []) == []
+    assert model.probabilities(cat, []) == model.phrase_probabilities(cat, []) == []
 
 
 def test_a_picture_is_looked_at_once(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    looks, numbers = [], backbone.numbers
+    looks, numbers = [], backbone.image_features
 
     def counted(small: Pixels, force: Settings) -> Floats:
         looks.append(small.shape)
         return numbers(small, force)
 
-    monkeypatch.setattr(backbone, "numbers", counted)
-    monkeypatch.setattr(matcher, "KEPT", 1)
+    monkeypatch.setattr(backbone, "image_features", counted)
+    monkeypatch.setattr(matcher, "CACHE_SIZE", 1)
     model, cat, cup = Matcher(settings), picture("chelsea.png", settings), picture("coffee.png", settings)
     for _ in range(3):
-        model.chances(cat, ["a cat"])
+        model.probabilities(cat, ["a cat"])
     assert len(looks) == 1
-    model.chances(cup, ["a cup"])
-    model.chances(cat, ["a cat"])  # it had to make room
+    model.probabilities(cup, ["a cup"])
+    model.probabilities(cat, ["a cat"])  # it had to make room
     assert len(looks) == 3
 
 
@@ -70,14 +69,14 @@ def test_pictures_that_differ_are_not_taken_for_each_other(settings: Settings) -
     for colour in ((255, 0, 0), (0, 0, 255)):
         image = Image.new("P", (64, 64))
         image.putpalette(colour)
-        found.append(model.pictured(load_picture(image, settings)).vectors[0])
+        found.append(model.embed_image(load_picture(image, settings)).vectors[0])
     assert not np.allclose(found[0], found[1], atol=0.01)
 
 
 def test_vectors_have_length_one_and_a_row_for_each_part(settings: Settings) -> None:
     model = Matcher(settings)
-    found = model.pictured(picture("bus.jpg", settings)).vectors
-    told = model.texts(["a bus", "x"])
+    found = model.embed_image(picture("bus.jpg", settings)).vectors
+    told = model.embed_texts(["a bus", "x"])
     assert found.shape[0] == 5
     for vectors in (found, told):
         assert np.linalg.norm(vectors[:, :-1], axis=1) == pytest.approx(1, abs=1e-4)
@@ -90,11 +89,11 @@ def test_a_phrase_may_be_true_of_a_part(settings: Settings) -> None:
     wall = np.full((800, 800, 3), 128, dtype=np.uint8)
     wall[:480, :480] = np.asarray(Image.fromarray(photo("bus.jpg")).resize((480, 480)))
     model = Matcher(settings)
-    seen, told = model.pictured(load_picture(wall, settings)).vectors, model.texts(["a bus"])[0]
+    seen, told = model.embed_image(load_picture(wall, settings)).vectors, model.embed_texts(["a bus"])[0]
     whole, upper_left, *_, lower_right = seen @ told
     assert upper_left > whole > lower_right
-    (chance,) = model.phrase_chances(load_picture(wall, settings), ["a bus"])
-    assert chance == pytest.approx(logistic(upper_left, trained()["phrase"]), abs=1e-3)
+    (chance,) = model.phrase_probabilities(load_picture(wall, settings), ["a bus"])
+    assert chance == pytest.approx(logistic(upper_left, load_weights()["phrase"]), abs=1e-3)
 
 
 def test_towers_worked_out_by_hand() -> None:
@@ -105,8 +104,8 @@ def test_towers_worked_out_by_hand() -> None:
         **{"text.skip": np.eye(2)[None], "text.bias": np.zeros((1, 2))},
         **{"known": np.array([[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]), "nearest": np.array(2.0), "share": np.array(0.5)},
     }
-    floats = {name: each.astype(np.float32) for name, each in weights.items()}
-    (found,) = Network(tower("text", floats)).run([np.array([[7.0, 4.0], [1.0, 99.0]], dtype=np.float32)])
+    floats = {name: value.astype(np.float32) for name, value in weights.items()}
+    (found,) = Network(build_tower("text", floats)).run([np.array([[7.0, 4.0], [1.0, 99.0]], dtype=np.float32)])
     # The two known photos that suit (.6, .8) best have the cosines .6 and .8, and half of their mean is taken off.
     assert found == pytest.approx(np.array([[0.6, 0.8, -0.35], [0, 1, -0.25]]))
 
@@ -116,10 +115,10 @@ def test_a_chance_is_even_where_its_line_crosses() -> None:
 
 
 def test_the_trained_file_is_small_and_whole() -> None:
-    assert matcher.TRAINED.stat().st_size < 12e6
-    weights = trained()
-    assert all(np.isfinite(each).all() for each in weights.values())
-    assert weights["image.mean"].shape == (2 * backbone.INNER + 2 * 1000 + 6 * backbone.BINS,)
+    assert matcher.WEIGHTS.stat().st_size < 12e6
+    weights = load_weights()
+    assert all(np.isfinite(value).all() for value in weights.values())
+    assert weights["image.mean"].shape == (2 * backbone.HIDDEN + 2 * 1000 + 6 * backbone.BINS,)
     assert weights["whole"][0] > 0
     assert weights["phrase"][0] > 0
 
@@ -130,21 +129,21 @@ def test_the_trained_file_is_small_and_whole() -> None:
 def test_all_sizes_of_a_picture_look_alike(settings: Settings) -> None:
     large = Image.fromarray(photo("coffee.png"))
     small = large.resize((large.width // 2, large.height // 2), Image.Resampling.LANCZOS)
-    one, other = (backbone.numbers(backbone.shrunk(np.asarray(each)), settings)[0] for each in (large, small))
+    one, other = (backbone.image_features(backbone.shrink(np.asarray(image)), settings)[0] for image in (large, small))
     assert np.corrcoef(one, other)[0, 1] > 0.99
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 500), (500, 1), (3, 3), (224, 224), (257, 90)])
 def test_extreme_shapes_have_numbers(shape: tuple[int, int], settings: Settings) -> None:
-    found = backbone.numbers(backbone.shrunk(np.zeros((*shape, 3), dtype=np.uint8)), settings)
-    assert found.shape == (5, 2 * backbone.INNER + 2 * 1000 + 6 * backbone.BINS)
+    found = backbone.image_features(backbone.shrink(np.zeros((*shape, 3), dtype=np.uint8)), settings)
+    assert found.shape == (5, 2 * backbone.HIDDEN + 2 * 1000 + 6 * backbone.BINS)
     assert np.isfinite(found).all()
 
 
 def test_colours_are_shares() -> None:
     half = np.zeros((100, 100, 3), dtype=np.uint8)
     half[:, 50:] = (255, 0, 0)
-    found = backbone.colours(half) ** 2
+    found = backbone.colour_histogram(half) ** 2
     assert found.reshape(6, backbone.BINS).sum(axis=1) == pytest.approx(np.ones(6), abs=1e-3)
     assert sorted(found[: backbone.BINS], reverse=True)[:2] == pytest.approx([0.5, 0.5], abs=0.02)
     red = int(found[: backbone.BINS - backbone.GREYS].argmax())
@@ -154,21 +153,21 @@ def test_colours_are_shares() -> None:
 
 def test_parts_lie_in_the_corners() -> None:
     pixels = np.arange(100, dtype=np.uint8).reshape(10, 10, 1)
-    first, _, _, last = backbone.parts(pixels)
+    first, _, _, last = backbone.corner_crops(pixels)
     assert (first[0, 0, 0], last[-1, -1, 0]) == (0, 99)
     assert first.shape == last.shape == (6, 6, 1)
 
 
 def test_words_are_read_whatever_the_text(settings: Settings) -> None:
-    table = words(paths(FILES, settings)[FILES[0]].parent)
-    rarity = trained()["rarity"]
+    table = load_embeddings(paths(FILES, settings)[FILES[0]].parent)
+    rarity = load_weights()["rarity"]
     assert table.tokens("A Dog ") == table.tokens("a dog")
     assert table.tokens("  ") == [0]
     assert table.tokens("a dog \udcff")[: len(table.tokens("a dog"))] == table.tokens("a dog")
     assert len(table.tokens("ж" * 50_000)) <= 40_000
-    sofa, couch, dog = (table.table[table.tokens(word)].mean(axis=0) for word in ("sofa", "couch", "dog"))
+    sofa, couch, dog = (table.vectors[table.tokens(word)].mean(axis=0) for word in ("sofa", "couch", "dog"))
     assert sofa @ couch / np.linalg.norm(couch) > sofa @ dog / np.linalg.norm(dog)
-    assert table.numbers("the dog", rarity).shape == (3 * 256,)
+    assert table.features("the dog", rarity).shape == (3 * 256,)
     assert rarity[table.tokens("dog")].mean() > rarity[table.tokens("a")].mean()
 
 
@@ -188,5 +187,5 @@ def test_a_drawn_face_looks_more_like_artwork_than_any_photo(settings: Settings)
         draw.ellipse((x, 150, x + 30, 190), fill=(0, 0, 0))
     draw.arc((140, 200, 260, 290), 20, 160, fill=(180, 0, 0), width=8)
     model = Matcher(settings)
-    photos = [model.pictured(picture(name, settings)).artwork for name in CAPTIONS]
-    assert model.pictured(load_picture(np.asarray(image), settings)).artwork > 5 * max(photos)
+    photos = [model.embed_image(picture(name, settings)).artwork for name in CAPTIONS]
+    assert model.embed_image(load_picture(np.asarray(image), settings)).artwork > 5 * max(photos)

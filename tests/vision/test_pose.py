@@ -7,7 +7,18 @@ from onprompt.settings import Settings
 from onprompt.types import Box
 from onprompt.vision import pose
 from onprompt.vision.image import load_picture
-from onprompt.vision.pose import EXCLUSIVE, JOINTS, POSTURES, Person, meant, people, person, traits, who
+from onprompt.vision.pose import (
+    EXCLUSIVE,
+    JOINTS,
+    POSTURES,
+    Person,
+    detect_people,
+    match_person,
+    parse_person,
+    posture_of,
+    traits,
+)
+from onprompt.vision.terms import TERMS
 from tests.conftest import photo, photo_path
 
 Place = tuple[float, float]
@@ -166,21 +177,18 @@ def test_joints_all_in_one_place_break_nothing() -> None:
 
 def test_the_middle_of_a_pair_or_the_one_that_is_seen() -> None:
     one = Person(ANYWHERE, {"left hip": np.array([0.0, 2.0]), "right hip": np.array([4.0, 4.0])})
-    middle = one.middle("hip")
-    assert middle is not None
-    assert middle.tolist() == [2, 3]
-    alone = Person(ANYWHERE, {"right hip": np.array([4.0, 4.0])}).middle("hip")
-    assert alone is not None
-    assert alone.tolist() == [4, 4]
-    assert one.middle("knee") is None
+    assert one.middle("hip").tolist() == [2, 3]
+    alone = Person(ANYWHERE, {"right hip": np.array([4.0, 4.0])})
+    assert alone.middle("hip").tolist() == [4, 4]
+    with pytest.raises(KeyError, match="knee"):
+        one.middle("knee")
 
 
 def test_the_torso_goes_from_the_hips_to_the_shoulders() -> None:
-    torso = FIGURES["standing from the front"].torso()
-    assert torso is not None
-    assert torso.tolist() == [0, -100]
-    assert stick(hip=(0, 0)).torso() is None
-    assert stick(shoulder=(0, 0)).torso() is None
+    assert FIGURES["standing from the front"].torso.tolist() == [0, -100]
+    for joint in ("hip", "shoulder"):
+        with pytest.raises(KeyError):
+            _ = stick(**{joint: (0, 0)}).torso
 
 
 def test_angles_are_told_of_each_side_that_is_seen() -> None:
@@ -196,7 +204,7 @@ def test_a_person_is_read_out_of_the_networks_numbers() -> None:
     row[:51].reshape(17, 3)[JOINTS.index("left wrist")] = 0.25, 0.5, 0.9  # y, x, score
     row[:51].reshape(17, 3)[JOINTS.index("nose")] = 0.1, 0.1, 0.19
     row[51:] = 0.1, 0.2, 0.5, 0.9, 0.8
-    one = person(row, np.array([1.0, 2.0]), (640, 480))  # the lower half was padding
+    one = parse_person(row, np.array([1.0, 2.0]), (640, 480))  # the lower half was padding
     assert list(one.joints) == ["left wrist"]
     assert one.joints["left wrist"].tolist() == [320, 240]
     assert one.box == pytest.approx((0.2, 0.2, 0.9, 1.0))
@@ -204,10 +212,10 @@ def test_a_person_is_read_out_of_the_networks_numbers() -> None:
 
 def test_who_is_in_a_box() -> None:
     left, right = Person(Box(0, 0, 0.4, 1), {}), Person(Box(0.5, 0, 1, 1), {})
-    assert who([left, right], Box(0.45, 0, 1, 0.9)) is right
-    assert who([left, right], Box(0.05, 0.1, 0.4, 1)) is left
-    assert who([left, right], Box(0.3, 0, 0.7, 1)) is None
-    assert who([], Box(0, 0, 1, 1)) is None
+    assert match_person([left, right], Box(0.45, 0, 1, 0.9)) is right
+    assert match_person([left, right], Box(0.05, 0.1, 0.4, 1)) is left
+    assert match_person([left, right], Box(0.3, 0, 0.7, 1)) is None
+    assert match_person([], Box(0, 0, 1, 1)) is None
 
 
 @pytest.mark.parametrize(
@@ -221,13 +229,13 @@ def test_who_is_in_a_box() -> None:
     ],
 )
 def test_the_posture_that_is_meant(action: str, posture: str | None) -> None:
-    assert meant(action) == posture
+    assert posture_of(action) == posture
 
 
 def test_every_posture_has_words_and_every_word_one_posture() -> None:
-    assert set(pose.WORDS) == set(POSTURES)
-    words = [word for words in pose.WORDS.values() for word in words.split()]
-    assert len(words) == len(set(words))
+    words = [word for words in TERMS["posture"].values() for word in words.split()]
+    assert set(TERMS["posture"]) == set(POSTURES)
+    assert len(words) == len(set(words)) == len(pose.POSTURE_WORDS)
 
 
 def test_traits_are_actions_the_surest_first_and_never_surer_than_their_kind() -> None:
@@ -244,25 +252,25 @@ def test_traits_are_actions_the_surest_first_and_never_surer_than_their_kind() -
 
 def test_people_at_the_bus_stop_stand(settings: Settings) -> None:
     picture = load_picture(photo_path("bus.jpg"), settings)
-    found = people(picture, settings)
-    left = who(found, Box(0.06, 0.37, 0.3, 0.84))
+    found = detect_people(picture, settings)
+    left = match_person(found, Box(0.06, 0.37, 0.3, 0.84))
     assert left is not None
     assert shown(left) & set(EXCLUSIVE) == {"standing"}
     places = np.array(list(left.joints.values())) / (picture.pixels.shape[1], picture.pixels.shape[0])
     assert len(places) == len(JOINTS)
     assert (places >= (0.04, 0.35)).all()
     assert (places <= (0.31, 0.86)).all()
-    nose, ankles = left.joints["nose"], left.middle("ankle")
-    assert ankles is not None
-    assert nose[1] < ankles[1] - 300
+    assert left.joints["nose"][1] < left.middle("ankle")[1] - 300
 
 
 def test_joints_lie_where_they_do_whatever_the_padding(settings: Settings) -> None:
     pixels = photo("bus.jpg")
     wide = np.pad(pixels, ((0, 0), (0, 700), (0, 0)))
-    one = who(people(load_picture(pixels, settings), settings), Box(0.06, 0.37, 0.3, 0.84))
+    one = match_person(detect_people(load_picture(pixels, settings), settings), Box(0.06, 0.37, 0.3, 0.84))
     width = pixels.shape[1] / wide.shape[1]
-    other = who(people(load_picture(wide, settings), settings), Box(0.06 * width, 0.37, 0.3 * width, 0.84))
+    other = match_person(
+        detect_people(load_picture(wide, settings), settings), Box(0.06 * width, 0.37, 0.3 * width, 0.84)
+    )
     assert one is not None
     assert other is not None
     for joint in ("left shoulder", "right shoulder", "left hip", "right hip"):
@@ -271,7 +279,7 @@ def test_joints_lie_where_they_do_whatever_the_padding(settings: Settings) -> No
 
 
 def test_players_seen_to_the_hips_neither_stand_nor_sit(settings: Settings) -> None:
-    found = people(load_picture(photo("football.jpg"), settings), settings)
+    found = detect_people(load_picture(photo("football.jpg"), settings), settings)
     assert len(found) == 2
     assert all("nose" in one.joints and pose.upright(one) == 1 for one in found)
     assert all(not shown(one) & {"standing", "sitting", "lying"} for one in found)
@@ -279,9 +287,9 @@ def test_players_seen_to_the_hips_neither_stand_nor_sit(settings: Settings) -> N
 
 @pytest.mark.parametrize("name", ["chelsea.png", "coffee.png"])
 def test_a_cat_and_a_cup_are_nobody(name: str, settings: Settings) -> None:
-    assert people(load_picture(photo(name), settings), settings) == ()
+    assert detect_people(load_picture(photo(name), settings), settings) == ()
 
 
 @pytest.mark.parametrize("shape", [(2, 2), (2, 1000), (1000, 2), (33, 257)])
 def test_extreme_shapes_hold_nobody(shape: tuple[int, int], settings: Settings) -> None:
-    assert people(load_picture(np.zeros((*shape, 3), dtype=np.uint8), settings), settings) == ()
+    assert detect_people(load_picture(np.zeros((*shape, 3), dtype=np.uint8), settings), settings) == ()

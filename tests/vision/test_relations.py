@@ -155,7 +155,7 @@ def test_a_mirrored_picture_swaps_left_and_right_and_nothing_else(name: str) -> 
 @pytest.mark.parametrize("name", RELATIONS)
 def test_every_relation_takes_boxes_without_size(name: str) -> None:
     points = [seen(Box(x, y, x, y)) for x, y in product((0.0, 0.5, 1.0), repeat=2)]
-    faces = [seen(each.box, nose=(0.6, 0.5), left_ear=(0.4, 0.5), left_wrist=(0.5, 0.5)) for each in points]
+    faces = [seen(point.box, nose=(0.6, 0.5), left_ear=(0.4, 0.5), left_wrist=(0.5, 0.5)) for point in points]
     for a, b in product((*points, *faces, TABLE), repeat=2):
         likely = RELATIONS[name](a, b)
         assert likely is None or 0 <= likely <= 1
@@ -239,11 +239,11 @@ def test_outlines_tell_how_far_things_are_apart_where_their_boxes_overlap() -> N
     box = Box(0.2, 0.2, 0.6, 0.6)
     upper, lower = np.tri(24, k=-16, dtype=bool)[::-1, ::-1], np.tri(24, k=-16, dtype=bool)
     one, other = replace(seen(box), mask=upper), replace(seen(box), mask=lower)
-    assert relations.gap(box, box) == 0
-    assert relations.apart(one, seen(box)) == 0  # one outline alone tells nothing
-    assert relations.apart(one, other) == pytest.approx(15 / 24)  # from (20, 4) to (4, 20), less a cell
-    assert relations.apart(one, other) == relations.apart(other, one)
-    assert relations.apart(one, one) == 0
+    assert relations.box_gap(box, box) == 0
+    assert relations.gap(one, seen(box)) == 0  # one outline alone tells nothing
+    assert relations.gap(one, other) == pytest.approx(15 / 24)  # from (20, 4) to (4, 20), less a cell
+    assert relations.gap(one, other) == relations.gap(other, one)
+    assert relations.gap(one, one) == 0
     assert relations.near(one, replace(other, box=Box(0.6, 0.6, 1.0, 1.0))) < relations.near(
         seen(box), seen(Box(0.6, 0.6, 1.0, 1.0))
     )
@@ -251,20 +251,20 @@ def test_outlines_tell_how_far_things_are_apart_where_their_boxes_overlap() -> N
 
 def test_an_empty_outline_leaves_the_box() -> None:
     empty = replace(LEFT, mask=np.zeros((8, 8), dtype=bool))
-    assert relations.apart(empty, RIGHT) == relations.gap(LEFT.box, RIGHT.box)
-    assert relations.apart(empty, empty) == 0
+    assert relations.gap(empty, RIGHT) == relations.box_gap(LEFT.box, RIGHT.box)
+    assert relations.gap(empty, empty) == 0
 
 
 def test_measures_of_two_boxes() -> None:
     a, b = Box(0, 0, 0.4, 0.2), Box(0.3, 0.1, 0.5, 0.5)
-    assert relations.shared_width(a, b) == relations.shared_width(b, a) == pytest.approx(0.5)
-    assert relations.shared_height(a, b) == relations.shared_height(b, a) == pytest.approx(0.5)
-    assert relations.within(b, a) == pytest.approx(0.125)
-    assert relations.within(a, b) == pytest.approx(0.125)
-    assert relations.gap(a, b) == 0
-    assert relations.gap(LEFT.box, RIGHT.box) == pytest.approx(1.5)
-    assert relations.gap(TOP.box, BOTTOM.box) == pytest.approx(1.2)
-    assert relations.gap(at(0.2, 0.2).box, at(0.4, 0.5).box) == pytest.approx(2)
+    assert relations.horizontal_overlap(a, b) == relations.horizontal_overlap(b, a) == pytest.approx(0.5)
+    assert relations.vertical_overlap(a, b) == relations.vertical_overlap(b, a) == pytest.approx(0.5)
+    assert relations.containment(b, a) == pytest.approx(0.125)
+    assert relations.containment(a, b) == pytest.approx(0.125)
+    assert relations.box_gap(a, b) == 0
+    assert relations.box_gap(LEFT.box, RIGHT.box) == pytest.approx(1.5)
+    assert relations.box_gap(TOP.box, BOTTOM.box) == pytest.approx(1.2)
+    assert relations.box_gap(at(0.2, 0.2).box, at(0.4, 0.5).box) == pytest.approx(2)
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,9 @@ def test_what_threads_see_is_what_one_sees(monkeypatch: pytest.MonkeyPatch) -> N
     alone = runtime.Network.run
 
     def run(network: runtime.Network, inputs: Any) -> Any:
-        monkeypatch.setattr(runtime.here, "among_many", False, raising=False)
+        monkeypatch.setattr(runtime.thread_state, "single_core", False, raising=False)
         outputs = alone(network, inputs)
-        ran.setdefault(id(network), (network, [np.array(each) for each in inputs], outputs))
+        ran.setdefault(id(network), (network, [np.array(array) for array in inputs], outputs))
         return outputs
 
     monkeypatch.setattr(runtime.Network, "run", run)
@@ -30,15 +30,15 @@ def test_what_threads_see_is_what_one_sees(monkeypatch: pytest.MonkeyPatch) -> N
         verify(photo_path("astronaut.png"), PROMPT, settings=Settings(detector=detector))
     assert len(ran) == 11
     monkeypatch.undo()
-    monkeypatch.setattr(runtime.here, "among_many", True, raising=False)
+    monkeypatch.setattr(runtime.thread_state, "single_core", True, raising=False)
     for network, inputs, outputs in ran.values():
         for one, other in zip(network.run(inputs), outputs, strict=True):
             np.testing.assert_allclose(one, other, atol=1e-4)
 
 
-def test_what_depends_on_no_input_is_worked_out_beforehand() -> None:
+def test_constants_are_folded() -> None:
     x = op.parameter([2], np.float32)
     weights = op.multiply(op.convert(op.constant(np.array([3, 4], dtype=np.int8)), "f32"), np.float32(0.5))
-    model = runtime.worked_out(ov.Model([op.add(op.multiply(x, weights), weights)], [x], "small"))
+    model = runtime.fold_constants(ov.Model([op.add(op.multiply(x, weights), weights)], [x], "small"))
     assert {node.get_type_name() for node in model.get_ops()} == {"Parameter", "Constant", "Multiply", "Add", "Result"}
     assert runtime.Network(model).run([np.array([1, 2], dtype=np.float32)])[0].tolist() == [3.0, 6.0]

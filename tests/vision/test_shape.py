@@ -129,11 +129,11 @@ def test_boxes_without_width_or_height_break_nothing(proportion: float) -> None:
     [("circular", "round"), ("cubic", "square"), ("oblong", "rectangular"), ("triangle", "triangular")],
 )
 def test_words_mean_shapes(word: str, meant: str) -> None:
-    assert shape.MEANT[word] == meant
-    assert shape.MEANT[meant] == meant
+    assert shape.SHAPE_WORDS[word] == meant
+    assert shape.SHAPE_WORDS[meant] == meant
 
 
 def test_words_mean_only_what_is_measured() -> None:
     outline = np.array([[[0, 0]], [[0, 9]], [[9, 9]], [[9, 0]]], dtype=np.int32)
-    assert set(shape.MEANT.values()) == set(shape.plain_shapes(outline))
-    assert "star-shaped" not in shape.MEANT
+    assert set(shape.SHAPE_WORDS.values()) == set(shape.shape_probabilities(outline))
+    assert "star-shaped" not in shape.SHAPE_WORDS

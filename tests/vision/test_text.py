@@ -7,7 +7,7 @@ from PIL import Image, ImageDraw, ImageFont
 from onprompt import Outcome, verify
 from onprompt.settings import Settings
 from onprompt.vision.image import load_picture
-from onprompt.vision.text import THINNEST, read_text, similarity, widened
+from onprompt.vision.text import MAX_ASPECT_RATIO, pad_thin_image, read_text, similarity
 
 
 def poster(text: str, size: int = 60) -> np.ndarray:
@@ -99,6 +99,6 @@ def test_text_is_read_only_when_it_is_asked_for() -> None:
 @pytest.mark.parametrize("shape", [(2, 1000), (1000, 2), (2, 2), (1280, 20)])
 def test_a_thin_picture_is_read_without_filling_the_memory(shape: tuple[int, int], settings: Settings) -> None:
     assert read_text(load_picture(np.full((*shape, 3), 128, dtype=np.uint8), settings)) == ()
-    height, width = widened(np.zeros((*shape, 3), dtype=np.uint8)).shape[:2]
+    height, width = pad_thin_image(np.zeros((*shape, 3), dtype=np.uint8)).shape[:2]
     assert max(height, width) == max(shape)
-    assert max(height, width) <= THINNEST * min(height, width) + THINNEST
+    assert max(height, width) <= MAX_ASPECT_RATIO * min(height, width) + MAX_ASPECT_RATIO

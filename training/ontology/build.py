@@ -186,9 +186,9 @@ def phrases(corpus: Path) -> Counter[str]:
 
 def vocabulary(folder: Path) -> set[str]:
     """The detectors' names."""
-    from onprompt.vision.vocabulary import read
+    from onprompt.vision.vocabulary import load_vocabulary
 
-    return set(read(folder).rows)
+    return set(load_vocabulary(folder).rows)
 
 
 def main(folder: Path, corpus: Path, out: Path, weights: Path | None = None) -> None:

@@ -16,7 +16,7 @@ import spacy
 from spacy.cli.train import train
 from spacy.tokens import Doc, DocBin
 
-from onprompt.language.spelling import words
+from onprompt.language.spelling import vocabulary
 
 CONFIG = Path(__file__).with_name("config.cfg")
 HELD_OUT = 40  # one line in so many is kept for measuring
@@ -24,8 +24,8 @@ FIGURES = {
     name: str(number)
     for number, name in enumerate(["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], 1)
 }
-NOUNS = sorted(word for word in words().nouns if word.isalpha() and len(word) > 2)
-ADJECTIVES = sorted(word for word in words().adjectives if word.isalpha() and len(word) > 2)
+NOUNS = sorted(word for word in vocabulary().nouns if word.isalpha() and len(word) > 2)
+ADJECTIVES = sorted(word for word in vocabulary().adjectives if word.isalpha() and len(word) > 2)
 FIELDS = ("words", "tags", "heads", "deps", "lemmas")
 
 

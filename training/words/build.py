@@ -57,7 +57,7 @@ def tags(folder: Path) -> Counter[str]:
     return found
 
 
-def common(met: Counter[str], tagged: Counter[str], words: spelling.Words) -> dict[str, int]:
+def common(met: Counter[str], tagged: Counter[str], words: spelling.Vocabulary) -> dict[str, int]:
     """The words that a slip may be a slip of, with their frequency."""
     known = {word for word in {*met, *tagged} if LETTERS.fullmatch(word) and spelling.is_word(word, words)}
     often = {word: met[word] + tagged[word] // TAGGED for word in known}
@@ -73,9 +73,9 @@ def main(corpus: Path, folder: Path, out: Path, *names: Path) -> None:
     found["word"] |= {
         name for each in names for name in each.read_text(encoding="utf-8").lower().split() if len(name) > 3
     }
-    words = spelling.Words({}, *(frozenset(found[part]) for part in ("noun", "verb", "adjective", "word")))
+    words = spelling.Vocabulary({}, *(frozenset(found[part]) for part in ("noun", "verb", "adjective", "word")))
     found["word"] |= {word for word, times in met.items() if times >= ANYWAY and not spelling.is_word(word, words)}
-    words = spelling.Words({}, *(frozenset(found[part]) for part in ("noun", "verb", "adjective", "word")))
+    words = spelling.Vocabulary({}, *(frozenset(found[part]) for part in ("noun", "verb", "adjective", "word")))
     counted = [f"{word} {times}" for word, times in common(met, tags(folder), words).items()]
     lines = {"common": counted, **{part: sorted(each) for part, each in found.items()}}
     out.write_text("".join(f"{part} {' '.join(each)}\n" for part, each in lines.items()), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""`audit` and `illusion audit`: is a copy of a judge's prompt ours, is a re-implementation the original?"""
+"""`audit` compares a copy of a judge's prompt with ours, `illusion audit` a re-implementation with the original."""
 
 from __future__ import annotations
 
@@ -13,58 +13,60 @@ from onprompt.errors import UserError
 
 def audit(
     rubric: Annotated[str, typer.Argument(help="verify, rate or edit; illusion takes a description.")],
-    file: Annotated[Path, typer.Argument(help="A text with the prompt: plain, Python, Markdown, JSON, TOML, YAML.")],
+    file: Annotated[
+        Path, typer.Argument(help="A text, Markdown, Python, JSON, TOML or YAML file that holds the prompt.")
+    ],
     json: Annotated[bool, typer.Option("--json", help="All differences as JSON.")] = False,
 ) -> None:
-    """Say whether somebody's copy of a judge's prompt is ours, and where it departs; the exit code is then 1."""
-    from onprompt.illusion.audit import copies
+    """Compare a copy of a judge's prompt with ours. The exit code is 1 if it differs."""
+    from onprompt.cli import prompt_copies
 
     if rubric == "illusion":
         audit_target(file, json=json)
         return
-    told = copies.compare(rubric, file)
+    comparison = prompt_copies.compare(rubric, file)
     if json:
-        print_json(copies.document(file, told))
+        print_json(prompt_copies.document(file, comparison))
     else:
-        typer.echo("\n".join(copies.lines(file, told)))
-    raise typer.Exit(1 if told.state is copies.State.DEPARTS else 0)
+        typer.echo("\n".join(prompt_copies.lines(file, comparison)))
+    same = comparison.state in (prompt_copies.State.SAME, prompt_copies.State.WHITESPACE)
+    raise typer.Exit(0 if same else 1)
 
 
 def audit_target(
     target: Annotated[Path, typer.Argument(help="A TOML file that describes the re-implementation (docs/audit.md).")],
     answers: Annotated[
-        Path | None, typer.Option(help="Answers, to measure the effect on them: CSV, JSONL, or a run's .sqlite.")
+        Path | None, typer.Option(help="Answers to measure the effect on: CSV, JSONL, or the .sqlite file of a run.")
     ] = None,
-    split: Annotated[str, typer.Option(help="The split of answers that don't name theirs.")] = "",
+    split: Annotated[str, typer.Option(help="The split of answers that have no column split.")] = "",
     out: Annotated[Path | None, typer.Option(help="Write the report to OUT.md and OUT.json.")] = None,
-    limit: Annotated[float, typer.Option(help="Seconds that each of its functions may take in all.")] = 60.0,
+    limit: Annotated[float, typer.Option(help="Seconds that each described function may run in total.")] = 60.0,
     json: Annotated[bool, typer.Option("--json", help="The report as JSON.")] = False,
 ) -> None:
     """Audit a re-implementation of IllusionBench against the original. RUNS THE CODE that the description names."""
     import json as encoding
     import math
 
-    from onprompt.illusion.audit import report
-    from onprompt.illusion.audit import runner as whole
+    from onprompt.illusion.audit import report, runner
 
     if not 0 < limit < math.inf:
         raise UserError(f"--limit is a number of seconds above 0, not {limit:g}")
     try:
-        found = whole.audit(target, answers, split, limit)
-    except OSError as error:  # of ours, such as a full disk: exit code 1 would say "not aligned"
-        raise UserError(f"the audit can't go on: {error.strerror or error}") from None
+        result = runner.audit(target, answers, split, limit)
+    except OSError as error:  # ours, such as a full disk: exit code 1 would mean "not aligned"
+        raise UserError(f"the audit can't continue: {error.strerror or error}") from None
     if out:
-        write(out, ".md", "\n".join(report.markdown(found)) + "\n")
-        write(out, ".json", encoding.dumps(report.document(found), indent=2, ensure_ascii=False) + "\n")
+        write(out, ".md", "\n".join(report.markdown(result)) + "\n")
+        write(out, ".json", encoding.dumps(report.document(result), indent=2, ensure_ascii=False) + "\n")
     if json:
-        print_json(report.document(found))
+        print_json(report.document(result))
     else:
-        typer.echo(report.summary(found) if out else "\n".join(report.markdown(found)))
-    raise typer.Exit(0 if found.aligned else 1)
+        typer.echo(report.summary(result) if out else "\n".join(report.markdown(result)))
+    raise typer.Exit(0 if result.aligned else 1)
 
 
 def write(out: Path, suffix: str, text: str) -> None:
-    """One of the two reports."""
+    """Write one of the two reports."""
     path = out.with_name(out.name.removesuffix(".md").removesuffix(".json") + suffix)
     try:
         path.write_text(text, encoding="utf-8")

@@ -1,7 +1,8 @@
-"""`models`, `settings` and `answers`: the files and the numbers that everything else stands on."""
+"""`settings`, `answers` and `models`: the configuration, the answer store and the model files."""
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Annotated
 
@@ -9,15 +10,15 @@ import typer
 
 from onprompt.cli.app import app, chosen
 
-USERINFO = r"//[^/@]*@"  # a name and a password in an address
+CREDENTIALS = r"//[^/@]*@"  # a name and a password in a URL
 
-models = typer.Typer(no_args_is_help=False, invoke_without_command=True, help="Model files: list, fetch, check.")
+models = typer.Typer(no_args_is_help=False, invoke_without_command=True, help="Model files: list, download, verify.")
 app.add_typer(models, name="models")
 
 
 @app.command()
 def settings() -> None:
-    """Show every setting, its value, and where the value comes from. The output is a valid onprompt.toml."""
+    """Show every setting with its value and where it comes from. The output is a valid onprompt.toml."""
     from onprompt.settings import Settings, load_with_origins
 
     values, origins = load_with_origins()
@@ -25,64 +26,63 @@ def settings() -> None:
         typer.echo(f"# {field.description} [{origins.get(name, 'default')}]")
         value = getattr(values, name)
         if name == "api_key" and value.get_secret_value():
-            typer.echo("# api_key is set, and not shown")
+            typer.echo("# api_key is set (hidden)")
         elif value is None or name == "api_key":
             typer.echo(f"# {name} is not set")
         else:
-            typer.echo(f"{name} = {toml(re.sub(USERINFO, '//', value) if name == 'base_url' else value)}")
+            typer.echo(f"{name} = {toml(re.sub(CREDENTIALS, '//', value) if name == 'base_url' else value)}")
 
 
 @app.command()
 def answers() -> None:
-    """Show what the models' answers that are kept here were: read, refused, cut off, … and what they took."""
+    """Summarize the stored answers by model and outcome, with their tokens and cost."""
     from onprompt.models.answer_store import AnswerStore
 
-    kept = AnswerStore(chosen().answers)
-    typer.echo(f"{'model':32} {'became':14} {'answers':>8}")
-    for model, outcome, count, tokens_in, tokens_out, cost in kept.summary():
-        money = "price not known" if cost is None else f"{cost:.4f} US dollars"
-        tokens = f"{tokens_in:,} tokens in and {tokens_out:,} out"
-        typer.echo(f"{model:32} {outcome or 'not read':14} {count:8,}  {tokens}, {money}")
-    typer.echo(f"in {kept.path}")
-    kept.close()
+    store = AnswerStore(chosen().answers)
+    typer.echo(f"{'model':32} {'outcome':14} {'answers':>8} {'tokens in':>12} {'tokens out':>12} {'US dollars':>11}")
+    for row in store.summary():
+        cost = "unknown" if row.cost is None else f"{row.cost:.4f}"
+        counts = f"{row.answers:8,} {row.tokens_in:12,} {row.tokens_out:12,} {cost:>11}"
+        typer.echo(f"{row.model:32} {row.outcome or 'unread':14} {counts}")
+    typer.echo(f"in {store.path}")
+    store.close()
 
 
 @models.callback()
 def list_models(context: typer.Context) -> None:
-    """List the model files with their licence and whether they are here."""
+    """List the model files with their state and licence."""
     if context.invoked_subcommand:
         return
     from onprompt.weights.cache import folder, state
     from onprompt.weights.manifest import manifest
 
-    force = chosen()
+    settings = chosen()
     for file in manifest():
-        typer.echo(
-            f"{file.set:9} {file.name:25} {file.bytes / 1e6:6.1f} MB  {state(file, force):8} {file.licence}: {file.use}"
-        )
-    typer.echo(f"in {folder(force)}")
+        size = f"{file.bytes / 1e6:6.1f} MB"
+        typer.echo(f"{file.set:9} {file.name:25} {size}  {state(file, settings):8} {file.licence}: {file.use}")
+    typer.echo(f"in {folder(settings)}")
 
 
 @models.command()
 def pull(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Files or sets; without a name, all but the optional ones.")
+        list[str] | None, typer.Argument(help="Files or sets; by default all that are not optional.")
     ] = None,
 ) -> None:
-    """Fetch model files that are not here yet, and replace damaged ones."""
+    """Download missing model files, and replace damaged ones."""
     from onprompt.weights import cache
     from onprompt.weights.manifest import find, manifest
 
-    force = chosen()
-    usual = (file for file in manifest() if not file.optional and (file.permissive or not force.permissive))
-    files = find(names) if names else list(usual)
-    cache.pull(files, force)
-    typer.echo(f"{len(files)} files are ready in {cache.folder(force)}")
+    settings = chosen()
+    default = (file for file in manifest() if not file.optional and (file.permissive or not settings.permissive))
+    files = find(names) if names else list(default)
+    cache.pull(files, settings)
+    typer.echo(f"{len(files)} files are ready in {cache.folder(settings)}")
 
 
 @models.command()
-def path(name: Annotated[str, typer.Argument(help="A file's name.")]) -> None:
-    """Print where a model file lies, fetching it if need be."""
+def path(name: Annotated[str, typer.Argument(help="The name of a file.")]) -> None:
+    """Print the path of a model file, after downloading it if it is missing."""
     from onprompt.weights.cache import paths
 
     typer.echo("\n".join(map(str, paths([name], chosen()).values())))
@@ -90,23 +90,21 @@ def path(name: Annotated[str, typer.Argument(help="A file's name.")]) -> None:
 
 @models.command()
 def check() -> None:
-    """Compare every model file that is here with its pinned hash."""
+    """Verify every model file on this machine against its pinned hash."""
     from onprompt.weights.cache import location, state
     from onprompt.weights.manifest import manifest
 
-    force = chosen()
-    states = {file: state(file, force) for file in manifest()}
-    for file, found in states.items():
-        typer.echo(f"{found:8} {location(file, force)}")
+    settings = chosen()
+    states = {file: state(file, settings) for file in manifest()}
+    for file, status in states.items():
+        typer.echo(f"{status:8} {location(file, settings)}")
     if "damaged" in states.values():
-        typer.echo("run `onprompt models pull` to fetch the damaged files again", err=True)
+        typer.echo("run `onprompt models pull` to replace the damaged files", err=True)
         raise typer.Exit(3)
 
 
 def toml(value: object) -> str:
     """A value as TOML writes it."""
-    import json
-
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, int | float) else json.dumps(str(value), ensure_ascii=False)

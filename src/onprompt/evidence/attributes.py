@@ -36,7 +36,7 @@ def check_colour(asked: str, sighting: Sighting, settings: Settings) -> Measured
     )
     # A dominant colour that matches is surely there, if not the only one; against it speaks the largest colour instead.
     found = " and ".join(swatch.name for swatch in sighting.colours)
-    return Measured(score, found, 0.95 if score == 1 else max(map(colour.sure, sighting.colours)))
+    return Measured(score, found, 0.95 if score == 1 else max(map(colour.swatch_confidence, sighting.colours)))
 
 
 def check_size(asked: str, sighting: Sighting, settings: Settings) -> Measured | None:
@@ -50,7 +50,7 @@ def check_size(asked: str, sighting: Sighting, settings: Settings) -> Measured |
 
 def check_position(asked: str, sighting: Sighting, settings: Settings) -> Measured | None:
     """The asked part of a 3 × 3 grid, with a small offset tolerated; `background` is none of its parts."""
-    if not geometry.is_place(asked):
+    if not geometry.is_grid_position(asked):
         return None
     score = geometry.position_score(sighting.box, asked, settings)
     return Measured(score, sighting.position, sure(sighting, "position"))
@@ -65,7 +65,7 @@ def check_action(asked: str, sighting: Sighting, settings: Settings) -> Measured
     """A posture that a person's joints show. One that they do not show is a mismatch only if they show another."""
     if asked in face.SMILING | face.NOT_SMILING:
         return check_expression(asked, sighting, settings)
-    posture = pose.meant(asked)
+    posture = pose.posture_of(asked)
     if posture is None or not sighting.joints:
         return None
     shown = {trait.value: trait.confidence for trait in sighting.traits if trait.kind == "action"}
@@ -89,7 +89,7 @@ def check_expression(asked: str, sighting: Sighting, _: Settings) -> Measured | 
 
 def check_shape(asked: str, sighting: Sighting, settings: Settings) -> Measured | None:
     """A plain shape of the outline; the outline of what is seen in part, or aslant, tells little against it."""
-    wanted = shape.MEANT.get(asked)
+    wanted = shape.SHAPE_WORDS.get(asked)
     if wanted is None or sighting.mask is None:
         return None
     shown = {trait.value: trait.confidence for trait in sighting.traits if trait.kind == "shape"}

@@ -97,7 +97,7 @@ def relation_check(
     return judge_relation(replace(blank, source="boxes", box=subjects[0].box), sum(known) / len(known), settings)
 
 
-def best_target(holds: relations.Related, subject: Sighting, targets: Sequence[Sighting]) -> float | None:
+def best_target(holds: relations.RelationMeasure, subject: Sighting, targets: Sequence[Sighting]) -> float | None:
     """How likely a relation holds with the target that suits best; None where it can't be determined for any."""
     known = [likelihood for target in targets if (likelihood := holds(subject, target)) is not None]
     return max(known) if known else None if targets else 0.0

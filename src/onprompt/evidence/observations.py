@@ -14,14 +14,14 @@ from onprompt.evidence.match import match
 from onprompt.evidence.matches import Match
 from onprompt.evidence.substitutes import extras
 from onprompt.language.parser import parse
-from onprompt.language.spelling import mended
+from onprompt.language.spelling import correct_spelling
 from onprompt.settings import Settings
 from onprompt.types import Check, Picture, PromptEvidence, Scene, Seen, Sighting, Trait
-from onprompt.vision.look import look
-from onprompt.vision.matcher import matcher
+from onprompt.vision.detection import detect
+from onprompt.vision.global_properties import is_blank, medium, properties
+from onprompt.vision.matcher import load_matcher
 from onprompt.vision.text import read_text
-from onprompt.vision.whole import medium, properties, shows_nothing
-from onprompt.vision.words import LONGEST
+from onprompt.vision.text_embedding import MAX_LENGTH
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,9 @@ class Observations:
 def observe(prompt: str, picture: Picture, major: Sequence[str], settings: Settings) -> Observations:
     """Parse the prompt, look at the picture, match the two."""
     scene = plan.weight_objects(parse(prompt, settings), major, settings)
-    blank = shows_nothing(picture)
+    blank = is_blank(picture)
     names, closely = plan.names_to_detect(scene), plan.names_to_measure(scene)
-    seen = plan.nothing_seen(scene) if blank else look(picture, names, settings, closely)
+    seen = plan.nothing_seen(scene) if blank else detect(picture, names, settings, closely)
     lines = read_text(picture) if plan.asks_for_text(scene) and not blank else ()
     estimate, whole = (impossible, None) if blank else estimator(prompt, picture, scene, settings)
     matches = match(scene, seen, lines, settings, estimate)
@@ -89,12 +89,12 @@ def estimator(prompt: str, picture: Picture, scene: Scene, settings: Settings) -
     """The matcher's estimate of any phrase, and of the whole; none in a language that it can't read."""
     if not settings.matcher or plan.NOT_ENGLISH in scene.flags:
         return no_estimate, None
-    model = matcher(settings)
+    model = load_matcher(settings)
     text = plan.text_to_match(prompt, scene)
-    whole = model.chances(picture, [mended(text[:LONGEST])])[0] if text else None
+    whole = model.probabilities(picture, [correct_spelling(text[:MAX_LENGTH])])[0] if text else None
 
     @cache
     def estimate(phrase: str) -> float:
-        return model.phrase_chances(picture, [mended(phrase)])[0]
+        return model.phrase_probabilities(picture, [correct_spelling(phrase)])[0]
 
     return estimate, whole

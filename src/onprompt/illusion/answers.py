@@ -1,4 +1,4 @@
-"""The answers that a run's file holds, as the scorings take them."""
+"""The answers in the file of a run, as records to score."""
 
 from __future__ import annotations
 
@@ -29,19 +29,18 @@ SELECT count(*) FROM samples s WHERE s.gone = 0 AND (
 
 
 def results_of(ledger: Ledger, generation: int = 0) -> Results:
-    """What the answers of a run come to."""
+    """The results of a run."""
     number, about = about_of(ledger, generation)
-    part = split(about["split"])
-    found = records(ledger, number)
+    run_split = split(about["split"])
     with wrap_db_errors(ledger.path):
         (samples,) = ledger.base.execute("SELECT count(*) FROM samples WHERE gone = 0").fetchone()
         (done,) = ledger.base.execute(DONE, (number, number)).fetchone()
     of = {"model": about["model"], "size": about["size"], "generation": number, "not_asked_yet": samples - done}
-    return replace(measure(found, part), about=of, troubles=path_troubles(ledger, part))
+    return replace(measure(records(ledger, number), run_split), about=of, troubles=path_troubles(ledger, run_split))
 
 
 def about_of(ledger: Ledger, generation: int = 0) -> tuple[int, dict[str, Any]]:
-    """The generation that is wanted, and what it is."""
+    """The number of a generation (0: the latest), and its identity."""
     number = generation_of(ledger, generation)
     about = identity(ledger, number)
     if about["rubric"] != RUBRIC.name:
@@ -50,27 +49,28 @@ def about_of(ledger: Ledger, generation: int = 0) -> tuple[int, dict[str, Any]]:
 
 
 def records(ledger: Ledger, generation: int) -> list[Record]:
-    """Every question that was asked with its answer; None where none could be had."""
-    found = []
+    """Every question that was asked, with its answer or None."""
+    answers = []
     with wrap_db_errors(ledger.path):
         for name, given, kind, said, outcome in ledger.base.execute(ROWS, {"generation": generation}):
             item = json.loads(given)
             if "gold" not in item:
-                continue  # a row that could not be read, which the run counts
+                continue  # an unreadable row, which the run counts
             rule, meant = Gold(*item["gold"]), Gold(*item["meant"])
             answer = said if outcome != "unverifiable" else None
-            for question in [kind] if kind else QUESTIONS:
-                found.append(Record(name, question, rule, answer, meant))
-    return found
+            answers += [Record(name, question, rule, answer, meant) for question in ([kind] if kind else QUESTIONS)]
+    return answers
 
 
 def path_troubles(ledger: Ledger, split: Split) -> list[str]:
-    """What stands between the paths of the images and a fair score."""
+    """Problems with the paths of the images that distort scores."""
     with wrap_db_errors(ledger.path):
         rows = ledger.base.execute("SELECT id, given FROM samples WHERE gone = 0").fetchall()
     items = [(name, json.loads(given)) for name, given in rows]
-    # Of a row that could not be read only the id is left, which is the path below the folder.
+    # An unreadable row only has its id, which is the path below the folder.
     paths = [item.get("image", name) for name, item in items if item.get("labels") != "columns"]
     images = [path for path in paths if counts(path)]
-    others = f"{files(len(paths) - len(images))} no {SUFFIX}: the original would not count them; here they do"
+    others = (
+        f"{files(len(paths) - len(images))} without the extension {SUFFIX}: the original ignores them, here they count"
+    )
     return [*([others] if len(images) < len(paths) else []), *troubles(images, split)]

@@ -1,4 +1,4 @@
-"""Small hidden-shape images in the original's folders and file names, so that the whole path can be tried."""
+"""Draw images with hidden shapes, with the original's folders and file names, to try the benchmark."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from onprompt.illusion.protocol import SCENES, Split
 from onprompt.illusion.scenery import SCENERY, swarm
 from onprompt.illusion.silhouettes import SIDE, Mask, drawable, kinds, silhouette
 
-# The generator's strengths, and how clearly the shape shows here: of the way from the scene's tones to the shape's.
+# The generator's strengths, with their difficulty and the contrast of the shape here.
 STRENGTHS = {"1.25": ("Easy", 0.85), "1.05": ("Hard", 0.5), "1.4": ("Easy", 1.0), "0.85": ("Hard", 0.36)}
-SMALLEST = 64  # pixels: below that no element of a scene is left
+SMALLEST = 64  # pixels: a smaller image has no room for the elements of a scene
 
 
 class Plan(NamedTuple):
-    """An image to be drawn: where it goes, and what it shows."""
+    """An image to draw: its path and what it shows."""
 
     path: str
     shape: str
@@ -32,37 +32,39 @@ class Plan(NamedTuple):
 
 
 def make(folder: Path, split: Split, per_class: int = len(SCENES), side: int = 512, seed: int = 0) -> list[Path]:
-    """Draw so many images of each shape that can be drawn; the same seed draws the same images."""
+    """Draw images of each drawable shape; the same seed draws the same images."""
     if per_class < 1 or side < SMALLEST:
-        raise UserError(f"at least 1 image of {SMALLEST} pixels can be drawn of a class, not {per_class} of {side}")
+        raise UserError(f"draw at least 1 image per class with at least {SMALLEST} pixels, not {per_class} with {side}")
     paths = []
-    for each in plans(split, per_class):
-        path = folder / each.path
+    for plan in plans(split, per_class):
+        path = folder / plan.path
         path.parent.mkdir(parents=True, exist_ok=True)
-        picture(each, split, side, seed).save(path)
+        picture(plan, split, side, seed).save(path)
         paths.append(path)
     return paths
 
 
 def plans(split: Split, per_class: int) -> list[Plan]:
-    """What is drawn: each shape in each scene in turn, by turns easy and hard."""
+    """The images to draw: every shape, with scenes and strengths in rotation."""
     shapes = drawable(split)
-    found = []
+    planned = []
     for place, shape in enumerate(shapes):
-        # A cue conflict's texture is that of another shape.
+        # The texture of a cue conflict is another shape.
         scenes = shapes[place + 1 :] + shapes[:place] if split.name == "old_sin" else SCENES
-        begin = 0 if split.name == "old_sin" else place  # so that a few of each class show all scenes
+        begin = 0 if split.name == "old_sin" else place  # so that a few images per class have all scenes
         for number in range(per_class):
             kind = kinds(shape)[number % len(kinds(shape))]
             scene, strength = scenes[(number + begin) % len(scenes)], list(STRENGTHS)[(number + place) % len(STRENGTHS)]
-            found.append(Plan(file_name(split, shape, kind, scene, strength, number + 1), shape, kind, scene, strength))
-    return found
+            planned.append(
+                Plan(file_name(split, shape, kind, scene, strength, number + 1), shape, kind, scene, strength)
+            )
+    return planned
 
 
 def file_name(split: Split, shape: str, kind: str, scene: str, strength: str, number: int) -> str:
-    """A path from which the original's rule reads the shape and the scene."""
+    """A path that the original's rule reads the shape and the scene from."""
     if split.name == "old_sin":
-        return f"{shape}/{shape}{number}-{scene}{number % 10}.png"  # one digit: the rule cuts one character
+        return f"{shape}/{shape}{number}-{scene}{number % 10}.png"  # one digit: the rule drops one character
     difficulty = STRENGTHS[strength][0]
     fields = (shape.lower(), kind) if split.name == "icon" else (shape.lower(),)  # the rule for icons skips a field
     return f"{shape}/{difficulty}/{'-'.join((*fields, scene, difficulty, strength, str(number)))}.png"
@@ -70,21 +72,21 @@ def file_name(split: Split, shape: str, kind: str, scene: str, strength: str, nu
 
 def picture(plan: Plan, split: Split, side: int, seed: int = 0) -> Image.Image:
     """A shape in a scene."""
-    dice = rolls(plan, seed)
-    where = placed(plan.kind, side, dice)
+    rng = generator(plan, seed)
+    mask = placed(plan.kind, side, rng)
     paint = swarm(plan.scene) if split.name == "old_sin" else SCENERY[plan.scene]
-    return Image.fromarray(paint(where * np.float32(STRENGTHS[plan.strength][1]), dice))
+    return Image.fromarray(paint(mask * np.float32(STRENGTHS[plan.strength][1]), rng))
 
 
-def rolls(plan: Plan, seed: int) -> Generator:
-    """The dice of an image: its own, so that it doesn't depend on which others are drawn."""
+def generator(plan: Plan, seed: int) -> Generator:
+    """The random numbers of an image, independent of other images."""
     return np.random.default_rng([seed, zlib.crc32(plan.path.encode())])
 
 
-def placed(kind: str, side: int, dice: Generator) -> Mask:
-    """A silhouette somewhat turned, scaled and moved."""
-    turn, scale = dice.uniform(-7, 7), dice.uniform(0.86, 0.98) * side / SIDE
+def placed(kind: str, side: int, rng: Generator) -> Mask:
+    """A silhouette, slightly rotated, scaled and moved."""
+    turn, scale = rng.uniform(-7, 7), rng.uniform(0.86, 0.98) * side / SIDE
     moved = np.zeros((2, 3))
-    moved[:, 2] = (side - SIDE) / 2 + dice.uniform(-0.02, 0.02, 2) * side
+    moved[:, 2] = (side - SIDE) / 2 + rng.uniform(-0.02, 0.02, 2) * side
     matrix = cv2.getRotationMatrix2D((SIDE / 2, SIDE / 2), turn, scale) + moved
     return np.asarray(cv2.warpAffine(silhouette(kind), matrix, (side, side), flags=cv2.INTER_AREA), np.float32)

@@ -1,4 +1,4 @@
-"""What an image shows, read from its path: as the original reads it, as it is meant, and where the two differ."""
+"""Gold labels from the path of an image: by the original's rule, as they are meant, and where the two differ."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import NamedTuple
 from onprompt.errors import UserError
 from onprompt.illusion.protocol import SCENES, Split, option
 
-SUFFIX = ".png"  # as the original: `.PNG` and all others don't count
-DIFFICULTIES = {"Easy": ("1.25", "1.4"), "Hard": ("1.05", "0.85")}  # with the strengths of the generator
+SUFFIX = ".png"  # in the original, `.PNG` and all others don't count
+DIFFICULTIES = {"Easy": ("1.25", "1.4"), "Hard": ("1.05", "0.85")}  # and the generator's strengths
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
-SHOWN = 3  # examples in a finding
+SHOWN = 3  # examples in a problem
 
 
 class Gold(NamedTuple):
-    """The shape and the scene of an image; how hard it is and how strong the shape, where the name says so."""
+    """The shape and scene of an image, and its difficulty and strength if the name has them."""
 
     shape: str  # as the folder spells it
     scene: str  # as the file name spells it
@@ -26,16 +26,18 @@ class Gold(NamedTuple):
 
 
 def counts(path: str) -> bool:
-    """Whether the original takes the file."""
+    """Whether the original reads the file."""
     return path.endswith(SUFFIX)
 
 
 def gold(path: str, split: Split) -> Gold:
-    """By the original's rule: the folder two levels up, and a field of the file name."""
+    """Labels by the original's rule: the folder two levels up, and a field of the file name."""
     folder, fields = parts(path, split)
     place = scene_field(split)
     if len(fields) <= place:
-        raise UserError(f"{path}: no scene, for its name has {len(fields)} fields between hyphens, not {place + 1}")
+        raise UserError(
+            f"{path}: no scene: the file name has too few fields between hyphens ({len(fields)}, not {place + 1})"
+        )
     scene = fields[place]
     if split.name == "old_sin":
         scene = scene.partition(".")[0][:-1]  # elephant3.png is elephant, but elephant10.png is elephant1
@@ -43,32 +45,32 @@ def gold(path: str, split: Split) -> Gold:
 
 
 def named(path: str, split: Split) -> Gold:
-    """As it is meant: the options that the folder and the file name are spellings of, wherever the scene stands."""
+    """Labels as they are meant: the options that the folder and any field of the file name are spellings of."""
     folder, fields = parts(path, split)
     shape = option(folder, split)
     if shape not in split.shapes:
-        raise UserError(f"{path}: the folder {folder!r} is no shape of the split {split.name}")
+        raise UserError(f"{path}: the folder {folder!r} is not a shape of the split {split.name}")
     kinds = split.shapes if split.name == "old_sin" else SCENES  # a cue conflict's texture is one of the shapes
     bare = [field.removesuffix(SUFFIX) for field in fields[1:]]
     bare = [field.rstrip("0123456789") for field in bare] if split.name == "old_sin" else bare
-    scene = next((found for field in bare if (found := option(field, split)) in kinds), "")
+    scene = next((meant for field in bare if (meant := option(field, split)) in kinds), "")
     if not scene:
-        raise UserError(f"{path}: no field of its name is a scene")
+        raise UserError(f"{path}: no field of the file name is a scene")
     return Gold(shape, scene, *difficulty(fields))
 
 
 def scene_field(split: Split) -> int:
-    """Which field of the file name holds the scene, by the original's rule."""
+    """The field of the file name that is the scene by the original's rule."""
     return 2 if split.name == "icon" else 1
 
 
 def parts(path: str, split: Split) -> tuple[str, list[str]]:
-    """The folder that names the shape, and the fields of the file's name."""
+    """The folder that names the shape, and the fields of the file name."""
     steps = path.replace("\\", "/").split("/")
     levels = 1 if split.name == "old_sin" else 2
     if len(steps) <= levels or not steps[-1 - levels]:
-        where = "its own folder" if levels == 1 else "the folder two levels up"
-        raise UserError(f"{path}: no shape, which is the name of {where}")
+        where = "the file's own folder" if levels == 1 else "the folder two levels up"
+        raise UserError(f"{path}: no shape: it is the name of {where}")
     return steps[-1 - levels], steps[-1].split("-")
 
 
@@ -82,62 +84,59 @@ def difficulty(fields: list[str]) -> tuple[str, str]:
 
 
 def troubles(paths: Iterable[str], split: Split) -> list[str]:
-    """What stands between the files and a fair score, counted: a sentence for each kind."""
+    """Problems with files that distort scores, with their numbers: a sentence for each type."""
     paths = list(paths)
     images = [path for path in paths if counts(path)]
-    found, failures = [], []
+    labels, errors = [], []
     for path in images:
         try:
-            found.append(gold(path, split))
+            labels.append(gold(path, split))
         except UserError as error:
-            failures.append(str(error))
-    told = []
+            errors.append(str(error))
+    problems = []
     if len(images) < len(paths):
-        told.append(f"{files(len(paths) - len(images))} that are no {SUFFIX} don't count; nor does .PNG")
-    if failures:
-        told.append(f"the original stops at {files(len(failures))}: {shown(failures)}")
-    told += folder_troubles(Counter(each.shape for each in found), split)
-    told += scene_troubles(Counter(each.scene for each in found), split)
-    told += class_troubles(images, split)
-    return told
+        problems.append(f"{files(len(paths) - len(images))} without the extension {SUFFIX} (lower case) don't count")
+    if errors:
+        problems.append(f"the original crashes on {files(len(errors))}: {shown(errors)}")
+    problems += folder_troubles(Counter(label.shape for label in labels), split)
+    problems += scene_troubles(Counter(label.scene for label in labels), split)
+    problems += name_troubles(images, split)
+    return problems
 
 
 def folder_troubles(folders: Counter[str], split: Split) -> Iterator[str]:
-    """Where a folder is spelt so that the right answer scores nothing, or is no shape at all."""
+    """Folders that are spelled so that a correct answer scores 0, or that are no shape."""
     for folder, count in folders.items():
         meant = option(folder, split)
         if meant not in split.shapes:
-            yield f"{files(count)} in folder {folder}: that is no shape of the split {split.name}"
+            yield f"{files(count)} in folder {folder}, which is not a shape of the split {split.name}"
         elif folder.lower() not in meant.lower():
-            yield (
-                f"{files(count)} in folder {folder}: the option is spelt {meant}, "
-                "so under the original's rule a correct answer there scores 0"
-            )
+            yield f"{files(count)} in folder {folder}: the option is spelled {meant}, so a correct answer scores 0"
 
 
 def scene_troubles(scenes: Counter[str], split: Split) -> Iterator[str]:
-    """Where the field that the original takes for the scene is none, or is spelt otherwise."""
+    """Files whose scene, by the original's rule, is not an option or is spelled differently."""
     field = f"field {scene_field(split)} of"
-    hard = sum(count for scene, count in scenes.items() if scene in DIFFICULTIES)
-    if hard:
+    if hard := sum(count for scene, count in scenes.items() if scene in DIFFICULTIES):
         yield f"{field} {hard} {split.name} file{'s' * (hard > 1)} is Easy or Hard, not a scene"
     kinds = split.shapes if split.name == "old_sin" else SCENES
-    none: Counter[str] = Counter()
+    unknown: Counter[str] = Counter()
     for scene, count in scenes.items():
         meant = option(scene, split)
         if meant not in kinds:
-            none[scene] = count if scene not in DIFFICULTIES else 0
+            unknown[scene] = count if scene not in DIFFICULTIES else 0
         elif scene.lower() not in meant.lower():
-            yield f"{field} {files(count)} is {scene}: the option is spelt {meant}, so a correct answer scores 0"
-    if none.total():
-        what = "no texture once its last character is cut" if split.name == "old_sin" else "no scene"
-        yield f"{field} {files(none.total())} is {what}: {shown([scene or 'nothing' for scene in none if none[scene]])}"
+            yield f"{field} {files(count)} is {scene}: the option is spelled {meant}, so a correct answer scores 0"
+    if unknown.total():
+        what = "not a texture without its last character" if split.name == "old_sin" else "not a scene"
+        examples = shown([scene or "empty" for scene in unknown if unknown[scene]])
+        yield f"{field} {files(unknown.total())} is {what}: {examples}"
     if scenes[""]:
-        yield f"{field} {files(scenes[''])} is empty, and what is empty is in every answer: each counts for the scene"
+        yield f"{field} {files(scenes[''])} is empty, so every answer counts for the scene"
 
 
-def class_troubles(paths: Iterable[str], split: Split) -> Iterator[str]:
-    """Where a file's name begins with another shape than its folder's."""
+def name_troubles(paths: Iterable[str], split: Split) -> Iterator[str]:
+    """Files whose name starts with another shape than the folder's."""
     strays = []
     for path in paths:
         try:
@@ -148,7 +147,7 @@ def class_troubles(paths: Iterable[str], split: Split) -> Iterator[str]:
         if first in split.shapes and first != option(folder, split):
             strays.append(f"{fields[0]} in {folder}")
     if strays:
-        yield f"{files(len(strays))} named after another shape than the folder's: {shown(strays)}"
+        yield f"{files(len(strays))} named after another shape than the folder: {shown(strays)}"
 
 
 def files(count: int) -> str:
@@ -157,6 +156,6 @@ def files(count: int) -> str:
 
 
 def shown(texts: list[str]) -> str:
-    """The first few different texts, and that there are more."""
+    """The first few different texts."""
     few = list(dict.fromkeys(texts))
     return ", ".join(few[:SHOWN]) + (", …" if len(few) > SHOWN else "")

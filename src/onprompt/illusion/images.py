@@ -1,4 +1,4 @@
-"""The benchmark's images with what they show: out of the original's folders, a hub dataset or a table."""
+"""The benchmark's images with their gold labels, from the original's folders, a hub dataset or a table."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from onprompt.runs.datasets import BadRow, Dataset, Row
 
 
 def opened(data: str, split: Split, columns: Mapping[str, str]) -> Dataset:
-    """DATA as a run reads it: shapes and scenes from columns, or else from the paths by the original's rule."""
-    found = datasets.opened(data, RUBRIC, columns)
+    """DATA as a run reads it, with labels from columns, or else from the paths by the original's rule."""
+    dataset = datasets.opened(data, RUBRIC, columns)
 
     def read() -> Iterator[Row | BadRow]:
-        return (row if isinstance(row, BadRow) else labelled(row, split) for row in found.read())
+        return (row if isinstance(row, BadRow) else labelled(row, split) for row in dataset.read())
 
-    return replace(found, read=read)
+    return replace(dataset, read=read)
 
 
 def labelled(row: Row, split: Split) -> Row | BadRow:
-    """A row with its shape and its scene; a bad row where they can't be told."""
+    """A row with its gold labels, or a bad row if it has none."""
     try:
         rule, meant = labels(row, split)
         labels_from = "columns" if row.item.get("shape") else "path"
     except UserError as error:
         return BadRow(row.id, row.line, str(error))
-    words = f"{meant.shape} in {meant.scene}"
-    item = {"image": row.item["image"], "prompt": words, "labels": labels_from, "gold": rule, "meant": meant}
+    prompt = f"{meant.shape} in {meant.scene}"
+    item = {"image": row.item["image"], "prompt": prompt, "labels": labels_from, "gold": rule, "meant": meant}
     return replace(row, item=item, category=meant.shape)
 
 
 def labels(row: Row, split: Split) -> tuple[Gold, Gold]:
-    """What the original's rule takes an image for, and what is meant."""
+    """The labels by the original's rule, and the labels that are meant."""
     item = row.item
     given = [name for name in ("shape", "scene") if item.get(name)]
     if len(given) == 2:
@@ -44,12 +44,12 @@ def labels(row: Row, split: Split) -> tuple[Gold, Gold]:
         shape, scene = option(rule.shape, split), option(rule.scene, split)
         return rule, rule._replace(shape=shape or rule.shape, scene=scene or rule.scene)
     if given:
-        raise UserError(f"there is a {given[0]}, but not both shape and scene")
-    path = item["image"] if isinstance(item["image"], str) else row.id  # of a hub's picture the id may be the path
+        raise UserError(f"only {given[0]} is given: give both shape and scene")
+    path = item["image"] if isinstance(item["image"], str) else row.id  # the id of a hub's image may be a path
     if "/" not in path:
-        raise UserError("a picture without folders in its path, or in its id, needs the columns shape and scene")
+        raise UserError("no folder in the path or id of the image: add the columns shape and scene")
     rule = gold(path, split)
     try:
         return rule, named(path, split)
-    except UserError:  # a folder or a field that is no option: `strict` leaves it out
+    except UserError:  # not an option: `strict` leaves it out
         return rule, rule

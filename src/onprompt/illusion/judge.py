@@ -35,7 +35,7 @@ from onprompt.types import (
     Shown,
     Verdict,
 )
-from onprompt.vision.image import name_picture, stretched
+from onprompt.vision.image import load_resized, open_picture
 
 WITHHELD = ("filter", "refusal")  # how an answer ends that the server does not give
 RUBRIC = Rubric(
@@ -159,6 +159,6 @@ class IllusionJob(JudgeJob):
     def sample(self, item: Mapping[str, Any]) -> Sample:
         """An image with its shape and scene."""
         image = item["image"]
-        picture = stretched(image, self.settings, self.size) if self.size else name_picture(image, self.settings)
+        picture = load_resized(image, self.settings, self.size) if self.size else open_picture(image, self.settings)
         labels = {name: list(item[name]) for name in ("gold", "meant")}
         return Sample(str(image), item["prompt"], picture, options=labels)

@@ -1,4 +1,4 @@
-"""From stored answers to counts: recall of shape, scene and rest under every scoring, whole and by groups."""
+"""Count stored answers under every scoring: shape, scene and rest, in total and by group."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from onprompt.report.statistics import wilson
 
 QUESTIONS = ("shape", "scene")
 GROUPINGS = ("class", "scene", "kind", "difficulty", "strength")
-AMBIGUOUS, NONE = "ambiguous", "none"  # what strict may read instead of an option
+AMBIGUOUS, NONE = "ambiguous", "none"  # what strict may choose instead of an option
 
 
 class Record(NamedTuple):
-    """One question about one image: what the original's rule takes it for, what is meant, and what was answered."""
+    """The answer to a question about an image, with the gold labels."""
 
     id: str
     question: str  # shape or scene
-    gold: Gold
-    answer: str | None  # None where there is none, or none that can be read
-    meant: Gold | None = None  # where the original's rule misreads the path
+    gold: Gold  # by the original's rule
+    answer: str | None  # None if there is none, or none that is readable
+    meant: Gold | None = None  # the options that are meant, if the original's rule misreads the path
 
 
 class Rate(NamedTuple):
-    """A share with Wilson's 95 % interval; None where there is nothing to share."""
+    """A share with its Wilson 95 % interval; None if there are no answers."""
 
     part: int
     of: int
@@ -43,7 +43,7 @@ class Rate(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """How many answers count for the shape, for the scene, for neither; under `strict` how many were ambiguous."""
+    """How many answers count for the shape, the scene and neither, and how many are ambiguous under `strict`."""
 
     of: int = 0
     shape: int = 0
@@ -52,13 +52,13 @@ class Tally(NamedTuple):
     ambiguous: int = 0
 
     def plus(self, outcome: Outcome, times: int) -> Tally:
-        """With more answers of one outcome."""
+        """The tally with more answers of one outcome."""
         marks = (True, outcome.shape, outcome.scene, outcome.rest, outcome.ambiguous)
         return Tally(*(count + times * mark for count, mark in zip(self, marks, strict=True)))
 
 
 class Cell(NamedTuple):
-    """A place in the results: `Cell("original", "shape", "class", "Cat")`; grouping and group are empty for all."""
+    """Where a tally belongs: `Cell("original", "shape", "class", "Cat")`; grouping and group are "" for the total."""
 
     scoring: str
     question: str
@@ -67,7 +67,7 @@ class Cell(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """An answer that the scorings count differently, what each makes of it, and why."""
+    """An answer that the scorings count differently, how each counts it, and why."""
 
     record: Record
     counted: Mapping[str, str]
@@ -76,68 +76,68 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """All that was counted."""
+    """All counts of a run."""
 
     split: Split
     images: int
     tallies: Mapping[Cell, Tally]
     multi_word: Mapping[str, Rate]  # by question
-    confusion: Mapping[str, Counter[tuple[str, str]]]  # by question: what it is, and what strict read
+    confusion: Mapping[str, Counter[tuple[str, str]]]  # by question: gold label and what strict chose
     differences: Sequence[Difference]
-    unanswered: Mapping[str, int]  # by question: no answer that can be read, so left out of everything
-    unnamed: int  # answers about what is no option, so left out of `strict`
-    about: Mapping[str, Any] = field(default_factory=dict)  # model, size, generation, and how many are not asked yet
-    troubles: Sequence[str] = ()  # what stands between the paths and a fair score
+    unanswered: Mapping[str, int]  # by question; left out of all counts
+    unnamed: int  # answers whose gold label is not an option, left out of `strict`
+    about: Mapping[str, Any] = field(default_factory=dict)  # model, size, generation, not_asked_yet
+    troubles: Sequence[str] = ()  # problems with the paths that distort scores
 
     def tally(self, scoring: str, question: str, grouping: str = "", group: str = "") -> Tally:
-        """The counts of a cell."""
+        """The counts of a group, or of all answers."""
         return self.tallies.get(Cell(scoring, question, grouping, group), Tally())
 
     def recall(self, scoring: str, question: str, grouping: str = "", group: str = "") -> Rate:
-        """What the paper most likely reports: shapes counted on the shape question, scenes on the scene question."""
+        """What the paper most likely reports: shapes on the shape question, scenes on the scene question."""
         tally = self.tally(scoring, question, grouping, group)
         return Rate(tally.shape if question == "shape" else tally.scene, tally.of)
 
     def groups(self, grouping: str) -> list[str]:
-        """The groups of a grouping, as the options are ordered."""
+        """The groups of a grouping, in the order of the options."""
         order = [*self.split.options, "simple", "complex", "Easy", "Hard"]
-        found = {cell.group for cell in self.tallies if cell.grouping == grouping}
-        return sorted(found, key=lambda group: (order.index(group) if group in order else len(order), group))
+        groups = {cell.group for cell in self.tallies if cell.grouping == grouping}
+        return sorted(groups, key=lambda group: (order.index(group) if group in order else len(order), group))
 
 
 def measure(records: Iterable[Record], split: Split) -> Results:
     """Count the answers under all four scorings."""
     records = list(records)
-    told = [each for each in records if each.answer is not None]
-    silent = Counter(each.question for each in records if each.answer is None)
-    # Few different outcomes, so they are counted before they are sorted into groups.
+    answered = [record for record in records if record.answer is not None]
+    unanswered = Counter(record.question for record in records if record.answer is None)
+    # Outcomes are few, so they are counted before they are grouped.
     counts: Counter[tuple[Gold, str, str, Outcome]] = Counter()
     confusion: dict[str, Counter[tuple[str, str]]] = {question: Counter() for question in QUESTIONS}
     differences, unnamed = [], 0
-    for record in told:
+    for record in answered:
         meant = record.meant or record.gold
         outcomes = scored(record, split)
         unnamed += "strict" not in outcomes
         counts.update((meant, record.question, scoring, outcome) for scoring, outcome in outcomes.items())
         if "strict" in outcomes:
             label = option(meant.shape if record.question == "shape" else meant.scene, split)
-            confusion[record.question][label, reading(outcomes["strict"])] += 1
+            confusion[record.question][label, chosen(outcomes["strict"])] += 1
         if len({outcome[:2] for outcome in outcomes.values()}) > 1:
             differences.append(difference(record, outcomes, split))
     return Results(
         split=split,
-        images=len({each.id for each in records}),
+        images=len({record.id for record in records}),
         tallies=tallied(counts, split),
-        multi_word={question: wordy(told, question) for question in QUESTIONS},
+        multi_word={question: multi_word_rate(answered, question) for question in QUESTIONS},
         confusion=confusion,
         differences=differences,
-        unanswered={question: silent[question] for question in QUESTIONS},
+        unanswered={question: unanswered[question] for question in QUESTIONS},
         unnamed=unnamed,
     )
 
 
 def scored(record: Record, split: Split) -> dict[str, Outcome]:
-    """What each scoring makes of an answer; `strict` goes by what is meant, and is left out where that is no option."""
+    """The outcome of each scoring; `strict` uses the meant labels, and is left out if they are not options."""
     answer, gold, meant = record.answer or "", record.gold, record.meant or record.gold
     by_rule = {name: score for name, score in SCORINGS.items() if score is not strict}
     outcomes = {name: score(answer, gold.shape, gold.scene, split) for name, score in by_rule.items()}
@@ -147,7 +147,7 @@ def scored(record: Record, split: Split) -> dict[str, Outcome]:
 
 
 def tallied(counts: Counter[tuple[Gold, str, str, Outcome]], split: Split) -> dict[Cell, Tally]:
-    """The counts as a whole and in every group that they belong to."""
+    """The counts in total and by group."""
     tallies: dict[Cell, Tally] = {}
     for (meant, question, scoring, outcome), times in counts.items():
         for grouping, group in {"": "", **membership(meant, split)}.items():
@@ -157,21 +157,21 @@ def tallied(counts: Counter[tuple[Gold, str, str, Outcome]], split: Split) -> di
 
 
 def membership(gold: Gold, split: Split) -> dict[str, str]:
-    """The groups that an image belongs to; none where its path doesn't say."""
+    """The groups that an image belongs to, as far as its labels say."""
     shape, scene = option(gold.shape, split) or gold.shape, option(gold.scene, split) or gold.scene
     kind = "simple" if scene in SIMPLE else "complex" if scene in COMPLEX else ""
     groups = zip(GROUPINGS, (shape, scene, kind, gold.difficulty.capitalize(), gold.strength), strict=True)
     return {grouping: group for grouping, group in groups if group}
 
 
-def wordy(records: Sequence[Record], question: str) -> Rate:
+def multi_word_rate(records: Sequence[Record], question: str) -> Rate:
     """The share of answers of more than one word."""
-    answers = [each.answer or "" for each in records if each.question == question]
+    answers = [record.answer or "" for record in records if record.question == question]
     return Rate(sum(map(multi_word, answers)), len(answers))
 
 
-def reading(outcome: Outcome) -> str:
-    """What strict read: an option, or why none."""
+def chosen(outcome: Outcome) -> str:
+    """What strict chose: an option, `ambiguous` or `none`."""
     return outcome.chosen or (AMBIGUOUS if outcome.ambiguous else NONE)
 
 
@@ -180,12 +180,12 @@ def difference(record: Record, outcomes: Mapping[str, Outcome], split: Split) ->
     gold, meant = record.gold, record.meant or record.gold
     why = list(dict.fromkeys(reasons(record.answer or "", gold.shape, gold.scene, split)))
     if gold.scene != meant.scene:
-        why.append(f"the original takes {gold.scene!r} for the scene, which is {meant.scene!r}")
-    return Difference(record, {name: word(outcome) for name, outcome in outcomes.items()}, "; ".join(why))
+        why.append(f"the original reads the scene as {gold.scene!r}, but it is {meant.scene!r}")
+    return Difference(record, {name: outcome_text(outcome) for name, outcome in outcomes.items()}, "; ".join(why))
 
 
-def word(outcome: Outcome) -> str:
-    """An outcome in a word."""
+def outcome_text(outcome: Outcome) -> str:
+    """An outcome in one word."""
     if outcome.shape and outcome.scene:
         return "both"
     return "shape" if outcome.shape else "scene" if outcome.scene else AMBIGUOUS if outcome.ambiguous else "rest"

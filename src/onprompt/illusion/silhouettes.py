@@ -1,36 +1,34 @@
-"""Silhouettes, drawn out of discs, polygons and lines: bold enough to be seen through a texture."""
+"""Silhouettes of discs, polygons and lines, bold enough to show through a texture."""
 
 from __future__ import annotations
 
 import math
-import tomllib
 from functools import cache
-from importlib import resources
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from onprompt.illusion.protocol import Split
+from onprompt.illusion.protocol import Split, load_toml
 
-SIDE = 512  # pixels of a silhouette, before it is put into a picture
-HALF = 0.47 * SIDE / 100  # pixels of a unit: a little is left at the rim
-STEPS = 6  # between two points of a soft outline
+SIDE = 512  # pixels of a silhouette
+HALF = 0.47 * SIDE / 100  # pixels of a unit, with a small margin
+STEPS = 6  # between two points of a smooth outline
 Point = tuple[float, float]
 Mask = NDArray[np.float32]
 
 
 @cache
-def book() -> dict[str, Any]:
-    """All outlines, and which of them are drawn for an option."""
-    return tomllib.loads(resources.files("onprompt.illusion").joinpath("silhouettes.toml").read_text("utf-8"))
+def load_outlines() -> dict[str, Any]:
+    """All outlines, and which of them show an option."""
+    return load_toml("silhouettes.toml")
 
 
 def kinds(option: str) -> tuple[str, ...]:
-    """The outlines that show an option; none where it can't be drawn plainly, as most logos."""
+    """The outlines that show an option; none for most logos, which have no simple outline."""
     named = option.lower()
-    return tuple(book()["drawn"].get(option) or ([named] if named in book()["outlines"] else []))
+    return tuple(load_outlines()["drawn"].get(option) or ([named] if named in load_outlines()["outlines"] else []))
 
 
 def drawable(split: Split) -> tuple[str, ...]:
@@ -40,10 +38,10 @@ def drawable(split: Split) -> tuple[str, ...]:
 
 @cache
 def silhouette(kind: str) -> Mask:
-    """An outline, filled: 1 inside, 0 outside."""
+    """The mask of an outline: 1 inside, 0 outside."""
     image = Image.new("L", (2 * SIDE, 2 * SIDE))
     pen = ImageDraw.Draw(image)
-    for mark in book()["outlines"][kind].strip().splitlines():
+    for mark in load_outlines()["outlines"][kind].strip().splitlines():
         draw(pen, mark.removeprefix("cut "), 0 if mark.startswith("cut ") else 255)
     mask: Mask = np.asarray(image.resize((SIDE, SIDE), Image.Resampling.BOX), np.float32) / np.float32(255)
     mask.setflags(write=False)
@@ -51,7 +49,7 @@ def silhouette(kind: str) -> Mask:
 
 
 def draw(pen: ImageDraw.ImageDraw, mark: str, ink: int) -> None:
-    """One mark: `disc 0,0 50`, `line 9 0,0 10,10`."""
+    """Draw one mark: `disc 0,0 50`, `line 9 0,0 10,10`."""
     name, *words = mark.split()
     points = [(float(x), float(y)) for x, _, y in (word.partition(",") for word in words if "," in word)]
     numbers = [float(word) for word in words if "," not in word]
@@ -63,7 +61,7 @@ def draw(pen: ImageDraw.ImageDraw, mark: str, ink: int) -> None:
         tall = numbers[4] if len(numbers) > 4 else 1
         stroke(pen, around(points[0], radius, tall * radius, start, end), width, ink)
     else:
-        pen.polygon([place(point) for point in outline(name, points, numbers)], fill=ink)
+        pen.polygon([to_pixels(point) for point in outline(name, points, numbers)], fill=ink)
 
 
 def outline(name: str, points: list[Point], numbers: list[float]) -> list[Point]:
@@ -71,7 +69,7 @@ def outline(name: str, points: list[Point], numbers: list[float]) -> list[Point]
     if name == "disc":
         return around(points[0], numbers[0], numbers[0])
     if name == "soft":
-        return soft(points)
+        return spline(points)
     if name == "shape":
         return points
     (left, top), (right, bottom) = points
@@ -81,13 +79,13 @@ def outline(name: str, points: list[Point], numbers: list[float]) -> list[Point]
 
 
 def around(middle: Point, wide: float, tall: float, start: float = 0, end: float = 360) -> list[Point]:
-    """Points on an ellipse, in degrees clockwise from the right."""
+    """Points on an ellipse, clockwise from the right, in degrees."""
     angles = (math.radians(start + (end - start) * step / 64) for step in range(65))
     return [(middle[0] + wide * math.cos(angle), middle[1] + tall * math.sin(angle)) for angle in angles]
 
 
-def soft(points: list[Point]) -> list[Point]:
-    """A closed curve through the points (Catmull and Rom)."""
+def spline(points: list[Point]) -> list[Point]:
+    """A closed Catmull-Rom spline through the points."""
     b = np.array(points)
     a, c, d = np.roll(b, 1, 0), np.roll(b, -1, 0), np.roll(b, -2, 0)
     curve = []
@@ -97,13 +95,13 @@ def soft(points: list[Point]) -> list[Point]:
 
 
 def stroke(pen: ImageDraw.ImageDraw, points: list[Point], width: float, ink: int) -> None:
-    """A line with round ends and joints."""
-    where, radius = [place(point) for point in points], width * HALF
+    """Draw a line with round ends and joints."""
+    where, radius = [to_pixels(point) for point in points], width * HALF
     pen.line(where, fill=ink, width=round(2 * radius), joint="curve")
     for x, y in (where[0], where[-1]):
         pen.ellipse((x - radius, y - radius, x + radius, y + radius), fill=ink)
 
 
-def place(point: Point) -> Point:
-    """A point in pixels of the picture, which is drawn twice as large for smooth edges."""
+def to_pixels(point: Point) -> Point:
+    """A point in pixels; silhouettes are drawn at twice their size for smooth edges."""
     return SIDE + 2 * HALF * point[0], SIDE + 2 * HALF * point[1]

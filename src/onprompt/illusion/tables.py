@@ -1,4 +1,4 @@
-"""The results as tables: for the terminal, as Markdown and as JSON."""
+"""The results of a run as tables for the terminal, as Markdown and as JSON."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ TITLES = {
     "scene": "By scene",
     "kind": "Simple and complex scenes",
     "difficulty": "Easy and hard images",
-    "strength": "By the strength of the shape",
+    "strength": "By strength of the shape",
 }
 FEW, MANY = 10, 100  # differing answers shown in the terminal and in Markdown; JSON has all
-OTHERS = 6  # wrong choices shown of a label; JSON has all
-WIDE = 60  # characters of an answer that are shown
+OTHERS = 6  # wrong choices shown for a label; JSON has all
+WIDTH = 60  # characters shown of an answer
 GROUPED = ("shape recall", "scene recall", "rest, shape question", "rest, scene question")
 
 
 class Table(NamedTuple):
-    """A title, a head and rows; the first column is words, the others are numbers."""
+    """A title, a head and rows."""
 
     title: str
     head: Sequence[str]
@@ -34,105 +34,110 @@ class Table(NamedTuple):
 
 
 def tables(results: Results, scoring: str, shown: int) -> Iterator[Table]:
-    """All tables; those by groups are for one scoring."""
+    """All tables; groups are shown for one scoring."""
     yield recalls(results)
     yield counts(results, scoring)
     for grouping in GROUPINGS:
         if groups := results.groups(grouping):
-            rows = [[group, *group_cells(results, scoring, grouping, group)] for group in groups]
+            rows = [group_row(results, scoring, grouping, group) for group in groups]
             yield Table(f"{TITLES[grouping]} ({scoring})", (grouping, "images", *GROUPED), rows)
     for question in QUESTIONS:
         if rows := list(confusion_rows(results, question)):
-            yield Table(f"What was chosen, {question} question (strict)", (question, "right", "instead"), rows)
-    if differing := Counter(difference_cells(each) for each in results.differences):
+            yield Table(f"Chosen options, {question} question (strict)", (question, "right", "instead"), rows)
+    if differing := Counter(map(difference_cells, results.differences)):
         title = f"Answers that the scorings count differently: {len(results.differences)}"
-        title += f", the {shown} most frequent kinds" if len(differing) > shown else ""
+        title += f", the {shown} most frequent" if len(differing) > shown else ""
         rows = [[str(times), *cells] for cells, times in differing.most_common(shown)]
         yield Table(title, ("times", "answer", "question", *SCORINGS, "why"), rows)
 
 
 def recalls(results: Results) -> Table:
-    """Shape and scene recall under every scoring, and what the paper shows of other models."""
-    rows = [[name, *(rate_words(results.recall(name, question)) for question in QUESTIONS)] for name in SCORINGS]
-    for model, figures in PUBLISHED.items():
-        if results.split.paper in figures:
-            rows.append([f"{model}, published", *(f"{figure:.1f} %" for figure in figures[results.split.paper])])
+    """Shape and scene recall under every scoring, and the published recalls of other models."""
+    rows = [[name, *(rate_text(results.recall(name, question)) for question in QUESTIONS)] for name in SCORINGS]
+    for model, recall in published(results).items():
+        rows.append([f"{model}, published", *(f"{percent:.1f} %" for percent in recall.values())])
     return Table("Recall", ("scoring", "shape", "scene"), rows)
+
+
+def published(results: Results) -> dict[str, dict[str, float]]:
+    """The published recalls on the split, by model and question."""
+    paper = results.split.paper
+    return {model: dict(zip(QUESTIONS, by[paper], strict=True)) for model, by in PUBLISHED.items() if paper in by}
 
 
 def counts(results: Results, scoring: str) -> Table:
     """The original's six counts, under any scoring."""
+    strict = scoring == "strict"
     rows = []
     for question in QUESTIONS:
         tally = results.tally(scoring, question)
-        shares = [tally.shape, tally.scene, tally.rest, *([tally.ambiguous] if scoring == "strict" else [])]
-        words = [f"{count}, {rate_words(Rate(count, tally.of))}" for count in shares]
-        several = rate_words(results.multi_word[question])
-        rows.append([question, str(tally.of), *words, str(results.unanswered[question]), several])
-    ambiguous = ["of it ambiguous"] if scoring == "strict" else []
+        parts = [tally.shape, tally.scene, tally.rest, *([tally.ambiguous] if strict else [])]
+        shares = [f"{part}, {rate_text(Rate(part, tally.of))}" for part in parts]
+        unanswered, several = str(results.unanswered[question]), rate_text(results.multi_word[question])
+        rows.append([question, str(tally.of), *shares, unanswered, several])
+    ambiguous = ["rest that is ambiguous"] if strict else []
     head = ("question", "answers", "shape", "scene", "rest", *ambiguous, "no answer", "more than one word")
     return Table(f"Counts ({scoring})", head, rows)
 
 
-def group_cells(results: Results, scoring: str, grouping: str, group: str) -> list[str]:
-    """How many images a group has, its two recalls, and what counts for neither."""
+def group_row(results: Results, scoring: str, grouping: str, group: str) -> list[str]:
+    """The number of images in a group, its two recalls, and the answers that count for neither."""
     rates = [results.recall(scoring, question, grouping, group) for question in QUESTIONS]
     tallies = [results.tally(scoring, question, grouping, group) for question in QUESTIONS]
     rates += [Rate(tally.rest, tally.of) for tally in tallies]
-    return [str(max(rate.of for rate in rates)), *map(rate_words, rates)]
+    return [group, str(max(rate.of for rate in rates)), *map(rate_text, rates)]
 
 
 def confusion_rows(results: Results, question: str) -> Iterator[list[str]]:
-    """For each gold label how often it was chosen, and what else was."""
-    found = results.confusion[question]
-    for label in sorted({gold for gold, _ in found}, key=results.split.options.index):
-        others = sorted((-count, chosen) for (gold, chosen), count in found.items() if gold == label != chosen)
-        total = sum(count for (gold, _), count in found.items() if gold == label)
+    """How often each gold label was chosen, and what was chosen instead."""
+    confusion = results.confusion[question]
+    for label in sorted({gold for gold, _ in confusion}, key=results.split.options.index):
+        others = sorted((-count, chosen) for (gold, chosen), count in confusion.items() if gold == label != chosen)
+        total = sum(count for (gold, _), count in confusion.items() if gold == label)
         instead = [f"{chosen} {-count}" for count, chosen in others]
         more = [f"{len(instead) - OTHERS} more"] if len(instead) > OTHERS else []
-        yield [label, f"{found[label, label]} of {total}", ", ".join([*instead[:OTHERS], *more])]
+        yield [label, f"{confusion[label, label]} of {total}", ", ".join([*instead[:OTHERS], *more])]
 
 
-def difference_cells(each: Difference) -> tuple[str, ...]:
-    """A differing answer as a row."""
-    counted = (each.counted.get(scoring, "–") for scoring in SCORINGS)
-    return short(each.record.answer or ""), each.record.question, *counted, each.why
+def difference_cells(difference: Difference) -> tuple[str, ...]:
+    """A differing answer as cells."""
+    counted = (difference.counted.get(scoring, "–") for scoring in SCORINGS)
+    return shortened(difference.record.answer or ""), difference.record.question, *counted, difference.why
 
 
-def rate_words(rate: Rate) -> str:
+def rate_text(rate: Rate) -> str:
     """`35.1 % (33.0–37.2)`."""
-    value, interval = rate.value, rate.interval
-    if value is None or interval is None:
+    if rate.value is None or rate.interval is None:
         return "–"
-    return f"{100 * value:.1f} % ({100 * interval[0]:.1f}–{100 * interval[1]:.1f})"
+    low, high = rate.interval
+    return f"{100 * rate.value:.1f} % ({100 * low:.1f}–{100 * high:.1f})"
 
 
-def short(answer: str) -> str:
+def shortened(answer: str) -> str:
     """An answer on one line."""
     line = re.sub(r"[^\S ]+|[\x00-\x1f\x7f-\x9f]", "⏎", answer)
-    return line if len(line) <= WIDE else f"{line[: WIDE - 1]}…"
+    return line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…"
 
 
 def heading(results: Results) -> str:
-    """What was run."""
+    """The split, the model and the number of images."""
     paper = f" (the paper's {results.split.paper})" if results.split.paper else ""
-    by = f" by {results.about['model']}" if results.about else ""
-    return f"IllusionBench {results.split.name}{paper}{by}: {number(results.images, 'image')}"
+    model = f" by {results.about['model']}" if results.about else ""
+    return f"IllusionBench {results.split.name}{paper}{model}: {number(results.images, 'image')}"
 
 
 def notes(results: Results) -> Iterator[str]:
-    """How images were sent, what was left out, and what is wrong with the files."""
-    about = results.about
-    if about:
+    """How images were sent, what is left out, and problems with the files."""
+    if about := results.about:
         size = about["size"]
         yield f"images resized to {size[0]} × {size[1]}" if size else "images sent as they are"
         if waiting := about["not_asked_yet"]:
-            yield f"{number(waiting, 'image')} not asked about yet: run again to go on"
+            yield f"{number(waiting, 'image')} not asked about yet: run again to resume"
     yield from results.troubles
     if missing := sum(results.unanswered.values()):
-        yield f"{number(missing, 'question')} without an answer that can be read: left out"
+        yield f"{number(missing, 'question')} without a readable answer: left out"
     if results.unnamed:
-        yield f"{number(results.unnamed, 'answer')} about a shape or scene that is no option: strict leaves them out"
+        yield f"{number(results.unnamed, 'answer')} about a shape or scene that is not an option: left out of strict"
 
 
 def number(count: int, noun: str) -> str:
@@ -145,27 +150,29 @@ def lines(results: Results, scoring: str = "original") -> Iterator[str]:
     yield heading(results)
     yield from notes(results)
     for table in tables(results, scoring, FEW):
-        yield ""
-        yield table.title
+        yield from ("", table.title)
         cells = [table.head, *table.rows]
-        widths = [max(len(row[column]) for row in cells) for column in range(len(table.head))]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         for row in cells:
             yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
 def markdown(results: Results, scoring: str = "original") -> str:
     """The results as Markdown."""
-    told = [f"# {heading(results)}", *map(escaped, notes(results))]
+    paragraphs = [f"# {heading(results)}", *map(escaped, notes(results))]
     for table in tables(results, scoring, MANY):
         rows = [table.head, ["---"] * len(table.head), *table.rows]
-        told.append(f"## {table.title}")
-        told.append("\n".join(f"| {' | '.join(map(escaped, row))} |" for row in rows))
-    return "\n\n".join(told) + "\n"
+        paragraphs.append(f"## {table.title}")
+        paragraphs.append("\n".join(f"| {' | '.join(map(escaped, row))} |" for row in rows))
+    return "\n\n".join(paragraphs) + "\n"
 
 
 def escaped(cell: str) -> str:
     """A cell that Markdown shows as it is."""
     return re.sub(r"([\\|`*_<>\[\]])", r"\\\1", cell)
+
+
+# ---- JSON ------------------------------------------------------------------------------------------------------------
 
 
 def document(results: Results) -> dict[str, Any]:
@@ -182,17 +189,13 @@ def document(results: Results) -> dict[str, Any]:
         "multi_word": {question: rate_entry(rate) for question, rate in results.multi_word.items()},
         "scorings": {scoring: scoring_entry(results, scoring) for scoring in SCORINGS},
         "confusion": {question: confusion_entry(results, question) for question in QUESTIONS},
-        "published": {
-            model: dict(zip(QUESTIONS, figures[results.split.paper], strict=True))
-            for model, figures in PUBLISHED.items()
-            if results.split.paper in figures
-        },
-        "differences": [difference_entry(each) for each in results.differences],
+        "published": published(results),
+        "differences": [difference_entry(difference) for difference in results.differences],
     }
 
 
 def scoring_entry(results: Results, scoring: str) -> dict[str, Any]:
-    """A scoring's recalls and counts, whole and by groups."""
+    """The recalls and counts of a scoring, in total and by group."""
     entry: dict[str, Any] = {
         "recall": {question: rate_entry(results.recall(scoring, question)) for question in QUESTIONS},
         "counts": {question: counts_entry(results.tally(scoring, question)) for question in QUESTIONS},
@@ -212,39 +215,29 @@ def scoring_entry(results: Results, scoring: str) -> dict[str, Any]:
 
 
 def counts_entry(tally: Tally) -> dict[str, Any]:
-    """Each count with its share."""
+    """The counts with their shares."""
     kinds = ("shape", "scene", "rest", "ambiguous")
     return {"answers": tally.of, **{kind: rate_entry(Rate(getattr(tally, kind), tally.of)) for kind in kinds}}
 
 
 def rate_entry(rate: Rate) -> dict[str, Any]:
-    """A share with its interval; None where there is nothing to share."""
-    value, interval = rate.value, rate.interval
-    return {
-        "count": rate.part,
-        "of": rate.of,
-        "value": None if value is None else round(value, 4),
-        "interval": None if interval is None else [round(each, 4) for each in interval],
-    }
+    """A share with its interval; None if there are no answers."""
+    value = None if rate.value is None else round(rate.value, 4)
+    interval = None if rate.interval is None else [round(bound, 4) for bound in rate.interval]
+    return {"count": rate.part, "of": rate.of, "value": value, "interval": interval}
 
 
 def confusion_entry(results: Results, question: str) -> dict[str, dict[str, int]]:
-    """What was chosen for each gold label."""
+    """The chosen options by gold label."""
     entry: dict[str, dict[str, int]] = {}
     for (gold, chosen), count in sorted(results.confusion[question].items()):
         entry.setdefault(gold, {})[chosen] = count
     return entry
 
 
-def difference_entry(each: Difference) -> dict[str, Any]:
+def difference_entry(difference: Difference) -> dict[str, Any]:
     """A differing answer."""
-    record = each.record
-    return {
-        "id": record.id,
-        "question": record.question,
-        "answer": record.answer,
-        "shape": record.gold.shape,
-        "scene": record.gold.scene,
-        "counted": dict(each.counted),
-        "why": each.why,
-    }
+    record = difference.record
+    asked = {"id": record.id, "question": record.question, "answer": record.answer}
+    gold = {"shape": record.gold.shape, "scene": record.gold.scene}
+    return {**asked, **gold, "counted": dict(difference.counted), "why": difference.why}

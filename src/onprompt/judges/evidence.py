@@ -20,11 +20,11 @@ from onprompt.evidence.observations import Observations, observe
 from onprompt.evidence.plan import names_to_measure
 from onprompt.settings import PRIVATE, Settings
 from onprompt.types import FactorScore, Graded, Judge, Outcome, Picture, Rubric, Sample, Verdict
+from onprompt.vision.detection import load_detector
 from onprompt.vision.face import FILES as FACE_FILES
-from onprompt.vision.look import detector
 from onprompt.vision.masks import FILES as MASK_FILES
 from onprompt.vision.matcher import FILES as MATCHER_FILES
-from onprompt.vision.matcher import TRAINED, matcher
+from onprompt.vision.matcher import WEIGHTS, load_matcher
 from onprompt.vision.pose import FILES as POSE_FILES
 from onprompt.weights.cache import hashes
 
@@ -106,7 +106,7 @@ class EvidenceJudge(Judge):
 
     def is_artwork(self, picture: Picture) -> bool:
         """Whether the picture is drawn or painted: networks made for photos see less in it."""
-        return self.settings.matcher and matcher(self.settings).pictured(picture).artwork >= CONFIDENT
+        return self.settings.matcher and load_matcher(self.settings).embed_image(picture).artwork >= CONFIDENT
 
 
 def measures(grade: Grade, graded: Graded) -> dict[str, float | None]:
@@ -140,9 +140,9 @@ def weights_of(closely: bool, settings: Settings) -> dict[str, str]:
     """The sha256 of the model files in use."""
     return hashes(
         [
-            *detector(settings).files,
+            *load_detector(settings).files,
             *((*MASK_FILES, *POSE_FILES, *FACE_FILES) if closely else ()),
-            *((*MATCHER_FILES, str(TRAINED)) if settings.matcher else ()),
+            *((*MATCHER_FILES, str(WEIGHTS)) if settings.matcher else ()),
         ]
     )
 

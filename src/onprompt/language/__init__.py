@@ -1,17 +1,17 @@
-"""From a prompt to a Scene, in the order in which a prompt goes through.
+"""From a prompt to a Scene; the modules in the order in which a prompt goes through them.
 
-prompt      made uniform; weights and switches of generators read
-units       cut into sentences, pieces and words; spelling repaired
-framing     what is said of the picture as a whole taken out
-gather      phrases that a tree only blurs made one unit; asides: those that it need not see; quantities, phrases
-tree        sentences as trees, by spaCy; nodes, and mending: what the model often gets wrong
-mentions    noun phrases: what is named, how many, what it is like; attributes
-naming      who is meant: pronouns, subjects, owners; relations: what a preposition relates
-grammar     what is said of whom
-drafts      the things so far, and who is named again
-parser      all of it, in one line
+prompt              blanks and quotes normalized; weights and switches of image generators read
+segmentation        cut into sentences, clauses and tokens, with spelling corrected
+image_properties    what is said of the image as a whole taken out
+chunker             phrases made one token each; with detached_phrases, quantities, group_nouns
+spacy_parser        clauses as dependency trees (dependency_tree), with common errors fixed (parse_fixes)
+noun_phrases        what is named, how many, what it is like; with attributes
+coreference         who is meant: pronouns, subjects, owners
+interpreter         what is said of whom; with relations
+scene_builder       the objects so far, and which is named again
+parser              all of these steps in turn
 
-Words are in lexicon, lexicon_links and lexicon_pictures; meanings in ontology (ours in ontology.toml, then WordNet's);
-spelling and tongue know which words are English. edits reads instructions by the same means. model, wordnet.txt and
-words.txt are made by training/ and not edited by hand.
+Word lists are in lexicon.toml; names and their meanings in ontology.toml, then WordNet; spelling and language_id know
+which words are English. edits parses instructions with the same modules. The folder model, wordnet.txt and words.txt
+are made by training/ and not edited by hand.
 """

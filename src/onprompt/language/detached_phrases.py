@@ -1,262 +1,244 @@
-"""Phrases that the tree need not see: said of the thing just named, or of the picture as a whole."""
+"""Phrases that the dependency parser need not see: said of the object just named, or of the image as a whole."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Container, Sequence
+from typing import Any
 
 from onprompt.language import lexicon as lex
-from onprompt.language import lexicon_links as links
-from onprompt.language import lexicon_pictures as pics
-from onprompt.language.phrases import Phrases, phrase_at
-from onprompt.language.units import Unit
+from onprompt.language.segmentation import Token, is_ing_verb, lower_words
 from onprompt.settings import Settings
 from onprompt.types import Attribute
 
-BEARING, CONDITIONS, FACING = Phrases(links.BEARING), Phrases(links.CONDITIONS), Phrases(links.FACING)
-IN_STYLE, POSITIONS, RELATIONS = Phrases(pics.IN_STYLE), Phrases(links.POSITIONS), Phrases(links.RELATIONS)
-SAYS, SEEN_FROM, TIMES = Phrases(links.SAYS), Phrases(pics.SEEN_FROM), Phrases(pics.TIMES)
-Found = tuple[Unit, int] | None  # a unit and how many words it takes
+POSITIONS, RELATIONS = lex.Phrases(lex.POSITIONS), lex.Phrases(lex.RELATIONS)
+FACING, STATE_PHRASES = lex.Phrases(lex.FACING), lex.Phrases(lex.STATE_PHRASES)
+CAMERA_POSITIONS, TIMES_OF_DAY = lex.Phrases(lex.CAMERA_POSITIONS), lex.Phrases(lex.TIMES_OF_DAY)
+QUOTE_INTRODUCERS, TEXT_INTRODUCERS = lex.Phrases(lex.QUOTE_INTRODUCERS), lex.Phrases(lex.TEXT_INTRODUCERS)
+STYLE_INTRODUCERS = lex.Phrases(lex.STYLE_INTRODUCERS)
+DETERMINERS = lex.ARTICLES | lex.DEFINITE
+SUBSTANCES = {"made of": "material", "in the shape of": "shape"}
+AFTER_ARTIST = frozenset((",", "and", "in", "at", "on", "with", "for", "from", "of"))
+MAX_SUBSTANCE_WORDS = 5
+
+# Plain words that the dependency parser reads in place of a phrase.
+AN_ADVERB, AN_ADJECTIVE = "outside", "old"
+
+Match = tuple[Token, int] | None  # a token, and how many it replaces
 
 
-class Asides:
-    """A sentence, and what has been gathered of it so far."""
+class DetachedPhrases:
+    """A sentence, and the tokens that have been read so far."""
 
-    def __init__(self, units: Sequence[Unit], settings: Settings) -> None:
-        self.units, self.settings = units, settings
-        self.words = [unit.lower for unit in units]
-        self.done: list[Unit] = []
+    def __init__(self, tokens: Sequence[Token], settings: Settings) -> None:
+        self.tokens, self.settings = tokens, settings
+        self.words = lower_words(tokens)
+        self.done: list[Token] = []
 
     # -- the words around
 
     def word(self, at: int) -> str:
-        """The word at a place, or none."""
+        """The word at a place, or nothing beyond the ends."""
         return self.words[at] if 0 <= at < len(self.words) else ""
 
-    def joined(self, at: int, size: int, word: str) -> Unit:
-        """Several words as one unit."""
-        taken = self.units[at : at + size]
-        return Unit(word, taken[0].start, taken[-1].end, misspelt=any(unit.misspelt for unit in taken))
+    def follows(self, words: Container[str]) -> bool:
+        """Whether the token before is one of these words."""
+        return bool(self.done) and self.done[-1].lower in words
+
+    def is_quote(self, at: int) -> bool:
+        """Whether a token is quoted text."""
+        return at < len(self.tokens) and self.tokens[at].text is not None
 
     def ends_phrase(self, at: int) -> bool:
         """Whether no noun follows here: the sentence ends, pauses, or goes on with a verb or preposition."""
         word = self.word(at)
         return (
             not word
-            or word in links.AFTER_PHRASE
-            or word in links.RELATIONS
-            or word in links.BE
-            or (word.endswith("ing") and word not in links.ING_NOUNS)
+            or word in lex.PHRASE_ENDS
+            or word in lex.RELATIONS
+            or word in lex.BE
+            or is_ing_verb(word)
             or (word.endswith("ed") and word not in lex.COLOURS)
-            or bool(phrase_at(self.words, at, POSITIONS))
+            or bool(POSITIONS.at(self.words, at))
         )
 
-    # -- asides: said of the thing just named
+    # -- matches
 
-    def place(self, at: int) -> Found:
+    def replaced(self, at: int, size: int, word: str, **meaning: Any) -> tuple[Token, int]:
+        """Several tokens as one, with a word for the dependency parser and what they mean."""
+        taken = self.tokens[at : at + size]
+        misspelt = any(token.misspelt for token in taken)
+        return Token(word, taken[0].start, taken[-1].end, misspelt=misspelt, **meaning), size
+
+    def adjective(self, at: int, size: int, *attributes: Attribute) -> tuple[Token, int]:
+        """A phrase that describes the noun after it."""
+        return self.replaced(at, size, AN_ADJECTIVE, attributes=attributes)
+
+    def detached(self, at: int, size: int, *attributes: Attribute, of_image: bool = False) -> tuple[Token, int]:
+        """A phrase that describes the object before it, or the image."""
+        return self.replaced(at, size, AN_ADVERB, attributes=attributes, detached=True, of_image=of_image)
+
+    def predicate(self, at: int, size: int, *attributes: Attribute) -> tuple[Token, int]:
+        """A phrase that is an adjective after "is", and detached elsewhere."""
+        detached = not self.follows(lex.BE)
+        return self.replaced(at, size, AN_ADJECTIVE, attributes=attributes, detached=detached)
+
+    # -- phrases that describe the object just named
+
+    def position(self, at: int) -> Match:
         """`on the left`, also `on the left of the image`; but not `on the left of the dog`."""
-        phrase = phrase_at(self.words, at, POSITIONS)
+        phrase = POSITIONS.at(self.words, at)
         if not phrase:
             return None
         size = len(phrase.split())
         if self.word(at + size) == "of":
-            if self.word(at + size + 1) not in lex.DEFINITE or self.word(at + size + 2) not in links.PICTURES:
+            if self.word(at + size + 1) not in lex.DEFINITE or self.word(at + size + 2) not in lex.CANVAS_NOUNS:
                 return None
             size += 3
-        if phrase in links.ALSO_THINGS and not self.ends_phrase(at + size):
+        ends = self.ends_phrase(at + size)
+        if phrase in lex.AMBIGUOUS_POSITIONS and not ends:
             return None
-        found = Attribute(links.NOT_PLACES.get(phrase, "position"), links.POSITIONS[phrase])
-        if found.kind == "orientation" and not self.ends_phrase(at + size):
-            return replace(self.joined(at, size, "old"), attributes=(found,)), size
-        return replace(self.joined(at, size, "outside"), attributes=(found,), aside=True), size
+        attribute = Attribute(lex.POSITION_KINDS.get(phrase, "position"), lex.POSITIONS[phrase])
+        before_noun = attribute.kind == "orientation" and not ends
+        return self.adjective(at, size, attribute) if before_noun else self.detached(at, size, attribute)
 
-    def pose(self, at: int) -> Found:
+    def pose(self, at: int) -> Match:
         """`bent forward` in "knees bent forward", "arms are slightly bent forward": how a part of the body is held."""
-        before = [unit.lower for unit in self.done[-2:]]
-        held = (before and before[-1] in links.POSES) or (
-            len(before) > 1 and before[0] in links.POSES and before[1] in links.BE
-        )
+        before = lower_words(self.done[-2:])
+        if before and before[-1] in lex.BE:
+            del before[-1]
+        elif len(before) > 1:
+            del before[0]
+        if not before or before[0] not in lex.POSE_PARTS or self.word(at) == "and":
+            return None
         end = at
-        while held and self.word(end) in links.HELD | links.HOW | {"and"}:
+        while self.word(end) in lex.POSE_STATES | lex.POSE_ADVERBS | {"and"}:
             end += 1
-        while end > at and self.word(end - 1) not in links.HELD:
+        while end > at and self.word(end - 1) not in lex.POSE_STATES:
             end -= 1
-        if end == at or (self.word(at) == "and"):
-            return None
-        return self.said(at, end - at, [Attribute("state", " ".join(self.words[at:end]))])
+        return self.predicate(at, end - at, Attribute("state", " ".join(self.words[at:end]))) if end > at else None
 
-    def stuff(self, at: int) -> Found:
-        """`made of wood and glass`: the stuff is no thing of its own."""
-        made = phrase_at(self.words, at, RELATIONS)
-        kind = {"made of": "material", "in the shape of": "shape"}.get(links.RELATIONS.get(made, ""))
-        if kind is None or any(unit.text is not None for unit in self.units[at : at + 7]):
+    def substance(self, at: int) -> Match:
+        """`made of wood and glass`: what an object is made of is no object."""
+        phrase = RELATIONS.at(self.words, at)
+        kind = SUBSTANCES.get(lex.RELATIONS.get(phrase, ""))
+        if kind is None or any(token.text is not None for token in self.tokens[at : at + 7]):
             return None
-        start = end = at + len(made.split())
-        values: list[str] = []
-        while self.word(end) and (end == start or self.goes_on(end)) and end - start < 5:
-            if self.word(end) == "and":
-                if self.word(end + 1) not in lex.MATERIALS:
-                    break
-            elif self.word(end) not in lex.ARTICLES | lex.DEFINITE:
-                values.append(self.word(end))
+        start = end = at + len(phrase.split())
+        while self.word(end) and end - start < MAX_SUBSTANCE_WORDS and (end == start or self.is_substance(end)):
             end += 1
-        if not values:
+        words = [word for word in self.words[start:end] if word not in DETERMINERS | {"and"}]
+        if not words:
             return None
-        stuffs = [lex.MATERIALS.get(value, value) for value in values]
-        named = stuffs if all(value in lex.MATERIALS for value in values) else [" ".join(stuffs)]
-        return self.said(at, end - at, [Attribute(kind, value) for value in named])
+        values = [lex.MATERIALS.get(word, word) for word in words]
+        if not all(word in lex.MATERIALS for word in words):
+            values = [" ".join(values)]
+        return self.predicate(at, end - at, *(Attribute(kind, value) for value in values))
 
-    def goes_on(self, at: int) -> bool:
-        """Whether the naming of a stuff goes on: with more of its words, or with "and" another stuff."""
+    def is_substance(self, at: int) -> bool:
+        """Whether the name of a substance goes on: with another word, or with "and" and another material."""
         return self.word(at + 1) in lex.MATERIALS if self.word(at) == "and" else not self.ends_phrase(at)
 
-    def dressed(self, at: int) -> Found:
+    def dressed(self, at: int) -> Match:
         """`in red`, `dressed in black and gold`, `painted in pale yellow`, `wearing white`."""
-        lead = next((n for n in (2, 1) if " ".join(self.words[at : at + n]) in links.DRESSED), 0)
-        if not lead:
-            return None
-        end, colours = at + lead, []
-        while True:
+        lead = next((n for n in (2, 1) if " ".join(self.words[at : at + n]) in lex.BEFORE_COLOURS), 0)
+        end, colours = at + lead, list[str]()
+        while lead:
             tone = self.word(end) in lex.TONES and self.word(end + 1) in lex.COLOURS
-            colour = " ".join(self.words[end : end + 1 + tone])
             if self.word(end + tone) not in lex.COLOURS:
                 break
-            colours.append(colour)
+            colours.append(" ".join(self.words[end : end + 1 + tone]))
             end += 1 + tone
             if self.word(end) in {"and", ","} and self.word(end + 1) in lex.COLOURS | lex.TONES:
                 end += 1
         if not colours or not self.ends_phrase(end):
             return None
-        if colours == ["black", "white"] and self.word(at) == "in" and not self.word(end):
-            return replace(
-                self.joined(at, end - at, "outside"),
-                attributes=(Attribute("style", "black and white"),),
-                aside=True,
-                whole=True,
-            ), end - at
-        return self.said(at, end - at, [Attribute("color", colour) for colour in colours])
+        style = " and ".join(colours)
+        if style in lex.IMAGE_PROPERTIES and self.word(at) == "in" and not self.word(end):  # in black and white
+            return self.detached(at, end - at, Attribute(lex.IMAGE_PROPERTIES[style], style), of_image=True)
+        return self.predicate(at, end - at, *(Attribute("color", colour) for colour in colours))
 
-    def condition(self, at: int) -> Found:
-        """`on fire`, `in motion`; "in color" says nothing more than the colour before it."""
-        if self.word(at) == "in" and self.word(at + 1) in {"color", "colour"}:
-            return replace(self.joined(at, 2, "outside"), aside=True), 2
-        if self.word(at) in {"in", "on"} and self.word(at + 1) in lex.DEFINITE and self.word(at + 2) in links.SHOWN:
-            return replace(self.joined(at, 3, "outside"), aside=True), 3  # "no people in the picture"
-        if (
-            self.word(at) == "for"
-            and self.word(at + 1) in lex.ARTICLES | lex.DEFINITE
-            and self.word(at + 2) in links.SHOWN
-        ):
-            return replace(self.joined(at, 3, "outside"), aside=True), 3  # "posing for a picture"
-        if self.word(at) == "the" and self.word(at + 1) in {"color", "colour"} and self.word(at + 2) == "of":
-            return replace(self.joined(at, 3, "outside"), aside=True), 3
-        if (
-            self.word(at) == "can"
-            and (not self.word(at + 1) or self.word(at + 1) in links.RELATIONS)
-            and self.word(at + 1) != "of"
-        ):
-            return replace(self.joined(at, 1, "bottle"), name="can"), 1
-        if facing := phrase_at(self.words, at, FACING):
-            return self.said(at, len(facing.split()), [Attribute("orientation", facing)])
-        phrase = phrase_at(self.words, at, CONDITIONS)
-        return self.said(at, len(phrase.split()), [Attribute("state", phrase)]) if phrase else None
+    def state(self, at: int) -> Match:
+        """`on fire`, `in motion`, `looking at the camera`."""
+        for phrases, kind in ((FACING, "orientation"), (STATE_PHRASES, "state")):
+            if phrase := phrases.at(self.words, at):
+                return self.predicate(at, len(phrase.split()), Attribute(kind, phrase))
+        return None
 
-    def said(self, at: int, size: int, attributes: Sequence[Attribute]) -> Found:
-        """After "is" an adjective, elsewhere an aside."""
-        after_is = bool(self.done) and self.done[-1].lower in links.BE
-        return replace(self.joined(at, size, "old"), attributes=tuple(attributes), aside=not after_is), size
+    def filler(self, at: int) -> Match:
+        """Phrases that say nothing: `in color`, `in the picture`, `for a photo`, `the color of`."""
+        first, second, third = (self.word(at + n) for n in range(3))
+        if first == "in" and second in {"color", "colour"}:
+            return self.detached(at, 2)
+        shown = third in lex.IMAGE_NOUNS and (
+            (first in {"in", "on"} and second in lex.DEFINITE) or (first == "for" and second in DETERMINERS)
+        )
+        named = first == "the" and second in {"color", "colour"} and third == "of"
+        return self.detached(at, 3) if shown or named else None
 
-    # -- asides: said of the picture
+    def text(self, at: int) -> Match:
+        """`titled "Dune"`, `a sign that says keep out`: text on the object just named."""
+        start = at + len(QUOTE_INTRODUCERS.at(self.words, at).split())
+        if start > at and self.done and not self.follows(lex.NEGATIONS) and self.is_quote(start):
+            return self.detached(at, start + 1 - at, Attribute("text", self.tokens[start].text or ""))
+        start = at + len(TEXT_INTRODUCERS.at(self.words, at).split())
+        quotes = any(map(self.is_quote, range(start, len(self.tokens))))
+        if start == at or not self.done or not self.word(start) or quotes:
+            return None
+        end, shouted = start, self.tokens[start].word.isupper()
+        while self.word(end) and not self.ends_text(end, shouted):
+            end += 1
+        text = " ".join(token.word for token in self.tokens[start:end])
+        return self.detached(at, end - at, Attribute("text", text)) if text else None
 
-    def time(self, at: int) -> Found:
-        """`at night`, `at sunset`: only what stands alone is light; "at night clubs" are things."""
+    def ends_text(self, at: int, shouted: bool) -> bool:
+        """Whether a text ends here: at a comma, at a place, or where the capitals end that it began with."""
+        placed = self.word(at) in lex.RELATIONS and self.word(at + 1) in DETERMINERS | {"it", "top", "front"}
+        lowered = shouted and not self.tokens[at].word.isupper() and self.word(at).isalpha()
+        return self.word(at) == "," or placed or lowered
+
+    # -- phrases that describe the image
+
+    def time_of_day(self, at: int) -> Match:
+        """`at night`, `at sunset`; but "at night clubs" names objects."""
         if self.word(at) not in {"at", "during", "in", "by"}:
             return None
-        size = 2 if self.word(at + 1) not in lex.ARTICLES | lex.DEFINITE else 3
-        phrase = phrase_at(self.words, at + size - 1, TIMES)
-        end = at + size - 1 + len(phrase.split())
+        start = at + 1 + (self.word(at + 1) in DETERMINERS)
+        phrase = TIMES_OF_DAY.at(self.words, start)
+        end = start + len(phrase.split())
         if not phrase or not (self.ends_phrase(end) or self.word(end) == "with"):
             return None
-        return self.about_picture(at, end - at, "lighting", phrase)
+        return self.detached(at, end - at, Attribute("lighting", phrase), of_image=True)
 
-    def artist(self, at: int) -> Found:
-        """`by Claude Monet`: a name, with a capital or of a painter we know, at the end of a piece."""
+    def artist(self, at: int) -> Match:
+        """`by Claude Monet`: a capitalized name, or a known artist's."""
         if self.word(at) != "by":
             return None
         end = at + 1
-        while self.word(end) and self.word(end) not in {",", "and", "in", "at", "on", "with", "for", "from", "of"}:
+        while self.word(end) and self.word(end) not in AFTER_ARTIST:
             end += 1
         name = " ".join(self.words[at + 1 : end])
-        capital = all(unit.word[0].isupper() for unit in self.units[at + 1 : end]) and not self.done_verb()
-        if not name or not (name in pics.ARTISTS or (capital and end - at > 2)):
+        passive = bool(self.done) and self.done[-1].lower.endswith(("ed", "wn", "en"))  # "carried by Peter"
+        capitals = all(token.word[0].isupper() for token in self.tokens[at + 1 : end])
+        named = capitals and end - at > 2 and (not passive or self.follows(lex.AUTHORSHIP))
+        if not name or not (named or lex.IMAGE_PROPERTIES.get(name) == "artist"):
             return None
-        return self.about_picture(at, end - at, "artist", name)
+        return self.detached(at, end - at, Attribute("artist", name), of_image=True)
 
-    def done_verb(self) -> bool:
-        """Whether the word before may be a deed done by somebody."""
-        return (
-            bool(self.done)
-            and self.done[-1].lower.endswith(("ed", "wn", "en"))
-            and self.done[-1].lower not in pics.MADE_BY
-        )
-
-    def style(self, at: int) -> Found:
-        """`in the style of Van Gogh`, to the end of the piece; `seen from above`."""
-        view = phrase_at(self.words, at, SEEN_FROM)
-        if view and self.ends_phrase(at + len(view.split())):
-            seen = view.removeprefix("seen ").removeprefix("viewed ")
-            return self.about_picture(at, len(view.split()), "viewpoint", seen)
-        phrase = phrase_at(self.words, at, IN_STYLE)
+    def style(self, at: int) -> Match:
+        """`in the style of Van Gogh`, up to the next comma."""
+        phrase = STYLE_INTRODUCERS.at(self.words, at)
         if not phrase:
             return None
         end = at + len(phrase.split())
         while self.word(end) and self.word(end) != ",":
             end += 1
-        return self.about_picture(at, end - at, "style", " ".join(self.words[at:end]))
+        return self.detached(at, end - at, Attribute("style", " ".join(self.words[at:end])), of_image=True)
 
-    def about_picture(self, at: int, size: int, kind: str, value: str) -> Found:
-        """Something said of the picture as a whole."""
-        unit = self.joined(at, size, "outside")
-        return replace(unit, attributes=(Attribute(kind, value),), aside=True, whole=True), size
-
-    def said_text(self, at: int) -> Found:
-        """`titled "Dune"`, `a sign that says keep out`: the words are told to the thing just named."""
-        quoting = phrase_at(self.words, at, BEARING)
-        end = start = at + len(quoting.split())
-        if quoting and self.done and self.done[-1].lower not in links.NEGATIONS and self.is_quote(start):
-            found = [Attribute("text", self.units[start].text or "")]
-            return replace(
-                self.joined(at, start + 1 - at, "outside"), attributes=tuple(found), aside=True
-            ), start + 1 - at
-        mark = phrase_at(self.words, at, SAYS)
-        end = start = at + len(mark.split())
-        if not mark or not self.done or not self.word(start) or any(map(self.is_quote, range(start, len(self.units)))):
+    def viewpoint(self, at: int) -> Match:
+        """`seen from above`."""
+        phrase = CAMERA_POSITIONS.at(self.words, at)
+        size = len(phrase.split())
+        if not phrase or not self.ends_phrase(at + size):
             return None
-        shouted = self.units[start].word.isupper()
-        while self.word(end) and not self.ends_text(end, shouted):
-            end += 1
-        if end == start:
-            return None
-        spelled = " ".join(each.word for each in self.units[start:end])
-        return replace(
-            self.joined(at, end - at, "outside"), attributes=(Attribute("text", spelled),), aside=True
-        ), end - at
-
-    def ends_text(self, at: int, shouted: bool) -> bool:
-        """Whether words to be read end here: at a pause, at a place, or where capitals end that they began with."""
-        placed = self.word(at) in links.RELATIONS and self.word(at + 1) in {
-            *lex.ARTICLES,
-            *lex.DEFINITE,
-            "it",
-            "top",
-            "front",
-        }
-        return (
-            self.word(at) == ","
-            or placed
-            or (shouted and not self.units[at].word.isupper() and self.word(at).isalpha())
-        )
-
-    def is_quote(self, at: int) -> bool:
-        """Whether quoted text stands here."""
-        return at < len(self.units) and self.units[at].text is not None
+        value = phrase.removeprefix("seen ").removeprefix("viewed ")
+        return self.detached(at, size, Attribute("viewpoint", value), of_image=True)

@@ -1,4 +1,4 @@
-"""What a prompt says of the picture as a whole: medium, style, artist, view, light. It is taken out first."""
+"""What a prompt says of the image as a whole: medium, style, artist, viewpoint, lighting. It is taken out first."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from onprompt.language import lexicon as lex
-from onprompt.language import lexicon_links as links
-from onprompt.language import lexicon_pictures as pics
-from onprompt.language.attributes import attribute
+from onprompt.language.attributes import attribute_of
+from onprompt.language.detached_phrases import DETERMINERS, STYLE_INTRODUCERS
 from onprompt.language.ontology import singular
-from onprompt.language.phrases import Phrases, phrase_at
-from onprompt.language.units import Unit
+from onprompt.language.segmentation import Token, lower_words
 from onprompt.types import Attribute
 
 PICTURE = "(?:image|picture|photo|photograph|scene|painting|drawing|illustration)"
@@ -35,147 +33,117 @@ REFUSING = re.compile(
     r"(?: any| the)? "
 )
 FRAME = re.compile(f"^(?:{ASKING})?(?:{SHOWING}|{SEEING})")
-SHOWS = lex.words("of showing depicting featuring portraying")
-UNLINKED = lex.words("shot photo photograph picture close-up closeup portrait painting")
-FRAME_REACH = 9  # words within which a frame names its medium
-USUAL = {"photograph": "photo", "photography": "photo", "pic": "photo", "black-and-white": "black and white"}
-PROPERTIES = {
-    **dict.fromkeys(pics.MEDIA - pics.EMPTY_MEDIA, "medium"),
-    **dict.fromkeys(pics.GLOBAL_STYLES, "style"),
-    **dict.fromkeys(pics.MOODS, "mood"),
-    **dict.fromkeys(pics.LIGHT_AND_TIME, "lighting"),
-    **dict.fromkeys(pics.QUALITIES, "quality"),
-    **dict.fromkeys(pics.VIEWS - {"view", "shot", "angle", "perspective"}, "viewpoint"),
-    **dict.fromkeys(pics.ARTISTS, "artist"),
-    **dict.fromkeys(pics.LONG_MEDIA, "medium"),
-}
-KNOWN = Phrases(PROPERTIES)
-# Of which kind a property is, by its last word: "soft studio lighting".
-BY_LAST = lex.spelt(
-    {
-        "lighting": "lighting light lights sunlight moonlight daylight glow shadows",
-        "style": "style aesthetic design colors colours tones palette",
-        "mood": "mood atmosphere vibe vibes ambience",
-        "viewpoint": "view angle perspective shot close-up lens",
-        "quality": "resolution quality focus detail details engine detailed field render realistic",
-        "medium": "painting art photography illustration sketch drawing photo photograph",
-    }
-)
-FRAME_WORDS = (
-    lex.ARTICLES
-    | lex.DEFINITE
-    | pics.MEDIA
-    | pics.QUALITIES
-    | pics.GLOBAL_STYLES
-    | pics.VIEWS
-    | pics.MOODS
-    | pics.FRAMING
-)
-SOFT_ENDINGS = ("ic", "ed", "al", "ive", "ful", "ing", "ish", "ous", "y", "ct", "nt")
+FRAME_LENGTH = 9  # words within which a frame names its medium
+
+MEDIA = lex.MEDIA | lex.GENERIC_MEDIA
+PROPERTIES, QUALITY_INTRODUCERS = lex.Phrases(lex.IMAGE_PROPERTIES), lex.Phrases(lex.QUALITY_INTRODUCERS)
+FRAME_WORDS = DETERMINERS | lex.GENERIC_MEDIA | lex.MEDIUM_MODIFIERS | lex.DESCRIBING_MEDIA
+ADJECTIVE_ENDINGS = ("ic", "ed", "al", "ive", "ful", "ing", "ish", "ous", "y", "ct", "nt")
 
 
-def unframed(units: Sequence[Unit]) -> tuple[list[Unit], list[Attribute]]:
-    """A sentence without "there is", "we can see" and "a photo of", and what these said of the picture."""
-    if whole := property_of(units):
-        return [], whole
-    left, said = list(units), list[Attribute]()
-    if refused := REFUSING.match(" ".join(unit.lower for unit in left)):
-        taken = len(refused[0].split())
-        return [replace(left[0], word="no"), *left[taken:]], said
-    frame = FRAME.match(" ".join(unit.lower for unit in left))
+def split_frame(tokens: Sequence[Token]) -> tuple[list[Token], list[Attribute]]:
+    """A sentence without "there is", "we can see" and "a photo of", and what these say of the image."""
+    if properties := image_properties(tokens):
+        return [], properties
+    left, properties = list(tokens), list[Attribute]()
+    text = " ".join(lower_words(left))
+    if refusal := REFUSING.match(text):
+        return [replace(left[0], word="no"), *left[len(refusal[0].split()) :]], properties
+    frame = FRAME.match(text)
     if frame and frame[0].strip():
-        taken = len(frame[0].split())
-        said += [medium(unit.lower) for unit in left[:taken] if unit.lower in pics.MEDIA - pics.EMPTY_MEDIA]
-        left = left[taken:]
+        size = len(frame[0].split())
+        properties += [medium(token.lower) for token in left[:size] if token.lower in lex.MEDIA]
+        left = left[size:]
         while left and left[0].word == ",":
             left = left[1:]
-    inner, framed = without_medium(left)
-    return (inner, said + framed) if inner or framed else (left, said)
+    inner, of_medium = split_medium(left)
+    return (inner, properties + of_medium) if inner or of_medium else (left, properties)
 
 
-def without_medium(units: Sequence[Unit]) -> tuple[list[Unit], list[Attribute]]:
-    """`a black and white photo of a cat` → `a cat`, and the photo."""
-    words = [unit.lower for unit in units]
-    for at, word in enumerate(words[:FRAME_REACH]):
-        rest = words[at + 1 : at + 3]
-        skip = 2 if rest and rest[0] in SHOWS else 3 if rest in (["that", "shows"], ["which", "shows"]) else 0
-        if not skip and at and word in UNLINKED and rest and rest[0] in lex.ARTICLES:  # "macro shot a kitten"
-            skip = 1
-        if word in pics.MEDIA and skip and all(map(describes_picture, words[:at])):
-            inner, more = without_medium(units[at + skip :])
-            return inner, [*described(words[:at], word), *more]
-        ends = word in links.RELATIONS or word in links.BE - {"'s"} or word == ","
-        if ends or units[at].relation or units[at].text is not None:
+def split_medium(tokens: Sequence[Token]) -> tuple[list[Token], list[Attribute]]:
+    """`a black and white photo of a cat` → `a cat`, and what describes the photo."""
+    words = lower_words(tokens)
+    for at, word in enumerate(words[:FRAME_LENGTH]):
+        size = link_size(words, at)
+        if word in MEDIA and size and all(map(describes_image, words[:at])):
+            inner, more = split_medium(tokens[at + 1 + size :])
+            return inner, [*medium_properties(words[:at], word), *more]
+        ends = word in lex.RELATIONS or word in lex.BE - {"'s"} or word == ","
+        if ends or tokens[at].relation or tokens[at].text is not None:
             break
-    return list(units), []
+    return list(tokens), []
 
 
-def describes_picture(word: str) -> bool:
+def link_size(words: Sequence[str], at: int) -> int | None:
+    """How many words link a medium to what it shows: `of`, `that shows`, none before an article; None if no link."""
+    rest = words[at + 1 : at + 3]
+    if rest and rest[0] in lex.SHOWS:
+        return 1
+    if rest in (["that", "shows"], ["which", "shows"]):
+        return 2
+    unlinked = at and words[at] in lex.UNLINKED_MEDIA and rest and rest[0] in lex.ARTICLES  # "macro shot a kitten"
+    return 0 if unlinked else None
+
+
+def describes_image(word: str) -> bool:
     """Whether a word before a medium describes the medium."""
     return word in FRAME_WORDS or word in lex.KIND_OF_ATTRIBUTE or word.endswith(("ed", "ly", "ic"))
 
 
 def medium(words: str) -> Attribute:
-    """A medium by its usual name; some are ways to look."""
-    if words.split()[-1] in {"close-up", "closeup", "view", "shot", "headshot"}:
+    """A medium by its usual name; some are viewpoints."""
+    if words.split()[-1] in lex.VIEWPOINT_NOUNS:
         return Attribute("viewpoint", words.replace("closeup", "close-up"))
-    one = singular(words)
-    return Attribute("medium", USUAL.get(one, one))
+    name = singular(words)
+    return Attribute("medium", lex.PROPERTY_SYNONYMS.get(name, name))
 
 
-def described(words: Sequence[str], noun: str) -> list[Attribute]:
+def medium_properties(words: Sequence[str], noun: str) -> list[Attribute]:
     """What the words before a medium say: `a black and white` photo, `an oil` painting, `a close-up` photo."""
-    rest = [word for word in words if word not in lex.ARTICLES | lex.DEFINITE]
+    rest = [word for word in words if word not in DETERMINERS]
     name = noun
-    if rest and f"{rest[-1]} {noun}" in pics.LONG_MEDIA:
+    if rest and f"{rest[-1]} {noun}" in lex.COMPOUND_MEDIA:
         name = f"{rest.pop()} {noun}"
-    found: list[Attribute] = []
+    properties: list[Attribute] = []
     while rest:
-        phrase = phrase_at(rest, 0, KNOWN) or rest[0]
+        phrase = PROPERTIES.at(rest, 0) or rest[0]
         if kind := property_kind(phrase):
-            found.append(Attribute(kind, USUAL.get(phrase, phrase)))
+            properties.append(Attribute(kind, lex.PROPERTY_SYNONYMS.get(phrase, phrase)))
         rest = rest[len(phrase.split()) :]
     if noun == "view" and "eye" in words:
-        found.append(Attribute("viewpoint", " ".join(words[1:]).replace(" 's", "'s") + " view"))  # a bird's eye view
-    return found if name in pics.EMPTY_MEDIA else [*found, medium(name)]
+        properties.append(Attribute("viewpoint", " ".join(words[1:]).replace(" 's", "'s") + " view"))  # bird's eye view
+    return properties if name in lex.GENERIC_MEDIA else [*properties, medium(name)]
 
 
 def property_kind(words: str) -> str | None:
-    """Of which kind a property of the whole picture is."""
-    if words in PROPERTIES:
-        return PROPERTIES[words]
-    return BY_LAST.get(words.split()[-1]) if " " in words else None
+    """Which property of the image words name."""
+    by_head = lex.PROPERTY_HEADS.get(words.split()[-1]) if " " in words else None
+    return lex.IMAGE_PROPERTIES.get(words, by_head)
 
 
-def loose(units: Sequence[Unit]) -> list[Attribute]:
-    """What a tag of adjectives only says: `fluffy`, `red and shiny`; it is told to the main thing."""
-    words = [unit.lower for unit in units if unit.lower not in {"and", "very", "really"}]
-    plain = all(
-        lex.kind_of(word) not in {None, "position", "material"} and word not in lex.ALSO_NOUNS for word in words
-    )
-    if not words or not plain or len(words) > 3 or property_of(units):
+def bare_adjectives(tokens: Sequence[Token]) -> list[Attribute]:
+    """The attributes of a tag of adjectives alone: `fluffy`, `red and shiny`; they describe the main object."""
+    words = [word for word in lower_words(tokens) if word not in {"and", "very", "really"}]
+    kinds = {lex.kind_of(word) for word in words}
+    if not 0 < len(words) <= 3 or kinds & {None, "position", "material"} or lex.COLOUR_NOUNS & set(words):
         return []
-    return [each for word in words for each in [attribute(word)] if each]
+    return [] if image_properties(tokens) else [attribute for word in words if (attribute := attribute_of(word))]
 
 
-def property_of(units: Sequence[Unit]) -> list[Attribute]:
-    """What a piece between commas says of the whole picture, if that is all it does."""
-    words = [unit.lower for unit in units]
+def image_properties(tokens: Sequence[Token]) -> list[Attribute]:
+    """What a piece between commas says of the image, if it says nothing else."""
+    words = lower_words(tokens)
     text = " ".join(words)
-    if not words or any(unit.text is not None for unit in units):
+    if not words or any(token.text is not None for token in tokens):
         return []
     if artists := artist_names(words):
         return [Attribute("artist", name) for name in artists]
-    if phrase_at(words, 0, IN_STYLE):
-        return [Attribute("style", text)]
-    if text.startswith("trending on"):
-        return [Attribute("quality", text)]
-    if text in pics.SEEN_FROM or text in {"from behind", "from the side"}:
+    for phrases, kind in ((STYLE_INTRODUCERS, "style"), (QUALITY_INTRODUCERS, "quality")):
+        if phrases.at(words, 0):
+            return [Attribute(kind, text)]
+    if text in lex.CAMERA_POSITIONS or text in {"from behind", "from the side"}:
         return [Attribute("viewpoint", text.removeprefix("seen ").removeprefix("viewed "))]
     return plain_property(words)
-
-
-IN_STYLE = Phrases(pics.IN_STYLE)
 
 
 def plain_property(words: Sequence[str]) -> list[Attribute]:
@@ -186,32 +154,30 @@ def plain_property(words: Sequence[str]) -> list[Attribute]:
     kind = property_kind(plain)
     if kind is None or len(words) > 5 or words[0] in {"with", "and", "on"}:
         return []
-    if plain not in PROPERTIES and not all(map(qualifies, words[:-1])):
+    if plain not in lex.IMAGE_PROPERTIES and not all(map(may_qualify, words[:-1])):
         return []
     if kind == "mood":
-        plain = " ".join(word for word in plain.split() if word not in pics.MOOD_NOUNS) or plain
+        plain = " ".join(word for word in plain.split() if word not in lex.MOOD_NOUNS) or plain
     return [medium(plain)] if kind == "medium" else [Attribute(kind, plain)]
 
 
-def qualifies(word: str) -> bool:
-    """Whether a word may stand before a property and is no thing: `soft studio` lighting, not a `cat` photo."""
-    return describes_picture(word) or word in PROPERTIES or word.endswith(SOFT_ENDINGS)
+def may_qualify(word: str) -> bool:
+    """Whether a word before a property is no object: `soft studio` lighting, not a `cat` photo."""
+    return describes_image(word) or word in lex.IMAGE_PROPERTIES or word.endswith(ADJECTIVE_ENDINGS)
 
 
 def artist_names(words: Sequence[str]) -> list[str]:
     """`painted by X and Y` → the names; `by a river` names nobody."""
-    if " ".join(words) in pics.ARTISTS:
-        return [" ".join(words)]
+    text = " ".join(words)
+    if lex.IMAGE_PROPERTIES.get(text) == "artist":
+        return [text]
     if "by" not in words[:3]:
         return []
     at = words.index("by")
     first = words[at + 1] if at + 1 < len(words) else ""
-    made = all(word in pics.MADE_BY or word in FRAME_WORDS for word in words[:at])
-    if (
-        not made
-        or not first
-        or first in lex.ARTICLES | lex.DEFINITE | lex.NUMBERS.keys() | lex.KIND_OF_ATTRIBUTE.keys()
-    ):
+    made = all(word in lex.AUTHORSHIP or word in FRAME_WORDS for word in words[:at])
+    common = first in DETERMINERS or first in lex.NUMBERS or first in lex.KIND_OF_ATTRIBUTE
+    if not made or not first or common:
         return []
     names = " ".join(words[at + 1 :]).replace(" & ", " and ").split(" and ")
     return [name.strip() for name in names if name.strip()]

@@ -1,142 +1,118 @@
-"""What the model often gets wrong in prompts, put right where the words leave no doubt."""
+"""Fixes for errors that the dependency parser often makes in prompts, applied where the words leave no doubt."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from onprompt.language import lexicon as lex
-from onprompt.language import lexicon_links as links
-from onprompt.language.nodes import ARGUMENTS, Node
+from onprompt.language.dependency_tree import ARGUMENTS, NAME_PARTS, Node
 from onprompt.language.ontology import singular
+from onprompt.language.segmentation import is_ing_verb
 from onprompt.language.wordnet import is_noun
 
 
-def mend(node: Node, nodes: Sequence[Node]) -> None:
-    """One node, by the first rule that fits."""
-    if is_masked(node):
-        unmask(node)
-    elif is_joined_verb(node):
-        join(node, nodes)
-    elif is_masked_noun(node):
-        name(node)
-    elif is_buried_verb(node, nodes):
-        unearth(node, nodes)
+def fix_parse(node: Node, nodes: Sequence[Node]) -> None:
+    """Apply the first fix that fits a node."""
+    if noun := noun_taken_for_modifier(node):
+        promote_noun(noun, node)
+    elif is_verb_listed_as_noun(node):
+        join_to_verb(node, nodes)
+    elif is_noun_taken_for_verb(node):
+        turn_into_noun(node)
+    elif is_verb_taken_for_modifier(node, nodes):
+        promote_verb(node, nodes)
     elif node.dep == "appos" and node.head.dep == "pobj" and node.head.head.dep == "ROOT":
-        hang(node, node, "ROOT")  # "on a table, a tray": the tray is what the sentence is about
-
-
-def hang(node: Node, head: Node, dep: str) -> None:
-    """Put a node under another, or under none."""
-    if node.head is not node:
-        node.head.children.remove(node)
-    node.head, node.dep = head, dep
-    if head is not node:
-        head.children.append(node)
+        node.attach(node, "ROOT")  # "on a table, a tray": the sentence is about the tray
 
 
 def is_verbal(node: Node) -> bool:
-    """Whether a word is the -ing form of a verb and no noun we know."""
-    return (
-        node.lower.endswith("ing") and node.lower not in links.ING_NOUNS and not node.unit.name and len(node.lower) > 4
-    )
+    """Whether a word is the -ing form of a verb and no known noun."""
+    return is_ing_verb(node.lower) and not node.token.name and len(node.lower) > 4
 
 
-def noun_before(node: Node) -> Node | None:
-    """The noun right before a node that hangs on it, if any."""
-    near = (
-        each for each in node.children if each.at == node.at - 1 and each.dep in {"compound", "amod", "nmod", "nsubj"}
-    )
-    return next((each for each in near if each.is_noun), None)
+# "sweater jumping" read as a kind of jumping, "pencil longer" or "object present" as one noun
 
 
-def is_masked(node: Node) -> bool:
-    """Whether `sweater jumping` was read as a kind of jumping, or `pencil longer`, `object present` as one thing."""
+def noun_taken_for_modifier(node: Node) -> Node | None:
+    """The noun right before an argument that is rather said of that noun."""
     if node.tag not in {"NN", "NNP", "VBG", "JJ"} or node.dep not in ARGUMENTS:
-        return False
-    noun = noun_before(node)
-    says = is_verbal(node) or node.lower in lex.COMPARATIVES or node.tag == "JJ"
-    return noun is not None and says and not is_noun(f"{noun.lower} {node.lower}")
+        return None
+    near = (child for child in node.children if child.at == node.at - 1 and child.dep in {*NAME_PARTS, "nsubj"})
+    noun = next((child for child in near if child.is_noun), None)
+    describes = is_verbal(node) or node.lower in lex.COMPARATIVES or node.tag == "JJ"
+    return noun if noun and describes and not is_noun(f"{noun.lower} {node.lower}") else None
 
 
-def unmask(node: Node) -> None:
-    """The noun takes the word's place, and the word says something of it."""
-    noun = noun_before(node)
-    if noun is None:
-        return
+def promote_noun(noun: Node, node: Node) -> None:
+    """The noun takes the place of its head, which becomes a clause that describes it."""
     head, dep = (noun, "ROOT") if node.head is node else (node.head, node.dep)
-    before = [child for child in node.children if child.at < node.at and child is not noun]
-    node.children.remove(noun)
-    noun.head = noun
-    hang(noun, head, dep)
-    for child in before:
-        hang(child, noun, child.dep)
+    noun.attach(head, dep)
+    for child in [child for child in node.children if child.at < node.at]:
+        child.attach(noun, child.dep)
     node.tag = "VBG" if is_verbal(node) else "JJ"
-    hang(node, noun, "acl")
+    node.attach(noun, "acl")
 
 
-def is_buried_verb(node: Node, nodes: Sequence[Node]) -> bool:
-    """Whether "a chef flipping pancakes" was read as a kind of pancakes."""
+# "a chef flipping pancakes" read as a kind of pancakes
+
+
+def is_verb_taken_for_modifier(node: Node, nodes: Sequence[Node]) -> bool:
+    """Whether a modifier in -ing is rather what the noun before it does to the noun after it."""
     head = node.head
     if node.dep not in {"amod", "compound"} or head.at < node.at or not is_verbal(node) or not node.at:
         return False
     before = nodes[node.at - 1]
-    inside = before.is_noun and before.head in (head, node) and before.dep in {"compound", "nmod", "amod"}
+    inside = before.is_noun and before.head in (head, node) and before.dep in NAME_PARTS
     return inside and not is_noun(f"{node.lower} {singular(head.lower)}")
 
 
-def unearth(node: Node, nodes: Sequence[Node]) -> None:
+def promote_verb(node: Node, nodes: Sequence[Node]) -> None:
     """The noun before the verb takes the place of the noun after it, which becomes the verb's object."""
     noun, thing = nodes[node.at - 1], node.head
     head, dep = (noun, "ROOT") if thing.head is thing else (thing.head, thing.dep)
-    noun.head.children.remove(noun)
-    noun.head = noun
-    if thing.head is not thing:
-        thing.head.children.remove(thing)
-    thing.children.remove(node)
-    thing.head = node.head = noun
-    node.children.append(thing)
-    thing.head, thing.dep = node, "dobj"
-    node.tag, node.dep = "VBG", "acl"
-    noun.children.append(node)
-    noun.dep = dep
-    if head is not noun:
-        noun.head = head
-        head.children.append(noun)
-    for child in [each for each in thing.children if each.at < noun.at]:
-        hang(child, noun, child.dep)
+    noun.attach(noun, dep)
+    thing.attach(thing, dep)
+    node.attach(noun, "acl")
+    node.tag = "VBG"
+    thing.attach(node, "dobj")
+    noun.attach(head, dep)
+    for child in [child for child in thing.children if child.at < noun.at]:
+        child.attach(noun, child.dep)
 
 
-def is_joined_verb(node: Node) -> bool:
-    """Whether the "singing" of "sitting on a branch and singing" was read as a noun."""
-    bare = not any(
-        child.at < node.at and child.dep in {"det", "amod", "compound", "poss", "nummod"} for child in node.children
-    )
+# the "singing" of "sitting on a branch and singing" read as a noun
+
+
+def is_verb_listed_as_noun(node: Node) -> bool:
+    """Whether a conjunct in -ing is rather a verb, as nothing determines or describes it."""
+    bare = not any(child.at < node.at for child in node.under("det", "amod", "compound", "poss", "nummod"))
     return node.tag == "NN" and node.dep == "conj" and is_verbal(node) and bare
 
 
-def join(node: Node, nodes: Sequence[Node]) -> None:
-    """To the verb before it."""
-    verbs = [each for each in nodes[: node.at] if each.is_verb and each.dep not in {"aux", "auxpass"}]
+def join_to_verb(node: Node, nodes: Sequence[Node]) -> None:
+    """Make a node the conjunct of the verb before it."""
+    verbs = [other for other in nodes[: node.at] if other.is_verb and other.dep not in {"aux", "auxpass"}]
     if verbs:
         node.tag = "VBG"
-        hang(node, verbs[-1], "conj")
+        node.attach(verbs[-1], "conj")
 
 
-def is_masked_noun(node: Node) -> bool:
-    """Whether the rose of "a red rose" was read as what the red does."""
-    adjective = next((each for each in node.children if each.at == node.at - 1), None)
+# the rose of "a red rose" read as what the red does
+
+
+def is_noun_taken_for_verb(node: Node) -> bool:
+    """Whether a verb right after an adjective is rather a noun."""
+    adjective = next((child for child in node.children if child.at == node.at - 1), None)
     if not node.is_verb or adjective is None or not is_noun(node.lower) or node.tag == "VBG":
         return False
-    described = (
-        adjective.lower in lex.KIND_OF_ATTRIBUTE and adjective.tag == "JJ" and adjective.dep in {"nsubj", "amod"}
-    )
-    return described and not node.under("dobj", "aux", "prt")
+    described = adjective.lower in lex.KIND_OF_ATTRIBUTE and adjective.tag == "JJ"
+    return described and adjective.dep in {"nsubj", "amod"} and not node.under("dobj", "aux", "prt")
 
 
-def name(node: Node) -> None:
-    """The verb is a noun, and its subject describes it."""
-    for child in [each for each in node.children if each.at < node.at]:
+def turn_into_noun(node: Node) -> None:
+    """The verb becomes a noun, and its subject describes it."""
+    for child in [child for child in node.children if child.at < node.at]:
         for inner in list(child.children):
-            hang(inner, node, inner.dep)
+            inner.attach(node, inner.dep)
         child.dep = "amod" if child.tag == "JJ" else child.dep
     node.tag = "NN"

@@ -1,4 +1,4 @@
-"""Step 1: from a prompt to a Scene."""
+"""From a prompt to a Scene."""
 
 from __future__ import annotations
 
@@ -6,119 +6,131 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from onprompt.errors import PromptError
-from onprompt.language import image_properties as framing
-from onprompt.language.chunker import Gatherer
-from onprompt.language.grammar import Sentence
+from onprompt.language.chunker import Chunker
+from onprompt.language.dependency_tree import Node
+from onprompt.language.image_properties import bare_adjectives, image_properties, split_frame
+from onprompt.language.interpreter import Interpreter
 from onprompt.language.language_id import is_english
-from onprompt.language.nodes import Node
-from onprompt.language.noun_phrases import Reader
-from onprompt.language.prompt import Prompt, clean
-from onprompt.language.scene_builder import Drafts
-from onprompt.language.tree import trees
-from onprompt.language.units import Unit, bounded, clauses, is_tag_soup, pieces, sentences, sights, tags
+from onprompt.language.noun_phrases import NounPhraseReader
+from onprompt.language.prompt import Prompt, normalize_prompt
+from onprompt.language.scene_builder import SceneBuilder
+from onprompt.language.segmentation import (
+    Token,
+    bounded,
+    clauses,
+    is_tag_list,
+    pieces,
+    sentences,
+    split_at_seeing,
+    tags,
+)
+from onprompt.language.spacy_parser import dependency_trees
 from onprompt.settings import Settings
 from onprompt.types import Attribute, Scene
 
-AT_ONCE = 64  # prompts whose trees are made together, which is faster than one by one
+BATCH = 64  # prompts that are parsed together, which is faster than one by one
 
 
 @dataclass(slots=True)
-class Cut:
-    """A prompt cut into the parts that trees are made of, and what was taken out on the way."""
+class Segments:
+    """A prompt cut into clauses for the dependency parser, and what was taken out on the way."""
 
     prompt: Prompt
-    parts: list[list[Unit]] = field(default_factory=list)
+    clauses: list[list[Token]] = field(default_factory=list)
     properties: list[Attribute] = field(default_factory=list)
-    loose: list[Attribute] = field(default_factory=list)
+    unattached: list[Attribute] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
 
     @property
-    def trunks(self) -> list[list[Unit]]:
-        """What the trees are made of: the parts without their asides."""
-        return [[unit for unit in part if not unit.aside] for part in self.parts]
+    def parsed(self) -> list[list[Token]]:
+        """The clauses without their detached phrases."""
+        return [[token for token in clause if not token.detached] for clause in self.clauses]
 
 
 def parse(prompt: str, settings: Settings) -> Scene:
-    """What the prompt asks for."""
-    cut = prepared(prompt, settings)
-    return read(cut, trees(cut.trunks, settings.parser))
+    """The scene that a prompt asks for."""
+    segments = segment(prompt, settings)
+    return build_scene(segments, dependency_trees(segments.parsed, settings.parser))
 
 
 def parse_many(prompts: Iterable[str], settings: Settings) -> Iterator[Scene | PromptError]:
-    """What each prompt asks for, or why it can't be read."""
-    waiting: list[Cut | PromptError] = []
+    """The scene of each prompt, or why it can't be parsed."""
+    batch: list[Segments | PromptError] = []
     for prompt in prompts:
         try:
-            waiting.append(prepared(prompt, settings))
+            batch.append(segment(prompt, settings))
         except PromptError as error:
-            waiting.append(error)
-        if len(waiting) == AT_ONCE:
-            yield from read_all(waiting, settings)
-            waiting = []
-    yield from read_all(waiting, settings)
+            batch.append(error)
+        if len(batch) == BATCH:
+            yield from parse_batch(batch, settings)
+            batch = []
+    yield from parse_batch(batch, settings)
 
 
-def read_all(cuts: list[Cut | PromptError], settings: Settings) -> Iterator[Scene | PromptError]:
-    """The scenes of several prompts, their trees made together."""
-    grown = iter(trees([trunk for cut in cuts if isinstance(cut, Cut) for trunk in cut.trunks], settings.parser))
-    for cut in cuts:
-        yield read(cut, [next(grown) for _ in cut.parts]) if isinstance(cut, Cut) else cut
+def parse_batch(batch: list[Segments | PromptError], settings: Settings) -> Iterator[Scene | PromptError]:
+    """The scenes of several prompts."""
+    parsed = [clause for item in batch if isinstance(item, Segments) for clause in item.parsed]
+    trees = iter(dependency_trees(parsed, settings.parser))
+    for item in batch:
+        yield build_scene(item, [next(trees) for _ in item.clauses]) if isinstance(item, Segments) else item
 
 
-def prepared(prompt: str, settings: Settings) -> Cut:
-    """The prompt, cut and its phrases gathered; what it says of the picture as a whole is taken out."""
-    cut = Cut(clean(prompt, settings))
-    for units in sentences(cut.prompt):
-        cut.words += [unit.word for unit in units if unit.text is None]
-        for part in (part for short in bounded(units) for seen in sights(short) for part in split(seen)):
-            if adjectives := framing.loose(part):
-                cut.loose += adjectives
+def segment(prompt: str, settings: Settings) -> Segments:
+    """A prompt cut into chunked clauses, less what it says of the image as a whole."""
+    segments = Segments(normalize_prompt(prompt, settings))
+    for tokens in sentences(segments.prompt):
+        segments.words += [token.word for token in tokens if token.text is None]
+        for clause in (
+            clause for short in bounded(tokens) for seen in split_at_seeing(short) for clause in split(seen)
+        ):
+            if adjectives := bare_adjectives(clause):
+                segments.unattached += adjectives
                 continue
-            left, said = framing.unframed(part)
-            cut.properties += said
+            left, properties = split_frame(clause)
+            segments.properties += properties
             if left:
-                cut.parts.append(Gatherer(left, settings).gather())
-    cut.properties += [each for part in cut.parts for unit in part if unit.whole for each in unit.attributes]
-    cut.properties += [Attribute("parameter", each) for each in cut.prompt.parameters]
-    return cut
+                segments.clauses.append(Chunker(left, settings).chunk())
+    chunks = (token for clause in segments.clauses for token in clause if token.of_image)
+    segments.properties += [attribute for token in chunks for attribute in token.attributes]
+    segments.properties += [Attribute("parameter", parameter) for parameter in segments.prompt.parameters]
+    return segments
 
 
-def read(cut: Cut, grown: list[list[Node]]) -> Scene:
-    """The scene that the trees tell of."""
-    drafts = Drafts()
-    reader = Reader(cut.prompt, drafts)
-    for at, (part, nodes) in enumerate(zip(cut.parts, grown, strict=True)):
+def split(tokens: list[Token]) -> list[list[Token]]:
+    """A list of tags is read tag by tag, a sentence clause by clause; pieces about the image come last."""
+    parts = pieces(tokens)
+    of_image = [part for part in parts if image_properties(part)]
+    if is_tag_list(parts):
+        return [*tags([part for part in parts if part not in of_image]), *of_image]
+    taken = {token.start for part in of_image for token in part}
+    return [*clauses([token for token in tokens if token.start not in taken]), *of_image]
+
+
+def build_scene(segments: Segments, trees: list[list[Node]]) -> Scene:
+    """The scene that the trees of a prompt's clauses describe."""
+    builder = SceneBuilder()
+    reader = NounPhraseReader(segments.prompt, builder)
+    for at, (clause, nodes) in enumerate(zip(segments.clauses, trees, strict=True)):
         reader.sentence = at
-        Sentence(nodes, asides(part), reader).read()
-    drafts.settle(cut.loose)
-    things = drafts.things()
+        Interpreter(nodes, detached(clause), reader).read()
+    builder.attach_to_first(segments.unattached)
+    things = builder.things()
     flags = {
         "ambiguous quantifier": any("ambiguous quantifier" in thing.flags for thing in things),
         "misspelling repaired": any("misspelt" in thing.flags for thing in things),
-        "not English": not is_english(cut.words),
+        "not English": not is_english(segments.words),
         "no objects": not things,
     }
-    held = tuple(flag for flag, holds in flags.items() if holds)
-    return Scene(cut.prompt.text, things, held, tuple(dict.fromkeys(cut.properties)))
+    raised = tuple(flag for flag, holds in flags.items() if holds)
+    return Scene(segments.prompt.text, things, raised, tuple(dict.fromkeys(segments.properties)))
 
 
-def asides(units: list[Unit]) -> list[tuple[int, Unit]]:
-    """What the tree does not see, with the place in the tree where it stood."""
-    found, at = [], 0
-    for unit in units:
-        if unit.aside:
-            found.append((at, unit))
+def detached(tokens: list[Token]) -> list[tuple[int, Token]]:
+    """The detached phrases of a clause, each with the place in the tree where it stood."""
+    phrases, at = [], 0
+    for token in tokens:
+        if token.detached:
+            phrases.append((at, token))
         else:
             at += 1
-    return found
-
-
-def split(units: list[Unit]) -> list[list[Unit]]:
-    """A list of tags is read tag by tag; else a sentence falls into its clauses, less what speaks of the picture."""
-    parts = pieces(units)
-    if is_tag_soup(parts):
-        about = [part for part in parts if framing.property_of(part)]
-        return [*tags([part for part in parts if part not in about]), *about]
-    apart = [part for part in parts if framing.property_of(part)]
-    taken = {unit.start for part in apart for unit in part}
-    return [*clauses([unit for unit in units if unit.start not in taken]), *apart]
+    return phrases

@@ -3,67 +3,64 @@
 from __future__ import annotations
 
 from onprompt.language import lexicon as lex
-from onprompt.language import lexicon_links as links
-from onprompt.language.attributes import progressive
-from onprompt.language.nodes import Node
+from onprompt.language.dependency_tree import OBJECTS, Node
 from onprompt.language.ontology import singular
-
-OBJECTS = ("dobj", "dative", "oprd")
 
 
 def is_preposition(node: Node) -> bool:
-    """Whether a node relates what hangs on it to what it hangs on."""
-    return (
-        bool(node.unit.relation)
-        or node.dep in {"prep", "agent"}
-        or (node.tag in {"IN", "TO"} and bool(node.under("pobj")))
-    )
+    """Whether a node relates its object to its head."""
+    tagged = node.tag in {"IN", "TO"} and bool(node.under("pobj"))
+    return bool(node.token.relation) or node.dep in {"prep", "agent"} or tagged
 
 
 def is_spatial(node: Node) -> bool:
     """Whether a preposition names a place."""
-    return relation_name(node)[0] in links.SPATIAL
+    return relation_name(node)[0] in lex.SPATIAL
 
 
-def is_worn(node: Node) -> bool:
-    """Whether a noun is something that one wears or that is part of a body."""
-    one = singular(node.lower)
-    return node.lower in links.CLOTHES or one in links.CLOTHES or one in lex.BODY
+def is_garment(node: Node) -> bool:
+    """Whether a noun is something to wear."""
+    return node.lower in lex.CLOTHES or singular(node.lower) in lex.CLOTHES
+
+
+def is_body_part(node: Node) -> bool:
+    """Whether a noun is a part of a body."""
+    return singular(node.lower) in lex.BODY_PARTS
 
 
 def relation_name(node: Node) -> tuple[str, bool]:
-    """The relation's name, and whether the verb before it is part of it: looking at, playing with."""
-    plain = node.unit.relation or links.RELATIONS.get(node.lower, node.lower)
-    head, targets = node.head, node.under("pobj")
+    """A preposition's relation, and whether the verb before it is part of that: looking at, playing with."""
+    plain = node.token.relation or lex.RELATIONS.get(node.lower, node.lower)
+    verb, objects = node.head, node.under("pobj")
     if plain == "of":
-        return ("with" if singular(head.lower) in lex.CONTAINERS else "of"), False
-    if plain == "in" and any(
-        child.lower in links.CLOTHES or singular(child.lower) in links.CLOTHES for child in targets
-    ):
+        return ("with" if singular(verb.lower) in lex.CONTAINERS else "of"), False
+    if plain == "in" and any(map(is_garment, objects)):
         return "wearing", False
-    if (
-        not head.is_verb
-        or not targets
-        or head.under(*OBJECTS)
-        or head.lower in links.BE | links.HAVE
-        or head.base in links.NOT_ACTIONS
-    ):
+    if not objects or not is_action(verb) or verb.under(*OBJECTS):
         return plain, False
-    if head.lower in links.WEARING and plain == "in":
+    if plain == "in" and verb.lower in lex.WEARING:
         return "wearing", False
-    if node.unit.relation:
-        return plain, False
-    selects = links.SELECTING if head.base in links.AIMING else links.ALWAYS_SELECTED
-    held = any(singular(child.lower) in lex.BODY for child in targets)  # "balancing with his arms out"
-    if head.tag != "VBN" and node.lower in selects and head.base not in links.POSTURES and not held:
-        return f"{progressive(head.base)} {node.lower}", True
-    return plain, False
+    if node.token.relation or not selects(verb, node) or any(map(is_body_part, objects)):
+        return plain, False  # "balancing with his arms out"
+    return (plain if verb.is_likely_noun else f"{verb.progressive} {node.lower}"), True
+
+
+def is_action(node: Node) -> bool:
+    """Whether a node is a verb that names something visible."""
+    return node.is_verb and node.lower not in lex.BE | lex.HAVE and node.verb not in lex.NON_ACTION_VERBS
+
+
+def selects(verb: Node, preposition: Node) -> bool:
+    """Whether a verb takes a preposition to its target, so that the two name one relation."""
+    prepositions = lex.DIRECTED_PREPOSITIONS if verb.verb in lex.DIRECTED_VERBS else lex.SELECTED_PREPOSITIONS
+    return verb.tag != "VBN" and preposition.lower in prepositions and verb.verb not in lex.POSTURE_VERBS
 
 
 def is_script(node: Node) -> bool:
-    """Whether a noun only says how words look: "written in flowing cursive", "in bold letters"."""
+    """Whether a noun only says how text looks: "written in flowing cursive", "in bold letters"."""
     prep = node.head
-    if node.dep != "pobj" or prep.lower not in {"in", "with"} or prep.unit.relation or node.unit.text is not None:
+    if node.dep != "pobj" or prep.lower not in {"in", "with"} or prep.token.relation or node.token.text is not None:
         return False
-    scripted = singular(node.lower) in links.SCRIPTS and (prep.head.unit.text is not None or prep.lower == "in")
-    return scripted or (prep.lower == "in" and prep.head.lower in links.WRITTEN and not node.under("det", "poss"))
+    script = singular(node.lower) in lex.SCRIPT_NOUNS and (prep.head.token.text is not None or prep.lower == "in")
+    written = prep.lower == "in" and prep.head.lower in lex.WRITING_PARTICIPLES
+    return script or (written and not node.under("det", "poss"))

@@ -1,23 +1,27 @@
-"""Slips of the keyboard and what was meant; a word that may be right is left alone."""
+"""Known words, and typing errors corrected to them; a word that may be right is left alone."""
 
 from __future__ import annotations
 
 import math
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from string import ascii_lowercase
 
-SHORTEST, TWO_SLIPS = 3, 6  # letters from which on one slip, and two, are looked for
+from onprompt.language import lexicon as lex
+
+MIN_LETTERS, MIN_LETTERS_TWO_ERRORS, MAX_LETTERS = 3, 6, 30  # of words in which one error, or two, are corrected
+MIN_COMPOUND_PART = 4  # letters: "thecat" is an error, not a compound
 VOWELS = "aeiou"
 
 
 @dataclass(frozen=True)
-class Words:
-    """What is known: how often common words are met, and lemmas by the endings that they take."""
+class Vocabulary:
+    """English words: the frequency of common ones, and lemmas by the endings that they take."""
 
     common: Mapping[str, int]
     nouns: frozenset[str]
@@ -27,63 +31,56 @@ class Words:
 
 
 @cache
-def words() -> Words:
+def vocabulary() -> Vocabulary:
     """All words, as training/words/build.py wrote them."""
     text = Path(__file__).with_name("words.txt").read_text(encoding="utf-8")
     lines = {name: rest.split() for name, _, rest in (line.partition(" ") for line in text.splitlines())}
     counts = dict(zip(lines["common"][::2], map(int, lines["common"][1::2]), strict=True))
-    return Words(counts, *(frozenset(lines[name]) for name in ("noun", "verb", "adjective", "word")))
+    return Vocabulary(counts, *(frozenset(lines[name]) for name in ("noun", "verb", "adjective", "word")))
 
 
-# ---- known words ---------------------------------------------------------------------------------------------------
+# ---- known words -----------------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=65536)
-def known_word(word: str) -> bool:
-    """Whether a word, or all parts of a hyphenated one, are English words in any of their forms."""
-    return all(is_word(part, words()) for part in re.split(r"[-–]", plain(word)) if part)
+def is_known_word(word: str) -> bool:
+    """Whether a word, or each part of a hyphenated one, is an English word in any of its forms."""
+    return all(is_word(part, vocabulary()) for part in re.split(r"[-–]", normalize(word)) if part)
 
 
-def plain(word: str) -> str:
-    """In lower case, without accents and what follows an apostrophe."""
-    small = word.lower().replace("’", "'").partition("'")[0]
-    if small.isascii():
-        return small
-    return "".join(letter for letter in unicodedata.normalize("NFKD", small) if not unicodedata.combining(letter))
+def normalize(word: str) -> str:
+    """A word in lower case, without accents and without what follows an apostrophe."""
+    lower = word.lower().replace("’", "'").partition("'")[0]
+    if lower.isascii():
+        return lower
+    return "".join(letter for letter in unicodedata.normalize("NFKD", lower) if not unicodedata.combining(letter))
 
 
-def is_word(word: str, known: Words) -> bool:
+def is_word(word: str, known: Vocabulary) -> bool:
     """Whether a word in lower case is a lemma or a regular form of one."""
     lists = (known.nouns, known.verbs, known.adjectives)
-    if word in known.common or word in known.others or any(word in each for each in lists):
+    if any(word in words for words in (known.common, known.others, *lists)) or is_compound(word, known):
         return True
-    if any(root in known.common or root in known.others for root in plurals(word)) or is_compound(word, known):
+    if any(lemma in known.common or lemma in known.others for lemma in noun_lemmas(word)):
         return True
-    forms = zip(lists, (plurals, tenses, degrees), strict=True)
-    return any(root in lemmas for lemmas, roots in forms for root in roots(word))
+    forms = zip(lists, (noun_lemmas, verb_lemmas, adjective_lemmas), strict=True)
+    return any(lemma in words for words, lemmas in forms for lemma in lemmas(word))
 
 
-def is_compound(word: str, known: Words) -> bool:
-    """Whether a word is a known one with something before it: `wishlist`, `superwoman`, `unpainted`."""
-    for at in range(2, len(word) - PIECE + 1):
+def is_compound(word: str, known: Vocabulary) -> bool:
+    """Whether a word is a known one with a prefix or another word before it: `superwoman`, `wishlist`."""
+    for at in range(2, len(word) - MIN_COMPOUND_PART + 1):
         before, after = word[:at], word[at:]
-        if before in PREFIXES and after in known.common:
+        if before in lex.PREFIXES and after in known.common:
             return True
-        if at >= PIECE and before in known.common and after in known.common and after in known.nouns:  # no sand-which
+        joinable = after in known.common and after in known.nouns  # not "sandwhich", which would be sand-which
+        if at >= MIN_COMPOUND_PART and before in known.common and joinable:
             return True
     return False
 
 
-PIECE = 4  # letters that a word in a compound has at least: `thecat` is a slip
-PREFIX_LIST = """
-anti bio cyber de dis fore hyper inter mega meta micro mid mini mis mono multi neo non out over photo poly post pre
-proto pseudo re retro semi steam sub super tele trans tri ultra un under uni
-"""
-PREFIXES = frozenset(PREFIX_LIST.split())
-
-
-def plurals(word: str) -> Iterator[str]:
-    """What `word` may be the plural of."""
+def noun_lemmas(word: str) -> Iterator[str]:
+    """The words that `word` may be the plural of."""
     if word.endswith("men"):
         yield word[:-2] + "an"
     if word.endswith("s") and not word.endswith(("ss", "us")):
@@ -95,29 +92,29 @@ def plurals(word: str) -> Iterator[str]:
             yield word[:-1]
 
 
-def tenses(word: str) -> Iterator[str]:
-    """What `word` may be a form of, if a verb: `runs`, `ran` not, `stopped`, `carried`, `making`."""
-    yield from plurals(word)
+def verb_lemmas(word: str) -> Iterator[str]:
+    """The verbs that `word` may be a regular form of: `runs`, `stopped`, `carried`, `making`."""
+    yield from noun_lemmas(word)
     if word.endswith("ied"):
         yield word[:-3] + "y"
     for ending in ("ed", "ing"):
         if word.endswith(ending) and len(word) > len(ending) + 1:
-            yield from uncut(word.removesuffix(ending))
+            yield from stem_lemmas(word.removesuffix(ending))
 
 
-def degrees(word: str) -> Iterator[str]:
-    """What `word` may be a form of, if an adjective: `redder`, `happiest`, `brightly`."""
+def adjective_lemmas(word: str) -> Iterator[str]:
+    """The adjectives that `word` may be a form of: `redder`, `happiest`, `brightly`."""
     for ending in ("er", "est"):
         if word.endswith("i" + ending):
             yield word[: -len(ending) - 1] + "y"
         elif word.endswith(ending):
-            yield from uncut(word.removesuffix(ending))
+            yield from stem_lemmas(word.removesuffix(ending))
     if word.endswith("ly"):
         yield word[:-2]
         yield word[:-3] + "y" if word.endswith("ily") else word[:-1] + "e"
 
 
-def uncut(stem: str) -> Iterator[str]:
+def stem_lemmas(stem: str) -> Iterator[str]:
     """The lemmas whose last letter an ending may double or drop: `stopp`, `mak`, `walk`; `stop` would have doubled."""
     if len(stem) > 2 and stem[-1] == stem[-2]:
         yield stem[:-1]
@@ -126,79 +123,44 @@ def uncut(stem: str) -> Iterator[str]:
     yield stem + "e"
 
 
-# ---- repairs -------------------------------------------------------------------------------------------------------
+# ---- corrections -----------------------------------------------------------------------------------------------------
 
 
-def repaired(word: str, maybe_name: bool = False) -> str | None:
-    """What was meant, where a word is unknown and a common one is near; `maybe_name` spares what has a capital."""
-    if not word.isascii() or not word.isalpha() or not SHORTEST <= len(word) <= LONGEST or word.isupper():
+def correct_spelling(text: str) -> str:
+    """A text with its misspelt words corrected where the intended word is clear."""
+    return re.sub(r"[A-Za-z]+", lambda word: correct_word(word[0], maybe_name=word.start() > 0) or word[0], text)
+
+
+def correct_word(word: str, maybe_name: bool = False) -> str | None:
+    """The intended word, if a word is unknown and a common one is near; `maybe_name` spares capitalized words."""
+    if not word.isascii() or not word.isalpha() or not MIN_LETTERS <= len(word) <= MAX_LETTERS or word.isupper():
         return None
     if word != word.lower() and (maybe_name or word[1:] != word[1:].lower()):
         return None
-    found = None if known_word(word) else meant(word.lower())
-    return found.capitalize() if found and word[0].isupper() else found
-
-
-def mended(text: str) -> str:
-    """A text with its misspelt words repaired, those at least of which it is clear what was meant."""
-    return re.sub(r"[A-Za-z]+", lambda word: repaired(word[0], maybe_name=word.start() > 0) or word[0], text)
+    correction = None if is_known_word(word) else best_correction(word.lower())
+    return correction.capitalize() if correction and word[0].isupper() else correction
 
 
 @lru_cache(maxsize=8192)
-def meant(word: str) -> str | None:
-    """The likeliest common word that sounds alike, or that one slip, in a long word two, turn into `word`."""
-    ranked = sorted(((likelihood(word, each), each) for each in candidates(word)), reverse=True)
-    if not ranked or ranked[0][0] < SURE - PER_LETTER * min(len(word) - SHORTEST, 5):
+def best_correction(word: str) -> str | None:
+    """The likeliest common word that sounds like `word` or is one error away, in a long word two."""
+    ranked = sorted(((likelihood(word, other), other) for other in candidates(word)), reverse=True)
+    if not ranked or ranked[0][0] < MIN_LIKELIHOOD - PER_LETTER * min(len(word) - MIN_LETTERS, 5):
         return None
-    return None if len(ranked) > 1 and ranked[0][0] - ranked[1][0] < CLEAR else ranked[0][1]
+    return None if len(ranked) > 1 and ranked[0][0] - ranked[1][0] < MIN_LEAD else ranked[0][1]
 
 
 def candidates(word: str) -> set[str]:
-    """The common words that are one slip away, else those two away, but never shorter than a slip is looked for."""
-    found = {each for each in slips(word) if len(each) >= SHORTEST} & words().common.keys()
-    if len(word) >= TWO_SLIPS:
-        found |= {each for each in by_sound().get(sound(word), ()) if abs(len(each) - len(word)) <= 2}
-    if found or len(word) < TWO_SLIPS:
-        return found
-    return {each for each in akin(word) if cost(word, each) <= TWO_COST}
+    """The common words that are one error away or sound alike, else those two errors away."""
+    near = {other for other in one_error_away(word) if len(other) >= MIN_LETTERS} & vocabulary().common.keys()
+    if len(word) >= MIN_LETTERS_TWO_ERRORS:
+        near |= {other for other in by_sound().get(sound(word), ()) if abs(len(other) - len(word)) <= 2}
+        near = near or {other for other in similar_words(word) if cost(word, other) <= MAX_COST_TWO_ERRORS}
+    return near
 
 
-def sound(word: str) -> str:
-    """A word as it sounds, roughly: elefant and elephant, bycicle and bicycle are one."""
-    for pattern, letter in SOUNDS:
-        word = pattern.sub(letter, word)
-    return word
-
-
-SOUNDS = tuple(
-    (re.compile(pattern), letter)
-    for pattern, letter in (
-        ("ph", "f"),
-        ("wh", "w"),
-        ("gh", "g"),
-        ("[ckq]+", "k"),
-        ("[sz]+", "s"),
-        ("[aeiouy]+", "a"),
-        (r"(.)\1+", r"\1"),
-    )
-)
-LONGEST = 30  # letters of a word that anybody would write
-HEARD = 10  # times that a word is met in the corpus before others are heard as it
-SOUND = 0.9  # what a slip costs less that nobody would hear
-
-
-@cache
-def by_sound() -> Mapping[str, list[str]]:
-    """The common words, by their sound."""
-    found: dict[str, list[str]] = {}
-    for word, times in words().common.items():
-        if len(word) >= TWO_SLIPS - 1 and times >= HEARD:
-            found.setdefault(sound(word), []).append(word)
-    return found
-
-
-def slips(word: str) -> Iterator[str]:
-    """All that is one slip away: a letter less, more or other, or two letters swapped."""
+def one_error_away(word: str) -> Iterator[str]:
+    """All strings with a letter less, more or replaced, or two letters swapped."""
     for at in range(len(word) + 1):
         before, after = word[:at], word[at:]
         yield before + after[1:]
@@ -208,75 +170,103 @@ def slips(word: str) -> Iterator[str]:
             yield before + letter + after[1:]
 
 
+def sound(word: str) -> str:
+    """Roughly how a word sounds: elefant and elephant, bycicle and bicycle are the same."""
+    for pattern, letter in SOUNDS:
+        word = pattern.sub(letter, word)
+    return word
+
+
+PHONEMES = {"ph": "f", "wh": "w", "gh": "g", "[ckq]+": "k", "[sz]+": "s", "[aeiouy]+": "a", r"(.)\1+": r"\1"}
+SOUNDS = tuple((re.compile(pattern), letter) for pattern, letter in PHONEMES.items())
+MIN_FREQUENCY_SOUND = 10  # of a word in the corpus, for others to be heard as it
+
+
+@cache
+def by_sound() -> Mapping[str, list[str]]:
+    """The common words, by their sound."""
+    words: dict[str, list[str]] = defaultdict(list)
+    for word, frequency in vocabulary().common.items():
+        if len(word) >= MIN_LETTERS_TWO_ERRORS - 1 and frequency >= MIN_FREQUENCY_SOUND:
+            words[sound(word)].append(word)
+    return words
+
+
 @cache
 def by_first_letter() -> Mapping[str, list[tuple[str, frozenset[str]]]]:
-    """The common words of some length, with their letters."""
-    found: dict[str, list[tuple[str, frozenset[str]]]] = {letter: [] for letter in ascii_lowercase}
-    for word in words().common:
-        if len(word) >= TWO_SLIPS - 1:
-            found[word[0]].append((word, frozenset(word)))
-    return found
+    """The longer common words with their letters, by the first."""
+    words: dict[str, list[tuple[str, frozenset[str]]]] = defaultdict(list)
+    for word in vocabulary().common:
+        if len(word) >= MIN_LETTERS_TWO_ERRORS - 1:
+            words[word[0]].append((word, frozenset(word)))
+    return words
 
 
-def akin(word: str) -> Iterator[str]:
-    """Common words that begin alike and may be two slips away."""
+def similar_words(word: str) -> Iterator[str]:
+    """Common words with the same first letter that may be two errors away."""
     letters = set(word)
-    for other, has in by_first_letter()[word[0]]:
-        if abs(len(other) - len(word)) <= 2 and len(letters - has) <= 2 and len(has - letters) <= 2:
+    for other, others in by_first_letter().get(word[0], ()):
+        if abs(len(other) - len(word)) <= 2 and len(letters - others) <= 2 and len(others - letters) <= 2:
             yield other
 
 
 def likelihood(word: str, other: str) -> float:
-    """How likely `word` was to be `other`: the more frequent and the cheaper the slips, the likelier."""
-    alike = SOUND if len(word) >= TWO_SLIPS and sound(word) == sound(other) else 0.0
-    return math.log10(min(words().common[other], 2000)) / 2 - cost(word, other) + alike
+    """How likely `other` was intended: the more frequent it is and the cheaper the errors, the likelier."""
+    alike = SAME_SOUND if len(word) >= MIN_LETTERS_TWO_ERRORS and sound(word) == sound(other) else 0.0
+    return math.log10(min(vocabulary().common[other], 2000)) / 2 - cost(word, other) + alike
 
 
-# What slips cost; measured on made-up slips of caption words, and on names.
-SWAPPED, DOUBLED, VOWEL, LETTER, NEAR, OTHER = 0.3, 0.3, 0.5, 0.7, 0.8, 1.2
-FIRST, LAST = 0.8, 0.8  # more, where a word's first or last letter is wrong: names and foreign words differ there
-TWO_COST = 0.9  # what two slips may cost
-SURE, PER_LETTER, CLEAR = 1.0, 0.35, 0.2  # what a word of three letters needs, less per letter; and before the next
+# What errors cost; tuned on simulated errors in words of captions, and on names.
+SWAPPED, DOUBLED, VOWEL, LETTER, NEIGHBOUR, OTHER = 0.3, 0.3, 0.5, 0.7, 0.8, 1.2
+SAME_SOUND = 0.9  # how much cheaper an inaudible error is
+EDGE = 0.8  # added for a word's first and last letter, where names and foreign words differ
+MAX_COST_TWO_ERRORS = 0.9
+MIN_LIKELIHOOD, PER_LETTER, MIN_LEAD = 1.0, 0.35, 0.2  # for three letters, less per letter; and over the next best
 
 
-def cost(one: str, other: str) -> float:
-    """What it takes to turn `other` into `one` by letters missed, added, mistaken, or swapped with the next."""
+def cost(word: str, other: str) -> float:
+    """The weighted Damerau-Levenshtein distance from `other` to `word`."""
     before: list[float] = []
     last = [0.0]
     for j in range(len(other)):
-        last.append(last[-1] + missed(other, j))
-    for i, letter in enumerate(one):
-        row = [last[0] + missed(one, i)]
-        for j, theirs in enumerate(other):
-            mistaken = 0.0 if letter == theirs else (NEAR if near(letter, theirs) else OTHER) + edge(other, j)
-            best = min(last[j + 1] + missed(one, i), row[-1] + missed(other, j), last[j] + mistaken)
-            if i and j and letter == other[j - 1] and one[i - 1] == theirs:
+        last.append(last[-1] + gap_cost(other, j))
+    for i, letter in enumerate(word):
+        row = [last[0] + gap_cost(word, i)]
+        for j, intended in enumerate(other):
+            replaced = last[j] + (0.0 if letter == intended else replacement_cost(letter, other, j))
+            best = min(last[j + 1] + gap_cost(word, i), row[-1] + gap_cost(other, j), replaced)
+            if i and j and letter == other[j - 1] and word[i - 1] == intended:
                 best = min(best, before[j - 1] + SWAPPED)
             row.append(best)
         before, last = last, row
     return last[-1]
 
 
-def missed(word: str, at: int) -> float:
-    """What it costs to leave a letter out of a word, or to put it in."""
+def gap_cost(word: str, at: int) -> float:
+    """What it costs to leave a letter out of a word, or to insert it."""
     letter = word[at]
     if letter in (word[at - 1 : at], word[at + 1 : at + 2]) and at != len(word) - 1:
         return DOUBLED
-    return (VOWEL if letter in VOWELS else LETTER) + edge(word, at)
+    return (VOWEL if letter in VOWELS else LETTER) + edge_cost(word, at)
 
 
-def edge(word: str, at: int) -> float:
-    """What a slip at either end of a word costs more."""
-    return FIRST if at == 0 else LAST if at == len(word) - 1 else 0.0
+def replacement_cost(letter: str, word: str, at: int) -> float:
+    """What it costs to type a letter in place of that in a word."""
+    return (NEIGHBOUR if are_neighbours(letter, word[at]) else OTHER) + edge_cost(word, at)
 
 
-ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+def edge_cost(word: str, at: int) -> float:
+    """What an error at either end of a word costs more."""
+    return EDGE if at in (0, len(word) - 1) else 0.0
+
+
+KEYBOARD = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+KEYS = {letter: (row, column + row / 2) for row, keys in enumerate(KEYBOARD) for column, letter in enumerate(keys)}
 
 
 @cache
-def near(one: str, other: str) -> bool:
+def are_neighbours(letter: str, other: str) -> bool:
     """Whether two letters are neighbours on the keyboard, or both vowels."""
-    at = {letter: (row, column + row / 2) for row, keys in enumerate(ROWS) for column, letter in enumerate(keys)}
-    (row, column), (other_row, other_column) = at[one], at[other]
-    beside = abs(row - other_row) <= 1 and abs(column - other_column) <= 1
-    return beside or (one in VOWELS and other in VOWELS)
+    (row, column), (other_row, other_column) = KEYS[letter], KEYS[other]
+    adjacent = abs(row - other_row) <= 1 and abs(column - other_column) <= 1
+    return adjacent or (letter in VOWELS and other in VOWELS)

@@ -1,4 +1,4 @@
-"""WordNet's nouns of things that can be seen: their senses, and how senses lie under each other.
+"""WordNet's nouns of visible things: their senses, and how these are related.
 
 The file is written by training/ontology/build.py. WordNet's licence is in WORDNET-LICENSE.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Sense:
-    """What a noun means: its safe synonyms, all its nouns, and the numbers of its kinds, members and parts."""
+    """A sense: its safe synonyms, all its nouns, and the numbers of its kinds, members and parts."""
 
     synonyms: tuple[str, ...]
     nouns: tuple[str, ...]
@@ -23,41 +23,41 @@ class Sense:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """The file, cut but not yet read: a line each sense, the senses of each noun, nouns for what can't be seen."""
+class Data:
+    """The file, split but not yet parsed: a line per sense, the senses of each noun, and nouns for invisible things."""
 
     lines: Sequence[str]
     nouns: Mapping[str, str]
-    hidden: frozenset[str]
+    abstract: frozenset[str]
 
 
 @cache
-def facts() -> Facts:
-    """All facts; read at first use."""
+def data() -> Data:
+    """The file, read at first use."""
     text = Path(__file__).with_name("wordnet.txt").read_text(encoding="utf-8")
-    lines, nouns, hidden = (block.split("\n") for block in text.rstrip().split("\n\n"))
-    return Facts(lines, dict(line.split(";") for line in nouns), frozenset(hidden))
+    lines, nouns, abstract = (block.split("\n") for block in text.rstrip().split("\n\n"))
+    return Data(lines, dict(line.split(";") for line in nouns), frozenset(abstract))
 
 
 @cache
 def sense(number: int) -> Sense:
     """The sense of that number."""
-    words, *links = facts().lines[number].split(";")
+    words, *links = data().lines[number].split(";")
     synonyms, others = (tuple(filter(None, part.split(","))) for part in words.split("|"))
     kinds, members, parts = (tuple(map(int, part.split())) for part in links)
     return Sense(synonyms, synonyms + others, kinds, members, parts)
 
 
 def is_noun(word: str) -> bool:
-    """Whether a word is a noun at all."""
-    return word in facts().nouns or word in facts().hidden
+    """Whether a word is a noun."""
+    return word in data().nouns or word in data().abstract
 
 
 def senses(noun: str) -> tuple[int, ...]:
-    """What a noun means where it can be seen, the usual sense first."""
-    return tuple(map(int, facts().nouns.get(noun, "").split()))
+    """The visible senses of a noun, the usual one first."""
+    return tuple(map(int, data().nouns.get(noun, "").split()))
 
 
 def synonyms(noun: str) -> tuple[str, ...]:
-    """The nouns that may safely stand for each other, the commonest first."""
-    return next((found for number in senses(noun)[:1] if noun in (found := sense(number).synonyms)), ())
+    """The nouns that may safely replace each other, the most common first."""
+    return next((nouns for number in senses(noun)[:1] if noun in (nouns := sense(number).synonyms)), ())

@@ -1,1 +1,1 @@
-"""How a model is asked: with patience, within a budget, and never twice."""
+"""Asking vision-language models: backends, retries, budget, the answer store, and reading answers."""

@@ -1,4 +1,4 @@
-"""Questions from many threads, answered in batches."""
+"""Requests from many threads, answered in batches."""
 
 from __future__ import annotations
 
@@ -11,100 +11,95 @@ from dataclasses import dataclass, field
 from queue import Queue
 from typing import Generic, Protocol, TypeVar
 
-HANDS = 4  # threads that make questions ready at a time: more would get in the way of the one that drives the network
-Asked = TypeVar("Asked")  # what a caller gives
-Ready = TypeVar("Ready")  # made ready for a batch
-Staged = TypeVar("Staged")  # a batch put together
-Said = TypeVar("Said")  # what a caller gets
-Taken = TypeVar("Taken", contravariant=True)
-Given = TypeVar("Given", covariant=True)
+PREPARING_THREADS = 4  # more would slow down the thread that drives the network
+Request = TypeVar("Request", contravariant=True)
+Prepared = TypeVar("Prepared")
+Staged = TypeVar("Staged")
+Result = TypeVar("Result", covariant=True)
 
 
-class Work(Protocol[Taken, Ready, Staged, Given]):
-    """The four steps of an answer. Only `answer` is the network's; the others are done while it is busy."""
+class Steps(Protocol[Request, Prepared, Staged, Result]):
+    """The steps to an answer. Only `answer` uses the network; the others run while it is busy."""
 
     @property
     def too_large(self) -> tuple[type[Exception], ...]:
-        """Errors which say that a batch was too large."""
+        """Errors of a batch that is too large."""
         ...
 
-    def prepare(self, asked: Taken) -> Ready:
-        """One question made ready, by the thread that asks it; what it raises is that caller's alone."""
+    def prepare(self, request: Request) -> Prepared:
+        """Prepare one request, in the caller's thread; its errors are that caller's alone."""
         ...
 
-    def sort(self, ready: Ready) -> tuple[Hashable, int]:
-        """What questions of one batch have in common, and a length that they should."""
+    def group(self, prepared: Prepared) -> tuple[Hashable, int]:
+        """What requests must share to be in one batch, and a length that should be similar."""
         ...
 
-    def stage(self, batch: Sequence[Ready]) -> Staged:
-        """Questions put together."""
+    def stage(self, batch: Sequence[Prepared]) -> Staged:
+        """Collate a batch."""
         ...
 
-    def answer(self, staged: Staged) -> Sequence[Given]:
-        """An answer to each."""
+    def answer(self, staged: Staged) -> Sequence[Result]:
+        """One result for each request."""
         ...
 
 
 @dataclass(eq=False, slots=True)
-class Waiting(Generic[Ready, Said]):
-    """A question that is ready, and the place where its caller waits."""
+class Pending(Generic[Prepared, Result]):
+    """A prepared request whose caller waits."""
 
-    ready: Ready
-    kind: Hashable
+    prepared: Prepared
+    group: Hashable
     length: int
-    said: Future[Said] = field(default_factory=Future)
+    result: Future[Result] = field(default_factory=Future)
 
 
-class Batcher(Generic[Asked, Ready, Staged, Said]):
-    """Answers what is waiting together, while callers make ready what comes next.
+class Batcher(Generic[Request, Prepared, Staged, Result]):
+    """Answers pending requests together, while callers prepare the next ones.
 
-    A batch goes when it is full; or, when the network has nothing to do, as soon as no caller is about to add to it.
-    To keep the network busy, twice as many threads should ask as there are places in a batch.
+    A batch starts when it is full or, if the network is idle, as soon as no caller is about to add to it. To keep the
+    network busy, twice as many threads should ask as a batch holds.
     """
 
-    def __init__(self, work: Work[Asked, Ready, Staged, Said], largest: int) -> None:
-        self.work, self.largest = work, largest
+    def __init__(self, steps: Steps[Request, Prepared, Staged, Result], largest: int) -> None:
+        self.steps, self.largest = steps, largest
         self.changed = threading.Condition()
-        self.waiting: list[Waiting[Ready, Said]] = []
-        self.coming = self.under_way = 0  # questions being made ready; batches staged or being answered
+        self.pending: list[Pending[Prepared, Result]] = []
+        self.preparing = self.running = 0  # requests being prepared; batches staged or being answered
         self.threads: list[threading.Thread] = []
         self.closed = False
-        self.hands = threading.BoundedSemaphore(min(HANDS, os.cpu_count() or 1))
-        self.done: Queue[tuple[list[Waiting[Ready, Said]], Sequence[Said]] | None] = Queue()
-        self.staged: Queue[tuple[list[Waiting[Ready, Said]], Staged | None] | None] = Queue(maxsize=1)
+        self.preparing_slots = threading.BoundedSemaphore(min(PREPARING_THREADS, os.cpu_count() or 1))
+        self.staged: Queue[tuple[list[Pending[Prepared, Result]], Staged | None] | None] = Queue(maxsize=1)
+        self.answered: Queue[tuple[list[Pending[Prepared, Result]], Sequence[Result]] | None] = Queue()
 
-    def ask(self, asked: Asked) -> Said:
-        """The answer, or what went wrong on the way to it."""
+    def ask(self, request: Request) -> Result:
+        """The result, or the error of any step."""
         with self.changed:
             self.start()
-            self.coming += 1
-        mine: list[Waiting[Ready, Said]] = []
+            self.preparing += 1
+        added: list[Pending[Prepared, Result]] = []
         try:
-            with self.hands:
-                ready = self.work.prepare(asked)
-            mine.append(Waiting(ready, *self.work.sort(ready)))
+            with self.preparing_slots:
+                prepared = self.steps.prepare(request)
+            added.append(Pending(prepared, *self.steps.group(prepared)))
         finally:
             with self.changed:
-                self.coming -= 1
-                self.waiting += mine
+                self.preparing -= 1
+                self.pending += added
                 self.changed.notify_all()
-        return mine[0].said.result()
+        return added[0].result.result()
 
     def start(self) -> None:
-        """The threads that everybody's batches pass through."""
+        """Start the threads that all batches pass through."""
         if self.closed:
             raise RuntimeError("closed")
         if not self.threads:
-            steps = (self.stage_all, self.answer_all, self.hand_out_all)
-            self.threads = [
-                threading.Thread(target=step, daemon=True, name=f"onprompt {step.__name__}") for step in steps
-            ]
-            for thread in self.threads:
-                thread.start()
-            atexit.register(self.close)  # a thread that the end of Python finds inside of a network may crash it
+            for step in (self.stage_all, self.answer_all, self.deliver_all):
+                self.threads.append(threading.Thread(target=step, daemon=True, name=f"onprompt {step.__name__}"))
+                self.threads[-1].start()
+            atexit.register(self.close)  # an interpreter that exits while a thread is in a network may crash
 
     def close(self) -> None:
-        """No more questions; the threads end when those that were asked are answered."""
+        """Take no more requests, and end the threads after the pending ones."""
         with self.changed:
             self.closed = True
             self.changed.notify_all()
@@ -112,75 +107,71 @@ class Batcher(Generic[Asked, Ready, Staged, Said]):
             thread.join()
 
     def stage_all(self) -> None:
-        """Put the next batch together while the one before is answered."""
-        while True:
-            with self.changed:
-                self.changed.wait_for(lambda: self.next() or self.ended())
-                batch = self.next()
-                if not batch:
-                    break
-                self.waiting = [each for each in self.waiting if each not in batch]
-                self.under_way += 1
+        """Collate the next batch while the one before is answered."""
+        while batch := self.next_batch():
             try:
-                staged = self.work.stage([each.ready for each in batch])
-            except Exception:  # whose fault it is will be found by halving
+                staged = self.steps.stage([item.prepared for item in batch])
+            except Exception:  # halving the batch will find the request at fault
                 self.staged.put((batch, None))
             else:
                 self.staged.put((batch, staged))
-                del staged  # it may be large, and the next is long in coming
+                del staged  # frees its memory while this thread waits
         self.staged.put(None)
 
-    def ended(self) -> bool:
-        """Whether nobody asks any more."""
-        return self.closed and not self.coming and not self.waiting
+    def next_batch(self) -> list[Pending[Prepared, Result]]:
+        """Wait for a batch and take it; empty once closed and done."""
+        with self.changed:
+            self.changed.wait_for(lambda: self.due_batch() or (self.closed and not self.preparing and not self.pending))
+            batch = self.due_batch()
+            self.pending = [item for item in self.pending if item not in batch]
+            self.running += bool(batch)
+            return batch
 
-    def next(self) -> list[Waiting[Ready, Said]]:
-        """A batch that should go now, by length; the oldest that is waiting takes those along that are most like it."""
-        kinds: dict[Hashable, list[Waiting[Ready, Said]]] = {}
-        for each in self.waiting:
-            kinds.setdefault(each.kind, []).append(each)
-        idle = not self.under_way and not self.coming
-        for oldest, *others in kinds.values():
+    def due_batch(self) -> list[Pending[Prepared, Result]]:
+        """The batch that should start now, sorted by length: the oldest request of a group and those most like it."""
+        groups: dict[Hashable, list[Pending[Prepared, Result]]] = {}
+        for item in self.pending:
+            groups.setdefault(item.group, []).append(item)
+        idle = not self.running and not self.preparing
+        for oldest, *others in groups.values():
             if idle or len(others) + 1 >= self.largest:
-                near = sorted(others, key=lambda each: abs(each.length - oldest.length))
-                return sorted([oldest, *near[: self.largest - 1]], key=lambda each: each.length)
+                nearest = sorted(others, key=lambda item: abs(item.length - oldest.length))
+                return sorted([oldest, *nearest[: self.largest - 1]], key=lambda item: item.length)
         return []
 
     def answer_all(self) -> None:
-        """Answer the batch that comes next."""
+        """Answer staged batches."""
         while taken := self.staged.get():
             self.answer(*taken)
             del taken
             with self.changed:
-                self.under_way -= 1
+                self.running -= 1
                 self.changed.notify_all()
-        self.done.put(None)
+        self.answered.put(None)
 
-    def hand_out_all(self) -> None:
-        """Give answers to their callers, who all wake up then; the network goes on meanwhile."""
-        while done := self.done.get():
-            for each, said in zip(*done, strict=True):
-                each.said.set_result(said)
+    def deliver_all(self) -> None:
+        """Hand results to their callers, who all wake up at once, while the network goes on."""
+        while answered := self.answered.get():
+            for item, result in zip(*answered, strict=True):
+                item.result.set_result(result)
 
-    def answer(self, batch: list[Waiting[Ready, Said]], staged: Staged | None) -> None:
-        """Answer all; a batch that fails is halved, so that only the question at fault fails in the end."""
-        trouble: Exception | None = None
+    def answer(self, batch: list[Pending[Prepared, Result]], staged: Staged | None) -> None:
+        """Answer a batch; one that fails is halved until only the request at fault fails."""
         try:
             if staged is None:
-                staged = self.work.stage([each.ready for each in batch])
-            said = self.work.answer(staged)
-            if len(said) != len(batch):
-                raise ValueError(f"{len(said)} answers to {len(batch)} questions")
-            self.done.put((batch, said))
-        except Exception as error:
-            trouble = error.with_traceback(None)  # which would keep the batch in memory
-        if trouble is None:
+                staged = self.steps.stage([item.prepared for item in batch])
+            results = self.steps.answer(staged)
+            if len(results) != len(batch):
+                raise ValueError(f"{len(results)} answers to {len(batch)} questions")
+            self.answered.put((batch, results))
             return
+        except Exception as error:
+            problem = error.with_traceback(None)  # the traceback would keep the batch in memory
         if len(batch) == 1:
-            batch[0].said.set_exception(trouble)
+            batch[0].result.set_exception(problem)
             return
         staged, half = None, len(batch) // 2
-        if isinstance(trouble, self.work.too_large):
+        if isinstance(problem, self.steps.too_large):
             self.largest = min(self.largest, half)
         self.answer(batch[:half], None)
         self.answer(batch[half:], None)

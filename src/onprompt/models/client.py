@@ -1,17 +1,17 @@
-"""One way to ask a model: from the store if it was asked before, else within the budget and with patience."""
+"""Ask a model: cached answers from the store, new ones within the budget and with retries."""
 
 from __future__ import annotations
 
 import atexit
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import TypeVar
+from weakref import WeakValueDictionary
 
 from onprompt import plugins
 from onprompt.errors import OnpromptError, UserError
-from onprompt.models import answer_store as store
+from onprompt.models import answer_store
 from onprompt.models.budget import Budget, estimate
 from onprompt.models.recording import record
 from onprompt.models.retry import RetryingBackend
@@ -25,29 +25,19 @@ class NotCached(Exception):
     """The store has no answer to a question."""
 
 
-@dataclass
-class Turn:
-    """The threads that have one question."""
-
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    waiting: int = 0
-
-
 class ModelClient:
-    """A backend with its store and its budget; one is shared by all threads."""
+    """A backend with its answer store and budget, shared by all threads."""
 
     def __init__(self, backend: Backend, settings: Settings) -> None:
         self.settings, self.backend, self.identity = settings, RetryingBackend(backend, settings), backend.identity
         self.slots: int = getattr(backend, "slots", settings.concurrency)
-        self.budget, self.answers = (
-            Budget(settings.model, settings, backend.identity.get("server", "")),
-            store.AnswerStore(settings.answers),
-        )
-        self.lock, self.under_way = threading.Lock(), dict[str, Turn]()
+        self.budget = Budget(settings.model, settings, self.identity.get("server", ""))
+        self.answers = answer_store.AnswerStore(settings.answers)
+        self.lock, self.in_flight = threading.Lock(), WeakValueDictionary[str, threading.Lock]()
 
     @property
     def name(self) -> str:
-        """The model as verdicts name it: of a file on this machine only the last part."""
+        """The model as verdicts name it; of a path only the last part."""
         return f"{self.identity['backend']}/{self.identity['model']}"
 
     @property
@@ -56,43 +46,42 @@ class ModelClient:
         return "model" if hasattr(self.backend.backend, "slots") else "server"
 
     def ask(self, question: Question) -> Answer:
-        """The answer; recorded too, if the settings want that."""
-        answer = self.answer(question)
+        """The answer, cached or new; also recorded, if the settings say so."""
+        key = answer_store.key_of(question, self.identity)
+        answer = self.cached(key) or self.new_answer(question, key)
         if self.settings.record:
             record(self.settings.record, question, answer)
         return answer
 
-    def answer(self, question: Question) -> Answer:
-        """The answer, which is in the store before anyone reads it."""
-        key = store.key_of(question, self.identity)
-        if found := self.kept(key):
-            return found
-        with self.turn(key):
-            if found := self.kept(key):  # by a thread that had the same question
-                return found
-            held = self.budget.hold(question)
+    def new_answer(self, question: Question, key: str) -> Answer:
+        """The backend's answer, stored before it is returned; threads with the same question share one."""
+        with self.lock:
+            question_lock = self.in_flight.setdefault(key, threading.Lock())
+        with question_lock:
+            if answer := self.cached(key):  # another thread asked meanwhile
+                return answer
+            reserved = self.budget.reserve(question)
             try:
                 answer = self.backend.ask(question)
             except BaseException:
-                self.budget.settle(held)
+                self.budget.settle(reserved)
                 raise
-            answer = replace(answer, usage=self.budget.settle(held, answer.usage), key=key)
-            self.answers.put(key, {**self.identity, **store.options(question)}, answer)
+            answer = replace(answer, usage=self.budget.settle(reserved, answer.usage), key=key)
+            self.answers.put(key, {**self.identity, **answer_store.options(question)}, answer)
             return answer
 
     def cached_answer(self, question: Question) -> Answer:
-        """The answer that the store has; NotCached where it has none."""
-        answer = self.kept(store.key_of(question, self.identity))
-        if answer is None:
-            raise NotCached
-        return answer
+        """The answer from the store, or NotCached."""
+        if answer := self.cached(answer_store.key_of(question, self.identity)):
+            return answer
+        raise NotCached
 
-    def kept(self, key: str) -> Answer | None:
-        """The answer that the store has, where it may be used."""
+    def cached(self, key: str) -> Answer | None:
+        """The answer from the store, if the settings allow its use."""
         return self.answers.get(key) if self.settings.reuse_answers else None
 
     def stop(self) -> None:
-        """Let nobody wait for the server any more."""
+        """Make every thread that waits for the server raise an error."""
         self.backend.stop()
 
     def close(self) -> None:
@@ -100,56 +89,41 @@ class ModelClient:
         self.backend.close()
         self.answers.close()
 
-    @contextmanager
-    def turn(self, key: str) -> Iterator[None]:
-        """Let one thread ask a question; others with the same one wait, and find the answer in the store."""
-        with self.lock:
-            mine = self.under_way.setdefault(key, Turn())
-            mine.waiting += 1
-        try:
-            with mine.lock:
-                yield
-        finally:
-            with self.lock:
-                mine.waiting -= 1
-                if not mine.waiting:
-                    del self.under_way[key]
-
 
 def plan_calls(
     client: ModelClient, items: Iterable[Item], questions: Callable[[Item], Iterable[Question]], again: bool = True
 ) -> Plan:
-    """How many calls, tokens and dollars it would take to ask; a bad item costs no other, unless all are bad."""
-    known, usage = 0, Usage()
-    seen, faults, good = set[str](), list[OnpromptError](), 0
+    """How many calls, tokens and dollars some items would take; invalid ones are listed, unless all are."""
+    known, valid, usage = 0, 0, Usage()
+    seen, faults = set[str](), list[OnpromptError]()
     for item in items:
         try:
             for question in questions(item):
-                key = store.key_of(question, client.identity)
-                if key in seen or client.kept(key):
+                key = answer_store.key_of(question, client.identity)
+                if key in seen or client.cached(key):
                     known += 1
                 else:
                     usage += estimate(question)
                     seen.add(key)
-            good += 1
+            valid += 1
         except OnpromptError as error:
             faults.append(error)
-    if faults and not good:
+    if faults and not valid:
         raise faults[0]
     price = client.budget.price
     return Plan(client.name, len(seen), known, replace(usage, cost=price.of(usage) if price else None), faults, again)
 
 
 clients: dict[Settings, ModelClient] = {}
-making = threading.Lock()
+clients_lock = threading.Lock()
 
 
 def model_client(settings: Settings) -> ModelClient:
-    """The one that asks the model of the settings, made once in a process."""
+    """The client for the settings, made once per process."""
     backend, _, model = settings.model.partition("/")
     if not model:
-        raise UserError(f"the model is named BACKEND/MODEL, such as openai/gpt-5.2, not {settings.model!r}")
-    with making:
+        raise UserError(f"invalid model {settings.model!r}: use BACKEND/MODEL, such as openai/gpt-5.2")
+    with clients_lock:
         if settings not in clients:
             clients[settings] = ModelClient(plugins.load("models.backends", backend).load(model, settings), settings)
         return clients[settings]
@@ -157,7 +131,7 @@ def model_client(settings: Settings) -> ModelClient:
 
 @atexit.register
 def close_all() -> None:
-    """Close every connection and file; who asks again opens them anew."""
-    with making:
+    """Close all clients; they are made anew on demand."""
+    with clients_lock:
         while clients:
             clients.popitem()[1].close()

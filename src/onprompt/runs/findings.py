@@ -17,7 +17,7 @@ from onprompt.plugins import did_you_mean
 from onprompt.runs.ledger import Ledger, wrap_db_errors
 from onprompt.settings import Settings
 from onprompt.types import Decoded, Picture, Verdict
-from onprompt.vision.image import name_picture
+from onprompt.vision.image import open_picture
 
 COLUMNS = (
     *("id", "prompt", "image", "model", "category", "score", "value", "flags", "summary"),
@@ -158,7 +158,7 @@ def decode_again(picture: Picture, given: dict[str, Any]) -> Decoded:
     if not paths:
         raise ImageError(f"{picture.name} was not judged from a file, so it can't be shown again", "not a file")
     settings = Settings(max_side=picture.side)
-    opened = [name_picture(path, settings, picture.frame) for path in paths]
+    opened = [open_picture(path, settings, picture.frame) for path in paths]
     same = next((each for each in opened if each.sha256 == picture.sha256), None)
     if same is None:
         raise ImageError(f"{paths[0]} has changed since it was judged", "changed")

@@ -13,7 +13,7 @@ from onprompt.errors import ImageError, OnpromptError, ServerTrouble, Unreadable
 from onprompt.runs.ledger import Fault, StoredVerdict
 from onprompt.settings import PRIVATE, Settings
 from onprompt.types import Check, Judge, Rubric, Sample, Verdict
-from onprompt.vision.runtime import limit_threads, share_the_cores
+from onprompt.vision.runtime import limit_threads, use_single_core
 from onprompt.wording import claim_words, finding_words
 
 # Settings that change how long a verdict takes or what it costs, and not what it says.
@@ -68,7 +68,7 @@ class JudgeJob:
         """From now on the thread is one of several that run networks."""
         if cores:
             limit_threads(cores)
-        share_the_cores()
+        use_single_core()
 
     def stop(self) -> None:
         self.judge.stop()

@@ -1,39 +1,39 @@
-"""Boxes as arrays: overlap, and duplicates merged."""
-
-from __future__ import annotations
+"""Boxes as arrays (left, top, right, bottom): intersection over union, and non-maximum suppression."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
+Pixels = NDArray[np.uint8]
+RawDetections = tuple[Floats, Floats]  # boxes as fractions of the image, and a row of class scores for each
 
 
-def overlaps(some: Floats, others: Floats) -> Floats:
-    """IoU of each of some boxes (left, top, right, bottom) with each of others: a table, or a row for a single box."""
-    first = some[..., None, :]
+def box_iou(boxes: Floats, others: Floats) -> Floats:
+    """IoU of each box with each of the others: a matrix, or a row for a single box."""
+    first = boxes[..., None, :]
     low, high = np.maximum(first[..., :2], others[:, :2]), np.minimum(first[..., 2:], others[:, 2:])
     sides = np.maximum(high - low, 0)
-    shared = sides[..., 0] * sides[..., 1]
-    joint = area(first) + area(others) - shared
-    result: Floats = shared / np.maximum(joint, 1e-9)
-    return result
+    intersection = sides[..., 0] * sides[..., 1]
+    union = box_area(first) + box_area(others) - intersection
+    iou: Floats = intersection / np.maximum(union, 1e-9)
+    return iou
 
 
-def area(boxes: Floats) -> Floats:
-    """Of each box."""
-    result: Floats = (boxes[..., 2] - boxes[..., 0]) * (boxes[..., 3] - boxes[..., 1])
-    return result
+def box_area(boxes: Floats) -> Floats:
+    """The area of each box."""
+    area: Floats = (boxes[..., 2] - boxes[..., 0]) * (boxes[..., 3] - boxes[..., 1])
+    return area
 
 
-def distinct(boxes: Floats, scores: Floats, groups: NDArray[np.int_], overlap: float) -> list[int]:
-    """Non-maximum suppression: of boxes of one group that overlap more, the surest stays. Surest first."""
+def non_max_suppression(boxes: Floats, scores: Floats, classes: NDArray[np.int_], threshold: float) -> list[int]:
+    """Of boxes of one class whose IoU exceeds the threshold, the index of the best; best first."""
     order = np.argsort(-scores, kind="stable")
-    boxes, groups = boxes[order], groups[order]
-    same = (overlaps(boxes, boxes) > overlap) & (groups[:, None] == groups)
-    left = np.ones(len(order), dtype=bool)
+    boxes, classes = boxes[order], classes[order]
+    duplicates = (box_iou(boxes, boxes) > threshold) & (classes[:, None] == classes)
+    remaining = np.ones(len(order), dtype=bool)
     kept: list[int] = []
-    for place in range(len(order)):
-        if left[place]:
-            kept.append(int(order[place]))
-            left &= ~same[place]
+    for rank, index in enumerate(order):
+        if remaining[rank]:
+            kept.append(int(index))
+            remaining &= ~duplicates[rank]
     return kept

@@ -1,50 +1,39 @@
-"""The size of an object, its place in the picture, and whether the edge cuts it."""
-
-from __future__ import annotations
+"""The size of an object, its position in the image, and whether the edge cuts it off."""
 
 import math
 
 from onprompt.settings import Settings
 from onprompt.types import Box
+from onprompt.vision.terms import values_by_word
 
 SIZES = ("small", "medium", "large")
-SIZE_WORDS = {
-    word: size
-    for size, words in (
-        ("small", "small tiny little mini miniature minuscule petite teeny small-sized pocket-sized micro wee"),
-        ("medium", "medium medium-sized mid-sized midsized mid-size midsize average-sized medium-size"),
-        (
-            "large",
-            "large big huge giant enormous massive gigantic colossal oversized large-sized immense vast towering",
-        ),
-    )
-    for word in words.split()
-}
+SIZE_WORDS = values_by_word("size")
 COLUMNS, ROWS = ("left", "center", "right"), ("top", "middle", "bottom")
-OFFSET = 0.05  # how far past its third of the picture an object may reach and still be "on the left" (seed 000, step 3)
-EDGE = 0.005  # a box this near to the picture's edge may go on beyond it
+TOLERANCE = 0.05  # how far past its third of the image a centre may be and still be "on the left" (seed 000, step 3)
+EDGE = 0.005  # a box this close to the image's edge may continue beyond it
 
 
 def ramp(value: float, low: float, high: float) -> float:
-    """0 up to `low`, 1 from `high`, in a straight line between; the other way round where `low` is the larger."""
+    """Linear from 0 at `low` to 1 at `high`, clamped; falling where `low` is the larger."""
     return min(1.0, max(0.0, (value - low) / (high - low)))
 
 
 def size_of(box: Box, settings: Settings) -> str:
-    """Small, medium or large, by the box's share of the picture."""
+    """Small, medium or large, by the box's share of the image."""
     return SIZES[(box.area > settings.small_area) + (box.area > settings.medium_area)]
 
 
-def sure_of_size(box: Box, settings: Settings) -> float:
-    """How far the box is from the next size: sure where its area is off by half as much again."""
-    apart = min(abs(math.log(max(box.area, 1e-9) / limit)) for limit in (settings.small_area, settings.medium_area))
+def size_confidence(box: Box, settings: Settings) -> float:
+    """How far the area is from the next size: 1 where it is off by half as much again."""
+    limits = (settings.small_area, settings.medium_area)
+    apart = min(abs(math.log(max(box.area, 1e-9) / limit)) for limit in limits)
     return 0.5 + 0.5 * ramp(apart, 0.0, math.log(1.5))
 
 
-def sure_of_position(box: Box) -> float:
-    """How far the centre is from the next third: sure where it is off by as much as is tolerated."""
-    apart = min(abs(at - line) for at in box.centre for line in (1 / 3, 2 / 3))
-    return 0.5 + 0.5 * ramp(apart, 0.0, OFFSET)
+def position_confidence(box: Box) -> float:
+    """How far the centre is from the next third: 1 where it is off by the tolerance."""
+    apart = min(abs(coordinate - line) for coordinate in box.centre for line in (1 / 3, 2 / 3))
+    return 0.5 + 0.5 * ramp(apart, 0.0, TOLERANCE)
 
 
 def position_of(box: Box) -> str:
@@ -54,27 +43,27 @@ def position_of(box: Box) -> str:
     return column if row == "middle" else row if column == "center" else f"{row}-{column}"
 
 
-def is_place(asked: str) -> bool:
-    """Whether a place is one of the grid's: `top-left` is, `background` is not."""
+def is_grid_position(asked: str) -> bool:
+    """Whether a position is one of the grid's: `top-left` is, `background` is not."""
     return all(word in COLUMNS or word in ROWS for word in asked.split("-"))
 
 
 def position_score(box: Box, asked: str, settings: Settings) -> float:
-    """1 where the centre lies in the asked third (a small offset tolerated), the minor score where it is next to it."""
+    """1 where the centre is in the asked third, within a tolerance; the minor score where it is next to it."""
     x, y = box.centre
     scores = [axis_score(x, COLUMNS.index(word), settings) for word in asked.split("-") if word in COLUMNS]
     scores += [axis_score(y, ROWS.index(word), settings) for word in asked.split("-") if word in ROWS]
     return min(scores, default=0.0)
 
 
-def axis_score(at: float, third: int, settings: Settings) -> float:
+def axis_score(coordinate: float, third: int, settings: Settings) -> float:
     """How well a coordinate fits one of three thirds."""
-    low, high = third / 3 - OFFSET, (third + 1) / 3 + OFFSET
-    if low <= at <= high:
+    low, high = third / 3 - TOLERANCE, (third + 1) / 3 + TOLERANCE
+    if low <= coordinate <= high:
         return 1.0
-    return settings.minor_score if low - 1 / 6 <= at <= high + 1 / 6 else 0.0
+    return settings.minor_score if low - 1 / 6 <= coordinate <= high + 1 / 6 else 0.0
 
 
-def truncated(box: Box) -> bool:
-    """Whether the picture's edge seems to cut the object."""
+def is_truncated(box: Box) -> bool:
+    """Whether the image's edge seems to cut off the object."""
     return box.left < EDGE or box.top < EDGE or box.right > 1 - EDGE or box.bottom > 1 - EDGE

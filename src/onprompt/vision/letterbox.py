@@ -1,32 +1,39 @@
-"""A picture as YOLO networks take it, and their boxes as shares of the picture."""
-
-from __future__ import annotations
+"""An image as YOLO networks take it, and their boxes as fractions of the image."""
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from onprompt.vision.blocks import STRIDES
-from onprompt.vision.boxes import Floats
+from onprompt.vision.boxes import Floats, Pixels, RawDetections
+from onprompt.vision.runtime import Network
 
 SIDE = 640
 GREY = 114  # the border that the networks were trained with
 
 
-def letterboxed(pixels: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], tuple[float, float]]:
-    """The picture with its long side at SIDE, padded to whole cells; and its width and height there."""
+def letterbox(
+    pixels: Pixels, side: int = SIDE, fill: int = GREY, enlarge: int = cv2.INTER_LINEAR
+) -> tuple[Pixels, tuple[int, int]]:
+    """The image with its long side scaled to `side`, padded to whole cells; and its width and height there."""
     height, width = pixels.shape[:2]
-    ratio = SIDE / max(height, width)
+    ratio = side / max(height, width)
     inner = max(1, round(width * ratio)), max(1, round(height * ratio))
-    coarse = max(STRIDES)
-    padded = np.full((-(-inner[1] // coarse) * coarse, -(-inner[0] // coarse) * coarse, 3), GREY, dtype=np.uint8)
-    method = cv2.INTER_AREA if ratio < 1 else cv2.INTER_LINEAR
+    cell = max(STRIDES)
+    padded = np.full((-(-inner[1] // cell) * cell, -(-inner[0] // cell) * cell, 3), fill, dtype=np.uint8)
+    method = cv2.INTER_AREA if ratio < 1 else enlarge
     padded[: inner[1], : inner[0]] = cv2.resize(pixels, inner, interpolation=method)
-    return padded, (float(inner[0]), float(inner[1]))
+    return padded, inner
 
 
-def decoded(distances: Floats, shape: tuple[int, ...], inner: tuple[float, float]) -> Floats:
-    """Boxes in shares of the picture, from the distances of each cell's centre to its box's sides."""
+def run_letterboxed(network: Network, pixels: Pixels, *inputs: Floats) -> RawDetections:
+    """Run a YOLO network on an image."""
+    padded, inner = letterbox(pixels)
+    distances, scores = network.run([padded[None], *inputs])
+    return decode_boxes(distances, padded.shape[:2], inner), scores.T
+
+
+def decode_boxes(distances: Floats, shape: tuple[int, ...], inner: tuple[int, int]) -> Floats:
+    """Boxes as fractions of the image, from the distances of each cell's centre to the sides of its box."""
     centres, strides = [], []
     for stride in STRIDES:
         rows, columns = np.mgrid[0 : shape[0] // stride, 0 : shape[1] // stride]
@@ -35,5 +42,4 @@ def decoded(distances: Floats, shape: tuple[int, ...], inner: tuple[float, float
     centre, stride_column = np.concatenate(centres), np.concatenate(strides)
     low, high = centre - distances[:2].T, centre + distances[2:].T
     boxes = np.concatenate([low, high], axis=1) * stride_column / np.array([*inner, *inner])
-    shares: Floats = np.clip(boxes, 0, 1).astype(np.float32)
-    return shares
+    return np.asarray(np.clip(boxes, 0, 1), dtype=np.float32)

@@ -1,6 +1,4 @@
-"""OpenVINO, set up once: full precision, since half moves scores by up to .13."""
-
-from __future__ import annotations
+"""OpenVINO, set up once: full precision, since half precision moves scores by up to .13."""
 
 import os
 import threading
@@ -14,53 +12,63 @@ import openvino as ov
 from numpy.typing import NDArray
 from openvino import opset13 as op
 
-PRECISE = {"INFERENCE_PRECISION_HINT": "f32"}
-Made = TypeVar("Made")
-# OpenVINO fills its tables of number types when they are first used. Two threads that do so at the same moment wait for
-# each other for ever, so it is done here, where only one can be.
+FULL_PRECISION = {"INFERENCE_PRECISION_HINT": "f32"}
+IMAGENET_MEAN, IMAGENET_STD = (123.675, 116.28, 103.53), (58.395, 57.12, 57.375)
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+# OpenVINO fills its tables of number types on first use. Two threads that do so at the same moment deadlock, so it is
+# done here, where only one thread can be.
 ov.Type(np.dtype(np.float32)).to_dtype()
+thread_state = threading.local()
 
 
 @cache
-def core() -> ov.Core:
-    """The process's one OpenVINO core."""
+def openvino_core() -> ov.Core:
+    """The only OpenVINO core of the process."""
     return ov.Core()
 
 
-def taking_pixels(model: ov.Model, index: int, mean: Sequence[float], spread: Sequence[float]) -> ov.Model:
-    """The model with its image input changed to take pixels as they are (height × width × RGB, 0 to 255)."""
+def with_pixel_input(
+    model: ov.Model, index: int = 0, mean: Sequence[float] = IMAGENET_MEAN, std: Sequence[float] = IMAGENET_STD
+) -> ov.Model:
+    """The model with an image input that takes pixels as they are (height × width × RGB, 0 to 255)."""
     steps = ov.preprocess.PrePostProcessor(model)
     image = steps.input(index)
     image.tensor().set_element_type(ov.Type.u8).set_layout(ov.Layout("NHWC"))
     image.model().set_layout(ov.Layout("NCHW"))
-    image.preprocess().convert_element_type(ov.Type.f32).mean(list(mean)).scale(list(spread))
+    image.preprocess().convert_element_type(ov.Type.f32).mean(list(mean)).scale(list(std))
     return steps.build()
 
 
-def worked_out(model: ov.Model) -> ov.Model:
-    """The model with all that depends on no input computed, so that its weights stand in it as they are used."""
-    fixed: set[str] = set()
+def fold_constants(model: ov.Model) -> ov.Model:
+    """The model with every subgraph that depends on no input replaced by its value.
+
+    OpenVINO's own ConstantFolding leaves out those that decompress weights.
+    """
+    constant: set[str] = set()
     for node in model.get_ordered_ops():
-        needs = {each.get_source_output().get_node().get_name() for each in node.inputs()}
-        if node.get_type_name() == "Constant" or (needs and needs <= fixed):
-            fixed.add(node.get_name())
-    ends = [
+        sources = {port.get_source_output().get_node().get_name() for port in node.inputs()}
+        if node.get_type_name() == "Constant" or (sources and sources <= constant):
+            constant.add(node.get_name())
+    outputs = [
         output
         for node in model.get_ordered_ops()
-        if node.get_name() in fixed and node.get_type_name() != "Constant"
+        if node.get_name() in constant and node.get_type_name() != "Constant"
         for output in node.outputs()
-        if any(use.get_node().get_name() not in fixed for use in output.get_target_inputs())
+        if any(port.get_node().get_name() not in constant for port in output.get_target_inputs())
     ]
-    if ends:
-        part = ov.Model([op.result(each) for each in ends], [], "fixed")
-        request = core().compile_model(part, "CPU", PRECISE).create_infer_request()
+    if outputs:
+        subgraph = ov.Model([op.result(output) for output in outputs], [], "constants")
+        request = openvino_core().compile_model(subgraph, "CPU", FULL_PRECISION).create_infer_request()
         request.infer()
-        for index, each in enumerate(ends):
-            each.replace(op.constant(np.array(request.get_output_tensor(index).data)).output(0))
+        for index, output in enumerate(outputs):
+            output.replace(op.constant(np.array(request.get_output_tensor(index).data)).output(0))
     return model
 
 
-here = threading.local()
+def use_single_core() -> None:
+    """Run networks on one core in this thread from now on: it is one of several that run them."""
+    thread_state.single_core = True
 
 
 @cache
@@ -69,25 +77,17 @@ def limit_threads(cores: int) -> None:
 
     By default OpenVINO takes all, and pins its threads to the first: there the processes of a machine would meet.
     """
-    core().set_property("CPU", {"INFERENCE_NUM_THREADS": cores, "ENABLE_CPU_PINNING": False})
+    openvino_core().set_property("CPU", {"INFERENCE_NUM_THREADS": cores, "ENABLE_CPU_PINNING": False})
 
 
-def share_the_cores() -> None:
-    """From now on this thread is one of several that run networks: each gets a core, not all of them."""
-    here.among_many = True
+def thread_safe_cache(make: Callable[[Key], Value]) -> Callable[[Key], Value]:
+    """`functools.cache` that never computes a value twice, even if two threads ask at the same moment."""
+    cached, lock = cache(make), threading.Lock()
 
-
-def once(make: Callable[[Path], Made]) -> Callable[[Path], Made]:
-    """`make` called once for a path in a process, whichever thread asks first."""
-    made: dict[Path, Made] = {}
-    lock = threading.Lock()
-
-    @wraps(make)
-    def get(path: Path) -> Made:
+    @wraps(cached)
+    def get(key: Key) -> Value:
         with lock:
-            if path not in made:
-                made[path] = make(path)
-            return made[path]
+            return cached(key)
 
     return get
 
@@ -97,25 +97,31 @@ class Network:
 
     def __init__(self, model: ov.Model) -> None:
         self.model = model
-        self.compiled = core().compile_model(model, "CPU", {**PRECISE, "PERFORMANCE_HINT": "LATENCY"})
-        self.making = threading.Lock()
+        self.compiled = openvino_core().compile_model(model, "CPU", {**FULL_PRECISION, "PERFORMANCE_HINT": "LATENCY"})
+        self.lock = threading.Lock()
 
     @cached_property
-    def of_many(self) -> ov.CompiledModel:
-        """The same for many pictures at a time, a core for each; made when it is first needed."""
-        # Streams share weights by their place in memory. Those that OpenVINO works out for a stream are in memory that
-        # it frees and uses again, so that a layer may get the weights of another one, and nothing says so.
-        model = worked_out(self.model.clone())
-        # Pinned, the first streams of all networks are on one core, which threads that run different ones would share.
+    def compiled_for_threads(self) -> ov.CompiledModel:
+        """The same for several images at a time, one core each; compiled when it is first needed."""
+        # Streams share weights by their address. Weights that OpenVINO computes for a stream are in memory that it
+        # frees and reuses, so a layer may silently get the weights of another one.
+        model = fold_constants(self.model.clone())
+        # With pinning, the first streams of all networks are on one core, which threads would then share.
         streams = {"NUM_STREAMS": str(os.cpu_count() or 1), "ENABLE_CPU_PINNING": "NO"}
-        return core().compile_model(model, "CPU", {**PRECISE, **streams})
+        return openvino_core().compile_model(model, "CPU", {**FULL_PRECISION, **streams})
 
     def run(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[np.float32]]:
         """The outputs, in the model's order."""
         compiled = self.compiled
-        if getattr(here, "among_many", False):
-            with self.making:
-                compiled = self.of_many
+        if getattr(thread_state, "single_core", False):
+            with self.lock:
+                compiled = self.compiled_for_threads
         request = compiled.create_infer_request()
         request.infer(list(inputs), share_inputs=True)
         return [np.array(request.get_output_tensor(index).data) for index in range(len(self.compiled.outputs))]
+
+
+@thread_safe_cache
+def load_network(path: Path) -> Network:
+    """The network of a model file, compiled once per process."""
+    return Network(openvino_core().read_model(path))

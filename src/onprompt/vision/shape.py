@@ -1,6 +1,4 @@
-"""The shape of an object's outline, where it is a plain one: round, square, rectangular, triangular."""
-
-from __future__ import annotations
+"""The shape of an object's outline: round, square, rectangular or triangular, if it is one of these."""
 
 from typing import Any
 
@@ -10,47 +8,43 @@ from numpy.typing import NDArray
 
 from onprompt.types import Trait
 from onprompt.vision.geometry import ramp
+from onprompt.vision.terms import values_by_word
 
-FINE = 128  # cells of the longer side at which an outline is measured
-SMOOTH = 0.04  # how far an outline may stray from straight lines, in shares of its length
+SIDE = 128  # cells of the longer side at which an outline is measured
+TOLERANCE = 0.04  # how far an outline may deviate from straight lines, as a fraction of its length
 ROUND = 0.84, 0.92  # 4π · area / perimeter²: surely not round, surely round
-FULL = 0.85, 0.95  # share of the turned box that a rectangle fills
+FULL = 0.85, 0.95  # share of the rotated box that a rectangle fills
 HALF = 0.45, 0.60  # … and a triangle
-WORDS = {
-    "round": "round circular circle disc disk spherical ball-shaped",
-    "square": "square cubic cube-shaped cubical",
-    "rectangular": "rectangular rectangle oblong",
-    "triangular": "triangular triangle",
-}
-MEANT = {word: shape for shape, words in WORDS.items() for word in words.split()}
+SHAPE_WORDS = values_by_word("shape")
 
 
-def traits(mask: NDArray[np.bool_], aspect: float) -> list[Trait]:
-    """The plain shape that the outline has, if any is likelier than not; masks are coarse, so it is seldom sure."""
-    width, height = (FINE, max(8, round(FINE / aspect))) if aspect >= 1 else (max(8, round(FINE * aspect)), FINE)
+def traits(mask: NDArray[np.bool_], aspect_ratio: float) -> list[Trait]:
+    """The shape of the outline, if any is likelier than not; masks are coarse, so confidence is seldom high."""
+    width = min(SIDE, max(8, round(SIDE * aspect_ratio)))
+    height = min(SIDE, max(8, round(SIDE / max(aspect_ratio, 1e-6))))
     fine = cv2.resize(mask.astype(np.float32), (width, height), interpolation=cv2.INTER_LINEAR) > 0.5
     outlines, _ = cv2.findContours(np.pad(fine, 2).astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     if not outlines:
         return []
-    outline = cv2.convexHull(max(outlines, key=cv2.contourArea))
-    solid = cv2.contourArea(max(outlines, key=cv2.contourArea)) / max(cv2.contourArea(outline), 1e-6)
-    chances = plain_shapes(outline)
-    return [Trait("shape", name, round(chance * solid, 4)) for name, chance in chances.items() if chance * solid >= 0.5]
+    largest = max(outlines, key=cv2.contourArea)
+    hull = cv2.convexHull(largest)
+    solidity = cv2.contourArea(largest) / max(cv2.contourArea(hull), 1e-6)
+    scores = {name: probability * solidity for name, probability in shape_probabilities(hull).items()}
+    return [Trait("shape", name, round(score, 4)) for name, score in scores.items() if score >= 0.5]
 
 
-def plain_shapes(outline: NDArray[Any]) -> dict[str, float]:
-    """How likely each plain shape is, by the outline's roundness, corners and the box turned to fit it."""
+def shape_probabilities(outline: NDArray[Any]) -> dict[str, float]:
+    """How likely each shape is, by the outline's roundness, corners and minimum-area rectangle."""
     area, length = cv2.contourArea(outline), cv2.arcLength(outline, True)
     (_, sides, _) = cv2.minAreaRect(outline)
-    turned = max(sides[0] * sides[1], 1e-6)
-    corners = len(cv2.approxPolyDP(outline, SMOOTH * length, True))
-    even = min(sides) / max(*sides, 1e-6)
+    filled = area / max(sides[0] * sides[1], 1e-6)
+    corners = len(cv2.approxPolyDP(outline, TOLERANCE * length, True))
+    evenness = min(sides) / max(*sides, 1e-6)
     roundness = ramp(4 * np.pi * area / max(length**2, 1e-6), *ROUND)
-    four = ramp(area / turned, *FULL) * (corners == 4)
-    three = float(HALF[0] <= area / turned <= HALF[1] and corners == 3)
+    four = ramp(filled, *FULL) * (corners == 4)
     return {
         "round": roundness * (corners > 4),
-        "square": four * ramp(even, 0.7, 0.85),
-        "rectangular": four * ramp(even, 0.95, 0.8),
-        "triangular": three,
+        "square": four * ramp(evenness, 0.7, 0.85),
+        "rectangular": four * ramp(evenness, 0.95, 0.8),
+        "triangular": float(HALF[0] <= filled <= HALF[1] and corners == 3),
     }

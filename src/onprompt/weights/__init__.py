@@ -1,1 +1,1 @@
-"""Where model files come from: sources, sha256, licence, cache."""
+"""Model files: sources, hashes, licences, and the cache."""

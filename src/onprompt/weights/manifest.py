@@ -1,6 +1,4 @@
-"""Which model files there are: name, purpose, size, hash, licence and sources, one entry a file."""
-
-from __future__ import annotations
+"""The model files: name, purpose, size, hash, licence and sources of each."""
 
 import tomllib
 from collections.abc import Iterable
@@ -25,19 +23,18 @@ class File:
     sha256: str
     licence: str
     sources: tuple[str, ...]
-    optional: bool = False  # fetched only when it is named
+    optional: bool = False  # fetched only by name
 
     @property
     def permissive(self) -> bool:
-        """Whether the licence asks for no more than a notice."""
+        """Whether the licence requires no more than a notice."""
         return self.licence.startswith(PERMISSIVE)
 
 
 def read(path: Path) -> tuple[File, ...]:
-    """The files of a manifest. A name is a plain file name, so that no entry can point outside the cache."""
-    files = tuple(
-        File(**entry | {"sources": tuple(entry["sources"])}) for entry in tomllib.loads(path.read_text())["file"]
-    )
+    """The files of a manifest. A name has no folder, so that no entry can point outside the cache."""
+    entries = tomllib.loads(path.read_text())["file"]
+    files = tuple(File(**entry | {"sources": tuple(entry["sources"])}) for entry in entries)
     for file in files:
         if Path(file.name).name != file.name or file.name.startswith("."):
             raise ValueError(f"{file.name!r} in {path} is not a plain file name")
@@ -52,11 +49,11 @@ def manifest() -> tuple[File, ...]:
 
 def find(names: Iterable[str]) -> list[File]:
     """The files of the given names; the name of a set stands for all of its files."""
-    found: list[File] = []
+    files: list[File] = []
     for name in names:
-        hits = [file for file in manifest() if name in (file.name, file.set)]
-        if not hits:
-            known = {file.name for file in manifest()} | {file.set for file in manifest()}
+        matches = [file for file in manifest() if name in (file.name, file.set)]
+        if not matches:
+            known = {name for file in manifest() for name in (file.name, file.set)}
             raise UserError(f"no model file or set {name!r}{did_you_mean(name, known)}")
-        found += [file for file in hits if file not in found]
-    return found
+        files += [file for file in matches if file not in files]
+    return files

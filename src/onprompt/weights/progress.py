@@ -1,45 +1,20 @@
-"""A progress bar on standard error, for people only: nothing is drawn where nobody watches."""
-
-from __future__ import annotations
+"""A progress bar on standard error, drawn only in a terminal."""
 
 import sys
-from types import TracebackType
-from typing import Self
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 
-class Progress:
-    """Bytes so far of `total`, drawn by rich if standard error is a terminal."""
+@contextmanager
+def progress_bar(name: str, total: int) -> Iterator[Callable[[int, int], None]]:
+    """Draw a bar while a file is downloaded; call with the bytes so far and the total, 0 if unknown."""
+    if not sys.stderr.isatty():
+        yield lambda *_: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
-    def __init__(self, name: str, total: int) -> None:
-        self.bar = None
-        if not sys.stderr.isatty():
-            return
-        from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, TextColumn, TransferSpeedColumn
-        from rich.progress import Progress as Bar
-
-        columns = TextColumn("  {task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
-        self.bar = Bar(*columns, console=Console(stderr=True), transient=True)
-        self.task = self.bar.add_task(name or "downloading", total=total or None)
-
-    def advance(self, count: int) -> None:
-        """So many bytes more."""
-        if self.bar:
-            self.bar.advance(self.task, count)
-
-    def raw(self, line: str) -> None:
-        """A line of pip's raw progress: `Progress 1234 of 5678`."""
-        words = line.split()
-        if self.bar and words[:1] == ["Progress"] and len(words) == 4 and words[1].isdigit() and words[3].isdigit():
-            self.bar.update(self.task, completed=int(words[1]), total=int(words[3]) or None)
-
-    def __enter__(self) -> Self:
-        if self.bar:
-            self.bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self.bar:
-            self.bar.stop()
+    columns = TextColumn("  {task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(name, total=total or None)
+        yield lambda done, size: bar.update(task, completed=done, total=size or None)

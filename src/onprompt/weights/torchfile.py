@@ -1,12 +1,10 @@
-"""Tensors out of a `.pt` file, by a closed allow-list: nothing in the file can run code."""
-
-from __future__ import annotations
+"""Tensors from a `.pt` file, by a closed allow-list: nothing in the file can run code."""
 
 import math
 import pickle
 import zipfile
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -27,33 +25,32 @@ STORAGES = {
     "BoolStorage": np.bool_,
 }
 
-# The module classes of the files that we read. They become empty shells: names with attributes, no behaviour.
+# The module classes of the files that we read. Their instances are shells: attributes without behaviour.
 SHELLS = {
-    "torch": {"Size", "device"},
-    "torch.nn.modules.activation": {"SiLU"},
-    "torch.nn.modules.batchnorm": {"BatchNorm2d"},
-    "torch.nn.modules.container": {"ModuleList", "Sequential"},
-    "torch.nn.modules.conv": {"Conv2d"},
-    "torch.nn.modules.linear": {"Identity", "Linear"},
-    "torch.nn.modules.normalization": {"LayerNorm"},
-    "torch.nn.modules.pooling": {"AdaptiveMaxPool2d", "MaxPool2d"},
-    "torch.nn.modules.upsampling": {"Upsample"},
-    "ultralytics.nn.modules.block": {
-        *("Bottleneck", "C2f", "C2fAttn", "ContrastiveHead", "DFL"),
-        *("ImagePoolingAttn", "MaxSigmoidAttnBlock", "SPPF"),
-        *("Attention", "C2PSA", "C3k", "C3k2", "PSABlock"),
-    },
-    "ultralytics.nn.modules.conv": {"Concat", "Conv", "DWConv"},
-    "ultralytics.nn.modules.head": {"Detect", "WorldDetect"},
-    "ultralytics.nn.tasks": {"DetectionModel", "WorldModel"},
+    "torch": "Size device",
+    "torch.nn.modules.activation": "SiLU",
+    "torch.nn.modules.batchnorm": "BatchNorm2d",
+    "torch.nn.modules.container": "ModuleList Sequential",
+    "torch.nn.modules.conv": "Conv2d",
+    "torch.nn.modules.linear": "Identity Linear",
+    "torch.nn.modules.normalization": "LayerNorm",
+    "torch.nn.modules.pooling": "AdaptiveMaxPool2d MaxPool2d",
+    "torch.nn.modules.upsampling": "Upsample",
+    "ultralytics.nn.modules.block": (
+        "Bottleneck C2f C2fAttn ContrastiveHead DFL ImagePoolingAttn MaxSigmoidAttnBlock SPPF Attention C2PSA C3k C3k2 "
+        "PSABlock"
+    ),
+    "ultralytics.nn.modules.conv": "Concat Conv DWConv",
+    "ultralytics.nn.modules.head": "Detect WorldDetect",
+    "ultralytics.nn.tasks": "DetectionModel WorldModel",
 }
 
 
 class Shell:
-    """Stands in for a torch module: takes what the pickle gives it and does nothing."""
+    """A stand-in for a torch module: holds its state and does nothing."""
 
     def __init__(self, *_: object) -> None:
-        """A shell is made empty; its state follows."""
+        """A shell starts empty; its state follows."""
 
     def __setstate__(self, state: object) -> None:
         if not isinstance(state, dict):
@@ -62,7 +59,7 @@ class Shell:
 
 
 class ClosedUnpickler(pickle.Unpickler):
-    """An unpickler that knows a handful of names and refuses every other one."""
+    """An unpickler that allows a few names and refuses every other one."""
 
     def __init__(self, archive: zipfile.ZipFile, pickled: str) -> None:
         super().__init__(archive.open(pickled))
@@ -77,13 +74,13 @@ class ClosedUnpickler(pickle.Unpickler):
             ("torch._utils", "_rebuild_tensor_v2"): RebuildTensor(),
             ("torch._utils", "_rebuild_parameter"): RebuildParameter(),
         }
-        if found := allowed.get((module, name)):
-            return found
+        if (module, name) in allowed:
+            return allowed[module, name]
         if module == "torch" and name in STORAGES:
             return STORAGES[name]
-        if name in SHELLS.get(module, ()):
+        if name in SHELLS.get(module, "").split():
             return Shell
-        raise UntrustedFile(f"refused to load {module}.{name}: it is not on the list of known names")
+        raise UntrustedFile(f"refused to load {module}.{name}: it is not on the list of allowed names")
 
     def persistent_load(self, pid: Any) -> NDArray[Any]:
         kind, dtype, key, _, count = pid
@@ -91,14 +88,14 @@ class ClosedUnpickler(pickle.Unpickler):
             raise UntrustedFile(f"unknown storage {pid!r}")
         data = np.frombuffer(self.archive.read(f"{self.folder}data/{key}"), dtype=dtype)
         if len(data) != count:
-            raise UntrustedFile(f"storage {key} holds {len(data)} numbers, {count} announced")
+            raise UntrustedFile(f"storage {key} holds {len(data)} numbers instead of {count}")
         return data
 
 
 class RebuildTensor:
-    """The view that torch calls a tensor; copied, so that no stride can reach outside its storage.
+    """A tensor as a view of its storage; copied, so that no stride can reach outside.
 
-    An object without a dictionary, unlike a function, can't be changed by what the file says next.
+    An object without attributes, unlike a function, can't be changed by what the file contains next.
     """
 
     __slots__ = ()
@@ -106,8 +103,8 @@ class RebuildTensor:
     def __call__(
         self, storage: NDArray[Any], offset: int, size: tuple[int, ...], stride: tuple[int, ...], *_: object
     ) -> NDArray[Any]:
-        if not isinstance(storage, np.ndarray) or storage.ndim != 1:  # a tensor of no bytes may have any length
-            raise UntrustedFile("a tensor is made of something that is no storage")
+        if not isinstance(storage, np.ndarray) or storage.ndim != 1:  # an empty tensor may have any shape
+            raise UntrustedFile("a tensor is built from something that is not a storage")
         reach = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True) if n > 0)
         inside = offset >= 0 and min((*size, *stride, 0)) >= 0 and reach < max(len(storage), 1)
         if not inside or math.prod(size) > len(storage):
@@ -131,21 +128,19 @@ def read_tensors(path: Path) -> Tensors:
         with zipfile.ZipFile(path) as archive:
             pickled = next(name for name in archive.namelist() if name.endswith("data.pkl"))
             content = ClosedUnpickler(archive, pickled).load()
-        found: Tensors = {}
-        collect(content["model"], "", found.__setitem__)
+        return dict(arrays(content["model"], ""))
     except UntrustedFile:
         raise
     except Exception as error:  # whatever a broken or hostile file provokes
-        raise UntrustedFile(f"{path} is not a model that torch.save wrote: {error!r}") from error
-    return found
+        raise UntrustedFile(f"{path} was not written by torch.save: {error!r}") from error
 
 
-def collect(module: Shell, prefix: str, keep: Callable[[str, NDArray[Any]], None]) -> None:
-    """Walk a tree of shells and hand over each array with its dotted name."""
+def arrays(module: Shell, prefix: str) -> Iterator[tuple[str, NDArray[Any]]]:
+    """All arrays in a tree of shells, with their dotted names."""
     state = cast(dict[str, dict[str, Any]], module.__dict__)
     for name, value in (state["_parameters"] | state["_buffers"] | state).items():
         if isinstance(value, np.ndarray):
-            keep(prefix + name, value)
+            yield prefix + name, value
     for name, child in state["_modules"].items():
         if isinstance(child, Shell):
-            collect(child, f"{prefix}{name}.", keep)
+            yield from arrays(child, f"{prefix}{name}.")

@@ -72,8 +72,8 @@ def asked(question, prediction, shape, scene):
     return score(prediction, shape, scene)
 
 def counts(prediction, shape, scene):
-    told = score(prediction, shape, scene)
-    return {"shape": told == "shape", "texture": told == "texture", "rest": told == "rest"}
+    outcome = score(prediction, shape, scene)
+    return {"shape": outcome == "shape", "texture": outcome == "texture", "rest": outcome == "rest"}
 
 def match(prediction, label):
     return int(label.lower() in prediction.lower() or label.replace("_", " ") in prediction.lower())

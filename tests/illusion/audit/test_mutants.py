@@ -15,7 +15,7 @@ from tests.illusion.audit.mutants_of_scoring import MUTANTS_OF_SCORING
 EVERY = MUTANTS + MUTANTS_OF_SCORING
 
 
-@pytest.mark.parametrize("mutant", EVERY, ids=lambda each: each.name)
+@pytest.mark.parametrize("mutant", EVERY, ids=lambda mutant: mutant.name)
 def test_every_planted_departure_is_found(mutant: Mutant, tmp_path: Path) -> None:
     toml, python = TOML.replace(OUTCOME, mutant.calling), PYTHON
     if mutant.base is PYTHON:
@@ -25,9 +25,9 @@ def test_every_planted_departure_is_found(mutant: Mutant, tmp_path: Path) -> Non
     if mutant.section != "scoring":  # which takes the most time
         toml = toml[: toml.index("[scoring]")] + toml[toml.index("[gold]") :]
     found = audit(written(tmp_path / "it", toml, python))
-    told = [point for point in found.points if point.verdict in (Verdict.CHANGES, Verdict.HARMLESS)]
-    here = [point for point in told if point.section == mutant.section and mutant.title in point.title]
-    assert mutant.verdict in [point.verdict for point in here], [(point.section, point.title) for point in told]
+    differing = [point for point in found.points if point.verdict in (Verdict.CHANGES, Verdict.HARMLESS)]
+    here = [point for point in differing if point.section == mutant.section and mutant.title in point.title]
+    assert mutant.verdict in [point.verdict for point in here], [(point.section, point.title) for point in differing]
     assert all(point.example for point in here)
     assert found.aligned is (mutant.verdict is Verdict.HARMLESS)
 
@@ -52,13 +52,13 @@ def test_a_departure_that_changes_nothing_is_none(tmp_path: Path) -> None:
     python = PYTHON.replace("prediction = prediction.lower()", "prediction = prediction.strip().lower()")
     found = audit(written(tmp_path / "it", TOML, python))
     assert found.aligned
-    assert not found.having(Verdict.CHANGES)
+    assert not found.with_verdict(Verdict.CHANGES)
 
 
 def test_there_are_enough_mutants_of_every_section() -> None:
     sections = [mutant.section for mutant in EVERY]
     assert len(EVERY) >= 110
-    assert all(sections.count(each) >= 6 for each in ("prompt", "options", "scoring", "gold", "resize"))
+    assert all(sections.count(section) >= 6 for section in ("prompt", "options", "scoring", "gold", "resize"))
 
 
 @pytest.mark.parametrize("name", ["Image.ANTIALIAS", "PIL.Image.Resampling.LANCZOS", "1"])
@@ -70,4 +70,4 @@ def test_other_names_of_the_filter_are_no_departure(name: str, tmp_path: Path) -
 def test_sides_alone_are_blamed_for_a_square(tmp_path: Path) -> None:
     toml = 'name = "it"\n' + FUNCTIONS[FUNCTIONS.index("[resize]") :]
     found = audit(written(tmp_path / "it", toml, PYTHON.replace("(first, second)", "(first, first)")))
-    assert [point.title for point in found.having(Verdict.CHANGES)] == ["resize sides"]
+    assert [point.title for point in found.with_verdict(Verdict.CHANGES)] == ["resize sides"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from onprompt.illusion.audit.process import Calls, Reply
+from onprompt.illusion.audit.process import IsolatedFunction, Reply
 
 PYTHON = """
 import os, sys, time, subprocess
@@ -66,9 +66,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def called(folder: Path, function: str, *words: str, limit: float = 20.0) -> list[Reply]:
-    with Calls(function, folder, limit=limit) as calls:
-        return calls.many([[word] for word in words])
+def called(folder: Path, name: str, *words: str, limit: float = 20.0) -> list[Reply]:
+    with IsolatedFunction(name, folder, limit=limit) as function:
+        return function.call_all([[word] for word in words])
 
 
 def test_what_they_print_is_no_reply(folder: Path) -> None:
@@ -77,83 +77,83 @@ def test_what_they_print_is_no_reply(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("function", "trouble"),
+    ("function", "error"),
     [
         ("theirs:raises", "raises ValueError: not this one"),
         ("theirs:leaves", "raises SystemExit: 3"),
         ("theirs:dies", "ends its process (exit code 7)"),
         ("theirs:aborts", "ends its process (SIGABRT)"),
-        ("theirs:returns_set", "returns a set of 1, which is no score or label"),
-        ("theirs:returns_much", "returns a str of 10,000,000, which is no score or label"),
-        ("theirs:returns_self", "returns a list of 1, which is no score or label"),
+        ("theirs:returns_set", "returns a set of length 1, which is not a score or label"),
+        ("theirs:returns_much", "returns a str of length 10,000,000, which is not a score or label"),
+        ("theirs:returns_self", "returns a list of length 1, which is not a score or label"),
         ("theirs:nothing", "can't be imported: AttributeError: module 'theirs' has no attribute 'nothing'"),
         ("theirs:not_a_function", "can't be imported: TypeError: not_a_function is a int, not a function"),
         ("broken:any", "can't be imported: ModuleNotFoundError: No module named 'nothing_that_is_there'"),
         ("missing:any", "can't be imported: ModuleNotFoundError: No module named 'missing'"),
-        ("gone:any", "ends its process (exit code 5) while it is imported"),
-        ("theirs:scribbles", "writes into our channel, so that no reply can be read"),
+        ("gone:any", "ends its process (exit code 5) during import"),
+        ("theirs:scribbles", "writes to the audit's channel, so its reply can't be read"),
     ],
 )
-def test_what_goes_wrong_is_told(folder: Path, function: str, trouble: str) -> None:
-    assert called(folder, function, "a") == [Reply(trouble=trouble)]
+def test_failures_are_reported(folder: Path, function: str, error: str) -> None:
+    assert called(folder, function, "a") == [Reply(error=error)]
 
 
 def test_one_that_hangs_is_stopped(folder: Path) -> None:
     start = time.monotonic()
-    over = Reply(trouble="was stopped when the 1 s of --limit were over", tried=False)
+    over = Reply(error="was stopped after the 1 s of --limit", tried=False)
     assert called(folder, "theirs:hangs", "a", limit=1) == [over]
     assert called(folder, "slow:any", "a", limit=1) == [over]
     assert time.monotonic() - start < 10
 
 
 def test_one_call_that_hangs_costs_no_other(folder: Path) -> None:
-    with Calls("theirs:lingers", folder) as calls:
-        calls.patience = 0.5
-        hung, well = calls.many([["bad"], ["a"]])
-        assert hung.trouble == "gives no answer in 0.5 s"
+    with IsolatedFunction("theirs:lingers", folder) as function:
+        function.patience = 0.5
+        hung, well = function.call_all([["bad"], ["a"]])
+        assert hung.error == "does not return within 0.5 s"
         assert well == Reply("a")
 
 
 def test_a_process_that_ends_costs_one_call(folder: Path) -> None:
     replies = called(folder, "theirs:sometimes", "a", "bad", "b", "bad", "c")
-    bad = Reply(trouble="ends its process (exit code 1)")
+    bad = Reply(error="ends its process (exit code 1)")
     assert replies == [Reply("a"), bad, Reply("b"), bad, Reply("c")], "the same call is not tried twice"
 
 
 def test_one_that_always_ends_is_given_up(folder: Path) -> None:
     start = time.monotonic()
     replies = called(folder, "theirs:dies", *map(str, range(5000)))
-    assert set(replies) == {Reply(trouble="ends its process (exit code 7)")}
+    assert set(replies) == {Reply(error="ends its process (exit code 7)")}
     assert time.monotonic() - start < 10
 
 
 def test_one_that_ends_at_times_is_given_up_for_that_sort_alone(folder: Path) -> None:
-    with Calls("theirs:moody", folder) as calls:
-        assert calls.many([["a"]]) == [Reply("a")]
-        replies = calls.many([[f"bad {number}"] for number in range(50)])
+    with IsolatedFunction("theirs:moody", folder) as function:
+        assert function.call_all([["a"]]) == [Reply("a")]
+        replies = function.call_all([[f"bad {number}"] for number in range(50)])
         assert [reply.tried for reply in replies] == [True] * 4 + [False] * 46
-        assert calls.many([["b"], ["bad 0"]]) == [Reply("b"), replies[0]]
+        assert function.call_all([["b"], ["bad 0"]]) == [Reply("b"), replies[0]]
 
 
 def test_calls_can_be_made_again(folder: Path) -> None:
-    with Calls("theirs:counts", folder) as calls:
-        assert calls.many([["a"], ["a"], ["b"]]) == [Reply(1), Reply(1), Reply(2)]
-        assert calls.many([["a"]], again=True) == [Reply(3)]
-        assert calls.many([["a"]]) == [Reply(1)]
+    with IsolatedFunction("theirs:counts", folder) as function:
+        assert function.call_all([["a"], ["a"], ["b"]]) == [Reply(1), Reply(1), Reply(2)]
+        assert function.call_all([["a"]], again=True) == [Reply(3)]
+        assert function.call_all([["a"]]) == [Reply(1)]
 
 
 def test_it_may_remove_its_folder(folder: Path) -> None:
-    with Calls("theirs:removes", folder) as calls:
-        first, second = calls.many([["a"], ["b"]])
+    with IsolatedFunction("theirs:removes", folder) as function:
+        first, second = function.call_all([["a"], ["b"]])
         assert first == Reply("a")
-        assert "FileNotFoundError" in second.trouble
-        calls.stop()
-        assert calls.many([["c"]]) == [Reply("c")], "a new process has a new one"
+        assert "FileNotFoundError" in second.error
+        function.stop()
+        assert function.call_all([["c"]]) == [Reply("c")], "a new process has a new one"
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems have no such limit")
 def test_memory_is_limited(folder: Path) -> None:
-    assert called(folder, "theirs:eats", "a") == [Reply(trouble="raises MemoryError")]
+    assert called(folder, "theirs:eats", "a") == [Reply(error="raises MemoryError")]
 
 
 def test_no_secrets_and_nothing_of_ours(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

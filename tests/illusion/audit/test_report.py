@@ -10,11 +10,10 @@ import pytest
 
 from onprompt.errors import UserError
 from onprompt.illusion.audit import description, report
-from onprompt.illusion.audit.points import Verdict
+from onprompt.illusion.audit.points import Verdict, option_list, quoted
 from onprompt.illusion.audit.runner import Audit, audit
-from onprompt.illusion.audit.scorings import by_original
-from onprompt.illusion.audit.showing import named, quoted
-from onprompt.illusion.audit.test_answers import FAMILIES, FILLER, cases
+from onprompt.illusion.audit.scorer import original_score
+from onprompt.illusion.audit.test_answers import CLASSES, FILLER
 from onprompt.illusion.protocol import SCENES, SPLITS
 from tests.illusion.audit.faithful import PYTHON, TOML, written
 
@@ -29,39 +28,39 @@ def seeds() -> Audit:
 
 
 def titles(found: Audit, verdict: Verdict) -> set[str]:
-    return {point.title for point in found.having(verdict)}
+    return {point.title for point in found.with_verdict(verdict)}
 
 
 def test_what_the_seeds_check_missed_is_found(seeds: Audit) -> None:
     assert titles(seeds, Verdict.CHANGES) == {
-        *("another form of a shape of two words", "another form of a scene of two words"),
-        *("an answer that names shape and scene", "the answers that were given"),
+        *("two-word shape with another separator", "two-word scene with another separator"),
+        *("answer with both shape and scene", "given answers"),
     }
-    told = {point.title: point for point in seeds.having(Verdict.CHANGES)}
-    assert "Paper_clip" in told["another form of a shape of two words"].theirs
-    assert "Face_Emoji" in told["another form of a shape of two words"].theirs
-    assert all(each in told["another form of a scene of two words"].theirs for each in SCENES if "_" in each)
-    silent = [(point.title, point.where) for point in seeds.having(Verdict.SILENT)]
+    points = {point.title: point for point in seeds.with_verdict(Verdict.CHANGES)}
+    assert "Paper_clip" in points["two-word shape with another separator"].theirs
+    assert "Face_Emoji" in points["two-word shape with another separator"].theirs
+    assert all(scene in points["two-word scene with another separator"].theirs for scene in SCENES if "_" in scene)
+    silent = [(point.title, point.where) for point in seeds.with_verdict(Verdict.NOT_DESCRIBED)]
     assert ("prompt wording", "icon, scene question") in silent
     assert ("shape options", "old_sin") in silent
     assert {"gold shape", "gold scene", "files that count", "resize filter"} <= {title for title, _ in silent}
 
 
 def test_what_the_seeds_check_calls_a_difference_is_none(seeds: Audit) -> None:
-    asked = next(each for each in seeds.asked if each.where == "icon, shape question")
+    asked = next(question for question in seeds.questions if question.where == "icon, shape question")
     assert asked.theirs == asked.original == SPLITS["icon"].shape_question
 
 
 def test_examples_are_as_short_as_can_be(seeds: Audit) -> None:
-    told = {point.title: point.example for point in seeds.points}
-    assert told["another form of a scene of two words"]["answer"] == '"Sand dune"'
-    assert re.fullmatch(r'"\w{3,4}, \w{3,4}"', told["an answer that names shape and scene"]["answer"])
+    examples = {point.title: point.example for point in seeds.points}
+    assert examples["two-word scene with another separator"]["answer"] == '"Sand dune"'
+    assert re.fullmatch(r'"\w{3,4}, \w{3,4}"', examples["answer with both shape and scene"]["answer"])
 
 
 def test_a_long_example_is_cut_in_words(tmp_path: Path) -> None:
     python = PYTHON.replace("prediction = prediction.lower()", "prediction = prediction.lower()[:60]")
-    points = audit(written(tmp_path / "it", TOML, python)).having(Verdict.CHANGES)
-    (point,) = [each for each in points if each.title == "a long answer"]
+    points = audit(written(tmp_path / "it", TOML, python)).with_verdict(Verdict.CHANGES)
+    (point,) = [point for point in points if point.title == "long answer"]
     words = point.example["answer"].strip('"').split()
     assert 60 < len(" ".join(words)) < 80
     assert set(words) <= {*FILLER.split(), point.example["shape"]}
@@ -77,12 +76,12 @@ def test_the_report_has_the_seeds_sections(seeds: Audit) -> None:
 
 
 def test_the_report_as_json_holds_every_point(seeds: Audit) -> None:
-    told = json.loads(json.dumps(report.document(seeds)))
-    assert told["format"] == "onprompt.illusion.audit/1"
-    assert len(told["points"]) == len(seeds.points)
-    assert {point["verdict"] for point in told["points"]} <= {verdict.value for verdict in Verdict}
-    assert told["aligned"] is False
-    assert told["effect"]["answers"] == 12
+    entry = json.loads(json.dumps(report.document(seeds)))
+    assert entry["format"] == "onprompt.illusion.audit/1"
+    assert len(entry["points"]) == len(seeds.points)
+    assert {point["verdict"] for point in entry["points"]} <= {verdict.value for verdict in Verdict}
+    assert entry["aligned"] is False
+    assert entry["effect"]["answers"] == 12
 
 
 def test_the_docs_show_what_happens(seeds: Audit) -> None:
@@ -102,18 +101,18 @@ def test_a_difference_in_a_prompt_is_shown_with_both_texts(tmp_path: Path) -> No
 
 def test_silence_is_said_and_nothing_is_assumed(tmp_path: Path) -> None:
     found = audit(written(tmp_path / "it", 'name = "nothing"'))
-    assert {point.verdict for point in found.points} == {Verdict.SILENT}
+    assert {point.verdict for point in found.points} == {Verdict.NOT_DESCRIBED}
     assert not found.aligned
-    assert report.summary(found) == "Nothing is described, so nothing can be said."
+    assert report.summary(found) == "Undecided: nothing is described."
 
 
 def test_a_list_that_is_not_described_leaves_the_prompts_options_open(tmp_path: Path) -> None:
     toml = TOML.replace("icon = [", "#", 1)
     points = audit(written(tmp_path / "it", toml)).points
-    told = {(point.title, point.where): point for point in points}
-    assert told["options in the prompt", "icon, shape question"].verdict is Verdict.SILENT
-    assert told["prompt wording", "icon, shape question"].verdict is Verdict.ALIGNED
-    assert told["shape options", "icon"].verdict is Verdict.SILENT
+    by_title = {(point.title, point.where): point for point in points}
+    assert by_title["options in the prompt", "icon, shape question"].verdict is Verdict.NOT_DESCRIBED
+    assert by_title["prompt wording", "icon, shape question"].verdict is Verdict.ALIGNED
+    assert by_title["shape options", "icon"].verdict is Verdict.NOT_DESCRIBED
 
 
 def test_how_matches_are_combined_is_not_assumed(tmp_path: Path) -> None:
@@ -121,11 +120,11 @@ def test_how_matches_are_combined_is_not_assumed(tmp_path: Path) -> None:
     (tmp_path / "it.toml").write_text(toml)
     (tmp_path / "arshia_utils.py").write_text((EXAMPLES / "arshia_utils.py").read_text())
     found = audit(tmp_path / "it.toml", EXAMPLES / "answers.csv")
-    told = {point.title: point.verdict for point in found.points}
-    assert told["an answer that names shape and scene"] is Verdict.SILENT
-    assert told["another form of a scene of two words"] is Verdict.CHANGES
+    verdicts = {point.title: point.verdict for point in found.points}
+    assert verdicts["answer with both shape and scene"] is Verdict.NOT_DESCRIBED
+    assert verdicts["two-word scene with another separator"] is Verdict.CHANGES
     assert found.effect
-    assert [each.theirs is None for each in found.effect.recalls] == [False, True, False, True]
+    assert [recall.theirs is None for recall in found.effect.recalls] == [False, True, False, True]
 
 
 # ---- descriptions ----------------------------------------------------------------------------------------------------
@@ -135,18 +134,18 @@ def test_how_matches_are_combined_is_not_assumed(tmp_path: Path) -> None:
     ("toml", "complaint"),
     [
         ("", "name: Field required"),
-        ("name = ", "is no TOML"),
+        ("name = ", "is not valid TOML"),
         ('name = "x"\nprompt = 1', "prompt: Extra inputs are not permitted"),
         ('name = "x"\n[prompts.sun]\nshape = "x"', "prompts.sun"),
-        ('name = "x"\npath = "nowhere"', "is no folder beside it"),
+        ('name = "x"\npath = "nowhere"', "is not a folder"),
         ('name = "x"\n[scoring]\nfunction = "x"\ntakes = ["prediction"]\nreturns = "outcome"', "scoring.function"),
-        ('name = "x"\n[scoring]\nfunction = "x:y"\ntakes = ["label"]\nreturns = "match"', "takes must name"),
+        ('name = "x"\n[scoring]\nfunction = "x:y"\ntakes = ["label"]\nreturns = "match"', 'takes needs "prediction"'),
         ('name = "x"\n[scoring]\nfunction = "x:y"\ntakes = ["prediction"]\nreturns = "match"', 'takes "label"'),
-        ('name = "x"\n[prompts.sin]\nshape = "{shape_string}"', "has {shape_string}; there are {shapes}"),
-        (f'name = "{"x" * 2**20}"', "more than"),
+        ('name = "x"\n[prompts.sin]\nshape = "{shape_string}"', "has {shape_string}; valid are {shapes}"),
+        (f'name = "{"x" * 2**20}"', "is larger than"),
     ],
 )
-def test_wrong_descriptions_are_told(tmp_path: Path, toml: str, complaint: str) -> None:
+def test_invalid_descriptions_are_errors(tmp_path: Path, toml: str, complaint: str) -> None:
     path = tmp_path / "it.toml"
     path.write_text(toml)
     with pytest.raises(UserError, match=re.escape(complaint)):
@@ -155,10 +154,10 @@ def test_wrong_descriptions_are_told(tmp_path: Path, toml: str, complaint: str) 
 
 def test_a_description_that_is_not_there_or_no_text(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="No such file"):
-        description.read(tmp_path / "none.toml")
+        description.load(tmp_path / "none.toml")
     (tmp_path / "it.toml").write_bytes(b'name = "\xff"')
     with pytest.raises(UserError, match="is not UTF-8: byte 8 is 0xff"):
-        description.read(tmp_path / "it.toml")
+        description.load(tmp_path / "it.toml")
 
 
 @pytest.mark.parametrize(
@@ -167,38 +166,38 @@ def test_a_description_that_is_not_there_or_no_text(tmp_path: Path) -> None:
         ("raise KeyError('x')", "raises KeyError: 'x'"),
         ("raise KeyError(prediction)", "raises KeyError: 'Airplane'"),
         ("os._exit(3)", "ends its process (exit code 3)"),
-        ("return 0.5", "returns 0.5, where shape, scene, texture or rest is declared"),
-        ("return 'icon'", "returns 'icon', where shape, scene, texture or rest is declared"),
-        ("return {1, 2}", "returns a set of 2, which is no score or label"),
+        ("return 0.5", "returns 0.5, not the declared shape, scene, texture or rest"),
+        ("return 'icon'", "returns 'icon', not the declared shape, scene, texture or rest"),
+        ("return {1, 2}", "returns a set of length 2, which is not a score or label"),
     ],
 )
 def test_a_function_that_gives_no_outcome_is_one_finding(tmp_path: Path, body: str, trouble: str) -> None:
     python = PYTHON.replace("    prediction = prediction.lower()", f"    {body}")
-    (point,) = audit(written(tmp_path / "it", TOML, python)).having(Verdict.CHANGES)
+    (point,) = audit(written(tmp_path / "it", TOML, python)).with_verdict(Verdict.CHANGES)
     assert (point.section, point.theirs) == ("scoring", f"copy_of_it:score {trouble}")
 
 
-# ---- the battery -----------------------------------------------------------------------------------------------------
+# ---- test answers ----------------------------------------------------------------------------------------------------
 
 
-def test_the_battery_has_every_class_and_both_outcomes() -> None:
-    every = [case for family in FAMILIES for case in cases(family)]
+def test_the_test_answers_have_every_class_and_both_outcomes() -> None:
+    every = [case for answer_class in CLASSES.values() for case in answer_class.cases()]
     for split in SPLITS.values():
         here = [case for case in every if case.split == split.name]
         assert set(split.shapes) <= {case.shape for case in here}
         if split.name != "old_sin":
             assert set(SCENES) <= {case.scene for case in here}
-        told = {str(by_original(case)) for case in here}
-        assert told == {"shape", "scene", "rest"}
-    assert any(case.answer == "scarf" and str(by_original(case)) == "shape" for case in every)
+        scores = {str(original_score(case)) for case in here}
+        assert scores == {"shape", "scene", "rest"}
+    assert any(case.answer == "scarf" and str(original_score(case)) == "shape" for case in every)
     assert any(case.scene == "elephant1" for case in every)
     assert ("Stationary", "Stationery") in {(case.shape, case.answer) for case in every}
 
 
-def test_what_can_not_be_seen_is_written_out() -> None:
+def test_invisible_characters_are_escaped() -> None:
     assert quoted("a\n\tb c") == r'"a\n\tb c"'
     assert quoted("\ufeffa\u00a0b\u200bé") == r'"\ufeffa\xa0b\u200bé"'
     assert quoted("x" * 100).count("x") < 80
-    assert [named(each) for each in ("Ocean", "Ocean ", "", "a, b", "Mercedes\u00a0Benz")] == [
+    assert [option_list([option]) for option in ("Ocean", "Ocean ", "", "a, b", "Mercedes\u00a0Benz")] == [
         *("Ocean", '"Ocean "', '""', '"a, b"', r"Mercedes\xa0Benz")
     ]

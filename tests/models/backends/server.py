@@ -89,9 +89,9 @@ class Scripted:
         self.thread.join()
         self.server.server_close()
         with self.lock:
-            for each in self.open:
+            for connection in self.open:
                 with suppress(OSError):
-                    each.shutdown(socket.SHUT_RDWR)
+                    connection.shutdown(socket.SHUT_RDWR)
 
     def reply(self, request: Received) -> Reply:
         """The next step of the script."""
@@ -197,8 +197,8 @@ def size_of(data: str) -> tuple[int, int]:
 
 def hides_the_key(error: BaseException) -> bool:
     """Whether the key is neither in the error nor in anything that hangs on it."""
-    told = [str(error), repr(error), repr(vars(error)), *traceback.format_exception(error)]
-    return error.__cause__ is None and error.__context__ is None and not any(KEY in each for each in told)
+    texts = [str(error), repr(error), repr(vars(error)), *traceback.format_exception(error)]
+    return error.__cause__ is None and error.__context__ is None and not any(KEY in text for text in texts)
 
 
 class Contract:

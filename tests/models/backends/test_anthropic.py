@@ -77,7 +77,7 @@ class TestAnthropic(Contract):
         script = (FORMAT, TEMPERATURE, Reply(message("4")))
         with Scripted(*script) as server, self.backend(server.url) as backend:
             first, second = backend.ask(STRUCTURED), backend.ask(STRUCTURED)
-        assert [sorted(each.json) for each in server.requests] == [
+        assert [sorted(request.json) for request in server.requests] == [
             ["max_tokens", "messages", "model", "output_config", "temperature"],
             ["max_tokens", "messages", "model", "temperature"],
             ["max_tokens", "messages", "model"],

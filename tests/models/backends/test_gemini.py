@@ -83,7 +83,7 @@ class TestGemini(Contract):
             first, second = backend.ask(question), backend.ask(question)
         plain = ["maxOutputTokens", "temperature"]
         probable = ["logprobs", "maxOutputTokens", "responseLogprobs"]
-        assert [sorted(each.json["generationConfig"]) for each in server.requests] == [
+        assert [sorted(request.json["generationConfig"]) for request in server.requests] == [
             [*probable[:2], "responseJsonSchema", "responseLogprobs", "responseMimeType", "temperature"],
             [*probable, "temperature"],
             plain,
@@ -201,5 +201,5 @@ def test_key_and_address_by_the_environment(variable: str, monkeypatch: pytest.M
 def test_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("GEMINI_API_KEY", "GOOGLE_API_KEY"):
         monkeypatch.delenv(name, raising=False)
-    with pytest.raises(Rejected, match="GEMINI_API_KEY or GOOGLE_API_KEY"):
+    with pytest.raises(Rejected, match="GOOGLE_API_KEY or GEMINI_API_KEY"):
         load(MODEL, Settings(base_url="http://localhost")).ask(PLAIN)

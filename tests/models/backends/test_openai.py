@@ -31,7 +31,7 @@ def complaint(words: str) -> Reply:
 
 def token(text: str, chance: float, **others: float) -> dict[str, Any]:
     """A token with its probability, and others that might have stood there."""
-    top = [{"token": name, "logprob": math.log(each)} for name, each in {text: chance, **others}.items()]
+    top = [{"token": name, "logprob": math.log(p)} for name, p in {text: chance, **others}.items()]
     return {"token": text, "logprob": math.log(chance), "top_logprobs": top}
 
 

@@ -1,116 +1,61 @@
-"""The ways in which an option may stand in an answer."""
+"""Variants of an option in an answer that no pattern can express: separators, spellings, parts, punctuation."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from onprompt.illusion.protocol import ALSO, Split
+from onprompt.illusion.protocol import ALSO, Split, load_toml
 
-# Words that hold an option; where English has none, one is made up.
-WITHIN = {
-    "car": "scarf",
-    "cat": "education",
-    "mug": "smuggler",
-    "fork": "forklift",
-    "bird": "birdcage",
-    "bear": "beard",
-    "oven": "woven",
-    "dog": "dogma",
-    "apple": "pineapple",
-    "sport": "transport",
-    "city": "velocity",
-    "ocean": "oceanic",
-    "forest": "afforestation",
-    "cloud": "cloudless",
-    "animal": "animalistic",
-    "boat": "boathouse",
-    "chair": "chairman",
-    "nasa": "nasal",
-    "bottle": "bottleneck",
-}
-# Words that people would let pass for an option.
-MEANT = {
-    "airplane": ("plane", "aircraft"),
-    "bicycle": ("bike",),
-    "car": ("automobile",),
-    "cat": ("kitten",),
-    "dog": ("puppy",),
-    "mug": ("cup",),
-    "sailboat": ("ship", "boat"),
-    "vehicle": ("car",),
-    "ocean": ("sea",),
-    "forest": ("woods",),
-    "city": ("town",),
-}
+WORDS = load_toml("audit/answer_words.toml")
 
 
 class Pair(NamedTuple):
-    """A shape and a scene, with another one of each to name instead."""
+    """A shape and a scene, and another one of each to name instead."""
 
     split: Split
     shape: str
     scene: str
-    shape2: str
-    scene2: str
+    other_shape: str
+    other_scene: str
 
     @property
     def names(self) -> tuple[str, str]:
-        """What an answer may name: the shape, and the scene."""
+        """What a correct answer may name."""
         return self.shape, self.scene
 
 
-def both(pair: Pair, *patterns: str) -> Iterator[str]:
-    """Patterns filled with the shape, and with the scene."""
-    for pattern in patterns:
-        yield from (pattern.format(name) for name in pair.names)
+def word_around(name: str) -> str:
+    """A longer word that contains an option."""
+    return str(WORDS["inside"].get(name.lower(), f"x{name.lower()}x"))
 
 
-def respaced(name: str) -> Iterator[str]:
-    """An option of two words with something else between them, in three cases."""
+def separators(name: str) -> Iterator[str]:
+    """A two-word option with other separators, in three cases."""
     words = re.split(r"[_ -]", name)
     if len(words) > 1:
-        for between in ("_", " ", "-", "", "  ", "\n"):
-            joined = between.join(words)
+        for separator in ("_", " ", "-", "", "  ", "\n"):
+            joined = separator.join(words)
             yield from (joined, joined.lower(), joined.upper(), f"It is a {joined.lower()}.")
 
 
-def within(name: str) -> str:
-    """A word that holds an option without being it."""
-    return WITHIN.get(name.lower(), f"x{name.lower()}x")
-
-
-def recased(pair: Pair) -> Iterator[str]:
-    """Both names in other cases."""
+def spellings(pair: Pair) -> Iterator[str]:
+    """Other spellings and synonyms of both options."""
     for name in pair.names:
-        yield from (name.lower(), name.upper(), name.swapcase(), name.title())
+        for other in (*ALSO.get(name, ()), *WORDS["synonyms"].get(name.lower(), ())):
+            yield from (other, f"It is a {other}.")
 
 
-def together(pair: Pair) -> Iterator[str]:
-    """Shape and scene in one answer."""
-    yield f"{pair.shape}, {pair.scene}"
-    yield f"{pair.scene}, {pair.shape}"
-    yield f"A {pair.shape.lower()} in the {pair.scene.lower()}"
-
-
-def several(pair: Pair) -> Iterator[str]:
-    """The right option beside another one, or wrong ones alone."""
-    for one, other in ((pair.shape, pair.shape2), (pair.scene, pair.scene2)):
-        yield from (f"{one} or {other}", f"{other}, {one}", f"{one}, {other}", f"not {other} but {one.lower()}")
-    yield from (f"{pair.shape2}, {pair.scene}", f"{pair.shape}, {pair.scene2}", f"{pair.shape2} {pair.scene2}")
-
-
-def listed(pair: Pair) -> Iterator[str]:
-    """All that could be chosen but for the scene, or but for the shape; or more than two of it."""
+def parts(pair: Pair) -> Iterator[str]:
+    """The beginning, the end and the words of an option."""
     for name in pair.names:
-        yield ", ".join(option for option in pair.split.options if option != name)
-    yield ", ".join((pair.shape2, pair.scene2, pair.shape))
-    yield ", ".join((pair.shape2, pair.scene, "Zebra", pair.scene2))
+        pieces = (name[:3], name[-4:], name[: len(name) // 2], *re.split(r"[_ -]", name))
+        yield from (piece.lower() for piece in pieces if len(piece) < len(name))
 
 
-def marked(pair: Pair) -> Iterator[str]:
-    """Marks between the letters of an option."""
+def marks_inside(pair: Pair) -> Iterator[str]:
+    """Apostrophes and full stops between the letters of an option."""
     for name in pair.names:
         if name.endswith("s"):
             yield from (f"{name[:-1]}'s", f"It is {name[:-1]}’s logo")
@@ -118,36 +63,26 @@ def marked(pair: Pair) -> Iterator[str]:
             yield f"{'.'.join(name.upper())}."
 
 
-def respelt(pair: Pair) -> Iterator[str]:
-    """Other spellings of an option, and other words for it."""
+def lists(pair: Pair) -> Iterator[str]:
+    """All options but the shape, and all but the scene."""
     for name in pair.names:
-        for other in (*ALSO.get(name, ()), *MEANT.get(name.lower(), ())):
-            yield from (other, f"It is a {other}.")
+        yield ", ".join(option for option in pair.split.options if option != name)
 
 
-def pieces(pair: Pair) -> Iterator[str]:
-    """The beginning, the end and the words of an option, each alone."""
-    for name in pair.names:
-        found = (name[:3], name[-4:], name[: len(name) // 2], *re.split(r"[_ -]", name))
-        yield from (each.lower() for each in found if len(each) < len(name))
-
-
-def odd(pair: Pair) -> Iterator[str]:
-    """Letters that are others in lower case, or once folded; blanks of other kinds."""
+def foreign_characters(pair: Pair) -> Iterator[str]:
+    """Letters that change when lower-cased or case-folded, and unusual whitespace."""
     name = pair.shape.lower()
-    yield from (name.replace("s", "ſ"), name.replace("k", "K"), f"\u200b{name}\u200b", name.replace("_", "\u00a0"))
+    yield from (name.replace("s", "ſ"), name.replace("k", "\u212a"), f"\u200b{name}\u200b", name.replace("_", "\u00a0"))
     yield from (pair.scene.replace("s", "ſ"), pair.scene.replace("_", "\u00a0").lower(), "\x00", "ﬀ İ ß")
 
 
-# ---- labels ----------------------------------------------------------------------------------------------------------
-
-
-def spelt(pair: Pair) -> Iterator[tuple[str, str]]:
-    """Labels as folders and files may spell them; the generator writes Stationary."""
-    for shape in dict.fromkeys((pair.shape, pair.shape.replace("Stationery", "Stationary"), pair.shape.upper())):
-        yield from ((shape, pair.scene), (shape.lower(), pair.scene.lower()), (shape, pair.scene.upper()))
-
-
-def no_label(pair: Pair) -> Iterator[tuple[str, str]]:
-    """One of the two is missing, or none."""
-    yield from (("", pair.scene), (pair.shape, ""), (pair.shape, pair.scene))
+VARIANTS: Mapping[str, Callable[[Pair], Iterator[str]]] = {
+    "": lambda _: iter(()),
+    "shape_separators": lambda pair: separators(pair.shape),
+    "scene_separators": lambda pair: separators(pair.scene),
+    "spellings": spellings,
+    "parts": parts,
+    "marks_inside": marks_inside,
+    "lists": lists,
+    "foreign_characters": foreign_characters,
+}

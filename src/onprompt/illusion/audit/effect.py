@@ -1,22 +1,23 @@
-"""What the differences do to answers that somebody has: how many count otherwise, and what becomes of the recalls."""
+"""The effect of the differences on given answers: how many are scored differently, and how the recalls change."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from onprompt.illusion.audit.answer_classes import kind
-from onprompt.illusion.audit.points import Point, Verdict, untried
-from onprompt.illusion.audit.scorings import Scorer, Told
-from onprompt.illusion.audit.test_answers import Case
+from onprompt.illusion.audit.answer_classes import classify
+from onprompt.illusion.audit.points import Point, Verdict, not_tried
+from onprompt.illusion.audit.scorer import ScoredCase, Scorer
+from onprompt.illusion.audit.test_answers import CLASSES, Case
 from onprompt.illusion.results import QUESTIONS
 
-GIVEN = "the answers that were given"
+GIVEN = "given answers"
 
 
 class Recall(NamedTuple):
-    """How many of the answers to a question count for the shape or for the scene, by the original and by them."""
+    """How many answers to a question count for the shape or for the scene, by the original and by theirs."""
 
     question: str
     of: str
@@ -25,13 +26,17 @@ class Recall(NamedTuple):
     theirs: int | None  # None where the description leaves it open
 
     def __str__(self) -> str:
-        now = "not described" if self.theirs is None else share(self.theirs, self.answers)
-        name = f"{self.of} recall on the {self.question} question"
-        return f"{name}: {share(self.original, self.answers)} → {now} on {self.answers:,} answers"
+        theirs = "not described" if self.theirs is None else self.percent(self.theirs)
+        change = f"{self.percent(self.original)} → {theirs}"
+        return f"{self.of} recall on the {self.question} question: {change} on {self.answers:,} answers"
+
+    def percent(self, count: int) -> str:
+        """A share of the answers."""
+        return f"{100 * count / self.answers:.1f} %"
 
 
 class Effect(NamedTuple):
-    """What the described scoring makes of all answers."""
+    """The given answers under both rules."""
 
     answers: int  # that were tried
     left_out: int  # rows without an answer
@@ -39,47 +44,48 @@ class Effect(NamedTuple):
     why: str  # they were not tried
     changed: int
     recalls: tuple[Recall, ...]
-    by_title: Mapping[str, int]  # points of section 3, and how many of the changed answers are of their sort
-    examples: tuple[Told, ...]  # the shortest answers that count otherwise
+    by_title: Mapping[str, int]  # changed answers by the point that they belong to
+    examples: tuple[ScoredCase, ...]  # the shortest changed answers
 
 
-def share(part: int, whole: int) -> str:
-    """A percentage."""
-    return f"{100 * part / whole:.1f} %"
-
-
-def effect(asked: Sequence[Case], left_out: int, scorer: Scorer, titles: Container[str]) -> Effect:
-    """All answers under both rules; `titles` are the points to which a changed answer may belong."""
-    every = scorer.tell(asked)
-    told = [each for each in every if each.theirs.tried]
-    changed = [each for each in told if each.differs]
+def measure(cases: Sequence[Case], left_out: int, scorer: Scorer, titles: Container[str]) -> Effect:
+    """Score all answers by both rules; `titles` are the points that a changed answer may belong to."""
+    every = scorer.score(cases)
+    tried = [scored for scored in every if scored.theirs.tried]
+    changed = [scored for scored in tried if scored.differs]
+    by_question = {question: [scored for scored in tried if scored.case.question == question] for question in QUESTIONS}
     recalls = tuple(
-        recall([each for each in told if each.case.question == question], question, of)
-        for question in QUESTIONS
-        for of in QUESTIONS
-        if any(each.case.question == question for each in told)
+        recall(scored, question, of) for question, scored in by_question.items() if scored for of in QUESTIONS
     )
-    kinds = Counter(kind(each.case, titles) for each in changed)
-    examples = sorted(dict.fromkeys(changed), key=lambda each: len(each.case.answer))[:5]
-    why = next((each.theirs.trouble for each in every if not each.theirs.tried), "")
-    return Effect(len(told), left_out, len(every) - len(told), why, len(changed), recalls, kinds, tuple(examples))
+    by_title = Counter(classify(scored.case, titles) for scored in changed)
+    examples = sorted(dict.fromkeys(changed), key=lambda scored: len(scored.case.answer))[:5]
+    why = next((scored.theirs.error for scored in every if not scored.theirs.tried), "")
+    return Effect(len(tried), left_out, len(every) - len(tried), why, len(changed), recalls, by_title, tuple(examples))
 
 
-def recall(told: Sequence[Told], question: str, of: str) -> Recall:
-    """One of the original's counts beside theirs; a call that gave nothing counts for nothing."""
-    mine = sum(bool(getattr(each.mine, of)) for each in told)
-    theirs = [False if each.theirs.trouble else getattr(each.theirs, of) for each in told]
-    return Recall(question, of, len(told), mine, None if None in theirs else sum(theirs))
+def recall(cases: Sequence[ScoredCase], question: str, of: str) -> Recall:
+    """One of the original's counts and theirs; a call that failed counts for nothing."""
+    original = sum(bool(getattr(scored.original, of)) for scored in cases)
+    theirs = [False if scored.theirs.error else getattr(scored.theirs, of) for scored in cases]
+    return Recall(question, of, len(cases), original, None if None in theirs else sum(theirs))
 
 
-def points(found: Effect) -> Iterator[Point]:
-    """What the given answers show by themselves, in case that they show more than ours do."""
-    original = "its own outcome for each"
-    if found.changed:
-        told = f"another outcome on {found.changed:,} of {found.answers:,} answers"
-        yield Point("scoring", GIVEN, "", original, told, Verdict.CHANGES, "", found.examples[0].example())
-    elif found.answers:
-        yield Point("scoring", GIVEN, "", original, f"the same on {found.answers:,} answers", Verdict.ALIGNED)
-    if found.untried:
-        given = f"{found.answers + found.untried:,} given answers"
-        yield untried("scoring", found.untried, given, found.why)
+def points(effect: Effect) -> Iterator[Point]:
+    """What the given answers show, which may be more than the test answers show."""
+    rule = "the original's score for each"
+    if effect.changed:
+        theirs = f"different on {effect.changed:,} of {effect.answers:,} answers"
+        yield Point("scoring", GIVEN, "", rule, theirs, Verdict.CHANGES, "", effect.examples[0].example())
+    elif effect.answers:
+        yield Point("scoring", GIVEN, "", rule, f"same on {effect.answers:,} answers", Verdict.ALIGNED)
+    if effect.untried:
+        yield not_tried("scoring", effect.untried, f"{effect.answers + effect.untried:,} given answers", effect.why)
+
+
+def on_points(points: Iterable[Point], effect: Effect) -> Iterator[Point]:
+    """Points on classes of answers with the number of given answers that belong to them."""
+    titles = {answer_class.title for answer_class in CLASSES.values()}
+    for point in points:
+        described = point.title in titles and point.verdict is not Verdict.NOT_DESCRIBED
+        count = f"{effect.by_title.get(point.title, 0):,} of {effect.answers:,} answers"
+        yield replace(point, effect=count) if described and effect.answers else point

@@ -1,4 +1,4 @@
-"""Answers that somebody has: rows of a table, or a run's file."""
+"""Load answers of a model from a table or from the file of a run."""
 
 from __future__ import annotations
 
@@ -19,39 +19,39 @@ READERS = {".csv": "csv", ".tsv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", 
 RUN = ".sqlite"
 
 
-class Answered(NamedTuple):
-    """An answer that a model gave, and the path of the image where it is known."""
+class GivenAnswer(NamedTuple):
+    """An answer that a model gave, and the path of the image if it is known."""
 
     case: Case
     path: str
 
 
-def read(path: Path, split: str = "") -> tuple[list[Answered], int]:
-    """The answers in a file, and how many questions got none."""
+def load(path: Path, split: str = "") -> tuple[list[GivenAnswer], int]:
+    """The answers in a file, and the number of questions without an answer."""
     if path.suffix.lower() not in (RUN, *READERS):
-        raise UserError(f"{path} is no table that is known: give a .csv, .tsv or .jsonl file, or a run's {RUN}")
-    found = of_run(path) if path.suffix.lower() == RUN else of_table(path, split)
-    told = [each for each in found if each is not None]
-    if not told:
-        raise UserError(f"{path} holds no answer")
-    return told, len(found) - len(told)
+        raise UserError(f"{path} has an unknown format: use a .csv, .tsv or .jsonl file, or the {RUN} file of a run")
+    rows = load_run(path) if path.suffix.lower() == RUN else load_table(path, split)
+    given = [row for row in rows if row is not None]
+    if not given:
+        raise UserError(f"{path} holds no answers")
+    return given, len(rows) - len(given)
 
 
-def of_run(path: Path) -> list[Answered | None]:
-    """The latest answers of an `illusion run`; None for a question that got none."""
+def load_run(path: Path) -> list[GivenAnswer | None]:
+    """The latest answers of an `illusion run`; None for a question without an answer."""
     with Ledger(path) as ledger:
         number, about = answers.about_of(ledger)
-        found = answers.records(ledger, number)
+        records = answers.records(ledger, number)
     return [
         None
-        if each.answer is None
-        else Answered(Case(about["split"], each.gold.shape, each.gold.scene, each.answer, each.question), "")
-        for each in found
+        if record.answer is None
+        else GivenAnswer(Case(about["split"], *record.gold[:2], record.answer, record.question), "")
+        for record in records
     ]
 
 
-def of_table(path: Path, split: str) -> list[Answered | None]:
-    """The rows of a table; None for one without an answer."""
+def load_table(path: Path, split: str) -> list[GivenAnswer | None]:
+    """The rows of a table; None for a row without an answer."""
     try:
         table = plugins.load("runs.datasets", READERS[path.suffix.lower()]).load(str(path))
     except OSError as error:
@@ -59,28 +59,27 @@ def of_table(path: Path, split: str) -> list[Answered | None]:
     if "answer" not in table.columns or not {"path", "shape"} & set(table.columns):
         columns = ", ".join(table.columns)
         raise UserError(f"{path} needs the columns answer, question, and path or shape and scene; it has {columns}")
-    found = []
+    rows = []
     for record in table.records(table.columns):
         if isinstance(record.cells, UserError):
             raise UserError(f"{record.line}: {record.cells}")
-        found.append(row(record.line, record.cells, split))
-    return found
+        rows.append(given_answer(record.line, record.cells, split))
+    return rows
 
 
-def row(line: str, cells: Mapping[str, Any], split: str) -> Answered | None:
-    """A row, or nothing where no answer was kept."""
+def given_answer(line: str, cells: Mapping[str, Any], split: str) -> GivenAnswer | None:
+    """The answer in a row of a table."""
     if cells.get("answer") is None:
         return None
-    told = {name: str(cells.get(name) or "") for name in ("split", "question", "path", "shape", "scene")}
-    if told["question"] not in QUESTIONS:
-        raise UserError(f"{line}: question is shape or scene, not {told['question']!r}")
-    name = told["split"] or split
-    if not name:
-        raise UserError(f"{line}: of which split is it? Give a column split, or --split")
-    shape, scene = told["shape"], told["scene"]
+    names = ("split", "question", "path", "shape", "scene")
+    row_split, question, path, shape, scene = (str(cells.get(name) or "") for name in names)
+    if question not in QUESTIONS:
+        raise UserError(f"{line}: question must be shape or scene, not {question!r}")
+    if not (row_split or split):
+        raise UserError(f"{line}: no split: add a column split, or use --split")
+    known = split_named(row_split or split)
     if not (shape and scene):
-        if not told["path"]:
-            raise UserError(f"{line}: neither shape and scene nor a path")
-        shape, scene, *_ = gold(told["path"], split_named(name))
-    case = Case(split_named(name).name, shape, scene, str(cells["answer"]), told["question"])
-    return Answered(case, told["path"])
+        if not path:
+            raise UserError(f"{line}: needs shape and scene, or a path")
+        shape, scene, *_ = gold(path, known)
+    return GivenAnswer(Case(known.name, shape, scene, str(cells["answer"]), question), path)

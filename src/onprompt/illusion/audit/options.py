@@ -1,4 +1,4 @@
-"""Section 2: the option lists, in their order and spelling."""
+"""Section 2: the option lists, their order and spelling."""
 
 from __future__ import annotations
 
@@ -6,70 +6,61 @@ import difflib
 from collections.abc import Iterator, Sequence
 
 from onprompt.illusion.audit.description import Target
-from onprompt.illusion.audit.points import Point, Verdict, silent
-from onprompt.illusion.audit.showing import named
+from onprompt.illusion.audit.points import Point, Verdict, not_described, option_list
 from onprompt.illusion.protocol import COMPLEX, SCENES, SIMPLE, SPLITS, spelling
 
 SHAPES, SCENE_OPTIONS = "shape options", "scene options"
-NEAR = 0.75  # of a spelling's likeness, above which one option is taken for the other
+SIMILAR = 0.75  # ratio above which an option is another spelling
 
 
 def compare(target: Target) -> Iterator[Point]:
     """The shapes of each split, and the scenes."""
+    options = target.options
     for split in SPLITS.values():
-        given = target.options.shapes.get(split.name)
-        yield compare_lists(SHAPES, split.name, split.shapes, given)
-    yield compare_lists(SCENE_OPTIONS, "all splits", SCENES, target.options.every_scene)
-    for name, given, original in (
-        ("simple", target.options.simple, SIMPLE),
-        ("complex", target.options.complex, COMPLEX),
-    ):
-        if given is not None:
-            yield compare_lists(SCENE_OPTIONS, f"{name} ones", original, given)
+        yield compare_lists(SHAPES, split.name, split.shapes, options.shapes.get(split.name))
+    yield compare_lists(SCENE_OPTIONS, "all splits", SCENES, options.all_scenes)
+    if options.simple is not None:
+        yield compare_lists(SCENE_OPTIONS, "simple scenes", SIMPLE, options.simple)
+    if options.complex is not None:
+        yield compare_lists(SCENE_OPTIONS, "complex scenes", COMPLEX, options.complex)
 
 
-def compare_lists(title: str, where: str, original: Sequence[str], given: Sequence[str] | None) -> Point:
+def compare_lists(title: str, where: str, original: Sequence[str], theirs: Sequence[str] | None) -> Point:
     """One list."""
-    if given is None:
-        return silent("options", title, where, listed(original))
-    if tuple(given) == tuple(original):
-        return Point("options", title, where, listed(original), listed(given), Verdict.ALIGNED)
-    told = list(departures(original, given))
-    note = "; ".join(told)
-    example = {"original": listed(original), "theirs": listed(given), "first": told[0]}
-    return Point("options", title, where, listed(original), listed(given), Verdict.CHANGES, note, example)
+    expected = option_list(original)
+    if theirs is None:
+        return not_described("options", title, where, expected)
+    shown = option_list(theirs)
+    if tuple(theirs) == tuple(original):
+        return Point("options", title, where, expected, shown, Verdict.ALIGNED)
+    notes = list(differences(original, theirs))
+    example = {"original": expected, "theirs": shown, "first": notes[0]}
+    return Point("options", title, where, expected, shown, Verdict.CHANGES, "; ".join(notes), example)
 
 
-def departures(original: Sequence[str], given: Sequence[str]) -> Iterator[str]:
-    """What was dropped, added, spelt otherwise, repeated or put elsewhere."""
-    dropped = [each for each in original if each not in given]
-    added = [each for each in dict.fromkeys(given) if each not in original]
-    for each in list(dropped):
-        other = respelt(each, added)
-        if other:
-            yield f"{named(each)} is spelt {named(other)}"
-            dropped.remove(each)
+def differences(original: Sequence[str], theirs: Sequence[str]) -> Iterator[str]:
+    """Options that are spelled differently, missing, added, repeated or moved."""
+    missing = [option for option in original if option not in theirs]
+    added = [option for option in dict.fromkeys(theirs) if option not in original]
+    for option in list(missing):
+        if other := other_spelling(option, added):
+            yield f"{option_list([option])} is spelled {option_list([other])}"
+            missing.remove(option)
             added.remove(other)
-    if dropped:
-        yield f"dropped: {listed(dropped)}"
+    if missing:
+        yield f"missing: {option_list(missing)}"
     if added:
-        yield f"added: {listed(added)}"
-    if repeated := [each for each in dict.fromkeys(given) if given.count(each) > 1]:
-        yield f"there more than once: {listed(repeated)}"
-    common = [each for each in dict.fromkeys(given) if each in original]
-    usual = [each for each in original if each in given]
-    if common != usual:
-        first = next(one for one, other in zip(common, usual, strict=True) if one != other)
-        yield f"the order is another, from {named(first)} on"
+        yield f"added: {option_list(added)}"
+    if repeated := [option for option in dict.fromkeys(theirs) if theirs.count(option) > 1]:
+        yield f"repeated: {option_list(repeated)}"
+    expected = [option for option in original if option in theirs]
+    actual = [option for option in dict.fromkeys(theirs) if option in original]
+    if actual != expected:
+        first = next(option for option, usual in zip(actual, expected, strict=True) if option != usual)
+        yield f"the order differs from {option_list([first])} on"
 
 
-def respelt(option: str, others: Sequence[str]) -> str:
-    """The option that is another spelling of one."""
-    same = [each for each in others if spelling(each) == spelling(option)]
-    near = difflib.get_close_matches(option, others, 1, NEAR)
-    return (same or near or [""])[0]
-
-
-def listed(options: Sequence[str]) -> str:
-    """A list as it stands in a report."""
-    return ", ".join(map(named, options))
+def other_spelling(option: str, others: Sequence[str]) -> str:
+    """The option among others that is another spelling of one, or nothing."""
+    same = [other for other in others if spelling(other) == spelling(option)]
+    return (same or difflib.get_close_matches(option, others, 1, SIMILAR) or [""])[0]

@@ -4,177 +4,154 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from onprompt.errors import UserError
-from onprompt.illusion.audit.description import Questions, Target
-from onprompt.illusion.audit.points import Point, Verdict, silent
-from onprompt.illusion.audit.showing import quoted
+from onprompt.illusion.audit.description import Target
+from onprompt.illusion.audit.points import Point, Verdict, not_described, quoted
 from onprompt.illusion.protocol import COMPLEX, SCENES, SIMPLE, SPLITS, Split
 from onprompt.illusion.results import QUESTIONS
 
-PLACE = re.compile(r"\{(\w*)\}")
+PLACEHOLDER = re.compile(r"\{(\w*)\}")
 TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
-DESCRIPTION, OPTIONS, FORMAT = "prompt wording", "options in the prompt", "output format"
-LISTED, PROVIDE = "following options:", "Provide "  # where the original's options begin and end
-READS = "the model reads another text, and what it answers then can only be known by asking it"
+WORDING, OPTIONS, FORMAT = "prompt wording", "options in the prompt", "output format"
+LISTED, PROVIDE = "following options:", "Provide "  # where the original's options start and end
+NOTE = "the model reads another text; only asking it shows whether its answers change"
 LONGEST = 20_000  # characters of a question
+SHOWN = 5  # changes that a point lists
 
 
-class Filled(NamedTuple):
-    """A question as a model gets it; `open` names what is not described and was taken from the original."""
+class Question(NamedTuple):
+    """One of the eight questions: the original's text, and theirs as the model gets it."""
 
-    text: str
-    open: tuple[str, ...]
+    split: str
+    kind: str  # shape or scene
+    original: str
+    theirs: str | None  # None where it is not described
+    undescribed: tuple[str, ...] = ()  # what was taken from the original to fill in theirs
 
-
-def compare(target: Target) -> Iterator[Point]:
-    """Three points for each of the eight questions."""
-    for split in SPLITS.values():
-        for kind in QUESTIONS:
-            yield from compare_one(target, split, kind)
-
-
-def compare_one(target: Target, split: Split, kind: str) -> Iterator[Point]:
-    """What a question says, which options it offers, and what it wants for an answer."""
-    original = question(split, kind)
-    where = f"{split.name}, {kind} question"
-    found = filled(target, split, kind)
-    ranges = parts(original)
-    if found is None:
-        yield from (silent("prompt", part, where, original[slice(*ranges[part])]) for part in ranges)
-        return
-    changes = differences(original, found.text)
-    for part, (start, end) in ranges.items():
-        here = [each for each in changes if start <= each.start < end or (part == FORMAT and each.start >= end)]
-        said = original[start:end].strip()
-        if here:
-            yield departure(part, where, said, here, original, found.text)
-        elif part == OPTIONS and found.open:
-            note = f"not described: {', '.join(found.open)}; the rest was compared with the original's in their place"
-            yield silent("prompt", part, where, said, note)
-        else:
-            yield Point("prompt", part, where, said, said, Verdict.ALIGNED)
-
-
-def question(split: Split, kind: str) -> str:
-    """One of a split's two questions."""
-    return split.shape_question if kind == "shape" else split.scene_question
-
-
-def parts(original: str) -> dict[str, tuple[int, int]]:
-    """Where each part of a question begins and ends."""
-    listed = original.index(LISTED) + len(LISTED)
-    provide = original.index(PROVIDE, listed)
-    return {DESCRIPTION: (0, listed), OPTIONS: (listed, provide), FORMAT: (provide, len(original))}
-
-
-# ---- filling in ------------------------------------------------------------------------------------------------------
-
-
-def filled(target: Target, split: Split, kind: str) -> Filled | None:
-    """A described question with its options filled in."""
-    asked = target.prompts.get(split.name)
-    template = getattr(asked, kind) if asked else None
-    if asked is None or template is None:
-        return None
-    if len(template) > LONGEST:
-        raise UserError(f"the {kind} question of {split.name} has {len(template):,} characters, which is no question")
-    strings, missing = option_strings(target, asked, split)
-    used: list[str] = []
-
-    def put(place: re.Match[str]) -> str:
-        if place[1] not in strings:
-            there = ", ".join(f"{{{name}}}" for name in strings)
-            raise UserError(f"the {kind} question of {split.name} has {place[0]}; there are {there}")
-        used.append(place[1])
-        return strings[place[1]]
-
-    text = PLACE.sub(put, template)
-    return Filled(text, tuple(dict.fromkeys(lack for name in used for lack in missing[name])))
-
-
-def option_strings(
-    target: Target, asked: Questions, split: Split
-) -> tuple[Mapping[str, str], Mapping[str, Sequence[str]]]:
-    """What each placeholder stands for, and what of it had to be taken from the original."""
-    options, joins = target.options, asked.joins
-    lists = {
-        "shapes": (options.shapes.get(split.name), split.shapes, joins.shapes),
-        "scenes": (options.every_scene, SCENES, joins.scenes),
-        "simple": (options.simple, SIMPLE, joins.scenes),
-        "complex": (options.complex, COMPLEX, joins.scenes),
-    }
-    strings, missing = {}, {}
-    for name, (given, usual, join) in lists.items():
-        separator = separator_of(split, name) if join is None else join
-        strings[name] = separator.join(usual if given is None else given)
-        missing[name] = [
-            what for what, value in ((f"the list of {name}", given), (f"what joins {name}", join)) if value is None
-        ]
-    return strings, missing
-
-
-def separator_of(split: Split, name: str) -> str:
-    """What the original puts between two options."""
-    return "," if (split.name, name) == ("old_sin", "shapes") else ", "
-
-
-# ---- comparing -------------------------------------------------------------------------------------------------------
+    @property
+    def where(self) -> str:
+        """The name of the question in points."""
+        return f"{self.split}, {self.kind} question"
 
 
 class Change(NamedTuple):
-    """A stretch of the original, from a character on, and what stands in its place."""
+    """A part of the original, from a character on, and what replaces it."""
 
     start: int
     original: str
     theirs: str
 
 
-def differences(original: str, theirs: str) -> list[Change]:
-    """Where two texts differ, in words, signs and white space."""
-    if original == theirs:
-        return []
-    one, other = TOKEN.findall(original), TOKEN.findall(theirs)
-    starts = [0]
-    for token in one:
-        starts.append(starts[-1] + len(token))
-    matcher = difflib.SequenceMatcher(None, one, other, autojunk=False)
+def questions(target: Target) -> list[Question]:
+    """The eight questions."""
+    return [question(target, split, kind) for split in SPLITS.values() for kind in QUESTIONS]
+
+
+def question(target: Target, split: Split, kind: str) -> Question:
+    """One of a split's two questions, with the options filled in."""
+    original = split.shape_question if kind == "shape" else split.scene_question
+    template = getattr(target.prompts.get(split.name), kind, None)
+    if template is None:
+        return Question(split.name, kind, original, None)
+    if len(template) > LONGEST:
+        raise UserError(f"the {kind} question of {split.name} is longer than {LONGEST:,} characters")
+    lists = option_lists(target, split)
+    undescribed: dict[str, None] = {}
+
+    def fill(placeholder: re.Match[str]) -> str:
+        if placeholder[1] not in lists:
+            known = ", ".join(f"{{{name}}}" for name in lists)
+            raise UserError(f"the {kind} question of {split.name} has {placeholder[0]}; valid are {known}")
+        text, missing = lists[placeholder[1]]
+        undescribed.update(dict.fromkeys(missing))
+        return text
+
+    return Question(split.name, kind, original, PLACEHOLDER.sub(fill, template), tuple(undescribed))
+
+
+def option_lists(target: Target, split: Split) -> dict[str, tuple[str, list[str]]]:
+    """What each placeholder stands for, and which parts of it are taken from the original."""
+    options, joins = target.options, target.prompts[split.name].joins
+    lists = {
+        "shapes": (options.shapes.get(split.name), split.shapes, joins.shapes),
+        "scenes": (options.all_scenes, SCENES, joins.scenes),
+        "simple": (options.simple, SIMPLE, joins.scenes),
+        "complex": (options.complex, COMPLEX, joins.scenes),
+    }
+    texts = {}
+    for name, (theirs, original, join) in lists.items():
+        separator = "," if (split.name, name) == ("old_sin", "shapes") else ", "
+        text = (separator if join is None else join).join(original if theirs is None else theirs)
+        missing = {f"the list of {name}": theirs, f"the separator of {name}": join}
+        texts[name] = text, [part for part, value in missing.items() if value is None]
+    return texts
+
+
+def compare(target: Target) -> Iterator[Point]:
+    """Three points for each question: its wording, the options it offers, the output format."""
+    for asked in questions(target):
+        original, theirs = asked.original, asked.theirs
+        changes = [] if theirs is None else token_changes(original, theirs)
+        for title, (start, end) in parts(original).items():
+            text = original[start:end].strip()
+            last = len(original) + 1 if title == FORMAT else end  # what is added at the end belongs to the format
+            here = [change for change in changes if start <= change.start < last]
+            if theirs is None:
+                yield not_described("prompt", title, asked.where, text)
+            elif here:
+                yield difference(title, asked.where, text, here, original, theirs)
+            elif title == OPTIONS and asked.undescribed:
+                note = f"not described: {', '.join(asked.undescribed)}; the original's were used to compare the rest"
+                yield not_described("prompt", title, asked.where, text, note)
+            else:
+                yield Point("prompt", title, asked.where, text, text, Verdict.ALIGNED)
+
+
+def parts(original: str) -> dict[str, tuple[int, int]]:
+    """Where each part of a question starts and ends."""
+    options = original.index(LISTED) + len(LISTED)
+    output = original.index(PROVIDE, options)
+    return {WORDING: (0, options), OPTIONS: (options, output), FORMAT: (output, len(original))}
+
+
+def token_changes(original: str, theirs: str) -> list[Change]:
+    """Where two texts differ, by words, punctuation and whitespace."""
+    tokens, their_tokens = TOKEN.findall(original), TOKEN.findall(theirs)
+    starts = list(accumulate(map(len, tokens), initial=0))
+    matcher = difflib.SequenceMatcher(None, tokens, their_tokens, autojunk=False)
     return [
-        Change(starts[i], "".join(one[i:j]), "".join(other[k:n]))
+        Change(starts[i], "".join(tokens[i:j]), "".join(their_tokens[k:n]))
         for kind, i, j, k, n in matcher.get_opcodes()
         if kind != "equal"
     ]
 
 
-def departure(part: str, where: str, said: str, changes: Sequence[Change], original: str, theirs: str) -> Point:
-    """A difference within one part of a question."""
-    first = min(changes, key=lambda each: (len(each.original) + len(each.theirs), each.start))
+def difference(title: str, where: str, text: str, changes: Sequence[Change], original: str, theirs: str) -> Point:
+    """The changes within one part of a question."""
+    least = min(changes, key=lambda change: (len(change.original) + len(change.theirs), change.start))
     example = {
-        "original": context(original, first),
-        "theirs": quoted(first.theirs) if first.theirs else "nothing",
-        "at": f"character {first.start}",
+        "original": in_context(original, least),
+        "theirs": quoted(least.theirs) if least.theirs else "nothing",
+        "at": f"character {least.start}",
     }
-    told = "; ".join(f"{quoted(each.original)} → {quoted(each.theirs)}" for each in changes[:5])
-    told += "; …" if len(changes) > 5 else ""
+    shown = "; ".join(f"{quoted(change.original)} → {quoted(change.theirs)}" for change in changes[:SHOWN])
+    shown += "; …" if len(changes) > SHOWN else ""
     if original.strip() == theirs.strip():
-        note = "white space at the ends only, which chat templates cut off"
-        return Point("prompt", part, where, said, told, Verdict.HARMLESS, note, example)
-    return Point("prompt", part, where, said, told, Verdict.CHANGES, f"{extent(changes)}{READS}", example)
+        note = "only whitespace at the ends, which chat templates strip"
+        return Point("prompt", title, where, text, shown, Verdict.HARMLESS, note, example)
+    changed = "".join(change.original + change.theirs for change in changes)
+    only = (
+        "" if re.search(r"\w", changed) else f"only {'punctuation' if changed.strip() else 'whitespace'} differs, but "
+    )
+    return Point("prompt", title, where, text, shown, Verdict.CHANGES, f"{only}{NOTE}", example)
 
 
-def extent(changes: Sequence[Change]) -> str:
-    """What sort of difference it is, where it is a slight one."""
-    if all(not each.original.strip() and not each.theirs.strip() for each in changes):
-        return "only white space differs, yet "
-    if all(not re.search(r"\w", each.original + each.theirs) for each in changes):
-        return "only separators and marks differ, yet "
-    return ""
-
-
-def context(original: str, change: Change) -> str:
-    """The original's stretch with a little around it, where by itself it says nothing."""
+def in_context(original: str, change: Change) -> str:
+    """The original's text, with a little around it if it has no words."""
     if re.search(r"\w", change.original):
         return quoted(change.original)
     around = original[max(0, change.start - 12) : change.start + len(change.original) + 12]

@@ -1,163 +1,138 @@
-"""An instruction cut into its operations, each without its politeness."""
+"""An instruction split into its operations, each without its politeness."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import cache
 
 from onprompt.language import lexicon as lex
-from onprompt.language import lexicon_links as links
-from onprompt.language.edits import patterns as lists
-from onprompt.language.edits.rules import Reading, readings
-from onprompt.language.edits.words import DETERMINERS, Words, longest_at
-from onprompt.language.spelling import known_word, tenses
+from onprompt.language.edits.lexicon import CLASSES, DATA, DETERMINERS, FIRST_WORDS, VERBS, WORDS, longest_at
+from onprompt.language.edits.pattern_matching import COMMANDS, matches
+from onprompt.language.edits.phrase import Phrase
+from onprompt.language.spelling import is_known_word, verb_lemmas
 
-OPENING = lex.longest((*lists.POLITE, *lists.WISHES))
 LONGEST = 200  # words of an operation; what is longer is a text, not an instruction
 CLOSE = 0.8  # difflib's ratio: rmove, repalce, delte
-JOINTS = frozenset((",", "and", "then", "but", "while", "plus", "also", "so"))
-NEAR = 20  # words that are looked at to tell whether a new operation begins
+LOOK_AHEAD = 20  # words that decide whether a new operation begins
+JOINTS = WORDS["joints"] | {","}
+KEEPING = tuple(f"{verb} " for verb in CLASSES["KEEP"])
+PARTICLE_VERBS = tuple(
+    f"{verb} " for name in ("REMOVE", "ADD", "GROW", "SHRINK") for verb in CLASSES[name] if " " in verb
+)
 
 
-def unopened(clause: Words) -> tuple[Words, bool]:
-    """A clause without its politeness, and whether it tells what should be seen ("what if", "I want")."""
-    clause, wished = closed(clause), False
-    if len(clause) > 2 and clause.all[0] in lists.MODALS and clause.all[1] in DETERMINERS:
-        clause, wished = clause.part(1), True  # can the boy hold a ball?
+def strip_politeness(clause: Phrase) -> tuple[Phrase, bool]:
+    """A clause without its politeness, and whether it is a wish for what should be seen ("what if", "I want")."""
+    clause, wish = strip_ending(clause), False
+    if len(clause) > 2 and clause.words[0] in WORDS["modals"] and clause.words[1] in DETERMINERS:
+        clause, wish = clause.part(1), True  # can the boy hold a ball?
     while clause:
-        polite = longest_at(clause.all, 0, lists.POLITE, OPENING)
-        wish = longest_at(clause.all, 0, lists.WISHES, OPENING)
-        opening = max(polite, wish, key=lambda phrase: len(phrase.split()))
-        rest = clause.part(len(opening.split()))
+        polite, wishing = (longest_at(clause.words, 0, WORDS[name]) for name in ("polite", "wishes"))
+        opening = max(polite, wishing, key=lambda phrase: len(phrase.split()))
         if not opening:
             break
-        is_wish = opening == wish and not (polite == wish and begins(plain_verb(rest)))
-        clause, wished = rest, wished or is_wish
-    clause = mended(plain_verb(clause))
-    only = clause.all[:1] == ("only",) and clause.all[1:2] not in {("keep",), ("leave",)} and begins(clause.part(1))
-    return clause.part(1) if only else clause, wished
+        clause = clause.part(len(opening.split()))
+        wish |= opening == wishing and not (polite == wishing and is_command(with_plain_verb(clause)))
+    clause = with_corrected_verb(with_plain_verb(clause))
+    only = clause.words[:1] == ("only",) and clause.words[1:2] not in {("keep",), ("leave",)}
+    return clause.part(1) if only and is_command(clause.part(1)) else clause, wish
 
 
-def closed(clause: Words) -> Words:
+def strip_ending(clause: Phrase) -> Phrase:
     """A clause without thanks, and without "in the picture", which goes without saying."""
-    for ending in (*lists.FAREWELLS, *lists.IN_PICTURE):
+    for ending in WORDS["endings"]:
         size = len(clause) - len(ending.split())
         if size > 1 and clause.line.endswith(f" {ending}"):
-            return closed(clause.part(0, size))
+            return strip_ending(clause.part(0, size))
     return clause
 
 
-def plain_verb(clause: Words) -> Words:
+def with_plain_verb(clause: Phrase) -> Phrase:
     """`adding a dog`, `what if we removed the dog`: the verb in its plain form."""
-    if len(clause) < 2 or clause.all[1] not in DETERMINERS:
+    if len(clause) < 2 or clause.words[1] not in DETERMINERS:
         return clause
-    first = clause.all[0]
-    forms = [lists.IRREGULAR.get(first, ""), *(tenses(first) if first.endswith(("ing", "ed")) else ())]
-    verb = next((form for form in forms if form in first_words()), first)
-    return Words(clause.text, (replace(clause.units[0], word=verb), *clause.units[1:]))
+    first = clause.words[0]
+    forms = [DATA["irregular"].get(first, ""), *(verb_lemmas(first) if first.endswith(("ing", "ed")) else ())]
+    verb = next((form for form in forms if form in FIRST_WORDS), first)
+    return Phrase(clause.instruction, (replace(clause.units[0], word=verb), *clause.units[1:]))
 
 
-def mended(clause: Words) -> Words:
+def with_corrected_verb(clause: Phrase) -> Phrase:
     """`rmove the tree`: an unknown first word that is nearly a verb of editing."""
-    if len(clause) < 2 or not clause.all[0].isalpha() or known_word(clause.all[0]):
+    if len(clause) < 2 or not clause.words[0].isalpha() or is_known_word(clause.words[0]):
         return clause
-    for near in get_close_matches(clause.all[0], sorted(first_words()), 1, CLOSE):
-        return Words(clause.text, (replace(clause.units[0], word=near, misspelt=True), *clause.units[1:]))
+    for verb in get_close_matches(clause.words[0], sorted(FIRST_WORDS), 1, CLOSE):
+        return Phrase(clause.instruction, (replace(clause.units[0], word=verb, misspelt=True), *clause.units[1:]))
     return clause
 
 
-@cache
-def first_words() -> frozenset[str]:
-    """The verbs that an instruction may begin with."""
-    verbs = {way.split()[0] for name in lists.BEGINNING for way in lists.VERBS[name]}
-    return frozenset(verbs | {"give", "take", "dress", "apply", "resize", "scale", "zoom"})
-
-
-def begins(clause: Words) -> bool:
+def is_command(clause: Phrase) -> bool:
     """Whether a clause begins with a verb of editing, and not with a noun of the same spelling."""
-    if len(clause) < 2 or clause.all[0] not in first_words():
+    if len(clause) < 2 or clause.words[0] not in FIRST_WORDS:
         return False
-    after = clause.all[1]
-    if clause.all[0] in {"without", "keeping", "leaving"}:
-        return any(clause.line.startswith(each + " ") for each in lists.VERBS["KEEP"])
-    pairs = {way for name in ("REMOVE", "ADD", "GROW", "SHRINK") for way in lists.VERBS[name] if " " in way}
-    if any(clause.line.startswith(each + " ") for each in pairs) or after in {"on", "off", "in", "out"}:
-        return len(clause) > 2 or clause.all[0] == "zoom"
-    return after not in links.RELATIONS and after not in {"and", ",", "or", "'s", "is", "are"}
+    if clause.words[0] in WORDS["excepting"]:
+        return clause.line.startswith(KEEPING)
+    second = clause.words[1]
+    if clause.line.startswith(PARTICLE_VERBS) or second in {"on", "off", "in", "out"}:
+        return len(clause) > 2 or clause.words[0] == "zoom"
+    return second not in lex.RELATIONS and second not in {"and", ",", "or", "'s", "is", "are"}
 
 
-def clauses(sentence: Words) -> list[Words]:
+def split_clauses(sentence: Phrase) -> list[Phrase]:
     """The operations of a sentence: a new one begins where a verb of editing follows "and", "then" or a comma."""
-    cuts, words = [0], sentence.all
+    cuts, words = [0], sentence.words
     for at in range(1, len(words)):
-        if words[at] in JOINTS - lists.BUT or not (words[at - 1] in JOINTS or words[at] in lists.BUT):
-            continue
-        before, rest = sentence.part(max(cuts[-1], at - NEAR), at), sentence.part(at, at + NEAR)
-        if trimmed(before) and stands_alone(before, rest):
-            cuts.append(at)
-    parts = [trimmed(sentence.part(start, end)) for start, end in zip(cuts, [*cuts[1:], None], strict=True)]
-    return [each for part in parts if part for each in repeated(part)]
+        new = words[at] in WORDS["excepting"]
+        if new or (words[at - 1] in JOINTS and words[at] not in JOINTS):
+            before, rest = sentence.part(max(cuts[-1], at - LOOK_AHEAD), at), sentence.part(at, at + LOOK_AHEAD)
+            cuts += [at] * (len(strip_joints(before)) > 0 and is_new_operation(before, rest))
+    parts = [strip_joints(sentence.part(start, end)) for start, end in zip(cuts, [*cuts[1:], None], strict=True)]
+    return [clause for part in parts if part for clause in split_objects(part)]
 
 
-def stands_alone(before: Words, rest: Words) -> bool:
+def is_new_operation(before: Phrase, rest: Phrase) -> bool:
     """Whether a new operation begins with `rest`."""
-    inner, wished = unopened(rest)
-    if wished or begins(inner):
+    rest, wish = strip_politeness(rest)
+    if wish or is_command(rest):
         return True
-    if inner.all[:1] == ("there",):
-        return len(inner) > 2 and inner.all[1] in links.BE | lists.MODALS | {"'s"}
-    definite = bool(inner) and inner.all[0] in lex.DEFINITE | {"it", "they", "he", "she", "all"}
-    return definite and asserts(inner) and asserts(before)
+    if rest.words[:1] == ("there",):
+        return len(rest) > 2 and rest.words[1] in lex.BE | WORDS["modals"] | {"'s"}
+    definite = lex.DEFINITE | {"it", "they", "he", "she", "all"}
+    return len(rest) > 0 and rest.words[0] in definite and has_finite_verb(rest) and has_finite_verb(before)
 
 
-def asserts(clause: Words) -> bool:
+def has_finite_verb(clause: Phrase) -> bool:
     """Whether a clause says what is or should be."""
-    head = clause.all[: next((at for at, word in enumerate(clause.all) if word in {",", "and"}), len(clause))]
-    return bool(set(head) & (links.BE - {"'s"} | lists.MODALS | {"has", "had"}))
+    end = next((at for at, word in enumerate(clause.words) if word in {",", "and"}), len(clause))
+    return bool(set(clause.words[:end]) & (lex.BE - {"'s"} | WORDS["modals"] | {"has", "had"}))
 
 
-def trimmed(clause: Words) -> Words:
-    """A clause without the joints at its ends."""
-    start, end = 0, len(clause)
-    while start < end and clause.all[start] in JOINTS:
-        start += 1
-    while end > start and clause.all[end - 1] in JOINTS:
-        end -= 1
-    return clause.part(start, end)
+def strip_joints(clause: Phrase) -> Phrase:
+    """A clause without the conjunctions at its ends."""
+    inner = [at for at, word in enumerate(clause.words) if word not in JOINTS]
+    return clause.part(inner[0], inner[-1] + 1) if inner else clause.part(0, 0)
 
 
-def repeated(clause: Words) -> list[Words]:
-    """`change the dog to a cat and the sky to red`: the verb is said once and meant twice."""
-    inner, _ = unopened(clause)
-    if not begins(inner) or len(inner) > LONGEST:
+def split_objects(clause: Phrase) -> list[Phrase]:
+    """`change the dog to a cat and the sky to red`: one verb with two objects."""
+    command, _ = strip_politeness(clause)
+    if not is_command(command) or len(command) > LONGEST:
         return [clause]
-    size = next((n for n in (3, 2, 1) if inner.line.startswith(tuple(f"{v} " for v in verbs_of(n)))), 1)
-    verb = inner.part(0, size)
-    for at in range(size + 2, len(inner) - 1):
-        if inner.all[at] not in {"and", ","} or (inner.all[at + 1] not in DETERMINERS | {"and"}):
+    size = len(longest_at(command.words[:-1], 0, VERBS).split()) or 1
+    for at in range(size + 2, len(command) - 1):
+        if command.words[at] not in {"and", ","} or command.words[at + 1] not in DETERMINERS | {"and"}:
             continue
-        rest = trimmed(inner.part(at + 1))
-        again = borrowed(verb, rest)
-        first = next(readings(inner.part(0, at), lists.RULES), None)
-        second = next(readings(again, lists.RULES), None)
-        if first and second and alike(first, second) and len(first.parts) > 1:
-            return [inner.part(0, at), *repeated(again)]
+        again = borrow_verb(command.part(0, size), strip_joints(command.part(at + 1)))
+        first, second = (next(matches(phrase, COMMANDS), None) for phrase in (command.part(0, at), again))
+        if not first or not second or len(first.captures) < 2:
+            continue
+        # also "the color of the shirt to red and the pants to black"
+        if first.pattern == second.pattern or (first.rule, second.rule) == ("recolour", "become"):
+            return [command.part(0, at), *split_objects(again)]
     return [clause]
 
 
-def alike(first: Reading, second: Reading) -> bool:
-    """Whether one verb may stand for both: also `the color of the shirt to red`, `the pants to black`."""
-    return first.rule == second.rule or (first.act, second.act) == ("colour", "become")
-
-
-def borrowed(verb: Words, rest: Words) -> Words:
-    """A clause with the verb of another, of which nothing is written here."""
+def borrow_verb(verb: Phrase, rest: Phrase) -> Phrase:
+    """A clause with the verb of another, which is not written here."""
     start = rest.units[0].start if rest else 0
-    return Words(verb.text, tuple(replace(unit, start=start, end=start) for unit in verb.units)).plus(rest)
-
-
-@cache
-def verbs_of(size: int) -> frozenset[str]:
-    """The verbs of so many words."""
-    return frozenset(way for ways in lists.VERBS.values() for way in ways if len(way.split()) == size)
+    return Phrase(verb.instruction, tuple(replace(unit, start=start, end=start) for unit in verb.units)).plus(rest)

@@ -1,1 +1,1 @@
-"""The models that can be asked, one file for each way of reaching them."""
+"""Backends, one file each: the ways to reach a model."""

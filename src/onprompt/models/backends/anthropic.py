@@ -1,112 +1,68 @@
-"""Anthropic's models, by its Messages API."""
+"""Anthropic's models through the Messages API."""
 
 from __future__ import annotations
 
 import base64
 import json
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any
 
 import anthropic
 
-from onprompt.errors import Rejected, ServerTrouble
-from onprompt.models import http
-from onprompt.settings import Settings
-from onprompt.types import Answer, Message, Part, Question, Usage
-from onprompt.vision.image import encoded
+from onprompt.models.http import StainlessBackend
+from onprompt.types import Answer, Part, Question, Usage
+from onprompt.vision.image import encode_image
 
-SERVER = "https://api.anthropic.com"
 STOPS = {"refusal": "refusal", **dict.fromkeys((None, "", "end_turn", "stop_sequence"), "end")}
-CUT = "length"  # whatever else the server says: the answer may not have come to its end
-# Options that a model may not know, by the words with which the server says so.
-WORDS = {
+UNKNOWN_STOP = "length"  # the answer may be incomplete
+INPUT_TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+# By which words a server's error names an option.
+OPTION_WORDS = {
     "temperature": ("temperature",),
     "output_config": ("output_config", "output_format", "output format", "structured output", "schema"),
 }
-TAKEN = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
 
-def load(model: str, settings: Settings) -> Anthropic:
-    """The backend for a model's name."""
-    return Anthropic(model, settings)
-
-
-class Anthropic(http.HttpBackend):
-    """Messages with pictures."""
+class Anthropic(StainlessBackend):
+    """Messages with images."""
 
     backend = "anthropic"
-    schema = "output_config"
-
-    def __init__(self, model: str, settings: Settings) -> None:
-        self.model, self.key = model, http.key_of(settings, "ANTHROPIC_API_KEY")
-        self.url, self.settings = http.url_of(settings, "ANTHROPIC_BASE_URL") or SERVER, settings
-        self.address = http.address(self.url)
-        self.refused = frozenset({"logprobs"})  # the protocol has none
-
-    def connected(self) -> anthropic.Anthropic:
-        if not self.key:
-            raise Rejected("no key for Anthropic: set ANTHROPIC_API_KEY")
-        return anthropic.Anthropic(
-            api_key=self.key,
-            base_url=self.url,
-            max_retries=0,
-            timeout=self.settings.timeout,
-            http_client=http.client(self.settings),
-        )
+    server = "https://api.anthropic.com"
+    key_variables = ("ANTHROPIC_API_KEY",)
+    url_variable = "ANTHROPIC_BASE_URL"
+    response_name = "a message"
+    schema_option = "output_config"
+    option_words = OPTION_WORDS
+    sdk = anthropic
+    unsupported = frozenset({"logprobs"})  # not in the API
 
     def options(self, question: Question) -> dict[str, Any]:
-        return options_of(question)
+        options: dict[str, Any] = {"temperature": question.temperature}
+        if question.chances or question.choices:
+            options["logprobs"] = True
+        if question.schema:
+            options["output_config"] = {"format": {"type": "json_schema", "schema": json.loads(question.schema)}}
+        return options
 
-    def read(self, body: Any, question: Question) -> Answer:  # noqa: ARG002 the form is the same for all
-        return answer_of(body)
+    def create(self, question: Question, messages: Any, options: Mapping[str, Any]) -> Any:
+        return self.client.messages.with_raw_response.create(
+            model=self.model,
+            max_tokens=question.longest,
+            messages=messages,
+            extra_body=options,  # the SDK has no temperature any more; older models still take it
+        )
 
-    def sent(self, question: Question, options: Mapping[str, Any]) -> tuple[Any, Mapping[str, str]]:
-        """The body and the headers of the response."""
-        messages = [message(each) for each in question.messages]
-        try:
-            raw = self.client.messages.with_raw_response.create(
-                model=self.model,
-                max_tokens=question.longest,
-                messages=messages,
-                extra_body=options,  # the SDK has no parameter for the temperature any more; older models know it
-            )
-        except anthropic.AnthropicError as error:
-            trouble = http.sdk_trouble(anthropic, error, options, WORDS, self)
-        else:
-            return http.parsed(raw.http_response.content, self.address), raw.headers
-        raise trouble  # here and not above, so that it does not carry the SDK's error, which holds the key
+    def content(self, part: Part) -> dict[str, Any]:
+        if isinstance(part, str):
+            return {"type": "text", "text": part}
+        data = base64.b64encode(encode_image(part)).decode()
+        return {"type": "image", "source": {"type": "base64", "media_type": f"image/{part.format}", "data": data}}
 
-
-def options_of(question: Question) -> dict[str, Any]:
-    """All that is asked for beside the messages and their length."""
-    options: dict[str, Any] = {"temperature": question.temperature}
-    if question.chances or question.choices:
-        options["logprobs"] = True
-    if question.schema:
-        options["output_config"] = {"format": {"type": "json_schema", "schema": json.loads(question.schema)}}
-    return options
-
-
-def message(message: Message) -> Any:
-    """A message as the protocol wants it."""
-    return {"role": message.role, "content": [content(part) for part in message.joined]}
-
-
-def content(part: Part) -> dict[str, Any]:
-    """A text or a picture."""
-    if isinstance(part, str):
-        return {"type": "text", "text": part}
-    data = base64.b64encode(encoded(part)).decode()
-    return {"type": "image", "source": {"type": "base64", "media_type": f"image/{part.format}", "data": data}}
-
-
-def answer_of(body: Any) -> Answer:
-    """What the response says; ServerTrouble where it is not of the protocol's form."""
-    with suppress(*http.MALFORMED):
+    def parse(self, body: Any, question: Question) -> Answer:  # noqa: ARG002
         used = body.get("usage") or {}
-        usage = Usage(sum(int(used.get(name) or 0) for name in TAKEN), int(used.get("output_tokens") or 0))
-        said = "".join(block["text"] for block in body["content"] if block["type"] == "text")  # thoughts are left out
-        text, model = said, str(body.get("model") or "")
-        return Answer(text, STOPS.get(body.get("stop_reason"), CUT), model, usage)
-    raise ServerTrouble("broken", "the server's JSON is not a message")
+        usage = Usage(sum(int(used.get(name) or 0) for name in INPUT_TOKENS), int(used.get("output_tokens") or 0))
+        text = "".join(block["text"] for block in body["content"] if block["type"] == "text")  # without thinking
+        return Answer(text, STOPS.get(body.get("stop_reason"), UNKNOWN_STOP), str(body.get("model") or ""), usage)
+
+
+load = Anthropic

@@ -1,4 +1,4 @@
-"""Recorded answers in the place of a model: for tests, for demonstrations, and to read old answers anew."""
+"""Recorded answers instead of a model: for tests, demonstrations, and reading old answers again."""
 
 from __future__ import annotations
 
@@ -10,53 +10,50 @@ from pathlib import Path
 from typing import Any
 
 from onprompt.errors import Rejected, UserError
-from onprompt.models.answer_store import answer_of
-from onprompt.models.recording import key_of, recorded
+from onprompt.models.answer_store import from_json
+from onprompt.models.recording import key_of, load_recording
 from onprompt.settings import Settings
-from onprompt.types import Answer, Question, Shown
+from onprompt.types import Answer, Question
 
 
-def load(model: str, settings: Settings) -> Replay:  # noqa: ARG001 every backend is given them
+def load(model: str, settings: Settings) -> Replay:  # noqa: ARG001
     """The backend for a file of recorded answers."""
-    return Replay(recorded(Path(model)), Path(model).name)
+    return Replay(load_recording(Path(model)), Path(model).name)
 
 
 class Replay:
-    """Answers from lines as `models.recording` describes them."""
+    """Answers from lines that `models.recording` describes."""
 
-    def __init__(self, lines: list[Mapping[str, Any]], name: str = "replay") -> None:
-        self.by_key = {line["question"]: line for line in lines if "question" in line}
-        self.by_words = [line for line in lines if "question" not in line]
-        self.name, self.version = name, hashlib.sha256(json.dumps(lines).encode()).hexdigest()
+    def __init__(self, lines: list[Mapping[str, Any]], name: str) -> None:
+        self.recorded = {line["question"]: line for line in lines if "question" in line}
+        self.by_hand = [line for line in lines if "question" not in line]
+        self.name, self.sha256 = name, hashlib.sha256(json.dumps(lines).encode()).hexdigest()
 
     @property
     def identity(self) -> Mapping[str, str]:
-        return {"backend": "replay", "model": self.name, "sha256": self.version}
+        return {"backend": "replay", "model": self.name, "sha256": self.sha256}
 
     def close(self) -> None:
-        """It holds nothing."""
+        """Nothing is open."""
 
     def ask(self, question: Question) -> Answer:
-        """The answer that fits."""
-        for part in (part for each in question.messages for part in each.parts if isinstance(part, Shown)):
-            _ = part.picture.decoded  # what can't be read could not have been sent
-        if line := self.by_key.get(key_of(question)) or self.by_its_words(question):
-            return replace(said(line), cached=False)
+        """The first answer that matches."""
+        parts = [part for message in question.messages for part in message.parts]
+        for part in parts:
+            if not isinstance(part, str):
+                _ = part.picture.decoded  # an unreadable image could not have been sent
+        text = "\n".join(part for part in parts if isinstance(part, str))
+        matches = (line for line in self.by_hand if line.get("contains", "") in text)
+        if line := self.recorded.get(key_of(question)) or next(matches, None):
+            return replace(answer_on(line), cached=False)
         raise Rejected(f"{self.name} has no answer to this question")
 
-    def by_its_words(self, question: Question) -> Mapping[str, Any] | None:
-        """The first line written by hand whose words are in the question."""
-        if not self.by_words:
-            return None
-        text = "\n".join(part for each in question.messages for part in each.parts if isinstance(part, str))
-        return next((line for line in self.by_words if line.get("contains", "") in text), None)
 
-
-def said(line: Mapping[str, Any]) -> Answer:
+def answer_on(line: Mapping[str, Any]) -> Answer:
     """The answer on a line."""
+    if "answer" not in line:
+        return Answer(line["text"], line.get("stop", "end"), "replay")
     try:
-        return (
-            answer_of(line["answer"]) if "answer" in line else Answer(line["text"], line.get("stop", "end"), "replay")
-        )
+        return from_json(line["answer"])
     except (KeyError, TypeError) as error:
-        raise UserError(f"a recorded answer is not of the form that is expected ({error})") from None
+        raise UserError(f"invalid recorded answer: {error}") from None

@@ -1,20 +1,18 @@
-"""Two detectors that look at the same picture, YOLO26 and YOLO-World: what both know, both tell, and are fused."""
-
-from __future__ import annotations
+"""YOLO26 and YOLO-World on the same image: for names that both know, their scores are fused."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from onprompt.settings import Settings
 from onprompt.types import Known, Look, Name, Picture, Seen, Sighting
-from onprompt.vision.closed import Closed
+from onprompt.vision.calibration import Candidates, calibrate
+from onprompt.vision.closed_set import ClosedSetDetector
 from onprompt.vision.detectors import coco, world, yolo26
-from onprompt.vision.ranking import Finds, sightings
 from onprompt.vision.vocabulary import COCO
 
 
-class Fused:
-    """A closed detector that sees 80 kinds well, and an open one that knows many more names."""
+class FusedDetector:
+    """A closed-set detector that is good at 80 classes, and an open-vocabulary one that knows many more names."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -23,60 +21,68 @@ class Fused:
         self.files = (*self.closed.files, *self.open.files)
 
     def see(self, looks: Sequence[Look]) -> list[Seen]:
-        """One picture after the other: each already keeps all cores busy."""
-        return [self.see_one(look.picture, look.names) for look in looks]
+        """One image after the other: each keeps all cores busy."""
+        return [self.detect(look.picture, look.names) for look in looks]
 
-    def see_one(self, picture: Picture, names: Sequence[Name]) -> Seen:
-        """What both see; where one knows a name more closely it speaks alone, so no mere person passes for a woman."""
-        closed, free = self.closed.known(names), self.open.known(names)
-        ours, theirs = closest(closed, free), closest(free, closed)
-        scored = self.open.scored(picture, names)
-        found = sightings_of_both(
-            self.closed.finds(picture, ours, any(name.fine for name in names)),
-            self.open.finds(scored, [name for name in names if name.label in theirs], theirs),
+    def detect(self, picture: Picture, names: Sequence[Name]) -> Seen:
+        """What both detect; of a name that one knows more closely, only that one's: no mere person for a woman."""
+        closed, opened = self.closed.known(names), self.open.known(names)
+        ours, theirs = closest(closed, opened), closest(opened, closed)
+        scored = self.open.score(picture, names)
+        sightings = calibrate_both(
+            self.closed.candidates(picture, ours, any(name.fine for name in names)),
+            self.open.candidates(scored, [name for name in names if name.label in theirs], theirs),
             (self.closed.curve, "yolo-world"),
             self.settings.faintest,
         )
-        parts = {name.label: name for name in names if name.label in theirs and name.split and name.split[0] in COCO}
-        told = [each for name in parts.values() for each in told_apart(scored, name, found)]
-        sure = [each for each in told if each.confidence >= self.settings.faintest]
-        rest = [each for each in found if each.label not in parts]
-        return Seen(tuple(sorted((*rest, *sure), key=lambda each: -each.confidence)), {**free, **ours, **theirs})
+        split = {name.label: name for name in names if name.label in theirs and name.split and name.split[0] in COCO}
+        refined = [sighting for name in split.values() for sighting in refine(scored, name, sightings)]
+        confident = [sighting for sighting in refined if sighting.confidence >= self.settings.faintest]
+        rest = [sighting for sighting in sightings if sighting.label not in split]
+        ordered = sorted((*rest, *confident), key=lambda sighting: -sighting.confidence)
+        return Seen(tuple(ordered), {**opened, **ours, **theirs})
 
 
-def closest(mine: Mapping[str, Known], other: Mapping[str, Known]) -> dict[str, Known]:
-    """The names that one knows at least as closely as the other."""
-    return {label: how for label, how in mine.items() if label not in other or how.closeness >= other[label].closeness}
+def closest(known: Mapping[str, Known], other: Mapping[str, Known]) -> dict[str, Known]:
+    """The names that one detector knows at least as closely as the other."""
+    return {
+        label: resolved
+        for label, resolved in known.items()
+        if label not in other or resolved.closeness >= other[label].closeness
+    }
 
 
-def sightings_of_both(
-    ours: Mapping[str, list[Finds]], theirs: Mapping[str, list[Finds]], curves: tuple[str, str], least: float
+def calibrate_both(
+    ours: Mapping[str, list[Candidates]],
+    theirs: Mapping[str, list[Candidates]],
+    curves: tuple[str, str],
+    min_confidence: float,
 ) -> list[Sighting]:
-    """What was found of each name, by one detector or by both."""
+    """The sightings of each name, by one detector or by both."""
     both = {label: [*ours[label], *theirs[label]] for label in ours if label in theirs}
     groups = (
         (both, " + ".join(curves)),
-        ({label: finds for label, finds in ours.items() if label not in both}, curves[0]),
-        ({label: finds for label, finds in theirs.items() if label not in both}, curves[1]),
+        ({label: candidates for label, candidates in ours.items() if label not in both}, curves[0]),
+        ({label: candidates for label, candidates in theirs.items() if label not in both}, curves[1]),
     )
-    return [each for finds, curve in groups for each in sightings(finds, curve, least)]
+    return [sighting for group, curve in groups for sighting in calibrate(group, curve, min_confidence)]
 
 
-def told_apart(scored: world.Scored, name: Name, seen: Sequence[Sighting]) -> list[Sighting]:
-    """The people who were seen, as far as the open detector takes them for women."""
-    kind, _ = name.split or ("", ())
-    found = {each.box: each for each in seen if each.word == kind}
+def refine(scored: world.Scored, name: Name, sightings: Sequence[Sighting]) -> list[Sighting]:
+    """Sightings of a broader class (person) as far as the open-vocabulary detector takes them for a name (woman)."""
+    broader, _ = name.split or ("", ())
+    by_box = {sighting.box: sighting for sighting in sightings if sighting.word == broader}
     return [
         replace(
-            each,
+            sighting,
             label=name.label,
             word=name.same[0],
-            confidence=each.confidence * world.share_of_box(scored, name, each.box),
+            confidence=sighting.confidence * world.share_at(scored, name, box),
         )
-        for each in found.values()
+        for box, sighting in by_box.items()
     ]
 
 
-def load(settings: Settings) -> Fused | Closed:
+def load(settings: Settings) -> FusedDetector | ClosedSetDetector:
     """Both detectors, or the permissive one alone."""
-    return coco.load(settings) if settings.permissive else Fused(settings)
+    return coco.load(settings) if settings.permissive else FusedDetector(settings)

@@ -1,6 +1,4 @@
-"""Objects by name, from some 2,100 names, by YOLO-World: the words of the prompt and others that compete with them."""
-
-from __future__ import annotations
+"""About 2,100 names by YOLO-World: the words of the prompt, and distractors that compete with them."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,113 +9,114 @@ import numpy as np
 from onprompt.settings import Settings
 from onprompt.types import Box, Known, Look, Name, Picture, Seen
 from onprompt.vision import vocabulary, world_graph
-from onprompt.vision.boxes import Floats, distinct, overlaps
-from onprompt.vision.letterbox import decoded, letterboxed
-from onprompt.vision.ranking import Finds, sightings
-from onprompt.vision.runtime import Network, once, taking_pixels
-from onprompt.vision.tiles import Pixels, Raw, closer
+from onprompt.vision.boxes import Floats, Pixels, RawDetections, box_iou, non_max_suppression
+from onprompt.vision.calibration import Candidates, calibrate
+from onprompt.vision.letterbox import run_letterboxed
+from onprompt.vision.runtime import Network, thread_safe_cache, with_pixel_input
+from onprompt.vision.tiles import detect_tiled
 from onprompt.weights.cache import paths
 from onprompt.weights.torchfile import Tensors, read_tensors
 
 WEIGHTS = "yolov8s-world.pt"
-FAINT = 0.15  # odds added to each member of a kind: where all are fainter than this, none stands out
-RIVALRY = 1.0  # how much a word's odds fall, for each unit by which a word that can't be meant too exceeds them
-MOST = 120  # cells looked at for a name, the surest
-LEAST = 0.001  # cells that score less are not looked at
-NOTICED = 0.05  # distractors that score less everywhere are not in the picture
+SMOOTHING = 0.15  # odds added to each member of a class: where all are fainter than this, none stands out
+RIVALRY = 1.0  # how much a word's log odds fall, per unit by which those of an incompatible word exceed them
+MAX_CELLS = 120  # cells per name, the best
+MIN_SCORE = 0.001
+MIN_DISTRACTOR_SCORE = 0.05  # distractors that score less everywhere are not in the image
 
 
 class Scored(NamedTuple):
-    """What the network says of a picture: boxes of its cells, and the log odds of each word at each cell."""
+    """The network's output for an image: boxes of its cells, and the log odds of each word at each cell."""
 
     boxes: Floats
     words: list[str]
     odds: Floats
 
 
-class World:
+class WorldDetector:
     """YOLO-World behind the detector protocol."""
 
     files = (WEIGHTS, *vocabulary.FILES)
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.vocabulary, self.network = loaded(paths(self.files, settings)[WEIGHTS].parent)
+        self.vocabulary, self.network = load_network(paths(self.files, settings)[WEIGHTS].parent)
 
     def see(self, looks: Sequence[Look]) -> list[Seen]:
-        """One picture after the other: each already keeps all cores busy."""
-        return [self.see_one(look.picture, look.names) for look in looks]
+        """One image after the other: each keeps all cores busy."""
+        return [self.detect(look.picture, look.names) for look in looks]
 
-    def see_one(self, picture: Picture, names: Sequence[Name]) -> Seen:
-        """Look for the names that have a vector, beside common objects that might be mistaken for them."""
-        return self.read(self.scored(picture, names), names)
-
-    def read(self, scored: Scored, names: Sequence[Name]) -> Seen:
-        """The sightings that the network's scores stand for."""
+    def detect(self, picture: Picture, names: Sequence[Name]) -> Seen:
+        """The names that have a vector, beside common objects that might be mistaken for them."""
         known = self.known(names)
-        return Seen(sightings(self.finds(scored, names, known), "yolo-world", self.settings.faintest), known)
+        candidates = self.candidates(self.score(picture, names), names, known)
+        return Seen(calibrate(candidates, "yolo-world", self.settings.faintest), known)
 
-    def finds(self, scored: Scored, names: Sequence[Name], known: Mapping[str, Known]) -> dict[str, list[Finds]]:
-        """What the network found of each name that is known, and of each distractor under its own name."""
-        asked = [name for name in names if name.label in known]
-        taken = {word for how in known.values() for word in how.words}
-        notable = scored.odds.max(axis=1) >= log_odds(NOTICED)
-        others = [
-            Name(word, (word,)) for word, seen in zip(scored.words, notable, strict=True) if seen and word not in taken
+    def candidates(
+        self, scored: Scored, names: Sequence[Name], known: Mapping[str, Known]
+    ) -> dict[str, list[Candidates]]:
+        """The candidates of each known name, and of each distractor under its own name."""
+        wanted = [(name, known[name.label].words) for name in names if name.label in known]
+        taken = {word for resolved in known.values() for word in resolved.words}
+        present = scored.odds.max(axis=1) >= log_odds(MIN_DISTRACTOR_SCORE)
+        wanted += [
+            (Name(word, (word,)), (word,))
+            for word, is_present in zip(scored.words, present, strict=True)
+            if is_present and word not in taken
         ]
-        claims = {name.label: claim(scored, name, known[name.label].words) for name in asked}
-        claims |= {name.label: claim(scored, name, name.same) for name in others}
-        return {label: [merged(finds, self.settings)] for label, finds in claims.items()}
+        overlap = self.settings.duplicate_overlap
+        return {name.label: [best_cells(scored, name, words, overlap)] for name, words in wanted}
 
-    def scored(self, picture: Picture, names: Sequence[Name]) -> Scored:
-        """Run the network on a picture and the words for some names."""
+    def score(self, picture: Picture, names: Sequence[Name]) -> Scored:
+        """Run the network on an image and the words for some names."""
         known = self.known(names)
-        asked = [name for name in names if name.label in known]
-        words = self.words(asked, known)
+        wanted = [name for name in names if name.label in known]
+        words = self.words(wanted, known)
         text = self.vocabulary.vectors[[self.vocabulary.rows[word] for word in words]]
 
-        def run(pixels: Pixels) -> Raw:
-            padded, inner = letterboxed(pixels)
-            distances, scores = self.network.run([padded[None], text])
-            return decoded(distances, padded.shape[:2], inner), scores.T
+        def run(pixels: Pixels) -> RawDetections:
+            return run_letterboxed(self.network, pixels, text)
 
-        boxes, scores = closer(run, picture.pixels) if any(name.fine for name in asked) else run(picture.pixels)
+        tiled = any(name.fine for name in wanted)
+        boxes, scores = detect_tiled(run, picture.pixels) if tiled else run(picture.pixels)
         return Scored(boxes, words, log_odds(np.clip(scores.T, 1e-5, 1 - 1e-5)))
 
     def known(self, names: Sequence[Name]) -> dict[str, Known]:
-        """How the names are understood, those that are."""
+        """How the names are resolved, those that can be."""
         return vocabulary.resolve_all(names, self.vocabulary.rows, self.settings.subtype_score)
 
-    def words(self, asked: Sequence[Name], known: Mapping[str, Known]) -> list[str]:
-        """The words of the prompt, then as distractors their rivals and the COCO names, less what may mean the same."""
+    def words(self, names: Sequence[Name], known: Mapping[str, Known]) -> list[str]:
+        """The words of the prompt, then as distractors their rivals and the COCO names, except synonyms."""
         rows = self.vocabulary.rows
-        words = [word for how in known.values() for word in how.words]
-        words += [word for name in asked if name.split for word in (name.split[0], *name.split[1])]
+        words = [word for resolved in known.values() for word in resolved.words]
+        words += [word for name in names if name.split for word in (name.split[0], *name.split[1])]
         taken = {rows[word] for word in words}
-        rivals = [word for name in asked for word in sorted(name.rivals) if word in rows]
-        for word in (*rivals, *vocabulary.COCO):
-            if rows[word] not in taken and not any(name.may_be(word) for name in asked):
-                words.append(word)
+        rivals = [word for name in names for word in sorted(name.rivals) if word in rows]
+        words += [
+            word
+            for word in (*rivals, *vocabulary.COCO)
+            if rows[word] not in taken and not any(name.may_be(word) for name in names)
+        ]
         return list(dict.fromkeys(words))
 
 
-def log_odds(chance: Any) -> Any:
-    """Of a probability, or of many."""
-    return np.log(chance / (1 - chance))
+def log_odds(probability: Any) -> Any:
+    """The log odds of a probability, or of an array of them."""
+    return np.log(probability / (1 - probability))
 
 
-@once
-def loaded(folder: Path) -> tuple[vocabulary.Vocabulary, Network]:
-    """Built once in a process, whatever the settings."""
+@thread_safe_cache
+def load_network(folder: Path) -> tuple[vocabulary.Vocabulary, Network]:
+    """Vocabulary and network, built once per process, whatever the settings."""
     tensors = read_tensors(folder / WEIGHTS)
-    network = Network(taking_pixels(world_graph.build(tensors), 0, (0, 0, 0), (255, 255, 255)))
-    return attuned(vocabulary.read(folder), tensors), network
+    network = Network(with_pixel_input(world_graph.build(tensors), 0, (0, 0, 0), (255, 255, 255)))
+    return align(vocabulary.load_vocabulary(folder), tensors), network
 
 
-def attuned(words: vocabulary.Vocabulary, tensors: Tensors) -> vocabulary.Vocabulary:
-    """The vocabulary as the network knows it: it carries vectors of its own for the COCO names.
+def align(words: vocabulary.Vocabulary, tensors: Tensors) -> vocabulary.Vocabulary:
+    """The vocabulary shifted towards the network's own vectors of the COCO names, which replace those.
 
-    They were made from bare names, the vocabulary's from "a cat": the mean difference brings the other names nearer.
+    They were made from bare names, the vocabulary's from "a cat": the mean difference brings the other names closer.
     """
     rows = [words.rows[name] for name in vocabulary.COCO]
     own = tensors["txt_feats"][0].astype(np.float32)
@@ -126,61 +125,51 @@ def attuned(words: vocabulary.Vocabulary, tensors: Tensors) -> vocabulary.Vocabu
     return vocabulary.Vocabulary(words.rows, vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
 
 
-def claim(scored: Scored, name: Name, answers: Sequence[str]) -> Finds:
-    """The cells that a name may claim. A word that can't be said of the same thing weakens it where it is stronger.
+def best_cells(scored: Scored, name: Name, words: Sequence[str], overlap: float) -> Candidates:
+    """The best cells of a name, each object once. Where an incompatible word is likelier, it lowers the score.
 
-    A woman may be called a person too, so those two do not compete; a zebra and a horse do.
+    A woman may also be called a person, so these do not compete; a zebra and a horse do.
     """
-    mine = [index for index, word in enumerate(scored.words) if word in answers]
-    rivals = [index for index, word in enumerate(scored.words) if word not in answers and not name.may_be(word)]
-    own = told_apart(scored, name) if name.split else scored.odds[mine].max(axis=0)
+    own = [index for index, word in enumerate(scored.words) if word in words]
+    rivals = [index for index, word in enumerate(scored.words) if word not in words and not name.may_be(word)]
+    best_own = scored.odds[own].max(axis=0)
+    odds = log_odds(broader_probability(scored, name) * share(scored, name)) if name.split else best_own
     if rivals:
-        own = own - RIVALRY * np.maximum(scored.odds[rivals].max(axis=0) - scored.odds[mine].max(axis=0), 0)
-    best = np.argpartition(-own, min(MOST, len(own) - 1))[:MOST]
-    cells = best[own[best] >= log_odds(LEAST)]
-    words = [scored.words[mine[index]] for index in scored.odds[mine][:, cells].argmax(axis=0)]
-    return Finds(scored.boxes[cells], (1 / (1 + np.exp(-own[cells]))).astype(np.float32), words)
+        odds = odds - RIVALRY * np.maximum(scored.odds[rivals].max(axis=0) - best_own, 0)
+    best = np.argpartition(-odds, min(MAX_CELLS, len(odds) - 1))[:MAX_CELLS]
+    cells = best[odds[best] >= log_odds(MIN_SCORE)]
+    scores = (1 / (1 + np.exp(-odds[cells]))).astype(np.float32)
+    kept = non_max_suppression(scored.boxes[cells], scores, np.zeros(len(cells), dtype=int), overlap)
+    likeliest = scored.odds[own][:, cells].argmax(axis=0)
+    own_words = [scored.words[own[likeliest[index]]] for index in kept]
+    return Candidates(scored.boxes[cells][kept], scores[kept], own_words)
 
 
-def told_apart(scored: Scored, name: Name) -> Floats:
-    """The log odds of a kind times the name's share among the kind's members."""
-    chance = of_kind(scored, name) * share(scored, name)
-    odds: Floats = log_odds(chance)
-    return odds
-
-
-def of_kind(scored: Scored, name: Name) -> Floats:
-    """The probability, cell by cell, of the kind that a name is a part of: a person, for a woman."""
-    kind, _ = name.split or ("", ())
-    chance: Floats = 1 / (1 + np.exp(-scored.odds[scored.words.index(kind)]))
-    return chance
+def broader_probability(scored: Scored, name: Name) -> Floats:
+    """The probability at each cell of the class that a name is a part of: a person, for a woman."""
+    broader, _ = name.split or ("", ())
+    probability: Floats = 1 / (1 + np.exp(-scored.odds[scored.words.index(broader)]))
+    return probability
 
 
 def share(scored: Scored, name: Name) -> Floats:
-    """A name's share among the members of its kind, cell by cell, by their odds.
+    """A name's share among the members of its class at each cell, by their odds.
 
-    The words "man" and "woman" score low and alike wherever there is a person: only their ratio says something.
+    "man" and "woman" score low and alike wherever there is a person: only their ratio is informative.
     """
-    _, parts = name.split or ("", ())
-    odds = {part: np.exp(scored.odds[scored.words.index(part)]) + FAINT for part in parts}
-    covered: Floats = sum(odds[part] for part in parts if part in name.same or part in name.members) / sum(
-        odds.values()
-    )
-    return covered
+    _, members = name.split or ("", ())
+    odds = {member: np.exp(scored.odds[scored.words.index(member)]) + SMOOTHING for member in members}
+    covered = sum(odds[member] for member in members if member in name.same or member in name.members)
+    shares: Floats = covered / sum(odds.values())
+    return shares
 
 
-def share_of_box(scored: Scored, name: Name, box: Box) -> float:
-    """A name's share where a box of its kind was seen: at the cell that saw the same."""
-    same = overlaps(np.array(box, dtype=np.float32), scored.boxes) * of_kind(scored, name)
-    return float(share(scored, name)[int(same.argmax())])
+def share_at(scored: Scored, name: Name, box: Box) -> float:
+    """A name's share at the cell whose box fits that of a sighting of its class best."""
+    fit = box_iou(np.array(box, dtype=np.float32), scored.boxes) * broader_probability(scored, name)
+    return float(share(scored, name)[int(fit.argmax())])
 
 
-def merged(finds: Finds, settings: Settings) -> Finds:
-    """Each object once."""
-    kept = distinct(finds.boxes, finds.scores, np.zeros(len(finds.scores), dtype=int), settings.duplicate_overlap)
-    return Finds(finds.boxes[kept], finds.scores[kept], [finds.words[index] for index in kept])
-
-
-def load(settings: Settings) -> World:
+def load(settings: Settings) -> WorldDetector:
     """The detector, with its files fetched and its network built."""
-    return World(settings)
+    return WorldDetector(settings)

@@ -1,1 +1,1 @@
-"""Networks of a model hub: the kinds of them that serve, and how each family is asked."""
+"""Models of a model hub: open-vocabulary detectors, closed-set detectors and segmenters."""

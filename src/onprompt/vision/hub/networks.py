@@ -1,6 +1,4 @@
-"""Three kinds of networks that a model hub has for finding things: open detectors, closed ones, and segmenters."""
-
-from __future__ import annotations
+"""Three kinds of hub models that locate objects: open-vocabulary detectors, closed-set detectors and segmenters."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -12,13 +10,13 @@ from numpy.typing import NDArray
 from onprompt.types import Name
 from onprompt.vision.boxes import Floats
 from onprompt.vision.hub import grounding
-from onprompt.vision.vocabulary import plain
+from onprompt.vision.vocabulary import normalize_name
 
 Inputs = Mapping[str, Any]
 
 
-class Ask(NamedTuple):
-    """A question to a network: a picture made ready, its height and width before, and names to look for in it."""
+class Query(NamedTuple):
+    """A query to a network: a preprocessed image, its original height and width, and names to look for in it."""
 
     look: int
     inputs: Inputs
@@ -26,8 +24,8 @@ class Ask(NamedTuple):
     names: Sequence[Name]
 
 
-class Found(NamedTuple):
-    """What a network makes of a question: boxes in shares of the picture, scores, words, and masks of the boxes."""
+class Detections(NamedTuple):
+    """A network's answer to a query: boxes as fractions of the image, scores, words, and masks of the boxes."""
 
     boxes: Floats
     scores: Floats
@@ -35,8 +33,8 @@ class Found(NamedTuple):
     masks: Sequence[NDArray[np.bool_] | None]
 
 
-class Open:
-    """OWL, Grounding DINO, OmDet-Turbo and their kin: any name is known."""
+class OpenVocabulary:
+    """OWL, Grounding DINO, OmDet-Turbo and their variants: any name is known."""
 
     words = None
 
@@ -44,81 +42,85 @@ class Open:
         self.net, self.tokenizer = net, tokenizer
         self.family = grounding.FAMILIES[net.config.model_type]
 
-    def parts(self, names: Sequence[Name]) -> list[Sequence[Name]]:
-        """The names that can be asked at once; as many questions as there are lists."""
+    def split(self, names: Sequence[Name]) -> list[Sequence[Name]]:
+        """The names of each query."""
         if not names or not self.family.joined:
             return [names] if names else []
-        return [names[part] for part in grounding.parts(self.net, self.tokenizer, [name.label for name in names])]
+        labels = [name.label for name in names]
+        return [names[part] for part in grounding.split_words(self.net, self.tokenizer, labels)]
 
-    def answer(self, inputs: Inputs, asks: Sequence[Ask], least: float) -> list[Found]:
-        """One pass over a batch; what scores less than `least` is left out."""
-        asked = [[name.label for name in ask.names] for ask in asks]
-        scores, boxes = self.family.ask(self.net, self.tokenizer, inputs, asked)
-        return [self.read(*each, least) for each in zip(scores.cpu().numpy(), boxes.cpu().numpy(), asks, strict=True)]
+    def run(self, inputs: Inputs, queries: Sequence[Query], min_score: float) -> list[Detections]:
+        """One pass over a batch."""
+        words = [[name.label for name in query.names] for query in queries]
+        scores, boxes = self.family.run(self.net, self.tokenizer, inputs, words)
+        outputs = zip(scores.cpu().numpy(), boxes.cpu().numpy(), queries, strict=True)
+        return [self.decode(*output, min_score) for output in outputs]
 
-    def read(self, scores: Floats, boxes: Floats, ask: Ask, least: float) -> Found:
-        """A place answers for a name unless another wins it that can't be said of the same thing."""
-        scores = scores[:, : len(ask.names)]
-        content = np.array([[one is other or one.may_be(other.label) for one in ask.names] for other in ask.names])
-        places, names = np.nonzero(content[scores.argmax(axis=1)] & (scores >= least))
-        height, width = ask.shape
+    def decode(self, scores: Floats, boxes: Floats, query: Query, min_score: float) -> Detections:
+        """A box counts for a name unless the best name for it is incompatible."""
+        scores = scores[:, : len(query.names)]
+        names = query.names
+        compatible = np.array([[name is best or name.may_be(best.label) for name in names] for best in names])
+        rows, columns = np.nonzero(compatible[scores.argmax(axis=1)] & (scores >= min_score))
+        height, width = query.shape
         side = max(height, width) / np.array([width, height]) if self.family.square else np.ones(2)
-        centre, half = boxes[places, :2], boxes[places, 2:] / 2
+        centre, half = boxes[rows, :2], boxes[rows, 2:] / 2
         corners = np.concatenate([(centre - half) * side, (centre + half) * side], axis=1).astype(np.float32)
-        words = [ask.names[int(name)].label for name in names]
-        return Found(corners, scores[places, names], words, [None] * len(words))
+        words = [names[int(column)].label for column in columns]
+        return Detections(corners, scores[rows, columns], words, [None] * len(words))
 
 
-class Closed:
-    """RT-DETR, D-FINE, DETR, YOLOS and their kin: the words of their training are looked for, whatever the names."""
+class ClosedSet:
+    """RT-DETR, D-FINE, DETR, YOLOS and their variants: all classes of their training, whatever the names."""
 
-    def __init__(self, net: Any, images: Any) -> None:
-        self.net, self.images = net, images
-        self.words = {index: plain(word) for index, word in net.config.id2label.items()}
+    def __init__(self, net: Any, processor: Any) -> None:
+        self.net, self.processor = net, processor
+        self.words = {index: normalize_name(word) for index, word in net.config.id2label.items()}
 
-    def parts(self, names: Sequence[Name]) -> list[Sequence[Name]]:
-        """All at once."""
+    def split(self, names: Sequence[Name]) -> list[Sequence[Name]]:
+        """One query for all names."""
         return [names]
 
-    def answer(self, inputs: Inputs, asks: Sequence[Ask], least: float) -> list[Found]:
-        """One pass over a batch; what scores less than `least` is left out."""
-        return self.read(self.net(**inputs), [tuple(ask.inputs["pixel_values"].shape[1:]) for ask in asks], least)
+    def run(self, inputs: Inputs, queries: Sequence[Query], min_score: float) -> list[Detections]:
+        """One pass over a batch."""
+        sizes = [tuple(query.inputs["pixel_values"].shape[1:]) for query in queries]
+        return self.decode(self.net(**inputs), sizes, min_score)
 
-    def read(self, out: Any, sizes: Sequence[tuple[int, ...]], least: float) -> list[Found]:
-        """By the model's own rule, softmax or sigmoid; some lists of words have holes, "N/A"."""
-        whole = [(1, 1)] * len(sizes)  # so that boxes come out in shares of the picture
-        found = []
-        for result in self.images.post_process_object_detection(out, least, whole):
-            boxes, scores, kinds = (result[key].cpu().numpy() for key in ("boxes", "scores", "labels"))
-            real = [row for row, kind in enumerate(kinds) if self.words[int(kind)] != "n/a"]
-            words = [self.words[int(kind)] for kind in kinds[real]]
-            found.append(Found(boxes[real], scores[real], words, [None] * len(words)))
-        return found
+    def decode(self, out: Any, sizes: Sequence[tuple[int, ...]], min_score: float) -> list[Detections]:
+        """By the model's own post-processing, softmax or sigmoid; some class lists have gaps, "N/A"."""
+        unit = [(1, 1)] * len(sizes)  # so that boxes come out as fractions of the image
+        detections = []
+        for result in self.processor.post_process_object_detection(out, min_score, unit):
+            boxes, scores, classes = (result[key].cpu().numpy() for key in ("boxes", "scores", "labels"))
+            named = [row for row, index in enumerate(classes) if self.words[int(index)] != "n/a"]
+            words = [self.words[int(index)] for index in classes[named]]
+            detections.append(Detections(boxes[named], scores[named], words, [None] * len(words)))
+        return detections
 
 
-class Segmenter(Closed):
-    """Mask2Former and MaskFormer: a mask for each thing, and its box from the mask."""
+class Segmenter(ClosedSet):
+    """Mask2Former and MaskFormer: a mask for each object, and its box from the mask."""
 
-    def read(self, out: Any, sizes: Sequence[tuple[int, ...]], least: float) -> list[Found]:
-        """A place's likeliest word, as sure as the word and the mask are; masks as fine as the network's input."""
-        sure, kinds = out.class_queries_logits.softmax(-1)[..., :-1].max(-1)  # the last word stands for nothing
-        found = []
-        for masks, scores, words, size in zip(out.masks_queries_logits, sure, kinds, sizes, strict=True):
-            likely = scores >= least
+    def decode(self, out: Any, sizes: Sequence[tuple[int, ...]], min_score: float) -> list[Detections]:
+        """The likeliest class of each mask, scored by class and mask; masks have the resolution of the input."""
+        best, classes = out.class_queries_logits.softmax(-1)[..., :-1].max(-1)  # the last class is "no object"
+        detections = []
+        for masks, scores, indices, size in zip(out.masks_queries_logits, best, classes, sizes, strict=True):
+            likely = scores >= min_score
             fine = torch.nn.functional.interpolate(masks[likely][None], size=size, mode="bilinear")[0]
             inside = fine > 0
-            firm = (fine.sigmoid() * inside).sum((1, 2)) / inside.sum((1, 2)).clamp(min=1)
-            found.append(self.outlined(inside, scores[likely] * firm, words[likely], least))
-        return found
+            mask_scores = (fine.sigmoid() * inside).sum((1, 2)) / inside.sum((1, 2)).clamp(min=1)
+            detections.append(self.crop(inside, scores[likely] * mask_scores, indices[likely], min_score))
+        return detections
 
-    def outlined(self, inside: Any, sure: Any, kinds: Any, least: float) -> Found:
-        """The masks that hold anything, cut out, with the boxes around them."""
-        kept = inside.any(-1).any(-1) & (sure >= least)
-        boxes, cut = [], []
+    def crop(self, inside: Any, scores: Any, classes: Any, min_score: float) -> Detections:
+        """The masks that are not empty, cropped to the boxes around them."""
+        kept = inside.any(-1).any(-1) & (scores >= min_score)
+        boxes, crops = [], []
         for mask in inside[kept].cpu().numpy():
-            across, down = np.flatnonzero(mask.any(axis=0)), np.flatnonzero(mask.any(axis=1))
-            left, top, right, bottom = across[0], down[0], across[-1] + 1, down[-1] + 1
+            columns, rows = np.flatnonzero(mask.any(axis=0)), np.flatnonzero(mask.any(axis=1))
+            left, top, right, bottom = columns[0], rows[0], columns[-1] + 1, rows[-1] + 1
             boxes.append((left / mask.shape[1], top / mask.shape[0], right / mask.shape[1], bottom / mask.shape[0]))
-            cut.append(mask[top:bottom, left:right].copy())
-        words = [self.words[int(kind)] for kind in kinds[kept]]
-        return Found(np.array(boxes, dtype=np.float32).reshape(-1, 4), sure[kept].cpu().numpy(), words, cut)
+            crops.append(mask[top:bottom, left:right].copy())
+        words = [self.words[int(index)] for index in classes[kept]]
+        return Detections(np.array(boxes, dtype=np.float32).reshape(-1, 4), scores[kept].cpu().numpy(), words, crops)

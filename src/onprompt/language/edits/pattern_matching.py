@@ -1,0 +1,89 @@
+"""The patterns of lexicon.toml, and which of them match an operation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from onprompt.language import lexicon as lex
+from onprompt.language.edits.lexicon import CLASSES, DATA
+from onprompt.language.edits.phrase import Phrase
+from onprompt.language.edits.phrase_boundaries import predicate_start, recipient_end, starts_place
+
+CAPTURES = {"X": "target", "Y": "value", "P": "place"}
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A pattern that matches: its rule, and the words that it captures."""
+
+    pattern: str
+    rule: str
+    argument: str = ""
+    captures: Mapping[str, Phrase] = field(default_factory=dict)
+
+
+def compile_term(term: str) -> str:
+    """One term of a pattern, as a regular expression over words with a blank before each."""
+    if term in CAPTURES:
+        return rf"(?P<{CAPTURES[term]}>(?: \S+)+?)"
+    if term == "_":
+        return r"(?: \S+)+?"
+    names = term.removesuffix("?").split("/")
+    phrases = {re.escape(phrase) for name in names for phrase in CLASSES.get(name, (name,))}
+    longest_first = sorted(phrases, key=lambda phrase: (-phrase.count(" "), phrase))
+    return f"(?: (?:{'|'.join(longest_first)})(?= |$)){'?' * term.endswith('?')}"
+
+
+def compile_patterns(table: Mapping[str, str]) -> list[tuple[re.Pattern[str], Match]]:
+    """Each pattern of a table as a regular expression, with the match that it makes."""
+    matches = [Match(text, *rule.partition(" ")[::2]) for text, rule in table.items()]
+    return [(re.compile("".join(map(compile_term, match.pattern.split()))), match) for match in matches]
+
+
+COMMANDS, DESCRIPTIONS = compile_patterns(DATA["commands"]), compile_patterns(DATA["descriptions"])
+
+
+def matches(clause: Phrase, patterns: Sequence[tuple[re.Pattern[str], Match]]) -> Iterator[Match]:
+    """The patterns that match a clause, in their order."""
+    line = "".join(f" {word}" for word in clause.words)
+    for pattern, match in patterns:
+        if matched := pattern.fullmatch(line):
+            spans = {name: matched.span(name) for name in matched.groupdict()}
+            captures = {
+                name: clause.part(line.count(" ", 0, start), line.count(" ", 0, end))
+                for name, (start, end) in spans.items()
+            }
+            ends = sorted(spans.values())
+            adjacent = len(ends) > 1 and ends[0][1] == ends[1][0]
+            if all(captures.values()) and (settled := settle(replace(match, captures=captures), adjacent)):
+                yield settled
+
+
+def settle(match: Match, adjacent: bool) -> Match | None:
+    """A match whose captures have no word between them, cut where the first ends; None where none fits."""
+    if len(match.captures) < 2:
+        return match
+    (name, first), (other, second) = match.captures.items()
+    if match.rule == "become" and f"{first.words[-1]} to" in lex.RELATIONS:
+        return None  # next to
+    if not adjacent or match.rule not in BOUNDARIES:
+        return match
+    both = first.plus(second)
+    cut = BOUNDARIES[match.rule](both.words)
+    return None if cut is None else replace(match, captures={name: both.part(0, cut), other: both.part(cut)})
+
+
+def place_start(words: Sequence[str]) -> int | None:
+    """Where a place begins: `a cup | on the table`."""
+    return next((at for at in range(1, len(words)) if starts_place(words, at)), None)
+
+
+BOUNDARIES: Mapping[str, Callable[[Sequence[str]], int | None]] = {
+    "make": predicate_start,
+    "paint": predicate_start,
+    "give": recipient_end,
+    "move": place_start,
+    "put": place_start,
+}

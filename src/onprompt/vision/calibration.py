@@ -1,0 +1,130 @@
+"""From raw scores to sightings with calibrated confidences.
+
+The confidence of the k-th sighting of a name is the probability that the image holds at least k of it: the first tells
+whether there is one at all, and as many as reach .5 is the likeliest count.
+"""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from onprompt.types import Box, Sighting
+from onprompt.vision.boxes import Floats, box_iou
+
+SAME_OBJECT = 0.5  # IoU from which boxes of two networks are one object
+MAX_SCORE = 1 - 1e-4  # raw scores are clipped to this
+
+
+class Candidates(NamedTuple):
+    """What one network detected of one name: boxes as fractions of the image, raw scores, and its own words."""
+
+    boxes: Floats
+    scores: Floats
+    words: Sequence[str]
+
+
+class Curve(NamedTuple):
+    """Log odds that there are at least k, from the k-th best score of each network and the scores around it."""
+
+    floor: float  # raw scores are raised to this
+    offset: float
+    mix: tuple[float, ...]  # each network's weight in the mean score that the last three use
+    own: tuple[float, ...]  # for the k-th score of each network
+    first: float  # added for k = 1
+    second: float  # added for k = 2
+    rank: float  # for log k
+    best: float  # for the best score, where k > 1
+    before: float  # for the score before the k-th, where k > 1
+    after: float  # for the score after it: one of many is seldom the last
+
+
+@cache
+def load_curves() -> dict[str, Curve]:
+    """The fitted curves by name; curves.toml names the data."""
+    tables = tomllib.loads(Path(__file__).with_name("curves.toml").read_text(encoding="utf-8"))
+    return {
+        name: Curve(**table | {key: tuple(table[key]) for key in ("mix", "own")})
+        for name, table in tables["curve"].items()
+    }
+
+
+def logit(scores: Floats, floor: float) -> Floats:
+    """The log odds of raw scores, clipped to `floor` and MAX_SCORE."""
+    clipped = np.clip(np.asarray(scores, dtype=np.float64), floor, MAX_SCORE)
+    return np.log(clipped / (1 - clipped)).astype(np.float32)
+
+
+def features(ordered: Floats, floor: float, mix: Sequence[float]) -> Floats:
+    """A row for each k, from the ordered scores of each network (networks × k): what a curve multiplies."""
+    odds = logit(ordered, floor)
+    mean = np.array(mix) @ odds
+    k = np.arange(ordered.shape[1])
+    later = k > 0
+    before = np.concatenate([mean[:1], mean[:-1]])
+    after = np.concatenate([mean[1:], logit(np.zeros(1, dtype=np.float32), floor)])
+    columns = [k == 0, k == 1, np.log1p(k), later * mean[:1], later * before, after]
+    return np.column_stack([*odds, *columns]).astype(np.float32)
+
+
+def count_probabilities(ordered: Floats, curve: Curve) -> Floats:
+    """The probability that there are at least 1, 2, … objects; it never rises."""
+    weights = np.array([*curve.own, *curve[4:]], dtype=np.float64)
+    odds = curve.offset + features(ordered, curve.floor, curve.mix).astype(np.float64) @ weights
+    return np.minimum.accumulate(1 / (1 + np.exp(-odds))).astype(np.float32)
+
+
+def ordered_scores(members: Sequence[Candidates], number: int) -> Floats:
+    """The best scores of each network in descending order, padded with zeros to the same number."""
+    rows = [np.sort(member.scores)[::-1][:number] for member in members]
+    return np.stack([np.pad(row, (0, number - len(row))) for row in rows])
+
+
+class FusedObject(NamedTuple):
+    """One object as several networks see it: the best box and word, and the score of each network, 0 for none."""
+
+    box: Floats
+    word: str
+    scores: Floats
+
+
+def fuse(members: Sequence[Candidates], curve: Curve) -> list[FusedObject]:
+    """Each object once, by descending confidence."""
+    boxes, scores = (np.concatenate([getattr(member, field) for member in members]) for field in ("boxes", "scores"))
+    words = [word for member in members for word in member.words]
+    order = np.argsort(-scores, kind="stable")
+    if len(members) == 1:
+        return [FusedObject(boxes[index], words[index], scores[index, None]) for index in order]
+    network = np.repeat(np.arange(len(members)), [len(member.scores) for member in members])
+    iou = box_iou(boxes, boxes)
+    first: list[int] = []  # the best box of each object
+    objects: list[FusedObject] = []
+    for index in order:
+        free = [position for position, item in enumerate(objects) if not item.scores[network[index]]]
+        nearest = max(free, key=lambda position: iou[index, first[position]], default=-1)
+        if nearest < 0 or iou[index, first[nearest]] < SAME_OBJECT:
+            nearest = len(objects)
+            first.append(int(index))
+            objects.append(FusedObject(boxes[index], words[index], np.zeros(len(members), dtype=np.float32)))
+        objects[nearest].scores[network[index]] = scores[index]
+    return sorted(objects, key=lambda item: -float(np.dot(curve.own, logit(item.scores, curve.floor))))
+
+
+def calibrate(
+    candidates: Mapping[str, Sequence[Candidates]], source: str, min_confidence: float
+) -> tuple[Sighting, ...]:
+    """The sightings of each name from a minimum confidence on; `source` names the detector and its curve."""
+    curve = load_curves()[source]
+    sightings = []
+    for label, members in candidates.items():
+        if objects := fuse(members, curve):
+            confidences = count_probabilities(ordered_scores(members, len(objects)), curve)
+            sightings += [
+                Sighting(label, item.word, Box(*map(float, item.box)), float(confidence), source)
+                for item, confidence in zip(objects, confidences, strict=True)
+                if confidence >= min_confidence
+            ]
+    return tuple(sorted(sightings, key=lambda sighting: -sighting.confidence))

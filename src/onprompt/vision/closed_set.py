@@ -1,0 +1,93 @@
+"""Detectors of the 80 COCO classes: networks that look for all of them, whatever the names."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onprompt.settings import Settings
+from onprompt.types import Known, Look, Name, Picture, Seen
+from onprompt.vision.boxes import Floats, Pixels, RawDetections, non_max_suppression
+from onprompt.vision.calibration import Candidates, calibrate
+from onprompt.vision.tiles import detect_tiled
+from onprompt.vision.vocabulary import COCO, resolve_all
+
+MAX_BOXES = 1000  # candidates per image, the best
+MIN_SCORE = 0.01
+BestBoxes = tuple[Floats, Floats, NDArray[np.int_]]  # boxes, scores, classes
+
+
+class ClosedSetDetector:
+    """One network or several behind the detector protocol; the scores of several are fused."""
+
+    def __init__(
+        self,
+        files: Sequence[str],
+        networks: Sequence[Callable[[Pixels], RawDetections]],
+        curve: str,
+        settings: Settings,
+    ) -> None:
+        self.files, self.networks, self.curve, self.settings = files, networks, curve, settings
+
+    def see(self, looks: Sequence[Look]) -> list[Seen]:
+        """One image after the other: each keeps all cores busy. The names decide only what is known."""
+        seen = []
+        for picture, names in looks:
+            known = self.known(names)
+            candidates = self.candidates(picture, known, any(name.fine for name in names))
+            seen.append(Seen(calibrate(candidates, self.curve, self.settings.faintest), known))
+        return seen
+
+    def candidates(
+        self, picture: Picture, known: Mapping[str, Known], tiled: bool = False
+    ) -> dict[str, list[Candidates]]:
+        """The candidates of each network for each name."""
+        overlap, pixels = self.settings.duplicate_overlap, picture.pixels
+        raw = (detect_tiled(network, pixels) if tiled else network(pixels) for network in self.networks)
+        best = [best_boxes(*detections, overlap) for detections in raw]
+        return {
+            label: [candidates_of(boxes, classes, overlap) for boxes in best]
+            for label, classes in classes_by_label(known).items()
+        }
+
+    def known(self, names: Sequence[Name]) -> dict[str, Known]:
+        """How the names are resolved, those that can be."""
+        return resolve_all(names, COCO, self.settings.subtype_score)
+
+
+def best_boxes(boxes: Floats, scores: Floats, overlap: float) -> BestBoxes:
+    """The boxes with the best class scores, after non-maximum suppression in each class."""
+    cells, classes = np.nonzero(scores > MIN_SCORE)
+    likely = scores[cells, classes]
+    best = np.argsort(-likely, kind="stable")[:MAX_BOXES]
+    cells, classes, likely = cells[best], classes[best], likely[best]
+    kept = non_max_suppression(boxes[cells], likely, classes, overlap)
+    return boxes[cells[kept]], likely[kept], classes[kept]
+
+
+def candidates_of(best: BestBoxes, classes: Sequence[int], overlap: float) -> Candidates:
+    """The candidates of the classes that one name covers: what is both a car and a truck is one vehicle."""
+    boxes, scores, all_classes = best
+    chosen = np.flatnonzero(np.isin(all_classes, classes))
+    if len(classes) > 1:
+        same_class = np.zeros(len(chosen), dtype=int)
+        chosen = chosen[non_max_suppression(boxes[chosen], scores[chosen], same_class, overlap)]
+    return Candidates(boxes[chosen], scores[chosen], [COCO[index] for index in all_classes[chosen]])
+
+
+def classes_by_label(known: Mapping[str, Known]) -> dict[str, list[int]]:
+    """The classes that each name covers; classes that no name covers go by their own name."""
+    asked = {label: [COCO.index(word) for word in resolved.words] for label, resolved in known.items()}
+    covered = {index for classes in asked.values() for index in classes}
+    return asked | {word: [index] for index, word in enumerate(COCO) if index not in covered and word not in asked}
+
+
+def flipped(network: Callable[[Pixels], RawDetections]) -> Callable[[Pixels], RawDetections]:
+    """The network on the image flipped left to right, as test-time augmentation."""
+
+    def detect(pixels: Pixels) -> RawDetections:
+        boxes, scores = network(np.ascontiguousarray(pixels[:, ::-1]))
+        left, top, right, bottom = boxes.T
+        return np.stack([1 - right, top, 1 - left, bottom], axis=1), scores
+
+    return detect

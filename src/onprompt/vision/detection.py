@@ -1,0 +1,141 @@
+"""Step 2: detect the objects in an image, then measure them."""
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from onprompt import plugins
+from onprompt.settings import Settings
+from onprompt.types import Box, Detector, Look, Name, Picture, Seen, Sighting, Trait
+from onprompt.vision import colour, face, geometry, masks, pose, shape
+from onprompt.vision.runtime import thread_safe_cache
+
+PEOPLE = frozenset({"person", "man", "woman", "boy", "girl", "child", "baby"})
+CROWD = 10  # confident sightings of one name from which it is a crowd, whose count is a range
+MAX_MEASURED = 24  # sightings per image whose appearance is measured
+OCCLUDED = 0.3  # share of a box that an object in front of it covers, from which it is occluded
+
+
+@thread_safe_cache
+def load_detector(settings: Settings) -> Detector:
+    """The detector that the settings name, loaded once for each set of settings; networks are shared between them."""
+    name = settings.detector.partition(":")[0]  # `hf:IDEA-Research/grounding-dino-tiny` names a model too
+    detector: Detector = plugins.load("vision.detectors", name).load(settings)
+    return detector
+
+
+def detect(
+    picture: Picture, names: Sequence[Name], settings: Settings, measured: Collection[str] | None = None
+) -> Seen:
+    """The sightings in an image, with measurements.
+
+    Size and position are measured for all. Masks, colours, shape and posture cost more and are measured for confident
+    sightings of the names in `measured`; by default, of all names that were asked for.
+    """
+    return detect_many([picture], names, settings, measured)[0]
+
+
+def detect_many(
+    pictures: Sequence[Picture], names: Sequence[Name], settings: Settings, measured: Collection[str] | None = None
+) -> list[Seen]:
+    """`detect` for several images, which the detector may process as a batch."""
+    results = load_detector(settings).see([Look(picture, names) for picture in pictures])
+    return [measure(picture, seen, settings, measured) for picture, seen in zip(pictures, results, strict=True)]
+
+
+def measure(picture: Picture, seen: Seen, settings: Settings, labels: Collection[str] | None) -> Seen:
+    """The sightings with size and position, those of some labels with their appearance, and crowds."""
+    wanted = set(seen.known if labels is None else labels)
+    located = [measure_geometry(sighting, seen.sightings, settings) for sighting in seen.sightings]
+    chosen = select_for_appearance([sighting for sighting in located if sighting.label in wanted], settings)
+    people = pose.detect_people(picture, settings) if any(is_person(sighting) for sighting in chosen) else ()
+    gain = colour.exposure_gain(picture.pixels)
+    measured = [
+        measure_appearance(sighting, picture, gain, people, settings) if sighting in chosen else sighting
+        for sighting in located
+    ]
+    return Seen((*measured, *crowd_sightings(measured, settings)), seen.known)
+
+
+def select_for_appearance(sightings: Sequence[Sighting], settings: Settings) -> list[Sighting]:
+    """The most confident sightings: all above the threshold; of a label that has none, the best if it may count."""
+    confident = [sighting for sighting in sightings if sighting.confidence >= settings.low_confidence]
+    labels = {sighting.label for sighting in confident}
+    weak = {sighting.label: sighting for sighting in reversed(sightings) if sighting.label not in labels}
+    return [*confident, *(best for best in weak.values() if best.confidence >= settings.missing_below)][:MAX_MEASURED]
+
+
+def measure_geometry(sighting: Sighting, sightings: Sequence[Sighting], settings: Settings) -> Sighting:
+    """Add size, position, truncation and occlusion."""
+    size, position = geometry.size_of(sighting.box, settings), geometry.position_of(sighting.box)
+    traits = [
+        Trait("size", size, geometry.size_confidence(sighting.box, settings)),
+        Trait("position", position, geometry.position_confidence(sighting.box)),
+    ]
+    if truncated := geometry.is_truncated(sighting.box):
+        traits.append(Trait("visibility", "truncated", 1.0))
+    covered = max((occlusion(sighting, other) for other in sightings if other is not sighting), default=0.0)
+    if covered >= OCCLUDED:
+        traits.append(Trait("visibility", "occluded", round(min(1.0, covered), 4)))
+    return replace(sighting, size=size, position=position, truncated=truncated, traits=(*sighting.traits, *traits))
+
+
+def occlusion(sighting: Sighting, other: Sighting) -> float:
+    """The share of a box that a confident sighting of another object covers whose lower edge is lower."""
+    box, front = sighting.box, other.box
+    lower = front.bottom > box.bottom and other.confidence >= 0.5
+    smaller = front.area < box.area  # a larger object may be what it stands on
+    same = box.iou(front) >= 0.5  # one object under two names, or twice
+    return box.overlap(front).area / box.area if lower and smaller and not same else 0.0
+
+
+def is_person(sighting: Sighting) -> bool:
+    """Whether a sighting is of a human being, by the detector's word."""
+    return sighting.word in PEOPLE
+
+
+def measure_appearance(
+    sighting: Sighting, picture: Picture, gain: float, people: Sequence[pose.Person], settings: Settings
+) -> Sighting:
+    """Add mask, colours and shape; for a person, joints, posture and expression."""
+    height, width = picture.pixels.shape[:2]
+    box = sighting.box
+    mask = masks.segment(picture, box, settings) if sighting.mask is None else sighting.mask
+    patches = colour.dominant_colours(masks.masked_pixels(picture, box, mask), gain, colour.MIN_PATCH)
+    colours = tuple(swatch for swatch in patches if swatch.share >= settings.colour_share)
+    aspect_ratio = float(box.width * width / max(box.height * height, 1e-6))
+    traits = [
+        *(Trait("color", swatch.name, colour.swatch_confidence(swatch)) for swatch in colours),
+        *([Trait("pattern", "multicolored", 0.6)] if len(patches) >= colour.MANY_COLOURS else []),
+        *sighting.traits,
+        *([] if sighting.truncated else shape.traits(mask, aspect_ratio)),
+    ]
+    joints: tuple[tuple[str, tuple[float, float]], ...] = sighting.joints
+    if is_person(sighting) and (person := pose.match_person(people, box)):
+        joints = tuple((name, (float(x / width), float(y / height))) for name, (x, y) in person.joints.items())
+        traits += [*pose.traits(person), *face.traits(picture, person, settings)]
+    return replace(sighting, mask=mask, colours=colours, joints=joints, traits=tuple(traits))
+
+
+def crowd_sightings(sightings: Sequence[Sighting], settings: Settings) -> list[Sighting]:
+    """One sighting for each label with very many: its count is a range."""
+    by_label = defaultdict(list)
+    for sighting in sightings:
+        by_label[sighting.label].append(sighting)
+    crowds = []
+    for label, members in by_label.items():
+        count = sum(member.confidence >= settings.low_confidence for member in members)
+        if count >= CROWD:
+            lefts, tops, rights, bottoms = zip(*(member.box for member in members), strict=True)
+            around = Box(min(lefts), min(tops), max(rights), max(bottoms))
+            # Small size and crowding hide at most half as many again.
+            crowd = Sighting(
+                label,
+                members[0].word,
+                around,
+                settings.missing_below,
+                members[0].source,
+                count=(count, round(count * 1.5)),
+            )
+            crowds.append(measure_geometry(crowd, (), settings))
+    return crowds

@@ -1,0 +1,101 @@
+"""Properties of the image as a whole: colour or black and white, light, sharpness; whether it is artwork or a photo.
+
+Styles of drawing or painting are not measured.
+"""
+
+import cv2
+import numpy as np
+
+from onprompt.settings import Settings
+from onprompt.types import Picture, Trait
+from onprompt.vision.boxes import Floats, Pixels
+from onprompt.vision.colour import Lab, rgb_to_lab
+from onprompt.vision.geometry import ramp
+from onprompt.vision.matcher import load_matcher
+
+SIDE = 256  # pixels of the longer side at which an image is measured
+GREY = 4.0, 10.0  # 95th percentile of CIELAB chroma: surely grey, surely coloured
+TINT = 0.97, 0.99  # how similar the hues of an image are: surely many, surely one, as in sepia
+SPOT = 20.0, 40.0  # 99th percentile of chroma: surely none, surely a spot of colour
+FAINT = 40.0, 30.0  # chroma above which one hue is a colour, below which it is a tint
+NIGHT, DAY = 20.0, 40.0  # median L*: surely dark, surely light
+BLURRED, SHARP = 3.0, 9.0  # strength of edges, in grey levels: surely blurred, surely sharp
+EDGELESS = 2.5  # strength of edges below which the image is blank: one colour, or a gradient
+GRADIENT = 4.0  # grey levels by which a gradient may deviate from a plane
+COARSE = (64, 32, 16)  # pixels of the longer side at which neighbouring pixels correlate unless the image is noise
+NOISE = 0.25  # correlation of neighbouring pixels below which the image is noise
+
+
+def properties(picture: Picture) -> tuple[Trait, ...]:
+    """Black and white or colour, dark or light, blurred or sharp; each with a confidence of at least .5."""
+    small = shrink(picture.pixels, SIDE)
+    # Colours and edges are weaker in the dark: they are measured as if in full light.
+    lit = np.clip(small * (255 / max(float(np.percentile(small.max(axis=-1), 95)), 1.0)), 0, 255).astype(np.uint8)
+    lightness = float(np.median(rgb_to_lab(small.reshape(-1, 3))[:, 0]))
+    pairs = (
+        ("style", "color", colour_probability(rgb_to_lab(lit.reshape(-1, 3))), "black and white"),
+        ("lighting", "light", ramp(lightness, NIGHT, DAY), "dark"),
+        ("quality", "sharp", ramp(sharpness(lit), BLURRED, SHARP), "blurry"),
+    )
+    return tuple(Trait(kind, yes if p >= 0.5 else no, round(max(p, 1 - p), 4)) for kind, yes, p, no in pairs)
+
+
+def is_blank(picture: Picture) -> bool:
+    """Whether an image shows nothing: one colour, a gradient, or noise."""
+    edgeless = edge_strength(shrink(picture.pixels, SIDE)).max() < EDGELESS
+    if edgeless and deviation_from_plane(shrink(picture.pixels, COARSE[1])) < GRADIENT:
+        return True
+    return all(neighbour_correlation(shrink(picture.pixels, side)) < NOISE for side in COARSE)
+
+
+def shrink(pixels: Pixels, side: int) -> Pixels:
+    """The image with its longer side at most `side` pixels."""
+    ratio = min(1.0, side / max(pixels.shape[:2]))
+    size = [max(1, round(length * ratio)) for length in pixels.shape[1::-1]]
+    return cv2.resize(pixels, size, interpolation=cv2.INTER_AREA).astype(np.uint8)
+
+
+def neighbour_correlation(pixels: Pixels) -> float:
+    """The correlation of adjacent pixels, across or down, in the channel where it is highest."""
+    channels = np.moveaxis(pixels.astype(np.float64), -1, 0)
+    channels = channels - channels.mean(axis=(1, 2), keepdims=True)
+    variance = np.maximum((channels**2).mean(axis=(1, 2)), 1e-9)
+    across = (channels[:, :, 1:] * channels[:, :, :-1]).mean(axis=(1, 2)) if pixels.shape[1] > 1 else variance
+    down = (channels[:, 1:] * channels[:, :-1]).mean(axis=(1, 2)) if pixels.shape[0] > 1 else variance
+    return float((np.maximum(across, down) / variance).max())
+
+
+def medium(picture: Picture, settings: Settings) -> Trait:
+    """Artwork or photo, by the matcher's probe."""
+    artwork = load_matcher(settings).embed_image(picture).artwork
+    return Trait("medium", "artwork" if artwork >= 0.5 else "photo", round(max(artwork, 1 - artwork), 4))
+
+
+def colour_probability(lab: Lab) -> float:
+    """How likely an image has colours: chroma, and more than one hue; a sepia print is black and white."""
+    chroma = np.hypot(lab[:, 1], lab[:, 2])
+    strongest = float(np.percentile(chroma, 95))
+    total = float(chroma.sum())
+    similar = float(np.hypot(lab[:, 1].sum(), lab[:, 2].sum())) / total if total else 1.0
+    spot = ramp(float(np.percentile(chroma, 99)), *SPOT)  # one red object in a grey image leaves it open
+    return max(0.5 * spot, ramp(strongest, *GREY) * (1 - ramp(strongest, *FAINT) * ramp(similar, *TINT)))
+
+
+def sharpness(pixels: Pixels) -> float:
+    """The strength of edges where the image is sharpest: a sharp disk on a plain ground is sharp."""
+    return float(np.percentile(edge_strength(pixels), 98))
+
+
+def edge_strength(pixels: Pixels) -> Floats:
+    """The mean strength of edges around each pixel, in grey levels."""
+    edges = np.abs(cv2.Laplacian(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY), cv2.CV_32F))
+    return np.asarray(cv2.blur(edges, (9, 9)), dtype=np.float32)
+
+
+def deviation_from_plane(pixels: Pixels) -> float:
+    """The standard deviation of an image from the linear gradient that fits it best."""
+    y, x = np.mgrid[: pixels.shape[0], : pixels.shape[1]]
+    plane = np.column_stack([x.ravel(), y.ravel(), np.ones(x.size)])
+    colours = pixels.reshape(-1, 3).astype(np.float64)
+    best, *_ = np.linalg.lstsq(plane, colours, rcond=None)
+    return float((colours - plane @ best).std())

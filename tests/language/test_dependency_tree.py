@@ -1,0 +1,46 @@
+"""Verb forms are English words; a word that is no verb stays as written."""
+
+import pytest
+
+from onprompt.language.dependency_tree import Node, progressive
+from onprompt.language.segmentation import Token
+
+
+def verb(word: str, lemma: str) -> Node:
+    return Node(0, Token(word, 0, len(word)), "VBP", "ROOT", lemma)
+
+
+@pytest.mark.parametrize(
+    ("lemma", "form"),
+    [
+        *(("hold", "holding"), ("ride", "riding"), ("sit", "sitting"), ("lie", "lying"), ("see", "seeing")),
+        *(("open", "opening"), ("begin", "beginning"), ("be", "being"), ("play", "playing")),
+    ],
+)
+def test_regular_progressive(lemma: str, form: str) -> None:
+    assert progressive(lemma) == form
+
+
+@pytest.mark.parametrize(
+    ("word", "lemma", "form"),
+    [
+        *(("rides", "ride", "riding"), ("goes", "go", "going"), ("swing", "swing", "swinging")),
+        *(("strumming", "strum", "strumming"), ("exiting", "exit", "exiting")),  # as written
+        *(("bc", "bc", "bc"), ("setup", "setup", "setup"), ("woke", "woke", "woke")),  # no regular English verb
+    ],
+)
+def test_progressive_is_an_english_word_or_the_word_as_written(word: str, lemma: str, form: str) -> None:
+    assert verb(word, lemma).progressive == form
+
+
+@pytest.mark.parametrize(
+    ("word", "lemma", "infinitive"),
+    [("sitting", "sit", "sit"), ("ran", "run", "run"), ("wakeboarding", "wakeboarde", "wakeboarding")],
+)
+def test_infinitive_is_an_english_word_or_the_word_as_written(word: str, lemma: str, infinitive: str) -> None:
+    assert verb(word, lemma).verb == infinitive
+
+
+@pytest.mark.parametrize(("word", "noun"), [("cake", True), ("grass", True), ("play", False), ("talk", False)])
+def test_a_noun_is_told_from_a_verb(word: str, noun: bool) -> None:
+    assert verb(word, word).is_likely_noun is noun

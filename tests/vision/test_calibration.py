@@ -1,0 +1,213 @@
+"""From raw scores to confidences, by hand and with the fitted curves."""
+
+from collections.abc import Sequence
+from math import exp, log
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from onprompt.settings import Settings
+from onprompt.types import Box
+from onprompt.vision import calibration
+from onprompt.vision.boxes import Floats
+from onprompt.vision.calibration import Candidates, Curve, calibrate, count_probabilities, fuse, load_curves
+from onprompt.vision.detectors import coco, yolo26
+
+PLAIN = Curve(floor=0.1, offset=0, mix=(1,), own=(1,), first=0, second=0, rank=0, best=0, before=0, after=0)
+FULL = Curve(
+    floor=0.1, offset=-0.5, mix=(1,), own=(1,), first=0.7, second=0.3, rank=0.2, best=0.25, before=0.1, after=0.4
+)
+TWO = PLAIN._replace(own=(0.75, 0.25), mix=(0.5, 0.5))
+SHIPPED = sorted(load_curves())
+LEFT, RIGHT = (0.1, 0.1, 0.4, 0.9), (0.6, 0.1, 0.9, 0.9)
+
+
+def floats(*rows: Sequence[float]) -> Floats:
+    return np.array(rows, dtype=np.float32)
+
+
+def finds(*found: tuple[tuple[float, ...], float], word: str = "cat") -> Candidates:
+    """What a network found: boxes with their scores."""
+    boxes = np.array([box for box, _ in found], dtype=np.float32).reshape(-1, 4)
+    return Candidates(boxes, np.array([score for _, score in found], dtype=np.float32), [word] * len(found))
+
+
+def chance(odds: float) -> float:
+    return 1 / (1 + exp(-odds))
+
+
+# ---- by hand -------------------------------------------------------------------------------------------------------
+
+
+def test_a_plain_curve_leaves_scores_as_they_are() -> None:
+    assert count_probabilities(floats([0.9, 0.5, 0.2]), PLAIN) == pytest.approx([0.9, 0.5, 0.2], abs=1e-6)
+    assert count_probabilities(floats([0.9, 0.01]), PLAIN) == pytest.approx([0.9, 0.1], abs=1e-6)  # the floor
+    assert count_probabilities(floats([1.0]), PLAIN) == pytest.approx([calibration.MAX_SCORE], abs=1e-6)
+
+
+def test_at_least_worked_out_by_hand() -> None:
+    best, second, third, floor = log(9), 0.0, log(0.25), -log(9)  # the log odds of .9, .5, .2 and .1
+    expected = [
+        chance(-0.5 + best + 0.7 + 0.4 * second),
+        chance(-0.5 + second + 0.3 + 0.2 * log(2) + 0.25 * best + 0.1 * best + 0.4 * third),
+        chance(-0.5 + third + 0.2 * log(3) + 0.25 * best + 0.1 * second + 0.4 * floor),
+    ]
+    assert count_probabilities(floats([0.9, 0.5, 0.2]), FULL) == pytest.approx(expected, abs=1e-5)
+
+
+def test_each_network_has_its_own_weight_and_the_rest_goes_by_their_mean() -> None:
+    assert count_probabilities(floats([0.9], [0.5]), TWO) == pytest.approx([chance(0.75 * log(9))], abs=1e-6)
+    assert count_probabilities(floats([0.5], [0.9]), TWO) == pytest.approx([chance(0.25 * log(9))], abs=1e-6)
+    curve = TWO._replace(best=1, own=(0, 0))
+    assert count_probabilities(floats([0.9, 0.5], [0.5, 0.5]), curve) == pytest.approx([0.5, 0.5], abs=1e-6)
+    curve = TWO._replace(after=1, own=(0, 0), offset=1)
+    first = count_probabilities(floats([0.9, 0.9], [0.5, 0.5]), curve)[0]
+    assert first == pytest.approx(chance(1 + log(9) / 2), abs=1e-6)
+
+
+def test_a_second_one_is_never_likelier_than_a_first() -> None:
+    rising = PLAIN._replace(first=-3, rank=5)
+    chances = count_probabilities(floats([0.5, 0.5, 0.5]), rising)
+    assert chances == pytest.approx([chance(-3)] * 3, abs=1e-6)
+
+
+@pytest.mark.parametrize("source", SHIPPED)
+def test_chances_never_rise(source: str) -> None:
+    curve = load_curves()[source]
+    chances = np.random.default_rng(0)
+    for number in (1, 2, 5, 30):
+        scores = -np.sort(-chances.uniform(0, 1, (len(curve.own), number)).astype(np.float32), axis=1)
+        found = count_probabilities(scores, curve)
+        assert found.shape == (number,)
+        assert (np.diff(found) <= 0).all()
+        assert ((found > 0) & (found < 1)).all()
+
+
+# ---- boxes of several networks -------------------------------------------------------------------------------------
+
+
+def test_boxes_of_two_networks_are_one_object_each() -> None:
+    near_left = (0.12, 0.1, 0.42, 0.9)
+    one, other = finds((LEFT, 0.8), (RIGHT, 0.6), word="cat"), finds((near_left, 0.9), word="kitty")
+    first, second = fuse([one, other], TWO)
+    assert first.box == pytest.approx(near_left)  # the surer network's
+    assert first.word == "kitty"
+    assert first.scores == pytest.approx([0.8, 0.9])
+    assert second.box == pytest.approx(RIGHT)
+    assert second.word == "cat"
+    assert second.scores == pytest.approx([0.6, 0])
+
+
+def test_two_boxes_of_one_network_stay_two_objects() -> None:
+    overlapping = (0.1, 0.1, 0.45, 0.9)
+    assert len(fuse([finds((LEFT, 0.9), (overlapping, 0.5))], PLAIN)) == 2
+    pair = fuse([finds((LEFT, 0.9), (overlapping, 0.5)), finds((LEFT, 0.8), (overlapping, 0.7))], TWO)
+    assert sorted(item.scores.tolist() for item in pair) == [pytest.approx([0.5, 0.7]), pytest.approx([0.9, 0.8])]
+
+
+def test_boxes_that_overlap_little_are_two_objects() -> None:
+    assert len(fuse([finds((LEFT, 0.9)), finds(((0.25, 0.1, 0.55, 0.9), 0.9))], TWO)) == 2
+
+
+def test_objects_come_in_the_order_of_their_weighted_odds() -> None:
+    found = fuse([finds((LEFT, 0.6)), finds((RIGHT, 0.9))], TWO)
+    assert [item.scores.tolist() for item in found] == [pytest.approx([0.6, 0]), pytest.approx([0, 0.9])]
+
+
+def test_nothing_found_is_no_object() -> None:
+    assert fuse([finds(), finds()], TWO) == []
+    assert calibrate({"cat": [finds()]}, "yolo26m", 0.05) == ()
+    assert calibrate({}, "yolo26m", 0.05) == ()
+
+
+def test_scores_are_ordered_for_each_network_and_filled_up() -> None:
+    members = [finds((LEFT, 0.2), (RIGHT, 0.7)), finds((LEFT, 0.4))]
+    assert calibration.ordered_scores(members, 3) == pytest.approx(floats([0.7, 0.2, 0], [0.4, 0, 0]))
+
+
+# ---- sightings -----------------------------------------------------------------------------------------------------
+
+
+def test_sightings_of_all_names_come_surest_first() -> None:
+    found = {"dog": [finds((LEFT, 0.5), word="hound")], "cat": [finds((LEFT, 0.3), (RIGHT, 0.9))]}
+    seen = calibrate(found, "yolo26m", 0.0)
+    assert [(sighting.label, sighting.word) for sighting in seen] == [("cat", "cat"), ("dog", "hound"), ("cat", "cat")]
+    assert [sighting.box for sighting in seen] == [pytest.approx(box) for box in (RIGHT, LEFT, LEFT)]
+    assert isinstance(seen[0].box, Box)
+    assert {sighting.source for sighting in seen} == {"yolo26m"}
+    chances = count_probabilities(floats([0.9, 0.3]), load_curves()["yolo26m"])
+    assert [sighting.confidence for sighting in seen if sighting.label == "cat"] == pytest.approx(chances)
+
+
+def test_fainter_sightings_than_the_least_are_left_out() -> None:
+    found = {"cat": [finds((LEFT, 0.3), (RIGHT, 0.9))]}
+    every = [sighting.confidence for sighting in calibrate(found, "yolo26m", 0.0)]
+    assert len(every) == 2
+    assert [sighting.confidence for sighting in calibrate(found, "yolo26m", every[1])] == every
+    assert [sighting.confidence for sighting in calibrate(found, "yolo26m", every[1] + 1e-6)] == every[:1]
+    assert calibrate(found, "yolo26m", 1.0) == ()
+
+
+def test_one_object_seen_by_all_networks_is_one_sighting() -> None:
+    source = "picodet + efficientdet"
+    alone = calibrate({"cat": [finds((LEFT, 0.6)), finds(), finds(), finds()]}, source, 0.0)
+    by_all = calibrate({"cat": [finds((LEFT, 0.6))] * 4}, source, 0.0)
+    assert len(alone) == len(by_all) == 1
+    assert alone[0].confidence < 0.5 < by_all[0].confidence
+
+
+# ---- the curves that are shipped -----------------------------------------------------------------------------------
+
+
+def test_the_shipped_curves_load() -> None:
+    assert set(load_curves()) >= {"yolo26m", "yolo26x", "yolo-world", "picodet + efficientdet"}
+    for curve in load_curves().values():
+        assert 0 < curve.floor < 0.1
+        assert sum(curve.mix) == pytest.approx(1, abs=0.001)
+        assert all(weight > 0 for weight in curve.own)
+        assert all(isinstance(number, float) for number in (*curve.mix, *curve.own, curve.offset, *curve[4:]))
+
+
+@pytest.mark.parametrize("module", [coco, yolo26])
+def test_a_detectors_curve_has_a_weight_for_each_of_its_networks(module: ModuleType, settings: Settings) -> None:
+    detector = module.load(settings)
+    assert len(load_curves()[detector.curve].own) == len(detector.networks)
+
+
+@pytest.mark.parametrize("source", SHIPPED)
+def test_a_clear_score_is_likely_one_and_a_faint_one_is_not(source: str) -> None:
+    networks = len(load_curves()[source].own)
+    found = {name: [finds((LEFT, score))] * networks for name, score in (("cat", 0.9), ("dog", 0.05))}
+    cat, dog = calibrate(found, source, 0.0)
+    assert cat.label == "cat"
+    assert dog.confidence < 0.25 < 0.75 < cat.confidence
+
+
+@pytest.mark.parametrize("source", SHIPPED)
+def test_a_higher_score_is_never_less_sure(source: str) -> None:
+    curve = load_curves()[source]
+    scores = [np.full((len(curve.own), 1), score) for score in np.linspace(0.05, 1, 20)]
+    sure = [float(count_probabilities(score, curve)[0]) for score in scores]
+    assert sure == sorted(sure)
+    assert len(set(sure)) == 20
+
+
+@pytest.mark.parametrize("source", SHIPPED)
+def test_more_of_them_never_lower_the_first(source: str) -> None:
+    networks = len(load_curves()[source].own)
+    for best in (0.1, 0.4, 0.8):
+        for more in (0.02, 0.1, 0.4, 0.8):
+            fewer, others = (np.full((networks, 1), best, dtype=np.float32), np.full((networks, 3), min(more, best)))
+            first = count_probabilities(fewer, load_curves()[source])[0]
+            extended = np.concatenate([fewer, others], axis=1).astype(np.float32)
+            assert count_probabilities(extended, load_curves()[source])[0] >= first
+
+
+@pytest.mark.parametrize("source", SHIPPED)
+def test_three_clear_ones_are_three_and_one_is_not_two(source: str) -> None:
+    networks = len(load_curves()[source].own)
+    three = count_probabilities(np.repeat(floats([0.9, 0.9, 0.9, 0.02]), networks, axis=0), load_curves()[source])
+    assert (three >= 0.5).tolist() == [True, True, True, False]
+    one = count_probabilities(np.repeat(floats([0.9, 0.02]), networks, axis=0), load_curves()[source])
+    assert (one >= 0.5).tolist() == [True, False]

@@ -1,0 +1,154 @@
+"""Pictures as a whole: photos made grey, brown, dark and soft."""
+
+import cv2
+import numpy as np
+import pytest
+from PIL import Image, ImageFilter
+
+from onprompt.settings import Settings
+from onprompt.vision import global_properties
+from onprompt.vision.global_properties import is_blank
+from onprompt.vision.image import load_picture
+from tests.conftest import Pixels, photo
+
+PHOTOS = ("chelsea.png", "coffee.png")
+both = pytest.mark.parametrize("name", PHOTOS)
+
+
+def grey(pixels: Pixels) -> Pixels:
+    return np.asarray(Image.fromarray(pixels).convert("L").convert("RGB"))
+
+
+def tinted(pixels: Pixels, *tint: float) -> Pixels:
+    """One colour for every pixel, lighter or darker: a sepia print, or a blue one."""
+    return np.asarray(grey(pixels) * np.array(tint), dtype=np.uint8)
+
+
+def soft(pixels: Pixels, radius: float) -> Pixels:
+    return np.asarray(Image.fromarray(pixels).filter(ImageFilter.GaussianBlur(radius)))
+
+
+def told(pixels: Pixels, settings: Settings) -> dict[str, tuple[str, float]]:
+    """What is told of each kind, and how sure."""
+    traits = global_properties.properties(load_picture(pixels, settings))
+    assert len({trait.kind for trait in traits}) == len(traits) == 3
+    assert all(0.5 <= trait.confidence <= 1 for trait in traits)
+    return {trait.kind: (trait.value, trait.confidence) for trait in traits}
+
+
+def values(pixels: Pixels, settings: Settings) -> tuple[str, ...]:
+    return tuple(value for value, _ in told(pixels, settings).values())
+
+
+@both
+def test_a_photo_by_day_is_coloured_light_and_sharp(name: str, settings: Settings) -> None:
+    assert told(photo(name), settings) == {
+        "style": ("color", 1.0),
+        "lighting": ("light", 1.0),
+        "quality": ("sharp", 1.0),
+    }
+
+
+@both
+def test_a_grey_photo_is_black_and_white_and_nothing_else_changes(name: str, settings: Settings) -> None:
+    assert values(grey(photo(name)), settings) == ("black and white", "light", "sharp")
+
+
+@pytest.mark.parametrize("tint", [(1, 0.95, 0.82), (1, 0.9, 0.75), (0.8, 0.9, 1)], ids=["cream", "sepia", "blue"])
+@both
+def test_a_print_of_one_tint_is_black_and_white(name: str, tint: tuple[float, ...], settings: Settings) -> None:
+    assert told(tinted(photo(name), *tint), settings)["style"][0] == "black and white"
+
+
+def test_a_faint_photo_of_many_hues_is_coloured(settings: Settings) -> None:
+    ramp = np.linspace(0.82, 1, 200)
+    field = np.stack(np.broadcast_arrays(ramp[:, None], ramp[None], ramp[::-1, None]), axis=-1) * 200
+    assert told(field.astype(np.uint8), settings)["style"][0] == "color"
+
+
+def test_one_strong_hue_is_a_colour(settings: Settings) -> None:
+    red = tinted(photo("coffee.png"), 1, 0.2, 0.2)
+    assert told(red, settings)["style"] == ("color", 1.0)
+
+
+def test_a_photo_with_colours_in_a_corner_only_is_left_open(settings: Settings) -> None:
+    pixels = grey(photo("coffee.png")).copy()
+    pixels[:60, :60], pixels[:60, 60:120] = (220, 20, 20), (20, 20, 220)
+    assert told(pixels, settings)["style"][1] == 0.5
+    pixels[:200, :200] = 220, 20, 20
+    assert told(pixels, settings)["style"][0] == "color"
+
+
+@both
+def test_light_falls_from_day_to_night(name: str, settings: Settings) -> None:
+    lights = [(photo(name) * share).astype(np.uint8) for share in (1, 0.7, 0.5, 0.3, 0.1)]
+    found = [told(pixels, settings)["lighting"] for pixels in lights]
+    light = [sure if value == "light" else 1 - sure for value, sure in found]
+    assert light == sorted(light, reverse=True)
+    assert (found[0], found[-1]) == (("light", 1.0), ("dark", 1.0))
+
+
+@both
+def test_the_softer_a_photo_the_less_sharp(name: str, settings: Settings) -> None:
+    found = [told(soft(photo(name), radius), settings)["quality"] for radius in (0, 1, 2, 4, 6, 10)]
+    sharp = [sure if value == "sharp" else 1 - sure for value, sure in found]
+    assert sharp == sorted(sharp, reverse=True)
+    assert (found[0], found[-1]) == (("sharp", 1.0), ("blurry", 1.0))
+
+
+def test_a_sharp_thing_before_a_soft_background_is_sharp(settings: Settings) -> None:
+    pixels = soft(photo("chelsea.png"), 10).copy()
+    pixels[75:225, 150:320] = photo("chelsea.png")[75:225, 150:320]
+    assert told(pixels, settings)["quality"][0] == "sharp"
+
+
+@both
+def test_a_larger_copy_is_told_the_same(name: str, settings: Settings) -> None:
+    image = Image.fromarray(photo(name))
+    large = np.asarray(image.resize((image.width * 2, image.height * 2)))
+    assert values(large, settings) == values(photo(name), settings)
+
+
+def test_a_thumbnail_is_not_blown_up(settings: Settings) -> None:
+    small = np.random.default_rng(0).integers(110, 120, (64, 64, 3), dtype=np.uint8)  # faint, but in every pixel
+    assert told(small, settings)["quality"] == ("sharp", 1.0)
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (2, 2000), (2000, 2), (300, 300)])
+@pytest.mark.parametrize(("level", "light"), [(0, "dark"), (255, "light")])
+def test_blank_pictures_of_any_size_have_no_colour(
+    shape: tuple[int, int], level: int, light: str, settings: Settings
+) -> None:
+    found = told(np.full((*shape, 3), level, dtype=np.uint8), settings)
+    assert found["style"] == ("black and white", 1.0)
+    assert found["lighting"] == (light, 1.0)
+
+
+def test_sharpness_is_the_strength_of_edges() -> None:
+    flat = np.full((100, 100, 3), 90, dtype=np.uint8)
+    stripes = flat.copy()
+    stripes[:, ::2] = 110
+    assert global_properties.sharpness(flat) == 0
+    assert global_properties.sharpness(stripes) == pytest.approx(40, abs=5)
+
+
+def test_a_picture_without_an_edge_or_of_noise_shows_nothing(settings: Settings) -> None:
+    chance = np.random.default_rng(0)
+    flat, run = np.full((300, 400, 3), 90), np.broadcast_to(np.linspace(0, 255, 400)[None, :, None], (300, 400, 3))
+    noise = chance.integers(0, 256, (300, 400, 3))
+    blocks = chance.integers(0, 256, (75, 100, 3)).repeat(4, 0).repeat(4, 1)
+    for pixels in (flat, run, noise, blocks):
+        assert is_blank(load_picture(pixels.astype(np.uint8), settings))
+
+
+@pytest.mark.parametrize("radius", [20, 60, 200])
+def test_a_small_thing_on_a_plain_ground_is_something(radius: int, settings: Settings) -> None:
+    sky = np.full((1000, 1000, 3), (120, 180, 230), np.uint8)
+    y, x = np.mgrid[:1000, :1000]
+    sky[(x - 500) ** 2 + (y - 500) ** 2 < radius**2] = 0
+    assert not is_blank(load_picture(sky, settings))
+
+
+def test_a_photo_out_of_focus_is_something(settings: Settings) -> None:
+    blurred = cv2.GaussianBlur(photo("coffee.png"), (0, 0), 12).astype(np.uint8)
+    assert not is_blank(load_picture(blurred, settings))
