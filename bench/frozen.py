@@ -1,4 +1,6 @@
-"""Whether verdicts are what they were: `python bench/frozen.py write OUT.jsonl DATA` before a change and after it, then
+"""Whether verdicts are what they were.
+
+`python bench/frozen.py write OUT.jsonl DATA` before a change and after it, then
 `python bench/frozen.py compare BEFORE.jsonl AFTER.jsonl`.
 
 Some 500 cases over all rubrics and judges: evidence on generated images and captioned photos, hybrid and models by
