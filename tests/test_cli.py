@@ -178,7 +178,7 @@ def test_a_wrong_option_value_ends_with_2() -> None:
     ("target", "message"),
     [
         ("no/folder.png", "no such folder"),
-        ("picture.xyz", "its name must end in"),
+        ("picture.xyz", "the name must end in"),
         ("same.png", "is the judged image itself"),
     ],
 )
@@ -382,7 +382,7 @@ def test_a_model_verifies(tmp_path: Path) -> None:
         "  ('a laptop', 'MISSING')",
         "Summary",
         "  The image differs from the prompt: a laptop: MISSING.",
-        "  value 0.50, 0 tokens in and 0 out",
+        "  value 0.50, 0 input and 0 output tokens",
         "(2)",
     ]
     verdict = json.loads(second.stdout)

@@ -106,7 +106,7 @@ def test_of_another_rubric_only_its_highest_score_is_correct(outputs: Path) -> N
 
 def test_a_rubric_without_an_overall_score_is_refused() -> None:
     verdict = onprompt.verify(photo_path("coffee.png"), "a cup")
-    with pytest.raises(UserError, match="'edit' has no overall score"):
+    with pytest.raises(UserError, match="needs an overall score, which 'edit' does not have"):
         geneval.judgement(replace(verdict, rubric="edit"))
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from onprompt.evidence.estimates import disagrees, fused_probability, property_estimates, whole_estimate
+from onprompt.evidence.estimates import disagrees, fused_probability, overall_estimate, property_estimates
 from onprompt.evidence.grade import grade
 from onprompt.evidence.match import match
 from onprompt.evidence.matches import Match
@@ -25,10 +25,10 @@ def found(
 
 
 def test_the_whole_says_how_well_the_image_fits() -> None:
-    check = whole_estimate("a dog", 0.714)
+    check = overall_estimate("a dog", 0.714)
     assert (sentence(check), check.outcome) == ("asked for a dog: likely (estimate 0.71)", Outcome.LOW_CONFIDENCE)
     assert (check.claim.kind, check.source, check.thing) == ("whole", "matcher", None)
-    assert whole_estimate("a dog", 0.2).confidence == pytest.approx(0.8)
+    assert overall_estimate("a dog", 0.2).confidence == pytest.approx(0.8)
 
 
 @pytest.mark.parametrize(

@@ -205,7 +205,7 @@ def test_illusions_of_a_hub(tmp_path: Path) -> None:
     assert isinstance(first, Row)
     assert (first.id, first.item["gold"][:2], first.item["image"]) == (path, ("Cat", "Ocean"), png())
     assert isinstance(second, BadRow)
-    assert "needs the columns shape and scene" in second.message
+    assert "add the columns shape and scene" in second.message
     told = datasets.Dataset.from_dict(
         {**columns, "class": ["Cat", "Dog"], "background": ["Ocean", "City"]}, features=None
     )

@@ -112,7 +112,7 @@ def workers(process: subprocess.Popen[bytes]) -> list[int]:
     while below:
         children = subprocess.run(["pgrep", "-P", str(below.pop())], capture_output=True, text=True).stdout.split()
         below += map(int, children)
-        found += [int(each) for each in children if named(each).startswith("ray::Hand.do")]
+        found += [int(each) for each in children if named(each).startswith("ray::Worker.do")]
     return found
 
 
@@ -198,7 +198,7 @@ def test_a_budget_is_kept_by_one(cluster: subprocess.Popen[bytes]) -> None:
     made = numbers("range(100, 130), slots=3, bound_by='server', budget=1.0")
     assert len({process for _, process, *_ in made}) == 1
     (error,) = numbers("[7, 100], slots=1, bound_by='server', budget=1.0")
-    assert "the one that kept to the budget died; run again" in error
+    assert "the actor that tracks the budget died; run again" in error
 
 
 def test_cores_that_others_hold(cluster: subprocess.Popen[bytes]) -> None:
@@ -215,12 +215,12 @@ def test_cores_that_others_hold(cluster: subprocess.Popen[bytes]) -> None:
         other.kill()
         other.communicate()
         assert len(made) == wanted
-    assert made == ["no actor of Ray's started in 3 s: of the cluster's 2 CPUs 0 are free"]
+    assert made == ["no Ray actor started within 3 s: 0 of the cluster's 2 CPUs are free"]
 
 
 def test_actors_that_can_not_start(cluster: subprocess.Popen[bytes]) -> None:
     (error,) = numbers("[1, 2, 3], kind=Elsewhere")
-    assert error == "Ray has no actor left: ModuleNotFoundError: No module named 'what_is_only_here'"
+    assert error == "no Ray actor is left: ModuleNotFoundError: No module named 'what_is_only_here'"
 
 
 def test_interrupted_it_ends_at_once(cluster: subprocess.Popen[bytes]) -> None:

@@ -245,8 +245,8 @@ def overview_lines(run: Overview) -> Iterator[str]:
     if not run.read_whole:
         yield "the last run did not read all of the data; run it again to resume"
     if run.mean is not None:
-        scores = ", ".join(f"({score}) {n:,}" for score, n in run.scores.items())
-        yield f"mean value {run.mean:.3f}" + (f"; {scores}" if scores else "")
+        scores = ", ".join(f"{count:,} × ({score})" for score, count in run.scores.items())
+        yield f"mean value {run.mean:.3f}" + (f"; scores: {scores}" if scores else "")
     if run.placeholders:
         yield f"{plural(run.placeholders, 'verdict')} not verifiable, and not in the mean"
     if run.tokens:

@@ -1,4 +1,4 @@
-"""Step 3: how many were asked for, how many are there."""
+"""Step 3: the number asked for, and the number found."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from onprompt.types import Check, Claim, Count, Finding, Found, Outcome, Sightin
 
 
 def count_score(count: Count, number: int, settings: Settings) -> float:
-    """1 within the range asked for; else the ratio to its nearer end, to a power (the seed's partial penalty)."""
+    """1 within the range asked for; else a power of the ratio to its nearer end (the seed's partial penalty)."""
     if count.low <= number and (count.high is None or number <= count.high):
         return 1.0
     if not count.explicit and count.high is None:
-        return settings.minor_score  # one where "dogs" were asked for
+        return settings.minor_score  # one, but "dogs" were asked for
     if not count.explicit and count.high == 1:
-        return settings.article_surplus  # "a dog" is not "just one dog"
+        return settings.article_surplus  # "a dog" does not mean "only one dog"
     near = count.low if number < count.low else count.high or 0
     return float((min(near, number) / max(near, number)) ** settings.count_steepness)
 
@@ -35,53 +35,39 @@ def count_check(
     crowd: Sighting | None,
     settings: Settings,
 ) -> Check:
-    """How many there are against how many were asked for; weak sightings that could make it up leave it open.
+    """The number found against the number asked for; of low confidence if weak sightings could make up the difference.
 
-    Of a crowd only a range is known: a number within it can't be called wrong, nor right with confidence.
+    Of a crowd only a range is known: a number within it is neither wrong nor right with confidence.
     """
     number, score = len(chosen), count_score(count, len(chosen), settings)
-    counted = replace(
-        check,
-        claim=count_claim(check.claim, count),
-        finding=Finding(Found.COUNTED, number=number),
-        outcome=outcome_of(score, settings),
-        score=score,
-        confidence=min(sighting.confidence for sighting in chosen),
-    )
-    if check.outcome is Outcome.LOW_CONFIDENCE:
-        counted = replace(counted, outcome=Outcome.LOW_CONFIDENCE)
-    if crowd and score < 1 and count.low <= crowd.count[1] and (count.high is None or crowd.count[0] <= count.high):
-        return replace(
-            counted,
-            finding=Finding(Found.COUNTED, number=crowd.count[0], most=crowd.count[1]),
-            outcome=Outcome.LOW_CONFIDENCE,
-            score=settings.minor_score,
-            confidence=min(crowd.confidence, settings.low_confidence),
-        )
+    outcome, confidence = outcome_of(score, settings), min(sighting.confidence for sighting in chosen)
+    finding = Finding(Found.COUNTED, number=number)
     weak = [s.confidence for s in candidates if s.confidence < settings.low_confidence and s not in chosen]
-    if number >= count.low or number + len(weak) < count.low:
-        return counted
-    return replace(
-        counted,
-        finding=Finding(Found.COUNTED, number=number, confidences=tuple(weak)),
-        outcome=Outcome.LOW_CONFIDENCE,
-        score=expected_score(count, number, weak, settings),
-        confidence=max(weak),
-    )
+    if check.outcome is Outcome.LOW_CONFIDENCE:
+        outcome = Outcome.LOW_CONFIDENCE
+    if crowd and score < 1 and count.low <= crowd.count[1] and (count.high is None or crowd.count[0] <= count.high):
+        outcome, score = Outcome.LOW_CONFIDENCE, settings.minor_score
+        finding = Finding(Found.COUNTED, number=crowd.count[0], most=crowd.count[1])
+        confidence = min(crowd.confidence, settings.low_confidence)
+    elif number < count.low <= number + len(weak):
+        outcome, score = Outcome.LOW_CONFIDENCE, expected_score(count, number, weak, settings)
+        finding, confidence = replace(finding, confidences=tuple(weak)), max(weak)
+    claim = count_claim(check.claim, count)
+    return replace(check, claim=claim, finding=finding, outcome=outcome, score=score, confidence=confidence)
 
 
 def expected_score(count: Count, number: int, weak: Sequence[float], settings: Settings) -> float:
-    """The mean count score over how many of the weak sightings may be real.
+    """The expected count score, over how many of the weak sightings are real.
 
-    The confidence of each is the probability that there are at least so many, so exactly k has the k-th less the next.
+    The k-th highest confidence is the probability of at least k, so exactly k has the k-th less the next.
     """
     at_least = [1.0, *sorted(weak, reverse=True), 0.0]
-    exactly = [more - most for more, most in itertools.pairwise(at_least)]
-    return sum(chance * count_score(count, number + k, settings) for k, chance in enumerate(exactly))
+    exactly = [lower - upper for lower, upper in itertools.pairwise(at_least)]
+    return sum(probability * count_score(count, number + k, settings) for k, probability in enumerate(exactly))
 
 
 def outcome_of(score: float, settings: Settings) -> Outcome:
-    """A right number, nearly right, or wrong."""
+    """The outcome of a count score."""
     if score == 1:
         return Outcome.MATCHED
     return Outcome.PARTIAL if score >= settings.minor_score else Outcome.MISMATCH

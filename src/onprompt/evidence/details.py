@@ -15,7 +15,7 @@ SOURCES = {"color": "pixels", "shape": "outline", "action": "joints", "expressio
 
 
 def attribute_claim(attribute: Attribute, thing: Thing) -> Claim:
-    """The claim that an object has an attribute, or has it not."""
+    """The claim that an object has an attribute, or does not have it."""
     kind = attribute.kind.removeprefix("not ")
     return Claim(kind, attribute.value, thing.canonical, negated=kind != attribute.kind)
 
@@ -23,27 +23,27 @@ def attribute_claim(attribute: Attribute, thing: Thing) -> Claim:
 def attribute_check(
     blank: Check, attribute: Attribute, chosen: Sequence[Sighting], lines: Sequence[Sighting], settings: Settings
 ) -> Check:
-    """One attribute over all chosen sightings."""
+    """The check of an attribute, over all chosen sightings."""
     if attribute.kind == "text":
-        return average(replace(blank, source="pp-ocr"), [measure_text(attribute.value, lines, settings)], settings)
+        return summarize(replace(blank, source="pp-ocr"), [measure_text(attribute.value, lines, settings)], settings)
     if not chosen:
         return without_object(blank)
     measured = [result for sighting in chosen if (result := measure(attribute, sighting, settings))]
     if not measured:
         return replace(blank, finding=Finding(Found.NOT_MEASURABLE))
     source = SOURCES.get(attribute.kind, "box")
-    return average(replace(blank, source=source, box=chosen[0].box), measured, settings)
+    return summarize(replace(blank, source=source, box=chosen[0].box), measured, settings)
 
 
 def without_object(check: Check) -> Check:
-    """A claim about an object that is missing, or can't be located."""
+    """The check of a detail of an object that is missing or not located."""
     if check.outcome is Outcome.MISSING:
         return replace(check, finding=Finding(Found.OBJECT_MISSING), confidence=1.0)
     return replace(check, finding=Finding(Found.NOT_LOCATED))
 
 
-def average(check: Check, measured: Sequence[Measured], settings: Settings) -> Check:
-    """A check with the mean of what was measured."""
+def summarize(check: Check, measured: Sequence[Measured], settings: Settings) -> Check:
+    """A check with the mean of the measurements."""
     score = sum(result.score for result in measured) / len(measured)
     confidence = min(result.confidence for result in measured)
     if confidence < settings.low_confidence:
@@ -52,7 +52,7 @@ def average(check: Check, measured: Sequence[Measured], settings: Settings) -> C
         outcome = Outcome.MATCHED
     else:
         outcome = Outcome.PARTIAL if score >= settings.minor_score / 2 else Outcome.MISMATCH
-    values = "; ".join(dict.fromkeys(result.found for result in measured))
+    values = "; ".join(dict.fromkeys(result.value for result in measured))
     finding = Finding(Found.MEASURED, values)
     return replace(check, finding=finding, outcome=outcome, score=score, confidence=confidence)
 
@@ -65,7 +65,7 @@ def relation_check(
     gone: Sequence[Outcome | None],
     settings: Settings,
 ) -> Check:
-    """A relation holds for a subject if it holds for the target that suits it best; `gone` says who is not there."""
+    """The check of a relation, for each subject with the target that suits it best; `gone` says which are not there."""
     index = blank.thing or 0
     subjects, targets, name = chosen[index], chosen[relation.target], scene.things[relation.target].canonical
     unverifiable = replace(blank, outcome=Outcome.UNVERIFIABLE)
@@ -104,19 +104,19 @@ def best_target(holds: relations.RelationMeasure, subject: Sighting, targets: Se
 
 
 def between_ends(thing: Thing, chosen: Sequence[Sequence[Sighting]]) -> list[Sequence[Sighting]]:
-    """The sightings that something is to be between: of each thing that is named, so one list or two."""
+    """The sightings that something should be between, by thing: one list or two."""
     return [chosen[relation.target] for relation in thing.relations if relation.name == "between"]
 
 
 def best_between(subject: Sighting, ends: Sequence[Sequence[Sighting]]) -> float | None:
-    """Between one of the first and one of the second; of "two chairs", between any two. None where there is no two."""
+    """How likely it is between a sighting of each end, or between two of the same; None if there are no two."""
     first, second = ends[0], ends[-1]
     pairs = [(a, b) for a in first for b in second if a is not b and subject is not a and subject is not b]
     return max((relations.between(subject, a, b) for a, b in pairs), default=None)
 
 
 def judge_relation(check: Check, likelihood: float, settings: Settings) -> Check:
-    """A relation that is this likely to hold."""
+    """The check of a relation of this likelihood."""
     check = replace(
         check,
         confidence=max(likelihood, 1 - likelihood),
@@ -130,5 +130,5 @@ def judge_relation(check: Check, likelihood: float, settings: Settings) -> Check
 
 
 def is_text(thing: Thing) -> bool:
-    """Whether the prompt asks for words and names nothing that bears them: the words are the object then."""
+    """Whether the object is text itself: words without anything that bears them."""
     return thing.canonical == "text" and any(attribute.kind == "text" for attribute in thing.attributes)

@@ -1,7 +1,7 @@
-"""What the matcher estimates: how likely a phrase is true of the picture, and how well the picture fits as a whole.
+"""The matcher's estimates: how likely a phrase is true of the image, and how well the image fits overall.
 
-An estimate stands in where nothing else can check a claim, helps a weak sighting, and is always marked as one. The
-estimate of the whole never enters the seed's grade; it has a weight in `value`.
+An estimate replaces a check that nothing else can make, supports a weak sighting, and is always marked as one. The
+overall estimate has a weight in `value`, but is never in the seed's grade.
 """
 
 from __future__ import annotations
@@ -11,27 +11,27 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from onprompt.evidence.image_properties import CONFIDENT, NOT_SHOWN, measurement
+from onprompt.evidence.image_properties import CONFIDENT, unmeasured
 from onprompt.types import Check, Claim, Finding, Found, Outcome, Scene, Trait
 
 if TYPE_CHECKING:
     from onprompt.settings import Settings
 
 MATCHER = "matcher"  # the source of an estimate
-NEAREST = 0.02  # how near to impossible or certain a probability is taken to be at most
-# What the matcher can't see: numbers, letters, sizes, and where things are relative to each other.
+MARGIN = 0.02  # probabilities are clipped to this distance from 0 and 1
+# What the matcher can't see: numbers, letters, sizes, and relative positions.
 NOT_ESTIMATED = frozenset({"count", "text", "size", "position", "shape"})
 PLACES = ("left of", "right of", "above", "below", "in front of", "behind", "between", "facing")
-Estimate = Callable[[str], float | None]  # how likely a phrase is true of the picture; None where nobody knows
+Estimate = Callable[[str], float | None]  # how likely a phrase is true of the image, if known
 
 
 def no_estimate(_: str) -> None:
-    """Where there is no matcher, or it does not know the language."""
+    """No estimate: there is no matcher, or it does not know the language."""
 
 
 def log_odds(probability: float) -> float:
-    """0 for even odds."""
-    bounded = min(max(probability, NEAREST), 1 - NEAREST)
+    """The log-odds of a probability, clipped."""
+    bounded = min(max(probability, MARGIN), 1 - MARGIN)
     return math.log(bounded / (1 - bounded))
 
 
@@ -41,7 +41,7 @@ def sigmoid(odds: float) -> float:
 
 
 def fused_probability(detected: float | None, estimate: float | None, settings: Settings) -> float | None:
-    """How likely an object is there, by a detector (None: it does not know the name) and by the matcher.
+    """How likely an object is there, by a detector (None if it does not know the name) and the matcher.
 
     Their log-odds are added with fitted weights. An estimate never lowers the confidence of a confident sighting.
     """
@@ -55,25 +55,25 @@ def fused_probability(detected: float | None, estimate: float | None, settings: 
 
 
 def can_estimate(claim: Claim) -> bool:
-    """Whether the matcher has an eye for a claim about an object."""
+    """Whether the matcher can judge a claim about an object."""
     place = claim.kind == "relation" and claim.value.startswith(PLACES)
     return not (claim.kind in NOT_ESTIMATED or claim.negated or place)
 
 
 def claim_estimate(claim: Claim, estimate: Estimate, settings: Settings) -> float | None:
-    """How likely a claim is true by the matcher alone; None where it can't tell."""
+    """How likely a claim is true by the matcher alone; None if it can't tell."""
     return fused_probability(None, estimate(phrase_of(claim)), settings) if can_estimate(claim) else None
 
 
 def phrase_of(claim: Claim) -> str:
-    """An attribute or relation in words that may stand alone: `brown owl`, `owl on a branch`."""
+    """An attribute or relation as a phrase: `brown owl`, `owl on a branch`."""
     if claim.kind == "relation":
         return f"{claim.name} {claim.value} {claim.target}"
     return f"{claim.name} {claim.value}" if claim.is_interaction else f"{claim.value} {claim.name}"
 
 
 def estimate_open(check: Check, estimate: Estimate, settings: Settings) -> Check:
-    """A claim that could not be checked, by the matcher. It may speak for a claim, never against it."""
+    """An unverifiable claim by the matcher, which may support it but never contradict it."""
     if check.outcome is not Outcome.UNVERIFIABLE:
         return check
     probability = claim_estimate(check.claim, estimate, settings)
@@ -84,9 +84,9 @@ def estimate_open(check: Check, estimate: Estimate, settings: Settings) -> Check
 
 
 def contest(check: Check, estimate: Estimate, settings: Settings) -> Check:
-    """A claim that was measured to be wrong and looks right: measures that disagree are of low confidence.
+    """A mismatch that the matcher contradicts is of low confidence.
 
-    Colours are measured far better than they are estimated.
+    Not for colours, which are measured far better than they are estimated.
     """
     if check.outcome is not Outcome.MISMATCH or check.claim.kind == "color":
         return check
@@ -98,7 +98,7 @@ def contest(check: Check, estimate: Estimate, settings: Settings) -> Check:
 
 
 def estimated_presence(check: Check, probability: float, settings: Settings) -> Check:
-    """An object that nobody located, by the thresholds that sightings have."""
+    """The check of an object that was not located, by the thresholds for sightings."""
     finding = Finding(Found.ESTIMATED, probability=probability)
     check = replace(check, source=MATCHER, finding=finding, confidence=probability, score=1.0)
     if probability < settings.missing_below:
@@ -107,24 +107,24 @@ def estimated_presence(check: Check, probability: float, settings: Settings) -> 
     return replace(check, outcome=Outcome.MATCHED if confident else Outcome.LOW_CONFIDENCE)
 
 
-def whole_estimate(prompt: str, probability: float) -> Check:
-    """How likely the prompt describes this picture, and not another one."""
-    return beside(Claim("whole", prompt), probability)
+def overall_estimate(prompt: str, probability: float) -> Check:
+    """How likely the prompt describes this image."""
+    return global_estimate(Claim("whole", prompt), probability)
 
 
 def property_estimates(scene: Scene, properties: Sequence[Trait], estimate: Estimate) -> tuple[Check, ...]:
-    """An estimate of all that the prompt says of the picture as a whole and that nothing measures."""
-    asked = (each for each in scene.properties if each.kind not in NOT_SHOWN and measurement(each, properties) is None)
-    probabilities = [(value, estimate(value)) for value in dict.fromkeys(each.value for each in asked)]
-    return tuple(beside(Claim("property", value), p) for value, p in probabilities if p is not None)
+    """Estimates of the properties of the image that nothing measures."""
+    values = dict.fromkeys(asked.value for asked in unmeasured(scene, properties))
+    probabilities = [(value, estimate(value)) for value in values]
+    return tuple(global_estimate(Claim("property", value), p) for value, p in probabilities if p is not None)
 
 
-def beside(claim: Claim, probability: float) -> Check:
-    """A claim about the picture as a whole that only the matcher can speak to: always of low confidence."""
+def global_estimate(claim: Claim, probability: float) -> Check:
+    """A claim about the image as a whole that only the matcher can judge: always of low confidence."""
     finding, confidence = Finding(Found.ESTIMATED, probability=probability), max(probability, 1 - probability)
     return Check(claim, finding, Outcome.LOW_CONFIDENCE, probability, confidence, MATCHER)
 
 
-def disagrees(presence: float, whole: float | None, settings: Settings) -> bool:
-    """Whether the estimate of the whole is far from the evidence."""
-    return whole is not None and abs(whole - presence) >= settings.matcher_disagrees
+def disagrees(presence: float, overall: float | None, settings: Settings) -> bool:
+    """Whether the overall estimate is far from the evidence."""
+    return overall is not None and abs(overall - presence) >= settings.matcher_disagrees

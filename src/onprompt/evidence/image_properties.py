@@ -1,4 +1,4 @@
-"""What a prompt says of the picture as a whole, against what is measured of it."""
+"""What a prompt says about the image as a whole, against what is measured."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from onprompt.types import Attribute, Scene, Trait
 
-# What a prompt may say of the picture as a whole → what can be measured of it: its kind, and the value that fits.
+# Words about the image as a whole → the property that can be measured: its kind, and the value that fits.
 MEASURABLE = {
     **dict.fromkeys(("black and white", "monochrome", "grayscale", "greyscale"), ("style", "black and white")),
     **dict.fromkeys(("night", "nighttime", "dark", "midnight"), ("lighting", "dark")),
@@ -20,32 +20,33 @@ MEASURABLE = {
     ),
     **dict.fromkeys(("anime", "pixel art", "comic", "engraving", "woodcut", "line art"), ("medium", "artwork")),
 }
-CONFIDENT = 0.8  # confidence from which a measurement of the whole picture may contradict the prompt
-NOT_SHOWN = frozenset({"parameter", "quality"})  # no claim about what the picture shows
+CONFIDENT = 0.8  # confidence from which a measurement may contradict the prompt
+NOT_SHOWN = frozenset({"parameter", "quality"})  # not about what the image shows
 
 
 def measurement(asked: Attribute, properties: Sequence[Trait]) -> Trait | None:
-    """The confident measurement that bears on a property of the picture; None if there is none."""
+    """The confident measurement of a property of the image, if there is one."""
     kind, _ = MEASURABLE.get(asked.value, ("", ""))
     return next((trait for trait in properties if trait.kind == kind and trait.confidence >= CONFIDENT), None)
 
 
 def is_medium(asked: Attribute) -> bool:
-    """Whether a property says that the picture is a photo, or that it is none."""
+    """Whether a property says that the image is a photo or an artwork."""
     return MEASURABLE.get(asked.value, ("", ""))[0] == "medium"
 
 
-def not_measured(scene: Scene, properties: Sequence[Trait]) -> list[Attribute]:
-    """What the prompt says of the picture as a whole and nothing measures. "Photo" goes without saying."""
+def unmeasured(scene: Scene, properties: Sequence[Trait]) -> list[Attribute]:
+    """What the prompt says about the image as a whole without a measurement for it."""
     asked = (attribute for attribute in scene.properties if attribute.kind not in NOT_SHOWN)
-    return [each for each in asked if each.value != "photo" and measurement(each, properties) is None]
+    return [attribute for attribute in asked if measurement(attribute, properties) is None]
+
+
+def not_measured(scene: Scene, properties: Sequence[Trait]) -> list[Attribute]:
+    """The same without "photo", which goes without saying."""
+    return [attribute for attribute in unmeasured(scene, properties) if attribute.value != "photo"]
 
 
 def contradictions(scene: Scene, properties: Sequence[Trait]) -> list[tuple[Attribute, str]]:
-    """What the prompt says of the picture as a whole, and what was measured instead."""
-    pairs = ((attribute, measurement(attribute, properties)) for attribute in scene.properties)
-    return [
-        (attribute, trait.value)
-        for attribute, trait in pairs
-        if trait and trait.value != MEASURABLE[attribute.value][1]
-    ]
+    """What the prompt says about the image as a whole, and what was measured instead."""
+    pairs = ((asked, measurement(asked, properties)) for asked in scene.properties)
+    return [(asked, trait.value) for asked, trait in pairs if trait and trait.value != MEASURABLE[asked.value][1]]

@@ -1,4 +1,4 @@
-"""Step 3: Scene and sightings → checks. For every object asked for: is it there, how many, with which attributes?"""
+"""Step 3: scene and sightings → checks. For every object: is it there, how many, with which attributes?"""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from onprompt.evidence.attributes import measure_text
-from onprompt.evidence.candidates import choose, fit, share_out
+from onprompt.evidence.candidates import choose, find_candidates, fit
 from onprompt.evidence.counting import count_check, count_claim
 from onprompt.evidence.details import attribute_check, attribute_claim, is_text, relation_check
 from onprompt.evidence.estimates import (
@@ -23,12 +23,12 @@ from onprompt.language.ontology import is_concrete
 from onprompt.settings import Settings
 from onprompt.types import Check, Claim, Finding, Found, Known, Outcome, Scene, Seen, Sighting, Thing
 
-NO_SOURCE = "none"  # the source of a claim that nothing could look at
+NO_SOURCE = "none"  # the source of a claim that nothing could check
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One object of the prompt and what it may be: what the detector knows of its name, and the sightings meant."""
+    """An object of the prompt, what the detector knows of its name, and the sightings chosen for it."""
 
     index: int
     thing: Thing
@@ -36,18 +36,18 @@ class Case:
     chosen: tuple[Sighting, ...]
     candidates: tuple[Sighting, ...]
     crowd: Sighting | None = None
-    probability: float | None = None  # that it is there, by detector and matcher
-    substitute: Sighting | None = None  # of a similar kind, where it is not there
+    probability: float | None = None  # of presence, by detector and matcher
+    substitute: Sighting | None = None  # of a similar kind, if it is missing
 
     def blank(self, claim: Claim, outcome: Outcome = Outcome.UNVERIFIABLE) -> Check:
-        """A check of which nothing is known yet."""
+        """A check without a result yet."""
         return Check(claim, Finding(Found.NOT_LOCATED), outcome, 0.0, 0.0, NO_SOURCE, self.index)
 
 
 def match(
     scene: Scene, seen: Seen, lines: Sequence[Sighting], settings: Settings, estimate: Estimate = no_estimate
 ) -> tuple[Match, ...]:
-    """A match for each object of the scene, in the prompt's order; `lines` are what was read in the picture."""
+    """A match for each object of the scene, in order; `lines` are the text in the image."""
     cases = assign_sightings(scene, seen, settings, estimate)
     firsts = [absent_text(case, lines, settings) if is_text(case.thing) else presence(case, settings) for case in cases]
     gone = [outcome_of_details(case, first) for case, first in zip(cases, firsts, strict=True)]
@@ -82,27 +82,26 @@ def check_details(
 
 
 def absent_text(case: Case, lines: Sequence[Sighting], settings: Settings) -> list[Check]:
-    """Words that must not be there; those that are wanted are attributes, and checked as such."""
+    """The check of text that must not be there; text that should be there is checked as an attribute."""
     if not case.thing.absent:
         return []
     asked = [attribute.value for attribute in case.thing.attributes if attribute.kind == "text"]
-    likest = max((measure_text(value, lines, settings) for value in asked), key=lambda result: result.score)
-    claim = Claim("text", case.thing.phrase, negated=True)
-    present = likest.score == 1
+    closest = max((measure_text(value, lines, settings) for value in asked), key=lambda result: result.score)
+    claim, finding = Claim("text", case.thing.phrase, negated=True), Finding(Found.MEASURED, closest.value)
+    present = closest.score == 1
     outcome = Outcome.MISMATCH if present else Outcome.MATCHED
-    finding = Finding(Found.MEASURED, likest.found)
     return [Check(claim, finding, outcome, float(not present), 1.0, "pp-ocr", case.index)]
 
 
 def assign_sightings(scene: Scene, seen: Seen, settings: Settings, estimate: Estimate) -> list[Case]:
-    """For each object of the prompt which sightings are meant; for one that is not there, what substitutes it."""
-    candidates = share_out(scene, seen.sightings, settings)
+    """The sightings chosen for each object of the prompt; for a missing one, a substitute."""
+    candidates = find_candidates(scene, seen.sightings, settings)
     others = unclaimed(scene, seen, settings)
     cases = []
     for index, (thing, own) in enumerate(zip(scene.things, candidates, strict=True)):
         known = seen.known.get(thing.canonical)
         crowd = next((s for s in seen.sightings if s.label == thing.canonical and s.count != (1, 1)), None)
-        crowd = None if thing.attributes else crowd  # a range of bottles says nothing of red bottles
+        crowd = None if thing.attributes else crowd  # a range of bottles says nothing about red bottles
         chosen = choose(thing, own, settings)
         detected = max((sighting.confidence for sighting in chosen), default=0.0) if known else None
         guess = estimate(thing.phrase) if can_be_seen(thing) else None
@@ -116,12 +115,12 @@ def assign_sightings(scene: Scene, seen: Seen, settings: Settings, estimate: Est
 
 
 def can_be_seen(thing: Thing) -> bool:
-    """Whether an object is a thing that can be seen, and meant to be there: no zeitgeist, no words."""
+    """Whether an object is visible and should be there: not an abstraction, not text."""
     return not thing.absent and thing.canonical != "text" and is_concrete(thing.canonical) is True
 
 
 def substitute(case: Case, others: Sequence[Sighting], settings: Settings) -> Case:
-    """A missing object: by a broader kind, or beside a similar one."""
+    """A missing object with sightings of a broader kind, or else a similar kind, if there are any."""
     if broader := hypernyms(case.thing, others):
         chosen = choose(case.thing, broader, settings)
         known = Known((broader[0].word,), settings.subtype_score)
@@ -131,7 +130,7 @@ def substitute(case: Case, others: Sequence[Sighting], settings: Settings) -> Ca
 
 
 def outcome_of_details(case: Case, checks: Sequence[Check]) -> Outcome | None:
-    """The outcome of claims about an object that can't be looked at: missing or unverifiable; None where it can be."""
+    """The outcome of the details of an object without sightings: missing or unverifiable; None if it has some."""
     if case.chosen:
         return None
     missing = bool(checks) and checks[0].outcome in (Outcome.MISSING, Outcome.MISMATCH)
@@ -139,11 +138,11 @@ def outcome_of_details(case: Case, checks: Sequence[Check]) -> Outcome | None:
 
 
 def presence(case: Case, settings: Settings) -> list[Check]:
-    """The check of the object itself and, where it is there and a number was asked for, of its count."""
+    """The check of the object itself and, if it is there and a number was asked for, of its count."""
     thing, known = case.thing, case.known
     claim = Claim("object", thing.phrase, thing.canonical, negated=thing.absent)
     blank = replace(case.blank(claim), chosen=case.chosen, candidates=case.candidates)
-    # An estimate is no proof that something is not there.
+    # An estimate can't prove absence.
     if known is None and (case.probability is None or thing.count.low == 0):
         return [replace(blank, finding=Finding(Found.UNKNOWN_WORD))]
     if known and thing.absent:
@@ -155,7 +154,7 @@ def presence(case: Case, settings: Settings) -> list[Check]:
 
 
 def not_located(blank: Check, case: Case, settings: Settings) -> list[Check]:
-    """An object without a sighting: there by estimate, substituted, or missing."""
+    """The checks of an object without sightings: estimated, substituted, or missing."""
     probability = case.probability or 0.0
     if case.known is None or probability >= settings.missing_below:
         check = estimated_presence(blank, probability, settings)
@@ -172,7 +171,7 @@ def not_located(blank: Check, case: Case, settings: Settings) -> list[Check]:
 
 
 def located(blank: Check, case: Case, settings: Settings) -> list[Check]:
-    """An object with sightings, and how many there are."""
+    """The checks of an object with sightings, and of its count."""
     known, count = case.known or Known(()), case.thing.count
     surest = max(case.chosen, key=lambda sighting: sighting.confidence)
     confidence = surest.confidence if case.probability is None else case.probability
@@ -193,7 +192,7 @@ def located(blank: Check, case: Case, settings: Settings) -> list[Check]:
 
 
 def absence(blank: Check, thing: Thing, candidates: Sequence[Sighting], known: Known, settings: Settings) -> Check:
-    """Something that must not be there: only a sighting that fits its attributes too would be one."""
+    """The check of an object that must not be there; only sightings that also fit its attributes contradict it."""
     fitting = [sighting for sighting in candidates if fit(thing, sighting, settings) == 1]
     surest = max((sighting.confidence for sighting in fitting), default=0.0)
     check = replace(blank, source="detector", chosen=tuple(fitting))
@@ -208,7 +207,7 @@ def absence(blank: Check, thing: Thing, candidates: Sequence[Sighting], known: K
 
 
 def detection(chosen: Sequence[Sighting], known: Known) -> Finding:
-    """How many were detected, with the detector's word where it is a broader one."""
+    """How many were detected, with the detector's word if it is a broader one."""
     word = chosen[0].word if known.closeness < 1 else ""
     alone = chosen[0] if len(chosen) == 1 else None
     notes = {"truncated": alone and alone.truncated, "occluded": alone and is_occluded(alone)}
@@ -222,5 +221,5 @@ def detection(chosen: Sequence[Sighting], known: Known) -> Finding:
 
 
 def is_occluded(sighting: Sighting) -> bool:
-    """Whether something in front hides part of it."""
+    """Whether something hides part of it."""
     return any(trait.value == "occluded" for trait in sighting.traits)

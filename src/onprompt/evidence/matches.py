@@ -1,4 +1,4 @@
-"""What became of each object of a prompt: its checks, and the seed's `match_score` (seed 000, step 3)."""
+"""The checks of each object of a prompt, and the seed's `match_score` (seed 000, step 3)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """One object of the prompt with the sightings chosen for it and its checks, of which the first is the object's."""
+    """An object of the prompt, the sightings chosen for it, and its checks, the object's own first."""
 
     thing: Thing
     chosen: tuple[Sighting, ...]
@@ -34,18 +34,18 @@ class Match:
 
     @property
     def is_object(self) -> bool:
-        """Whether the prompt names an object, and not only words to be read."""
+        """Whether the prompt names an object, not only text."""
         return self.first.claim.kind == "object"
 
     @property
     def there(self) -> bool:
-        """Whether the object was found, with any confidence, and not only a substitute."""
+        """Whether the object was found, with any confidence, and not just a substitute."""
         substitute = self.outcome is Outcome.MISMATCH and self.is_object
         return self.outcome is not Outcome.MISSING and not substitute
 
     @property
     def verifiable(self) -> bool:
-        """Whether anything about the object could be checked: text on an unknown object can be read."""
+        """Whether anything about the object could be checked: text on an unknown object can be, for example."""
         return any(check.outcome is not Outcome.UNVERIFIABLE for check in self.checks)
 
     @property
@@ -55,14 +55,14 @@ class Match:
 
     @property
     def count(self) -> float:
-        """The score of the count; 1 where none was asked for or it could not be determined."""
+        """The score of the count; 1 if none was asked for or it is unverifiable."""
         counts = (check for check in self.checks if check.claim.kind == "count")
         return next((check.score for check in counts if check.outcome is not Outcome.UNVERIFIABLE), 1.0)
 
     def score(self, settings: Settings, elements_only: bool = False) -> float:
-        """`match_score`: class, count and attributes with the seed's weights; 0 where the object is missing.
+        """`match_score`: class, count and attributes with the seed's weights; 0 if the object is missing.
 
-        A sighting of low confidence is worth its confidence, so that one weak sighting can't earn full marks.
+        A score of low confidence is multiplied by it, so that a weak sighting can't earn full marks.
         `elements_only` leaves out actions and relations.
         """
         if self.outcome is Outcome.MISSING:
@@ -70,13 +70,13 @@ class Match:
         if self.thing.absent:
             return self.first.score * self.first.weight
         if not self.is_object or self.outcome is Outcome.UNVERIFIABLE:
-            return weighted_mean(self.details)  # text that may stand anywhere, or on an unknown object
+            return weighted_mean(self.details)  # text anywhere, or on an unknown object
         weights = settings.weight_class, settings.weight_count, settings.weight_attributes
         parts = zip(weights, self.parts(elements_only), strict=True)
         return self.first.weight * sum(weight * part for weight, part in parts)
 
     def parts(self, elements_only: bool = False) -> tuple[float, float, float]:
-        """The scores of class, count and attributes. A substitute has none of the attributes."""
+        """The scores of class, count and attributes; 0 for the attributes of a substitute."""
         if not self.there:
             return self.first.score, float(self.thing.count.low <= 1), 0.0
         counted = [check for check in self.details if not (elements_only and check.claim.is_interaction)]
@@ -84,14 +84,14 @@ class Match:
 
 
 def weighted_mean(checks: Sequence[Check]) -> float:
-    """The mean score of the verifiable checks, 1 where there is none; a check of low confidence weighs less."""
+    """The mean score of the verifiable checks, 1 if there is none; a check of low confidence weighs less."""
     verifiable = [check for check in checks if check.outcome is not Outcome.UNVERIFIABLE]
     total = sum(check.weight for check in verifiable)
     return sum(check.weight * check.score for check in verifiable) / total if total else 1.0
 
 
 def group_by_object(scene: Scene, checks: Sequence[Check]) -> list[Match]:
-    """The checks of a verdict, by the object that they are about."""
+    """The checks of a verdict by object."""
     matches = []
     for index, thing in enumerate(scene.things):
         own = tuple(check for check in checks if check.thing == index)

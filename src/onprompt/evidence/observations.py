@@ -1,4 +1,4 @@
-"""Parse, look and match: everything that is known of a picture and its prompt before it is graded."""
+"""Parse, detect and match: everything that is known of an image and its prompt before grading."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from onprompt.evidence import plan
-from onprompt.evidence.estimates import Estimate, no_estimate, property_estimates, whole_estimate
+from onprompt.evidence.estimates import Estimate, no_estimate, overall_estimate, property_estimates
 from onprompt.evidence.grade import Grade, grade
 from onprompt.evidence.image_properties import is_medium
 from onprompt.evidence.match import match
@@ -26,28 +26,28 @@ from onprompt.vision.text_embedding import MAX_LENGTH
 
 @dataclass(frozen=True, slots=True)
 class Observations:
-    """What was asked for, what was seen, and how the two compare."""
+    """What was asked for, what was detected, and how the two match."""
 
     scene: Scene
     seen: Seen
     lines: tuple[Sighting, ...]  # of text
-    properties: tuple[Trait, ...]  # of the picture as a whole
+    properties: tuple[Trait, ...]  # of the image as a whole
     estimate: Estimate
-    whole: float | None  # the matcher's estimate that the picture as a whole fits
+    overall: float | None  # the matcher's estimate that the image as a whole fits
     matches: tuple[Match, ...]
-    blank: bool  # whether the picture shows nothing at all
+    blank: bool  # whether the image shows nothing at all
 
     def grade(self, settings: Settings) -> Grade:
-        """The seed's measures; a blank picture has no benefit of the doubt."""
-        force = settings.model_copy(update={"prior": 0.0}) if self.blank else settings
-        return grade(self.matches, force, self.whole)
+        """The seed's measures; a blank image has a prior of 0."""
+        adjusted = settings.model_copy(update={"prior": 0.0}) if self.blank else settings
+        return grade(self.matches, adjusted, self.overall)
 
     def evidence(self, settings: Settings) -> PromptEvidence:
-        """What a verdict keeps of it."""
+        """The evidence of a verdict."""
         estimates: tuple[Check, ...] = ()
-        if self.whole is not None:
+        if self.overall is not None:
             of_properties = property_estimates(self.scene, self.properties, self.estimate)
-            estimates = (whole_estimate(self.scene.prompt, self.whole), *of_properties)
+            estimates = (overall_estimate(self.scene.prompt, self.overall), *of_properties)
         return PromptEvidence(
             self.scene,
             (*self.seen.sightings, *self.lines),
@@ -59,26 +59,26 @@ class Observations:
 
 
 def observe(prompt: str, picture: Picture, major: Sequence[str], settings: Settings) -> Observations:
-    """Parse the prompt, look at the picture, match the two."""
+    """Parse the prompt, detect objects in the image, and match the two."""
     scene = plan.weight_objects(parse(prompt, settings), major, settings)
     blank = is_blank(picture)
     names, closely = plan.names_to_detect(scene), plan.names_to_measure(scene)
     seen = plan.nothing_seen(scene) if blank else detect(picture, names, settings, closely)
     lines = read_text(picture) if plan.asks_for_text(scene) and not blank else ()
-    estimate, whole = (impossible, None) if blank else estimator(prompt, picture, scene, settings)
+    estimate, overall = (impossible, None) if blank else estimator(prompt, picture, scene, settings)
     matches = match(scene, seen, lines, settings, estimate)
     return Observations(
-        scene, seen, lines, measure_properties(picture, scene, settings), estimate, whole, matches, blank
+        scene, seen, lines, measure_properties(picture, scene, settings), estimate, overall, matches, blank
     )
 
 
 def impossible(_: str) -> float:
-    """The estimate of anything in a blank picture."""
+    """The estimate of anything in a blank image."""
     return 0.0
 
 
 def measure_properties(picture: Picture, scene: Scene, settings: Settings) -> tuple[Trait, ...]:
-    """What is measured of the picture as a whole, if the prompt says anything of that."""
+    """The properties of the image as a whole, if the prompt mentions any."""
     if not scene.properties:
         return ()
     asked = settings.matcher and any(is_medium(attribute) for attribute in scene.properties)
@@ -86,15 +86,15 @@ def measure_properties(picture: Picture, scene: Scene, settings: Settings) -> tu
 
 
 def estimator(prompt: str, picture: Picture, scene: Scene, settings: Settings) -> tuple[Estimate, float | None]:
-    """The matcher's estimate of any phrase, and of the whole; none in a language that it can't read."""
+    """The matcher's estimate of any phrase, and the overall one; none for a prompt that is not English."""
     if not settings.matcher or plan.NOT_ENGLISH in scene.flags:
         return no_estimate, None
     model = load_matcher(settings)
     text = plan.text_to_match(prompt, scene)
-    whole = model.probabilities(picture, [correct_spelling(text[:MAX_LENGTH])])[0] if text else None
+    overall = model.probabilities(picture, [correct_spelling(text[:MAX_LENGTH])])[0] if text else None
 
     @cache
     def estimate(phrase: str) -> float:
         return model.phrase_probabilities(picture, [correct_spelling(phrase)])[0]
 
-    return estimate, whole
+    return estimate, overall

@@ -1,4 +1,4 @@
-"""What to look for in a picture, given a prompt."""
+"""What to detect and measure in an image, given a prompt."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from onprompt.types import Known, Name, Scene, Seen, Thing
 from onprompt.vision.geometry import SIZE_WORDS
 from onprompt.vision.relations import NEED_JOINTS
 
-MANY = 5  # of one name, from which a closer look is taken
+MANY = 5  # objects of one name, from which smaller details are searched
 MEASURED = ("color", "action", "shape", "expression")
 NOT_ENGLISH = "not English"  # a flag of the parser
 
 
 def names_to_detect(scene: Scene) -> list[Name]:
-    """Each name once; none for a prompt in another language, whose words may look like English ones."""
+    """Each name once; none for a prompt in another language, whose words may look English."""
     if NOT_ENGLISH in scene.flags:
         return []
     fine = {thing.canonical for thing in scene.things if small_or_many(thing)}
@@ -27,13 +27,13 @@ def names_to_detect(scene: Scene) -> list[Name]:
 
 
 def small_or_many(thing: Thing) -> bool:
-    """Whether something is asked for that is easily overlooked."""
+    """Whether an object is easily missed."""
     sizes = (attribute.value for attribute in thing.attributes if attribute.kind == "size")
     return thing.count.low >= MANY or any(SIZE_WORDS.get(size) == "small" for size in sizes)
 
 
 def names_to_measure(scene: Scene) -> set[str]:
-    """The names of which more than size and position is asked: that costs a network's look at each sighting."""
+    """The names whose colour, shape, pose or expression matters: each sighting of them takes further networks."""
     return {
         thing.canonical
         for thing in scene.things
@@ -43,12 +43,12 @@ def names_to_measure(scene: Scene) -> set[str]:
 
 
 def asks_for_text(scene: Scene) -> bool:
-    """Whether any object is to bear text."""
+    """Whether any object should bear text."""
     return any(attribute.kind == "text" for thing in scene.things for attribute in thing.attributes)
 
 
 def weight_objects(scene: Scene, major: Sequence[str], settings: Settings) -> Scene:
-    """The scene with major objects weighted higher; what the prompt itself says of weights still counts."""
+    """The scene with major objects weighted higher, on top of the prompt's own weights."""
     heavy = {canonical(name) for name in major}
     if unknown := heavy - {thing.canonical for thing in scene.things}:
         raise PromptError(f"marked as major but not in the prompt: {', '.join(sorted(unknown))}")
@@ -60,11 +60,11 @@ def weight_objects(scene: Scene, major: Sequence[str], settings: Settings) -> Sc
 
 
 def text_to_match(prompt: str, scene: Scene) -> str:
-    """The prompt for the matcher, which takes "no cat" for a cat: without what must not be there."""
+    """The prompt without what must not be there, since the matcher takes "no cat" for a cat."""
     wanted = [thing.phrase for thing in scene.things if not thing.absent]
     return prompt if len(wanted) == len(scene.things) else ", ".join(wanted)
 
 
 def nothing_seen(scene: Scene) -> Seen:
-    """What is seen in a blank picture: nothing, whatever the prompt names."""
+    """The result of detection in a blank image: nothing."""
     return Seen((), {thing.canonical: Known((thing.canonical,)) for thing in scene.things})

@@ -1,4 +1,4 @@
-"""What takes the place of an object that is not there: a broader kind, or another kind that is similar."""
+"""Substitutes for a missing object: a broader kind, or a similar one."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from onprompt.language.ontology import distance, name_of
 from onprompt.settings import Settings
 from onprompt.types import Scene, Seen, Sighting, Thing
 
-SAME_PLACE = 0.5  # IoU from which a sighting is of an object that was asked for
+SAME_PLACE = 0.5  # IoU from which a sighting belongs to a requested object
 
 
 def unclaimed(scene: Scene, seen: Seen, settings: Settings) -> list[Sighting]:
-    """Confident sightings of what nobody asked for."""
+    """Confident sightings of objects that were not asked for."""
     asked = {thing.canonical for thing in scene.things}
     confident = [s for s in seen.sightings if s.confidence >= settings.low_confidence and s.count == (1, 1)]
     taken = [sighting.box for sighting in confident if sighting.label in asked]
@@ -21,19 +21,19 @@ def unclaimed(scene: Scene, seen: Seen, settings: Settings) -> list[Sighting]:
 
 
 def hypernyms(thing: Thing, others: Sequence[Sighting]) -> list[Sighting]:
-    """Sightings of a broader kind: people, where a child was asked for."""
+    """Sightings of a broader kind: a person for a child."""
     kinds = name_of(thing.canonical).broader
     return [sighting for sighting in others if sighting.word in kinds]
 
 
 def similar_kind(thing: Thing, others: Sequence[Sighting], settings: Settings) -> Sighting | None:
-    """The most confident sighting of another, similar kind: a zebra, where a giraffe was asked for."""
+    """The most confident sighting of a similar kind: a zebra for a giraffe."""
     similar = [s for s in others if distance(thing.canonical, s.word) <= settings.kin_distance]
     return max(similar, key=lambda sighting: sighting.confidence, default=None)
 
 
 def extras(scene: Scene, seen: Seen, matches: Sequence[Match], settings: Settings) -> tuple[Sighting, ...]:
-    """Confident sightings of what nobody asked for and that substitute nothing. They never cost a point."""
+    """Confident sightings that were not asked for and substitute nothing. They never lower a score."""
     used = [match.first.box for match in matches]
     used += [sighting.box for match in matches for sighting in match.chosen]
     return tuple(sighting for sighting in unclaimed(scene, seen, settings) if sighting.box not in used)

@@ -101,7 +101,7 @@ class EvidenceJudge(Judge):
             "blank_image": observed.blank,
             "stylised": not observed.blank and self.is_artwork(picture),
             "whole_picture_differs": bool(contradictions(observed.scene, observed.properties)),
-            "matcher_disagrees": grade.verifiable and disagrees(grade.presence, observed.whole, settings),
+            "matcher_disagrees": grade.verifiable and disagrees(grade.presence, observed.overall, settings),
         }
 
     def is_artwork(self, picture: Picture) -> bool:

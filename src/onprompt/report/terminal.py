@@ -129,7 +129,7 @@ def cost_words(verdict: Verdict) -> list[str]:
         return ["answers cached, no cost"]
     usage = verdict.usage
     money = "" if usage.cost is None else f", ${usage.cost:.4f}"
-    return [f"{usage.tokens_in:,} tokens in and {usage.tokens_out:,} out{money}"]
+    return [f"{usage.tokens_in:,} input and {usage.tokens_out:,} output tokens{money}"]
 
 
 def scene_lines(scene: Scene) -> Iterator[str]:

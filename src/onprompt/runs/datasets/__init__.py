@@ -25,7 +25,7 @@ ABOUT = {"model": ("model", "generator", "system"), "category": ("category", "ta
 IDS = ("id", "uid", "sample_id", "key", "index")
 ALIASES = {"tsv": "csv", "ndjson": "jsonl", "json": "jsonl"}  # suffixes that another suffix's module reads
 SUPPORTED = (
-    "a .csv, .tsv, .jsonl, .ndjson, .json or .parquet file, a folder, images such as 'out/*.png' (in quotes), "
+    "a .csv, .tsv, .jsonl, .ndjson, .json or .parquet file, a folder, a quoted pattern such as 'out/*.png', "
     "or hf:OWNER/NAME[:SPLIT]"
 )
 MAX_PATH = 4096  # characters, as on Linux
@@ -164,12 +164,12 @@ def find_reader(data: str, folder_reader: str) -> tuple[str, str]:
         suffix = path.suffix.lower().removeprefix(".")
         if path.is_dir() or ALIASES.get(suffix, suffix) in kinds:
             return folder_reader if path.is_dir() else ALIASES.get(suffix, suffix), data
-        raise UserError(f"unsupported file type: {data}{suggest(suffix, [*ALIASES, *kinds])}; DATA is {SUPPORTED}")
+        raise UserError(f"unsupported file type: {data}{suggest(suffix, [*ALIASES, *kinds])} (DATA is {SUPPORTED})")
     if re.search(r"[*?[]", data):
         return "glob", data
     siblings = [sibling.name for sibling in path.parent.iterdir()] if os.path.isdir(path.parent) else []  # noqa: PTH112
     suggestion = suggest(kind, kinds) if colon else suggest(path.name, siblings)
-    raise UserError(f"no such file or folder: {shorten(data)}{suggestion}; DATA is {SUPPORTED}")
+    raise UserError(f"no such file or folder: {shorten(data)}{suggestion} (DATA is {SUPPORTED})")
 
 
 def choose_columns(
@@ -180,11 +180,11 @@ def choose_columns(
         if name not in usual:
             raise UserError(f"no field {name!r}{plugins.did_you_mean(name, usual)}")
         if column and column not in columns:
-            raise UserError(f"no column {column!r}{suggest(column, columns)}; {list_columns(columns)}")
+            raise UserError(f"no column {column!r} among {list_columns(columns)}{suggest(column, columns)}")
     chosen = {name: named[name] if name in named else guess_column(name, columns, usual[name]) for name in usual}
     for name, column in chosen.items():
         if not column and name in required:
-            raise UserError(f"no column for {name}; {list_columns(columns)}; choose one with --column {name}=COLUMN")
+            raise UserError(f"no column for {name}; choose one with --column {name}=COLUMN: {list_columns(columns)}")
         if column and columns.count(column) > 1:
             raise UserError(f"two columns are named {column!r}, which {name} should come from; rename one")
     return {name: column for name, column in chosen.items() if column}
@@ -297,4 +297,4 @@ def suggest(name: str, known: Sequence[str]) -> str:
 def list_columns(columns: Sequence[str]) -> str:
     """The columns, for a message."""
     more = f" and {len(columns) - LISTED} more" if len(columns) > LISTED else ""
-    return f"columns: {', '.join(map(shorten, columns[:LISTED]))}{more}"
+    return f"{', '.join(map(shorten, columns[:LISTED]))}{more}"
