@@ -11,7 +11,7 @@ from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.rate import RUBRIC as RATE
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs.datasets import BadRow, Dataset, Row, open_dataset
-from onprompt.runs.datasets.folder import prompt_from_name, load, natural
+from onprompt.runs.datasets.folder import load, natural, prompt_from_name
 
 
 def make(root: Path, **files: str) -> str:
@@ -189,7 +189,7 @@ def test_a_folder_that_is_closed_is_a_bad_row() -> None:
 
 def test_a_folder_has_no_columns_and_no_edits(tmp_path: Path) -> None:
     data = make(tmp_path, **{"a_cat.png": ""})
-    with pytest.raises(UserError, match="has no before and no after and no instruction, which edit needs; use a .csv"):
+    with pytest.raises(UserError, match=r"has no before and no after and no instruction, which edit needs; use a .csv"):
         open_dataset(data, EDIT, {})
     with pytest.raises(UserError, match="has no columns to name"):
         open_dataset(data, VERIFY, {"image": "file"})
