@@ -4,13 +4,17 @@ PYTHON ?= python3
 TORCH ?= torch==2.13.0
 BIN := .venv/bin
 
-.PHONY: demo test test-extras lint
+.PHONY: demo test test-fast test-extras lint
 
 demo: .venv/ready
 	$(BIN)/python examples/demo.py
 
 test: lint
 	$(BIN)/python -m pytest tests --ignore tests/extras
+
+# No model files and no network: with this cache folder, a test that asks for a model file fails at once.
+test-fast: .venv/ready
+	ONPROMPT_HOME=/dev/null/none $(BIN)/python -m pytest tests --ignore tests/extras -m 'not models and not slow'
 
 test-extras: .venv/extras .venv-adapters/ready
 	$(BIN)/python -m pytest tests/extras --ignore tests/extras/test_adapters.py

@@ -1,10 +1,10 @@
-"""Whether verdicts are what they were: `python bench/frozen.py write OUT.jsonl DATA` before a change and after it, then
-`python bench/frozen.py compare BEFORE.jsonl AFTER.jsonl`.
+"""Do verdicts say what they said before? Compares some 570 of them, apart from names and wording.
 
-Some 500 cases over all rubrics and judges: evidence on generated images and captioned photos, hybrid and models by
-replayed answers (those that the tests of readers hold). A record has what a verdict says apart from names and wording:
-scores, measures, flags, and of each check its kind, object, outcome, score, confidence, source and box.
-It reads verdicts of version 0.1 (`/4` documents) as well as present ones.
+`python bench/frozen.py write BEFORE.jsonl DATA` before a change, the same to AFTER.jsonl after it, then
+`python bench/frozen.py compare BEFORE.jsonl AFTER.jsonl`. The cases cover all rubrics and judges: evidence on generated
+images and captioned photos, hybrid and models by replayed answers (those of tests/rubrics). Compared are scores,
+measures and flags and, for each check, its kind, object, outcome, score, confidence, source and box. Verdicts of
+version 0.1 (JSON format 4) can be written too, so that the script also runs on that version's code.
 """
 
 import argparse
@@ -13,7 +13,6 @@ import json
 import sys
 import tempfile
 from collections import Counter
-from itertools import islice
 from pathlib import Path
 
 import onprompt
@@ -115,7 +114,7 @@ def write(out, data):
     with tempfile.TemporaryDirectory() as temporary, out.open("w") as file:
         folder = Path(temporary)
         for cases in (evidence(data), hybrid(data, folder), models(data, folder)):
-            for name, rubric, image, prompt, settings in islice(cases, None):
+            for name, rubric, image, prompt, settings in cases:
                 try:
                     found = facts(judged(rubric, image, prompt, settings))
                 except onprompt.OnpromptError as error:

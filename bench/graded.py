@@ -1,59 +1,53 @@
 """Verdicts on many images and texts, graded again and again: what was seen is kept."""
 
 from collections import defaultdict
+from dataclasses import replace
 
 import numpy as np
 
-from onprompt.evidence.grade import grade
-from onprompt.evidence.guesses import nobody
+from onprompt.evidence.estimates import no_estimate
 from onprompt.evidence.match import match
-from onprompt.judges.evidence import EvidenceJudge, asked_closely, asks_for_text, names, never, nothing
-from onprompt.language.parser import parse
+from onprompt.evidence.observations import observe
+from onprompt.rubrics.verify import score_of
 from onprompt.settings import load
-from onprompt.types import Sample
-from onprompt.vision.detection import detect
-from onprompt.vision.global_properties import is_blank
 from onprompt.vision.image import load_picture
-from onprompt.vision.text import read_text
 
 
 class Graded:
-    """Verdicts by image and text; what was seen is kept, so that grading again costs nothing."""
+    """Grades by image and text; what was seen is kept, so that grading again costs nothing."""
 
     def __init__(self, data):
         self.data, self.settings = data, load()
-        self.seen, self.left_out = {}, ()
+        self.observed, self.left_out = {}, ()
 
-    def look_at(self, image, text):
+    def observe(self, image, text):
+        """What was observed; of the estimates those that the matching asked for, so that no picture is kept."""
         key = str(image), text
-        if key not in self.seen:
-            picture = load_picture(image, self.settings)
-            scene = parse(text, self.settings)
-            if is_blank(picture):
-                self.seen[key] = scene, nothing(scene), (), never, None
-            else:
-                seen = detect(picture, names(scene), self.settings, asked_closely(scene))
-                lines = read_text(picture) if asks_for_text(scene) else ()
-                guess, fits = EvidenceJudge(self.settings).guesser(Sample("", text, picture), scene)
-                asked = {}  # phrase → chance, so that no picture has to be kept
-                match(scene, seen, lines, self.settings, lambda phrase: asked.setdefault(phrase, guess(phrase)))
-                self.seen[key] = scene, seen, lines, asked.get, fits
-        return self.seen[key]
+        if key not in self.observed:
+            found, asked = observe(text, load_picture(image, self.settings), (), self.settings), {}
+
+            def estimate(phrase):
+                return asked.setdefault(phrase, found.estimate(phrase))
+
+            match(found.scene, found.seen, found.lines, self.settings, estimate)
+            self.observed[key] = found if found.blank else replace(found, estimate=asked.get)
+        return self.observed[key]
 
     def grade(self, image, text):
-        scene, seen, lines, guess, fits = self.look_at(image, text)
-        if not self.settings.matcher:
-            guess, fits = nobody, None
-        matches = match(scene, seen, lines, self.settings, guess)
-        matches = [without(each, self.left_out) for each in matches]
-        empty = self.settings.model_copy(update={"prior": 0.0}) if guess is never else self.settings
-        return grade(matches, empty, fits)
+        found = self.observe(image, text)
+        if not self.settings.matcher and not found.blank:
+            found = replace(found, estimate=no_estimate, whole=None)
+        matches = match(found.scene, found.seen, found.lines, self.settings, found.estimate)
+        return replace(found, matches=tuple(without(each, self.left_out) for each in matches)).grade(self.settings)
+
+    def score(self, grade):
+        """The score of a grade by `verify`."""
+        return score_of(grade.presence, grade.attribute_accuracy, self.settings)
 
 
 def without(each, kinds):
     """A match without the checks of some kinds."""
-    checks = (each.checks[0], *(check for check in each.checks[1:] if check.kind not in kinds))
-    return type(each)(each.thing, each.chosen, checks)
+    return replace(each, checks=(each.first, *(check for check in each.checks[1:] if check.claim.kind not in kinds)))
 
 
 def interval(statistic, groups):

@@ -28,20 +28,21 @@ RUN = """
 import json, os, resource, sys, time
 from pathlib import Path
 from onprompt.runs import datasets
-from onprompt.runs.run import Task, Work, run
+from onprompt.runs.job import JudgeJob, Task
+from onprompt.runs.run import run
 from onprompt.settings import Settings
 folder, model, slots, marks = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), json.loads(sys.argv[4])
 settings = Settings(model=model, answers=folder / "answers.sqlite", concurrency=4, detector=sys.argv[5])
-work = Work("verify", settings)
+job = JudgeJob("verify", settings)
 if slots:
-    work.judge.slots = slots
-rows = [row.item for row in datasets.opened(str(folder / "data.csv"), "verify", {}).rows()][:200]
+    job.judge.slots = slots
+rows = [row.item for row in datasets.opened(str(folder / "data.csv"), job.rubric, {}).rows()][:200]
 for item in rows[:2]:
-    work(Task(0, item))  # what is loaded once
+    job(Task(0, item))  # what is loaded once
 start = time.perf_counter()
 if model:
     for number, item in enumerate(rows):
-        work(Task(number, item))
+        job(Task(number, item))
 bare, on_the_way = (time.perf_counter() - start) / len(rows), []
 def memory():
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6
@@ -50,7 +51,7 @@ def tell(summary):
         on_the_way.append((marks.pop(0), time.process_time() - busy, memory()))
         print(on_the_way[-1], file=sys.stderr, flush=True)
 start, busy = time.perf_counter(), time.process_time()
-summary = run(datasets.opened(str(folder / "data.csv"), "verify", {}), folder / "run.sqlite", work, tell=tell)
+summary = run(datasets.opened(str(folder / "data.csv"), job.rubric, {}), folder / "run.sqlite", job, tell=tell)
 told = {"seconds": time.perf_counter() - start, "done": summary.done, "rss": memory(), "bare": bare}
 told["size"] = sum(path.stat().st_size for path in folder.glob("*.sqlite"))
 print(json.dumps(told | {"on_the_way": on_the_way}))

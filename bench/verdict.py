@@ -16,9 +16,7 @@ import numpy as np
 from graded import Graded, interval
 from scipy.stats import kendalltau, spearmanr
 
-from onprompt.judges.evidence import EvidenceJudge
-from onprompt.types import Sample
-from onprompt.vision.image import load_picture
+from onprompt import verify
 
 CONTROLS = 25  # prompts that each empty picture is judged by
 # What is left out → the settings that leave it out, or the kinds of checks.
@@ -29,7 +27,7 @@ STAGES = {
     "sizes, places, shapes": {"kinds": ("size", "position", "shape")},
     "text": {"kinds": ("text",)},
     "kinds that stand in": {"settings": {"kin_distance": 0.0}},
-    "the guess at the whole": {"settings": {"value_whole": 0.0}},
+    "the estimate of the whole": {"settings": {"value_whole": 0.0}},
     "the matcher": {"settings": {"matcher": False}},
     "the evidence": {"settings": {"value_whole": 1.0}},
 }
@@ -47,7 +45,7 @@ class Bench(Graded):
         spearman = interval(lambda k: spearmanr(rated[k], found[k])[0], prompts)
         print(
             f"generated images: Spearman {spearman} (aim .36), pairs {pairs(rows, rated, found)} (aim .66), coverage "
-            f"{coverage:.2f}; Spearman of the score {spearmanr(rated, [each.score for each in graded])[0]:.3f}"
+            f"{coverage:.2f}; Spearman of the score {spearmanr(rated, [self.score(each) for each in graded])[0]:.3f}"
         )
         for name in sorted(set(by)):
             mine = by == name
@@ -81,8 +79,9 @@ class Bench(Graded):
 
     def controls(self):
         prompts = sorted({row["text"] for row in cases.generated(self.data)})[:CONTROLS]
-        graded = [self.grade_empty(pixels, text) for pixels in cases.empty_pictures() for text in prompts]
-        print(f"empty pictures with 0 or 1: {np.mean([g.score <= 1 for g in graded]):.3f} of {len(graded)} (aim .99)")
+        verdicts = [verify(pixels, text) for pixels in cases.empty_pictures() for text in prompts]
+        low = np.mean([verdict.score <= 1 for verdict in verdicts])
+        print(f"empty pictures with 0 or 1: {low:.3f} of {len(verdicts)} (aim .99)")
         rows = list(cases.own_and_others(self.data))
         images = [str(image) for image, _, _ in rows]
         own = [self.grade(image, true) for image, true, _ in rows]
@@ -91,16 +90,12 @@ class Bench(Graded):
             ("own captions with 3 or 4", own, lambda score: score >= 3, ".70, coverage .70"),
             ("other captions with 0 or 1", other, lambda score: score <= 1, ".85"),
         ):
-            right = np.array([good(each.score) for each in found])
-            covered, guessed = (np.mean([getattr(g, part) for g in found]) for part in ("coverage", "guessed"))
+            right = np.array([good(self.score(each)) for each in found])
+            covered, estimated = (np.mean([getattr(g, part) for g in found]) for part in ("coverage", "estimated"))
             print(
                 f"{name}: {interval(lambda k, r=right: r[k].mean(), images)} of {len(found)} (aim {aim}); coverage "
-                f"{covered:.2f}, of which guessed {guessed:.2f}"
+                f"{covered:.2f}, of which estimated {estimated:.2f}"
             )
-
-    def grade_empty(self, pixels, text):
-        picture = load_picture(pixels, self.settings)
-        return EvidenceJudge(self.settings).judge(Sample("", text, picture))
 
     def ablation(self):
         print("| without | generated: Spearman | pairs | photos: tau-c | own above other | swapped |")

@@ -1,4 +1,4 @@
-"""One picture, a prompt that is right and one that is wrong: `make demo`."""
+"""One photo, a right prompt and a wrong one: `make demo`."""
 
 from pathlib import Path
 
@@ -6,14 +6,13 @@ import onprompt
 from onprompt.report import picture, terminal
 from onprompt.settings import load
 from onprompt.weights.cache import paths
-from onprompt.wording import differences
 
 RIGHT = "A red cup on a table."
 WRONG = "Two green cups on a table next to a laptop."
 
 
 def main() -> None:
-    """Verify both prompts, print what differs, and draw both results."""
+    """Verify both prompts, print both verdicts, and draw them."""
     photo = paths(["coffee.png"], load())["coffee.png"]
     out = Path("demo")
     out.mkdir(exist_ok=True)
@@ -23,7 +22,6 @@ def main() -> None:
         print(f"\n=== {prompt}  (picture with boxes: {out / name}.png)\n")
         for line, _ in terminal.lines(verdict):
             print(line)
-        print("Differences:", differences(verdict) or "none")
 
 
 if __name__ == "__main__":

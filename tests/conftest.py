@@ -16,6 +16,33 @@ from onprompt.weights.manifest import manifest, read
 Pixels = NDArray[np.uint8]
 PHOTOS = read(Path(__file__).with_name("photos.toml"))
 HEIGHT, FRAME = 400, 20
+# Folders, files and tests that `make test-fast` leaves out, beside property tests.
+MODELS = (
+    *("adapters/", "judges/test_hybrid.py", "judges/test_many.py", "judges/test_verify.py", "probe/"),
+    *("report/test_arithmetic.py", "report/test_report.py", "test_cli.py", "test_plugin_package.py", "test_serial.py"),
+    *("test_readme.py::test_the_result", "vision/test_colour.py", "vision/test_detectors.py", "vision/test_face.py"),
+    *("vision/test_look.py", "vision/test_masks.py", "vision/test_matcher.py", "vision/test_pose.py"),
+    *("vision/test_ranking.py", "vision/test_runtime.py", "vision/test_text.py", "vision/test_whole.py"),
+    *("weights/test_cache.py", "weights/test_torchfile.py"),
+)
+SLOW = (
+    *("illusion/audit/", "illusion/test_drawing.py", "illusion/test_run.py", "language/test_parser.py"),
+    *("runs/test_run.py", "runs/test_runs_at_large.py", "weights/test_sources.py"),
+)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "models: needs model files")
+    config.addinivalue_line("markers", "slow: takes long, or measures time")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
+    for item in items:
+        name = item.nodeid.removeprefix("tests/")
+        if name.startswith(MODELS):
+            item.add_marker("models")
+        if name.startswith(SLOW) or getattr(item.obj, "is_hypothesis_test", False):
+            item.add_marker("slow")
 
 
 @pytest.fixture(autouse=True)

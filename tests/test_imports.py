@@ -27,13 +27,14 @@ MAY: dict[str, set[str]] = {
     "report": {"errors", "evidence", "serial", "settings", "types", "wording"},
     "rubrics": {"errors", "evidence", "models", "report", "settings", "types", "wording"},
     "judges": {"errors", "evidence", "models", "rubrics", "settings", "types", "vision", "weights", "wording"},
+    "samples": {"errors", "plugins", "settings", "types", "vision"},
     "runs.engines": {"errors", "settings", "types"},
     "runs.datasets": {"errors", "plugins", "types"},
-    "api": {"errors", "evidence", "language", "plugins", "runs", "settings", "types", "vision"},
-    "runs": {"api", "errors", "models", "plugins", "serial", "settings", "types", "vision", "wording"},
+    "api": {"errors", "evidence", "language", "plugins", "runs", "samples", "settings", "types", "vision"},
+    "runs": {"errors", "models", "plugins", "samples", "serial", "settings", "types", "vision", "wording"},
     "illusion": {"errors", "judges", "models", "plugins", "report", "runs", "settings", "types", "vision"},
-    "probe": {"api", "errors", "plugins", "report", "rubrics", "settings", "types"},
-    "adapters": {"api", "errors", "rubrics", "settings", "types", "vision", "wording"},
+    "probe": {"api", "errors", "plugins", "report", "rubrics", "samples", "settings", "types"},
+    "adapters": {"api", "errors", "rubrics", "samples", "settings", "types", "vision", "wording"},
     "cli": {
         *("api", "errors", "illusion", "language", "models", "plugins", "probe", "report", "rubrics", "runs"),
         *("settings", "types", "weights", "wording"),
@@ -65,6 +66,12 @@ def files_of(part: str) -> list[Path]:
 def test_imports_go_one_way(part: str) -> None:
     for path in files_of(part):
         assert imported(path) <= MAY[part] | {part.split(".")[0]}, path
+
+
+def test_no_two_parts_import_each_other() -> None:
+    imports = {part: set[str]().union(*map(imported, files_of(part))) - {part} for part in MAY if "." not in part}
+    loops = [(a, b) for a in imports for b in imports[a] if "types" not in (a, b) and a in imports.get(b, ())]
+    assert loops == [], "types name others in annotations alone"
 
 
 def test_types_import_nothing_of_ours_at_run_time() -> None:

@@ -1,20 +1,32 @@
-"""What README shows is what happens."""
+"""What the documents show is what happens, and what they name exists."""
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from click import Context
-from typer.core import TyperGroup
+import click
+import pytest
 from typer.main import get_command
 
 from onprompt.cli import app
 from onprompt.report.terminal import lines
 from onprompt.weights.manifest import manifest
+from tests.test_imports import MAY
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
+PAGES = sorted(
+    path.relative_to(ROOT) for path in (*ROOT.glob("*.md"), *ROOT.glob("*/*.md"), *ROOT.glob("src/*/*/*.md"))
+)
+COMMON = {"errors", "plugins", "settings", "types"}  # what every package may import
+THEIRS = {"--no", "--head", "--address"}  # as prompts of others exclude things, and as Ray is started
+
+
+@cache
+def text_of(page: Path) -> str:
+    return (ROOT / page).read_text()
 
 
 def test_the_result_that_is_shown_is_the_result() -> None:
@@ -28,33 +40,73 @@ def test_the_result_that_is_shown_is_the_result() -> None:
     assert printed[-len(shown.splitlines()) :] == shown.splitlines()
 
 
-def options(command: Any) -> Iterator[Any]:
-    """The options of a command and of those below it, among them one for each rubric."""
-    yield from command.params
-    if isinstance(command, TyperGroup):
-        context = Context(command)
-        for name in command.list_commands(context):
-            yield from options(command.get_command(context, name))
+def commands(group: Any, path: str = "onprompt") -> Iterator[tuple[str, set[str]]]:
+    """Every command and its options; rubrics' commands are loaded when they are asked for."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        yield f"{path} {name}", {option.opts[0] for option in command.params if option.opts[0].startswith("--")}
+        if hasattr(command, "list_commands"):
+            yield from commands(command, f"{path} {name}")
 
 
-def test_every_option_in_readme_exists() -> None:
-    known = {name for option in options(get_command(app)) for name in option.opts}
-    texts = [README, *(path.read_text() for path in (ROOT / "docs").glob("*.md"))]
+COMMANDS = dict(commands(get_command(app)))
+
+
+def test_every_option_in_the_documents_exists() -> None:
+    known = {"--help", "--no-text"}.union(*COMMANDS.values())
+    texts = [text_of(page) for page in PAGES if page.parent.name in ("", "docs")]
     named = {name for text in texts for name in re.findall(r"(?<=[ `])--[a-z][\w-]*", text)}
-    assert named - known <= {"--no", "--head", "--address"}, (
-        "as prompts of others exclude things, and as Ray is started"
-    )
+    assert named - known <= THEIRS
     assert len(named & known) > 15
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_and_option_is_in_the_list_of_commands(command: str) -> None:
+    listed = text_of(Path("docs/commands.md"))
+    assert f"`{command}" in listed
+    assert [name for name in COMMANDS[command] if not re.search(rf"`[^`]*(?:{name}|--no-{name[2:]})\b", listed)] == []
 
 
 def test_every_licence_that_is_not_permissive_is_named() -> None:
     for file in manifest():
         if not file.permissive:
-            assert re.search(rf"`{re.escape(file.name)}`.*\*\*{re.escape(file.licence)}\*\*", README)
+            row = rf"`{re.escape(file.name)}`.*\*\*{re.escape(file.licence)}\*\*"
+            assert re.search(row, text_of(Path("docs/model-files.md"))), file.name
 
 
-def test_links_and_pictures_are_there() -> None:
-    for target in re.findall(r"\]\(([^)]+)\)", README):
+def heading_of(line: str) -> str:
+    """The anchor of a heading, as GitHub makes it."""
+    return re.sub(r"[^\w -]", "", line.lstrip("#").strip().lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_links_and_pictures_are_there(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", text_of(page)):
+        if target.startswith("http"):
+            continue
         path, _, heading = target.partition("#")
-        assert (ROOT / path).exists(), target
-        assert not heading or f"## {heading.replace('-', ' ')}" in (ROOT / path).read_text().lower(), target
+        file = ROOT / page.parent / path if path else ROOT / page
+        assert file.exists(), target
+        headings = (
+            [heading_of(line) for line in file.read_text().splitlines() if line.startswith("#")] if heading else []
+        )
+        assert not heading or heading in headings, target
+
+
+def test_the_imports_in_the_architecture_are_those_that_are_tested() -> None:
+    rows = re.findall(r"^\| `([\w.]+)` \| .* \| (.*?) ?\|$", text_of(Path("docs/architecture.md")), flags=re.M)
+    shown = {name: set(re.findall(r"`(\w+)`", imports)) for name, imports in rows}
+    packages = {name: may - COMMON for name, may in MAY.items() if not name.startswith("__")}
+    assert shown == {name: may for name, may in packages.items() if may or name not in COMMON}
+
+
+def test_quoted_code_is_that_of_the_examples() -> None:
+    quotes = re.findall(
+        r"\(examples/plugin/(\S+\.py)\):\n\n```python\n(.*?)```", text_of(Path("CONTRIBUTING.md")), flags=re.S
+    )
+    assert len(quotes) == 6
+    for file, code in quotes:
+        source = [line.rstrip() for line in (ROOT / "examples" / "plugin" / file).read_text().splitlines()]
+        for line in code.splitlines():
+            assert line.strip() in ("", "...") or any(other.startswith(line) for other in source), (file, line)

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from onprompt import plugins
 from onprompt import settings as settings_module
 from onprompt.errors import OnpromptError, PromptError, SettingsError, UserError
 from onprompt.evidence.plan import names_to_detect
@@ -16,16 +15,12 @@ from onprompt.language import edits, parser
 from onprompt.language.ontology import name_of
 from onprompt.language.spelling import correct_spelling
 from onprompt.runs.engines.threads import in_order
+from onprompt.samples import check_names, load_judge, load_rubric, make_sample
 from onprompt.settings import Settings
 from onprompt.types import (
-    FRAME,
-    IMAGE,
-    NAMES,
     Edit,
-    Judge,
     Picture,
     Plan,
-    Rubric,
     Sample,
     Scene,
     Seen,
@@ -35,7 +30,7 @@ from onprompt.types import (
 )
 from onprompt.vision.detection import detect, detect_many, load_detector
 from onprompt.vision.global_properties import medium, properties
-from onprompt.vision.image import Source, load_picture, open_picture
+from onprompt.vision.image import Source, load_picture
 from onprompt.vision.matcher import load_matcher
 from onprompt.vision.runtime import use_single_core
 from onprompt.vision.text import read_text
@@ -270,44 +265,3 @@ def judge_settings(settings: Settings | None, judge: str, model: str) -> Setting
     """The settings with the given judge and model; a model alone implies the judge `vlm`."""
     named = {"judge": judge or ("vlm" if model else ""), "model": model}
     return resolve_settings(settings).model_copy(update={name: value for name, value in named.items() if value})
-
-
-def load_rubric(name: str) -> Rubric:
-    """A rubric by its name."""
-    rubric: Rubric = plugins.load("rubrics", name).RUBRIC
-    return rubric
-
-
-def load_judge(rubric: str, settings: Settings) -> Judge:
-    """The judge of the settings, for a rubric by its name."""
-    judge: Judge = plugins.load("judges", settings.judged_by).load(settings, load_rubric(rubric))
-    return judge
-
-
-def make_sample(rubric: Rubric, settings: Settings, item: Mapping[str, Any]) -> Sample:
-    """A sample from the inputs of a rubric."""
-    kinds = {given.name: given.kind for given in rubric.inputs}
-    if unknown := item.keys() - {*kinds, "id"}:
-        known = ", ".join([*kinds, "id"])
-        raise UserError(f"{rubric.name} has no input {', '.join(sorted(unknown))}; its inputs are {known}")
-    if missing := [name for name in rubric.required if item.get(name) is None]:
-        raise UserError(f"{rubric.name} needs {' and '.join(missing)}")
-    values = {name: item[name] for name in kinds if item.get(name) is not None}
-    frame = next((values.pop(name) for name, kind in kinds.items() if kind == FRAME and name in values), 0)
-    pictures: dict[str, Picture] = {}
-    options: dict[str, Any] = {}
-    for name, value in values.items():
-        if kinds[name] == IMAGE:
-            pictures[name] = open_picture(value, settings, frame if name == rubric.picture else 0)
-        else:
-            options[name] = check_names(name, value) if kinds[name] == NAMES else value
-    picture, prompt = pictures.pop(rubric.picture), options.pop(rubric.prompt, "")
-    file_name = picture.name.replace("\\", "/").rpartition("/")[2]  # folders are the user's own
-    return Sample(item.get("id") or file_name, prompt, picture, pictures, options)
-
-
-def check_names(what: str, names: Sequence[str]) -> list[str]:
-    """A list of names."""
-    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-        raise UserError(f"{what} must be a list of names, not {names!r}")
-    return list(names)

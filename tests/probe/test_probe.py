@@ -12,18 +12,18 @@ from typer.testing import CliRunner
 from onprompt import Settings, api
 from onprompt.cli import app
 from onprompt.errors import Rejected, UnreadableAnswer, UserError
-from onprompt.models.client import asker
+from onprompt.models.client import model_client
 from onprompt.probe import PROBES, Row, probe, save, split, unique_cases
 from onprompt.probe.cases import PROMPTS, Case
 from onprompt.probe.pictures import DRAWINGS, NAMES, NOISE, draw, picture
-from onprompt.types import Sample, Scene, Verdict
+from onprompt.types import FactorScore, Judge, Sample, Verdict
 from onprompt.vision.image import open_picture
 
 Answer = Callable[[Sample, Settings], float]
 ALL = [probe.name for probe in PROBES]
 
 
-class Fake:
+class Fake(Judge):
     """A judge whose value, 0 to 1, is computed by a function."""
 
     slots = 2
@@ -31,10 +31,14 @@ class Fake:
     def __init__(self, rubric: str, settings: Settings, says: Answer) -> None:
         self.rubric, self.settings, self.says = rubric, settings, says
 
+    @property
+    def identity(self) -> dict[str, str]:
+        return {"judge": "fake"}
+
     def judge(self, sample: Sample) -> Verdict:
         value = self.says(sample, self.settings)
-        score = None if self.rubric == "edit" else round(value * 4)
-        return Verdict(self.rubric, score, value, (), (), (), (), "", Scene(sample.prompt), sample.picture)
+        factors = {} if self.rubric == "edit" else {"score": FactorScore(round(value * 4))}
+        return Verdict(self.rubric, "fake", sample, value, factors, "")
 
 
 @pytest.fixture
@@ -146,7 +150,7 @@ def test_a_judge_that_never_answers_is_an_error(probed: Callable[[Answer], dict[
 
     with pytest.raises(Rejected, match="the key is wrong"):
         probed(says)
-    with pytest.raises(UserError, match="verify or rate"):
+    with pytest.raises(UserError, match="a rubric for one picture and a prompt"):
         probe("edit")
 
 
@@ -195,7 +199,7 @@ def test_the_document_of_a_model_that_is_never_readable(tmp_path: Path) -> None:
 
 def test_a_dry_run_counts_the_calls(tmp_path: Path) -> None:
     code, text = command(tmp_path, "(4)", "--dry-run")
-    assert (code, text.split(" of ")[0]) == (0, f"{len(unique_cases(PROBES))} calls")
+    assert (code, text.split(" to ")[0]) == (0, f"{len(unique_cases(PROBES))} calls")
     command(tmp_path, "(4)")
     again = command(tmp_path, "(4)", "--dry-run")[1]
     assert again.startswith(f"{len(PROMPTS)} calls"), "all others are cached"
@@ -205,7 +209,7 @@ def test_repeated_questions_get_the_rest_of_the_budget(tmp_path: Path) -> None:
     (tmp_path / "said.jsonl").write_text("")
     model, answers = f"replay/{tmp_path / 'said.jsonl'}", tmp_path / "answers.sqlite"
     settings = Settings(judge="vlm", model=model, answers=answers, price_in=1, price_out=1, budget=0.5)
-    asker(settings).purse.spent = 0.375
+    model_client(settings).budget.spent = 0.375
     *_, (_, again, last) = split(unique_cases(PROBES), "verify", settings)
     assert (len(again), last.reuse_answers, last.budget) == (len(PROMPTS), False, 0.125)
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from onprompt.api import make_sample
 from onprompt.errors import UnreadableAnswer, UserError
 from onprompt.models.reading import read_answer
 from onprompt.rubrics import edit, rate, text, verify
+from onprompt.samples import make_sample
 from onprompt.settings import Settings
 from onprompt.types import Answer, Decoded, Part, Picture, Rubric, Sample, Shown
 from onprompt.wording import claim_words, finding_words

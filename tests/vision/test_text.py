@@ -8,6 +8,7 @@ from onprompt import Outcome, verify
 from onprompt.settings import Settings
 from onprompt.vision.image import load_picture
 from onprompt.vision.text import MAX_ASPECT_RATIO, pad_thin_image, read_text, similarity
+from onprompt.wording import differences
 
 
 def poster(text: str, size: int = 60) -> np.ndarray:
@@ -54,22 +55,22 @@ def test_the_right_text_gets_a_4_and_the_wrong_text_less() -> None:
     assert right.score == 4
     assert wrong.score == 0
     assert [check.outcome for check in wrong.checks] == [Outcome.MISMATCH]
-    assert 'found "OPEN"' in wrong.differences[0][1]
+    assert 'found "OPEN"' in differences(wrong)[0][1]
 
 
 def test_words_on_a_thing_that_nobody_knows_are_still_read() -> None:
     verdict = verify(poster("OPEN"), 'a zeitgeist that says "OPEN"')
-    assert (verdict.score, verdict.presence) == (4, 1)
+    assert (verdict.score, verdict.measures["presence"]) == (4, 1)
     assert verdict.coverage == 1 / 2
     assert "Not checked: a zeitgeist." in verdict.summary
     wrong = verify(poster("OPEN"), 'a zeitgeist that says "CLOSED"')
     assert wrong.score == 0
-    assert wrong.differences[0][1].endswith('text asked CLOSED, found "OPEN"')
+    assert differences(wrong)[0][1].endswith('text: asked for CLOSED, found "OPEN"')
 
 
 def test_every_quoted_text_counts() -> None:
     verdict = verify(poster("OPEN"), '"OPEN" and "Goodbye"')
-    assert verdict.presence == 0.5
+    assert verdict.measures["presence"] == 0.5
     assert verdict.score == 2
 
 
@@ -93,7 +94,9 @@ def test_long_texts_are_compared_quickly() -> None:
 
 
 def test_text_is_read_only_when_it_is_asked_for() -> None:
-    assert all(sighting.source != "pp-ocr" for sighting in verify(poster("OPEN"), "a dog").sightings)
+    evidence = verify(poster("OPEN"), "a dog").evidence
+    assert evidence
+    assert all(sighting.source != "pp-ocr" for sighting in evidence.sightings)
 
 
 @pytest.mark.parametrize("shape", [(2, 1000), (1000, 2), (2, 2), (1280, 20)])

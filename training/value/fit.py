@@ -21,8 +21,8 @@ sys.path.append(str(Path(__file__).parents[2] / "bench"))
 import cases
 from graded import Graded
 
-from onprompt.evidence.guesses import log_odds
-from onprompt.evidence.match import can_be_guessed
+from onprompt.evidence.estimates import log_odds
+from onprompt.evidence.match import can_be_seen
 from onprompt.language.ontology import name_of
 
 FOLDS = 5
@@ -30,7 +30,7 @@ GRID = list(itertools.product((0.3, 0.4, 0.5, 0.6, 0.7), (0.3, 0.5, 0.7), (0.3, 
 
 
 def nouns(judge, data):
-    """(photo, detector's confidence or None, matcher's chance, whether the noun is of an own caption)."""
+    """(photo, detector's confidence or None, matcher's estimate, whether the noun is of an own caption)."""
     told = {}
     for image, own, other in cases.own_and_others(data):
         told.setdefault(image, ([], []))[0].append(own)
@@ -40,18 +40,18 @@ def nouns(judge, data):
         if mean >= 3.3 or mean <= 1.34:
             told.setdefault(row["image"], ([], []))[int(mean <= 1.34)].append(row["text"])
     for image, (own, others) in told.items():
-        said = {word for text in own for thing in judge.look_at(image, text)[0].things for word in kin(thing)}
+        said = {word for text in own for thing in judge.observe(image, text).scene.things for word in kin(thing)}
         known = set()
         for texts, true in ((own, True), (others, False)):
             for text in texts if said else ():
-                scene, seen, _, guess, _ = judge.look_at(image, text)
-                for thing in scene.things:
-                    if not can_be_guessed(thing) or thing.canonical in known or (not true and kin(thing) & said):
+                found = judge.observe(image, text)
+                for thing in found.scene.things:
+                    if not can_be_seen(thing) or thing.canonical in known or (not true and kin(thing) & said):
                         continue
                     known.add(thing.canonical)
-                    sure = [each.confidence for each in seen.sightings if each.label == thing.canonical]
-                    seen_at = max(sure, default=0.0) if thing.canonical in seen.known else None
-                    yield str(image), seen_at, guess(thing.phrase), true
+                    sure = [each.confidence for each in found.seen.sightings if each.label == thing.canonical]
+                    seen_at = max(sure, default=0.0) if thing.canonical in found.seen.known else None
+                    yield str(image), seen_at, found.estimate(thing.phrase), true
 
 
 def kin(thing):

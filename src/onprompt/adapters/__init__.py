@@ -6,8 +6,9 @@ import base64
 import binascii
 from typing import Any
 
-from onprompt.api import Result, judge_many, load_rubric
+from onprompt.api import Result, judge_many
 from onprompt.errors import ImageError, OnpromptError, UserError
+from onprompt.samples import load_rubric
 from onprompt.settings import Settings
 from onprompt.vision.image import Source
 

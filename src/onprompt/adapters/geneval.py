@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from onprompt.adapters import missing_reason
-from onprompt.api import Result, load_rubric
+from onprompt.api import Result
 from onprompt.errors import UserError
+from onprompt.samples import load_rubric
 from onprompt.types import Verdict
 from onprompt.wording import differences
 

@@ -21,8 +21,9 @@ from torch import Tensor
 from torchmetrics import Metric
 
 from onprompt.adapters import make_item, missing_reason
-from onprompt.api import judge_many, load_rubric
+from onprompt.api import judge_many
 from onprompt.rubrics import DEFAULT
+from onprompt.samples import load_rubric
 from onprompt.settings import Settings
 from onprompt.types import Verdict
 from onprompt.vision.image import Source

@@ -13,6 +13,7 @@ from onprompt.probe.cases import PROBES, Case, Comparison, Probe
 from onprompt.probe.pictures import NAMES, picture
 from onprompt.probe.results import Report, Result, Row
 from onprompt.rubrics import DEFAULT
+from onprompt.samples import load_judge, load_rubric
 from onprompt.settings import Settings
 from onprompt.types import Plan, Rubric, Verdict
 
@@ -32,8 +33,8 @@ def probe(
     settings: Settings | None = None,
 ) -> Report:
     """How many comparisons a judge gets right, by probe; edits use their own rubric, if the judge supports it."""
-    chosen, scale = api.judge_settings(settings, judge, model), load_rubric(rubric)
-    asked = api.load_judge(rubric, chosen)  # raises if the judge can't be asked at all
+    chosen, scale = api.judge_settings(settings, judge, model), rubric_for_prompts(rubric)
+    asked = load_judge(rubric, chosen)  # raises if the judge can't be asked at all
     supported = select(probes, chosen)
     answers = judge_cases(unique_cases(supported), rubric, chosen)
     rows = (
@@ -48,7 +49,7 @@ def probe(
 def plan(rubric: str = DEFAULT, *, settings: Settings | None = None) -> Plan:
     """The model calls, tokens and dollars that `probe` would take; nothing is asked."""
     chosen = api.judge_settings(settings, "", "")
-    load_rubric(rubric)
+    rubric_for_prompts(rubric)
     batches = split(unique_cases(select(PROBES, chosen)), rubric, chosen)
     total, *others = (api.plan(name, to_items(cases, name), settings=used) for name, cases, used in batches)
     for other in others:
@@ -67,9 +68,9 @@ def save(folder: Path) -> int:
     return len(NAMES)
 
 
-def load_rubric(name: str) -> Rubric:
+def rubric_for_prompts(name: str) -> Rubric:
     """The rubric for pictures and prompts."""
-    rubric = api.load_rubric(name)
+    rubric = load_rubric(name)
     if rubric.source_image:
         raise UserError(f"probe takes a rubric for one picture and a prompt; edits are probed by {name!r} in any case")
     return rubric
@@ -78,14 +79,14 @@ def load_rubric(name: str) -> Rubric:
 @cache
 def edit_rubric() -> str:
     """The rubric for an instruction and the pictures before and after."""
-    rubrics = map(api.load_rubric, plugins.names("rubrics"))
+    rubrics = map(load_rubric, plugins.names("rubrics"))
     return next(rubric.name for rubric in rubrics if rubric.source_image and rubric.prompt in rubric.required)
 
 
 def select(probes: Iterable[Probe], settings: Settings) -> list[Probe]:
     """The probes that the judge supports."""
     try:
-        api.load_judge(edit_rubric(), settings)
+        load_judge(edit_rubric(), settings)
     except UserError:
         return [probe for probe in probes if not probe.edits]
     return list(probes)
@@ -99,7 +100,7 @@ def unique_cases(probes: Iterable[Probe]) -> list[Case]:
 
 def to_items(cases: Iterable[Case], name: str) -> Iterator[dict[str, Any]]:
     """Cases as the API takes them."""
-    rubric = api.load_rubric(name)
+    rubric = load_rubric(name)
     for case in cases:
         source = {rubric.source_image: picture(case.before)} if case.before else {}
         yield {rubric.picture: picture(case.picture), rubric.prompt: case.prompt, **source}
@@ -115,7 +116,7 @@ def split(cases: Sequence[Case], rubric: str, settings: Settings) -> Iterator[tu
     if fresh := [case for case in cases if case.fresh]:
         update: dict[str, Any] = {"reuse_answers": False}
         if settings.budget is not None:
-            update["budget"] = max(settings.budget - api.load_judge(rubric, settings).spent(), 0.0)
+            update["budget"] = max(settings.budget - load_judge(rubric, settings).spent(), 0.0)
         yield rubric, fresh, settings.model_copy(update=update)
 
 

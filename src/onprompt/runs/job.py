@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from onprompt import api, serial
+from onprompt import samples, serial
 from onprompt.errors import ImageError, OnpromptError, ServerTrouble, UnreadableAnswer
 from onprompt.runs.ledger import Fault, StoredVerdict
 from onprompt.settings import PRIVATE, Settings
@@ -50,11 +50,11 @@ class JudgeJob:
 
     @cached_property
     def rubric(self) -> Rubric:
-        return api.load_rubric(self.rubric_name)
+        return samples.load_rubric(self.rubric_name)
 
     @cached_property
     def judge(self) -> Judge:
-        return api.load_judge(self.rubric_name, self.settings)
+        return samples.load_judge(self.rubric_name, self.settings)
 
     @property
     def slots(self) -> int:
@@ -82,7 +82,7 @@ class JudgeJob:
 
     def sample(self, item: Mapping[str, Any]) -> Sample:
         """The sample with the given inputs."""
-        return api.make_sample(self.rubric, self.settings, item)
+        return samples.make_sample(self.rubric, self.settings, item)
 
     def __call__(self, task: Task, /) -> Done:
         """The verdict as it is stored, or the fault."""

@@ -12,12 +12,12 @@ import pytest
 
 from onprompt.errors import UserError
 from onprompt.illusion import drawing, images
-from onprompt.illusion.asking import Asking
 from onprompt.illusion.audit import report
 from onprompt.illusion.audit.answer_classes import BELONGS, OTHER, classify
 from onprompt.illusion.audit.points import Verdict
 from onprompt.illusion.audit.runner import Audit, audit
 from onprompt.illusion.audit.test_answers import CLASSES, Case
+from onprompt.illusion.judge import IllusionJob
 from onprompt.illusion.protocol import SCENES, SPLITS
 from onprompt.illusion.scoring import original, recall
 from onprompt.models.client import close_all
@@ -120,7 +120,7 @@ def test_the_answers_of_a_run_are_given(tmp_path: Path) -> None:
     said.write_text(f"{json.dumps(withheld)}\n{json.dumps(seen)}\n")
     drawing.make(pictures, SPLITS["sin"], per_class=2, side=64)
     settings = Settings(model=f"replay/{said}", answers=tmp_path / "answers.sqlite")
-    run(images.opened(str(pictures), SPLITS["sin"], {}), run_file, Asking("sin", settings, None))
+    run(images.opened(str(pictures), SPLITS["sin"], {}), run_file, IllusionJob("illusion", settings, "sin"))
     close_all()
     found = audit(SEED, run_file).effect
     assert found
