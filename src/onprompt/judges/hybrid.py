@@ -19,18 +19,7 @@ from onprompt.models.client import ModelClient, model_client
 from onprompt.models.reading import parse_answer, strict_json
 from onprompt.rubrics import object_schema, text
 from onprompt.settings import Settings
-from onprompt.types import (
-    Answer,
-    Check,
-    Finding,
-    Found,
-    Message,
-    Outcome,
-    Question,
-    Rubric,
-    Sample,
-    Verdict,
-)
+from onprompt.types import Answer, Check, Finding, Found, Message, Outcome, Question, Rubric, Sample, Verdict
 from onprompt.wording import claim_words, thing_words
 
 ANSWERS = ("yes", "no", "cannot tell")
