@@ -151,7 +151,7 @@ def test_problems_with_files_are_reported(tmp_path: Path, drawn: Path) -> None:
         (tmp_path / "pics" / name).write_bytes(one)
     summary = ran(tmp_path, tmp_path / "pics", said(tmp_path, {"text": "Stationery"}), split="icon")
     assert images.opened(str(tmp_path / "pics"), SPLITS["icon"], {}).kind.startswith(
-        "illusionbench (1 that are no .png"
+        "illusionbench (skipped 1 not in .png"
     )
     assert dict(summary.faults) == {"bad_row": 1}
     assert "too few fields between hyphens (2, not 3)" in summary.examples["bad_row"]
@@ -182,7 +182,7 @@ def onprompt(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_the_commands(tmp_path: Path) -> None:
     made = onprompt("illusion", "make", str(tmp_path / "pics"), "--split", "logo", "--per-class", "1", "--side", "64")
-    assert "8 images are in" in made.stdout
+    assert "8 images written to" in made.stdout
     assert "not drawn, for lack of a plain outline: Amazon, Apple" in made.stdout
     run_file, model = str(tmp_path / "run.sqlite"), said(tmp_path, {"text": "Audi"})
     first = onprompt("illusion", "run", str(tmp_path / "pics"), "--split", "logo", "--model", model, "--out", run_file)
@@ -199,9 +199,9 @@ def test_the_commands(tmp_path: Path) -> None:
     ("more", "message"),
     [
         (("--split", "sinn"), "no split 'sinn'; did you mean 'sin'?"),
-        (("--size", "224"), "--size is WIDTHxHEIGHT"),
-        (("--size", "0x9"), "each side is 2 to"),
-        (("--model", ""), "name the model to ask"),
+        (("--size", "224"), "--size must be WIDTHxHEIGHT"),
+        (("--size", "0x9"), "each side must be 2 to"),
+        (("--model", ""), "a model is needed"),
     ],
 )
 def test_what_is_asked_wrongly(tmp_path: Path, drawn: Path, more: tuple[str, ...], message: str) -> None:
