@@ -17,17 +17,7 @@ from onprompt.language.spelling import correct_spelling
 from onprompt.runs.engines.threads import in_order
 from onprompt.samples import check_names, load_judge, load_rubric, make_sample
 from onprompt.settings import Settings
-from onprompt.types import (
-    Edit,
-    Picture,
-    Plan,
-    Sample,
-    Scene,
-    Seen,
-    Sighting,
-    Verdict,
-    View,
-)
+from onprompt.types import Edit, Picture, Plan, Sample, Scene, Seen, Sighting, Verdict, View
 from onprompt.vision.detection import detect, detect_many, load_detector
 from onprompt.vision.global_properties import medium, properties
 from onprompt.vision.image import Source, load_picture

@@ -118,9 +118,7 @@ def best_between(subject: Sighting, ends: Sequence[Sequence[Sighting]]) -> float
 def judge_relation(check: Check, likelihood: float, settings: Settings) -> Check:
     """The check of a relation of this likelihood."""
     check = replace(
-        check,
-        confidence=max(likelihood, 1 - likelihood),
-        finding=Finding(Found.RELATED, probability=likelihood),
+        check, confidence=max(likelihood, 1 - likelihood), finding=Finding(Found.RELATED, probability=likelihood)
     )
     if likelihood >= settings.relation_sure:
         return replace(check, outcome=Outcome.MATCHED, score=1.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,26 +14,12 @@ from onprompt.evidence.match import NO_SOURCE
 from onprompt.evidence.matches import Match
 from onprompt.evidence.observations import Observations
 from onprompt.judges import evidence
-from onprompt.judges.vlm import READER, ask_again
-from onprompt.models.client import ModelClient, model_client, plan_calls
+from onprompt.judges.vlm import READER, ModelJudge, ask_again
+from onprompt.models.client import ModelClient, model_client
 from onprompt.models.reading import parse_answer, strict_json
 from onprompt.rubrics import object_schema, text
 from onprompt.settings import Settings
-from onprompt.types import (
-    Answer,
-    Check,
-    Finding,
-    Found,
-    Judge,
-    Message,
-    Outcome,
-    Plan,
-    Question,
-    Rubric,
-    Sample,
-    Shown,
-    Verdict,
-)
+from onprompt.types import Answer, Check, Finding, Found, Message, Outcome, Question, Rubric, Sample, Verdict
 from onprompt.wording import claim_words, thing_words
 
 ANSWERS = ("yes", "no", "cannot tell")
@@ -48,12 +34,12 @@ def load(settings: Settings, rubric: Rubric) -> HybridJudge:
     return HybridJudge(evidence.load(settings, rubric), model_client(settings))
 
 
-class HybridJudge(Judge):
+class HybridJudge(ModelJudge):
     """Evidence first; the model decides open checks."""
 
     def __init__(self, judge: evidence.EvidenceJudge, client: ModelClient) -> None:
-        self.evidence, self.client, self.settings = judge, client, judge.settings
-        self.slots, self.model = judge.slots, client.name
+        super().__init__(judge.settings, client)
+        self.evidence, self.slots = judge, judge.slots
         self.bound_by = client.bound_by if client.bound_by == "model" else judge.bound_by
 
     @property
@@ -89,27 +75,16 @@ class HybridJudge(Judge):
             },
         )
 
-    def plan(self, samples: Iterable[Callable[[], Sample]]) -> Plan:
-        """One question per sample with open checks."""
-        return plan_calls(self.client, samples, lambda make: self.questions(make()))
-
     def questions(self, sample: Sample) -> list[Question]:
-        """The question that would be asked about a sample, if any."""
+        """One question for a sample with open checks."""
         asked = open_checks(self.evidence.observe(sample))
         return [self.question(sample, asked)] if asked else []
-
-    def spent(self) -> float:
-        return self.client.budget.spent
-
-    def stop(self) -> None:
-        self.client.stop()
 
     def question(self, sample: Sample, asked: Sequence[tuple[Match, Check]]) -> Question:
         """All open claims about one image."""
         numbered = "\n".join(f"{number}. {claim_question(*pair)}" for number, pair in enumerate(asked, 1))
-        picture = Shown(sample.picture, self.settings.send_side, self.settings.send_format, self.settings.send_quality)
         return Question(
-            (Message("user", (picture, TEXT.replace("{claims}", numbered))),),
+            (Message("user", (self.show(sample.picture), TEXT.replace("{claims}", numbered))),),
             schema=json.dumps(schema(len(asked))) if self.settings.structured else "",
             longest=self.settings.answer_tokens,
             temperature=self.settings.temperature,

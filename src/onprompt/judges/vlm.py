@@ -50,12 +50,37 @@ def load(settings: Settings, rubric: Rubric) -> VlmJudge:
     return VlmJudge(settings, rubric, model_client(settings))
 
 
-class VlmJudge(Judge):
+class ModelJudge(Judge):
+    """A judge that asks a model."""
+
+    def __init__(self, settings: Settings, client: ModelClient) -> None:
+        self.settings, self.client = settings, client
+        self.slots, self.bound_by, self.model = client.slots, client.bound_by, client.name
+
+    def questions(self, sample: Sample) -> Iterable[Question]:
+        """All that would be asked about a sample if every answer is readable."""
+        raise NotImplementedError
+
+    def plan(self, samples: Iterable[Callable[[], Sample]]) -> Plan:
+        return plan_calls(self.client, samples, lambda make: self.questions(make()))
+
+    def spent(self) -> float:
+        return self.client.budget.spent
+
+    def stop(self) -> None:
+        self.client.stop()
+
+    def show(self, picture: Picture) -> Shown:
+        """An image as it is sent."""
+        return Shown(picture, self.settings.send_side, self.settings.send_format, self.settings.send_quality)
+
+
+class VlmJudge(ModelJudge):
     """Sample → question → answer → reading → verdict."""
 
     def __init__(self, settings: Settings, rubric: Rubric, client: ModelClient) -> None:
-        self.settings, self.client, self.rubric = settings, client, rubric.configure(rubric, settings)
-        self.slots, self.bound_by, self.model = client.slots, client.bound_by, client.name
+        super().__init__(settings, client)
+        self.rubric = rubric.configure(rubric, settings)
         self.about = {
             "rubric": f"{self.rubric.name}/{self.rubric.version}",
             "rubric_sha256": hashlib.sha256(self.rubric.text.encode()).hexdigest(),
@@ -81,16 +106,6 @@ class VlmJudge(Judge):
             return self.verdict(sample, self.client.cached_answer)
         except NotCached:
             return None
-
-    def plan(self, samples: Iterable[Callable[[], Sample]]) -> Plan:
-        """All that would be asked if every answer is readable."""
-        return plan_calls(self.client, samples, lambda make: self.questions(make()))
-
-    def spent(self) -> float:
-        return self.client.budget.spent
-
-    def stop(self) -> None:
-        self.client.stop()
 
     def verdict(self, sample: Sample, ask: Ask) -> Verdict:
         """The verdict by the answers that `ask` returns."""
@@ -153,7 +168,6 @@ class VlmJudge(Judge):
         )
 
     def questions(self, sample: Sample) -> list[Question]:
-        """All that would be asked about a sample if every answer is readable."""
         self.check(sample)
         asked = [self.question(sample, repeat) for repeat in range(self.settings.repeats)]
         return [*asked, *([self.yes_no(sample)] if self.wants_yes else [])]
@@ -167,10 +181,6 @@ class VlmJudge(Judge):
         """The question of VQAScore."""
         text = self.rubric.yes_no.replace("{prompt}", sample.prompt)
         return Question((Message("user", (self.show(sample.picture), text)),), longest=SHORT_ANSWER, choices=YES_NO)
-
-    def show(self, picture: Picture) -> Shown:
-        """An image as it is sent."""
-        return Shown(picture, self.settings.send_side, self.settings.send_format, self.settings.send_quality)
 
     def read_once(self, question: Question, sample: Sample, answers: list[Answer], ask: Ask) -> tuple[Reading, Answer]:
         """Ask a question, and once more with the reason if its answer is unreadable."""

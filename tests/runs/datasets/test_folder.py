@@ -189,7 +189,7 @@ def test_a_folder_that_is_closed_is_a_bad_row() -> None:
 
 def test_a_folder_has_no_columns_and_no_edits(tmp_path: Path) -> None:
     data = make(tmp_path, **{"a_cat.png": ""})
-    with pytest.raises(UserError, match=r"has no before and no after and no instruction, which edit needs; use a .csv"):
+    with pytest.raises(UserError, match="has no before and no after and no instruction, which edit needs; use"):
         open_dataset(data, EDIT, {})
     with pytest.raises(UserError, match="has no columns to name"):
         open_dataset(data, VERIFY, {"image": "file"})
