@@ -16,18 +16,25 @@ from onprompt.weights.manifest import manifest, read
 Pixels = NDArray[np.uint8]
 PHOTOS = read(Path(__file__).with_name("photos.toml"))
 HEIGHT, FRAME = 400, 20
-# Folders, files and tests that `make test-fast` leaves out, beside property tests.
+# Folders, files and beginnings of tests that `make test-fast` leaves out, besides modules that use photos.
 MODELS = (
-    *("adapters/", "judges/test_hybrid.py", "judges/test_many.py", "judges/test_verify.py", "probe/"),
-    *("report/test_arithmetic.py", "report/test_report.py", "test_cli.py", "test_plugin_package.py", "test_serial.py"),
-    *("test_readme.py::test_the_result", "vision/test_colour.py", "vision/test_detectors.py", "vision/test_face.py"),
-    *("vision/test_look.py", "vision/test_masks.py", "vision/test_matcher.py", "vision/test_pose.py"),
-    *("vision/test_ranking.py", "vision/test_runtime.py", "vision/test_text.py", "vision/test_whole.py"),
-    *("weights/test_cache.py", "weights/test_torchfile.py"),
+    *("adapters/", "test_plugin_package.py", "test_readme.py::test_the_result", "weights/test_cache.py::test_the_real"),
+    *("vision/test_calibration.py::test_a_detectors_curve", "vision/test_colour.py::test_drawn"),
+    *("vision/test_colour.py::test_the_smallest", "vision/test_runtime.py", "vision/test_text.py"),
+    "weights/test_torchfile.py::test_the_real",
 )
 SLOW = (
-    *("illusion/audit/", "illusion/test_drawing.py", "illusion/test_run.py", "language/test_parser.py"),
-    *("runs/test_run.py", "runs/test_runs_at_large.py", "weights/test_sources.py"),
+    *("cli/test_prompt_copies.py", "illusion/audit/", "illusion/test_drawing.py", "illusion/test_run.py"),
+    *("language/test_edits.py::test_it_may", "language/test_edits.py::test_many_operations"),
+    *(
+        "language/test_edits.py::test_whatever",
+        "language/test_parser.py",
+        "probe/",
+        "rubrics/test_readers.py::test_time",
+    ),
+    *("rubrics/test_readers.py::test_a_very_long", "runs/datasets/test_csv.py::test_rows_are_not_held"),
+    *("runs/test_run.py", "runs/test_runs_at_large.py", "test_public.py::test_the_import"),
+    *("test_serial.py::test_any_verdict", "weights/test_cache.py", "weights/test_sources.py"),
 )
 
 
@@ -39,9 +46,10 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
     for item in items:
         name = item.nodeid.removeprefix("tests/")
-        if name.startswith(MODELS):
+        uses_photos = any(value in (photo, photo_path, row) for value in vars(item.module).values() if callable(value))
+        if uses_photos or "named_photo" in item.fixturenames or name.startswith(MODELS):
             item.add_marker("models")
-        if name.startswith(SLOW) or getattr(item.obj, "is_hypothesis_test", False):
+        if name.startswith(SLOW):
             item.add_marker("slow")
 
 

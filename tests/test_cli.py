@@ -260,7 +260,7 @@ def test_without_any_source_the_error_says_where_to_put_the_file(tmp_path: Path)
     dead = {"http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}
     result = onprompt("models", "pull", "coffee.png", ONPROMPT_HOME=str(tmp_path), **empty, **dead)
     assert result.returncode == 3
-    assert "put it by hand at" in result.stderr
+    assert "or save it as" in result.stderr
     assert str(tmp_path / "weights" / "coffee.png") in result.stderr
     assert "Traceback" not in result.stderr
 

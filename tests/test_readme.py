@@ -13,6 +13,7 @@ from typer.main import get_command
 from onprompt.cli import app
 from onprompt.report.terminal import lines
 from onprompt.weights.manifest import manifest
+from tests.conftest import MODELS, SLOW
 from tests.test_imports import MAY
 
 ROOT = Path(__file__).parent.parent
@@ -110,3 +111,11 @@ def test_quoted_code_is_that_of_the_examples() -> None:
         source = [line.rstrip() for line in (ROOT / "examples" / "plugin" / file).read_text().splitlines()]
         for line in code.splitlines():
             assert line.strip() in ("", "...") or any(other.startswith(line) for other in source), (file, line)
+
+
+@pytest.mark.parametrize("name", [*MODELS, *SLOW])
+def test_what_the_fast_tests_leave_out_is_there(name: str) -> None:
+    file, _, beginning = name.partition("::")
+    path = ROOT / "tests" / file
+    assert path.exists()
+    assert not beginning or f"def {beginning}" in path.read_text()

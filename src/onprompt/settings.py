@@ -1,7 +1,5 @@
 """Every number that a verdict depends on, documented, and loadable from a file or the environment."""
 
-from __future__ import annotations
-
 import os
 import tomllib
 from pathlib import Path

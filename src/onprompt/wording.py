@@ -1,7 +1,5 @@
 """Claims, findings, pairs and summaries in words: every sentence about a verdict is made here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 
 from onprompt.evidence.estimates import phrase_of

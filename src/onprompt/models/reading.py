@@ -3,8 +3,6 @@
 The reason of an UnreadableAnswer is sent to the model when it is asked again: other words make another question.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence

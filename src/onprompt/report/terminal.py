@@ -1,7 +1,5 @@
 """A verdict for the terminal: the seed's step 6 in readable form. The last line is `(n)` and nothing else."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 

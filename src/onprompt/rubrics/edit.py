@@ -1,7 +1,5 @@
 """`edit` (seed 002): does the edited image carry out the instruction? Three factors, each 1 to 7."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

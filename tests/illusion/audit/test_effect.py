@@ -127,7 +127,7 @@ def test_the_answers_of_a_run_are_given(tmp_path: Path) -> None:
     assert (found.answers, found.left_out) == (32, 32)
     dunes = sum("-Sand_dune-" in path.name for path in pictures.rglob("*.png"))
     assert found.changed == dunes > 0
-    with pytest.raises(UserError, match="there is no run"):
+    with pytest.raises(UserError, match="no such run file"):
         audit(SEED, tmp_path / "none.sqlite")
 
 
@@ -170,7 +170,7 @@ def test_a_count_that_is_never_returned_is_not_described(tmp_path: Path) -> None
         ("a.csv", "split,question,path,answer\nsin,shape,x.png,x\n", "no shape"),
         ("a.jsonl", '{"answer": null, "path": "x"}\n', "holds no answers"),
         ("a.jsonl", '{"answer": null, "path": "x"}\n{', "a.jsonl:2"),
-        ("a.sqlite", "", "is no run of onprompt"),
+        ("a.sqlite", "", "is not a run file of onprompt"),
         ("a.xlsx", "", "has an unknown format"),
     ],
 )
