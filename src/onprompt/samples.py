@@ -39,6 +39,7 @@ def make_sample(rubric: Rubric, settings: Settings, item: Mapping[str, Any]) -> 
             pictures[name] = open_picture(value, settings, frame if name == rubric.picture else 0)
         else:
             options[name] = check_names(name, value) if kinds[name] == NAMES else value
+    options = {name: value for name, value in options.items() if value != []}
     picture, prompt = pictures.pop(rubric.picture), options.pop(rubric.prompt, "")
     file_name = picture.name.replace("\\", "/").rpartition("/")[2]  # folders are the user's own
     return Sample(item.get("id") or file_name, prompt, picture, pictures, options)

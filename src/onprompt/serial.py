@@ -7,17 +7,18 @@ do not make a verdict another one (decoded pixels, masks, joints) are left out.
 import sys
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from enum import Enum
 from functools import cache
 from typing import Any
 
 from onprompt.errors import UserError
-from onprompt.types import Decoded, Picture, Verdict
+from onprompt.types import Decoded, Evidence, Picture, Verdict
 
 VERSION = 5
-FORMAT = "format"
+FORMAT, KIND = "format", "type"
+EVIDENCE = typing.get_args(Evidence) or (Evidence,)  # several kinds, told apart by their names
 Encode = Callable[[Any], Any]
 Decode = Callable[[Any], Any]
 OpenPicture = Callable[[Picture], Decoded]
@@ -58,7 +59,8 @@ def encode(value: Any) -> Any:
     """Any value of ours as JSON has it."""
     if is_dataclass(value) and not isinstance(value, type):
         stored = ((name, getattr(value, name), default) for name, default in stored_fields(type(value)))
-        return {name: encode(field) for name, field, default in stored if default is MISSING or field != default}
+        fields_of = {name: encode(field) for name, field, default in stored if default is MISSING or field != default}
+        return {KIND: type(value).__name__, **fields_of} if type(value) in EVIDENCE else fields_of
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, Mapping):
@@ -82,7 +84,8 @@ def decoder(kind: Any) -> Decode:
     """The function that turns JSON into a value of a type."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin in (types.UnionType, typing.Union):
-        (inner,) = (decoder(argument) for argument in arguments if argument is not types.NoneType)
+        kinds = [argument for argument in arguments if argument is not types.NoneType]
+        inner = decoder(kinds[0]) if len(kinds) == 1 else one_of(kinds)
         return lambda value: None if value is None else inner(value)
     if origin is tuple and arguments[-1] is ...:
         item = decoder(arguments[0])
@@ -96,6 +99,12 @@ def decoder(kind: Any) -> Decode:
     if isinstance(kind, type) and (is_dataclass(kind) or hasattr(kind, "_fields")):
         return named_tuple(kind) if hasattr(kind, "_fields") else record(kind)
     return kind if isinstance(kind, type) and issubclass(kind, Enum) else as_it_is
+
+
+def one_of(kinds: Sequence[Any]) -> Decode:
+    """The decoder of a value that is one of several dataclasses, by the name stored with it."""
+    decoders = {kind.__name__: decoder(kind) for kind in kinds}
+    return lambda value: decoders[value[KIND]](value)
 
 
 def as_it_is(value: Any) -> Any:

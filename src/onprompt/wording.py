@@ -51,7 +51,9 @@ def full_claim(claim: Claim) -> str:
         return claim_words(claim)
     if claim.count is not None:
         return f"{claim_words(claim)} × {claim.name}"
-    return f"not {phrase_of(claim)}" if claim.negated else phrase_of(claim)
+    if claim.negated:
+        return f"{claim.name} not {claim.value}" if claim.kind == "action" else f"not {phrase_of(claim)}"
+    return phrase_of(claim)
 
 
 def detected_words(finding: Finding, _: Check) -> str:

@@ -11,7 +11,7 @@ import typer
 
 from onprompt import plugins
 from onprompt.cli.app import DETECTORS, Permissive, app, load_settings, print_json
-from onprompt.errors import UnreadableAnswer, UserError
+from onprompt.errors import PluginError, UnreadableAnswer, UserError
 from onprompt.types import FRAME, NAMES, Input, Line, Rubric, Verdict
 
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ def rubric_command(name: str) -> Any:
     inputs = sorted(rubric.inputs, key=lambda given: not given.required)
     optional = {"yes_no": rubric.yes_no, "protocol": rubric.protocol}  # options that not every rubric has
     options = {key: option for key, option in OPTIONS.items() if optional.get(key, True)}
+    if taken := [given.name for given in inputs if given.name in OPTIONS]:
+        raise PluginError(f"the rubric {name!r} has an input {taken[0]!r}, which is an option of every command")
     parameters = {given.name: parameter(given) for given in inputs} | options
     signature = [
         inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)

@@ -1,7 +1,7 @@
 """Which shape hides in this scene? Both of the original's questions about an image, and the answers as they came."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,8 +10,8 @@ from onprompt.illusion.gold import Gold
 from onprompt.illusion.protocol import SPLITS
 from onprompt.illusion.scoring import Outcome as Score
 from onprompt.illusion.scoring import original
-from onprompt.judges.vlm import versions
-from onprompt.models.client import ModelClient, model_client, plan_calls
+from onprompt.judges.vlm import ModelJudge, versions
+from onprompt.models.client import ModelClient, model_client
 from onprompt.runs.job import JudgeJob
 from onprompt.settings import Settings
 from onprompt.types import (
@@ -23,10 +23,8 @@ from onprompt.types import (
     Finding,
     Found,
     Input,
-    Judge,
     Message,
     Outcome,
-    Plan,
     Question,
     Rubric,
     Sample,
@@ -57,37 +55,32 @@ RUBRIC = Rubric(
 )
 
 
-def questions(split: str) -> dict[str, str]:
+def question_texts(split: str) -> dict[str, str]:
     """The original's two questions by what they ask for."""
     return {"shape": SPLITS[split].shape_question, "scene": SPLITS[split].scene_question}
 
 
-class IllusionJudge(Judge):
+class IllusionJudge(ModelJudge):
     """Asks a model both questions about an image, and scores the answers as the original does."""
 
+    asks_again = False
+
     def __init__(self, split: str, size: tuple[int, int] | None, settings: Settings, client: ModelClient) -> None:
-        self.split, self.size, self.settings, self.client = split, size, settings, client
-        self.slots, self.bound_by, self.model = client.slots, client.bound_by, client.name
+        super().__init__(settings, client)
+        self.split, self.size = split, size
 
     @property
     def about(self) -> dict[str, Any]:
         """What answers depend on beside the settings."""
-        texts = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in questions(self.split).items()}
+        texts = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in question_texts(self.split).items()}
         return {"judge": "vlm", "model": self.model, "split": self.split, "size": self.size, "questions": texts}
 
     @property
     def identity(self) -> Mapping[str, Any]:
         return {**self.about, "asked": dict(self.client.identity)}
 
-    def plan(self, samples: Iterable[Callable[[], Sample]]) -> Plan:
-        """Two questions an image; nothing is asked again."""
-        return plan_calls(self.client, samples, lambda make: self.asked(make()).values(), again=False)
-
-    def spent(self) -> float:
-        return self.client.budget.spent
-
-    def stop(self) -> None:
-        self.client.stop()
+    def questions(self, sample: Sample) -> Iterable[Question]:
+        return self.asked(sample).values()
 
     def asked(self, sample: Sample) -> dict[str, Question]:
         """The two questions, word for word; nothing but the image goes with them."""
@@ -96,7 +89,7 @@ class IllusionJudge(Judge):
         longest, temperature = self.settings.answer_tokens, self.settings.temperature
         return {
             name: Question((Message("user", (shown, text)),), longest=longest, temperature=temperature)
-            for name, text in questions(self.split).items()
+            for name, text in question_texts(self.split).items()
         }
 
     def judge(self, sample: Sample) -> Verdict:
@@ -120,6 +113,7 @@ class IllusionJudge(Judge):
             answers=tuple(answers.values()),
             provenance={
                 **self.about,
+                "size": list(self.size) if self.size else None,  # as JSON reads it back
                 "versions": versions(),
                 "settings": {},
                 "image_sha256": sample.picture.sha256,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 import statistics
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -53,16 +54,18 @@ def load(settings: Settings, rubric: Rubric) -> VlmJudge:
 class ModelJudge(Judge):
     """A judge that asks a model."""
 
+    asks_again = True  # whether an unreadable answer is asked for once more
+
     def __init__(self, settings: Settings, client: ModelClient) -> None:
         self.settings, self.client = settings, client
         self.slots, self.bound_by, self.model = client.slots, client.bound_by, client.name
 
+    @abstractmethod
     def questions(self, sample: Sample) -> Iterable[Question]:
         """All that would be asked about a sample if every answer is readable."""
-        raise NotImplementedError
 
     def plan(self, samples: Iterable[Callable[[], Sample]]) -> Plan:
-        return plan_calls(self.client, samples, lambda make: self.questions(make()))
+        return plan_calls(self.client, samples, lambda make: self.questions(make()), self.asks_again)
 
     def spent(self) -> float:
         return self.client.budget.spent

@@ -79,7 +79,7 @@ def rubric_for_prompts(name: str) -> Rubric:
 @cache
 def edit_rubric() -> str:
     """The rubric for an instruction and the pictures before and after."""
-    rubrics = map(load_rubric, plugins.names("rubrics"))
+    rubrics = map(load_rubric, plugins.modules("rubrics"))  # our own: another package's may mean something else
     return next(rubric.name for rubric in rubrics if rubric.source_image and rubric.prompt in rubric.required)
 
 

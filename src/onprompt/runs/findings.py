@@ -14,7 +14,7 @@ from onprompt.errors import ImageError, UserError
 from onprompt.models.answer_store import AnswerStore
 from onprompt.plugins import did_you_mean
 from onprompt.runs.ledger import Ledger
-from onprompt.settings import Settings
+from onprompt.settings import load as load_settings
 from onprompt.types import Decoded, Picture, Verdict
 from onprompt.vision.image import open_picture
 
@@ -153,9 +153,10 @@ def decode_again(picture: Picture, given: dict[str, Any]) -> Decoded:
     """The pixels of a stored sample's image, if the file has not changed."""
     name = Path(picture.name).name
     paths = [value for value in given.values() if isinstance(value, str) and Path(value).name == name]
+    paths = [path for path in paths if Path(path).is_absolute()]  # as images are stored; a prompt is no path
     if not paths:
         raise ImageError(f"can't show {picture.name} again: it was not judged from a file", "not a file")
-    settings = Settings(max_side=picture.side)
+    settings = load_settings(max_side=picture.side)
     for path in paths:
         reopened = open_picture(path, settings, picture.frame)
         if reopened.sha256 == picture.sha256:

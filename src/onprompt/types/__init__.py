@@ -1,4 +1,4 @@
-"""The nouns and the contracts. This package imports nothing else of ours."""
+"""The nouns and the contracts. At run time this package imports nothing else of ours."""
 
 from onprompt.types.contracts import (
     FRAME,
