@@ -90,7 +90,9 @@ def test_their_rubric_and_judge_in_a_run(run: Run, tmp_path: Path) -> None:
     judge = ("--rubric", "likeness", "--judge", "pixels", "--engine", "serial")
     first = run(*CLI, "run", "pairs.csv", "--out", "run.sqlite", *judge)
     assert first.stdout.startswith("3 verdicts, 0 errors")
-    assert run(*CLI, "run", "pairs.csv", "--out", "run.sqlite", *judge).stdout.startswith("0 verdicts, 3 already there")
+    assert run(*CLI, "run", "pairs.csv", "--out", "run.sqlite", *judge).stdout.startswith(
+        "0 verdicts, 3 already judged"
+    )
     assert "likeness by pixels" in run(*CLI, "show", "run.sqlite").stdout
     printed = run(*CLI, "likeness", "red.png", "blue.png", "--judge", "pixels").stdout
     assert run(*CLI, "show", "run.sqlite", "--id", "c").stdout == printed

@@ -117,6 +117,7 @@ VERDICT = st.builds(
     Verdict,
     *(TEXT, TEXT, SAMPLE, SHARE, st.dictionaries(TEXT, FACTOR, max_size=2), TEXT, some(TEXT), some(CHECK)),
     *(st.dictionaries(TEXT, maybe(SHARE), max_size=2), maybe(EVIDENCE), some(ANSWER)),
+    stated=st.dictionaries(TEXT, some(TEXT), max_size=2),
     provenance=st.dictionaries(TEXT, TEXT | NUMBER | st.dictionaries(TEXT, TEXT, max_size=2), max_size=2),
 )
 

@@ -1,4 +1,4 @@
-"""Every number of the seed is a default, and every value can be traced to where it comes from."""
+"""Every number of the protocol is a default, and every value can be traced to where it comes from."""
 
 import traceback
 from pathlib import Path
@@ -41,7 +41,7 @@ def test_the_call_beats_the_environment_which_beats_the_file(tmp_path: Path, mon
     assert (settings.pair, settings.few_high, settings.several_high, settings.permissive) == (3, 8, 12, True)
     assert origins["pair"] == "onprompt.toml"
     assert origins["few_high"] == "ONPROMPT_FEW_HIGH"
-    assert origins["several_high"] == "the call"
+    assert origins["several_high"] == "an option or argument"
 
 
 def test_a_file_elsewhere_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -247,7 +247,7 @@ def plan(
     resolved, protocol = judge_settings(settings, judge, model), load_rubric(rubric)
     planned = load_judge(rubric, resolved).plan(partial(make_sample, protocol, resolved, item) for item in items)
     if planned is None:
-        raise UserError(f"nothing to plan: the judge {resolved.judged_by!r} asks no model")
+        raise UserError(f"nothing to estimate: the judge {resolved.judged_by!r} asks no model, so it costs nothing")
     return planned
 
 

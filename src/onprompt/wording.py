@@ -145,7 +145,7 @@ def sentence(check: Check) -> str:
     )
 
 
-# ---- pairs, differences, summary (seed 000, steps 4 and 6) ---------------------------------------------------------
+# ---- pairs, differences, summary -----------------------------------------------------------------------------------
 
 
 def pairs(verdict: Verdict) -> list[tuple[str, str]]:
@@ -177,7 +177,7 @@ def property_words(asked: Attribute) -> str:
 
 
 def actual(match: Match) -> str:
-    """The seed's words for what was found: the object as it is, MISSING, LOW_CONFIDENCE or UNVERIFIABLE."""
+    """The protocol's words for what was found: the object as it is, MISSING, LOW_CONFIDENCE or UNVERIFIABLE."""
     first = match.first
     if match.outcome is Outcome.MISSING:
         return "MISSING"

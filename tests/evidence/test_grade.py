@@ -1,4 +1,4 @@
-"""From matches to the averages and the score: the seed's examples, and every rule that leads there."""
+"""From matches to the averages and the score: the protocol's examples, and every rule that leads there."""
 
 import itertools
 from dataclasses import replace
@@ -316,7 +316,7 @@ def test_fixing_a_mismatch_never_lowers_the_value(settings: Settings) -> None:
 
 
 def test_the_seeds_worked_examples(settings: Settings) -> None:
-    """Seed 000, step 5, as Scene and Sightings: 4, 3, 2, 1, 0."""
+    """The protocol's examples as Scene and Sightings: 4, 3, 2, 1, 0."""
     happy = (Trait("expression", "happy", 0.9),)
     dogs = [replace(sighting("dog", x), box=Box(x, 0.5, x + 0.1, 0.6), traits=happy) for x in (0.2, 0.4)]
     ball = replace(sighting("ball", colour=BLUE), box=Box(0.6, 0.5, 0.65, 0.55))
@@ -348,7 +348,7 @@ def test_the_seeds_worked_examples(settings: Settings) -> None:
 
 
 def test_the_seeds_first_and_last_examples(settings: Settings) -> None:
-    """Seed 000, step 5: the book and the cup get a 4, the sofa without lamp and table a 2, the beach a 0."""
+    """The protocol's examples: the book and the cup get a 4, the sofa without lamp and table a 2, the beach a 0."""
     colours = {"book": RED, "cup": BLUE}
     book = Thing("a large red book", "book", Count(1, 1, "a"), (Attribute("color", "red"),), (Relation("next to", 1),))
     cup = Thing("a small blue cup", "cup", Count(1, 1, "a"), (Attribute("color", "blue"),))

@@ -101,7 +101,7 @@ def test_a_file_that_is_none_of_ours(tmp_path: Path) -> None:
 
 
 def test_a_folder_in_the_way(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="can't use the answer store"):
+    with pytest.raises(StoreError, match="can't use the answer cache"):
         AnswerStore(tmp_path)
 
 

@@ -147,7 +147,7 @@ def test_systems_are_runs_or_models() -> None:
 
 
 def test_invalid_comparisons() -> None:
-    with pytest.raises(UserError, match="needs at least two systems, not 'a'"):
+    with pytest.raises(UserError, match="needs at least two runs, models or generations; there is only 'a'"):
         compare({"a": system([0.1])})
     with pytest.raises(UserError, match="a: two items have the id 'x'"):
         compare({"a": [Item("x", "p", 0.1), Item("x", "p", 0.2)], "b": []})
@@ -168,7 +168,7 @@ def test_table_and_document_agree() -> None:
     )
     for line, pair in zip(text[5:8], entry["pairs"], strict=True):
         assert line.startswith(pair["verdict"])
-    assert text[7].endswith(f": {entry['pairs'][2]['wins']} wins, 0 ties, {entry['pairs'][2]['losses']} losses")
+    assert text[7].endswith(f": wins {entry['pairs'][2]['wins']}, ties 0, losses {entry['pairs'][2]['losses']}")
     assert text[8].startswith("warning: the systems")
     assert "Holm-corrected (pairs: 1); significant below 0.05" in text[9]
     assert entry["pairs"][0]["p"] is None

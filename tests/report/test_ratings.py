@@ -77,9 +77,9 @@ def test_columns_can_be_named(tmp_path: Path) -> None:
         ("name,r1\na,1\n", "which column has the ids? Name it with --id; the columns are 'name', 'r1'"),
         (
             "id,e1,e2,f1,f2\na,1,2,3,4\n",
-            "which columns have the ratings? Name each with --rating; there are 'e1', 'e2', 'f1', 'f2'",
+            "which columns have the ratings? Name each with --rating; candidates: 'e1', 'e2', 'f1', 'f2'",
         ),
-        ("id,word\na,good\n", "which columns have the ratings? Name each with --rating; there are 'word'"),
+        ("id,word\na,good\n", "which columns have the ratings? Name each with --rating; candidates: 'word'"),
         ("id,rater,stars\na,x,1\n", "which column has the rating"),
         (b"id,r1\n\xff\xfe,1\n", "is not UTF-8 (byte 6)"),
     ],

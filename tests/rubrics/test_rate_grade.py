@@ -1,4 +1,4 @@
-"""The five sentences of seed 001 over the two shares, and the reason in 20 words."""
+"""The five sentences of the protocol over the two shares, and the reason in 20 words."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The seed's thresholds, at every boundary."""
+"""The protocol's thresholds, at every boundary."""
 
 import itertools
 

@@ -10,11 +10,11 @@ from onprompt.errors import UserError
 
 
 def audit(
-    rubric: Annotated[str, typer.Argument(help="verify, rate or edit; illusion takes a description.")],
+    rubric: Annotated[str, typer.Argument(help="verify, rate or edit (illusion: as `onprompt illusion audit`).")],
     file: Annotated[
         Path, typer.Argument(help="A text, Markdown, Python, JSON, TOML or YAML file that holds the prompt.")
     ],
-    json: Annotated[bool, typer.Option("--json", help="All differences as JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print all differences as JSON.")] = False,
 ) -> None:
     """Compare a copy of a judge's prompt with ours. The exit code is 1 if it differs."""
     from onprompt.cli import prompt_copies
@@ -36,10 +36,10 @@ def audit_target(
     answers: Annotated[
         Path | None, typer.Option(help="Answers to measure the effect on: CSV, JSONL, or the .sqlite file of a run.")
     ] = None,
-    split: Annotated[str, typer.Option(help="The split of answers that have no column split.")] = "",
+    split: Annotated[str, typer.Option(help="The split of the answers, if they have no column `split`.")] = "",
     out: Annotated[Path | None, typer.Option(help="Write the report to OUT.md and OUT.json.")] = None,
     limit: Annotated[float, typer.Option(help="Seconds that each described function may run in total.")] = 60.0,
-    json: Annotated[bool, typer.Option("--json", help="The report as JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Audit a re-implementation of IllusionBench against the original. RUNS THE CODE that the description names."""
     import json as encoding

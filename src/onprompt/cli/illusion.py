@@ -35,7 +35,7 @@ def run_illusion(
     size: Annotated[
         str, typer.Option(help="Resize to WIDTHxHEIGHT, as the original does (default: no resizing).")
     ] = "",
-    column: Annotated[list[str] | None, typer.Option(help="FIELD=COLUMN, for a column that can't be guessed.")] = None,
+    column: Annotated[list[str] | None, typer.Option(help="FIELD=COLUMN, for a column that is not recognized.")] = None,
     engine: Annotated[str, typer.Option(help="What runs samples in parallel: threads or ray.")] = "threads",
     budget: Budget = None,
     dry_run: DryRun = False,

@@ -21,7 +21,9 @@ Frame = Annotated[int, typer.Option(help="Which frame of an animation, from 0.")
 @app.command()
 def see(
     image: Image,
-    prompt: Annotated[str, typer.Option("--for", help="Detect what this prompt names (default: 80 kinds).")] = "",
+    prompt: Annotated[
+        str, typer.Option("--for", help="Detect what this prompt names (default: the 80 COCO classes).")
+    ] = "",
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON (docs/json.md).")] = False,
     picture: Annotated[Path | None, typer.Option(help="Write the image with boxes to this file.")] = None,
     text: Annotated[bool, typer.Option("--text/--no-text", help="Read the text in the image.")] = True,

@@ -1,4 +1,4 @@
-"""`settings`, `answers` and `models`: the configuration, the answer store and the model files."""
+"""`settings`, `answers` and `models`: the configuration, the answer cache and the model files."""
 
 import json
 import re
@@ -10,7 +10,9 @@ from onprompt.cli.app import app, load_settings
 
 CREDENTIALS = r"//[^/@]*@"  # a name and a password in a URL
 
-models = typer.Typer(no_args_is_help=False, invoke_without_command=True, help="Model files: list, download, verify.")
+models = typer.Typer(
+    no_args_is_help=False, invoke_without_command=True, help="List the model files; or download or verify them."
+)
 app.add_typer(models, name="models")
 
 
@@ -33,7 +35,7 @@ def settings() -> None:
 
 @app.command()
 def answers() -> None:
-    """Summarize the stored answers by model and outcome, with their tokens and cost."""
+    """Summarize the cached answers of models by outcome, with their tokens and cost."""
     from onprompt.models.answer_store import AnswerStore
 
     store = AnswerStore(load_settings().answers)

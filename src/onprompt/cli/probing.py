@@ -9,7 +9,7 @@ from onprompt.cli.app import Permissive, app, print_json
 from onprompt.cli.judging import BaseUrl, Budget, DetectorName, DryRun, JudgeName, Model, judge_settings, print_plan
 from onprompt.rubrics import DEFAULT
 
-RUBRICS = "Rubric for the pictures: verify or rate. Edits always use edit."
+RUBRICS = "Rubric for the images: verify or rate. Edits always use edit."
 
 
 @app.command()
@@ -17,7 +17,7 @@ def probe(
     judge: JudgeName = "",
     rubric: Annotated[str, typer.Option(help=RUBRICS)] = DEFAULT,
     json: Annotated[bool, typer.Option("--json", help="Print every comparison as JSON.")] = False,
-    save: Annotated[Path | None, typer.Option(help="Also write the pictures to this folder.")] = None,
+    save: Annotated[Path | None, typer.Option(help="Also write the images to this folder.")] = None,
     detector: DetectorName = "",
     permissive: Permissive = False,
     model: Model = "",
@@ -25,7 +25,7 @@ def probe(
     budget: Budget = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Test a judge on drawn pictures with known answers: blank pictures, wrong prompts, reversed edits, rephrasing."""
+    """Test a judge on drawn images with known answers: blank images, wrong prompts, reversed edits, rephrasing."""
     from onprompt import probe as probing
 
     settings = judge_settings(judge, model, budget=budget, base_url=base_url, detector=detector, permissive=permissive)

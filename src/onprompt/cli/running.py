@@ -39,7 +39,9 @@ if TYPE_CHECKING:
     from onprompt.runs.run import Summary
 
 RunFile = Annotated[Path, typer.Argument(help="The run file.")]
-Generation = Annotated[int, typer.Option(help="The number of a generation (default: the last one that ran).")]
+Generation = Annotated[
+    int, typer.Option(help="The number of a generation (default: the last one that ran).", show_default=False)
+]
 RUBRICS = f"The rubric: {', '.join(plugins.names('rubrics'))}."
 REFRESH = 0.2  # seconds between two updates of the progress
 MAX_MESSAGE = 160  # characters
@@ -50,7 +52,7 @@ def run(
     data: Annotated[str, typer.Argument(help="CSV, JSONL, Parquet, a folder, a glob, or hf:OWNER/DATASET.")],
     out: Annotated[Path, typer.Option(help="The run file; an existing one is resumed.")],
     rubric: Annotated[str, typer.Option(help=RUBRICS)] = DEFAULT,
-    column: Annotated[list[str] | None, typer.Option(help="FIELD=COLUMN, for a column that can't be guessed.")] = None,
+    column: Annotated[list[str] | None, typer.Option(help="FIELD=COLUMN, for a column that is not recognized.")] = None,
     engine: Annotated[str, typer.Option(help="What runs samples in parallel: threads or ray.")] = "threads",
     judge: JudgeName = "",
     model: Model = "",
@@ -214,7 +216,7 @@ def duration(seconds: float) -> str:
 def result_lines(summary: Summary) -> Iterator[str]:
     """The results of a run."""
     parts = [plural(summary.done, "verdict")]
-    parts += [f"{summary.before:,} already there"] if summary.before else []
+    parts += [f"{summary.before:,} already judged"] if summary.before else []
     parts += [plural(summary.faults.total(), "error")]
     parts += [plural(summary.tokens, "token")] if summary.tokens else []
     parts += [f"${summary.cost:.4f}"] if summary.cost else []

@@ -18,7 +18,7 @@ class Measured:
 
 
 def check_colour(asked: str, sighting: Sighting, settings: Settings) -> Measured | None:
-    """The nearest of the object's dominant colours counts, in the seed's ΔE bands."""
+    """The nearest of the object's dominant colours counts, in the protocol's ΔE bands."""
     if sighting.mask is None and not sighting.colours:
         return None  # not measured
     if asked in colour.MULTICOLORED:
@@ -104,7 +104,7 @@ CHECKS: dict[str, Callable[[str, Sighting, Settings], Measured | None]] = {
     "expression": check_expression,
     "shape": check_shape,
 }
-BY_RULE = frozenset({"color", "size", "position"})  # the seed's rules apply, whatever a detector says
+BY_RULE = frozenset({"color", "size", "position"})  # the protocol's rules apply, whatever a detector says
 
 
 def measure(attribute: Attribute, sighting: Sighting, settings: Settings) -> Measured | None:

@@ -9,7 +9,7 @@ from onprompt.types import Check, Claim, Count, Finding, Found, Outcome, Sightin
 
 
 def count_score(count: Count, number: int, settings: Settings) -> float:
-    """1 within the range asked for; else a power of the ratio to its nearer end (the seed's partial penalty)."""
+    """1 within the range asked for; else a power of the ratio to its nearer end (the protocol's partial penalty)."""
     if count.low <= number and (count.high is None or number <= count.high):
         return 1.0
     if not count.explicit and count.high is None:

@@ -1,7 +1,7 @@
 """The matcher's estimates: how likely a phrase is true of the image, and how well the image fits overall.
 
 An estimate replaces a check that nothing else can make, supports a weak sighting, and is always marked as one. The
-overall estimate has a weight in `value`, but is never in the seed's grade.
+overall estimate has a weight in `value`, but is never in the protocol's grade.
 """
 
 from __future__ import annotations

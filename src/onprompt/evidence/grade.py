@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """The seed's two measures, `value`, and how much of the prompt could be checked."""
+    """The protocol's two measures, `value`, and how much of the prompt could be checked."""
 
     value: float
     presence: float

@@ -1,4 +1,4 @@
-"""The checks of each object of a prompt, and the seed's `match_score` (seed 000, step 3)."""
+"""The checks of each object of a prompt, and the protocol's `match_score`."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Match:
         return next((check.score for check in counts if check.outcome is not Outcome.UNVERIFIABLE), 1.0)
 
     def score(self, settings: Settings, elements_only: bool = False) -> float:
-        """`match_score`: class, count and attributes with the seed's weights; 0 if the object is missing.
+        """`match_score`: class, count and attributes with the protocol's weights; 0 if the object is missing.
 
         A score of low confidence is multiplied by it, so that a weak sighting can't earn full marks.
         `elements_only` leaves out actions and relations.

@@ -38,7 +38,7 @@ class Observations:
     blank: bool  # whether the image shows nothing at all
 
     def grade(self, settings: Settings) -> Grade:
-        """The seed's measures; a blank image has a prior of 0."""
+        """The protocol's measures; a blank image has a prior of 0."""
         adjusted = settings.model_copy(update={"prior": 0.0}) if self.blank else settings
         return grade(self.matches, adjusted, self.overall)
 

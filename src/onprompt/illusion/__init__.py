@@ -1,1 +1,1 @@
-"""IllusionBench (seed 004): which shape hides in this scene?"""
+"""IllusionBench: which shape hides in this scene?"""

@@ -44,7 +44,7 @@ def load(settings: Settings, rubric: Rubric) -> EvidenceJudge:
 
 
 class EvidenceJudge(Judge):
-    """Seed 000, steps 1 to 6, as a program."""
+    """The `verify` protocol as a program."""
 
     def __init__(self, settings: Settings, rubric: Rubric) -> None:
         self.settings, self.rubric = settings, rubric

@@ -184,7 +184,7 @@ def parts(name: str) -> frozenset[str]:
 
 # ---- distance --------------------------------------------------------------------------------------------------------
 
-WIDER, OTHER = 0.3, 0.5  # seed 000, step 7: a kind found for its subtype keeps 0.7; another thing keeps less than half
+WIDER, OTHER = 0.3, 0.5  # a kind found for its subtype keeps 0.7; another thing keeps less than half
 
 
 @lru_cache(maxsize=65536)

@@ -1,4 +1,4 @@
-"""How many: quantities in words and figures, by the seed's quantifier rules."""
+"""How many: quantities in words and figures, by the protocol's quantifier rules."""
 
 import re
 from collections.abc import Sequence

@@ -106,7 +106,7 @@ class AnswerStore:
 def store_error(path: Path, error: Exception) -> StoreError:
     """The error for a file that can't be used."""
     reason = getattr(error, "strerror", None) or error
-    return StoreError(f"can't use the answer store {path}: {reason} (the setting `answers` can name another file)")
+    return StoreError(f"can't use the answer cache {path}: {reason} (the setting `answers` can name another file)")
 
 
 def key_of(question: Question, identity: Mapping[str, str]) -> str:

@@ -119,6 +119,8 @@ clients_lock = threading.Lock()
 def model_client(settings: Settings) -> ModelClient:
     """The client for the settings, made once per process."""
     backend, _, model = settings.model.partition("/")
+    if not settings.model:
+        raise UserError("a model is needed: --model BACKEND/MODEL, such as openai/gpt-5.2")
     if not model:
         raise UserError(f"invalid model {settings.model!r}: use BACKEND/MODEL, such as openai/gpt-5.2")
     with clients_lock:

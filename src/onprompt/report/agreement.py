@@ -208,8 +208,8 @@ def lines(agreement: Agreement) -> Iterator[str]:
     """The estimates as tables, the pair accuracy as a sentence, and how they were computed."""
     overall, terms = agreement.overall, agreement.terms
     yield f"{overall.items:,} samples of {overall.prompts:,} prompts, {agreement.raters:,} raters"
-    unrated = f"{agreement.no_rating:,} without a rating; {agreement.no_item:,} ratings of other ids"
-    yield f"excluded: {agreement.no_verdict:,} samples without a verdict, {unrated}"
+    unrated = f"{agreement.no_rating:,} without a rating; ratings of ids not in the run: {agreement.no_item:,}"
+    yield f"excluded samples: {agreement.no_verdict:,} without a verdict, {unrated}"
     yield f"\n{'':16}{'judge [95 % CI]':24}one rater vs. the others [95 % CI]"
     for name, title in TITLES.items():
         judge, ceiling = overall.judge[name], overall.ceiling[name]

@@ -34,7 +34,7 @@ def lines(verdict: Verdict, settings: Settings, names: Sequence[str] = ()) -> It
 
 
 def averages(verdict: Verdict) -> tuple[float, float]:
-    """The seed's two measures."""
+    """The protocol's two measures."""
     measures = verdict.measures
     return measures.get("presence") or 0.0, measures.get("attribute_accuracy") or 0.0
 
@@ -67,7 +67,7 @@ def mean(parts: Iterable[tuple[float, float]]) -> str:
 
 
 def rule(verdict: Verdict, settings: Settings) -> str:
-    """The thresholds of the seed that the two measures reach."""
+    """The thresholds of the protocol that the two measures reach."""
     levels = (
         (4, settings.presence_4, settings.attributes_4),
         (3, settings.presence_3, settings.attributes_3),

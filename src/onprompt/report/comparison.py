@@ -100,7 +100,8 @@ def systems(runs: Mapping[str, Sequence[Item]], by_model: bool = False) -> dict[
 def compare(items: Mapping[str, Sequence[Item]], resamples: int = 1000, seed: int = 0) -> Comparison:
     """Rank systems by their items, and test every two."""
     if len(items) < 2:
-        raise UserError(f"a comparison needs at least two systems, not {', '.join(map(repr, items)) or 'none'}")
+        found = f"only {next(iter(items))!r}" if items else "none"
+        raise UserError(f"a comparison needs at least two runs, models or generations; there is {found}")
     values = {name: by_prompt(name, judged) for name, judged in items.items()}
     ranking = sorted(
         (rank(name, len(items[name]), prompts, resamples, seed) for name, prompts in values.items()),
@@ -224,7 +225,7 @@ def lines(comparison: Comparison) -> Iterator[str]:
         yield f"{place:3} {system.name:{width}}  {system.mean!s:22}  {counts}"
     yield ""
     for pair in comparison.pairs:
-        counts = f"{pair.wins} wins, {pair.ties} ties, {pair.losses} losses"
+        counts = f"wins {pair.wins}, ties {pair.ties}, losses {pair.losses}"
         yield f"{pair.verdict}: {counts}" if pair.effect.n else pair.verdict
     yield from (f"warning: {warning}" for warning in comparison.warnings)
     tested = sum(pair.p is not None for pair in comparison.pairs)

@@ -1,4 +1,4 @@
-"""A verdict, scene or edit as JSON, with the seed's keys and spelling. The format is described in docs/json.md."""
+"""A verdict, scene or edit as JSON, with the protocol's keys and spelling. The format is described in docs/json.md."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -11,7 +11,7 @@ PARSED, SEEN = "onprompt.parse/1", "onprompt.see/1"
 
 
 def document(verdict: Verdict) -> dict[str, Any]:
-    """A verdict as `serial` stores it, with the seed's lists and everything in words."""
+    """A verdict as `serial` stores it, with the protocol's lists and everything in words."""
     picture, evidence = verdict.sample.picture, verdict.evidence
     threshold = float(verdict.provenance.get("settings", {}).get("low_confidence", 0.0))
     stored = serial.dump(verdict)
@@ -103,7 +103,7 @@ def scene_objects(scene: Scene) -> list[dict[str, Any]]:
 
 
 def thing_entry(thing: Thing) -> dict[str, Any]:
-    """One object of the prompt (seed 000, step 1)."""
+    """One object of the prompt."""
     return {
         "object": thing.phrase,
         "canonical": thing.canonical,
@@ -130,7 +130,7 @@ def by_kind(attributes: Iterable[Attribute]) -> dict[str, list[str]]:
 
 
 def sighting_entry(sighting: Sighting, picture: Picture, threshold: float) -> dict[str, Any]:
-    """One object of the image (seed 000, step 2)."""
+    """One object of the image."""
     text = [Trait("text", sighting.text, sighting.confidence)] if sighting.text else []
     values: dict[str, list[str]] = {}
     confidences: dict[str, list[float]] = {}

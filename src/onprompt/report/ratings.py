@@ -171,7 +171,7 @@ def guess_ratings(table: Table, ids: str) -> list[str]:
         return [single]
     if candidates and not series and all(is_numeric(table, column) for column in candidates):
         return candidates
-    raise table.error(f"which columns have the ratings? Name each with --rating; there are {quoted(candidates)}")
+    raise table.error(f"which columns have the ratings? Name each with --rating; candidates: {quoted(candidates)}")
 
 
 def is_numeric(table: Table, column: str) -> bool:

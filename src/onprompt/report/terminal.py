@@ -1,4 +1,4 @@
-"""A verdict for the terminal: the seed's step 6 in readable form. The last line is `(n)` and nothing else."""
+"""A verdict for the terminal: the protocol's lists in readable form. The last line is `(n)` and nothing else."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""`edit` (seed 002): does the edited image carry out the instruction? Three factors, each 1 to 7."""
+"""`edit`: does the edited image carry out the instruction? Three factors, each 1 to 7."""
 
 import json
 import re
@@ -18,7 +18,7 @@ PLACES = re.compile(r"\[(?:input image|edited image|text instruction)\]")
 
 
 def ask(sample: Sample, show: Callable[[Picture], Shown]) -> tuple[Part, ...]:
-    """The seed's text with both images and the instruction at the places that it names, and the id at its end."""
+    """The rubric's text with both images and the instruction at the places that it names, and the id at its end."""
     head, between, then, rest = PLACES.split(RUBRIC.text)
     return (
         f"{head}[input image]",
@@ -65,7 +65,7 @@ def starts(answer: str) -> dict[str, int]:
 
 
 FACTOR = object_schema({"score": {"type": "integer", "enum": list(SCALE)}, "justification": {"type": "string"}})
-# The seed's output format; the same for all samples, since servers are slow with a new one.
+# The protocol's output format; the same for all samples, since servers are slow with a new one.
 SCHEMA = object_schema({"image_id": {"type": "string"}, RESULTS: object_schema(dict.fromkeys(FACTORS, FACTOR))})
 
 

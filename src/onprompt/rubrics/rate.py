@@ -1,4 +1,4 @@
-"""`rate` (seed 001): which elements, and which actions and relations, does the image show? 1 to 5."""
+"""`rate`: which elements, and which actions and relations, does the image show? 1 to 5."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SCHEMA = object_schema({"reasoning": {"type": "string"}, "score": {"type": "inte
 
 
 def ask(sample: Sample, show: Callable[[Picture], Shown]) -> tuple[Part, ...]:
-    """The image, the seed's text, which ends in `User prompt: `, and the prompt."""
+    """The image, the rubric's text, which ends in `User prompt: `, and the prompt."""
     return show(sample.picture), RUBRIC.text, sample.prompt
 
 
@@ -119,7 +119,7 @@ def make_reading(score: int, start: int, why: str) -> Reading:
 
 
 def grade(observed: Observations, settings: Settings) -> Graded:
-    """The seed's five sentences, applied to the shares of elements and relations that are shown."""
+    """The protocol's five sentences, applied to the shares of elements and relations that are shown."""
     matches, prior = observed.matches, 0.0 if observed.blank else settings.prior
     shown, related = elements_shown(matches, settings), relations_shown(matches)
     score = rating(prior if shown is None else shown, related, settings)
@@ -154,7 +154,7 @@ def relations_shown(matches: Sequence[Match]) -> float | None:
 
 
 def reasoning(matches: Sequence[Match]) -> str:
-    """What is missing, wrong and shown, within the seed's limit of words."""
+    """What is missing, wrong and shown, within the protocol's limit of words."""
     missing = [name(match) for match in matches if match.outcome is Outcome.MISSING]
     wrong = [
         name(match) if check.claim.kind == "object" or match.thing.absent else wording.full_claim(check.claim)
@@ -185,7 +185,7 @@ def in_few_words(parts: Sequence[str]) -> str:
 
 
 def lines(verdict: Verdict) -> Iterator[Line]:
-    """The seed's own format."""
+    """The protocol's own format."""
     yield f"Reasoning: {verdict.summary}", ""
     yield f"Score: {verdict.score}", ""
 

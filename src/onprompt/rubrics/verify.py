@@ -1,4 +1,4 @@
-"""`verify` (seed 000): are the prompt's objects, counts, attributes and relations in the image? 0 to 4."""
+"""`verify`: are the prompt's objects, counts, attributes and relations in the image? 0 to 4."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ SCHEMA = object_schema(
 
 
 def ask(sample: Sample, show: Callable[[Picture], Shown]) -> tuple[Part, ...]:
-    """The seed's first half, the prompt, the image."""
+    """The text's first half, the prompt, the image."""
     return RUBRIC.text, f'Input Prompt: "{sample.prompt}"', show(sample.picture)
 
 
@@ -263,7 +263,7 @@ def last_line(answer: str, end: int) -> str:
 
 
 def score_of(presence: float, attribute_accuracy: float, settings: Settings) -> int:
-    """The seed's thresholds, exactly (seed 000, step 5)."""
+    """The protocol's thresholds, exactly."""
     if presence >= settings.presence_4 and attribute_accuracy >= settings.attributes_4:
         return 4
     if presence >= settings.presence_3 and attribute_accuracy >= settings.attributes_3:
@@ -274,7 +274,7 @@ def score_of(presence: float, attribute_accuracy: float, settings: Settings) -> 
 
 
 def grade(observed: Observations, settings: Settings) -> Graded:
-    """The seed's steps 5 and 6."""
+    """The protocol's last steps: the score and the report."""
     grade = observed.grade(settings)
     score = score_of(grade.presence, grade.attribute_accuracy, settings)
     summary = wording.summary(observed.matches, grade, score, SCALE[-1], observed.evidence(settings))

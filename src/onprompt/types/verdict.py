@@ -156,9 +156,9 @@ class Verdict:
     checks: tuple[Check, ...] = ()
     measures: Mapping[str, float | None] = field(default_factory=dict)  # presence, coverage …: the numbers behind it
     evidence: Evidence | None = None
-    stated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what a model listed: prompt, image
     answers: tuple[Answer, ...] = ()  # a model's, raw, in the order in which they came
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    stated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what a model listed: prompt, image
 
     @property
     def score(self) -> int | None:

@@ -10,7 +10,7 @@ from onprompt.vision.terms import values_by_word
 SIZES = ("small", "medium", "large")
 SIZE_WORDS = values_by_word("size")
 COLUMNS, ROWS = ("left", "center", "right"), ("top", "middle", "bottom")
-TOLERANCE = 0.05  # how far past its third of the image a centre may be and still be "on the left" (seed 000, step 3)
+TOLERANCE = 0.05  # how far past its third of the image a centre may be and still be "on the left"
 EDGE = 0.005  # a box this close to the image's edge may continue beyond it
 
 

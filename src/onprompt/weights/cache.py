@@ -97,7 +97,7 @@ def pull(files: Sequence[File], settings: Settings) -> None:
             needed = [file for file in files if state(file, settings) != "ready"]
             for file in needed:  # on standard error: standard output belongs to the result
                 size = f"{file.bytes / 1e6:.1f} MB"
-                sys.stderr.write(f"fetching {file.name}: {file.use}, {size}, licence {file.licence}\n")
+                sys.stderr.write(f"downloading {file.name}: {file.use}, {size}, licence {file.licence}\n")
             unreachable: set[str] = set()
             for file in needed:
                 # It may have been in the same archive as an earlier one.

@@ -1,4 +1,4 @@
-"""The report in the seed's shape, the effect on answers, what the docs show, and what is said of wrong files."""
+"""The report in its five sections, the effect on answers, what the docs show, and what is said of wrong files."""
 
 from __future__ import annotations
 

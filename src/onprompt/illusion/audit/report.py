@@ -1,4 +1,4 @@
-"""The report of an audit: as Markdown, in the five sections of seed 004, and as JSON."""
+"""The report of an audit: as Markdown, in five sections, and as JSON."""
 
 from __future__ import annotations
 
