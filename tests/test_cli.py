@@ -315,8 +315,9 @@ def test_the_demo_runs() -> None:
     script = Path(__file__).parent.parent / "examples" / "demo.py"
     result = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
-    assert "(4)\nDifferences: none" in result.stdout
-    assert "MISSING" in result.stdout.split("===")[2]
+    _, right, wrong = result.stdout.split("\n=== ")
+    assert right.endswith("\n(4)\n")
+    assert "MISSING" in wrong
     assert Path("demo/right.png").exists()
     assert Path("demo/wrong.png").exists()
 
