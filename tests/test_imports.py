@@ -74,6 +74,14 @@ def test_no_two_parts_import_each_other() -> None:
     assert loops == [], "types name others in annotations alone"
 
 
+def test_no_module_but_its_own_names_a_rubric() -> None:
+    """Beside the API, whose functions have the rubrics' names. "rate" is an English word, too."""
+    for path in ROOT.rglob("*.py"):
+        if path.parent.name != "rubrics" and path.name not in ("api.py", "__init__.py"):
+            constants = {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)}
+            assert not constants & {"verify", "edit"}, path
+
+
 def test_types_import_nothing_of_ours_at_run_time() -> None:
     code = "import sys, onprompt.types; print(*(name for name in sys.modules if name.startswith('onprompt.')))"
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

@@ -97,7 +97,7 @@ class UnreadableAnswer(OnpromptError):
     exit_code = 5
     KINDS = (
         *("refusal", "content_filter", "truncated", "empty"),  # no answer, or only part of one
-        *("off_scale", "two_scores", "no_score", "no_reasoning", "bad_json", "wrong_fields", "wrong_id"),
+        *("off_scale", "two_scores", "no_score", "bad_json", "wrong_fields", "wrong_id"),
     )
 
     def __init__(self, kind: str, reason: str, text: str = "") -> None:

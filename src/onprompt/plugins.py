@@ -1,12 +1,12 @@
 """Folders as registries: each module in one is a plug-in, imported on first use."""
 
-from __future__ import annotations
-
 import difflib
 import importlib
 import pkgutil
 import re
+import sys
 from collections.abc import Iterable
+from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
 from types import ModuleType
@@ -16,7 +16,18 @@ from onprompt.errors import PluginError
 
 def names(folder: str) -> list[str]:
     """The plug-ins in a folder such as `vision.detectors`, and those that other packages add to it."""
-    return sorted({*modules(folder), *metadata.entry_points(group=group(folder)).names})
+    return sorted({*modules(folder), *entry_points(group(folder)).names})
+
+
+def entry_points(group: str) -> metadata.EntryPoints:
+    """What other packages add: looked up once, since it takes reading the metadata of every installed package."""
+    return find_entry_points(group, tuple(sys.path))
+
+
+@cache
+def find_entry_points(group: str, path: tuple[str, ...]) -> metadata.EntryPoints:  # noqa: ARG001 packages by their path
+    """The entry points of a group as long as Python looks for packages in the same places."""
+    return metadata.entry_points(group=group)
 
 
 def modules(folder: str) -> list[str]:
@@ -29,7 +40,7 @@ def modules(folder: str) -> list[str]:
 def load(folder: str, name: str) -> ModuleType:
     """The module of a plug-in; the error for an unknown name or a missing extra says what to do."""
     kind = folder.rpartition(".")[2].removesuffix("s")
-    for entry in metadata.entry_points(group=group(folder), name=name):
+    for entry in entry_points(group(folder)).select(name=name):
         module: ModuleType = entry.load()
         return module
     if name not in modules(folder):

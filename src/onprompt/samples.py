@@ -1,7 +1,5 @@
 """From names and inputs to what judges work with: rubrics, judges and samples."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ The form follows the types: a dataclass is an object with its fields, less those
 do not make a verdict another one (decoded pixels, masks, joints) are left out.
 """
 
-from __future__ import annotations
-
 import sys
 import types
 import typing

@@ -1,7 +1,5 @@
 """Every number that a verdict depends on, documented, and loadable from a file or the environment."""
 
-from __future__ import annotations
-
 import os
 import tomllib
 from pathlib import Path
@@ -40,7 +38,7 @@ def integer(default: int, description: str, low: int = 1, high: int | None = Non
     return Field(default=default, ge=low, le=high, description=description)
 
 
-def option(default: str | bool, description: str) -> Any:
+def option(default: str | bool | None, description: str) -> Any:
     """A text or a switch."""
     return Field(default=default, description=description)
 
@@ -140,7 +138,7 @@ class Settings(BaseModel):
     temperature: float = number(0.0, "temperature of a model that is asked once", 0, 2)
     repeat_temperature: float = number(1.0, "temperature of a model that is asked repeatedly", 0, 2)
     repeats: int = integer(1, "how often the same question is asked", 1, 1000)
-    structured: bool = option(True, "request answers by a JSON schema, if the server supports it")
+    structured: bool | None = option(None, "request answers by a JSON schema; not set: where the text asks for JSON")
     chances: bool = option(True, "request token probabilities, if the server supports it")
     yes_no: bool = option(False, "verify: also ask whether the image shows the prompt, yes or no")
     rate_examples: bool = option(True, "rate: show the model the seven worked examples")

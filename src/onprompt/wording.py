@@ -1,7 +1,5 @@
 """Claims, findings, pairs and summaries in words: every sentence about a verdict is made here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 
 from onprompt.evidence.estimates import phrase_of
@@ -268,10 +266,18 @@ def unchecked_claims(match: Match) -> list[str]:
     return [f"{match.thing.canonical} ({claim})" for claim in claims]
 
 
-def stated_summary(found: Iterable[tuple[str, str]]) -> str:
-    """The differences that a model named, as a summary."""
-    faults = "; ".join(f"{prompt}: {image}" for prompt, image in found)
-    return f"The image differs from the prompt: {faults}." if faults else "The image matches the prompt."
+def stated_summary(found: Iterable[tuple[str, str]], listed: bool, score: int, top: int) -> str:
+    """What a model's lists say, if it gave any."""
+    if faults := "; ".join(f"{prompt}: {image}" for prompt, image in found):
+        return f"The image differs from the prompt: {faults}."
+    if not listed:
+        return without_reason(score)
+    return "The image matches the prompt." if score == top else f"The model gave ({score}) but named no difference."
+
+
+def without_reason(score: int) -> str:
+    """In the place of a reason that a model did not give."""
+    return f"The model gave a score of {score} and no reason."
 
 
 def plan_words(plan: Plan) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from onprompt import Settings, api
+from onprompt import Settings
 from onprompt.cli import app
 from onprompt.errors import Rejected, UnreadableAnswer, UserError
 from onprompt.models.client import model_client
@@ -46,10 +46,15 @@ def probed(monkeypatch: pytest.MonkeyPatch) -> Callable[[Answer], dict[str, Row]
     """The results of a judge whose value is computed by a function."""
 
     def run(says: Answer) -> dict[str, Row]:
-        monkeypatch.setattr(api, "load_judge", lambda rubric, settings: Fake(rubric, settings, says))
+        use_judge(monkeypatch, lambda rubric, settings: Fake(rubric, settings, says))
         return {row.probe.name: row for row in probe(settings=Settings()).rows}
 
     return run
+
+
+def use_judge(monkeypatch: pytest.MonkeyPatch, load: Callable[[str, Settings], Judge]) -> None:
+    for module in ("onprompt.api", "onprompt.probe"):
+        monkeypatch.setattr(f"{module}.load_judge", load)
 
 
 def key(case: Case) -> tuple[str, str]:
@@ -140,7 +145,7 @@ def test_an_unverifiable_score_is_no_verdict(monkeypatch: pytest.MonkeyPatch) ->
         def judge(self, sample: Sample) -> Verdict:
             return replace(super().judge(sample), flags=("not_verifiable",))
 
-    monkeypatch.setattr(api, "load_judge", lambda rubric, settings: Unsure(rubric, settings, lambda *_: 0.5))
+    use_judge(monkeypatch, lambda rubric, settings: Unsure(rubric, settings, lambda *_: 0.5))
     assert {(row.judged, row.rate, row.interval) for row in probe(settings=Settings()).rows} == {(0, None, None)}
 
 

@@ -305,7 +305,7 @@ def test_any_damaged_answer_is_read_or_complained_about(rubric: str) -> None:
 def test_time_grows_with_length_and_no_faster(rubric: str, frame: tuple[str, str]) -> None:
     for unit in UNITS:
         words = frame[0] + unit * (SHORT // len(unit)) + frame[1]
-        assert within(SOON / 10, RUBRICS[rubric], words), unit
+        assert within(SOON / 4, RUBRICS[rubric], words), unit
 
 
 @pytest.mark.parametrize(
@@ -332,9 +332,9 @@ def within(limit: float, rubric: Rubric, words: str) -> bool:
 
 def seconds(rubric: Rubric, words: str) -> float:
     """How long it takes to read an answer."""
-    start = time.perf_counter()
+    start = time.process_time()
     outcome(rubric, words)
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 # ---- the questions -------------------------------------------------------------------------------------------------

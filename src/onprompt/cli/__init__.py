@@ -1,7 +1,5 @@
 """The command line. A command is a few lines that call the API; results go to stdout, everything else to stderr."""
 
-from __future__ import annotations
-
 import io
 import sys
 

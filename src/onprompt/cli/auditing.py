@@ -1,7 +1,5 @@
 """`audit` compares a copy of a judge's prompt with ours, `illusion audit` a re-implementation with the original."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

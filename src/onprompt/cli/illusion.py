@@ -1,7 +1,5 @@
 """`illusion run`, `report`, `make` and `audit`: IllusionBench, asked and scored as published and in other ways."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import Annotated

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from onprompt.settings import Settings
     from onprompt.types import Plan
 
+Protocol = Annotated[bool, typer.Option("--protocol", help="Print exactly the output that the protocol asks for.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the verdict as JSON (docs/json.md).")]
 PictureFile = Annotated[Path | None, typer.Option(help="Write the image with boxes and findings to this file.")]
 DetectorName = Annotated[str, typer.Option(help=DETECTORS)]
@@ -32,6 +33,7 @@ Id = Annotated[str, typer.Option(help="The sample's id (default: the file name).
 JUDGING = ("judge", "model", "base_url", "repeats", "budget", "detector", "permissive", "yes_no")
 OPTIONS: dict[str, tuple[Any, Any]] = {
     "json": (Json, False),
+    "protocol": (Protocol, False),
     "picture": (PictureFile, None),
     "id": (Id, ""),
     "detector": (DetectorName, ""),
@@ -54,7 +56,8 @@ def rubric_command(name: str) -> Any:
         judge_sample(rubric, values)
 
     inputs = sorted(rubric.inputs, key=lambda given: not given.required)
-    options = {key: option for key, option in OPTIONS.items() if key != "yes_no" or rubric.yes_no}
+    optional = {"yes_no": rubric.yes_no, "protocol": rubric.protocol}  # options that not every rubric has
+    options = {key: option for key, option in OPTIONS.items() if optional.get(key, True)}
     parameters = {given.name: parameter(given) for given in inputs} | options
     signature = [
         inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
@@ -96,6 +99,8 @@ def judge_sample(rubric: Rubric, values: Mapping[str, Any]) -> None:
         drawing.save(verdict, values["picture"])
     if values["json"]:
         print_json(document(verdict))
+    elif values.get("protocol") and rubric.protocol:
+        typer.echo(rubric.protocol(verdict))
     else:
         print_verdict(verdict)
 

@@ -1,7 +1,5 @@
 """`settings`, `answers` and `models`: the configuration, the answer store and the model files."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Annotated

@@ -1,7 +1,5 @@
 """`probe`: can this judge be trusted?"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

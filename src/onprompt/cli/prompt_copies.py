@@ -1,7 +1,5 @@
 """Is a copy of a judge's prompt the same as ours? A plain comparison of texts; no code is evaluated."""
 
-from __future__ import annotations
-
 import ast
 import difflib
 import hashlib

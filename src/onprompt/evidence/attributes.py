@@ -1,7 +1,5 @@
 """Step 3: does a sighting have an attribute? One function per kind; a kind without one is unverifiable."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Step 3: assign sightings to the objects of the prompt."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

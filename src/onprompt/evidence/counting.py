@@ -1,7 +1,5 @@
 """Step 3: the number asked for, and the number found."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace

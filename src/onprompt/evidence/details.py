@@ -1,7 +1,5 @@
 """Step 3: the attributes and relations of an object, each as a check."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

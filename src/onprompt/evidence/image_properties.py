@@ -1,7 +1,5 @@
 """What a prompt says about the image as a whole, against what is measured."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from onprompt.types import Attribute, Scene, Trait

@@ -1,7 +1,5 @@
 """Step 3: scene and sightings → checks. For every object: is it there, how many, with which attributes?"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

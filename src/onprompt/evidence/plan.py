@@ -1,7 +1,5 @@
 """What to detect and measure in an image, given a prompt."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Substitutes for a missing object: a broader kind, or a similar one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from onprompt.evidence.matches import Match

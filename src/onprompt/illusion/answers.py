@@ -1,7 +1,5 @@
 """The answers in the file of a run, as records to score."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Draw images with hidden shapes, with the original's folders and file names, to try the benchmark."""
 
-from __future__ import annotations
-
 import zlib
 from pathlib import Path
 from typing import NamedTuple

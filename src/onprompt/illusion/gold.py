@@ -1,7 +1,5 @@
 """Gold labels from the path of an image: by the original's rule, as they are meant, and where the two differ."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """The benchmark's images with their gold labels, from the original's folders, a hub dataset or a table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 

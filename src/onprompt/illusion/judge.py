@@ -1,7 +1,5 @@
 """Which shape hides in this scene? Both of the original's questions about an image, and the answers as they came."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The splits, options and questions of the original, byte for byte, and the published figures."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Mapping, Sequence

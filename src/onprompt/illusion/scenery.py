@@ -1,7 +1,5 @@
 """Scenes as textures whose elements are lighter, denser or rotated inside the shape."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple

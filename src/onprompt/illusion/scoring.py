@@ -1,7 +1,5 @@
 """Four scorings of an answer, as pure functions: the original's and three others."""
 
-from __future__ import annotations
-
 import re
 import string
 from collections.abc import Callable, Iterator, Mapping

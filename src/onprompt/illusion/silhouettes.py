@@ -1,7 +1,5 @@
 """Silhouettes of discs, polygons and lines, bold enough to show through a texture."""
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from typing import Any

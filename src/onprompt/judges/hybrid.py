@@ -85,7 +85,7 @@ class HybridJudge(ModelJudge):
         numbered = "\n".join(f"{number}. {claim_question(*pair)}" for number, pair in enumerate(asked, 1))
         return Question(
             (Message("user", (self.show(sample.picture), TEXT.replace("{claims}", numbered))),),
-            schema=json.dumps(schema(len(asked))) if self.settings.structured else "",
+            schema=json.dumps(schema(len(asked))) if self.settings.structured is not False else "",
             longest=self.settings.answer_tokens,
             temperature=self.settings.temperature,
         )

@@ -134,6 +134,7 @@ class VlmJudge(ModelJudge):
             summary=first.summary,
             flags=tuple(flag for flag, holds in flags.items() if holds),
             checks=first.checks,
+            stated=first.stated,
             measures={} if yes is None else {"yes": yes},
             answers=tuple(answers),
             provenance=self.provenance(sample, answers),
@@ -160,7 +161,7 @@ class VlmJudge(ModelJudge):
         """The rubric's own text, and the format of the answer."""
         return Question(
             (Message("user", self.rubric.ask(sample, self.show)),),
-            schema=self.rubric.schema if self.settings.structured else "",
+            schema=self.rubric.schema if self.wants_schema else "",
             longest=self.settings.answer_tokens,
             temperature=self.settings.temperature if self.settings.repeats == 1 else self.settings.repeat_temperature,
             chances=self.settings.chances,
@@ -171,6 +172,12 @@ class VlmJudge(ModelJudge):
         self.check(sample)
         asked = [self.question(sample, repeat) for repeat in range(self.settings.repeats)]
         return [*asked, *([self.yes_no(sample)] if self.wants_yes else [])]
+
+    @property
+    def wants_schema(self) -> bool:
+        """Whether the server is asked to hold the model to JSON: by the setting, or else as the rubric's text asks."""
+        chosen = self.settings.structured
+        return self.rubric.asks_for_json if chosen is None else chosen
 
     @property
     def wants_yes(self) -> bool:

@@ -1,7 +1,5 @@
 """What kind of attribute a word names, and in which words it is kept."""
 
-from __future__ import annotations
-
 from onprompt.language import lexicon as lex
 from onprompt.types import Attribute
 

@@ -4,8 +4,6 @@ The parser only blurs phrases such as "to the left of", "a herd of" or "made of 
 what it means and shows the parser a plain word, or is detached and not shown at all.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from onprompt.language import lexicon as lex

@@ -1,7 +1,5 @@
 """Phrases that the dependency parser need not see: said of the object just named, or of the image as a whole."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Nouns that only count or measure: `a herd of`, `a slice of`, `a type of`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What a prompt says of the image as a whole: medium, style, artist, viewpoint, lighting. It is taken out first."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """From a sentence's tree to objects with attributes, and the relations between them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

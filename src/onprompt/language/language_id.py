@@ -1,7 +1,5 @@
 """Whether a prompt is English; prompts in other languages are flagged, since only English is parsed."""
 
-from __future__ import annotations
-
 import tomllib
 import unicodedata
 from collections.abc import Mapping, Sequence

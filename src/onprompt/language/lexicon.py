@@ -1,7 +1,5 @@
 """The parser's word lists, from lexicon.toml: `lex.COLOURS` is its list `colours`, and tables are mappings."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence

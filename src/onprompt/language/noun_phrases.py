@@ -1,7 +1,5 @@
 """Noun phrases: what is named, how many, and which of its words describe it."""
 
-from __future__ import annotations
-
 from onprompt.language import lexicon as lex
 from onprompt.language.attributes import attribute_of
 from onprompt.language.dependency_tree import ARGUMENTS, NAME_PARTS, Node, has_word

@@ -3,8 +3,6 @@
 What ontology.toml says takes precedence over WordNet.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping

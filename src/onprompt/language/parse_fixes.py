@@ -1,7 +1,5 @@
 """Fixes for errors that the dependency parser often makes in prompts, applied where the words leave no doubt."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from onprompt.language import lexicon as lex

@@ -1,7 +1,5 @@
 """From a prompt to a Scene."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 

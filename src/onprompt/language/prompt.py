@@ -1,7 +1,5 @@
 """A prompt normalized, with the marks of image generators (weights, switches) read and masked."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from bisect import bisect_right

@@ -1,7 +1,5 @@
 """How many: quantities in words and figures, by the seed's quantifier rules."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Prepositions: what they relate, and by which name."""
 
-from __future__ import annotations
-
 from onprompt.language import lexicon as lex
 from onprompt.language.dependency_tree import OBJECTS, Node
 from onprompt.language.ontology import singular

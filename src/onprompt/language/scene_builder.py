@@ -1,7 +1,5 @@
 """The scene under construction: the objects named so far, and which of them is meant when one is named again."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import dataclass, field
 

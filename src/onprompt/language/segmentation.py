@@ -1,7 +1,5 @@
 """A prompt cut into sentences, clauses and tokens."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Known words, and typing errors corrected to them; a word that may be right is left alone."""
 
-from __future__ import annotations
-
 import math
 import re
 import unicodedata

@@ -3,8 +3,6 @@
 The file is written by training/ontology/build.py. WordNet's licence is in WORDNET-LICENSE.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache

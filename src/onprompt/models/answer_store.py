@@ -4,8 +4,6 @@ Table `answers`: key (sha256 of all that makes the question), asked (the backend
 answer (as JSON), outcome (`read`, or the kind of UnreadableAnswer; empty until the answer is read), created (UTC).
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sqlite3

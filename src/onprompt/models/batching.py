@@ -1,7 +1,5 @@
 """Requests from many threads, answered in batches."""
 
-from __future__ import annotations
-
 import atexit
 import os
 import threading

@@ -1,7 +1,5 @@
 """What answers cost: known prices, estimates before a question is asked, and a budget that is not exceeded."""
 
-from __future__ import annotations
-
 import re
 import threading
 import tomllib

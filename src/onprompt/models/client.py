@@ -1,7 +1,5 @@
 """Ask a model: cached answers from the store, new ones within the budget and with retries."""
 
-from __future__ import annotations
-
 import atexit
 import threading
 from collections.abc import Callable, Iterable

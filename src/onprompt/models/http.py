@@ -1,7 +1,5 @@
 """What the HTTP backends share: bounded responses, errors in plain words, and no API key in either."""
 
-from __future__ import annotations
-
 import json
 import os
 import threading

@@ -1,7 +1,5 @@
 """How long a server asks clients to wait, by the headers of its responses."""
 
-from __future__ import annotations
-
 import datetime
 import email.utils
 import re

@@ -3,8 +3,6 @@
 The reason of an UnreadableAnswer is sent to the model when it is asked again: other words make another question.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -16,16 +14,17 @@ from onprompt.types import Answer, Reading, Rubric, Sample, Spot
 Parsed = TypeVar("Parsed")
 # A JSON string, up to the end of the text if it is not closed: so that matching takes linear time.
 JSON_STRING = re.compile(r'("(?:[^"\\]|\\.)*+(?:"|\\?\Z))', re.DOTALL)
-# How models refuse; searched only in answers without a score.
-REFUSAL = re.compile(
-    r"\bI(?:['’]m| am) (?:very |so |really )?sorry\b|\bI apologi[sz]e\b|\bI (?:must|have to) (?:\w+ly )?decline\b"
+# How models refuse. An apology is only one in an answer without a score.
+APOLOGY = r"\bI(?:['’]m| am) (?:very |so |really )?sorry\b|\bI apologi[sz]e\b"
+DECLINE = (
+    r"\bI (?:must|have to) (?:\w+ly )?decline\b"
     r"|\bas an AI(?:,| (?:\w+ )?(?:model|assistant)\b)"
     r"|\b(?:I|we)(?: can(?:['’]?t|not| not)| won['’]?t| will not|(?: am|['’]m| are|['’]re) (?:unable|not able) to)"
     r" (?:\w+ly )?(?:help\b(?! but)|(?:assist|comply|continue|provide|evaluate|assess|judge|rate|score|grade|process|"
     r"analy[sz]e|fulfill?|complete|discuss|engage|view|access|identify (?:the )?(?:people|person|individuals?)|"
-    r"see (?:the|an|your) (?:image|picture|photo))\b)",
-    re.IGNORECASE,
+    r"see (?:the|an|your) (?:image|picture|photo))\b)"
 )
+REFUSAL, OUTRIGHT_REFUSAL = re.compile(f"{APOLOGY}|{DECLINE}", re.IGNORECASE), re.compile(DECLINE, re.IGNORECASE)
 REFUSAL_WINDOW = 2000  # characters that are searched for a refusal
 OPENING = re.compile(r"<think(?:ing)?>")
 CLOSING = re.compile(r"</think(?:ing)?>")
@@ -55,6 +54,11 @@ def parse_answer(answer: Answer, parser: Callable[[str], Parsed]) -> Parsed:
     except UnreadableAnswer as error:
         refused = error.kind in ("no_score", "bad_json") and REFUSAL.search(text.lstrip()[:REFUSAL_WINDOW])
         raise UnreadableAnswer("refusal" if refused else error.kind, error.reason, answer.text) from None
+
+
+def is_refusal(reason: str) -> bool:
+    """Whether the only reason for a score is that the model won't answer."""
+    return bool(OUTRIGHT_REFUSAL.search(reason[:REFUSAL_WINDOW]))
 
 
 def without_thinking(text: str) -> str:

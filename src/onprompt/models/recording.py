@@ -5,8 +5,6 @@ question, or `{"contains": "two dogs", "text": "…(4)"}`, for questions with th
 question comes first, then the first line by hand that matches.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Retries with exponential backoff, waits that servers ask for, and a circuit breaker for servers that are down."""
 
-from __future__ import annotations
-
 import random
 import threading
 import time

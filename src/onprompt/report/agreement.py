@@ -1,7 +1,5 @@
 """How well a judge agrees with people, beside how well one person agrees with the others."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace

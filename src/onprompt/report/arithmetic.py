@@ -1,7 +1,5 @@
 """How a score is computed, step by step."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 from onprompt.errors import UserError

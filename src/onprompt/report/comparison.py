@@ -5,8 +5,6 @@ prompts only, and there on common ids if there are any; without a common prompt 
 might make the difference. Intervals are not corrected for multiple comparisons; p-values are.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """A verdict, scene or edit as JSON, with the seed's keys and spelling. The format is described in docs/json.md."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

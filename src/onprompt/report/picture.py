@@ -1,7 +1,5 @@
 """A verdict drawn on its image: boxes, labels and colour swatches, red for what is missing or wrong."""
 
-from __future__ import annotations
-
 import textwrap
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Wide: a row per item with a column per rater, or a single rating. Long: a row pe
 Columns are guessed from their names unless they are given.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import math

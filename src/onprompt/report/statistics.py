@@ -4,8 +4,6 @@ A resample is a row of weights: how often each item was drawn. A rank in a resam
 sorted twice. scipy gives the same numbers, but one resample at a time: 5 to 50 times slower.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """A verdict for the terminal: the seed's step 6 in readable form. The last line is `(n)` and nothing else."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
@@ -43,6 +41,10 @@ def lines(verdict: Verdict) -> Iterator[Line]:
         yield from ((f"  {line}", "") for line in scene_lines(evidence.scene))
         yield "Image shows", "bold"
         yield from ((f"  {line}", "") for line in image_lines(evidence))
+    for name, title in (("prompt", "Prompt asks for"), ("image", "Image shows")):
+        if objects := verdict.stated.get(name):
+            yield f"{title} (according to the model)", "bold"
+            yield from ((f"  {one}", "") for one in objects)
     if pairs:
         yield "Asked → found", "bold"
     for index, (asked, found) in enumerate(pairs):

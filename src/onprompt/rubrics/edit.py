@@ -1,7 +1,5 @@
 """`edit` (seed 002): does the edited image carry out the instruction? Three factors, each 1 to 7."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable
@@ -10,7 +8,7 @@ from onprompt.errors import UnreadableAnswer
 from onprompt.models.reading import json_integer, one_line, strict_json
 from onprompt.report import terminal
 from onprompt.rubrics import object_schema, text
-from onprompt.types import IMAGE, TEXT, Input, Part, Picture, Reading, Rubric, Sample, Shown
+from onprompt.types import IMAGE, TEXT, Input, Part, Picture, Reading, Rubric, Sample, Shown, Verdict
 
 SCALE = range(1, 8)
 FACTORS = ("alignment", "completeness", "plausibility")
@@ -69,6 +67,14 @@ def starts(answer: str) -> dict[str, int]:
 FACTOR = object_schema({"score": {"type": "integer", "enum": list(SCALE)}, "justification": {"type": "string"}})
 # The seed's output format; the same for all samples, since servers are slow with a new one.
 SCHEMA = object_schema({"image_id": {"type": "string"}, RESULTS: object_schema(dict.fromkeys(FACTORS, FACTOR))})
+
+
+def protocol(verdict: Verdict) -> str:
+    """The seed's strict JSON."""
+    results = {name: {"score": f.score, "justification": f.reason} for name, f in verdict.factors.items()}
+    return json.dumps({"image_id": verdict.sample.id, RESULTS: results}, ensure_ascii=False, indent=2)
+
+
 BEFORE = ("before", "source", "input", "original", "source_image", "input_image", "source_img", "original_image")
 # `image` comes last: next to an edited_image it is the source.
 AFTER = ("after", "edited", "output", "target_image", "edited_image", "target_img", "image")
@@ -90,6 +96,8 @@ RUBRIC = Rubric(
     text=text("edit-1"),
     ask=ask,
     read=read,
+    asks_for_json=True,
     schema=json.dumps(SCHEMA),
     lines=terminal.factor_lines,
+    protocol=protocol,
 )

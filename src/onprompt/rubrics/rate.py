@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from onprompt import wording
 from onprompt.errors import UnreadableAnswer
 from onprompt.evidence.matches import Match, weighted_mean
-from onprompt.models.reading import json_integer, json_object, one_line, parse_score, shorten
+from onprompt.models.reading import is_refusal, json_integer, json_object, one_line, parse_score, shorten
 from onprompt.rubrics import PROMPT_INPUTS, object_schema, text
 from onprompt.types import Graded, Line, Outcome, Part, Picture, Reading, Rubric, Sample, Shown, Verdict
 
@@ -56,8 +56,6 @@ def read(answer: str, sample: Sample) -> Reading:  # noqa: ARG001 the answer hol
     if len(set(scores.values())) > 1:
         raise UnreadableAnswer("two_scores", f"the answer has {len(lines)} scores that differ")
     why = next(filter(None, (clean(words) for label, words, _ in sections if label == "reasoning")), "")
-    if not why:
-        raise UnreadableAnswer("no_reasoning", "there is no `Reasoning:` in the answer")
     line, start = lines[-1]
     return make_reading(scores[line], answer.index(line, start), why)
 
@@ -99,18 +97,22 @@ def read_json(document: Mapping[str, Any], answer: str) -> Reading:
     if "score" not in document:
         raise UnreadableAnswer("no_score", "the JSON has no score")
     score = json_integer(document["score"], "the score", SCALE)
-    why = document.get("reasoning")
-    if not isinstance(why, str) or not why.strip():
-        raise UnreadableAnswer("no_reasoning", "the JSON has no reasoning")
+    why = document.get("reasoning", "")
+    if not isinstance(why, str):
+        raise UnreadableAnswer("wrong_fields", "the JSON's reasoning is not a text")
     places = [number.start(1) for number in re.finditer(r'"score"\s*:\s*(\d)', answer)]
     return make_reading(score, places[-1] if places else -1, why)
 
 
 def make_reading(score: int, start: int, why: str) -> Reading:
-    """A score and its reason, which is flagged if it is too long."""
+    """A score and its reason, which is flagged if there is none, or if it is too long."""
     why = one_line(why)
-    flags = ("reasoning_too_long",) if len(why.split()) > WORDS else ()
-    return Reading({"score": score}, {"score": start}, {"score": why}, why, flags=flags)
+    if is_refusal(why):
+        raise UnreadableAnswer("refusal", "the model refuses to answer")
+    flags = {"no_reasoning": not why, "reasoning_too_long": len(why.split()) > WORDS}
+    held = tuple(flag for flag, holds in flags.items() if holds)
+    summary = why or wording.without_reason(score)
+    return Reading({"score": score}, {"score": start}, {"score": summary}, summary, flags=held)
 
 
 # ---- by evidence ---------------------------------------------------------------------------------------------------
@@ -188,6 +190,11 @@ def lines(verdict: Verdict) -> Iterator[Line]:
     yield f"Score: {verdict.score}", ""
 
 
+def protocol(verdict: Verdict) -> str:
+    """The same, for programs."""
+    return "\n".join(line for line, _ in lines(verdict))
+
+
 def configure(rubric: Rubric, settings: Settings) -> Rubric:
     """With or without the worked examples."""
     return rubric if settings.rate_examples else PLAIN
@@ -205,6 +212,7 @@ RUBRIC = Rubric(
     schema=json.dumps(SCHEMA),
     grade=grade,
     lines=lines,
+    protocol=protocol,
     configure=configure,
 )
 PLAIN = replace(RUBRIC, version="1-plain", text=text("rate-1-plain"), ask=ask_plainly)

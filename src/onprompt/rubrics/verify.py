@@ -5,14 +5,29 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onprompt import wording
 from onprompt.errors import UnreadableAnswer
-from onprompt.models.reading import json_integer, json_object, one_line, parse_score
+from onprompt.models.reading import is_refusal, json_integer, json_object, one_line, parse_score
 from onprompt.report import terminal
+from onprompt.report.document import document
 from onprompt.rubrics import PROMPT_INPUTS, object_schema, text
-from onprompt.types import Check, Claim, Finding, Found, Graded, Outcome, Part, Picture, Reading, Rubric, Sample, Shown
+from onprompt.types import (
+    Check,
+    Claim,
+    Finding,
+    Found,
+    Graded,
+    Outcome,
+    Part,
+    Picture,
+    Reading,
+    Rubric,
+    Sample,
+    Shown,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from onprompt.evidence.observations import Observations
@@ -34,9 +49,20 @@ SAID = re.compile(
     r"result|answer|alignment|deserves?|earns?|step 5)\b[^.\n()（）]{0,25}\Z",
     re.IGNORECASE,
 )
-NO_SCORE = re.compile(r"\b(?:step|format like|not an?)\s*\Z", re.IGNORECASE)  # "the format like (4)" is the seed's
+# What comes before a number that is no score of this image: a step, an example, the scale's end, a denial.
+NO_SCORE = re.compile(
+    r"\b(?:step|format like|such as|for (?:example|instance)[:,]?|e\.g\.,?)\s*\Z"
+    r"|\b(?:max(?:imum)?|highest|best|lowest|minimum|worst)\b[^.\n()（）]{0,25}\b(?:is|are|was|being)\s*\Z"
+    r"|(?:\bnot|\bnever|\bcannot|n['’]t)\s+(?:\w+\s+)?"
+    r"(?:giv|award|assign|scor|rat|grad|deserv|earn|merit|warrant|reach|get|be)\w*\b[^.,;:\n()（）]{0,15}\Z"
+    r"|(?:\bnot|n['’]t)\s+(?:an?\s+|the\s+|quite\s+)*\Z|\b(?:rather than|instead of|short of)\s+(?:an?\s+)?\Z",
+    re.IGNORECASE,
+)
+CONDITION = re.compile(r"\b(?:if|unless|had (?:it|the))\b[^.\n]*\bwould\b[^.\n]*\Z", re.IGNORECASE)
+OPEN_QUOTE = re.compile(r"[“«]|(?<!\w)[\"'‘](?=\w)")
+CLOSE_QUOTE = re.compile(r"[”»]|(?<=[\w).])[\"'’](?!\w)")
 OR = re.compile(r"[\W_]*(?:or|and|to|-|–|/|,)[\W_]*", re.IGNORECASE)
-CONTEXT = 40  # characters before a bracket
+CONTEXT, SENTENCE = 40, 160  # characters before a bracket that announce it, that exclude it
 MAX_POINTS = 50  # of a numbered list
 STEP = re.compile(
     r"(?:^[ \t*#>_-]*+(?:\d{1,2}[.)][ \t*_]*+)?|(?<=[\].] ))Steps?\s*(\d)(?:\s*(?:[&,/–-]|and)\s*\d)?\b",
@@ -90,7 +116,10 @@ def read(answer: str, sample: Sample) -> Reading:  # noqa: ARG001 the answer hol
     pairs = [pair.groups() for pair in PAIR.finditer(lists.get("3", "") + lists.get("4", ""))]
     differences = tuple((unquote(groups[:4]), unquote(groups[4:])) for groups in pairs)
     summary = "" if asked or differences else last_line(answer, last.start())
-    return make_reading(score, last.start(1), asked, differences, summary)
+    if summary and is_refusal(summary):
+        raise UnreadableAnswer("refusal", "the model refuses to answer")
+    seen = [unquote(quoted.groups()) for quoted in ITEM.finditer(bracketed_list(lists.get("2", "")))]
+    return make_reading(score, last.start(1), Lists(asked, seen, differences), summary)
 
 
 def read_json(document: Mapping[str, Any], answer: str) -> Reading:
@@ -98,30 +127,39 @@ def read_json(document: Mapping[str, Any], answer: str) -> Reading:
     if "score" not in document:
         raise UnreadableAnswer("no_score", "the JSON has no score")
     score = json_integer(document["score"], "the score", SCALE)
-    asked, listed = document.get("prompt_objects", []), document.get("differences", [])
-    if not isinstance(asked, list) or not isinstance(listed, list) or not all(isinstance(d, dict) for d in listed):
+    asked, seen, listed = (document.get(name, []) for name in ("prompt_objects", "image_objects", "differences"))
+    if not all(isinstance(entries, list) for entries in (asked, seen, listed)) or not all(
+        isinstance(difference, dict) for difference in listed
+    ):
         raise UnreadableAnswer("wrong_fields", "the JSON's lists are not of the form that was asked for")
     differences = tuple((difference.get("prompt"), difference.get("image")) for difference in listed)
-    if not all(isinstance(words, str) for words in (*asked, *(side for pair in differences for side in pair))):
+    if not all(isinstance(words, str) for words in (*asked, *seen, *(side for pair in differences for side in pair))):
         raise UnreadableAnswer("wrong_fields", "the JSON's lists hold something other than texts")
     places = [number.start(1) for number in re.finditer(r'"score"\s*:\s*(\d)', answer)]
-    return make_reading(score, places[-1] if places else -1, asked, differences, "")
+    return make_reading(score, places[-1] if places else -1, Lists(asked, seen, differences))
 
 
-def make_reading(
-    score: int, start: int, asked: Sequence[str], listed: Sequence[tuple[str, str]], summary: str
-) -> Reading:
+class Lists(NamedTuple):
+    """What a model listed: the objects of the prompt, those of the image, and how the two differ."""
+
+    prompt: Sequence[str]
+    image: Sequence[str]
+    differences: Sequence[tuple[str, str]]
+
+
+def make_reading(score: int, start: int, lists: Lists, summary: str = "") -> Reading:
     """A score with a check for each object that the model listed, and for each difference."""
-    differences = [(prompt, image) for prompt, image in listed if normalize(prompt) != normalize(image)]
-    phrases = {normalize(prompt): prompt for prompt in reversed(asked)}
-    order = dict.fromkeys(normalize(prompt) for prompt in (*asked, *(prompt for prompt, _ in differences)))
+    differences = [(prompt, image) for prompt, image in lists.differences if normalize(prompt) != normalize(image)]
+    phrases = {normalize(prompt): prompt for prompt in reversed(lists.prompt)}
+    order = dict.fromkeys(normalize(prompt) for prompt in (*lists.prompt, *(prompt for prompt, _ in differences)))
     checks: list[Check] = []
     for name in order:
         own = [(prompt, image) for prompt, image in differences if normalize(prompt) == name]
         checks += [stated_check(phrases.get(name, prompt), image) for prompt, image in own]
         checks += [] if own else [stated_check(phrases[name], MATCHED)]
-    summary = one_line(summary or wording.stated_summary(differences))
-    return Reading({"score": score}, {"score": start}, {"score": summary}, summary, tuple(checks))
+    summary = one_line(summary or wording.stated_summary(differences, bool(lists.prompt), score, SCALE[-1]))
+    stated = {name: tuple(objects) for name, objects in (("prompt", lists.prompt), ("image", lists.image)) if objects}
+    return Reading({"score": score}, {"score": start}, {"score": summary}, summary, tuple(checks), stated=stated)
 
 
 def stated_check(asked: str, stated: str) -> Check:
@@ -169,15 +207,23 @@ def is_score(bracket: re.Match[str], answer: str, grading: int) -> bool:
 
     A number within a sentence counts something: "birds (3) in the picture".
     """
-    if precedes(NO_SCORE, bracket, answer):
-        return False
-    if precedes(SAID, bracket, answer):
-        return True
     first = answer[max(0, bracket.start() - CONTEXT) : bracket.start()].rpartition("\n")[2]
     begins, ends = ALONE.fullmatch(first), ALONE.match(answer, bracket.end())
-    if begins and ends:
-        return True
-    return bracket.start() >= grading and bool(begins or LAST.match(answer, bracket.end()))
+    at_an_end = bracket.start() >= grading and bool(begins or LAST.match(answer, bracket.end()))
+    return bool((begins and ends) or at_an_end or precedes(SAID, bracket, answer)) and not is_excluded(bracket, answer)
+
+
+def is_excluded(bracket: re.Match[str], answer: str) -> bool:
+    """Whether a number is quoted, denied, hypothetical or an example."""
+    before = answer[max(0, bracket.start() - SENTENCE) : bracket.start()]
+    return bool(NO_SCORE.search(before) or CONDITION.search(before)) or is_quoted(bracket, answer)
+
+
+def is_quoted(bracket: re.Match[str], answer: str) -> bool:
+    """Whether a number stands in quotation marks together with other words: a sign that reads "score: (4)"."""
+    before = answer[max(0, bracket.start() - SENTENCE) : bracket.start()].rpartition("\n")[2]
+    opened, closed = (len(pattern.findall(before)) for pattern in (OPEN_QUOTE, CLOSE_QUOTE))
+    return opened > closed and bool(CLOSE_QUOTE.match(answer, bracket.end()))
 
 
 def precedes(pattern: re.Pattern[str], bracket: re.Match[str], answer: str) -> re.Match[str] | None:
@@ -234,6 +280,23 @@ def grade(observed: Observations, settings: Settings) -> Graded:
     return Graded(score, grade.value, summary, {})
 
 
+def protocol(verdict: Verdict) -> str:
+    """Steps 1 to 5 as the seed wants them (step 6); the last line is the score and nothing else."""
+    found, evidence = document(verdict), verdict.evidence
+    prompt = found["prompt_objects"] if evidence else verdict.stated.get("prompt", ())
+    image = found["image_objects"] if evidence else verdict.stated.get("image", ())
+    pairs = ", ".join(f"({asked!r}, {actual!r})" for asked, actual in found["pairs"])
+    return "\n".join(
+        [
+            f"Step 1 (prompt extraction): {json.dumps(prompt, ensure_ascii=False)}",
+            f"Step 2 (image extraction): {json.dumps(image, ensure_ascii=False)}",
+            f"Step 3&4 (alignment differences): [{pairs}]",
+            f"Step 5 (final score): {verdict.summary}",
+            f"({verdict.score})",
+        ]
+    )
+
+
 RUBRIC = Rubric(
     name="verify",
     version="1",
@@ -246,5 +309,6 @@ RUBRIC = Rubric(
     schema=json.dumps(SCHEMA),
     grade=grade,
     lines=terminal.lines,
+    protocol=protocol,
     yes_no='Does this figure show "{prompt}"? Please answer yes or no.',
 )

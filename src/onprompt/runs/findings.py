@@ -1,7 +1,5 @@
 """What a run file holds, to show and to export."""
 
-from __future__ import annotations
-
 import csv
 import itertools
 import json

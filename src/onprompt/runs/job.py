@@ -1,7 +1,5 @@
 """What a run does with each sample, in a thread here or in a process elsewhere."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

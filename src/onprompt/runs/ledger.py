@@ -4,8 +4,6 @@ A *generation* is one way of judging: rubric, judge, model, settings and weights
 samples that are new or failed; a run with others starts a new generation beside the old one.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3

@@ -1,7 +1,5 @@
 """Samples in, verdicts stored. A run resumes after any interruption."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

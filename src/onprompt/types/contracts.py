@@ -39,6 +39,7 @@ class Reading:
     summary: str = ""
     checks: tuple[Check, ...] = ()
     flags: tuple[str, ...] = ()
+    stated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what the model listed: prompt, image
 
 
 class Graded(NamedTuple):
@@ -80,9 +81,11 @@ class Rubric:
     picture: str = "image"  # the input that is judged
     prompt: str = "prompt"  # the input that says what it should show
     schema: str = field(default="", repr=False)  # of an answer in JSON, as JSON
+    asks_for_json: bool = False  # whether the text itself asks for it: only then is the schema sent by default
     value: Callable[[Mapping[str, float]], float] = field(default=mean_share, repr=False)  # from shares of the scales
     grade: Callable[[Observations, Settings], Graded] | None = field(default=None, repr=False)  # by evidence alone
     lines: Callable[[Verdict], Iterable[Line]] | None = field(default=None, repr=False)  # for the terminal
+    protocol: Callable[[Verdict], str] | None = field(default=None, repr=False)  # the output that the text asks for
     yes_no: str = ""  # a question with {prompt}, for models that give the probability of "yes"
     configure: Callable[[Rubric, Settings], Rubric] = field(default=as_it_is, repr=False)  # a variant, by the settings
     folder_reader: str = "folder"  # the dataset reader for a folder

@@ -156,6 +156,7 @@ class Verdict:
     checks: tuple[Check, ...] = ()
     measures: Mapping[str, float | None] = field(default_factory=dict)  # presence, coverage …: the numbers behind it
     evidence: Evidence | None = None
+    stated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what a model listed: prompt, image
     answers: tuple[Answer, ...] = ()  # a model's, raw, in the order in which they came
     provenance: Mapping[str, Any] = field(default_factory=dict)
 

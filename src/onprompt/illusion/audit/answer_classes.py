@@ -1,7 +1,5 @@
 """Which class of test answers does an answer of a model belong to?"""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Container, Mapping
 

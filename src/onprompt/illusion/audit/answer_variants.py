@@ -1,7 +1,5 @@
 """Variants of an option in an answer that no pattern can express: separators, spellings, parts, punctuation."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Section 3.2: the shape and scene that a path stands for, by the described rule and by the original's."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple

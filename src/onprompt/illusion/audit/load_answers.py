@@ -1,7 +1,5 @@
 """Load answers of a model from a table or from the file of a run."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Shorten an answer that shows a difference: words are removed as long as the difference remains."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """Section 2: the option lists, their order and spelling."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """The points of an audit, each with one of four verdicts, and how they quote texts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum

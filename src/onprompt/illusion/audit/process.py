@@ -1,7 +1,5 @@
 """A described function, called in a process of its own with limits, so that it can't break the audit."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

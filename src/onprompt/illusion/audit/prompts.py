@@ -1,7 +1,5 @@
 """Section 1: the eight questions, byte for byte. Any byte that a model reads may change its answer."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterator, Sequence

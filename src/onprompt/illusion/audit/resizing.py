@@ -1,7 +1,5 @@
 """Section 3.3: how an image is resized before a model sees it."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence

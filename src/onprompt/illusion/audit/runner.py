@@ -1,7 +1,5 @@
 """The audit of a described re-implementation: all points, and the effect on given answers."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How the described function and the original score an answer."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

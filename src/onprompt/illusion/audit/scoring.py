@@ -1,7 +1,5 @@
 """Section 3.1: how the described function scores the test answers, a point for each class of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from onprompt.illusion.audit.description import Scoring

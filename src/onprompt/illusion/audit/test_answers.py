@@ -1,7 +1,5 @@
 """Test answers that tell scorings apart: every shape and scene of every split, as models might answer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

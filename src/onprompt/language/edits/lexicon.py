@@ -1,7 +1,5 @@
 """The words, verb classes and patterns of edit instructions, loaded once from lexicon.toml."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Anthropic's models through the Messages API."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Mapping

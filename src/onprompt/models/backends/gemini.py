@@ -1,7 +1,5 @@
 """Google's Gemini models through the Gemini API."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence

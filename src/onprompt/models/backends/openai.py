@@ -1,7 +1,5 @@
 """OpenAI, and every server with its API: vLLM, SGLang, llama.cpp, Ollama, LM Studio and others."""
 
-from __future__ import annotations
-
 import base64
 import json
 import math

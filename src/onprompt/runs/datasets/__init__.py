@@ -4,8 +4,6 @@ A module has `load(data)`, which returns a Table. It is chosen by a prefix, `NAM
 module is all that a new kind of DATA takes.
 """
 
-from __future__ import annotations
-
 import difflib
 import itertools
 import math

@@ -1,7 +1,5 @@
 """CSV and TSV: UTF-8, with a header; the delimiter is the one that splits the header into the most columns."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import os

@@ -1,7 +1,5 @@
 """A folder of images with prompts: GenEval's layout, prompt.txt or NAME.txt, or else the file names."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Images by a pattern such as 'out/**/*.png', where ** matches any folders; prompts come as in a folder."""
 
-from __future__ import annotations
-
 import fnmatch
 import re
 from collections.abc import Iterator, Sequence

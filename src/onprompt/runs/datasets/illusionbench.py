@@ -1,7 +1,5 @@
 """IllusionBench as published: folders named after shapes, with .png files in them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """JSON lines, or one JSON list (a file that begins with [). The columns are the keys of the first objects."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator, Sequence
