@@ -230,7 +230,7 @@ def judge_many(
         items,
         loaded.slots,
         begin=use_single_core,
-        recall=partial(attempt, loaded.recall) if loaded.bound_by != "cores" else None,
+        recall=partial(attempt, loaded.recall) if loaded.recalls else None,
         stop=loaded.stop,
     )
 

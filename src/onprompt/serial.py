@@ -31,11 +31,16 @@ def dump(verdict: Verdict) -> dict[str, Any]:
 
 def load(document: Mapping[str, Any], open_picture: OpenPicture | None = None) -> Verdict:
     """The verdict that was dumped. Its pictures are decoded by `open_picture`, if anybody looks at them."""
-    name, _, version = str(document.get(FORMAT, "")).rpartition("/")
-    if not name.startswith("onprompt.") or version != str(VERSION):
+    if not is_current(document):
         raise UserError(f"not a verdict of this version of onprompt: its format is {document.get(FORMAT)!r}")
     verdict: Verdict = decoder(Verdict)(document)
     return with_pictures(verdict, open_picture) if open_picture else verdict
+
+
+def is_current(document: Mapping[str, Any]) -> bool:
+    """Whether a document is a verdict in the present form."""
+    name, _, version = str(document.get(FORMAT, "")).rpartition("/")
+    return name.startswith("onprompt.") and version == str(VERSION)
 
 
 def with_pictures(verdict: Verdict, open_picture: OpenPicture) -> Verdict:

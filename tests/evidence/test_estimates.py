@@ -152,3 +152,9 @@ def test_how_much_was_only_estimated_is_told() -> None:
 @pytest.mark.parametrize(("evidence", "whole", "flag"), [(1.0, 0.2, True), (0.5, 0.2, False), (0.0, None, False)])
 def test_an_estimate_far_from_the_evidence_is_flagged(evidence: float, whole: float | None, flag: bool) -> None:
     assert disagrees(evidence, whole, Settings()) is flag
+
+
+@pytest.mark.parametrize("attribute", [Attribute("orientation", "facing left"), Attribute("not action", "run")])
+def test_where_something_faces_and_what_it_does_not_do_is_not_estimated(attribute: Attribute) -> None:
+    (dog,) = found(0.99, Thing("a dog", "dog", attributes=(attribute,)), sightings=(DOG,))
+    assert dog.checks[1].outcome is Outcome.UNVERIFIABLE

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 import onprompt
+from onprompt.evidence.match import match
+from onprompt.judges.hybrid import claim_question
 from onprompt.models.client import close_all
 from onprompt.settings import Settings
-from onprompt.types import Outcome, Verdict
+from onprompt.types import Attribute, Outcome, Scene, Seen, Thing, Verdict
 from onprompt.wording import claim_words
 
 PROMPT = "A porcelain cup on a table and an astrolabe"
@@ -116,3 +118,17 @@ def test_a_refusal_is_told_apart(judged: Callable[..., Verdict]) -> None:
     verdict = judged("I'm sorry, but I can't help with that.")
     assert "model_unreadable" in verdict.flags
     assert len(verdict.provenance["rubric_sha256"]) == 64
+
+
+@pytest.mark.parametrize(
+    ("kind", "question"),
+    [
+        ("action", "In the image: man run."),
+        ("not action", "In the image, of the man (a man), not action: run."),
+        ("color", "In the image, of the man (a man), color: run."),
+    ],
+)
+def test_a_claim_is_asked_as_the_prompt_makes_it(kind: str, question: str) -> None:
+    scene = Scene("", (Thing("a man", "man", attributes=(Attribute(kind, "run"),)),))
+    (man,) = match(scene, Seen((), {}), (), Settings())
+    assert claim_question(man, man.checks[1]) == question

@@ -62,3 +62,14 @@ def test_the_reason_names_what_is_missing_and_wrong_first(settings: Settings) ->
 @pytest.mark.parametrize("parts", [["word " * 50], ["two words"] * 30, ["a b c", "d " * 18, "e"]])
 def test_the_reason_has_at_most_20_words(parts: list[str]) -> None:
     assert 1 <= len(in_few_words(parts).split()) <= 20
+
+
+def test_text_that_must_not_be_there_is_named_once(settings: Settings) -> None:
+    text = Thing("the text", "text", attributes=(Attribute("text", "SALE"),), absent=True)
+    line = Sighting("text", "text", Box(0, 0, 1, 1), 0.9, "test", text="SALE")
+    assert reasoning(match(Scene("", (text,)), seen(), (line,), settings)) == "Wrong: no the text."
+
+
+def test_what_an_object_must_not_do_is_no_relation(settings: Settings) -> None:
+    dog = Thing("a dog", "dog", attributes=(Attribute("not action", "run"),))
+    assert relations_shown(match(Scene("", (dog,)), seen(), (), settings)) is None

@@ -18,6 +18,7 @@ from onprompt.cli.running import sample_line
 from onprompt.errors import StoreError, UserError
 from onprompt.models.answer_store import AnswerStore
 from onprompt.models.client import close_all
+from onprompt.report.document import document
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs import datasets, findings
 from onprompt.runs.findings import Overview
@@ -354,3 +355,23 @@ def test_generations_can_be_compared(tmp_path: Path) -> None:
         judged(tmp_path, data, repeats=repeats)
     told = onprompt("compare", str(tmp_path / "run.sqlite"), "--by", "generation")
     assert "no significant difference between run, generation 1 and run, generation 2" in told.stdout, told.stderr
+
+
+def test_a_stored_verdict_is_shown_when_its_image_is_gone(tmp_path: Path) -> None:
+    judged(tmp_path, table(tmp_path, 1))
+    with Ledger(tmp_path / "run.sqlite") as ledger:
+        verdict = findings.stored_verdict(ledger, 1, "0", tmp_path / "answers.sqlite")
+        assert (verdict.answers[0].text, document(verdict)["image_size"]) == ("So many.\n(0)", [8, 8])
+        (tmp_path / "cat.png").unlink()
+        verdict = findings.stored_verdict(ledger, 1, "0", tmp_path / "other.sqlite")
+        assert (verdict.answers[0].text, document(verdict)["image_size"]) == ("", None)
+    assert not (tmp_path / "other.sqlite").exists()
+
+
+def test_a_verdict_in_an_older_form_is_named_as_such(tmp_path: Path) -> None:
+    judged(tmp_path, table(tmp_path, 1))
+    with Ledger(tmp_path / "run.sqlite", writing=True) as ledger:
+        ledger.database.execute("UPDATE documents SET document = ?", ('{"format": "onprompt.verify/4", "score": 0}',))
+        with pytest.raises(UserError, match="'0' was judged by another version of onprompt"):
+            findings.stored_verdict(ledger, 1, "0")
+    assert overview(tmp_path).verdicts == 1

@@ -19,12 +19,14 @@ import pytest
 from PIL import Image
 
 from onprompt.errors import StoreError, UserError
+from onprompt.illusion.judge import IllusionJob
 from onprompt.models.client import close_all
+from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs import datasets, findings
 from onprompt.runs.job import JudgeJob
 from onprompt.runs.ledger import Entry, Ledger
-from onprompt.runs.run import Summary, run
+from onprompt.runs.run import Summary, make_entry, run
 from onprompt.settings import Settings
 
 SAID = [{"contains": f"{number} cats", "text": f"So many.\n({number % 5})"} for number in range(9, -1, -1)]
@@ -234,3 +236,27 @@ def test_killed_at_any_moment_it_goes_on_where_it_was(tmp_path: Path) -> None:
     assert 1000 < verdicts(path) < 2000
     subprocess.run([sys.executable, "-c", PROGRAM, str(tmp_path)], check=True)
     assert scores(tmp_path) == {str(index): index % 10 % 5 for index in range(2000)}
+
+
+@pytest.mark.parametrize(
+    ("columns", "version"),
+    [
+        ("before,after,instruction,mask", "2552fac32d620b2642b194d6c657a1a43a0f9a04f46a97be7195899e77ce3152"),
+        ("mask,instruction,after,before", "2552fac32d620b2642b194d6c657a1a43a0f9a04f46a97be7195899e77ce3152"),
+    ],
+)
+def test_a_sample_has_the_version_that_earlier_releases_gave_it(tmp_path: Path, columns: str, version: str) -> None:
+    cells = {"before": "a.png", "after": "b.png", "instruction": "make it red", "mask": "m.png"}
+    row = ",".join(cells[name] for name in columns.split(","))
+    (tmp_path / "edits.csv").write_text(f"id,{columns}\n1,{row}\n")
+    (entered,) = datasets.open_dataset(str(tmp_path / "edits.csv"), EDIT, {}).rows()
+    assert make_entry(entered, EDIT).version == version, "or verdicts in run files would be taken for outdated"
+
+
+def test_what_tells_ways_of_judging_apart_is_what_it_was(tmp_path: Path) -> None:
+    table(tmp_path, 1)
+    asked = {"rubric", "judge", "model", "asked", "settings"}
+    assert job(tmp_path).identity.keys() == asked | {"rubric_sha256", "reader"}
+    illusion = IllusionJob("illusion", job(tmp_path).settings, "sin", (336, 336))
+    assert illusion.identity.keys() == asked | {"split", "size", "questions"}
+    assert illusion.identity["asked"] == {"backend": "replay", "model": "said.jsonl"} | illusion.identity["asked"]

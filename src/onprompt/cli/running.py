@@ -124,13 +124,11 @@ def show(
 
 def show_verdict(ledger: Ledger, generation: int, sample: str, picture: Path | None, json: bool) -> None:
     """Print a stored verdict, as it was printed when it was made."""
-    from onprompt.models.answer_store import AnswerStore
     from onprompt.report import picture as drawing
     from onprompt.report.document import document
     from onprompt.runs.findings import stored_verdict
 
-    with closing(AnswerStore(load_settings().answers)) as answers:
-        verdict = stored_verdict(ledger, generation, sample, answers)
+    verdict = stored_verdict(ledger, generation, sample, load_settings().answers)
     if picture:
         drawing.check_path(picture, verdict.sample.picture.name)
         drawing.save(verdict, picture)

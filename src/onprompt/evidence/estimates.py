@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MATCHER = "matcher"  # the source of an estimate
 MARGIN = 0.02  # probabilities are clipped to this distance from 0 and 1
-# What the matcher can't see: numbers, letters, sizes, and relative positions.
+# What the matcher can't see: numbers, letters, sizes, relative positions, and where something faces.
 NOT_ESTIMATED = frozenset({"count", "text", "size", "position", "shape"})
 PLACES = ("left of", "right of", "above", "below", "in front of", "behind", "between", "facing")
 Estimate = Callable[[str], float | None]  # how likely a phrase is true of the image, if known
@@ -56,8 +56,7 @@ def fused_probability(detected: float | None, estimate: float | None, settings: 
 
 def can_estimate(claim: Claim) -> bool:
     """Whether the matcher can judge a claim about an object."""
-    place = claim.kind == "relation" and claim.value.startswith(PLACES)
-    return not (claim.kind in NOT_ESTIMATED or claim.negated or place)
+    return not (claim.kind in NOT_ESTIMATED or claim.negated or claim.value.startswith(PLACES))
 
 
 def claim_estimate(claim: Claim, estimate: Estimate, settings: Settings) -> float | None:
@@ -69,7 +68,7 @@ def phrase_of(claim: Claim) -> str:
     """An attribute or relation as a phrase: `brown owl`, `owl on a branch`."""
     if claim.kind == "relation":
         return f"{claim.name} {claim.value} {claim.target}"
-    return f"{claim.name} {claim.value}" if claim.is_interaction else f"{claim.value} {claim.name}"
+    return f"{claim.name} {claim.value}" if claim.kind == "action" else f"{claim.value} {claim.name}"
 
 
 def estimate_open(check: Check, estimate: Estimate, settings: Settings) -> Check:

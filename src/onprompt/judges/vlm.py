@@ -80,7 +80,7 @@ class VlmJudge(ModelJudge):
 
     def __init__(self, settings: Settings, rubric: Rubric, client: ModelClient) -> None:
         super().__init__(settings, client)
-        self.rubric = rubric.configure(rubric, settings)
+        self.rubric, self.recalls = rubric.configure(rubric, settings), not settings.record
         self.about = {
             "rubric": f"{self.rubric.name}/{self.rubric.version}",
             "rubric_sha256": hashlib.sha256(self.rubric.text.encode()).hexdigest(),
@@ -99,9 +99,7 @@ class VlmJudge(ModelJudge):
         return self.verdict(sample, self.client.ask)
 
     def recall(self, sample: Sample) -> Verdict | None:
-        """The verdict if all its answers are cached; None while recording, which needs every answer to be asked for."""
-        if self.settings.record:
-            return None
+        """The verdict if all its answers are cached. Not while recording, which needs every answer to be asked for."""
         try:
             return self.verdict(sample, self.client.cached_answer)
         except NotCached:
@@ -116,15 +114,15 @@ class VlmJudge(ModelJudge):
             raise with_usage(unreadable[-1], answers)
         repeated = len(answers) > len(readings) + len(unreadable)
         yes = self.ask_yes(sample, answers, ask) if self.wants_yes else None
-        factors = {name: factor(name, readings, self.rubric.factors[name]) for name in readings[0][0].scores}
+        first, shown = readings[0][0], self.shown(sample)
+        factors = {name: factor(name, readings, self.rubric.factors[name]) for name in first.scores}
         flags = {
             **dict.fromkeys((flag for reading, _ in readings for flag in reading.flags), True),
             "some_answers_unreadable": bool(unreadable),
             "asked_again": repeated,
             "yes_not_known": self.wants_yes and yes is None,
-            "mask_not_used": "mask" in sample.pictures,
+            **{f"{name}_not_used": name not in shown for name in sample.pictures},
         }
-        first = readings[0][0]
         return Verdict(
             rubric=self.rubric.name,
             judge="vlm",
@@ -139,6 +137,12 @@ class VlmJudge(ModelJudge):
             answers=tuple(answers),
             provenance=self.provenance(sample, answers),
         )
+
+    def shown(self, sample: Sample) -> dict[str, Picture]:
+        """The pictures beside the judged one that the question shows: a mask, for example, is not."""
+        parts = self.rubric.ask(sample, self.show) if sample.pictures else ()
+        shown = [part.picture for part in parts if isinstance(part, Shown)]
+        return {name: own for name, own in sample.pictures.items() if any(own is picture for picture in shown)}
 
     def check(self, sample: Sample) -> None:
         """Refuse a bad prompt, if the rubric needs one."""
@@ -218,7 +222,7 @@ class VlmJudge(ModelJudge):
 
     def provenance(self, sample: Sample, answers: Sequence[Answer]) -> dict[str, Any]:
         """All that is needed to reproduce a verdict."""
-        hashes = {f"{name}_sha256": picture.sha256 for name, picture in sample.pictures.items() if name != "mask"}
+        hashes = {f"{name}_sha256": picture.sha256 for name, picture in self.shown(sample).items()}
         about = {"model_answering": answers[0].model, "image_sha256": sample.picture.sha256}
         return {**self.about, **about, **hashes}
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from onprompt import serial, wording
+from onprompt.errors import UserError
 from onprompt.types import Attribute, Box, Check, Edit, Picture, Scene, Sighting, Thing, Trait, Verdict, View
 
 PARSED, SEEN = "onprompt.parse/1", "onprompt.see/1"
@@ -18,7 +19,7 @@ def document(verdict: Verdict) -> dict[str, Any]:
     return {
         **stored,
         "image": picture.name,
-        "image_size": list(picture.size),
+        "image_size": image_size(picture),
         "prompt": verdict.sample.prompt,
         "overall_presence_score": verdict.measures.get("presence"),
         "attribute_accuracy": verdict.measures.get("attribute_accuracy"),
@@ -152,7 +153,18 @@ def sighting_entry(sighting: Sighting, picture: Picture, threshold: float) -> di
     }
 
 
-def pixels(box: Box, picture: Picture) -> list[float]:
-    """x, y, width and height in pixels of the original image, upright."""
-    width, height = picture.size
+def image_size(picture: Picture) -> list[int] | None:
+    """Width and height; None for a stored verdict whose image can't be opened any more, or was never a file."""
+    try:
+        return list(picture.size)
+    except UserError:
+        return None
+
+
+def pixels(box: Box, picture: Picture) -> list[float] | None:
+    """x, y, width and height in pixels of the original image, upright; None where its size is not known."""
+    size = image_size(picture)
+    if size is None:
+        return None
+    width, height = size
     return [round(side, 1) for side in (box.left * width, box.top * height, box.width * width, box.height * height)]

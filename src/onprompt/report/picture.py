@@ -98,7 +98,9 @@ def draw_sighting(pen: ImageDraw.ImageDraw, sighting: Sighting, colour: str, fon
 
 def draw_strip(verdict: Verdict, font: Font) -> Image.Image:
     """The prompt, each pair in its colour, and the score."""
-    rows = [(f'"{verdict.sample.prompt}"  ->  ({verdict.score})', "#111111")]
+    factors = ", ".join(f"{name} {factor.score}" for name, factor in verdict.factors.items())
+    result = factors if verdict.score is None else f"({verdict.score})"
+    rows = [(f'"{verdict.sample.prompt}"  ->  {result}', "#111111")]
     pairs = wording.pairs(verdict)
     rows += [(f"{asked}:  {found}", COLOURS[worst(verdict, i)]) for i, (asked, found) in enumerate(pairs[:ROWS])]
     if len(pairs) > ROWS:

@@ -103,10 +103,13 @@ def figures(verdict: Verdict) -> str:
 
 
 def factor_lines(verdict: Verdict) -> Iterator[Line]:
-    """Each factor with its score and reason, then value, cost and flags."""
+    """Each factor with its score and reason, the summary if no factor has a reason, then value, cost and flags."""
     for name, factor in verdict.factors.items():
         spread = spread_words(factor)
-        yield f"{name}: {factor.score}{f' ({spread})' if spread else ''}. {factor.reason}", ""
+        score = f"{name}: {factor.score}{f' ({spread})' if spread else ''}"
+        yield f"{score}. {factor.reason}" if factor.reason else score, ""
+    if verdict.summary and not any(factor.reason for factor in verdict.factors.values()):
+        yield verdict.summary, ""
     yield ", ".join([f"value {verdict.value:.2f}", *cost_words(verdict), *flag_words(verdict)]), ""
 
 

@@ -84,11 +84,11 @@ RUBRIC = Rubric(
     name="edit",
     version="1",
     help="Judge an edit: alignment, completeness and plausibility, each from 1 to 7. Needs a model.",
-    inputs=(
+    inputs=(  # in the order that the versions of samples in run files depend on
         Input("before", IMAGE, "The image before the edit.", columns=BEFORE),
         Input("after", IMAGE, "The image after the edit.", columns=AFTER),
-        Input("instruction", TEXT, "What should have been done.", columns=INSTRUCTION),
         Input("mask", IMAGE, MASK, required=False, columns=("mask", "mask_img")),
+        Input("instruction", TEXT, "What should have been done.", columns=INSTRUCTION),
     ),
     picture="after",
     prompt="instruction",

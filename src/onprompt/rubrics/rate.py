@@ -157,7 +157,7 @@ def reasoning(matches: Sequence[Match]) -> str:
     """What is missing, wrong and shown, within the seed's limit of words."""
     missing = [name(match) for match in matches if match.outcome is Outcome.MISSING]
     wrong = [
-        name(match) if check.claim.kind == "object" else wording.full_claim(replace(check.claim, name=name(match)))
+        name(match) if check.claim.kind == "object" or match.thing.absent else wording.full_claim(check.claim)
         for match in matches
         for check in match.checks
         if check.outcome is Outcome.MISMATCH

@@ -156,19 +156,20 @@ def make_reading(score: int, start: int, lists: Lists, summary: str = "") -> Rea
     for name in order:
         own = [(prompt, image) for prompt, image in differences if normalize(prompt) == name]
         checks += [stated_check(phrases.get(name, prompt), image) for prompt, image in own]
-        checks += [] if own else [stated_check(phrases[name], MATCHED)]
+        checks += [] if own else [stated_check(phrases[name])]
     summary = one_line(summary or wording.stated_summary(differences, bool(lists.prompt), score, SCALE[-1]))
     stated = {name: tuple(objects) for name, objects in (("prompt", lists.prompt), ("image", lists.image)) if objects}
     return Reading({"score": score}, {"score": start}, {"score": summary}, summary, tuple(checks), stated=stated)
 
 
-def stated_check(asked: str, stated: str) -> Check:
-    """What the model says about one object, without any other evidence."""
-    absent = ABSENT.match(stated.strip())
+def stated_check(asked: str, difference: str | None = None) -> Check:
+    """What the model says about one object, without any other evidence; None if it names no difference."""
+    claim = Claim("object", asked)
+    if difference is None:
+        return Check(claim, Finding(Found.STATED, MATCHED), Outcome.MATCHED, 1.0, 1.0, "model")
+    absent = ABSENT.match(difference.strip())
     outcome = Outcome(absent[1].lower().replace(" ", "_")) if absent else Outcome.MISMATCH
-    outcome = Outcome.MATCHED if stated is MATCHED else outcome
-    score = float(outcome is Outcome.MATCHED)
-    return Check(Claim("object", asked), Finding(Found.STATED, stated), outcome, score, 1.0, "model")
+    return Check(claim, Finding(Found.STATED, difference), outcome, 0.0, 1.0, "model")
 
 
 def find_score(answer: str, headings: Sequence[re.Match[str]]) -> re.Match[str] | None:

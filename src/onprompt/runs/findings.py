@@ -4,6 +4,7 @@ import csv
 import itertools
 import json
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -121,7 +122,7 @@ def rows(ledger: Ledger, generation: int, worst: int = 0, flagged: bool = False)
         yield dict(zip(COLUMNS, row, strict=True))
 
 
-def stored_verdict(ledger: Ledger, generation: int, sample: str, answers: AnswerStore | None = None) -> Verdict:
+def stored_verdict(ledger: Ledger, generation: int, sample: str, answers: Path | None = None) -> Verdict:
     """The verdict on one sample, as it was, with the text of a model's answers if they are still cached."""
     row = ledger.first(STORED, (sample, generation))
     if not row and (fault := ledger.first(WHY_NONE, (sample, generation))):
@@ -130,10 +131,22 @@ def stored_verdict(ledger: Ledger, generation: int, sample: str, answers: Answer
         ids = [name for (name,) in ledger.query("SELECT id FROM samples LIMIT ?", (SUGGESTED,))]
         raise UserError(f"{ledger.path} has no sample {sample!r}{did_you_mean(sample, ids)}")
     document, given = map(json.loads, row)
-    for answer in document.get("answers", ()):
-        cached = answers.get(answer.get("key", "")) if answers else None
-        answer["text"] = cached.text if cached else ""
+    if not serial.is_current(document):
+        raise UserError(
+            f"{sample!r} was judged by another version of onprompt, whose verdicts can't be shown here "
+            f"({document.get(serial.FORMAT)}); its scores and checks are in the run file all the same"
+        )
+    add_texts(document.get("answers", []), answers)
     return serial.load(document, lambda picture: decode_again(picture, given))
+
+
+def add_texts(stored: list[dict[str, Any]], answers: Path | None) -> None:
+    """Add the text of a model's answers; an answer that is no longer cached stays empty."""
+    if stored and answers and answers.is_file():
+        with closing(AnswerStore(answers)) as store:
+            for answer in stored:
+                cached = store.get(answer.get("key", ""))
+                answer["text"] = cached.text if cached else ""
 
 
 def decode_again(picture: Picture, given: dict[str, Any]) -> Decoded:
@@ -147,7 +160,7 @@ def decode_again(picture: Picture, given: dict[str, Any]) -> Decoded:
         reopened = open_picture(path, settings, picture.frame)
         if reopened.sha256 == picture.sha256:
             return reopened.decoded
-    raise ImageError(f"{paths[0]} has changed since it was judged", "changed")
+    raise ImageError(f"{paths[0]} has changed since it was judged, or was judged at another size", "changed")
 
 
 def with_answers(samples: Iterator[dict[str, Any]], answers: AnswerStore, lost: list[str]) -> Iterator[dict[str, Any]]:

@@ -120,6 +120,7 @@ class Judge(Protocol):
     slots: int = 1  # how many samples it likes to have in progress
     bound_by: str = "cores"  # what limits it: the `cores`, a `model` in the process, or a `server`
     model: str = ""  # the model that it asks
+    recalls: bool = False  # whether it may know a verdict without any work; only then `recall` is called
 
     @property
     def identity(self) -> Mapping[str, Any]:

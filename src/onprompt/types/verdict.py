@@ -66,8 +66,8 @@ class Claim:
 
     @property
     def is_interaction(self) -> bool:
-        """Whether it is about what an object does, or how it relates to another."""
-        return self.kind in ("relation", "action")
+        """Whether it says what an object does, or how it relates to another; "not running" says neither."""
+        return self.kind in ("relation", "action") and not self.negated
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,6 +70,7 @@ class Table:
     folder: str = ""  # what paths are relative to
     count: int | None = None
     fixed: Mapping[str, str] = field(default_factory=dict)  # where each field comes from, if there is no choice
+    streamed: bool = False  # whether reading it is slow, so that it is not searched for repeated ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +112,8 @@ def open_dataset(data: str, rubric: Rubric, columns: Mapping[str, str]) -> Datas
         raise UserError(f"{data} {why}; use a .csv, .jsonl or .parquet file")
     own = {name: name for name in ("id", *table.fixed)}
     used = own if table.fixed else choose_columns(table.columns, usual_columns(rubric), columns, rubric.required)
-    # A hub's rows are streamed only once, and a column that the user named is used as it is.
-    guess = "" if table.fixed or columns.get("id") or table.kind == "hf" else used.get("id", "")
+    # Rows that are streamed are read only once, and a column that the user named is used as it is.
+    guess = "" if table.fixed or columns.get("id") or table.streamed else used.get("id", "")
     unique = has_unique_values(table, guess) if guess else None
     if unique is False:
         del used["id"]

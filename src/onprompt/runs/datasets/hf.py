@@ -36,7 +36,7 @@ def load(data: str) -> Table:
     def records(columns: Sequence[str]) -> Iterator[Record]:
         return read_rows(name, rows, columns)
 
-    return Table("hf", columns, records, count=count_rows(rows, split))
+    return Table("hf", columns, records, count=count_rows(rows, split), streamed=True)
 
 
 def open_splits(name: str) -> Mapping[str, Any]:
