@@ -116,7 +116,10 @@ ANSWER = st.builds(
 VERDICT = st.builds(
     Verdict,
     *(TEXT, TEXT, SAMPLE, SHARE, st.dictionaries(TEXT, FACTOR, max_size=2), TEXT, some(TEXT), some(CHECK)),
-    *(st.dictionaries(TEXT, maybe(SHARE), max_size=2), maybe(EVIDENCE), some(ANSWER)),
+    measures=st.dictionaries(TEXT, maybe(SHARE), max_size=2),
+    evidence=maybe(EVIDENCE),
+    stated=st.dictionaries(TEXT, some(TEXT), max_size=2),
+    answers=some(ANSWER),
     provenance=st.dictionaries(TEXT, TEXT | NUMBER | st.dictionaries(TEXT, TEXT, max_size=2), max_size=2),
 )
 
