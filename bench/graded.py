@@ -36,7 +36,7 @@ class Graded:
     def grade(self, image, text):
         found = self.observe(image, text)
         if not self.settings.matcher and not found.blank:
-            found = replace(found, estimate=no_estimate, whole=None)
+            found = replace(found, estimate=no_estimate, overall=None)
         matches = match(found.scene, found.seen, found.lines, self.settings, found.estimate)
         return replace(found, matches=tuple(without(each, self.left_out) for each in matches)).grade(self.settings)
 

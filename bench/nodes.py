@@ -30,7 +30,7 @@ from onprompt.runs.run import run
 from onprompt.settings import Settings
 folder, engine, model, warm = Path(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
 job = JudgeJob("verify", Settings(model=model, answers=folder / "answers.sqlite", concurrency=4))
-data, times = datasets.opened(str(folder / "data.csv"), job.rubric, {}), []
+data, times = datasets.open_dataset(str(folder / "data.csv"), job.rubric, {}), []
 start = time.perf_counter()
 def tell(summary):
     if summary.done > len(times):

@@ -36,7 +36,7 @@ settings = Settings(model=model, answers=folder / "answers.sqlite", concurrency=
 job = JudgeJob("verify", settings)
 if slots:
     job.judge.slots = slots
-rows = [row.item for row in datasets.opened(str(folder / "data.csv"), job.rubric, {}).rows()][:200]
+rows = [row.item for row in datasets.open_dataset(str(folder / "data.csv"), job.rubric, {}).rows()][:200]
 for item in rows[:2]:
     job(Task(0, item))  # what is loaded once
 start = time.perf_counter()
@@ -51,7 +51,8 @@ def tell(summary):
         on_the_way.append((marks.pop(0), time.process_time() - busy, memory()))
         print(on_the_way[-1], file=sys.stderr, flush=True)
 start, busy = time.perf_counter(), time.process_time()
-summary = run(datasets.opened(str(folder / "data.csv"), job.rubric, {}), folder / "run.sqlite", job, tell=tell)
+data = datasets.open_dataset(str(folder / "data.csv"), job.rubric, {})
+summary = run(data, folder / "run.sqlite", job, on_progress=tell)
 told = {"seconds": time.perf_counter() - start, "done": summary.done, "rss": memory(), "bare": bare}
 told["size"] = sum(path.stat().st_size for path in folder.glob("*.sqlite"))
 print(json.dumps(told | {"on_the_way": on_the_way}))
