@@ -1,9 +1,11 @@
 """Verdict → JSON and JSON → the same verdict: runs, reports and services read verdicts back.
 
 The form follows the types: a dataclass is an object with its fields, less those that have their default. Fields that
-do not make a verdict another one (decoded pixels, masks, joints) are left out.
+do not make a verdict another one (decoded pixels, masks, joints) are left out. A sighting is written once, in the
+evidence; elsewhere stands its place there.
 """
 
+import json
 import sys
 import types
 import typing
@@ -17,7 +19,8 @@ from onprompt.errors import UserError
 from onprompt.types import Decoded, Evidence, Picture, Verdict
 
 VERSION = 5
-FORMAT, KIND = "format", "type"
+FORMAT, KIND, EVIDENCE_FIELD, SEEN = "format", "type", "evidence", "sightings"
+REPEATED = {"chosen", "candidates", "extras"}  # lists of sightings that all stand in the evidence once
 EVIDENCE = typing.get_args(Evidence) or (Evidence,)  # several kinds, told apart by their names
 Encode = Callable[[Any], Any]
 Decode = Callable[[Any], Any]
@@ -27,6 +30,11 @@ OpenPicture = Callable[[Picture], Decoded]
 def dump(verdict: Verdict) -> dict[str, Any]:
     """A verdict as JSON values."""
     encoded: dict[str, Any] = encode(verdict)
+    if verdict.evidence:
+        places = {json.dumps(sighting): place for place, sighting in enumerate(encoded[EVIDENCE_FIELD].get(SEEN, ()))}
+        for entry in (encoded[EVIDENCE_FIELD], *encoded.get("checks", ())):
+            for name in entry.keys() & REPEATED:
+                entry[name] = [places.get(json.dumps(sighting), sighting) for sighting in entry[name]]
     return {FORMAT: f"onprompt.{verdict.rubric}/{VERSION}", "score": verdict.score, **encoded}
 
 
@@ -34,8 +42,21 @@ def load(document: Mapping[str, Any], open_picture: OpenPicture | None = None) -
     """The verdict that was dumped. Its pictures are decoded by `open_picture`, if anybody looks at them."""
     if not is_current(document):
         raise UserError(f"not a verdict of this version of onprompt: its format is {document.get(FORMAT)!r}")
-    verdict: Verdict = decoder(Verdict)(document)
+    verdict: Verdict = decoder(Verdict)(with_sightings(document))
     return with_pictures(verdict, open_picture) if open_picture else verdict
+
+
+def with_sightings(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A document with the sightings themselves where it has their places in the list of all."""
+    evidence = document.get(EVIDENCE_FIELD) or {}
+    seen = evidence.get(SEEN, ())
+
+    def expand(entry: Mapping[str, Any]) -> dict[str, Any]:
+        lists = {name: [seen[s] if isinstance(s, int) else s for s in entry[name]] for name in entry.keys() & REPEATED}
+        return {**entry, **lists}
+
+    checks = [expand(check) for check in document.get("checks", ())]
+    return {**document, "checks": checks, **({EVIDENCE_FIELD: expand(evidence)} if evidence else {})}
 
 
 def is_current(document: Mapping[str, Any]) -> bool:
