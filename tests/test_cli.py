@@ -379,6 +379,11 @@ def test_a_model_verifies(tmp_path: Path) -> None:
     first, second = onprompt(*arguments, **home), onprompt(*arguments, "--json", **home)
     assert first.returncode == 0, first.stderr
     assert first.stdout.splitlines() == [
+        "Prompt asks for (according to the model)",
+        "  a cup",
+        "  a laptop",
+        "Image shows (according to the model)",
+        "  a red cup",
         "Asked → found",
         "  ('a cup', 'matched')",
         "  ('a laptop', 'MISSING')",
@@ -400,6 +405,23 @@ def test_a_model_rates(tmp_path: Path) -> None:
         ONPROMPT_ANSWERS=str(tmp_path / "answers.sqlite"),
     )
     assert result.stdout == "Reasoning: The cup is there.\nScore: 5\n", result.stderr
+
+
+def test_the_protocols_own_output_is_printed(tmp_path: Path) -> None:
+    arguments = ("verify", str(photo_path("coffee.png")), "a cup and a laptop", "--protocol")
+    by_model = onprompt(*arguments, "--model", said(tmp_path, STEPS), ONPROMPT_ANSWERS=str(tmp_path / "answers.sqlite"))
+    assert by_model.stdout.splitlines() == [
+        'Step 1 (prompt extraction): ["a cup", "a laptop"]',
+        'Step 2 (image extraction): ["a red cup"]',
+        "Step 3&4 (alignment differences): [('a cup', 'matched'), ('a laptop', 'MISSING')]",
+        "Step 5 (final score): The image differs from the prompt: a laptop: MISSING.",
+        "(2)",
+    ]
+    first, second, third, *_, last = onprompt(*arguments).stdout.splitlines()
+    assert [entry["canonical"] for entry in json.loads(first.partition(": ")[2])] == ["cup", "laptop"]
+    assert any(entry["object"] == "cup" for entry in json.loads(second.partition(": ")[2]))
+    assert "('a laptop', 'MISSING')" in third
+    assert re.fullmatch(r"\(\d\)", last)
 
 
 def test_a_model_judges_an_edit(tmp_path: Path) -> None:
