@@ -292,7 +292,7 @@ def test_what_is_no_such_model_is_refused(folder: Callable[[str], Path], tmp_pat
     deeper = json.loads((folder("idefics3") / "config.json").read_text())["text_config"] | {"num_hidden_layers": 4}
     lacking = changed(folder("idefics3"), tmp_path / "lacking", "config.json", text_config=deeper)
     for model, error, words in (
-        ("/no/such/folder", NotFetched, "can't get the model '/no/such/folder'"),
+        ("/no/such/folder", NotFetched, "can't download the model '/no/such/folder'"),
         (str(bare), UntrustedFile, "there is no model.safetensors"),
         (str(silent), Rejected, "has no chat template"),
         (other, Rejected, "does not answer questions with images: its type is bert"),
