@@ -177,7 +177,7 @@ def test_torchmetrics_judges_an_edit_by_both_pictures(model: str) -> None:
         (torch.zeros(1, 3, 8, 8), ["a cup"], r"not torch\.float32, \(3, 8, 8\)"),
         (torch.zeros(3, 8, 8, dtype=torch.uint8), ["a cup"] * 3, r"not torch\.uint8, \(8, 8\)"),
         (["photo.png"], ["a cup", "a dog"], "1 images, 2 prompts"),
-        (["photo.png"], "a cup", "are lists"),
+        (["photo.png"], "a cup", "must be lists"),
     ],
 )
 def test_a_batch_that_is_none_is_an_error(images: Any, prompts: Any, message: str) -> None:
@@ -212,7 +212,7 @@ def test_inspect_snippet(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_picture_in_the_answer_is_judged_and_the_log_has_the_evidence() -> None:
     answer = ContentImage(image=data_url(Image.open("photo.png")))
     _, (score,) = results(onprompt_scorer(detector="coco"), [Sample("a cup and a giraffe")], answer)
-    assert "giraffe: missing" in score.explanation
+    assert "giraffe (missing)" in score.explanation
     (told,) = score.metadata["verdicts"]
     assert told["score"] < 4
     assert any(line.startswith("asked for a giraffe: none") for line in told["checks"])
@@ -263,7 +263,7 @@ def test_inspect_judges_an_edit_by_both_pictures(model: str) -> None:
     _, scores = results(scorer, samples, *[ContentImage(image=good)] * 3)
     assert scores[0].value == 1.0
     assert scores[0].metadata["verdicts"][0]["factors"] == dict.fromkeys(SCORES, 7)
-    assert "needs the picture 'before'" in scores[1].explanation
+    assert "needs the image 'before'" in scores[1].explanation
     assert "a data URL can't be read" in scores[2].explanation
 
 
@@ -338,9 +338,9 @@ def test_deepeval_judges_an_edit_by_both_pictures(deepeval: ModuleType, model: s
     metric = deepeval.OnpromptMetric(rubric="edit", model=model)
     assert metric.measure(case("make the cup blue", "photo.png", before="before.png")) == 1.0
     assert metric.verdict.sample.prompt == "make the cup blue"
-    assert metric.verdict.before.size == (60, 40)
+    assert metric.verdict.sample.pictures["before"].size == (60, 40)
     assert metric.measure(case("make the cup blue", "photo.png")) is None
-    assert "needs the picture 'before'" in metric.error
+    assert "needs the image 'before'" in metric.error
 
 
 def test_a_picture_of_which_only_the_mark_is_left_is_no_zero(deepeval: ModuleType, model: str) -> None:
