@@ -264,7 +264,7 @@ def test_inspect_judges_an_edit_by_both_pictures(model: str) -> None:
     assert scores[0].value == 1.0
     assert scores[0].metadata["verdicts"][0]["factors"] == dict.fromkeys(SCORES, 7)
     assert "needs the image 'before'" in scores[1].explanation
-    assert "a data URL can't be read" in scores[2].explanation
+    assert "unreadable data URL" in scores[2].explanation
 
 
 def test_a_picture_without_words_has_no_prompt(model: str) -> None:
