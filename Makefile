@@ -2,6 +2,8 @@
 PYTHON ?= python3
 # What brings torch to the tests of extras; another build: make test-extras TORCH=torch==2.9.0
 TORCH ?= torch==2.13.0
+# How many processes share the tests
+JOBS ?= 2
 BIN := .venv/bin
 
 .PHONY: demo test test-fast test-extras lint
@@ -10,11 +12,11 @@ demo: .venv/ready
 	$(BIN)/python examples/demo.py
 
 test: lint
-	$(BIN)/python -m pytest tests --ignore tests/extras
+	$(BIN)/python -m pytest tests --ignore tests/extras -n $(JOBS) --dist loadfile
 
 # No model files and no network: with this cache folder, a test that asks for a model file fails at once.
 test-fast: .venv/ready
-	ONPROMPT_HOME=/dev/null/none $(BIN)/python -m pytest tests --ignore tests/extras -m 'not models and not slow'
+	ONPROMPT_HOME=/dev/null/none $(BIN)/python -m pytest tests --ignore tests/extras -m 'not models and not slow' -n $(JOBS) --dist loadfile
 
 test-extras: .venv/extras .venv-adapters/ready
 	$(BIN)/python -m pytest tests/extras --ignore tests/extras/test_adapters.py

@@ -184,8 +184,10 @@ def test_a_clock_that_jumps_changes_nothing(tmp_path: Path) -> None:
 
 def test_a_run_can_be_read_where_nothing_can_be_written(tmp_path: Path) -> None:
     judged(tmp_path, table(tmp_path, 4))
-    for path in (tmp_path, *tmp_path.parents[:2]):
-        path.chmod(0o555 if path == tmp_path else 0o755)
+    for path in tmp_path.parents:
+        if path.name.startswith(("pytest-", "popen-")):  # which only their owner may enter
+            path.chmod(0o755)
+    tmp_path.chmod(0o555)
     try:
         assert as_nobody(tmp_path / "run.sqlite") == 4
     finally:
