@@ -118,6 +118,7 @@ WORDS: dict[Found, Callable[[Finding, Check], str]] = {
     Found.MISSING: lambda _, __: "MISSING",
     Found.OBJECT_MISSING: lambda _, __: "the object is missing",
     Found.NOT_LOCATED: not_located_words,
+    Found.LOCATED_BY_TEXT: lambda _, __: "located by its text",
     Found.UNKNOWN_WORD: lambda _, check: f"no detector knows the word {check.claim.name!r}",
     Found.ONLY_BROADER: lambda finding, _: f"detected {only_broader(finding.value)}",
     Found.NOT_MEASURABLE: lambda _, __: "can't be measured",

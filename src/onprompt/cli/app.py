@@ -12,8 +12,8 @@ from onprompt import plugins
 if TYPE_CHECKING:
     from onprompt.settings import Settings
 
-DETECTORS = "The detector: fused, coco, yolo26, world, hf:OWNER/MODEL."
-Permissive = Annotated[bool, typer.Option("--permissive", help="Use only Apache, MIT and BSD model files.")]
+DETECTORS = "The detector: coco, strong (more names, AGPL files), yolo26, world, hf:OWNER/MODEL."
+Permissive = Annotated[bool, typer.Option("--permissive", help="Refuse model files that are not under an Apache, MIT or BSD licence.")]
 
 
 class Commands(TyperGroup):

@@ -28,10 +28,10 @@ def check_colour(asked: str, sighting: Sighting, settings: Settings) -> Measured
         return None
     if not sighting.colours:
         return Measured(settings.minor_score, "many colours", confidence=0.3)
-    nearest = min(colour.distance(swatch, asked) for swatch in sighting.colours)
-    score = (
-        1.0 if nearest <= settings.colour_match else settings.minor_score if nearest <= settings.colour_near else 0.0
-    )
+    likeness = [
+        colour.likeness(swatch, asked, settings.colour_match, settings.colour_near) for swatch in sighting.colours
+    ]
+    score = (0.0, settings.minor_score, 1.0)[int(2 * max(likeness))]
     # A matching colour is there, even if it is not the only one; a mismatch is as certain as the clearest other colour.
     names = " and ".join(swatch.name for swatch in sighting.colours)
     return Measured(score, names, 0.95 if score == 1 else max(map(colour.swatch_confidence, sighting.colours)))

@@ -27,7 +27,7 @@ def find_candidates(scene: Scene, sightings: Sequence[Sighting], settings: Setti
     they fit best, since three dogs are not two. Things that must not be there, and parts of a group ("two cats, one
     black"), do not compete: any sighting of their name is a candidate.
     """
-    usable = [s for s in sightings if s.confidence >= settings.missing_below and s.count == (1, 1)]
+    usable = [s for s in sightings if s.confidence >= settings.faintest and s.count == (1, 1)]
     objects = group_same_objects(usable)
     names = [thing.canonical for thing in scene.things]
     competing = [i for i, thing in enumerate(scene.things) if not thing.absent and thing.part_of is None]

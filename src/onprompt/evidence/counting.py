@@ -7,6 +7,8 @@ from dataclasses import replace
 from onprompt.settings import Settings
 from onprompt.types import Check, Claim, Count, Finding, Found, Outcome, Sighting
 
+FEW, CROWD = 3, 10  # as many still pass for "a dog", as many are a crowd
+
 
 def count_score(count: Count, number: int, settings: Settings) -> float:
     """1 within the range asked for; else a power of the ratio to its nearer end (the protocol's partial penalty)."""
@@ -14,9 +16,11 @@ def count_score(count: Count, number: int, settings: Settings) -> float:
         return 1.0
     if not count.explicit and count.high is None:
         return settings.minor_score  # one, but "dogs" were asked for
-    if not count.explicit and count.high == 1:
-        return settings.article_surplus  # "a dog" does not mean "only one dog"
+    if not count.explicit and count.high == 1:  # "a dog" does not mean "only one dog", but not a pack either
+        return settings.article_surplus if number <= FEW else settings.minor_score if number < CROWD else 0.0
     near = count.low if number < count.low else count.high or 0
+    if abs(number - near) == 1:
+        return settings.minor_score
     return float((min(near, number) / max(near, number)) ** settings.count_steepness)
 
 

@@ -9,6 +9,7 @@ from onprompt.settings import Settings
 from onprompt.types import Attribute, Check, Claim, Finding, Found, Outcome, Relation, Scene, Sighting, Thing
 from onprompt.vision import relations
 
+SIDES = ("left of", "right of", "above", "below", "in front of", "behind", "next to", "near")
 SOURCES = {"color": "pixels", "shape": "outline", "action": "joints", "expression": "face"}
 
 
@@ -76,8 +77,8 @@ def relation_check(
         return replace(unverifiable, finding=Finding(Found.TARGET_NOT_LOCATED, name))
     if not subjects:
         return without_object(blank)
-    if not targets:
-        return replace(mismatch, finding=Finding(Found.TARGET_MISSING, name))
+    if not targets:  # which is charged once, as a missing object
+        return replace(unverifiable, finding=Finding(Found.TARGET_MISSING, name))
     others = [[b for b in targets if a.box.iou(b.box) < SAME_OBJECT] for a in subjects]
     if not any(others):
         return replace(mismatch, finding=Finding(Found.SAME_OBJECT))
@@ -122,6 +123,8 @@ def judge_relation(check: Check, likelihood: float, settings: Settings) -> Check
         return replace(check, outcome=Outcome.MATCHED, score=1.0)
     if likelihood >= settings.relation_unsure:
         return replace(check, outcome=Outcome.LOW_CONFIDENCE, score=likelihood)
+    if check.claim.value.startswith(SIDES):  # a swapped position changes little
+        return replace(check, outcome=Outcome.PARTIAL, score=settings.minor_score)
     return replace(check, outcome=Outcome.MISMATCH)
 
 

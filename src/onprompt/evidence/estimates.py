@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from onprompt.evidence.image_properties import CONFIDENT, unmeasured
 from onprompt.types import Check, Claim, Finding, Found, Outcome, Scene, Trait
@@ -40,18 +40,36 @@ def sigmoid(odds: float) -> float:
     return 1 / (1 + math.exp(-odds))
 
 
-def fused_probability(detected: float | None, estimate: float | None, settings: Settings) -> float | None:
+class Whole(NamedTuple):
+    """What is known of the image as a whole."""
+
+    artwork: float = 0.0  # the probability that it is drawn or painted
+    overall: float | None = None  # the probability that it fits the prompt
+
+
+NOTHING_KNOWN = Whole()
+
+
+def fused_probability(
+    detected: float | None, estimate: float | None, settings: Settings, whole: Whole = NOTHING_KNOWN
+) -> float | None:
     """How likely an object is there, by a detector (None if it does not know the name) and the matcher.
 
-    Their log-odds are added with fitted weights. An estimate never lowers the confidence of a confident sighting.
+    Detectors are calibrated on whatever a photo shows, and most classes are in few photos. What a prompt asks for is
+    there far more often, which adds to the log-odds. That nothing was detected says less in artwork.
     """
-    if estimate is None:
-        return detected
+    odds = 0.0 if estimate is None else log_odds(estimate)
     if detected is None:
-        return round(sigmoid(log_odds(estimate) + settings.guess_shift), 4)
-    odds = settings.fuse_detector * log_odds(detected) + settings.fuse_matcher * log_odds(estimate)
-    fused = round(sigmoid(odds + settings.fuse_shift), 4)
-    return max(detected, fused) if detected >= settings.low_confidence else fused
+        prior = settings.estimate_shift + settings.estimate_whole * log_overall(whole.overall)
+        return None if estimate is None else round(sigmoid(settings.estimate_weight * odds + prior), 4)
+    own = log_odds(detected)
+    own *= 1 - settings.artwork_doubt * whole.artwork if own < 0 else 1
+    return round(sigmoid(own + settings.matcher_weight * odds + settings.asked_shift), 4)
+
+
+def log_overall(overall: float | None) -> float:
+    """The logarithm of the overall estimate; 0 if there is none."""
+    return 0.0 if overall is None else math.log(max(overall, MARGIN))
 
 
 def can_estimate(claim: Claim) -> bool:
@@ -59,9 +77,9 @@ def can_estimate(claim: Claim) -> bool:
     return not (claim.kind in NOT_ESTIMATED or claim.negated or claim.value.startswith(PLACES))
 
 
-def claim_estimate(claim: Claim, estimate: Estimate, settings: Settings) -> float | None:
+def claim_estimate(claim: Claim, estimate: Estimate) -> float | None:
     """How likely a claim is true by the matcher alone; None if it can't tell."""
-    return fused_probability(None, estimate(phrase_of(claim)), settings) if can_estimate(claim) else None
+    return estimate(phrase_of(claim)) if can_estimate(claim) else None
 
 
 def phrase_of(claim: Claim) -> str:
@@ -71,25 +89,27 @@ def phrase_of(claim: Claim) -> str:
     return f"{claim.name} {claim.value}" if claim.kind == "action" else f"{claim.value} {claim.name}"
 
 
-def estimate_open(check: Check, estimate: Estimate, settings: Settings) -> Check:
-    """An unverifiable claim by the matcher, which may support it but never contradict it."""
-    if check.outcome is not Outcome.UNVERIFIABLE:
+def estimate_open(check: Check, estimate: Estimate) -> Check:
+    """An unverifiable claim with the matcher's estimate, which is shown and stays out of every score.
+
+    The matcher knows what is in an image, but hardly which object has which colour or does what.
+    """
+    if check.outcome is not Outcome.UNVERIFIABLE or check.finding.kind is Found.TARGET_MISSING:
         return check
-    probability = claim_estimate(check.claim, estimate, settings)
-    if probability is None or probability < settings.low_confidence:
+    probability = claim_estimate(check.claim, estimate)
+    if probability is None:
         return check
-    finding = Finding(Found.ESTIMATED, probability=probability)
-    return replace(check, finding=finding, outcome=Outcome.MATCHED, score=1.0, confidence=probability, source=MATCHER)
+    return replace(check, finding=Finding(Found.ESTIMATED, probability=probability), source=MATCHER)
 
 
-def contest(check: Check, estimate: Estimate, settings: Settings) -> Check:
+def contest(check: Check, estimate: Estimate) -> Check:
     """A mismatch that the matcher contradicts is of low confidence.
 
     Not for colours, which are measured far better than they are estimated.
     """
     if check.outcome is not Outcome.MISMATCH or check.claim.kind == "color":
         return check
-    probability = claim_estimate(check.claim, estimate, settings)
+    probability = claim_estimate(check.claim, estimate)
     if probability is None or probability < CONFIDENT:
         return check
     finding = replace(check.finding, estimate=probability)
@@ -97,13 +117,16 @@ def contest(check: Check, estimate: Estimate, settings: Settings) -> Check:
 
 
 def estimated_presence(check: Check, probability: float, settings: Settings) -> Check:
-    """The check of an object that was not located, by the thresholds for sightings."""
+    """The check of an object that no detector knows: an estimate alone is of low confidence and earns no full marks."""
     finding = Finding(Found.ESTIMATED, probability=probability)
-    check = replace(check, source=MATCHER, finding=finding, confidence=probability, score=1.0)
-    if probability < settings.missing_below:
-        return replace(check, outcome=Outcome.MISSING, score=0.0, confidence=round(1 - probability, 4))
-    confident = probability >= settings.low_confidence
-    return replace(check, outcome=Outcome.MATCHED if confident else Outcome.LOW_CONFIDENCE)
+    return replace(
+        check,
+        source=MATCHER,
+        finding=finding,
+        outcome=Outcome.LOW_CONFIDENCE,
+        confidence=probability,
+        score=settings.estimate_score,
+    )
 
 
 def overall_estimate(prompt: str, probability: float) -> Check:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from onprompt.evidence.estimates import MATCHER
+from onprompt.evidence.estimates import MATCHER, log_odds, log_overall, sigmoid
 from onprompt.evidence.matches import Match, weighted_mean
-from onprompt.types import Outcome
+from onprompt.types import Check, Outcome
 
 if TYPE_CHECKING:
     from onprompt.settings import Settings
@@ -36,24 +36,29 @@ def grade(matches: Sequence[Match], settings: Settings, overall: float | None = 
     coverage = len(verified) / len(checks) if checks else 0.0
     estimated = sum(check.source == MATCHER for check in verified) / len(checks) if checks else 0.0
     total = sum(map(weight, matches))
-    presence, objects = settings.prior, settings.prior
+    presence, odds = settings.prior, log_odds(settings.prior)
     if total > 0:
         presence = sum(weight(match) * match.score(settings) for match in matches) / total
-        objects = sum(weight(match) * worth(match, settings) for match in matches) / total
-    value = objects if overall is None else settings.value_whole * overall + (1 - settings.value_whole) * objects
+        odds = sum(weight(match) * odds_of(match, settings) for match in matches) / total
+    value = value_of(odds, overall, settings)
     # Means of exact scores may fall short of a threshold by rounding alone.
-    presence, accuracy = round(presence, 9), round(attribute_accuracy(matches), 9)
+    presence, accuracy = round(presence, 9), round(attribute_accuracy(matches, settings), 9)
     return Grade(value, presence, accuracy, coverage, estimated, total > 0)
 
 
-def worth(match: Match, settings: Settings) -> float:
-    """The part of an object in `value`: how likely it is there, less what is wrong with its count and details."""
+def value_of(odds: float, overall: float | None, settings: Settings) -> float:
+    """A probability, from the mean log-odds of the objects and the overall estimate, which can only lower it."""
+    return sigmoid(odds + settings.value_whole * log_overall(overall))
+
+
+def odds_of(match: Match, settings: Settings) -> float:
+    """The part of an object in `value`: the log-odds that it is there, less what is wrong with it."""
     if match.thing.absent or not match.is_object or match.outcome is Outcome.UNVERIFIABLE:
-        return match.score(settings)
+        return log_odds(match.score(settings))
     if not match.there:
-        return 1 - match.confidence
-    number = 1 - settings.value_count * (1 - match.count)
-    return match.confidence * number * (1 - settings.value_details * (1 - weighted_mean(match.details)))
+        return log_odds(1 - match.confidence)
+    wrong = settings.value_count * (1 - match.count) + settings.value_details * (1 - weighted_mean(match.details))
+    return log_odds(match.confidence) - wrong
 
 
 def weight(match: Match) -> float:
@@ -61,6 +66,22 @@ def weight(match: Match) -> float:
     return match.thing.importance if match.verifiable else 0.0
 
 
-def attribute_accuracy(matches: Sequence[Match]) -> float:
-    """The mean over all attributes and relations of the objects that are there; 1 if there is none."""
-    return weighted_mean([check for match in matches if match.there for check in match.details])
+def attribute_accuracy(matches: Sequence[Match], settings: Settings) -> float:
+    """The mean over the objects that are there of what their attributes and relations score; 1 if there is none.
+
+    A wrong attribute of one object among several is a smaller fault than that of the only one.
+    """
+    there = [match for match in matches if match.there and weight(match) > 0]
+    total = sum(map(weight, there))
+    return sum(weight(match) * detail_score(match, settings) for match in there) / total if total else 1.0
+
+
+def detail_score(match: Match, settings: Settings) -> float:
+    """The mean score of an object's attributes and relations; one of low confidence is a minor mismatch at most."""
+    return weighted_mean([tolerant(check, settings) for check in match.details])
+
+
+def tolerant(check: Check, settings: Settings) -> Check:
+    """A check whose mismatch is only a minor one if it is of low confidence."""
+    weak = check.outcome is Outcome.LOW_CONFIDENCE and check.score < settings.minor_score
+    return replace(check, score=settings.minor_score) if weak else check

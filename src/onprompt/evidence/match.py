@@ -8,7 +8,9 @@ from onprompt.evidence.candidates import choose, find_candidates, fit
 from onprompt.evidence.counting import count_check, count_claim
 from onprompt.evidence.details import attribute_check, attribute_claim, is_text, relation_check
 from onprompt.evidence.estimates import (
+    NOTHING_KNOWN,
     Estimate,
+    Whole,
     contest,
     estimate_open,
     estimated_presence,
@@ -21,6 +23,7 @@ from onprompt.language.ontology import is_concrete
 from onprompt.settings import Settings
 from onprompt.types import Check, Claim, Finding, Found, Known, Outcome, Scene, Seen, Sighting, Thing
 
+OCR = "pp-ocr"
 NO_SOURCE = "none"  # the source of a claim that nothing could check
 
 
@@ -36,6 +39,7 @@ class Case:
     crowd: Sighting | None = None
     probability: float | None = None  # of presence, by detector and matcher
     substitute: Sighting | None = None  # of a similar kind, if it is missing
+    read: bool = False  # located only by the text that it bears
 
     def blank(self, claim: Claim, outcome: Outcome = Outcome.UNVERIFIABLE) -> Check:
         """A check without a result yet."""
@@ -43,10 +47,15 @@ class Case:
 
 
 def match(
-    scene: Scene, seen: Seen, lines: Sequence[Sighting], settings: Settings, estimate: Estimate = no_estimate
+    scene: Scene,
+    seen: Seen,
+    lines: Sequence[Sighting],
+    settings: Settings,
+    estimate: Estimate = no_estimate,
+    whole: Whole = NOTHING_KNOWN,
 ) -> tuple[Match, ...]:
     """A match for each object of the scene, in order; `lines` are the text in the image."""
-    cases = assign_sightings(scene, seen, settings, estimate)
+    cases = [read_on(case, lines, settings) for case in assign_sightings(scene, seen, settings, estimate, whole)]
     firsts = [absent_text(case, lines, settings) if is_text(case.thing) else presence(case, settings) for case in cases]
     gone = [outcome_of_details(case, first) for case, first in zip(cases, firsts, strict=True)]
     chosen = [case.chosen for case in cases]
@@ -54,7 +63,7 @@ def match(
     for case, checks in zip(cases, firsts, strict=True):
         details = [] if case.thing.absent else check_details(case, scene, lines, chosen, gone, settings)
         if can_be_seen(case.thing):
-            details = [contest(estimate_open(check, estimate, settings), estimate, settings) for check in details]
+            details = [contest(estimate_open(check, estimate), estimate) for check in details]
         matches.append(Match(case.thing, case.chosen, (*checks, *details)))
     return tuple(matches)
 
@@ -88,10 +97,10 @@ def absent_text(case: Case, lines: Sequence[Sighting], settings: Settings) -> li
     claim, finding = Claim("text", case.thing.phrase, negated=True), Finding(Found.MEASURED, closest.value)
     present = closest.score == 1
     outcome = Outcome.MISMATCH if present else Outcome.MATCHED
-    return [Check(claim, finding, outcome, float(not present), 1.0, "pp-ocr", case.index)]
+    return [Check(claim, finding, outcome, float(not present), 1.0, OCR, case.index)]
 
 
-def assign_sightings(scene: Scene, seen: Seen, settings: Settings, estimate: Estimate) -> list[Case]:
+def assign_sightings(scene: Scene, seen: Seen, settings: Settings, estimate: Estimate, whole: Whole) -> list[Case]:
     """The sightings chosen for each object of the prompt; for a missing one, a substitute."""
     candidates = find_candidates(scene, seen.sightings, settings)
     others = unclaimed(scene, seen, settings)
@@ -103,13 +112,25 @@ def assign_sightings(scene: Scene, seen: Seen, settings: Settings, estimate: Est
         chosen = choose(thing, own, settings)
         detected = max((sighting.confidence for sighting in chosen), default=0.0) if known else None
         guess = estimate(thing.phrase) if can_be_seen(thing) else None
-        case = Case(index, thing, known, chosen, own, crowd, fused_probability(detected, guess, settings))
+        probability = fused_probability(detected, guess, settings, whole)
+        case = Case(index, thing, known, chosen, own, crowd, probability)
         needed = not thing.absent and thing.count.low > 0
-        if known and not chosen and needed and (case.probability or 0.0) < settings.missing_below:
-            case = substitute(case, others, settings)
+        if known and needed and (probability or 0.0) < settings.missing_below:
+            case = substitute(replace(case, chosen=()), others, settings)
             others = [s for s in others if s not in case.chosen and s is not case.substitute]
         cases.append(case)
     return cases
+
+
+def read_on(case: Case, lines: Sequence[Sighting], settings: Settings) -> Case:
+    """An object that was not located, located by the text that it should bear: what says OPEN is the sign."""
+    asked = [attribute.value for attribute in case.thing.attributes if attribute.kind == "text"]
+    if case.chosen or is_text(case.thing) or case.thing.absent or not asked:
+        return case
+    readings = [measure_text(value, lines, settings) for value in asked]
+    if any(reading.score < 1 for reading in readings):
+        return case
+    return replace(case, probability=max(min(r.confidence for r in readings), case.probability or 0.0), read=True)
 
 
 def can_be_seen(thing: Thing) -> bool:
@@ -154,9 +175,12 @@ def presence(case: Case, settings: Settings) -> list[Check]:
 def not_located(blank: Check, case: Case, settings: Settings) -> list[Check]:
     """The checks of an object without sightings: estimated, substituted, or missing."""
     probability = case.probability or 0.0
+    if case.read:
+        bears = Finding(Found.LOCATED_BY_TEXT)
+        return [replace(blank, finding=bears, outcome=Outcome.MATCHED, score=1.0, confidence=probability, source=OCR)]
     if case.known is None or probability >= settings.missing_below:
         check = estimated_presence(blank, probability, settings)
-        if not case.thing.count.explicit or check.outcome is Outcome.MISSING:
+        if not case.thing.count.explicit:
             return [check]
         return [check, replace(blank, claim=count_claim(blank.claim, case.thing.count))]
     missing, confidence = Finding(Found.MISSING), 1 - probability
@@ -192,7 +216,7 @@ def located(blank: Check, case: Case, settings: Settings) -> list[Check]:
 def absence(blank: Check, thing: Thing, candidates: Sequence[Sighting], known: Known, settings: Settings) -> Check:
     """The check of an object that must not be there; only sightings that also fit its attributes contradict it."""
     fitting = [sighting for sighting in candidates if fit(thing, sighting, settings) == 1]
-    surest = max((sighting.confidence for sighting in fitting), default=0.0)
+    surest = max((s.confidence for s in fitting if s.confidence >= settings.missing_below), default=0.0)
     check = replace(blank, source="detector", chosen=tuple(fitting))
     if surest and known.closeness < 1:
         return replace(check, finding=Finding(Found.ONLY_BROADER, fitting[0].word))

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from onprompt.evidence import plan
-from onprompt.evidence.estimates import Estimate, no_estimate, overall_estimate, property_estimates
+from onprompt.evidence.estimates import Estimate, Whole, no_estimate, overall_estimate, property_estimates
 from onprompt.evidence.grade import Grade, grade
 from onprompt.evidence.image_properties import is_medium
 from onprompt.evidence.match import match
 from onprompt.evidence.matches import Match
 from onprompt.evidence.substitutes import extras
 from onprompt.language.parser import parse
-from onprompt.language.spelling import correct_spelling
+from onprompt.language.spelling import correct_spelling, is_common_word
 from onprompt.settings import Settings
 from onprompt.types import Check, Picture, PromptEvidence, Scene, Seen, Sighting, Trait
 from onprompt.vision.detection import detect
@@ -34,6 +35,7 @@ class Observations:
     properties: tuple[Trait, ...]  # of the image as a whole
     estimate: Estimate
     overall: float | None  # the matcher's estimate that the image as a whole fits
+    artwork: float  # the probability that it is drawn or painted
     matches: tuple[Match, ...]
     blank: bool  # whether the image shows nothing at all
 
@@ -66,10 +68,10 @@ def observe(prompt: str, picture: Picture, major: Sequence[str], settings: Setti
     seen = plan.nothing_seen(scene) if blank else detect(picture, names, settings, closely)
     lines = read_text(picture) if plan.asks_for_text(scene) and not blank else ()
     estimate, overall = (impossible, None) if blank else estimator(prompt, picture, scene, settings)
-    matches = match(scene, seen, lines, settings, estimate)
-    return Observations(
-        scene, seen, lines, measure_properties(picture, scene, settings), estimate, overall, matches, blank
-    )
+    artwork = load_matcher(settings).embed_image(picture).artwork if settings.matcher and not blank else 0.0
+    matches = match(scene, seen, lines, settings, estimate, Whole(artwork, overall))
+    measured = measure_properties(picture, scene, settings)
+    return Observations(scene, seen, lines, measured, estimate, overall, artwork, matches, blank)
 
 
 def impossible(_: str) -> float:
@@ -94,7 +96,9 @@ def estimator(prompt: str, picture: Picture, scene: Scene, settings: Settings) -
     overall = model.probabilities(picture, [correct_spelling(text[:MAX_LENGTH])])[0] if text else None
 
     @cache
-    def estimate(phrase: str) -> float:
-        return model.phrase_probabilities(picture, [correct_spelling(phrase)])[0]
+    def estimate(phrase: str) -> float | None:
+        text = correct_spelling(phrase)
+        known = any(is_common_word(word) for word in re.findall(r"[^\W\d_]{2,}", text))
+        return model.phrase_probabilities(picture, [text])[0] if known else None
 
     return estimate, overall

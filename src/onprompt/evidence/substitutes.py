@@ -25,9 +25,20 @@ def hypernyms(thing: Thing, others: Sequence[Sighting]) -> list[Sighting]:
 
 
 def similar_kind(thing: Thing, others: Sequence[Sighting], settings: Settings) -> Sighting | None:
-    """The most confident sighting of a similar kind: a zebra for a giraffe."""
-    similar = [s for s in others if distance(thing.canonical, s.word) <= settings.kin_distance]
+    """The most confident sighting of a similar animal: a zebra for a giraffe.
+
+    Things are made for a purpose, and what serves another one is no substitute: a car for a motorcycle, a chair for a
+    table.
+    """
+    if not is_animal(thing.canonical):
+        return None
+    similar = [s for s in others if is_animal(s.word) and distance(thing.canonical, s.word) <= settings.kin_distance]
     return max(similar, key=lambda sighting: sighting.confidence, default=None)
+
+
+def is_animal(name: str) -> bool:
+    """Whether a name is that of an animal."""
+    return "animal" in name_of(name).broader
 
 
 def extras(scene: Scene, seen: Seen, matches: Sequence[Match], settings: Settings) -> tuple[Sighting, ...]:

@@ -24,7 +24,7 @@ from onprompt.vision.detection import load_detector
 from onprompt.vision.face import FILES as FACE_FILES
 from onprompt.vision.masks import FILES as MASK_FILES
 from onprompt.vision.matcher import FILES as MATCHER_FILES
-from onprompt.vision.matcher import WEIGHTS, load_matcher
+from onprompt.vision.matcher import WEIGHTS
 from onprompt.vision.pose import FILES as POSE_FILES
 from onprompt.weights.cache import hashes
 
@@ -99,14 +99,10 @@ class EvidenceJudge(Judge):
             "needs_review": grade.coverage - grade.estimated < settings.review_below,
             "one_frame_of_an_animation": any(note.startswith("frame") for note in picture.notes),
             "blank_image": observed.blank,
-            "stylised": not observed.blank and self.is_artwork(picture),
+            "stylised": observed.artwork >= CONFIDENT,  # networks trained on photos detect less in it
             "whole_picture_differs": bool(contradictions(observed.scene, observed.properties)),
             "matcher_disagrees": grade.verifiable and disagrees(grade.presence, observed.overall, settings),
         }
-
-    def is_artwork(self, picture: Picture) -> bool:
-        """Whether the image is drawn or painted: networks trained on photos detect less in it."""
-        return self.settings.matcher and load_matcher(self.settings).embed_image(picture).artwork >= CONFIDENT
 
 
 def measures(grade: Grade, graded: Graded) -> dict[str, float | None]:

@@ -46,6 +46,14 @@ def is_known_word(word: str) -> bool:
     return all(is_word(part, vocabulary()) for part in re.split(r"[-–]", normalize(word)) if part)
 
 
+@lru_cache(maxsize=65536)
+def is_common_word(word: str) -> bool:
+    """Whether a word or its lemma is met often in prompts and captions, so that a model trained on them knows it."""
+    known, lower = vocabulary().common, normalize(word)
+    lemmas = (lemma for forms in (noun_lemmas, verb_lemmas, adjective_lemmas) for lemma in forms(lower))
+    return lower in known or any(lemma in known for lemma in lemmas)
+
+
 def normalize(word: str) -> str:
     """A word in lower case, without accents and without what follows an apostrophe."""
     lower = word.lower().replace("’", "'").partition("'")[0]

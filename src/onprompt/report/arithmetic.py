@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from onprompt.errors import UserError
-from onprompt.evidence.grade import weight, worth
+from onprompt.evidence.estimates import log_odds
+from onprompt.evidence.grade import detail_score, odds_of, weight
 from onprompt.evidence.matches import Match, group_by_object
 from onprompt.settings import Settings
 from onprompt.types import Outcome, Verdict
@@ -25,9 +26,8 @@ def lines(verdict: Verdict, settings: Settings, names: Sequence[str] = ()) -> It
     else:
         scores = mean((weight(match), match.score(settings)) for match in weighted)
         yield f"overall_presence_score = {scores} = {presence:.4f}"
-    details = [check for match in matches if match.there for check in match.details]
-    counted = [(check.weight, check.score) for check in details if check.outcome is not Outcome.UNVERIFIABLE]
-    accuracy = mean(counted) if counted else "1 (none could be checked)"
+    details = [(weight(match), detail_score(match, settings)) for match in weighted if match.there]
+    accuracy = mean(details) if details else "1 (none could be checked)"
     yield f"attribute_accuracy = {accuracy} = {attributes:.4f}"
     yield f"score = {rule(verdict, settings)}"
     yield f"value = {value(verdict, weighted, settings)} = {verdict.value:.4f}"
@@ -83,11 +83,10 @@ def rule(verdict: Verdict, settings: Settings) -> str:
 
 
 def value(verdict: Verdict, matches: Sequence[Match], settings: Settings) -> str:
-    """The mean over the objects, and the overall estimate."""
-    objects = (
-        mean((weight(match), worth(match, settings)) for match in matches) if matches else f"{averages(verdict)[0]:g}"
-    )
+    """The mean log-odds of the objects, and the overall estimate."""
+    prior = f"{log_odds(averages(verdict)[0]):.2f}"
+    objects = mean((weight(match), odds_of(match, settings)) for match in matches) if matches else prior
     if not verdict.evidence or not verdict.evidence.estimates:
-        return objects
+        return f"sigmoid({objects})"
     whole = verdict.evidence.estimates[0].score
-    return f"{settings.value_whole:g} × {whole:.2f} (overall match) + {1 - settings.value_whole:g} × {objects}"
+    return f"sigmoid({objects} + {settings.value_whole:g} × ln {whole:.2f} (overall match))"

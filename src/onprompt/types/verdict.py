@@ -38,6 +38,7 @@ class Found(StrEnum):
     MISSING = "missing"
     OBJECT_MISSING = "object_missing"  # so nothing can be said of its details
     NOT_LOCATED = "not_located"
+    LOCATED_BY_TEXT = "located_by_text"  # that it bears
     UNKNOWN_WORD = "unknown_word"
     ONLY_BROADER = "only_broader"
     NOT_MEASURABLE = "not_measurable"

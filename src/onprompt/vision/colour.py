@@ -19,7 +19,6 @@ BASIC_TERMS: dict[str, str] = TERMS["colour"]["basic"]
 ALL_TERMS: dict[str, str] = BASIC_TERMS | TERMS["colour"]["shades"]
 MULTICOLORED = ("multicolored", "multicoloured", "multi-colored", "multi-coloured", "colorful", "colourful", "rainbow")
 GREYS = ("black", "gray", "white")
-DARK, LIGHT = 40.0, 65.0  # L* below which a colour is dark, above which it is light
 SAMPLE = 3000  # pixels of an object that are sampled: more do not change its dominant colours
 # Pixels of one hue are one colour in light and shadow. Where one hue ends and the next begins, in degrees of CIELAB:
 HUES = (-15, 20, 45, 72, 108, 200, 300, 330, 345)
@@ -31,6 +30,8 @@ LIT = (45.0, 85.0)  # percentiles of lightness between which the pixels of one h
 BRIGHT_SCENE, MAX_GAIN = 95.0, 1.5  # percentile of the image's brightness that counts as full light, and the most gain
 MANY_COLOURS, MIN_PATCH = 4, 0.08  # as many colours, each covering as much, make an object multicolored
 MIN_HUE_SHARE = 0.02  # hues that cover a smaller share of an object are ignored
+BETWEEN = 3.0  # ΔE2000: a colour whose own term is at most this much nearer than another may be called either
+TONES = {"dark": (0.0, 50.0), "deep": (0.0, 50.0), "light": (55.0, 100.0), "pale": (55.0, 100.0)}  # L* of a tone
 
 
 def rgb_to_lab(rgb: Pixels) -> Lab:
@@ -41,20 +42,14 @@ def rgb_to_lab(rgb: Pixels) -> Lab:
 
 @cache
 def examples(term: str) -> Lab:
-    """CIELAB examples of a term; `dark red` and `light blue` keep the dark or light ones."""
-    tone, _, base = term.rpartition(" ")
-    lab = rgb_to_lab(np.array([list(bytes.fromhex(code)) for code in ALL_TERMS[base].split()], dtype=np.uint8))
-    if tone in ("dark", "deep"):
-        lab = lab[lab[:, 0] <= max(DARK, lab[:, 0].min())]
-    if tone in ("light", "pale"):
-        lab = lab[lab[:, 0] >= min(LIGHT, lab[:, 0].max())]
-    return lab
+    """CIELAB examples of a basic term or a shade."""
+    return rgb_to_lab(np.array([list(bytes.fromhex(code)) for code in ALL_TERMS[term].split()], dtype=np.uint8))
 
 
 def can_check(term: str) -> bool:
     """Whether there are examples for a term, with or without a tone before it."""
     tone, _, base = term.rpartition(" ")
-    return base in ALL_TERMS and tone in ("", "dark", "deep", "light", "pale", "bright")
+    return base in ALL_TERMS and tone in ("", "bright", *TONES)
 
 
 def delta_e_2000(a: Lab, b: Lab) -> Lab:
@@ -96,12 +91,35 @@ def nearest_term(lab: Lab) -> str:
     return terms[int(delta_e_2000(lab, known).argmin())]
 
 
-def distance(swatch: Swatch, term: str) -> float:
-    """ΔE2000 from a colour to the nearest example of a term; 0 inside the term's own region."""
-    base = term.removeprefix("bright ")
-    if swatch.name == base or (swatch.name == "gray" and base == "grey"):
-        return 0.0
-    return float(delta_e_2000(np.array(swatch.lab), examples(base)).min())
+@cache
+def basic_term(term: str) -> str:
+    """The basic term of a shade: blue for navy and for light blue."""
+    base = term.rpartition(" ")[2]
+    if base in BASIC_TERMS:
+        return base
+    if base in ("grey", "silver"):
+        return "gray"
+    return min(BASIC_TERMS, key=lambda basic: float(delta_e_2000(examples(base)[0], examples(basic)).min()))
+
+
+def likeness(swatch: Swatch, term: str, match: float, near: float) -> float:
+    """How well a colour fits a term: 1, ½ for another shade of the same basic colour or a colour near it, else 0.
+
+    The basic colour is compared first, then the shade: a dark blue is no light blue, but no red either. `match` and
+    `near` are the ΔE2000 within which a colour matches and is near.
+    """
+    tone, _, base = term.rpartition(" ")
+    basic = basic_term(base)
+    apart = float(delta_e_2000(np.array(swatch.lab), examples(base)).min())
+    own = float(delta_e_2000(np.array(swatch.lab), examples(swatch.name)).min())
+    if base == basic or base == "grey":
+        matches = swatch.name == basic or (apart <= match and apart <= own + BETWEEN)
+    else:
+        matches = apart <= match
+    lowest, highest = TONES.get(tone, (0.0, 100.0))
+    if matches and lowest <= swatch.lab[0] <= highest:
+        return 1.0
+    return 0.5 if matches or swatch.name == basic or apart <= near else 0.0
 
 
 def exposure_gain(pixels: Pixels) -> float:

@@ -62,7 +62,7 @@ def select_for_appearance(sightings: Sequence[Sighting], settings: Settings) -> 
     confident = [sighting for sighting in sightings if sighting.confidence >= settings.low_confidence]
     labels = {sighting.label for sighting in confident}
     weak = {sighting.label: sighting for sighting in reversed(sightings) if sighting.label not in labels}
-    return [*confident, *(best for best in weak.values() if best.confidence >= settings.missing_below)][:MAX_MEASURED]
+    return [*confident, *(best for best in weak.values() if best.confidence >= settings.faintest)][:MAX_MEASURED]
 
 
 def measure_geometry(sighting: Sighting, sightings: Sequence[Sighting], settings: Settings) -> Sighting:
@@ -133,7 +133,7 @@ def crowd_sightings(sightings: Sequence[Sighting], settings: Settings) -> list[S
                 label,
                 members[0].word,
                 around,
-                settings.missing_below,
+                settings.faintest,
                 members[0].source,
                 count=(count, round(count * 1.5)),
             )

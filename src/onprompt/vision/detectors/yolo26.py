@@ -1,4 +1,4 @@
-"""The 80 COCO classes by YOLO26: the medium network, or the largest if `models pull strong` has fetched it."""
+"""The 80 COCO classes by YOLO26: the medium network, or the largest if `models pull largest` has fetched it."""
 
 from collections.abc import Callable
 from functools import partial

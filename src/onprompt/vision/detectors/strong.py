@@ -1,4 +1,4 @@
-"""YOLO26 and YOLO-World on the same image: for names that both know, their scores are fused."""
+"""YOLO26 and YOLO-World (AGPL-3.0) on the same image: for names that both know, their scores are fused."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -6,8 +6,7 @@ from dataclasses import replace
 from onprompt.settings import Settings
 from onprompt.types import Known, Look, Name, Picture, Seen, Sighting
 from onprompt.vision.calibration import Candidates, calibrate
-from onprompt.vision.closed_set import ClosedSetDetector
-from onprompt.vision.detectors import coco, world, yolo26
+from onprompt.vision.detectors import world, yolo26
 from onprompt.vision.vocabulary import COCO
 
 
@@ -83,6 +82,6 @@ def refine(scored: world.Scored, name: Name, sightings: Sequence[Sighting]) -> l
     ]
 
 
-def load(settings: Settings) -> FusedDetector | ClosedSetDetector:
-    """Both detectors, or the permissive one alone."""
-    return coco.load(settings) if settings.permissive else FusedDetector(settings)
+def load(settings: Settings) -> FusedDetector:
+    """Both detectors, with their files fetched."""
+    return FusedDetector(settings)
