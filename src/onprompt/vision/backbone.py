@@ -40,12 +40,17 @@ def image_features(small: Pixels, settings: Settings) -> Floats:
     """
     small = recompress(small)
     crops = [small, *corner_crops(small)]
-    inputs = np.stack([resize(crop, (INPUT_SIDE, INPUT_SIDE)) for crop in crops])
-    hidden, logits = load_backbone(paths(FILES, settings)[FILES[0]]).run([inputs])
-    hidden = hidden.reshape(len(crops), HIDDEN)
+    hidden, logits = run_backbone(crops, settings)
     best = [np.concatenate([rows[1:].max(axis=0, keepdims=True), rows[1:]]) for rows in (hidden, logits)]
     colours = np.stack([colour_histogram(crop) for crop in crops])
     return np.concatenate([hidden, best[0], logits, best[1], colours], axis=1).astype(np.float32)
+
+
+def run_backbone(crops: Sequence[Pixels], settings: Settings) -> tuple[Floats, Floats]:
+    """The penultimate layer and the logits, a row for each crop; a crop is scaled to a square."""
+    inputs = np.stack([resize(crop, (INPUT_SIDE, INPUT_SIDE)) for crop in crops])
+    hidden, logits = load_backbone(paths(FILES, settings)[FILES[0]]).run([inputs])
+    return hidden.reshape(len(crops), HIDDEN), logits
 
 
 def shrink(pixels: Pixels) -> Pixels:

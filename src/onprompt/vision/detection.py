@@ -7,7 +7,7 @@ from dataclasses import replace
 from onprompt import plugins
 from onprompt.settings import Settings
 from onprompt.types import Box, Detector, Look, Name, Picture, Seen, Sighting, Trait
-from onprompt.vision import colour, face, geometry, masks, pose, shape
+from onprompt.vision import colour, face, geometry, masks, person_kind, pose, shape
 from onprompt.vision.runtime import thread_safe_cache
 
 PEOPLE = frozenset({"person", "man", "woman", "boy", "girl", "child", "baby"})
@@ -97,7 +97,7 @@ def is_person(sighting: Sighting) -> bool:
 def measure_appearance(
     sighting: Sighting, picture: Picture, gain: float, people: Sequence[pose.Person], settings: Settings
 ) -> Sighting:
-    """Add mask, colours and shape; for a person, joints, posture and expression."""
+    """Add mask, colours and shape; for a person, sex, age, joints, posture and expression."""
     height, width = picture.pixels.shape[:2]
     box = sighting.box
     mask = masks.segment(picture, box, settings) if sighting.mask is None else sighting.mask
@@ -109,6 +109,7 @@ def measure_appearance(
         *([Trait("pattern", "multicolored", 0.6)] if len(patches) >= colour.MANY_COLOURS else []),
         *sighting.traits,
         *([] if sighting.truncated else shape.traits(mask, aspect_ratio)),
+        *(person_kind.traits(picture, box, settings) if is_person(sighting) else []),
     ]
     joints: tuple[tuple[str, tuple[float, float]], ...] = sighting.joints
     if is_person(sighting) and (person := pose.match_person(people, box)):

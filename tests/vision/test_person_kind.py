@@ -1,0 +1,84 @@
+"""Apparent sex and age of a pictured person."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from onprompt.language.ontology import name_of
+from onprompt.settings import Settings, load
+from onprompt.types import Box, Trait
+from onprompt.vision import person_kind
+from onprompt.vision.detection import detect
+from onprompt.vision.image import load_picture
+from tests.conftest import Pixels, photo
+
+SURE = 0.75
+ASTRONAUT = Box(0.019, 0.025, 0.718, 1.0)
+MEN = [Box(0.278, 0.374, 0.427, 0.787), Box(0.828, 0.359, 1.0, 0.809)]  # bus.jpg
+PLAYER = Box(0.663, 0.055, 0.964, 0.999)  # football.jpg: a woman, out of focus
+
+
+def traits(pixels: Pixels, box: Box, settings: Settings) -> dict[str, Trait]:
+    return {trait.kind: trait for trait in person_kind.traits(load_picture(pixels, settings), box, settings)}
+
+
+@pytest.mark.parametrize("man", MEN)
+def test_men_are_male_adults(man: Box, settings: Settings) -> None:
+    sex, age = traits(photo("bus.jpg"), man, settings).values()
+    assert (sex.value, age.value) == ("male", "adult")
+    assert min(sex.confidence, age.confidence) >= SURE
+
+
+def test_a_woman_is_female(settings: Settings) -> None:
+    sex = traits(photo("football.jpg"), PLAYER, settings)["sex"]
+    assert sex.value == "female"
+    assert sex.confidence >= SURE
+
+
+def test_a_woman_in_a_space_suit_is_an_adult_of_undecided_sex(settings: Settings) -> None:
+    shown = traits(photo("astronaut.png"), ASTRONAUT, settings)
+    assert shown["age"].value == "adult"
+    assert shown["age"].confidence >= SURE
+    assert shown["sex"].confidence < SURE
+
+
+@pytest.mark.parametrize("man", MEN)
+def test_resolution_hardly_matters(man: Box, settings: Settings) -> None:
+    """Training photos have 256 pixels; bus.jpg is four times as large."""
+    half = np.asarray(Image.fromarray(photo("bus.jpg")).resize((405, 540)))
+    large = traits(photo("bus.jpg"), man, settings)
+    for kind, trait in traits(half, man, settings).items():
+        assert trait.value == large[kind].value
+        assert trait.confidence == pytest.approx(large[kind].confidence, abs=0.15)
+
+
+def test_a_tiny_box_has_no_traits(settings: Settings) -> None:
+    side = person_kind.MIN_SIDE / photo("astronaut.png").shape[1]
+    assert traits(photo("astronaut.png"), Box(0.3, 0.1, 0.3 + 0.9 * side, 0.9), settings) == {}
+    assert len(traits(photo("astronaut.png"), Box(0.3, 0.1, 0.3 + 1.1 * side, 0.9), settings)) == 2
+
+
+@pytest.mark.parametrize(("chance", "trait"), [(0.8, ("female", 0.8)), (0.5, ("female", 0.5)), (0.1, ("male", 0.9))])
+def test_the_likelier_side_is_reported_with_its_probability(chance: float, trait: tuple[str, float]) -> None:
+    assert person_kind.likelier("sex", chance) == Trait("sex", *trait)
+
+
+def test_a_crop_is_padded_to_a_square_and_the_head_is_its_top() -> None:
+    pixels = np.zeros((200, 100, 3), dtype=np.uint8)
+    pixels[:100] = 255
+    whole, head = person_kind.person_crops(pixels, Box(0, 0, 1, 1))
+    assert (whole.shape, head.shape) == ((200, 200, 3), (100, 100, 3))
+    assert (whole[:, :50] == person_kind.GREY).all()
+    assert head[:90].min() > 200  # the white half alone
+
+
+def test_only_people_who_are_measured_have_sex_and_age() -> None:
+    settings = load(permissive=True)
+    for name, label, measured, expected in (
+        ("astronaut.png", "person", ["person"], {"sex", "age"}),
+        ("astronaut.png", "person", [], set()),
+        ("chelsea.png", "cat", ["cat"], set()),
+    ):
+        found = detect(load_picture(photo(name), settings), [name_of(label)], settings, measured).sightings[0]
+        assert found.label == label
+        assert {trait.kind for trait in found.traits} & set(person_kind.KINDS) == expected
