@@ -4,9 +4,9 @@ import itertools
 import random
 from functools import partial
 
-from cases import NUMBERS, plural, with_article
-from plain_photos import Case
-from plain_pictures import GROUNDS, INKS, board, page, placed, shapes
+from cases import NUMBERS, plural
+from plain_photos import Case, named
+from plain_pictures import GROUNDS, INKS, PAINTS, board, page, placed, shapes
 from plain_words import PHRASES, SIGNS
 
 RIGHT, ERROR = frozenset({4}), frozenset({2, 3})
@@ -48,6 +48,7 @@ def text(photos, chance):
     verb = "with the text" if noun == "board" else "that says"
     quoted = chance.choice((words, f'"{words}"'))
     name = "word" if " " not in words else "words"
+    colours = chance.choice(PAINTS)
     source = background.stem if background else "plain"
     on_board, alone = f"a {noun} {verb} {quoted}", f"the {name} {quoted}"
 
@@ -55,11 +56,11 @@ def text(photos, chance):
         return Case(kind, detail, source, prompt, frozenset(allowed), picture)
 
     if chance.random() < 0.5:
-        yield case("text", "sign", on_board, {3, 4}, partial(board, words, background))
-        yield case("other text", "sign", on_board, {1, 2, 3}, partial(board, others, background))
-        yield case("no text", "blank sign", on_board, {1, 2, 3}, partial(board, "", background))
+        yield case("text", "sign", on_board, {3, 4}, partial(board, words, background, colours))
+        yield case("other text", "sign", on_board, {1, 2, 3}, partial(board, others, background, colours))
+        yield case("no text", "blank sign", on_board, {1, 2, 3}, partial(board, "", background, colours))
     else:
-        picture = chance.choice((page, partial(board, background=background)))
+        picture = chance.choice((page, partial(board, background=background, colours=colours)))
         yield case("text", "word", alone, RIGHT, partial(picture, words))
         yield case("other text", "word", alone, {0, 1, 2}, partial(picture, others))
         if quiet:
@@ -87,7 +88,7 @@ def arranged(pieces, chance):
     """Two or three cut-outs of different kinds, apart from each other or one over the other."""
     by_kind = dict(chance.sample(pieces, len(pieces)))
     kinds = chance.sample(sorted(by_kind), 3)
-    (first, second, third), ground = (with_article(kind) for kind in kinds), chance.randrange(len(GROUNDS))
+    (first, second, third), ground = (named(kind) for kind in kinds), chance.randrange(len(GROUNDS))
     relation = chance.choice(("above", "below", "between", "in front of", "behind", "next to"))
     spots = {
         "above": ((0.5, 0.25, 0.42), (0.5, 0.75, 0.42)),
@@ -123,8 +124,8 @@ def sized(pieces, chance):
     place = chance.choice(list(SPOTS))
     facing = next(name for name, (x, y) in SPOTS.items() if (1 - x, 1 - y) == SPOTS[place])
     picture = partial(placed, [(piece, SPOTS[place], 0.34)], ground)
-    yield Case("position", place, "placed", f"{with_article(kind)} {place} of the image", RIGHT, picture)
-    yield Case("wrong position", facing, "placed", f"{with_article(kind)} {facing} of the image", ERROR, picture)
+    yield Case("position", place, "placed", f"{named(kind)} {place} of the image", RIGHT, picture)
+    yield Case("wrong position", facing, "placed", f"{named(kind)} {facing} of the image", ERROR, picture)
 
 
 def crowd(pieces, chance):
@@ -136,7 +137,7 @@ def crowd(pieces, chance):
         cells = list(itertools.product((0.16, 0.5, 0.84), (0.14, 0.38, 0.62, 0.86)))
         return partial(placed, [(piece, (y, x), 0.22) for y, x in chance.sample(cells, count)], 0)
 
-    yield Case("one of a crowd", "12", "placed", with_article(kind), ERROR, rows(12))
+    yield Case("one of a crowd", "12", "placed", named(kind), ERROR, rows(12))
     yield Case("quantity", str(number), "placed", f"{word} {plural(kind)}", RIGHT, rows(number))
     wrong = 12 if number < 4 else 1
     yield Case("wrong quantity", str(wrong), "placed", f"{word} {plural(kind)}", ERROR, rows(wrong))

@@ -9,6 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from cases import with_article
+
+UNCOUNTED = ("skis", "scissors", "broccoli")
 CLEAR = 0.02  # share of the photo that an object needs to be beyond doubt there
 EDGE = 0.01  # how far from the edge of the photo an object is whole
 COVERED = 0.2  # share of an object's box that other boxes may cover for it to be cut out
@@ -98,6 +101,11 @@ class Photo:
         return {kind: things[0] for kind, things in self.clear.items() if len(things) == 1}
 
     @cached_property
+    def whole(self):
+        """The same without tables, of which photos often show no more than a surface."""
+        return {kind: thing for kind, thing in self.single.items() if kind != "dining table"}
+
+    @cached_property
     def groups(self):
         """Groups of which something may be there: annotated, named in a caption, or usual beside those."""
         there = {name for name, kinds in GROUPS.items() if any(kind in self.of or self.said(kind) for kind in kinds)}
@@ -136,6 +144,11 @@ class Photo:
         left, top, right, bottom = zip(self.box(thing), self.box(other), strict=True)
         width, height = min(right) - max(left), min(bottom) - max(top)
         return max(0.0, width) * max(0.0, height) / self.area(thing)
+
+
+def named(kind):
+    """A name with its article, if it takes one."""
+    return kind if kind in UNCOUNTED else with_article(kind)
 
 
 def photos(data):

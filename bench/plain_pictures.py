@@ -15,6 +15,8 @@ INKS = {
     "purple": (125, 40, 150),
     "orange": (245, 130, 20),
 }
+WHITE, BLACK = (250, 250, 245), (20, 20, 20)
+PAINTS = ((WHITE, BLACK), (INKS["red"], WHITE), (INKS["blue"], WHITE), (INKS["yellow"], BLACK), (BLACK, WHITE))
 STYLES = ("cartoon", "painting", "pencil", "edges")
 
 
@@ -22,7 +24,7 @@ def read(path):
     return Image.open(path).convert("RGB")
 
 
-def board(words, background=None, colours=((250, 250, 245), (20, 20, 20))):
+def board(words, background=None, colours=PAINTS[0]):
     """A sign on two posts, on a photo or a plain ground, with or without words."""
     image = read(background) if background else Image.new("RGB", SIZE, (170, 200, 225))
     (width, height), (ground, ink) = image.size, colours
@@ -47,7 +49,7 @@ def write(draw, words, box, ink):
     draw.text(((left + right) / 2, (top + bottom) / 2), words, fill=ink, font=font, anchor="mm")
 
 
-def page(words, ink=(20, 20, 20)):
+def page(words, ink=BLACK):
     """Words alone on a white page."""
     image = Image.new("RGB", SIZE, "white")
     write(ImageDraw.Draw(image), words, (40, 140, 600, 340), ink)

@@ -6,7 +6,6 @@ SYNONYMS = {
     "car": ("an automobile",),
     "motorcycle": ("a motorbike",),
     "airplane": ("a plane", "an aircraft"),
-    "truck": ("a lorry",),
     "boat": ("a watercraft",),
     "couch": ("a sofa",),
     "tv": ("a television", "a television set"),
@@ -27,7 +26,7 @@ SYNONYMS = {
     "frisbee": ("a flying disc",),
 }
 BROADER = {
-    "animal": ("an animal", "a living creature"),
+    "animal": ("an animal", "some kind of animal"),
     "vehicle": ("a vehicle", "a means of transport"),
     "food": ("food", "something to eat"),
     "furniture": ("furniture", "a piece of furniture"),
