@@ -12,7 +12,7 @@ import random
 import plain_made
 import plain_words as words
 from cases import plural
-from plain_photos import GROUPS, TELLING, UNCOUNTED, named, photos
+from plain_photos import GROUPS, PEOPLE, TELLING, UNCOUNTED, named, photos
 from plain_pictures import STYLES, drawn, mirrored
 
 RIGHT, ERROR, GONE = {4}, {2, 3}, {0}
@@ -20,7 +20,19 @@ ON_TABLE = (*GROUPS["food"], *GROUPS["tableware"], "laptop", "vase", "book", "te
 MOUNTS = ("bicycle", "motorcycle", "horse", "elephant")
 SMALL, LARGE = 0.04, 0.3  # shares of the photo that are clearly within the bucket
 MANY = 10
-DRAWN = (*TELLING, "person", "truck", "car", "bicycle", "pizza", "umbrella", "teddy bear", "refrigerator", "couch")
+DRAWN = (
+    *TELLING,
+    "cat",
+    "person",
+    "truck",
+    "car",
+    "bicycle",
+    "pizza",
+    "umbrella",
+    "teddy bear",
+    "refrigerator",
+    "couch",
+)
 SCENES = {"street|road": "a street", "kitchen": "a kitchen", "bathroom": "a bathroom", "field": "a field"}
 
 
@@ -80,7 +92,7 @@ def sizes(photo, _):
     for kind, thing in photo.whole.items():
         area = photo.area(thing)
         size = "small" if area < SMALL else "large" if area > LARGE else ""
-        if size and kind != "person":
+        if size and kind not in ("person", *UNCOUNTED):
             other = "large" if size == "small" else "small"
             yield photo.case("size", f"a {size} {kind}", RIGHT, size)
             yield photo.case("wrong size", f"a {other} {kind}", ERROR, f"{other}, is {size}")
@@ -105,10 +117,10 @@ def people(photo, _):
     """A person where one is there; a person where only animals are, and an animal where only people are."""
     if "person" in photo.single:
         yield photo.case("person", "a person", RIGHT, "there")
-        if "animal" not in photo.groups:
-            yield photo.case("person", "an animal", GONE, "an animal, is a person")
+    if "person" in photo.clear and "animal" not in photo.groups:
+        yield photo.case("person", "an animal", GONE, "an animal, is a person")
     animals = [kind for kind in photo.clear if kind in words.MEMBERS["animal"]]
-    if animals and "person" not in photo.groups and not photo.said(words.OTHER_PEOPLE):
+    if animals and "person" not in photo.groups and not photo.said(PEOPLE):
         yield photo.case("person", "a person", GONE, f"is {named(animals[0])}")
 
 
@@ -198,7 +210,7 @@ def quantities(photo, chance):
     """One of ten or more; a couple is 2, a few 3 or 4, several 4 to 6, many ten and more; wrong is far off, or one."""
     for kind, things in photo.of.items():
         name, number = plural(kind), len(things)
-        large = sorted(map(photo.area, things))[number // 2] > 0.004
+        large = sorted(map(photo.area, things))[number // 2] > 0.008
         sole = kind not in GROUPS["food"] or len([other for other in GROUPS["food"] if other in photo.of]) == 1
         if kind in photo.clear and number > 1 and sole:
             fits = {"a couple of": number == 2, "a few": 3 <= number <= 4, "several": 4 <= number <= 6}

@@ -17,7 +17,7 @@ INKS = {
 }
 WHITE, BLACK = (250, 250, 245), (20, 20, 20)
 PAINTS = ((WHITE, BLACK), (INKS["red"], WHITE), (INKS["blue"], WHITE), (INKS["yellow"], BLACK), (BLACK, WHITE))
-STYLES = ("cartoon", "painting", "pencil", "edges")
+STYLES = ("cartoon", "painting", "pencil")
 
 
 def read(path):
@@ -105,15 +105,14 @@ def mirrored(path):
 
 
 def drawn(path, style):
-    """A photo as a drawing: flat colours with dark outlines, brush strokes, pencil, or bare edges."""
+    """A photo as a drawing: flat colours with dark outlines, brush strokes, or pencil."""
     pixels = np.array(read(path))
     if style == "painting":
         return cv2.stylization(pixels, sigma_s=60, sigma_r=0.45)
+    gray = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
     if style == "pencil":
-        return np.repeat(cv2.pencilSketch(pixels, sigma_s=60, sigma_r=0.07, shade_factor=0.05)[0][..., None], 3, axis=2)
-    gray = cv2.medianBlur(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY), 5)
-    lines = cv2.adaptiveThreshold(gray, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY, 9, 5)
-    if style == "edges":
-        return np.repeat(lines[..., None], 3, axis=2)
+        lines = cv2.divide(gray, cv2.GaussianBlur(gray, (0, 0), 8), scale=240)
+        return np.repeat(cv2.addWeighted(lines, 0.65, gray, 0.35, 0)[..., None], 3, axis=2)
+    lines = cv2.adaptiveThreshold(cv2.medianBlur(gray, 5), 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY, 9, 5)
     flat = cv2.pyrMeanShiftFiltering(pixels, 12, 30) // 40 * 40 + 20
     return cv2.bitwise_and(flat, flat, mask=lines)
