@@ -8,6 +8,7 @@ how many cases there are of each, and which scores were given. --cases writes ev
 import argparse
 import csv
 import json
+import os
 import random
 import time
 from collections import Counter, defaultdict
@@ -62,13 +63,13 @@ def main():
     parser.add_argument("--cases", type=Path, metavar="OUT.csv")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    start = time.perf_counter()
-    rows = [judged(case) for case in chosen(options.data, options.limit, options.seed)]
-    if options.cases:
-        with options.cases.open("w", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS)
-            writer.writeheader()
-            writer.writerows(rows)
+    start, rows = time.perf_counter(), []
+    with (options.cases or Path(os.devnull)).open("w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        writer.writeheader()
+        for case in chosen(options.data, options.limit, options.seed):
+            rows.append(judged(case))
+            writer.writerow(rows[-1])
     print(json.dumps(summary(rows, time.perf_counter() - start)))
 
 
