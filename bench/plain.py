@@ -23,10 +23,11 @@ COLUMNS = ("kind", "detail", "source", "prompt", "allowed", "score", "value", "s
 
 def chosen(data, limit, seed):
     """At most so many cases of each kind, in an order that only depends on the seed."""
-    by_kind = defaultdict(list)
+    by_kind = defaultdict(dict)
     for case in plain_cases.every(data, seed):
-        by_kind[case.kind].append(case)
-    for kind, found in by_kind.items():
+        by_kind[case.kind][case.detail, case.source, case.prompt] = case
+    for kind, cases in by_kind.items():
+        found = list(cases.values())
         random.Random(f"{seed} {kind}").shuffle(found)
         yield from found[: limit or None]
 
@@ -59,7 +60,7 @@ def summary(rows, seconds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
-    parser.add_argument("--limit", type=int, default=40, help="cases of each kind; 0: all")
+    parser.add_argument("--limit", type=int, default=30, help="cases of each kind; 0: all")
     parser.add_argument("--cases", type=Path, metavar="OUT.csv")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()

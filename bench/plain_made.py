@@ -101,17 +101,19 @@ def arranged(pieces, chance):
     parts = [(by_kind[kind], (x, y), side) for kind, (x, y, side) in zip(kinds, spots, strict=False)]
     parts.sort(key=lambda part: -part[2])  # the larger one first, the other over it
     picture = partial(placed, parts, ground)
+    source = "placed " + " ".join(part[0][0].stem for part in parts)
     right, wrong = f"{first} {relation} {second}", f"{second} {relation} {first}"
     if relation == "between":
         right, wrong = f"{right} and {third}", f"{wrong} and {third}"
-    yield Case("relation", relation, "placed", right, RIGHT, picture)
+    yield Case("relation", relation, source, right, RIGHT, picture)
     if relation != "next to":
-        yield Case("relation reversed", relation, "placed", wrong, ERROR, picture)
+        yield Case("relation reversed", relation, source, wrong, ERROR, picture)
 
 
 def sized(pieces, chance):
     """One cut-out, small or large, in a corner, at a side or in the middle."""
     kind, piece = chance.choice(pieces)
+    source = f"placed {piece[0].stem}"
     ground, thing = chance.randrange(len(GROUNDS)), piece[1]
     width, height = thing["bbox"][2:]
     full = width * height / max(width, height) ** 2  # share of its square that the box takes
@@ -119,25 +121,26 @@ def sized(pieces, chance):
     side = (0.03 / full) ** 0.5 if size == "small" else min(0.95, (0.45 / full) ** 0.5)
     if size == "small" or side * side * full > 0.3:
         picture = partial(placed, [(piece, (0.5, 0.5), side)], ground)
-        yield Case("size", size, "placed", f"a {size} {kind}", RIGHT, picture)
-        yield Case("wrong size", f"{other}, is {size}", "placed", f"a {other} {kind}", ERROR, picture)
+        yield Case("size", size, source, f"a {size} {kind}", RIGHT, picture)
+        yield Case("wrong size", f"{other}, is {size}", source, f"a {other} {kind}", ERROR, picture)
     place = chance.choice(list(SPOTS))
     facing = next(name for name, (x, y) in SPOTS.items() if (1 - x, 1 - y) == SPOTS[place])
     picture = partial(placed, [(piece, SPOTS[place], 0.34)], ground)
-    yield Case("position", place, "placed", f"{named(kind)} {place} of the image", RIGHT, picture)
-    yield Case("wrong position", facing, "placed", f"{named(kind)} {facing} of the image", ERROR, picture)
+    yield Case("position", place, source, f"{named(kind)} {place} of the image", RIGHT, picture)
+    yield Case("wrong position", facing, source, f"{named(kind)} {facing} of the image", ERROR, picture)
 
 
 def crowd(pieces, chance):
     """One cut-out again and again, in rows: twelve, or as many as a word says."""
     kind, piece = chance.choice(pieces)
+    source = f"placed {piece[0].stem}"
     word, number = chance.choice((("a couple of", 2), ("a few", 3), ("several", 5), ("many", 12)))
 
     def rows(count):
         cells = list(itertools.product((0.16, 0.5, 0.84), (0.14, 0.38, 0.62, 0.86)))
         return partial(placed, [(piece, (y, x), 0.22) for y, x in chance.sample(cells, count)], 0)
 
-    yield Case("one of a crowd", "12", "placed", named(kind), ERROR, rows(12))
-    yield Case("quantity", str(number), "placed", f"{word} {plural(kind)}", RIGHT, rows(number))
+    yield Case("one of a crowd", "12", source, named(kind), ERROR, rows(12))
+    yield Case("quantity", str(number), source, f"{word} {plural(kind)}", RIGHT, rows(number))
     wrong = 12 if number < 4 else 1
-    yield Case("wrong quantity", str(wrong), "placed", f"{word} {plural(kind)}", ERROR, rows(wrong))
+    yield Case("wrong quantity", str(wrong), source, f"{word} {plural(kind)}", ERROR, rows(wrong))

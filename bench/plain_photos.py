@@ -16,6 +16,7 @@ PEOPLE = "person|people|man|men|woman|women|male|female|guy|lady|boy|girl|child|
 CLEAR = 0.02  # share of the photo that an object needs to be beyond doubt there
 EDGE = 0.01  # how far from the edge of the photo an object is whole
 COVERED = 0.2  # share of an object's box that other boxes may cover for it to be cut out
+TWOFOLD = 0.7  # overlap of two boxes, both ways, that are one object
 GROUPS = {
     "person": ("person",),
     "vehicle": ("bicycle", "car", "motorcycle", "airplane", "bus", "train", "truck", "boat"),
@@ -100,13 +101,24 @@ class Photo:
     def single(self):
         """Kinds of which exactly one object is there, and clearly so.
 
-        An annotated person may be no more than a hand, so a caption must name one.
+        An annotated person may be no more than a hand, so a caption must name one. An object that is annotated as two
+        kinds (a chair or a couch) counts as neither.
         """
         return {
             kind: things[0]
             for kind, things in self.clear.items()
-            if len(things) == 1 and (kind != "person" or self.said(PEOPLE))
+            if len(things) == 1 and (kind != "person" or self.said(PEOPLE)) and not self.is_twofold(things[0])
         }
+
+    def is_twofold(self, thing):
+        others = (other for things in self.of.values() for other in things if other is not thing)
+        return any(min(self.overlap(thing, other), self.overlap(other, thing)) > TWOFOLD for other in others)
+
+    def is_lone(self, kind):
+        """Whether nothing else of its group is there that could be taken for it."""
+        return all(
+            other == kind or other not in self.of for kinds in GROUPS.values() if kind in kinds for other in kinds
+        )
 
     @cached_property
     def whole(self):

@@ -131,11 +131,11 @@ MISSPELT = {
 }
 # What captions call a single person → what prompts may call them rightly, and what wrongly.
 PEOPLE = {
-    "man": ("man|male|guy", ("a man", "a photo of a man", "an adult man"), ("a woman", "a girl", "a baby")),
-    "woman": ("woman|lady", ("a woman", "a photo of a woman", "an adult woman"), ("a man", "a boy", "a baby")),
-    "boy": ("boy|kid|child", ("a boy", "a child", "a young boy"), ("a girl", "a woman", "an old man")),
-    "girl": ("girl|kid|child", ("a girl", "a child", "a young girl"), ("a boy", "a man", "an old man")),
-    "baby": ("baby|infant", ("a baby", "a small child", "an infant"), ("a man", "a woman", "an old man")),
+    "man": ("man|male|guy", ("a man", "a photo of a man"), ("a woman", "a girl")),
+    "woman": ("woman|lady", ("a woman", "a photo of a woman"), ("a man", "a boy")),
+    "boy": ("boy|kid|child", ("a boy", "a child"), ("a girl", "a woman")),
+    "girl": ("girl|kid|child", ("a girl", "a child"), ("a boy", "a man")),
+    "baby": ("baby|infant", ("a baby", "an infant"), ("a man", "a woman")),
 }
 OTHER_PEOPLE = "man|male|guy|woman|lady|boy|girl|baby|couple|men|women|people"
 SIGNS = ("OPEN", "EXIT", "HELLO", "COFFEE", "PARKING", "SALE", "WELCOME", "BAKERY", "TAXI", "HOTEL", "MARKET", "DANGER")
