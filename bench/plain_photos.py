@@ -122,8 +122,8 @@ class Photo:
 
     @cached_property
     def whole(self):
-        """The same without tables, of which photos often show no more than a surface."""
-        return {kind: thing for kind, thing in self.single.items() if kind != "dining table"}
+        """The same without tables, which may be no more than a surface, and books, which may be leaflets."""
+        return {kind: thing for kind, thing in self.single.items() if kind not in ("dining table", "book")}
 
     @cached_property
     def groups(self):

@@ -73,7 +73,6 @@ NEAR = {
     "broccoli": ("carrot",),
     "laptop": ("typewriter", "tv"),
     "tv": ("laptop",),
-    "suitcase": ("backpack",),
     "surfboard": ("skateboard", "snowboard"),
     "skateboard": ("surfboard", "bicycle"),
     "skis": ("snowboard",),
