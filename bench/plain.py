@@ -1,0 +1,77 @@
+"""Plain prompts with a known answer: is the score one that the protocol's words allow? `python bench/plain.py DATA`
+
+DATA holds coco/photos.jsonl. Cases are made from people's boxes, outlines and captions, and from pictures drawn here
+(`plain_cases.py` says by which rules). Prints one JSON line: the share that is right by kind, its mean over the kinds,
+how many cases there are of each, and which scores were given. --cases writes every case with its verdict.
+"""
+
+import argparse
+import csv
+import json
+import os
+import random
+import time
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import plain_cases
+
+from onprompt import verify
+
+COLUMNS = ("kind", "detail", "source", "prompt", "allowed", "score", "value", "summary")
+
+
+def chosen(data, limit, seed):
+    """At most so many cases of each kind, in an order that only depends on the seed."""
+    by_kind = defaultdict(dict)
+    for case in plain_cases.every(data, seed):
+        by_kind[case.kind][case.detail, case.source, case.prompt] = case
+    for kind, cases in by_kind.items():
+        found = list(cases.values())
+        random.Random(f"{seed} {kind}").shuffle(found)
+        yield from found[: limit or None]
+
+
+def judged(case):
+    verdict = verify(case.picture(), case.prompt)
+    allowed = "/".join(map(str, sorted(case.allowed)))
+    shown = verdict.score, round(verdict.value, 3), verdict.summary
+    return dict(zip(COLUMNS, (case.kind, case.detail, case.source, case.prompt, allowed, *shown), strict=True))
+
+
+def summary(rows, seconds):
+    right, number, said = Counter(), Counter(), defaultdict(Counter)
+    for row in rows:
+        number[row["kind"]] += 1
+        right[row["kind"]] += str(row["score"]) in row["allowed"].split("/")
+        said[row["kind"]][row["score"]] += 1
+    share = {kind: round(right[kind] / number[kind], 3) for kind in number}
+    return {
+        "what": "plain",
+        "cases": len(rows),
+        "right": round(sum(share.values()) / len(share), 3),
+        **share,
+        "n": dict(number),
+        "said": {kind: dict(sorted(scores.items())) for kind, scores in said.items()},
+        "s_per_case": round(seconds / len(rows), 2),
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--limit", type=int, default=30, help="cases of each kind; 0: all")
+    parser.add_argument("--cases", type=Path, metavar="OUT.csv")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    start, rows = time.perf_counter(), []
+    with (options.cases or Path(os.devnull)).open("w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        writer.writeheader()
+        for case in chosen(options.data, options.limit, options.seed):
+            rows.append(judged(case))
+            writer.writerow(rows[-1])
+    print(json.dumps(summary(rows, time.perf_counter() - start)))
+
+
+main()
