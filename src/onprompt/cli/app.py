@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from onprompt.settings import Settings
 
 DETECTORS = "The detector: coco, strong (more names, AGPL files), yolo26, world, hf:OWNER/MODEL."
-Permissive = Annotated[bool, typer.Option("--permissive", help="Refuse model files that are not under an Apache, MIT or BSD licence.")]
+Permissive = Annotated[
+    bool, typer.Option("--permissive", help="Refuse files that are not under an Apache, MIT or BSD licence.")
+]
 
 
 class Commands(TyperGroup):

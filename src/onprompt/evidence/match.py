@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from onprompt.evidence import people
 from onprompt.evidence.attributes import measure_text
 from onprompt.evidence.candidates import choose, find_candidates, fit
 from onprompt.evidence.counting import count_check, count_claim
-from onprompt.evidence.details import attribute_check, attribute_claim, is_text, relation_check
+from onprompt.evidence.details import attribute_check, attribute_claim, is_text, relation_check, summarize
 from onprompt.evidence.estimates import (
     NOTHING_KNOWN,
     Estimate,
@@ -79,6 +80,10 @@ def check_details(
     """The attributes and relations of an object."""
     thing, outcome = case.thing, gone[case.index] or Outcome.UNVERIFIABLE
     checks = []
+    for kind, value in people.contestable(thing):
+        if measured := people.measure(kind, value, case.chosen):
+            blank = case.blank(Claim(kind, value, thing.canonical))
+            checks.append(summarize(replace(blank, source="appearance", box=case.chosen[0].box), measured, settings))
     for attribute in thing.attributes:
         blank = case.blank(attribute_claim(attribute, thing), outcome)
         checks.append(attribute_check(blank, attribute, case.chosen, lines, settings))
@@ -113,7 +118,7 @@ def assign_sightings(scene: Scene, seen: Seen, settings: Settings, estimate: Est
         detected = max((sighting.confidence for sighting in chosen), default=0.0) if known else None
         guess = estimate(thing.phrase) if can_be_seen(thing) else None
         probability = fused_probability(detected, guess, settings, whole)
-        case = Case(index, thing, known, chosen, own, crowd, probability)
+        case = Case(index, thing, people.recognize(thing, known, chosen), chosen, own, crowd, probability)
         needed = not thing.absent and thing.count.low > 0
         if known and needed and (probability or 0.0) < settings.missing_below:
             case = substitute(replace(case, chosen=()), others, settings)

@@ -17,14 +17,17 @@ from onprompt.evidence.image_properties import CONFIDENT, contradictions
 from onprompt.evidence.match import is_occluded
 from onprompt.evidence.matches import Match
 from onprompt.evidence.observations import Observations, observe
+from onprompt.evidence.people import traits_of
 from onprompt.evidence.plan import names_to_measure
 from onprompt.settings import PRIVATE, Settings
-from onprompt.types import FactorScore, Graded, Judge, Outcome, Picture, Rubric, Sample, Verdict
+from onprompt.types import FactorScore, Graded, Judge, Outcome, Picture, Rubric, Sample, Scene, Verdict
 from onprompt.vision.detection import load_detector
 from onprompt.vision.face import FILES as FACE_FILES
 from onprompt.vision.masks import FILES as MASK_FILES
 from onprompt.vision.matcher import FILES as MATCHER_FILES
 from onprompt.vision.matcher import WEIGHTS
+from onprompt.vision.person_kind import FILES as PERSON_FILES
+from onprompt.vision.person_kind import WEIGHTS as PERSON_WEIGHTS
 from onprompt.vision.pose import FILES as POSE_FILES
 from onprompt.weights.cache import hashes
 
@@ -57,7 +60,7 @@ class EvidenceJudge(Judge):
             "judge": "evidence",
             "rubric_version": self.rubric.version,
             "onprompt": metadata.version("onprompt"),
-            "weights": hash_weights(True, self.settings),
+            "weights": hash_weights(True, True, self.settings),
         }
 
     def judge(self, sample: Sample) -> Verdict:
@@ -83,7 +86,7 @@ class EvidenceJudge(Judge):
             checks=tuple(check for match in observed.matches for check in match.checks),
             measures=measures(grade, graded),
             evidence=observed.evidence(self.settings),
-            provenance=provenance(sample.picture, bool(names_to_measure(observed.scene)), self.rubric, self.settings),
+            provenance=provenance(sample.picture, observed.scene, self.rubric, self.settings),
         )
 
     def flags(self, picture: Picture, observed: Observations, grade: Grade) -> dict[str, bool]:
@@ -131,18 +134,19 @@ def versions(detector_name: str) -> dict[str, str]:
     return {"python": platform.python_version(), **{name: metadata.version(name) for name in (*PACKAGES, *more)}}
 
 
-def hash_weights(measures: bool, settings: Settings) -> dict[str, str]:
-    """The sha256 of the model files in use; `measures` includes those that measure attributes."""
+def hash_weights(measures: bool, people: bool, settings: Settings) -> dict[str, str]:
+    """The sha256 of the model files in use, with those that measure attributes, and those that tell men from women."""
     return hashes(
         [
             *load_detector(settings).files,
             *((*MASK_FILES, *POSE_FILES, *FACE_FILES) if measures else ()),
+            *((*PERSON_FILES, str(PERSON_WEIGHTS)) if people else ()),
             *((*MATCHER_FILES, str(WEIGHTS)) if settings.matcher else ()),
         ]
     )
 
 
-def provenance(picture: Picture, measures: bool, rubric: Rubric, settings: Settings) -> dict[str, Any]:
+def provenance(picture: Picture, scene: Scene, rubric: Rubric, settings: Settings) -> dict[str, Any]:
     """All that is needed to reproduce a verdict, without the user's paths and addresses."""
     kind, _, model = settings.detector.partition(":")
     detector_name = f"{kind}:{Path(model).name}" if Path(model).is_absolute() else settings.detector
@@ -151,6 +155,6 @@ def provenance(picture: Picture, measures: bool, rubric: Rubric, settings: Setti
         "judge": "evidence",
         "versions": versions(settings.detector),
         "settings": settings.model_dump(mode="json", exclude=set(PRIVATE)) | {"detector": detector_name},
-        "weights": hash_weights(measures, settings),
+        "weights": hash_weights(bool(names_to_measure(scene)), any(map(traits_of, scene.things)), settings),
         "image_sha256": picture.sha256,
     }

@@ -54,6 +54,9 @@ def measure(picture: Picture, seen: Seen, settings: Settings, labels: Collection
         measure_appearance(sighting, picture, gain, people, settings) if sighting in chosen else sighting
         for sighting in located
     ]
+    narrower = {label for label, known in seen.known.items() if known.closeness < 1}  # "woman", known as "person"
+    told = select_for_appearance([s for s in measured if is_person(s) and s.label in narrower], settings)
+    measured = [with_kind(sighting, picture, settings) if sighting in told else sighting for sighting in measured]
     return Seen((*measured, *crowd_sightings(measured, settings)), seen.known)
 
 
@@ -89,6 +92,11 @@ def occlusion(sighting: Sighting, other: Sighting) -> float:
     return box.overlap(front).area / box.area if lower and smaller and not same else 0.0
 
 
+def with_kind(sighting: Sighting, picture: Picture, settings: Settings) -> Sighting:
+    """A person with sex and age, as far as they can be told."""
+    return replace(sighting, traits=(*sighting.traits, *person_kind.traits(picture, sighting.box, settings)))
+
+
 def is_person(sighting: Sighting) -> bool:
     """Whether a sighting is of a human being, by the detector's word."""
     return sighting.word in PEOPLE
@@ -97,7 +105,7 @@ def is_person(sighting: Sighting) -> bool:
 def measure_appearance(
     sighting: Sighting, picture: Picture, gain: float, people: Sequence[pose.Person], settings: Settings
 ) -> Sighting:
-    """Add mask, colours and shape; for a person, sex, age, joints, posture and expression."""
+    """Add mask, colours and shape; for a person, joints, posture and expression."""
     height, width = picture.pixels.shape[:2]
     box = sighting.box
     mask = masks.segment(picture, box, settings) if sighting.mask is None else sighting.mask
@@ -109,7 +117,6 @@ def measure_appearance(
         *([Trait("pattern", "multicolored", 0.6)] if len(patches) >= colour.MANY_COLOURS else []),
         *sighting.traits,
         *([] if sighting.truncated else shape.traits(mask, aspect_ratio)),
-        *(person_kind.traits(picture, box, settings) if is_person(sighting) else []),
     ]
     joints: tuple[tuple[str, tuple[float, float]], ...] = sighting.joints
     if is_person(sighting) and (person := pose.match_person(people, box)):

@@ -18,6 +18,7 @@ WEIGHTS = Path(__file__).with_name("person_kind.npz")
 KINDS = {"sex": ("male", "female"), "age": ("adult", "child")}  # what a probability of 0 and of 1 stands for
 MARGIN = 0.1  # of a box's width and height, added on each side
 GREY = 124  # about the mean of ImageNet
+DECIDED = 0.75  # probability from which a side is told
 MIN_SIDE = 32  # pixels of a box's shorter side; in a smaller one it can't be told
 
 
@@ -29,12 +30,13 @@ def load_weights() -> dict[str, Floats]:
 
 
 def traits(picture: Picture, box: Box, settings: Settings) -> list[Trait]:
-    """The likelier sex and age of the person in a box, with calibrated probabilities; none if the box is tiny."""
+    """The sex and age of the person in a box with calibrated probabilities, as far as they can be told."""
     height, width = picture.pixels.shape[:2]
     if min(box.width * width, box.height * height) < MIN_SIDE:
         return []
     features = person_features(picture.pixels, box, settings)
-    return [likelier(kind, probability(features, kind)) for kind in KINDS]
+    kinds = [likelier(kind, probability(features, kind)) for kind in KINDS]
+    return [trait for trait in kinds if trait.confidence >= DECIDED]
 
 
 def likelier(kind: str, chance: float) -> Trait:
