@@ -4,7 +4,9 @@ from collections.abc import Container, Sequence
 from typing import Any
 
 from onprompt.language import lexicon as lex
+from onprompt.language.ontology import broader, canonical, singular
 from onprompt.language.segmentation import Token, is_ing_verb, lower_words
+from onprompt.language.wordnet import is_noun
 from onprompt.settings import Settings
 from onprompt.types import Attribute
 
@@ -16,10 +18,10 @@ STYLE_INTRODUCERS = lex.Phrases(lex.STYLE_INTRODUCERS)
 DETERMINERS = lex.ARTICLES | lex.DEFINITE
 SUBSTANCES = {"made of": "material", "in the shape of": "shape"}
 AFTER_ARTIST = frozenset((",", "and", "in", "at", "on", "with", "for", "from", "of"))
-MAX_SUBSTANCE_WORDS = 5
+MAX_SUBSTANCE_WORDS, MAX_CONTENT_WORDS = 5, 4
 
 # Plain words that the dependency parser reads in place of a phrase.
-AN_ADVERB, AN_ADJECTIVE = "outside", "old"
+AN_ADVERB, AN_ADJECTIVE, A_THING = "outside", "old", "bottle"
 
 Match = tuple[Token, int] | None  # a token, and how many it replaces
 
@@ -136,6 +138,23 @@ class DetachedPhrases:
         """Whether the name of a substance goes on: with another word, or with "and" and another material."""
         return self.word(at + 1) in lex.MATERIALS if self.word(at) == "and" else not self.ends_phrase(at)
 
+    def vessel(self, at: int) -> Match:
+        """`cup of coffee`: a drink or a soup takes the shape of its vessel and is no object of its own."""
+        word, start = self.word(at), at + 2
+        name = lex.COUNTED_NAMES.get(canonical(word)) or singular(word)
+        if name not in lex.CONTAINERS or self.word(at + 1) != "of" or self.word(start) in DETERMINERS:
+            return None
+        end = start
+        while not self.ends_phrase(end) and end - start < MAX_CONTENT_WORDS:
+            end += 1
+        while end > start and not is_shapeless(self.word(end - 1)):
+            end -= 1
+        if end == start or is_noun(self.word(end)):  # "a plate of coffee cake" is left to the dependency parser
+            return None
+        content = Attribute("content", " ".join(self.words[start:end]))
+        stand_in = A_THING + "s" * (name != word)  # since it may take "can" for a verb, and "glasses" for eyeglasses
+        return self.replaced(at, end - at, stand_in, name=name, attributes=(content,))
+
     def dressed(self, at: int) -> Match:
         """`in red`, `dressed in black and gold`, `painted in pale yellow`, `wearing white`."""
         lead = next((n for n in (2, 1) if " ".join(self.words[at : at + n]) in lex.BEFORE_COLOURS), 0)
@@ -240,3 +259,8 @@ class DetachedPhrases:
             return None
         value = phrase.removeprefix("seen ").removeprefix("viewed ")
         return self.detached(at, size, Attribute("viewpoint", value), of_image=True)
+
+
+def is_shapeless(noun: str) -> bool:
+    """Whether a noun names what can only be seen in a vessel: coffee, soup."""
+    return noun in lex.SHAPELESS or not lex.SHAPELESS_KINDS.isdisjoint(broader(noun))
