@@ -111,15 +111,28 @@ class Coreference:
                 return fitting
         before = (index for at, indices in self.objects.items() if at < node.at for index in indices)
         last = max(before, default=self.known - 1)
+        if landmark := self.landmark(node, [*excluded, *range(last + 1, len(self.scene.drafts))]):
+            return landmark
         return self.scene.antecedents(node.lower, excluded, last, owned_part) or self.unnamed_person(node)
 
     def excluded_antecedents(self, node: Node) -> list[int]:
         """What a pronoun can't mean: nothing lies on itself, chases itself, or is its own part."""
         if node.dep == "pobj":
-            return self.own_objects(node.head.head) or self.governors(node.head, [])
+            noun = node.head.head
+            beside = self.located_with(noun) if noun.dep == "pobj" else []
+            return [*self.own_objects(noun), *beside] or self.governors(node.head, [])
         if node.dep == "dobj":
             return self.subjects(node.head)
         return self.own_objects(node.head) if node.dep == "poss" else []
+
+    def landmark(self, node: Node, excluded: list[int]) -> list[int]:
+        """`a cat on a sofa and a lamp on a table next to it`: the table is next to what the cat is on."""
+        prep, noun = node.head, node.head.head
+        if node.dep != "pobj" or noun.dep != "pobj" or not (is_spatial(prep) and is_spatial(noun.head)):
+            return []
+        near = (index for index in self.scene.present() if index not in excluded)
+        fitting = (index for index in near if self.scene.may_mean(node.lower, index))
+        return [i for i in fitting if any(name in lex.SPATIAL for name, _ in self.scene.incoming[i])][-1:]
 
     def wholes(self, node: Node, excluded: list[int]) -> list[int]:
         """`its chimney`: the last object that has such a part by nature."""
