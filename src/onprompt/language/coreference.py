@@ -11,6 +11,7 @@ from onprompt.language.scene_builder import Draft
 from onprompt.types import Count
 
 POSTMODIFIERS = ("prep", "acl", "relcl")
+PLACES = frozenset(("in", "on", "at"))
 COUNTED = ("det", "nummod")
 
 
@@ -215,7 +216,8 @@ class Coreference:
         if head.at in self.objects:
             spatial = is_spatial(node)
             described = self.conjoined_objects(head, spatial, node.at)
-            owners = self.owners([*self.located_with(head), *described, *self.between(node)]) if spatial else described
+            whole = self.located_with(head) if spatial and is_shared_place(node, head) else []
+            owners = self.owners([*whole, *described, *self.between(node)]) if spatial else described
             return described if set(owners) & set(targets) else owners
         if is_preposition(head):
             return self.governors(head, targets, depth + 1)
@@ -268,8 +270,14 @@ def is_listed(node: Node) -> bool:
     return node.dep == "conj" or (node.dep == "appos" and bool(node.under("conj", "cc")))
 
 
+def is_shared_place(node: Node, noun: Node) -> bool:
+    """Whether a place said of a noun holds of what is there too: not of the bagel "behind pigs under candles"."""
+    chained = noun.dep == "pobj" and noun.head.head.is_noun
+    return not chained or not PLACES.isdisjoint((relation_name(node)[0], relation_name(noun.head)[0]))
+
+
 def is_at_place(node: Node) -> bool:
     """Whether a noun is where its subject is: a vehicle, or what the subject is in or on."""
     if node.dep == "dobj":
         return node.head.verb in lex.TRANSPORT_VERBS
-    return node.dep == "pobj" and relation_name(node.head)[0] in {"in", "on", "at"}
+    return node.dep == "pobj" and relation_name(node.head)[0] in PLACES

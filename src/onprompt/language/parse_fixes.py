@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from onprompt.language import lexicon as lex
 from onprompt.language.dependency_tree import ARGUMENTS, NAME_PARTS, Node, has_word, progressive
 from onprompt.language.ontology import canonical, singular
+from onprompt.language.relations import is_body_part, is_spatial
 from onprompt.language.scene_builder import is_alive
 from onprompt.language.segmentation import is_ing_verb
 from onprompt.language.spelling import vocabulary
@@ -23,6 +24,8 @@ def fix_parse(node: Node, nodes: Sequence[Node]) -> None:
         promote_verb(node, nodes)
     elif node.dep == "appos" and node.head.dep == "pobj" and node.head.head.dep == "ROOT":
         node.attach(node, "ROOT")  # "on a table, a tray": the sentence is about the tray
+    elif landmark := nearest_landmark(node, nodes):
+        node.attach(landmark, "prep")
 
 
 def is_verbal(node: Node) -> bool:
@@ -132,3 +135,14 @@ def turn_into_noun(node: Node) -> None:
             inner.attach(node, inner.dep)
         child.dep = "amod" if child.at == node.at - 1 else child.dep
     node.tag = "NN"
+
+
+# "a bagel behind four pigs under six candles" read as a bagel under candles
+
+
+def nearest_landmark(node: Node, nodes: Sequence[Node]) -> Node | None:
+    """The noun right before a place that is said of an earlier one, if that noun is itself said to be a place."""
+    before = nodes[node.at - 1]
+    if node.dep != "prep" or not node.head.is_noun or before.dep != "pobj" or before.head.head is not node.head:
+        return None
+    return before if is_spatial(node) and is_spatial(before.head) and not is_body_part(before) else None
