@@ -239,7 +239,7 @@ class Chunker(DetachedPhrases):
         """A couple that nothing follows is two people; the number after a name or a size is part of it."""
         words = count.words.split()
         if words[-1] in lex.PAIRS:
-            return self.ends_phrase(at + len(words))
+            return self.ends_phrase(at + len(words)) or not self.plural_follows(at + len(words))
         before = self.tokens[at - 1].word if at else ""
         named = before != before.lower() and at > 1
         return self.word(at).isdigit() and (named or before.lower() in lex.NUMBERED_NOUNS)
