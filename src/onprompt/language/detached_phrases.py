@@ -1,11 +1,13 @@
 """Phrases that the dependency parser need not see: said of the object just named, or of the image as a whole."""
 
 from collections.abc import Container, Sequence
+from itertools import takewhile
 from typing import Any
 
 from onprompt.language import lexicon as lex
 from onprompt.language.ontology import broader, canonical, singular
 from onprompt.language.segmentation import Token, is_ing_verb, lower_words
+from onprompt.language.spelling import vocabulary
 from onprompt.language.wordnet import is_noun
 from onprompt.settings import Settings
 from onprompt.types import Attribute
@@ -14,7 +16,7 @@ POSITIONS, RELATIONS = lex.Phrases(lex.POSITIONS), lex.Phrases(lex.RELATIONS)
 FACING, STATE_PHRASES = lex.Phrases(lex.FACING), lex.Phrases(lex.STATE_PHRASES)
 CAMERA_POSITIONS, TIMES_OF_DAY = lex.Phrases(lex.CAMERA_POSITIONS), lex.Phrases(lex.TIMES_OF_DAY)
 QUOTE_INTRODUCERS, TEXT_INTRODUCERS = lex.Phrases(lex.QUOTE_INTRODUCERS), lex.Phrases(lex.TEXT_INTRODUCERS)
-STYLE_INTRODUCERS = lex.Phrases(lex.STYLE_INTRODUCERS)
+STYLE_INTRODUCERS, EQUIPMENT_INTRODUCERS = map(lex.Phrases, (lex.STYLE_INTRODUCERS, lex.EQUIPMENT_INTRODUCERS))
 DETERMINERS = lex.ARTICLES | lex.DEFINITE
 SUBSTANCES = {"made of": "material", "in the shape of": "shape"}
 AFTER_ARTIST = frozenset((",", "and", "in", "at", "on", "with", "for", "from", "of"))
@@ -227,29 +229,53 @@ class DetachedPhrases:
         return self.detached(at, end - at, Attribute("lighting", phrase), of_image=True)
 
     def artist(self, at: int) -> Match:
-        """`by Claude Monet`: a capitalized name, or a known artist's."""
+        """`by Claude Monet, Artgerm and loish`: capitalized names, known artists', or such as are no English words."""
         if self.word(at) != "by":
             return None
-        end = at + 1
-        while self.word(end) and self.word(end) not in AFTER_ARTIST:
-            end += 1
-        name = " ".join(self.words[at + 1 : end])
+        end = self.name_end(at + 1)
+        words = self.words[at + 1 : end]
         passive = bool(self.done) and self.done[-1].lower.endswith(("ed", "wn", "en"))  # "carried by Peter"
         capitals = all(token.word[0].isupper() for token in self.tokens[at + 1 : end])
-        named = capitals and end - at > 2 and (not passive or self.follows(lex.AUTHORSHIP))
-        if not name or not (named or lex.IMAGE_PROPERTIES.get(name) == "artist"):
+        written = len(words) > 1 and (capitals or is_name(words)) and (not passive or self.follows(lex.AUTHORSHIP))
+        if not words or not (written or is_artist(words)):
             return None
-        return self.detached(at, end - at, Attribute("artist", name), of_image=True)
+        end = self.more_names(end)
+        artists = [Attribute("artist", name) for name in split_names(self.words[at + 1 : end])]
+        return self.detached(at, end - at, *artists, of_image=True)
+
+    def name_end(self, at: int) -> int:
+        """Where a name ends that begins at a word."""
+        while self.word(at) and self.word(at) not in AFTER_ARTIST:
+            at += 1
+        return at
+
+    def more_names(self, end: int) -> int:
+        """Where a list of names ends that goes on after the first."""
+        start = end
+        while self.word(start) in {",", "and"}:
+            start += 1
+        after = self.name_end(start)
+        goes_on = end < start < after and is_name(self.words[start:after])
+        return self.more_names(after) if goes_on else end
 
     def style(self, at: int) -> Match:
-        """`in the style of Van Gogh`, up to the next comma."""
+        """`in the style of Van Gogh`, up to the next comma that no further name follows."""
         phrase = STYLE_INTRODUCERS.at(self.words, at)
         if not phrase:
             return None
-        end = at + len(phrase.split())
-        while self.word(end) and self.word(end) != ",":
-            end += 1
+        end = self.more_names(self.pause(at))
         return self.detached(at, end - at, Attribute("style", " ".join(self.words[at:end])), of_image=True)
+
+    def equipment(self, at: int) -> Match:
+        """`shot on a film camera`, `rendered in unreal engine`: how the image was made, up to the next comma."""
+        end = self.pause(at)
+        if not is_equipment(self.words[at:end]):
+            return None
+        return self.detached(at, end - at, Attribute("quality", " ".join(self.words[at:end])), of_image=True)
+
+    def pause(self, at: int) -> int:
+        """Where the next comma is, or the end."""
+        return self.words.index(",", at) if "," in self.words[at:] else len(self.words)
 
     def viewpoint(self, at: int) -> Match:
         """`seen from above`."""
@@ -264,3 +290,28 @@ class DetachedPhrases:
 def is_shapeless(noun: str) -> bool:
     """Whether a noun names what can only be seen in a vessel: coffee, soup."""
     return noun in lex.SHAPELESS or not lex.SHAPELESS_KINDS.isdisjoint(broader(noun))
+
+
+def is_artist(words: Sequence[str]) -> bool:
+    """Whether words name a well-known artist."""
+    return lex.IMAGE_PROPERTIES.get(" ".join(words)) == "artist"
+
+
+def is_name(words: Sequence[str]) -> bool:
+    """Whether words after an artist's name are another name: a known one, or two or three with a surname."""
+    plain = not any(word in lex.RELATIONS or word in DETERMINERS or lex.kind_of(word) for word in words)
+    surname = not is_noun(singular(words[-1])) and words[-1] not in vocabulary().common
+    return is_artist(words) or (1 < len(words) < 4 and plain and surname)
+
+
+def split_names(words: Sequence[str]) -> list[str]:
+    """The names of a list."""
+    text = " ".join(words).replace(" & ", " and ").replace(" ,", " and ")
+    return [name.strip() for name in text.split(" and ") if name.strip()]
+
+
+def is_equipment(words: Sequence[str]) -> bool:
+    """Whether words say with which camera or program the image was made."""
+    start = len(EQUIPMENT_INTRODUCERS.at(words, 0).split())
+    thing = takewhile(lambda word: word not in lex.RELATIONS, words[start:])
+    return start > 0 and not lex.EQUIPMENT.isdisjoint(thing)

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from onprompt.language import lexicon as lex
 from onprompt.language.attributes import attribute_of
-from onprompt.language.detached_phrases import DETERMINERS, STYLE_INTRODUCERS
+from onprompt.language.detached_phrases import DETERMINERS, STYLE_INTRODUCERS, is_equipment, is_name, split_names
 from onprompt.language.ontology import singular
-from onprompt.language.segmentation import Token, lower_words
+from onprompt.language.segmentation import Token, joined_by_comma, lower_words
 from onprompt.types import Attribute
 
 PICTURE = "(?:image|picture|photo|photograph|scene|painting|drawing|illustration)"
@@ -31,6 +31,7 @@ REFUSING = re.compile(
     r"(?: any| the)? "
 )
 FRAME = re.compile(f"^(?:{ASKING})?(?:{SHOWING}|{SEEING})")
+FOCAL_LENGTH = re.compile(r"\d+mm")
 FRAME_LENGTH = 9  # words within which a frame names its medium
 
 MEDIA = lex.MEDIA | lex.GENERIC_MEDIA
@@ -136,6 +137,9 @@ def image_properties(tokens: Sequence[Token]) -> list[Attribute]:
         return []
     if artists := artist_names(words):
         return [Attribute("artist", name) for name in artists]
+    described = set(words).isdisjoint(DETERMINERS | lex.RELATIONS.keys())
+    if is_equipment(words) or (described and any(map(FOCAL_LENGTH.fullmatch, words))):
+        return [Attribute("quality", text)]
     for phrases, kind in ((STYLE_INTRODUCERS, "style"), (QUALITY_INTRODUCERS, "quality")):
         if phrases.at(words, 0):
             return [Attribute(kind, text)]
@@ -177,5 +181,18 @@ def artist_names(words: Sequence[str]) -> list[str]:
     common = first in DETERMINERS or first in lex.NUMBERS or first in lex.KIND_OF_ATTRIBUTE
     if not made or not first or common:
         return []
-    names = " ".join(words[at + 1 :]).replace(" & ", " and ").split(" and ")
-    return [name.strip() for name in names if name.strip()]
+    return split_names(words[at + 1 :])
+
+
+def join_names(parts: Sequence[list[Token]]) -> list[list[Token]]:
+    """The pieces between commas, with the names after an artist's joined to that."""
+    joined: list[list[Token]] = []
+    credited = False
+    for part in parts:
+        words = lower_words(part)
+        if joined and credited and all(is_name(name.split()) for name in split_names(words)):
+            joined[-1] = joined_by_comma(joined[-1], part)
+            continue
+        joined.append(part)
+        credited = "by" in words or any(STYLE_INTRODUCERS.at(words, at) for at in range(len(words)))
+    return joined

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from onprompt.errors import PromptError
 from onprompt.language.chunker import Chunker
 from onprompt.language.dependency_tree import Node
-from onprompt.language.image_properties import bare_adjectives, image_properties, split_frame
+from onprompt.language.image_properties import bare_adjectives, image_properties, join_names, split_frame
 from onprompt.language.interpreter import Interpreter
 from onprompt.language.language_id import is_english
 from onprompt.language.noun_phrases import NounPhraseReader
@@ -96,7 +96,7 @@ def segment(prompt: str, settings: Settings) -> Segments:
 
 def split(tokens: list[Token]) -> list[list[Token]]:
     """A list of tags is read tag by tag, a sentence clause by clause; pieces about the image come last."""
-    parts = pieces(tokens)
+    parts = join_names(pieces(tokens))
     of_image = [part for part in parts if image_properties(part)]
     if is_tag_list(parts):
         return [*tags([part for part in parts if part not in of_image]), *of_image]
