@@ -43,18 +43,10 @@ class Chunker(DetachedPhrases):
         """The token that begins at a word, and how many it replaces."""
         if self.tokens[at].text is None and self.words[at] != ",":
             for reader in (
-                *(self.text, self.pose, self.position, self.substance, self.vessel, self.dressed, self.time_of_day),
-                *(self.artist, self.viewpoint, self.style, self.equipment, self.filler, self.modal_noun, self.state),
-                *(
-                    self.quoted,
-                    self.relation,
-                    self.negation,
-                    self.one,
-                    self.ordinal_place,
-                    self.described,
-                    self.measure,
-                ),
-                *(self.count, self.proper_name, self.compound),
+                *(self.text, self.pose, self.direction, self.position, self.substance, self.vessel, self.dressed),
+                *(self.time_of_day, self.artist, self.viewpoint, self.style, self.equipment, self.filler),
+                *(self.modal_noun, self.state, self.quoted, self.relation, self.negation, self.one),
+                *(self.ordinal_place, self.described, self.measure, self.count, self.proper_name, self.compound),
             ):
                 if match := reader(at):
                     return match

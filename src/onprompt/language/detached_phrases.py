@@ -1,13 +1,13 @@
 """Phrases that the dependency parser need not see: said of the object just named, or of the image as a whole."""
 
 from collections.abc import Container, Sequence
-from itertools import takewhile
 from typing import Any
 
 from onprompt.language import lexicon as lex
+from onprompt.language.credits import DETERMINERS, STYLE_INTRODUCERS, is_artist, is_equipment, is_name, split_names
 from onprompt.language.ontology import broader, canonical, singular
 from onprompt.language.segmentation import Token, is_ing_verb, lower_words
-from onprompt.language.spelling import vocabulary
+from onprompt.language.spelling import verb_lemmas
 from onprompt.language.wordnet import is_noun
 from onprompt.settings import Settings
 from onprompt.types import Attribute
@@ -16,8 +16,7 @@ POSITIONS, RELATIONS = lex.Phrases(lex.POSITIONS), lex.Phrases(lex.RELATIONS)
 FACING, STATE_PHRASES = lex.Phrases(lex.FACING), lex.Phrases(lex.STATE_PHRASES)
 CAMERA_POSITIONS, TIMES_OF_DAY = lex.Phrases(lex.CAMERA_POSITIONS), lex.Phrases(lex.TIMES_OF_DAY)
 QUOTE_INTRODUCERS, TEXT_INTRODUCERS = lex.Phrases(lex.QUOTE_INTRODUCERS), lex.Phrases(lex.TEXT_INTRODUCERS)
-STYLE_INTRODUCERS, EQUIPMENT_INTRODUCERS = map(lex.Phrases, (lex.STYLE_INTRODUCERS, lex.EQUIPMENT_INTRODUCERS))
-DETERMINERS = lex.ARTICLES | lex.DEFINITE
+DIRECTIONS = lex.Phrases(lex.DIRECTIONS)
 SUBSTANCES = {"made of": "material", "in the shape of": "shape"}
 AFTER_ARTIST = frozenset((",", "and", "in", "at", "on", "with", "for", "from", "of"))
 MAX_SUBSTANCE_WORDS, MAX_CONTENT_WORDS = 5, 4
@@ -85,6 +84,15 @@ class DetachedPhrases:
         return self.replaced(at, size, AN_ADJECTIVE, attributes=attributes, detached=detached)
 
     # -- phrases that describe the object just named
+
+    def direction(self, at: int) -> Match:
+        """`straight down` in "going straight down": where a motion goes, not "down the road", and no position."""
+        phrase = DIRECTIONS.at(self.words, at)
+        size = len(phrase.split())
+        moves = bool(self.done) and any(verb in lex.MOTION_VERBS for verb in verb_lemmas(self.done[-1].lower))
+        if not phrase or not moves or not self.ends_phrase(at + size):
+            return None
+        return self.replaced(at, size, "away", attributes=(Attribute("direction", phrase),))
 
     def position(self, at: int) -> Match:
         """`on the left`, also `on the left of the image`; but not `on the left of the dog`."""
@@ -290,28 +298,3 @@ class DetachedPhrases:
 def is_shapeless(noun: str) -> bool:
     """Whether a noun names what can only be seen in a vessel: coffee, soup."""
     return noun in lex.SHAPELESS or not lex.SHAPELESS_KINDS.isdisjoint(broader(noun))
-
-
-def is_artist(words: Sequence[str]) -> bool:
-    """Whether words name a well-known artist."""
-    return lex.IMAGE_PROPERTIES.get(" ".join(words)) == "artist"
-
-
-def is_name(words: Sequence[str]) -> bool:
-    """Whether words after an artist's name are another name: a known one, or two or three with a surname."""
-    plain = not any(word in lex.RELATIONS or word in DETERMINERS or lex.kind_of(word) for word in words)
-    surname = not is_noun(singular(words[-1])) and words[-1] not in vocabulary().common
-    return is_artist(words) or (1 < len(words) < 4 and plain and surname)
-
-
-def split_names(words: Sequence[str]) -> list[str]:
-    """The names of a list."""
-    text = " ".join(words).replace(" & ", " and ").replace(" ,", " and ")
-    return [name.strip() for name in text.split(" and ") if name.strip()]
-
-
-def is_equipment(words: Sequence[str]) -> bool:
-    """Whether words say with which camera or program the image was made."""
-    start = len(EQUIPMENT_INTRODUCERS.at(words, 0).split())
-    thing = takewhile(lambda word: word not in lex.RELATIONS, words[start:])
-    return start > 0 and not lex.EQUIPMENT.isdisjoint(thing)

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from onprompt.language import lexicon as lex
 from onprompt.language.attributes import attribute_of
-from onprompt.language.detached_phrases import DETERMINERS, STYLE_INTRODUCERS, is_equipment, is_name, split_names
+from onprompt.language.credits import DETERMINERS, STYLE_INTRODUCERS, is_equipment, split_names
 from onprompt.language.ontology import singular
-from onprompt.language.segmentation import Token, joined_by_comma, lower_words
+from onprompt.language.segmentation import Token, lower_words
 from onprompt.types import Attribute
 
 PICTURE = "(?:image|picture|photo|photograph|scene|painting|drawing|illustration)"
@@ -182,17 +182,3 @@ def artist_names(words: Sequence[str]) -> list[str]:
     if not made or not first or common:
         return []
     return split_names(words[at + 1 :])
-
-
-def join_names(parts: Sequence[list[Token]]) -> list[list[Token]]:
-    """The pieces between commas, with the names after an artist's joined to that."""
-    joined: list[list[Token]] = []
-    credited = False
-    for part in parts:
-        words = lower_words(part)
-        if joined and credited and all(is_name(name.split()) for name in split_names(words)):
-            joined[-1] = joined_by_comma(joined[-1], part)
-            continue
-        joined.append(part)
-        credited = "by" in words or any(STYLE_INTRODUCERS.at(words, at) for at in range(len(words)))
-    return joined

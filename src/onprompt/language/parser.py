@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 
 from onprompt.errors import PromptError
 from onprompt.language.chunker import Chunker
+from onprompt.language.credits import join_names
 from onprompt.language.dependency_tree import Node
-from onprompt.language.image_properties import bare_adjectives, image_properties, join_names, split_frame
+from onprompt.language.image_properties import bare_adjectives, image_properties, split_frame
 from onprompt.language.interpreter import Interpreter
 from onprompt.language.language_id import is_english
 from onprompt.language.noun_phrases import NounPhraseReader
