@@ -18,6 +18,7 @@ CAMERA_POSITIONS, TIMES_OF_DAY = lex.Phrases(lex.CAMERA_POSITIONS), lex.Phrases(
 QUOTE_INTRODUCERS, TEXT_INTRODUCERS = lex.Phrases(lex.QUOTE_INTRODUCERS), lex.Phrases(lex.TEXT_INTRODUCERS)
 DIRECTIONS = lex.Phrases(lex.DIRECTIONS)
 SUBSTANCES = {"made of": "material", "in the shape of": "shape"}
+PARTICIPLES = ("ed", "wn", "en")
 AFTER_ARTIST = frozenset((",", "and", "in", "at", "on", "with", "for", "from", "of"))
 MAX_SUBSTANCE_WORDS, MAX_CONTENT_WORDS = 5, 4
 
@@ -238,17 +239,18 @@ class DetachedPhrases:
 
     def artist(self, at: int) -> Match:
         """`by Claude Monet, Artgerm and loish`: capitalized names, known artists', or such as are no English words."""
-        if self.word(at) != "by":
+        made = self.word(at) in lex.AUTHORSHIP and self.word(at).endswith(PARTICIPLES)  # "drawn by"
+        start = at + 1 + made
+        if self.word(start - 1) != "by":
             return None
-        end = self.name_end(at + 1)
-        words = self.words[at + 1 : end]
-        passive = bool(self.done) and self.done[-1].lower.endswith(("ed", "wn", "en"))  # "carried by Peter"
-        capitals = all(token.word[0].isupper() for token in self.tokens[at + 1 : end])
-        written = len(words) > 1 and (capitals or is_name(words)) and (not passive or self.follows(lex.AUTHORSHIP))
-        if not words or not (written or is_artist(words)):
+        end = self.name_end(start)
+        words = self.words[start:end]
+        passive = not made and bool(self.done) and self.done[-1].lower.endswith(PARTICIPLES)  # "carried by Peter"
+        capitals = all(token.word[0].isupper() for token in self.tokens[start:end])
+        if not words or not (is_artist(words) or (len(words) > 1 and (capitals or is_name(words)) and not passive)):
             return None
         end = self.more_names(end)
-        artists = [Attribute("artist", name) for name in split_names(self.words[at + 1 : end])]
+        artists = [Attribute("artist", name) for name in split_names(self.words[start:end])]
         return self.detached(at, end - at, *artists, of_image=True)
 
     def name_end(self, at: int) -> int:
