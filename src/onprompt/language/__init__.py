@@ -1,8 +1,8 @@
 """From a prompt to a Scene; the modules in the order in which a prompt goes through them.
 
 prompt              blanks and quotes normalized; weights and switches of image generators read
-segmentation        cut into sentences, clauses and tokens, with spelling corrected
-image_properties    what is said of the image as a whole taken out
+segmentation        cut into sentences, clauses and tokens, with spelling corrected; of definitions only the head
+image_properties    what is said of the image as a whole taken out; with credits
 chunker             phrases made one token each; with detached_phrases, quantities, group_nouns
 spacy_parser        clauses as dependency trees (dependency_tree), with common errors fixed (parse_fixes)
 noun_phrases        what is named, how many, what it is like; with attributes

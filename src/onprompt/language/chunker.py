@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from onprompt.language import lexicon as lex
 from onprompt.language.attributes import attribute_of, comparison
-from onprompt.language.detached_phrases import POSITIONS, RELATIONS, DetachedPhrases, Match
+from onprompt.language.detached_phrases import A_THING, POSITIONS, RELATIONS, DetachedPhrases, Match
 from onprompt.language.group_nouns import collapse_quantifier
 from onprompt.language.ontology import singular
 from onprompt.language.quantities import figure, ordinal, quantity
@@ -21,7 +21,7 @@ YEARS = range(1800, 2101)
 QUANTIFYING_NOUNS = lex.CONTAINERS | lex.GROUP_NOUNS | lex.MEASURE_NOUNS | lex.SORT_NOUNS
 
 # Plain nouns that the dependency parser reads in place of names, texts and substances.
-A_NAME, NAMES, A_TEXT, A_SUBSTANCE, A_THING = "Batman", "Cats", "sign", "water", "bottle"
+A_NAME, NAMES, A_TEXT, A_SUBSTANCE = "Batman", "Cats", "sign", "water"
 
 
 class Chunker(DetachedPhrases):
@@ -43,10 +43,10 @@ class Chunker(DetachedPhrases):
         """The token that begins at a word, and how many it replaces."""
         if self.tokens[at].text is None and self.words[at] != ",":
             for reader in (
-                *(self.text, self.pose, self.position, self.substance, self.dressed, self.time_of_day, self.artist),
-                *(self.viewpoint, self.style, self.filler, self.modal_noun, self.state, self.quoted, self.relation),
-                *(self.negation, self.one, self.ordinal_place, self.described, self.measure, self.count),
-                *(self.proper_name, self.compound),
+                *(self.text, self.pose, self.direction, self.position, self.substance, self.vessel, self.dressed),
+                *(self.time_of_day, self.artist, self.viewpoint, self.style, self.equipment, self.filler),
+                *(self.modal_noun, self.state, self.quoted, self.relation, self.negation, self.one),
+                *(self.ordinal_place, self.described, self.measure, self.count, self.proper_name, self.compound),
             ):
                 if match := reader(at):
                     return match
@@ -239,7 +239,7 @@ class Chunker(DetachedPhrases):
         """A couple that nothing follows is two people; the number after a name or a size is part of it."""
         words = count.words.split()
         if words[-1] in lex.PAIRS:
-            return self.ends_phrase(at + len(words))
+            return self.ends_phrase(at + len(words)) or not self.plural_follows(at + len(words))
         before = self.tokens[at - 1].word if at else ""
         named = before != before.lower() and at > 1
         return self.word(at).isdigit() and (named or before.lower() in lex.NUMBERED_NOUNS)

@@ -11,6 +11,7 @@ from onprompt.language.scene_builder import Draft
 from onprompt.types import Count
 
 POSTMODIFIERS = ("prep", "acl", "relcl")
+PLACES = frozenset(("in", "on", "at"))
 COUNTED = ("det", "nummod")
 
 
@@ -111,15 +112,28 @@ class Coreference:
                 return fitting
         before = (index for at, indices in self.objects.items() if at < node.at for index in indices)
         last = max(before, default=self.known - 1)
+        if landmark := self.landmark(node, [*excluded, *range(last + 1, len(self.scene.drafts))]):
+            return landmark
         return self.scene.antecedents(node.lower, excluded, last, owned_part) or self.unnamed_person(node)
 
     def excluded_antecedents(self, node: Node) -> list[int]:
         """What a pronoun can't mean: nothing lies on itself, chases itself, or is its own part."""
         if node.dep == "pobj":
-            return self.own_objects(node.head.head) or self.governors(node.head, [])
+            noun = node.head.head
+            beside = self.located_with(noun) if noun.dep == "pobj" else []
+            return [*self.own_objects(noun), *beside] or self.governors(node.head, [])
         if node.dep == "dobj":
             return self.subjects(node.head)
         return self.own_objects(node.head) if node.dep == "poss" else []
+
+    def landmark(self, node: Node, excluded: list[int]) -> list[int]:
+        """`a cat on a sofa and a lamp on a table next to it`: the table is next to what the cat is on."""
+        prep, noun = node.head, node.head.head
+        if node.dep != "pobj" or noun.dep != "pobj" or not (is_spatial(prep) and is_spatial(noun.head)):
+            return []
+        near = (index for index in self.scene.present() if index not in excluded)
+        fitting = (index for index in near if self.scene.may_mean(node.lower, index))
+        return [i for i in fitting if any(name in lex.SPATIAL for name, _ in self.scene.incoming[i])][-1:]
 
     def wholes(self, node: Node, excluded: list[int]) -> list[int]:
         """`its chimney`: the last object that has such a part by nature."""
@@ -202,7 +216,8 @@ class Coreference:
         if head.at in self.objects:
             spatial = is_spatial(node)
             described = self.conjoined_objects(head, spatial, node.at)
-            owners = self.owners([*self.located_with(head), *described, *self.between(node)]) if spatial else described
+            whole = self.located_with(head) if spatial and is_shared_place(node, head) else []
+            owners = self.owners([*whole, *described, *self.between(node)]) if spatial else described
             return described if set(owners) & set(targets) else owners
         if is_preposition(head):
             return self.governors(head, targets, depth + 1)
@@ -255,8 +270,14 @@ def is_listed(node: Node) -> bool:
     return node.dep == "conj" or (node.dep == "appos" and bool(node.under("conj", "cc")))
 
 
+def is_shared_place(node: Node, noun: Node) -> bool:
+    """Whether a place said of a noun holds of what is there too: not of the bagel "behind pigs under candles"."""
+    chained = noun.dep == "pobj" and noun.head.head.is_noun
+    return not chained or not PLACES.isdisjoint((relation_name(node)[0], relation_name(noun.head)[0]))
+
+
 def is_at_place(node: Node) -> bool:
     """Whether a noun is where its subject is: a vehicle, or what the subject is in or on."""
     if node.dep == "dobj":
         return node.head.verb in lex.TRANSPORT_VERBS
-    return node.dep == "pobj" and relation_name(node.head)[0] in {"in", "on", "at"}
+    return node.dep == "pobj" and relation_name(node.head)[0] in PLACES

@@ -4,7 +4,11 @@ from collections.abc import Container, Sequence
 from typing import Any
 
 from onprompt.language import lexicon as lex
+from onprompt.language.credits import DETERMINERS, STYLE_INTRODUCERS, is_artist, is_equipment, is_name, split_names
+from onprompt.language.ontology import broader, canonical, singular
 from onprompt.language.segmentation import Token, is_ing_verb, lower_words
+from onprompt.language.spelling import verb_lemmas
+from onprompt.language.wordnet import is_noun
 from onprompt.settings import Settings
 from onprompt.types import Attribute
 
@@ -12,14 +16,14 @@ POSITIONS, RELATIONS = lex.Phrases(lex.POSITIONS), lex.Phrases(lex.RELATIONS)
 FACING, STATE_PHRASES = lex.Phrases(lex.FACING), lex.Phrases(lex.STATE_PHRASES)
 CAMERA_POSITIONS, TIMES_OF_DAY = lex.Phrases(lex.CAMERA_POSITIONS), lex.Phrases(lex.TIMES_OF_DAY)
 QUOTE_INTRODUCERS, TEXT_INTRODUCERS = lex.Phrases(lex.QUOTE_INTRODUCERS), lex.Phrases(lex.TEXT_INTRODUCERS)
-STYLE_INTRODUCERS = lex.Phrases(lex.STYLE_INTRODUCERS)
-DETERMINERS = lex.ARTICLES | lex.DEFINITE
+DIRECTIONS = lex.Phrases(lex.DIRECTIONS)
 SUBSTANCES = {"made of": "material", "in the shape of": "shape"}
+PARTICIPLES = ("ed", "wn", "en")
 AFTER_ARTIST = frozenset((",", "and", "in", "at", "on", "with", "for", "from", "of"))
-MAX_SUBSTANCE_WORDS = 5
+MAX_SUBSTANCE_WORDS, MAX_CONTENT_WORDS = 5, 4
 
 # Plain words that the dependency parser reads in place of a phrase.
-AN_ADVERB, AN_ADJECTIVE = "outside", "old"
+AN_ADVERB, AN_ADJECTIVE, A_THING = "outside", "old", "bottle"
 
 Match = tuple[Token, int] | None  # a token, and how many it replaces
 
@@ -82,6 +86,15 @@ class DetachedPhrases:
 
     # -- phrases that describe the object just named
 
+    def direction(self, at: int) -> Match:
+        """`straight down` in "going straight down": where a motion goes, not "down the road", and no position."""
+        phrase = DIRECTIONS.at(self.words, at)
+        size = len(phrase.split())
+        moves = bool(self.done) and any(verb in lex.MOTION_VERBS for verb in verb_lemmas(self.done[-1].lower))
+        if not phrase or not moves or not self.ends_phrase(at + size):
+            return None
+        return self.replaced(at, size, "away", attributes=(Attribute("direction", phrase),))
+
     def position(self, at: int) -> Match:
         """`on the left`, also `on the left of the image`; but not `on the left of the dog`."""
         phrase = POSITIONS.at(self.words, at)
@@ -135,6 +148,23 @@ class DetachedPhrases:
     def is_substance(self, at: int) -> bool:
         """Whether the name of a substance goes on: with another word, or with "and" and another material."""
         return self.word(at + 1) in lex.MATERIALS if self.word(at) == "and" else not self.ends_phrase(at)
+
+    def vessel(self, at: int) -> Match:
+        """`cup of coffee`: a drink or a soup takes the shape of its vessel and is no object of its own."""
+        word, start = self.word(at), at + 2
+        name = lex.COUNTED_NAMES.get(canonical(word)) or singular(word)
+        if name not in lex.CONTAINERS or self.word(at + 1) != "of" or self.word(start) in DETERMINERS:
+            return None
+        end = start
+        while not self.ends_phrase(end) and end - start < MAX_CONTENT_WORDS:
+            end += 1
+        while end > start and not is_shapeless(self.word(end - 1)):
+            end -= 1
+        if end == start or is_noun(self.word(end)):  # "a plate of coffee cake" is left to the dependency parser
+            return None
+        content = Attribute("content", " ".join(self.words[start:end]))
+        stand_in = A_THING + "s" * (name != word)  # since it may take "can" for a verb, and "glasses" for eyeglasses
+        return self.replaced(at, end - at, stand_in, name=name, attributes=(content,))
 
     def dressed(self, at: int) -> Match:
         """`in red`, `dressed in black and gold`, `painted in pale yellow`, `wearing white`."""
@@ -208,29 +238,54 @@ class DetachedPhrases:
         return self.detached(at, end - at, Attribute("lighting", phrase), of_image=True)
 
     def artist(self, at: int) -> Match:
-        """`by Claude Monet`: a capitalized name, or a known artist's."""
-        if self.word(at) != "by":
+        """`by Claude Monet, Artgerm and loish`: capitalized names, known artists', or such as are no English words."""
+        made = self.word(at) in lex.AUTHORSHIP and self.word(at).endswith(PARTICIPLES)  # "drawn by"
+        start = at + 1 + made
+        if self.word(start - 1) != "by":
             return None
-        end = at + 1
-        while self.word(end) and self.word(end) not in AFTER_ARTIST:
-            end += 1
-        name = " ".join(self.words[at + 1 : end])
-        passive = bool(self.done) and self.done[-1].lower.endswith(("ed", "wn", "en"))  # "carried by Peter"
-        capitals = all(token.word[0].isupper() for token in self.tokens[at + 1 : end])
-        named = capitals and end - at > 2 and (not passive or self.follows(lex.AUTHORSHIP))
-        if not name or not (named or lex.IMAGE_PROPERTIES.get(name) == "artist"):
+        end = self.name_end(start)
+        words = self.words[start:end]
+        passive = not made and bool(self.done) and self.done[-1].lower.endswith(PARTICIPLES)  # "carried by Peter"
+        capitals = all(token.word[0].isupper() for token in self.tokens[start:end])
+        if not words or not (is_artist(words) or (len(words) > 1 and (capitals or is_name(words)) and not passive)):
             return None
-        return self.detached(at, end - at, Attribute("artist", name), of_image=True)
+        end = self.more_names(end)
+        artists = [Attribute("artist", name) for name in split_names(self.words[start:end])]
+        return self.detached(at, end - at, *artists, of_image=True)
+
+    def name_end(self, at: int) -> int:
+        """Where a name ends that begins at a word."""
+        while self.word(at) and self.word(at) not in AFTER_ARTIST:
+            at += 1
+        return at
+
+    def more_names(self, end: int) -> int:
+        """Where a list of names ends that goes on after the first."""
+        start = end
+        while self.word(start) in {",", "and"}:
+            start += 1
+        after = self.name_end(start)
+        goes_on = end < start < after and is_name(self.words[start:after])
+        return self.more_names(after) if goes_on else end
 
     def style(self, at: int) -> Match:
-        """`in the style of Van Gogh`, up to the next comma."""
+        """`in the style of Van Gogh`, up to the next comma that no further name follows."""
         phrase = STYLE_INTRODUCERS.at(self.words, at)
         if not phrase:
             return None
-        end = at + len(phrase.split())
-        while self.word(end) and self.word(end) != ",":
-            end += 1
+        end = self.more_names(self.pause(at))
         return self.detached(at, end - at, Attribute("style", " ".join(self.words[at:end])), of_image=True)
+
+    def equipment(self, at: int) -> Match:
+        """`shot on a film camera`, `rendered in unreal engine`: how the image was made, up to the next comma."""
+        end = self.pause(at)
+        if not is_equipment(self.words[at:end]):
+            return None
+        return self.detached(at, end - at, Attribute("quality", " ".join(self.words[at:end])), of_image=True)
+
+    def pause(self, at: int) -> int:
+        """Where the next comma is, or the end."""
+        return self.words.index(",", at) if "," in self.words[at:] else len(self.words)
 
     def viewpoint(self, at: int) -> Match:
         """`seen from above`."""
@@ -240,3 +295,8 @@ class DetachedPhrases:
             return None
         value = phrase.removeprefix("seen ").removeprefix("viewed ")
         return self.detached(at, size, Attribute("viewpoint", value), of_image=True)
+
+
+def is_shapeless(noun: str) -> bool:
+    """Whether a noun names what can only be seen in a vessel: coffee, soup."""
+    return noun in lex.SHAPELESS or not lex.SHAPELESS_KINDS.isdisjoint(broader(noun))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from onprompt.language import lexicon as lex
 from onprompt.language.attributes import attribute_of
-from onprompt.language.detached_phrases import DETERMINERS, STYLE_INTRODUCERS
+from onprompt.language.credits import DETERMINERS, STYLE_INTRODUCERS, is_equipment, split_names
 from onprompt.language.ontology import singular
 from onprompt.language.segmentation import Token, lower_words
 from onprompt.types import Attribute
@@ -31,6 +31,7 @@ REFUSING = re.compile(
     r"(?: any| the)? "
 )
 FRAME = re.compile(f"^(?:{ASKING})?(?:{SHOWING}|{SEEING})")
+FOCAL_LENGTH = re.compile(r"\d+mm")
 FRAME_LENGTH = 9  # words within which a frame names its medium
 
 MEDIA = lex.MEDIA | lex.GENERIC_MEDIA
@@ -136,6 +137,9 @@ def image_properties(tokens: Sequence[Token]) -> list[Attribute]:
         return []
     if artists := artist_names(words):
         return [Attribute("artist", name) for name in artists]
+    described = set(words).isdisjoint(DETERMINERS | lex.RELATIONS.keys())
+    if is_equipment(words) or (described and any(map(FOCAL_LENGTH.fullmatch, words))):
+        return [Attribute("quality", text)]
     for phrases, kind in ((STYLE_INTRODUCERS, "style"), (QUALITY_INTRODUCERS, "quality")):
         if phrases.at(words, 0):
             return [Attribute(kind, text)]
@@ -177,5 +181,4 @@ def artist_names(words: Sequence[str]) -> list[str]:
     common = first in DETERMINERS or first in lex.NUMBERS or first in lex.KIND_OF_ATTRIBUTE
     if not made or not first or common:
         return []
-    names = " ".join(words[at + 1 :]).replace(" & ", " and ").split(" and ")
-    return [name.strip() for name in names if name.strip()]
+    return split_names(words[at + 1 :])

@@ -213,9 +213,12 @@ class Interpreter(Coreference):
     def action(self, node: Node) -> Attribute | None:
         """A verb without an object is an action, an expression or a state."""
         consumed = any(relation_name(prep)[1] for prep in node.under("prep"))
-        if node.verb in lex.NON_ACTION_VERBS or node.lower in lex.WRITING_PARTICIPLES or consumed:
+        directions = [a.value for child in node.children for a in child.token.attributes if a.kind == "direction"]
+        invisible = node.verb in lex.NON_ACTION_VERBS and not directions  # but "going straight down"
+        if invisible or node.lower in lex.WRITING_PARTICIPLES or consumed:
             return None
-        particles = "".join(f" {child.lower}" for child in node.children if is_particle(child, node))
+        adverbs = [*(child.lower for child in node.children if is_particle(child, node)), *directions]
+        particles = "".join(f" {adverb}" for adverb in adverbs)
         passive = node.tag in PARTICIPLES and (not node.under(*SUBJECTS) or node.under("auxpass"))
         attribute: Attribute | None = Attribute("action", node.verb)
         if passive or lex.kind_of(node.lower) in VERBAL_KINDS:

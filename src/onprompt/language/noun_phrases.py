@@ -1,5 +1,7 @@
 """Noun phrases: what is named, how many, and which of its words describe it."""
 
+from dataclasses import replace
+
 from onprompt.language import lexicon as lex
 from onprompt.language.attributes import attribute_of
 from onprompt.language.dependency_tree import ARGUMENTS, NAME_PARTS, Node, has_word
@@ -65,6 +67,8 @@ class NounPhraseReader:
         count = count_of(node, before)
         name = name_of(node, names, count)
         absent = node.token.name == "nobody" or has_word(before, "no") or shares_no(node, left)
+        if name.split()[-1] == "couple" and not absent:
+            name, count = "person", doubled(count)
         if absent and name == "text" and node.token.attributes:  # 'no text "HELLO"' excludes only these words
             attributes, absent = [Attribute("not text", text.value) for text in node.token.attributes], False
         if count.explicit and count.low > 1 and has_word(before, "not"):
@@ -184,6 +188,12 @@ def count_of(node: Node, before: list[Node]) -> Count:
     if is_plural(node) and not paired and not is_proper(node):
         return MANY
     return Count(1, 1, "the" if is_definite(node, before) else "")
+
+
+def doubled(count: Count) -> Count:
+    """How many people so many couples are."""
+    high = None if count.high is None else 2 * count.high
+    return replace(count, low=2 * count.low, high=high, explicit=high is not None)
 
 
 def flags(count: Count, misspelt: bool) -> tuple[str, ...]:

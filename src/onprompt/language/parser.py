@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 
 from onprompt.errors import PromptError
 from onprompt.language.chunker import Chunker
+from onprompt.language.credits import join_names
+from onprompt.language.definitions import defined
 from onprompt.language.dependency_tree import Node
 from onprompt.language.image_properties import bare_adjectives, image_properties, split_frame
 from onprompt.language.interpreter import Interpreter
@@ -38,6 +40,7 @@ class Segments:
     properties: list[Attribute] = field(default_factory=list)
     unattached: list[Attribute] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
+    is_definition: bool = False
 
     @property
     def parsed(self) -> list[list[Token]]:
@@ -76,8 +79,11 @@ def parse_batch(batch: list[Segments | PromptError], settings: Settings) -> Iter
 def segment(prompt: str, settings: Settings) -> Segments:
     """A prompt cut into chunked clauses, less what it says of the image as a whole."""
     segments = Segments(normalize_prompt(prompt, settings))
-    for tokens in sentences(segments.prompt):
-        segments.words += [token.word for token in tokens if token.text is None]
+    cut = list(sentences(segments.prompt))
+    segments.words = [token.word for tokens in cut for token in tokens if token.text is None]
+    if len(cut) == 1 and (head := defined(cut[0])):
+        cut, segments.is_definition = [head], True
+    for tokens in cut:
         for clause in (
             clause for short in bounded(tokens) for seen in split_at_seeing(short) for clause in split(seen)
         ):
@@ -96,7 +102,7 @@ def segment(prompt: str, settings: Settings) -> Segments:
 
 def split(tokens: list[Token]) -> list[list[Token]]:
     """A list of tags is read tag by tag, a sentence clause by clause; pieces about the image come last."""
-    parts = pieces(tokens)
+    parts = join_names(pieces(tokens))
     of_image = [part for part in parts if image_properties(part)]
     if is_tag_list(parts):
         return [*tags([part for part in parts if part not in of_image]), *of_image]
@@ -117,6 +123,7 @@ def build_scene(segments: Segments, trees: list[list[Node]]) -> Scene:
         "ambiguous quantifier": any("ambiguous quantifier" in thing.flags for thing in things),
         "misspelling repaired": any("misspelt" in thing.flags for thing in things),
         "not English": not is_english(segments.words),
+        "definition": segments.is_definition,
         "no objects": not things,
     }
     raised = tuple(flag for flag, holds in flags.items() if holds)

@@ -14,6 +14,7 @@ from onprompt.types import Attribute, Count
 TOKEN = re.compile(
     r"""
     "[^"]*"                                                 # quoted text
+    | f/\d+(?:\.\d+)? | (?:2|4|5|8|12|16|32)\ k\b            # f/1.8  4 k
     | \d+(?:[.,:/]\d+)*(?:[-–]\d+)?(?:-[^\W\d_]+)*[^\W_]*   # 1,000  16:9  2-3  3-seater  35mm
     | no\.\s?(?=\d)                                         # No. 2
     | (?:[^\W\d_]\.){2,}                                    # H.R.  U.S.A.
@@ -98,6 +99,7 @@ def tokens_of(piece: str, start: int, end: int, prompt: Prompt, before: Sequence
     if (tag := COUNTED_TAG.fullmatch(piece)) and is_noun(singular(tag[2].lower())):
         middle = start + len(tag[1])
         return [Token(tag[1], start, middle), Token(tag[2], middle, end)]
+    piece = piece.replace(" ", "")  # "4 k"
     corrected = correct_word(piece, maybe_name=bool(before))
     return [Token(corrected or piece, start, end, misspelt=corrected is not None)]
 
