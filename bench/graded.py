@@ -42,7 +42,7 @@ class Graded:
 
     def score(self, grade):
         """The score of a grade by `verify`."""
-        return score_of(grade.presence, grade.attribute_accuracy, self.settings)
+        return score_of(grade.presence, grade.attribute_accuracy, self.settings, grade.faultless)
 
 
 def without(each, kinds):

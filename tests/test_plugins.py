@@ -14,7 +14,7 @@ from onprompt.vision.detection import load_detector
 def test_a_wrong_name_is_answered_with_the_nearest_one() -> None:
     with pytest.raises(PluginError, match=r"no detector 'wrold'; did you mean 'world'\?"):
         plugins.load("vision.detectors", "wrold")
-    with pytest.raises(PluginError, match="no detector 'xyz'; there are: coco, fused, hf, world, yolo26"):
+    with pytest.raises(PluginError, match="no detector 'xyz'; there are: coco, hf, strong, world, yolo26"):
         load_detector(load(detector="xyz"))
     assert issubclass(PluginError, UserError)
 

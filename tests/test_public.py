@@ -55,4 +55,4 @@ def test_the_import_takes_less_than_150_ms_and_help_less_than_300() -> None:
 def test_each_plugin_folder_is_a_registry() -> None:
     from onprompt import plugins
 
-    assert plugins.names("vision.detectors") == ["coco", "fused", "hf", "world", "yolo26"]
+    assert plugins.names("vision.detectors") == ["coco", "hf", "strong", "world", "yolo26"]

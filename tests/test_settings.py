@@ -15,15 +15,15 @@ SEED = {
         "presence_4": 0.9,
         "attributes_4": 0.9,
         "presence_3": 0.8,
-        "attributes_3": 0.7,
+        "attributes_3": 0.5,
         "presence_2": 0.5,
-        "presence_1": 0.2,
+        "presence_1": 0.1,
     },
     **{"pair": 2, "few_low": 2, "few_high": 4, "several_low": 3, "several_high": 7},
 }
 
 
-def test_the_seeds_numbers_are_the_defaults() -> None:
+def test_the_protocols_numbers_are_the_defaults() -> None:
     settings = Settings()
     assert {name: getattr(settings, name) for name in SEED} == SEED
 
@@ -71,7 +71,7 @@ def test_a_bad_file_says_what_is_wrong(content: str, message: str) -> None:
 
 def test_a_misspelt_variable_is_an_error_and_an_empty_one_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ONPROMPT_DETECTOR", "")
-    assert load().detector == "fused"
+    assert load().detector == "coco"
     monkeypatch.setenv("ONPROMPT_PERMISIVE", "1")
     with pytest.raises(
         SettingsError, match=r"no setting 'permisive' \(in ONPROMPT_PERMISIVE\); did you mean 'permissive'"

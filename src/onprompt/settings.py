@@ -24,6 +24,7 @@ ASCENDING = (  # settings of which none may be smaller than the one before
     ("attributes_3", "attributes_4"),
     ("rate_some", "rate_most", "rate_all"),
     ("faintest", "missing_below", "low_confidence"),
+    ("estimate_low", "estimate_high"),
 )
 PRIVATE = frozenset({"home", "mirror", "answers", "record", "base_url", "api_key"})  # never stored with a verdict
 
@@ -87,6 +88,8 @@ class Settings(BaseModel):
     subtype_score: float = number(0.7, "class score of a broader class (chair for office chair)")
     kin_score: float = number(0.3, "class score of a similar animal (zebra for giraffe)")
     kin_distance: float = number(0.75, "largest distance between similar animals")
+    estimate_low: float = number(0.3, "probability below which an object that no detector knows is unlikely")
+    estimate_high: float = number(0.8, "probability from which it is likely; in between it is unverifiable")
     estimate_score: float = number(0.82, "class score of an object that no detector knows, however likely it is")
     relation_sure: float = number(0.6, "probability from which a relation holds")
     relation_unsure: float = number(0.4, "probability below which it fails; in between it is LOW_CONFIDENCE")

@@ -198,8 +198,8 @@ def actual(match: Match) -> str:
     if match.outcome is Outcome.PARTIAL:
         notes.insert(0, f"only the broader class {match.chosen[0].word!r} was detectable")
     elif not notes:
-        return f"{shown} (matched, confidence {first.confidence:.2f})"
-    return f"{shown} (confidence {first.confidence:.2f}): " + "; ".join(notes)
+        return f"{shown} (matched)"
+    return f"{shown}: " + "; ".join(notes)
 
 
 def note(check: Check) -> str:

@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from onprompt.evidence.estimates import disagrees, fused_probability, overall_estimate, property_estimates
+from onprompt.evidence.estimates import Whole, disagrees, fused_probability, overall_estimate, property_estimates
 from onprompt.evidence.grade import grade
 from onprompt.evidence.match import match
 from onprompt.evidence.matches import Match
+from onprompt.rubrics.verify import score_of
 from onprompt.settings import Settings
 from onprompt.types import Attribute, Box, Count, Known, Outcome, Relation, Scene, Seen, Sighting, Swatch, Thing, Trait
 from onprompt.wording import finding_words, sentence
@@ -32,44 +33,58 @@ def test_the_whole_says_how_well_the_image_fits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("chance", "outcome"),
-    [(0.95, Outcome.MATCHED), (0.5, Outcome.LOW_CONFIDENCE), (0.05, Outcome.MISSING)],
+    ("chance", "overall", "outcome", "score"),
+    [
+        (0.99, 0.99, Outcome.LOW_CONFIDENCE, 3),
+        (0.5, 0.3, Outcome.UNVERIFIABLE, 2),
+        (0.01, 0.02, Outcome.LOW_CONFIDENCE, 0),
+    ],
 )
-def test_a_name_that_no_detector_knows_is_estimated(chance: float, outcome: Outcome) -> None:
-    (quay,) = found(chance, Thing("a quay", "quay"))
-    assert (quay.outcome, quay.checks[0].source) == (outcome, "matcher")
-    assert "estimate" in finding_words(quay.first)
+def test_an_estimate_alone_earns_no_full_marks(chance: float, overall: float, outcome: Outcome, score: int) -> None:
+    scene, whole = Scene("", (Thing("a quay", "quay"),)), Whole(overall=overall)
+    matches = match(scene, Seen((), {}), (), Settings(), lambda phrase: chance, whole)
+    assert (matches[0].outcome, matches[0].checks[0].source) == (outcome, "matcher")
+    assert "estimate" in finding_words(matches[0].first)
+    result = grade(matches, Settings(), overall)
+    assert score_of(result.presence, result.attribute_accuracy, Settings()) == score
 
 
-def test_what_is_seen_surely_is_not_made_less_sure_by_an_estimate() -> None:
+def test_an_estimate_does_not_overrule_a_clear_sighting() -> None:
     (dog,) = found(0.01, Thing("a dog", "dog"), sightings=(DOG,))
-    assert (dog.outcome, dog.confidence, dog.checks[0].source) == (Outcome.MATCHED, 0.9, "test")
+    assert dog.outcome is Outcome.MATCHED
+    assert dog.confidence > 0.9
 
 
-def test_what_no_detector_sees_may_be_there_by_an_estimate() -> None:
+def test_an_estimate_does_not_overrule_a_detector_that_knows_the_object_and_sees_none() -> None:
     (dog,) = found(0.99, Thing("a dog", "dog"), known=("dog",))
-    assert dog.outcome in (Outcome.MATCHED, Outcome.LOW_CONFIDENCE)
-    assert dog.checks[0].source == "matcher"
-    (dog,) = found(0.3, Thing("a dog", "dog"), known=("dog",))
     assert (dog.outcome, dog.checks[0].source) == (Outcome.MISSING, "detector")
+
+
+def test_that_nothing_was_detected_says_less_in_artwork() -> None:
+    scene, known = Scene("", (Thing("a dog", "dog"),)), Seen((), {"dog": Known(("dog",))})
+    photo, drawing = (
+        match(scene, known, (), Settings(), lambda phrase: 0.9, Whole(artwork=artwork))[0].first
+        for artwork in (0.0, 1.0)
+    )
+    assert (photo.outcome, drawing.outcome) == (Outcome.MISSING, Outcome.UNVERIFIABLE)
 
 
 def test_what_was_not_located_can_not_be_counted() -> None:
     (dogs,) = found(0.99, Thing("two dogs", "dog", Count(2, 2, "two", explicit=True)))
     assert [(check.claim.kind, check.outcome) for check in dogs.checks] == [
-        ("object", Outcome.MATCHED),
+        ("object", Outcome.LOW_CONFIDENCE),
         ("count", Outcome.UNVERIFIABLE),
     ]
-    assert dogs.score(Settings()) == 1
 
 
-def test_an_estimate_may_speak_for_a_detail_and_never_against_it() -> None:
+@pytest.mark.parametrize("chance", [0.02, 0.98])
+def test_an_estimate_of_a_detail_is_shown_and_counts_for_nothing(chance: float) -> None:
     wet = Thing("a wet dog", "dog", attributes=(Attribute("state", "wet"),))
-    for chance, outcome, source in ((0.9, Outcome.MATCHED, "matcher"), (0.02, Outcome.UNVERIFIABLE, "none")):
-        (dog,) = found(chance, wet, sightings=(DOG,))
-        assert (dog.checks[-1].outcome, dog.checks[-1].source) == (outcome, source)
-    values = [grade(found(chance, wet, sightings=(DOG,)), Settings()).value for chance in (0.02, 0.3, 0.6, 0.98)]
-    assert values == sorted(values)
+    matches = found(chance, wet, sightings=(DOG,))
+    detail = matches[0].checks[-1]
+    assert (detail.outcome, detail.source, detail.finding.probability) == (Outcome.UNVERIFIABLE, "matcher", chance)
+    result = grade(matches, Settings())
+    assert (result.presence, result.attribute_accuracy) == (1, 1)
 
 
 def test_measures_that_disagree_are_of_low_confidence() -> None:
@@ -118,11 +133,14 @@ def test_what_is_said_of_the_picture_is_estimated_unless_it_is_measured() -> Non
 
 
 def test_detector_and_matcher_are_added_as_log_odds() -> None:
-    settings = Settings(fuse_detector=1, fuse_matcher=1, fuse_shift=0, guess_shift=0)
+    settings = Settings(matcher_weight=1, asked_shift=0, estimate_weight=1, estimate_shift=0, estimate_whole=1)
     assert fused_probability(0.2, 0.8, settings) == pytest.approx(0.5)
     assert fused_probability(0.2, 0.5, settings) == pytest.approx(0.2)
     assert fused_probability(None, 0.7, settings) == pytest.approx(0.7)
-    assert fused_probability(0.3, None, settings) == 0.3
+    assert fused_probability(None, 0.5, settings, Whole(overall=0.5)) == pytest.approx(1 / 3, abs=1e-4)
+    assert fused_probability(0.3, None, settings) == pytest.approx(0.3)
+    assert fused_probability(0.2, 0.5, settings, Whole(artwork=1.0)) == pytest.approx(1 / 3, abs=1e-4)
+    assert fused_probability(0.8, 0.5, settings, Whole(artwork=1.0)) == pytest.approx(0.8)
     assert fused_probability(None, None, settings) is None
 
 
@@ -134,13 +152,16 @@ def test_more_of_either_is_never_less_likely(settings: Settings) -> None:
             assert (fused_probability(fixed, one, settings) or 0) <= (fused_probability(fixed, other, settings) or 0)
 
 
-def test_value_is_the_mean_of_what_is_there_and_of_the_whole(settings: Settings) -> None:
+def test_value_falls_with_the_overall_estimate_and_with_what_is_wrong(settings: Settings) -> None:
     matches = match(Scene("", (Thing("a dog", "dog"),)), Seen((DOG,), {"dog": Known(("dog",))}), (), settings)
-    assert grade(matches, settings).value == pytest.approx(0.9)
-    half = settings.model_copy(update={"value_whole": 0.5})
-    assert grade(matches, half, 0.4).value == pytest.approx(0.65)
-    assert grade(matches, settings.model_copy(update={"value_whole": 0.0}), 0.4).value == pytest.approx(0.9)
-    assert grade((), half, 0.4).value == pytest.approx((settings.prior + 0.4) / 2)
+    assert grade(matches, settings).value == pytest.approx(matches[0].confidence, abs=0.002)
+    assert grade(matches, settings.model_copy(update={"value_whole": 0.0}), 0.4).value == pytest.approx(
+        matches[0].confidence, abs=0.002
+    )
+    once = settings.model_copy(update={"value_whole": 1.0})
+    assert grade((), once, 0.4).value == pytest.approx(0.4 / 1.4), "odds of 1 times 0.4"
+    values = [grade(matches, settings, overall).value for overall in (0.1, 0.4, 0.8, 1.0)]
+    assert values == sorted(values)
 
 
 def test_how_much_was_only_estimated_is_told() -> None:

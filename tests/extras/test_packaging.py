@@ -22,7 +22,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_wheel_holds_data_types_and_licence(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    for name in ("py.typed", "weights/manifest.toml", "language/ontology.toml", "vision/detectors/fused.py"):
+    for name in ("py.typed", "weights/manifest.toml", "language/ontology.toml", "vision/detectors/strong.py"):
         assert f"onprompt/{name}" in names
     for name in ("wordnet.txt", "words.txt", "languages.toml", "WORDNET-LICENSE", "MODEL.md", "model/parser/model"):
         assert f"onprompt/language/{name}" in names

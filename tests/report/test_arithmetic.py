@@ -1,5 +1,6 @@
 """The sum that is shown is the sum that was made."""
 
+import math
 import re
 
 import pytest
@@ -15,7 +16,8 @@ PROMPTS = ["Two red cups next to a spoon on a wooden table, no cat", "a horse", 
 def worked_out(sum_in_words: str) -> float:
     """A line's sum without its notes, done by Python."""
     plain = re.sub(r"\([a-z ,]+\)", "", sum_in_words).replace("×", "*")
-    return float(eval(plain, {"__builtins__": {}}))
+    functions = {"sigmoid": lambda odds: 1 / (1 + math.exp(-odds)), "ln": math.log}
+    return float(eval(plain, {"__builtins__": {}} | functions))
 
 
 @pytest.mark.parametrize("prompt", PROMPTS)

@@ -12,11 +12,11 @@ from onprompt.settings import Settings
     ("presence", "attributes", "score"),
     [
         *((1.0, 1.0, 4), (0.90, 0.90, 4), (0.8999, 1.0, 3), (1.0, 0.8999, 3)),
-        *((0.80, 0.70, 3), (0.7999, 1.0, 2), (1.0, 0.6999, 2)),
-        *((0.50, 0.0, 2), (0.4999, 1.0, 1), (0.20, 0.0, 1), (0.1999, 1.0, 0), (0.0, 1.0, 0)),
+        *((0.80, 0.50, 3), (0.7999, 1.0, 2), (1.0, 0.4999, 2)),
+        *((0.50, 0.0, 2), (0.4999, 1.0, 1), (0.10, 0.0, 1), (0.0999, 1.0, 0), (0.0, 1.0, 0)),
     ],
 )
-def test_the_seeds_thresholds(presence: float, attributes: float, score: int, settings: Settings) -> None:
+def test_the_thresholds(presence: float, attributes: float, score: int, settings: Settings) -> None:
     assert score_of(presence, attributes, settings) == score
 
 

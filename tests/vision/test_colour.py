@@ -5,7 +5,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from onprompt.settings import Settings
-from onprompt.types import Box, Swatch
+from onprompt.types import Box
 from onprompt.vision import colour
 from onprompt.vision.image import load_picture
 from onprompt.vision.masks import masked_pixels, segment

@@ -20,7 +20,7 @@ def seen_at(box: Box, label: str = "dog", confidence: float = 0.9) -> Sighting:
 
 
 def test_all_that_can_be_told_of_a_sighting_is_told_with_a_confidence() -> None:
-    bus = onprompt.see(photo("bus.jpg"), ["bus"])[0]
+    bus = onprompt.see(photo("bus.jpg"), ["bus"], settings=load(detector="strong"))[0]
     traits = {trait.kind: (trait.value, trait.confidence) for trait in bus.traits}
     assert {"color", "size", "position", "visibility"} <= set(traits)
     assert traits["size"][0] == bus.size == "large"
@@ -30,7 +30,7 @@ def test_all_that_can_be_told_of_a_sighting_is_told_with_a_confidence() -> None:
 
 
 def test_without_attributes_only_size_and_place_are_told() -> None:
-    bus = onprompt.see(photo("bus.jpg"), ["bus"], attributes=False)[0]
+    bus = onprompt.see(photo("bus.jpg"), ["bus"], attributes=False, settings=load(detector="strong"))[0]
     assert bus.mask is None
     assert {trait.kind for trait in bus.traits} == {"size", "position", "visibility"}
 

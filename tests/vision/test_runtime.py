@@ -26,7 +26,7 @@ def test_what_threads_see_is_what_one_sees(monkeypatch: pytest.MonkeyPatch) -> N
         return outputs
 
     monkeypatch.setattr(runtime.Network, "run", run)
-    for detector in ("coco", "fused"):
+    for detector in ("coco", "strong"):
         verify(photo_path("astronaut.png"), PROMPT, settings=Settings(detector=detector))
     assert len(ran) == 11
     monkeypatch.undo()

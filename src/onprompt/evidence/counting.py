@@ -7,6 +7,7 @@ from dataclasses import replace
 from onprompt.settings import Settings
 from onprompt.types import Check, Claim, Count, Finding, Found, Outcome, Sighting
 
+WEAK = 0.25  # confidence from which a sighting may make up for one that is missing
 FEW, CROWD = 3, 10  # as many still pass for "a dog", as many are a crowd
 
 
@@ -44,7 +45,8 @@ def count_check(
     number, score = len(chosen), count_score(count, len(chosen), settings)
     outcome, confidence = outcome_of(score, settings), min(sighting.confidence for sighting in chosen)
     finding = Finding(Found.COUNTED, number=number)
-    weak = [s.confidence for s in candidates if s.confidence < settings.low_confidence and s not in chosen]
+    faint = [s.confidence for s in candidates if s not in chosen]
+    weak = [confidence for confidence in faint if WEAK <= confidence < settings.low_confidence]
     if check.outcome is Outcome.LOW_CONFIDENCE:
         outcome = Outcome.LOW_CONFIDENCE
     if crowd and score < 1 and count.low <= crowd.count[1] and (count.high is None or crowd.count[0] <= count.high):

@@ -118,15 +118,10 @@ def contest(check: Check, estimate: Estimate) -> Check:
 
 def estimated_presence(check: Check, probability: float, settings: Settings) -> Check:
     """The check of an object that no detector knows: an estimate alone is of low confidence and earns no full marks."""
-    finding = Finding(Found.ESTIMATED, probability=probability)
-    return replace(
-        check,
-        source=MATCHER,
-        finding=finding,
-        outcome=Outcome.LOW_CONFIDENCE,
-        confidence=probability,
-        score=settings.estimate_score,
-    )
+    check = replace(check, finding=Finding(Found.ESTIMATED, probability=probability), source=MATCHER)
+    if settings.estimate_low <= probability < settings.estimate_high:
+        return check
+    return replace(check, outcome=Outcome.LOW_CONFIDENCE, score=settings.estimate_score, confidence=probability)
 
 
 def overall_estimate(prompt: str, probability: float) -> Check:

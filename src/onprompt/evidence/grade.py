@@ -24,6 +24,7 @@ class Grade:
     coverage: float
     estimated: float  # the share of the checks that are only estimates
     verifiable: bool
+    faultless: bool = True  # no count, attribute or relation is wrong
 
 
 def grade(matches: Sequence[Match], settings: Settings, overall: float | None = None) -> Grade:
@@ -43,7 +44,7 @@ def grade(matches: Sequence[Match], settings: Settings, overall: float | None = 
     value = value_of(odds, overall, settings)
     # Means of exact scores may fall short of a threshold by rounding alone.
     presence, accuracy = round(presence, 9), round(attribute_accuracy(matches, settings), 9)
-    return Grade(value, presence, accuracy, coverage, estimated, total > 0)
+    return Grade(value, presence, accuracy, coverage, estimated, total > 0, not faults(checks, settings))
 
 
 def value_of(odds: float, overall: float | None, settings: Settings) -> float:
@@ -67,7 +68,7 @@ def weight(match: Match) -> float:
 
 
 def attribute_accuracy(matches: Sequence[Match], settings: Settings) -> float:
-    """The mean over the objects that are there of what their attributes and relations score; 1 if there is none.
+    """The mean score of the attributes, relations and counts of each object that is there; 1 if there is none.
 
     A wrong attribute of one object among several is a smaller fault than that of the only one.
     """
@@ -76,9 +77,19 @@ def attribute_accuracy(matches: Sequence[Match], settings: Settings) -> float:
     return sum(weight(match) * detail_score(match, settings) for match in there) / total if total else 1.0
 
 
+def faults(checks: Sequence[Check], settings: Settings) -> list[Check]:
+    """The counts, attributes and relations that are wrong with confidence."""
+    wrong = [check for check in checks if check.outcome in (Outcome.PARTIAL, Outcome.MISMATCH)]
+    return [check for check in wrong if check.claim.kind != "object" and check.score < settings.attributes_4]
+
+
 def detail_score(match: Match, settings: Settings) -> float:
-    """The mean score of an object's attributes and relations; one of low confidence is a minor mismatch at most."""
-    return weighted_mean([tolerant(check, settings) for check in match.details])
+    """The mean score of an object's attributes, relations and wrong count.
+
+    What is of low confidence is a minor mismatch at most.
+    """
+    wrong_counts = [check for check in match.checks if check.claim.kind == "count" and check.score < 1]
+    return weighted_mean([tolerant(check, settings) for check in (*match.details, *wrong_counts)])
 
 
 def tolerant(check: Check, settings: Settings) -> Check:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from onprompt.evidence import plan
+from onprompt.evidence.counting import WEAK
 from onprompt.evidence.estimates import Estimate, Whole, no_estimate, overall_estimate, property_estimates
 from onprompt.evidence.grade import Grade, grade
 from onprompt.evidence.image_properties import is_medium
@@ -41,8 +42,9 @@ class Observations:
 
     def grade(self, settings: Settings) -> Grade:
         """The protocol's measures; a blank image has a prior of 0."""
-        adjusted = settings.model_copy(update={"prior": 0.0}) if self.blank else settings
-        return grade(self.matches, adjusted, self.overall)
+        if self.blank:
+            return grade(self.matches, settings.model_copy(update={"prior": 0.0}), 0.0)
+        return grade(self.matches, settings, self.overall)
 
     def evidence(self, settings: Settings) -> PromptEvidence:
         """The evidence of a verdict."""
@@ -50,9 +52,11 @@ class Observations:
         if self.overall is not None:
             of_properties = property_estimates(self.scene, self.properties, self.estimate)
             estimates = (overall_estimate(self.scene.prompt, self.overall), *of_properties)
+        chosen = [sighting for match in self.matches for sighting in match.chosen]
+        shown = [s for s in self.seen.sightings if s.confidence >= WEAK or s in chosen]
         return PromptEvidence(
             self.scene,
-            (*self.seen.sightings, *self.lines),
+            (*shown, *self.lines),
             extras(self.scene, self.seen, self.matches, settings),
             self.properties,
             estimates,
@@ -69,7 +73,7 @@ def observe(prompt: str, picture: Picture, major: Sequence[str], settings: Setti
     lines = read_text(picture) if plan.asks_for_text(scene) and not blank else ()
     estimate, overall = (impossible, None) if blank else estimator(prompt, picture, scene, settings)
     artwork = load_matcher(settings).embed_image(picture).artwork if settings.matcher and not blank else 0.0
-    matches = match(scene, seen, lines, settings, estimate, Whole(artwork, overall))
+    matches = match(scene, seen, lines, settings, estimate, Whole(artwork, 0.0 if blank else overall))
     measured = measure_properties(picture, scene, settings)
     return Observations(scene, seen, lines, measured, estimate, overall, artwork, matches, blank)
 

@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from onprompt.errors import UserError
-from onprompt.evidence.estimates import log_odds
-from onprompt.evidence.grade import detail_score, odds_of, weight
+from onprompt.evidence.estimates import MARGIN, log_odds
+from onprompt.evidence.grade import detail_score, faults, odds_of, weight
 from onprompt.evidence.matches import Match, group_by_object
 from onprompt.settings import Settings
 from onprompt.types import Outcome, Verdict
-from onprompt.wording import sentence
+from onprompt.wording import full_claim, sentence
+
+TOP = 4
 
 
 def lines(verdict: Verdict, settings: Settings, names: Sequence[str] = ()) -> Iterator[str]:
@@ -75,10 +77,12 @@ def rule(verdict: Verdict, settings: Settings) -> str:
         (1, settings.presence_1, 0.0),
     )
     presence, accuracy = averages(verdict)
+    wrong = faults(verdict.checks, settings)
     for level, min_presence, min_accuracy in levels:
-        if presence >= min_presence and accuracy >= min_accuracy:
+        if presence >= min_presence and accuracy >= min_accuracy and not (level == TOP and wrong):
             also = f", attribute_accuracy {accuracy:.2f} ≥ {min_accuracy:g}" if min_accuracy else ""
-            return f"({level}): overall_presence_score {presence:.2f} ≥ {min_presence:g}{also}"
+            but = f", but {full_claim(wrong[0].claim)} is wrong" if wrong and level == TOP - 1 else ""
+            return f"({level}): overall_presence_score {presence:.2f} ≥ {min_presence:g}{also}{but}"
     return f"(0): overall_presence_score {presence:.2f} < {settings.presence_1:g}"
 
 
@@ -88,5 +92,5 @@ def value(verdict: Verdict, matches: Sequence[Match], settings: Settings) -> str
     objects = mean((weight(match), odds_of(match, settings)) for match in matches) if matches else prior
     if not verdict.evidence or not verdict.evidence.estimates:
         return f"sigmoid({objects})"
-    whole = verdict.evidence.estimates[0].score
-    return f"sigmoid({objects} + {settings.value_whole:g} × ln {whole:.2f} (overall match))"
+    whole = max(verdict.evidence.estimates[0].score, MARGIN)
+    return f"sigmoid({objects} + {settings.value_whole:g} × ln({whole:.3f}) (overall match))"

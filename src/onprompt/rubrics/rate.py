@@ -13,7 +13,7 @@ from onprompt.errors import UnreadableAnswer
 from onprompt.evidence.matches import Match, weighted_mean
 from onprompt.models.reading import is_refusal, json_integer, json_object, one_line, parse_score, shorten
 from onprompt.rubrics import PROMPT_INPUTS, object_schema, text
-from onprompt.types import Graded, Line, Outcome, Part, Picture, Reading, Rubric, Sample, Shown, Verdict
+from onprompt.types import Check, Found, Graded, Line, Outcome, Part, Picture, Reading, Rubric, Sample, Shown, Verdict
 
 if TYPE_CHECKING:
     from onprompt.evidence.observations import Observations
@@ -149,8 +149,16 @@ def elements_shown(matches: Sequence[Match], settings: Settings) -> float | None
 def relations_shown(matches: Sequence[Match]) -> float | None:
     """The share of the actions and relations that is shown; those of missing objects are not."""
     asked = [check for match in matches for check in match.checks if check.claim.is_interaction]
-    verifiable = [check for check in asked if check.outcome is not Outcome.UNVERIFIABLE]
+    told = [shown_or_not(check) for check in asked]
+    verifiable = [check for check in told if check.outcome is not Outcome.UNVERIFIABLE]
     return round(weighted_mean(verifiable), 9) if verifiable else None
+
+
+def shown_or_not(check: Check) -> Check:
+    """A relation to something that is missing, or with its sides swapped, is not shown."""
+    if check.finding.kind is Found.TARGET_MISSING or check.outcome is Outcome.PARTIAL:
+        return replace(check, outcome=Outcome.MISMATCH, score=0.0)
+    return check
 
 
 def reasoning(matches: Sequence[Match]) -> str:
@@ -160,7 +168,7 @@ def reasoning(matches: Sequence[Match]) -> str:
         name(match) if check.claim.kind == "object" or match.thing.absent else wording.full_claim(check.claim)
         for match in matches
         for check in match.checks
-        if check.outcome is Outcome.MISMATCH
+        if check.outcome is Outcome.MISMATCH or (check.outcome is Outcome.PARTIAL and check.claim.kind != "object")
     ]
     shown = [name(match) for match in matches if match.outcome in (Outcome.MATCHED, Outcome.PARTIAL)]
     unsure = [name(match) for match in matches if match.outcome is Outcome.LOW_CONFIDENCE]

@@ -262,9 +262,9 @@ def last_line(answer: str, end: int) -> str:
 # ---- by evidence ---------------------------------------------------------------------------------------------------
 
 
-def score_of(presence: float, attribute_accuracy: float, settings: Settings) -> int:
-    """The protocol's thresholds, exactly."""
-    if presence >= settings.presence_4 and attribute_accuracy >= settings.attributes_4:
+def score_of(presence: float, attribute_accuracy: float, settings: Settings, faultless: bool = True) -> int:
+    """The protocol's thresholds; a 4 also takes that nothing is wrong, however much is right beside it."""
+    if presence >= settings.presence_4 and attribute_accuracy >= settings.attributes_4 and faultless:
         return 4
     if presence >= settings.presence_3 and attribute_accuracy >= settings.attributes_3:
         return 3
@@ -276,7 +276,7 @@ def score_of(presence: float, attribute_accuracy: float, settings: Settings) -> 
 def grade(observed: Observations, settings: Settings) -> Graded:
     """The protocol's last steps: the score and the report."""
     grade = observed.grade(settings)
-    score = score_of(grade.presence, grade.attribute_accuracy, settings)
+    score = score_of(grade.presence, grade.attribute_accuracy, settings, grade.faultless)
     summary = wording.summary(observed.matches, grade, score, SCALE[-1], observed.evidence(settings))
     return Graded(score, grade.value, summary, {})
 
