@@ -216,7 +216,13 @@ def differs(match: Match) -> bool:
     """Whether anything about an object is wrong, missing or weak; what could not be checked is no difference."""
     only_a_broader_class = match.outcome is Outcome.PARTIAL and match.is_object
     bad = (Outcome.MISSING, *WRONG, Outcome.LOW_CONFIDENCE)
-    return any(check.outcome in bad for check in match.checks[only_a_broader_class:])
+    return any(check.outcome in bad for check in match.checks[only_a_broader_class or is_likely(match) :])
+
+
+def is_likely(match: Match) -> bool:
+    """Whether an object is likely there by an estimate alone."""
+    weak = match.outcome is Outcome.LOW_CONFIDENCE and match.first.finding.kind is Found.ESTIMATED
+    return weak and match.confidence >= 0.5
 
 
 def summary(matches: Sequence[Match], grade: Grade, score: int, top: int, evidence: PromptEvidence) -> str:
@@ -235,7 +241,10 @@ def summary(matches: Sequence[Match], grade: Grade, score: int, top: int, eviden
     elif faults:
         text = f"The image differs from the prompt: {'; '.join(faults)}."
     else:
-        text = "Everything that could be checked matches the prompt." if unchecked else "The image matches the prompt."
+        checked = not unchecked and not any(map(is_likely, matches))
+        text = "The image matches the prompt." if checked else "Everything that could be checked matches the prompt."
+    if likely := [thing_words(match.thing) for match in matches if is_likely(match)]:
+        text += f" Only estimated: {', '.join(likely)}."
     if unchecked:
         text += f" Not checked: {', '.join(unchecked)}."
     if abs(grade.value - score / top) >= DISAGREE:

@@ -25,6 +25,7 @@ from onprompt.wording import claim_words, thing_words
 ANSWERS = ("yes", "no", "cannot tell")
 OPEN = (Outcome.UNVERIFIABLE, Outcome.LOW_CONFIDENCE)
 EVEN = 0.5  # score from which weak evidence supports a claim
+CLEAR = 0.25  # distance of an estimate from that, from which it says something
 TEXT, VERSION = text("claims-1"), "claims/1"
 TEXT_SHA256 = hashlib.sha256(TEXT.encode()).hexdigest()
 
@@ -169,9 +170,10 @@ def by_model(check: Check, word: str, model: str, absent: bool = False) -> Check
 
 
 def contradicts(check: Check, word: str) -> bool:
-    """Whether the model contradicts weak evidence."""
-    weak = check.outcome is not Outcome.UNVERIFIABLE and word in ("yes", "no")
-    return weak and (check.score >= EVEN) is not (word == "yes")
+    """Whether the model contradicts weak evidence, or a clear estimate."""
+    likely = check.score if check.finding.kind is not Found.ESTIMATED else check.finding.probability or 0.0
+    clear = check.outcome is not Outcome.UNVERIFIABLE or (check.source == MATCHER and abs(likely - EVEN) >= CLEAR)
+    return clear and word in ("yes", "no") and (likely >= EVEN) is not (word == "yes")
 
 
 def read_words(answer: str, number: int) -> list[str]:
