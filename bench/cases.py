@@ -18,7 +18,7 @@ def generated(data):
     for row in csv.DictReader((data / "t2i/Text-To-Image.csv").open()):
         yield {
             **{"image": data / "t2i" / row["image"], "text": row["prompt"], "group": row["prompt"]},
-            **{"rated": [float(row["sc"])], "category": row["category"]},
+            **{"rated": [float(row["sc"])], "category": row["category"], "model": row["model"]},
         }
 
 

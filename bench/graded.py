@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from onprompt.evidence.estimates import no_estimate
+from onprompt.evidence.estimates import Whole, no_estimate
 from onprompt.evidence.match import match
 from onprompt.evidence.observations import observe
 from onprompt.rubrics.verify import score_of
@@ -29,15 +29,16 @@ class Graded:
             def estimate(phrase):
                 return asked.setdefault(phrase, found.estimate(phrase))
 
-            match(found.scene, found.seen, found.lines, self.settings, estimate)
+            match(found.scene, found.seen, found.lines, self.settings, estimate, Whole(found.artwork, found.overall))
             self.observed[key] = found if found.blank else replace(found, estimate=asked.get)
         return self.observed[key]
 
     def grade(self, image, text):
         found = self.observe(image, text)
         if not self.settings.matcher and not found.blank:
-            found = replace(found, estimate=no_estimate, overall=None)
-        matches = match(found.scene, found.seen, found.lines, self.settings, found.estimate)
+            found = replace(found, estimate=no_estimate, overall=None, artwork=0.0)
+        whole = Whole(found.artwork, found.overall)
+        matches = match(found.scene, found.seen, found.lines, self.settings, found.estimate, whole)
         return replace(found, matches=tuple(without(each, self.left_out) for each in matches)).grade(self.settings)
 
     def score(self, grade):

@@ -29,7 +29,6 @@ STAGES = {
     "kinds that stand in": {"settings": {"kin_distance": 0.0}},
     "the estimate of the whole": {"settings": {"value_whole": 0.0}},
     "the matcher": {"settings": {"matcher": False}},
-    "the evidence": {"settings": {"value_whole": 1.0}},
 }
 
 

@@ -97,3 +97,8 @@ def test_an_unknown_word_takes_under_a_millisecond_and_a_known_one_far_less() ->
 )
 def test_texts_are_corrected_word_by_word(text: str, corrected: str) -> None:
     assert correct_spelling(text) == corrected
+
+
+@pytest.mark.parametrize(("word", "common"), [("dog", True), ("dogs", True), ("Walking", True), ("artophagous", False)])
+def test_words_that_a_model_of_captions_knows(word: str, common: bool) -> None:
+    assert spelling.is_common_word(word) is common

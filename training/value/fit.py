@@ -2,9 +2,9 @@
 
     python training/value/fit.py DATA
 
-First how detector and matcher are added (fuse_…, guess_shift): a logistic regression of whether a caption's noun is
-true of a photo, on own captions and those of other photos. Then value_whole, value_count and value_details: what
-agrees best with people. Prints each with its figures where photo, prompt or caption were not fitted on.
+First how detector and matcher are added: a logistic regression of whether a caption's noun is true of a photo, on own
+captions and those of other photos. Its shift stands for a prior of one half. Then value_whole, value_count and
+value_details: what agrees best with people, chosen on other prompts and photos, and on other generating models.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from onprompt.evidence.match import can_be_seen
 from onprompt.language.ontology import name_of
 
 FOLDS = 5
-GRID = list(itertools.product((0.3, 0.4, 0.5, 0.6, 0.7), (0.3, 0.5, 0.7), (0.3, 0.5, 0.7)))
+GRID = list(itertools.product((1, 2, 3, 4), (2, 4, 6), (2, 3, 4)))
 
 
 def nouns(judge, data):
@@ -108,7 +108,13 @@ def fit_value(judge, data):
     total = {point: sum(map(agreement, sets, found)) for point, found in values.items()}
     for point in sorted(GRID, key=total.__getitem__)[::-1][:5]:
         print(f"whole, count, details {point}: {np.round(list(map(agreement, sets, values[point])), 3)}")
-    outs = [folds_of([row["group"] for row in rows]) for rows in sets]
+    by_prompt, by_photo = (folds_of([row["group"] for row in rows]) for rows in sets)
+    choose(sets, values, [by_prompt, by_photo], "other prompts and photos")
+    choose(sets, values, [folds_of([row["model"] for row in sets[0]]), by_photo], "other generating models and photos")
+
+
+def choose(sets, values, outs, name):
+    """The agreement where the settings are chosen on other folds."""
     held, chosen = [np.zeros(len(rows)) for rows in sets], []
     for fold in range(FOLDS):
         kept = [np.flatnonzero(out != fold) for out in outs]
@@ -123,7 +129,7 @@ def fit_value(judge, data):
         chosen.append(best)
         for into, out, found in zip(held, outs, values[best], strict=True):
             into[out == fold] = found[out == fold]
-    print(f"chosen on other groups {chosen}: {np.round(list(map(agreement, sets, held)), 3)}")
+    print(f"chosen on {name} {chosen}: {np.round(list(map(agreement, sets, held)), 3)}")
 
 
 def main():
@@ -134,8 +140,8 @@ def main():
     rows = list(nouns(judge, options.data))
     known, unknown = [row for row in rows if row[1] is not None], [row for row in rows if row[1] is None]
     fit_presence(known, "detector alone (weight, shift)", lambda row: [log_odds(row[1])])
-    fit_presence(known, "fuse_detector, fuse_matcher, fuse_shift", lambda row: [log_odds(row[1]), log_odds(row[2])])
-    fit_presence(unknown, "matcher alone (weight, guess_shift)", lambda row: [log_odds(row[2])])
+    fit_presence(known, "detector and matcher (weights, shift)", lambda row: [log_odds(row[1]), log_odds(row[2])])
+    fit_presence(unknown, "matcher alone (weight, shift)", lambda row: [log_odds(row[2])])
     fit_value(judge, options.data)
 
 

@@ -1,0 +1,84 @@
+"""Every sentence of the rubric, and of the decisions on it, as a scene and sightings."""
+
+from dataclasses import replace
+
+import pytest
+
+from onprompt.evidence.grade import grade
+from onprompt.evidence.match import match
+from onprompt.rubrics.verify import score_of
+from onprompt.settings import Settings
+from onprompt.types import Attribute, Box, Count, Known, Relation, Scene, Seen, Sighting, Swatch, Thing
+
+ONE, TWO = Count(1, 1, "a"), Count(2, 2, "two", explicit=True)
+RED, BLUE = Swatch("red", (200, 0, 0), (42.0, 66.0, 56.0), 0.9), Swatch("blue", (0, 0, 255), (32.3, 79.2, -107.9), 0.9)
+PALE_BLUE = Swatch("blue", (150, 195, 240), (77.0, -4.0, -27.0), 0.9)
+
+
+def thing(name: str, *attributes: Attribute, count: Count = ONE, relations: tuple[Relation, ...] = ()) -> Thing:
+    return Thing(f"a {name}", name, count, attributes, relations)
+
+
+def at(name: str, left: float = 0.1, colour: Swatch = RED, size: str = "small") -> Sighting:
+    return Sighting(name, name, Box(left, 0.4, left + 0.1, 0.6), 0.9, "test", (colour,), size, "left")
+
+
+RED_CAR, DARK_BLUE_CAR = thing("car", Attribute("color", "red")), thing("car", Attribute("color", "dark blue"))
+LARGE_BOOK = thing("book", Attribute("size", "large"))
+LEFT_CAT = thing("cat", relations=(Relation("left of", 1),))
+CATS = tuple(at("cat", 0.08 * place) for place in range(12))
+
+SENTENCES = [
+    ("4: all objects are present, and their counts are correct", (thing("cat", count=TWO),), CATS[:2], 4),
+    ("4: all specified attributes are accurately depicted", (RED_CAR, thing("dog")), (at("car"), at("dog", 0.5)), 4),
+    ("4: extra objects are ignored", (thing("cat"),), (at("cat"), at("dog", 0.4), at("car", 0.7)), 4),
+    ("3: a colour is a different shade", (DARK_BLUE_CAR,), (at("car", colour=PALE_BLUE),), 3),
+    ("3: a size is slightly off", (LARGE_BOOK,), (at("book", size="medium"),), 3),
+    ("3: a position is swapped", (LEFT_CAT, thing("dog")), (at("cat", 0.7), at("dog", 0.1)), 3),
+    ("3: the count is slightly off", (thing("cat", count=TWO),), CATS[:3], 3),
+    ("3: a key attribute of one object among several", (thing("dog"), RED_CAR), (at("dog"), at("car", 0.5, BLUE)), 3),
+    (
+        "3: a minor, secondary object is missing",
+        tuple(map(thing, ("cat", "dog", "car", "bus", "kite"))),
+        (at("cat"), at("dog", 0.2), at("car", 0.4), at("bus", 0.6)),
+        3,
+    ),
+    ("2: the main subject is there, its counterpart is not", (LEFT_CAT, thing("dog")), (at("cat"),), 2),
+    ("2: a core attribute is fundamentally wrong", (RED_CAR,), (at("car", colour=BLUE),), 2),
+    ("2: the count is far off", (thing("cat", count=TWO),), CATS[:6], 2),
+    ("2: one of a crowd", (thing("cat"),), CATS, 2),
+    (
+        "1: the majority of key objects is missing",
+        (thing("cat"), thing("dog"), thing("car")),
+        (at("cat"),),
+        1,
+    ),
+    ("1: another animal in its place", (thing("giraffe"),), (at("zebra"),), 1),
+    ("1: … and the others are missing, too", tuple(map(thing, ("giraffe", "kite", "bus"))), (at("zebra"),), 1),
+    ("0: none of the objects is present", (thing("cat"), thing("dog")), (), 0),
+    ("0: a thing made for another purpose is no substitute", (thing("motorcycle"),), (at("car"),), 0),
+    ("“a” met by two or three", (thing("cat"),), CATS[:3], 4),
+    ("“a” met by more", (thing("cat"),), CATS[:5], 3),
+]
+
+
+@pytest.mark.parametrize(
+    ("things", "sightings", "score"), [row[1:] for row in SENTENCES], ids=[r[0] for r in SENTENCES]
+)
+def test_the_sentence_holds(
+    sentence: str, things: tuple[Thing, ...], sightings: tuple[Sighting, ...], score: int, settings: Settings
+) -> None:
+    assert score_by(things, sightings, settings) == score, sentence
+
+
+def score_by(things: tuple[Thing, ...], sightings: tuple[Sighting, ...], settings: Settings) -> int:
+    names = {*(wanted.canonical for wanted in things), *(sighting.label for sighting in sightings)}
+    seen = Seen(sightings, {name: Known((name,)) for name in names})
+    result = grade(match(Scene("", things), seen, (), settings), settings)
+    return score_of(result.presence, result.attribute_accuracy, settings, result.faultless)
+
+
+def test_an_object_of_which_only_a_broader_kind_is_known_is_never_full_marks(settings: Settings) -> None:
+    seen = Seen((replace(at("woman"), word="person"),), {"woman": Known(("person",), settings.subtype_score)})
+    result = grade(match(Scene("", (thing("woman"),)), seen, (), settings), settings)
+    assert score_of(result.presence, result.attribute_accuracy, settings, result.faultless) == 3
