@@ -62,9 +62,7 @@ SENTENCES = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("things", "sightings", "score"), [row[1:] for row in SENTENCES], ids=[r[0] for r in SENTENCES]
-)
+@pytest.mark.parametrize(("sentence", "things", "sightings", "score"), SENTENCES, ids=[row[0] for row in SENTENCES])
 def test_the_sentence_holds(
     sentence: str, things: tuple[Thing, ...], sightings: tuple[Sighting, ...], score: int, settings: Settings
 ) -> None:
