@@ -90,7 +90,7 @@ def drawings(one, other):
     return made[one, other]
 
 
-def ran(folder, model="", slots=0, marks=(), detector="fused"):
+def ran(folder, model="", slots=0, marks=(), detector="strong"):
     """A run in a process of its own."""
     given = [str(folder), model, str(slots), json.dumps(marks), detector]
     run = subprocess.run(
