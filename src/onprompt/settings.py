@@ -23,7 +23,7 @@ ASCENDING = (  # settings of which none may be smaller than the one before
     ("presence_1", "presence_2", "presence_3", "presence_4"),
     ("attributes_3", "attributes_4"),
     ("rate_some", "rate_most", "rate_all"),
-    ("faintest", "missing_below", "low_confidence"),
+    ("faintest", "low_confidence"),
     ("estimate_low", "estimate_high"),
 )
 PRIVATE = frozenset({"home", "mirror", "answers", "record", "base_url", "api_key"})  # never stored with a verdict
@@ -86,7 +86,7 @@ class Settings(BaseModel):
     count_steepness: float = number(4.0, "a wrong count scores (smaller / larger) to this power", 0, 20)
     article_surplus: float = number(0.9, "count score of two or three where 'a' or 'an' was asked for")
     subtype_score: float = number(0.7, "class score of a broader class (chair for office chair)")
-    kin_score: float = number(0.3, "class score of a similar animal (zebra for giraffe)")
+    kin_score: float = number(0.2, "class score of a similar animal (zebra for giraffe)")
     kin_distance: float = number(0.75, "largest distance between similar animals")
     estimate_low: float = number(0.3, "probability below which an object that no detector knows is unlikely")
     estimate_high: float = number(0.8, "probability from which it is likely; in between it is unverifiable")
@@ -100,7 +100,7 @@ class Settings(BaseModel):
     attributes_4: float = number(0.90, "attribute_accuracy for a 4")
     presence_3: float = number(0.80, "overall_presence_score for a 3")
     attributes_3: float = number(0.50, "attribute_accuracy for a 3")
-    presence_2: float = number(0.50, "overall_presence_score for a 2")
+    presence_2: float = number(0.42, "overall_presence_score for a 2")
     presence_1: float = number(0.10, "overall_presence_score for a 1")
     major_weight: float = number(2.0, "weight of an object marked major; others weigh 1", 0, 1000)
     prior: float = number(0.5, "presence if nothing is verifiable; also the value if there is no estimate")

@@ -49,6 +49,8 @@ def full_claim(claim: Claim) -> str:
     """A claim that can stand alone: `2 × owl`, `owl on a branch`, `brown owl`."""
     if claim.kind == "object" or not claim.name:
         return claim_words(claim)
+    if claim.kind in ("sex", "age"):
+        return f"{claim.name} ({claim.value})"
     if claim.count is not None:
         return f"{claim_words(claim)} × {claim.name}"
     if claim.negated:
@@ -118,7 +120,7 @@ WORDS: dict[Found, Callable[[Finding, Check], str]] = {
     Found.MISSING: lambda _, __: "MISSING",
     Found.OBJECT_MISSING: lambda _, __: "the object is missing",
     Found.NOT_LOCATED: not_located_words,
-    Found.LOCATED_BY_TEXT: lambda _, __: "located by its text",
+    Found.RECOGNISED_BY_TEXT: lambda _, __: "recognised by its text",
     Found.UNKNOWN_WORD: lambda _, check: f"no detector knows the word {check.claim.name!r}",
     Found.ONLY_BROADER: lambda finding, _: f"detected {only_broader(finding.value)}",
     Found.NOT_MEASURABLE: lambda _, __: "can't be measured",

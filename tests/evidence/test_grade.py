@@ -265,7 +265,7 @@ def test_a_close_kind_stands_in_and_has_no_attributes(name: str, settings: Setti
     scene = Scene("", (Thing("a red giraffe", "giraffe", Count(1, 1, "a"), (Attribute("color", "red"),)),))
     matches = match(scene, seen(sighting(name), known=("giraffe",)), (), settings)
     assert (matches[0].outcome, finding_words(matches[0].first)) == (Outcome.MISMATCH, f"{name} instead (0.90)")
-    assert graded(scene, seen(sighting(name), known=("giraffe",)), settings)[:3] == (1, 0.45, 1)
+    assert graded(scene, seen(sighting(name), known=("giraffe",)), settings)[:3] == (1, 0.4, 1)
     assert graded(scene, seen(sighting("cup"), known=("giraffe",)), settings)[:2] == (0, 0)
 
 
@@ -294,7 +294,7 @@ def test_things_with_the_same_box_are_two_unless_their_names_can_mean_one(settin
 
 def test_one_zebra_is_not_five_giraffes(settings: Settings) -> None:
     scene = Scene("", (Thing("five giraffes", "giraffe", Count(5, 5, "five", True)),))
-    assert graded(scene, seen(sighting("zebra"), known=("giraffe",)), settings)[:2] == (1, 0.15)
+    assert graded(scene, seen(sighting("zebra"), known=("giraffe",)), settings)[:2] == (1, 0.1)
 
 
 @pytest.mark.parametrize(("read", "outcome"), [("SALE", Outcome.MISMATCH), ("OPEN", Outcome.MATCHED)])
@@ -392,3 +392,40 @@ def test_the_seeds_first_and_last_examples(settings: Settings) -> None:
     programmer, laptop = Thing("a programmer", "programmer"), Thing("a laptop", "laptop")
     beach = seen(sighting("palm tree"), known=("programmer", "laptop"))
     assert graded(Scene("", (programmer, laptop)), beach, settings)[0] == 0
+
+
+def test_a_number_nearer_to_the_one_asked_for_never_scores_less(settings: Settings) -> None:
+    from onprompt.evidence.counting import count_score
+
+    for asked in (1, 2, 5, 13, 20):
+        scores = [count_score(Count(asked, asked, "", True), number, settings) for number in range(1, 2 * asked + 5)]
+        assert scores[:asked] == sorted(scores[:asked])
+        assert scores[asked - 1 :] == sorted(scores[asked - 1 :], reverse=True)
+
+
+def test_what_is_there_and_wrong_is_worth_no_less_than_what_is_missing(settings: Settings) -> None:
+    red = (Attribute("color", "red"),)
+    scene = Scene("", (Thing("five red dogs", "dog", Count(5, 5, "five", True), red),))
+    wrong, none = (
+        grade(match(scene, found, (), settings), settings).value
+        for found in (seen(sighting("dog", colour=BLUE)), seen(known=("dog",)))
+    )
+    assert wrong >= none
+
+
+def test_what_must_be_absent_does_not_dilute_a_wrong_attribute(settings: Settings) -> None:
+    no_cat = Thing("a cat", "cat", absent=True)
+    assert graded(Scene("", (RED_BALL, no_cat)), seen(sighting("ball", colour=BLUE), known=("cat",)), settings)[0] == 2
+
+
+@pytest.mark.parametrize(("confidence", "outcome"), [(0.9, "mismatch"), (0.4, "low_confidence"), (0.1, "matched")])
+def test_a_faint_sighting_of_what_must_be_absent_is_none(confidence: float, outcome: str, settings: Settings) -> None:
+    scene = Scene("", (Thing("a dog", "dog", absent=True),))
+    (dog,) = match(scene, seen(sighting("dog", confidence=confidence)), (), settings)
+    assert dog.outcome == outcome
+    assert bool(dog.first.chosen) is (confidence >= 0.25)
+
+
+def test_a_faint_sighting_is_no_fault_where_at_most_some_were_asked_for(settings: Settings) -> None:
+    scene = Scene("", (Thing("at most three dogs", "dog", Count(0, 3, "at most three", True)),))
+    assert graded(scene, seen(sighting("dog", confidence=0.06)), settings)[0] == 4

@@ -76,6 +76,12 @@ def score_by(things: tuple[Thing, ...], sightings: tuple[Sighting, ...], setting
     return score_of(result.presence, result.attribute_accuracy, settings, result.faultless)
 
 
+def test_a_counterpart_of_someone_known_only_as_a_person_is_missing(settings: Settings) -> None:
+    seen = Seen((at("doctor"),), {"doctor": Known(("person",), settings.subtype_score), "horse": Known(("horse",))})
+    result = grade(match(Scene("", (thing("doctor"), thing("horse"))), seen, (), settings), settings)
+    assert score_of(result.presence, result.attribute_accuracy, settings, result.faultless) == 2
+
+
 def test_an_object_of_which_only_a_broader_kind_is_known_is_never_full_marks(settings: Settings) -> None:
     seen = Seen((replace(at("woman"), word="person"),), {"woman": Known(("person",), settings.subtype_score)})
     result = grade(match(Scene("", (thing("woman"),)), seen, (), settings), settings)

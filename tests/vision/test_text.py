@@ -62,7 +62,7 @@ def test_the_right_text_gets_a_4_and_the_wrong_text_less() -> None:
 def test_words_on_a_thing_that_nobody_knows_are_still_read() -> None:
     verdict = verify(poster("OPEN"), 'a zeitgeist that says "OPEN"')
     assert (verdict.score, verdict.measures["presence"]) == (4, 1)
-    assert verdict.checks[0].finding.kind is Found.LOCATED_BY_TEXT
+    assert verdict.checks[0].finding.kind is Found.RECOGNISED_BY_TEXT
     wrong = verify(poster("OPEN"), 'a zeitgeist that says "CLOSED"')
     assert wrong.score == 0
     assert differences(wrong)[0][1].endswith('text: asked for CLOSED, found "OPEN"')

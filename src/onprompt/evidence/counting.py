@@ -20,9 +20,8 @@ def count_score(count: Count, number: int, settings: Settings) -> float:
     if not count.explicit and count.high == 1:  # "a dog" does not mean "only one dog", but not a pack either
         return settings.article_surplus if number <= FEW else settings.minor_score if number < CROWD else 0.0
     near = count.low if number < count.low else count.high or 0
-    if abs(number - near) == 1:
-        return settings.minor_score
-    return float((min(near, number) / max(near, number)) ** settings.count_steepness)
+    score = float((min(near, number) / max(near, number)) ** settings.count_steepness)
+    return max(score, settings.minor_score) if abs(number - near) == 1 else score
 
 
 def count_claim(claim: Claim, count: Count) -> Claim:
@@ -72,6 +71,6 @@ def expected_score(count: Count, number: int, weak: Sequence[float], settings: S
 
 def outcome_of(score: float, settings: Settings) -> Outcome:
     """The outcome of a count score."""
-    if score == 1:
+    if score >= settings.article_surplus:
         return Outcome.MATCHED
     return Outcome.PARTIAL if score >= settings.minor_score else Outcome.MISMATCH

@@ -1,7 +1,7 @@
 """The matcher's estimates: how likely a phrase is true of the image, and how well the image fits overall.
 
 An estimate replaces a check that nothing else can make, supports a weak sighting, and is always marked as one. The
-overall estimate has a weight in `value`, but is never in the protocol's grade.
+overall estimate has a weight in `value`, and in the probability of objects that no detector knows.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MATCHER = "matcher"  # the source of an estimate
 MARGIN = 0.02  # probabilities are clipped to this distance from 0 and 1
 # What the matcher can't see: numbers, letters, sizes, relative positions, and where something faces.
-NOT_ESTIMATED = frozenset({"count", "text", "size", "position", "shape"})
+NOT_ESTIMATED = frozenset({"count", "text", "size", "position", "shape", "sex", "age"})
 PLACES = ("left of", "right of", "above", "below", "in front of", "behind", "between", "facing")
 Estimate = Callable[[str], float | None]  # how likely a phrase is true of the image, if known
 
@@ -99,7 +99,8 @@ def estimate_open(check: Check, estimate: Estimate) -> Check:
     probability = claim_estimate(check.claim, estimate)
     if probability is None:
         return check
-    return replace(check, finding=Finding(Found.ESTIMATED, probability=probability), source=MATCHER)
+    finding = Finding(Found.ESTIMATED, probability=probability)
+    return replace(check, finding=finding, confidence=probability, source=MATCHER)
 
 
 def contest(check: Check, estimate: Estimate) -> Check:
@@ -118,10 +119,11 @@ def contest(check: Check, estimate: Estimate) -> Check:
 
 def estimated_presence(check: Check, probability: float, settings: Settings) -> Check:
     """The check of an object that no detector knows: an estimate alone is of low confidence and earns no full marks."""
-    check = replace(check, finding=Finding(Found.ESTIMATED, probability=probability), source=MATCHER)
+    finding = Finding(Found.ESTIMATED, probability=probability)
+    check = replace(check, finding=finding, confidence=probability, source=MATCHER)
     if settings.estimate_low <= probability < settings.estimate_high:
         return check
-    return replace(check, outcome=Outcome.LOW_CONFIDENCE, score=settings.estimate_score, confidence=probability)
+    return replace(check, outcome=Outcome.LOW_CONFIDENCE, score=settings.estimate_score)
 
 
 def overall_estimate(prompt: str, probability: float) -> Check:

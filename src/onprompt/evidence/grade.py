@@ -56,10 +56,11 @@ def odds_of(match: Match, settings: Settings) -> float:
     """The part of an object in `value`: the log-odds that it is there, less what is wrong with it."""
     if match.thing.absent or not match.is_object or match.outcome is Outcome.UNVERIFIABLE:
         return log_odds(match.score(settings))
+    missing = log_odds(0.0) + settings.asked_shift  # no present object is worth less
     if not match.there:
-        return log_odds(1 - match.confidence)
+        return min(log_odds(1 - match.confidence), missing)
     wrong = settings.value_count * (1 - match.count) + settings.value_details * (1 - weighted_mean(match.details))
-    return log_odds(match.confidence) - wrong
+    return max(log_odds(match.confidence) - wrong, missing)
 
 
 def weight(match: Match) -> float:
@@ -72,7 +73,7 @@ def attribute_accuracy(matches: Sequence[Match], settings: Settings) -> float:
 
     A wrong attribute of one object among several is a smaller fault than that of the only one.
     """
-    there = [match for match in matches if match.there and weight(match) > 0]
+    there = [match for match in matches if match.there and weight(match) > 0 and not match.thing.absent]
     total = sum(map(weight, there))
     return sum(weight(match) * detail_score(match, settings) for match in there) / total if total else 1.0
 

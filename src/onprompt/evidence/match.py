@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from onprompt.evidence import people
 from onprompt.evidence.attributes import measure_text
 from onprompt.evidence.candidates import choose, find_candidates, fit
-from onprompt.evidence.counting import count_check, count_claim
+from onprompt.evidence.counting import WEAK, count_check, count_claim
 from onprompt.evidence.details import attribute_check, attribute_claim, is_text, relation_check, summarize
 from onprompt.evidence.estimates import (
     NOTHING_KNOWN,
@@ -40,7 +40,7 @@ class Case:
     crowd: Sighting | None = None
     probability: float | None = None  # of presence, by detector and matcher
     substitute: Sighting | None = None  # of a similar kind, if it is missing
-    read: bool = False  # located only by the text that it bears
+    read: bool = False  # recognised only by the text that it bears
 
     def blank(self, claim: Claim, outcome: Outcome = Outcome.UNVERIFIABLE) -> Check:
         """A check without a result yet."""
@@ -120,17 +120,18 @@ def assign_sightings(scene: Scene, seen: Seen, settings: Settings, estimate: Est
         probability = fused_probability(detected, guess, settings, whole)
         case = Case(index, thing, people.recognize(thing, known, chosen), chosen, own, crowd, probability)
         needed = not thing.absent and thing.count.low > 0
-        if known and needed and (probability or 0.0) < settings.missing_below:
-            case = substitute(replace(case, chosen=()), others, settings)
+        if known and (probability or 0.0) < settings.missing_below:
+            case = replace(case, chosen=())
+            case = substitute(case, others, settings) if needed else case
             others = [s for s in others if s not in case.chosen and s is not case.substitute]
         cases.append(case)
     return cases
 
 
 def read_on(case: Case, lines: Sequence[Sighting], settings: Settings) -> Case:
-    """An object that was not located, located by the text that it should bear: what says OPEN is the sign."""
+    """An object that no detector knows, recognised by the text that it should bear: what says OPEN is the sign."""
     asked = [attribute.value for attribute in case.thing.attributes if attribute.kind == "text"]
-    if case.chosen or is_text(case.thing) or case.thing.absent or not asked:
+    if case.known or is_text(case.thing) or case.thing.absent or not asked:
         return case
     readings = [measure_text(value, lines, settings) for value in asked]
     if any(reading.score < 1 for reading in readings):
@@ -165,7 +166,8 @@ def presence(case: Case, settings: Settings) -> list[Check]:
     """The check of the object itself and, if it is there and a number was asked for, of its count."""
     thing, known = case.thing, case.known
     claim = Claim("object", thing.phrase, thing.canonical, negated=thing.absent)
-    blank = replace(case.blank(claim), chosen=case.chosen, candidates=case.candidates)
+    candidates = tuple(s for s in case.candidates if s.confidence >= WEAK or s in case.chosen)
+    blank = replace(case.blank(claim), chosen=case.chosen, candidates=candidates)
     # An estimate can't prove absence.
     if known is None and (case.probability is None or thing.count.low == 0):
         return [replace(blank, finding=Finding(Found.UNKNOWN_WORD))]
@@ -181,13 +183,10 @@ def not_located(blank: Check, case: Case, settings: Settings) -> list[Check]:
     """The checks of an object without sightings: estimated, substituted, or missing."""
     probability = case.probability or 0.0
     if case.read:
-        bears = Finding(Found.LOCATED_BY_TEXT)
-        return [replace(blank, finding=bears, outcome=Outcome.MATCHED, score=1.0, confidence=probability, source=OCR)]
+        check = replace(blank, finding=Finding(Found.RECOGNISED_BY_TEXT), outcome=Outcome.MATCHED, score=1.0)
+        return with_open_count(replace(check, confidence=probability, source=OCR), blank, case.thing)
     if case.known is None or probability >= settings.missing_below:
-        check = estimated_presence(blank, probability, settings)
-        if not case.thing.count.explicit:
-            return [check]
-        return [check, replace(blank, claim=count_claim(blank.claim, case.thing.count))]
+        return with_open_count(estimated_presence(blank, probability, settings), blank, case.thing)
     missing, confidence = Finding(Found.MISSING), 1 - probability
     check = replace(blank, finding=missing, outcome=Outcome.MISSING, confidence=confidence, source="detector")
     if case.substitute is None:
@@ -195,6 +194,11 @@ def not_located(blank: Check, case: Case, settings: Settings) -> list[Check]:
     finding = Finding(Found.SUBSTITUTE, case.substitute.word, probability=case.substitute.confidence)
     box, score = case.substitute.box, settings.kin_score
     return [replace(check, finding=finding, outcome=Outcome.MISMATCH, score=score, box=box)]
+
+
+def with_open_count(check: Check, blank: Check, thing: Thing) -> list[Check]:
+    """The check of an object without a box, whose number can't be counted if one was asked for."""
+    return [check, replace(blank, claim=count_claim(blank.claim, thing.count))] if thing.count.explicit else [check]
 
 
 def located(blank: Check, case: Case, settings: Settings) -> list[Check]:
@@ -208,7 +212,7 @@ def located(blank: Check, case: Case, settings: Settings) -> list[Check]:
         outcome=Outcome.MATCHED if known.closeness == 1 else Outcome.PARTIAL,
         score=known.closeness,
         confidence=confidence,
-        source=surest.source if confidence == surest.confidence else f"{surest.source} + matcher",
+        source=f"{surest.source} + matcher" if settings.matcher else surest.source,
         box=surest.box,
     )
     if confidence < settings.low_confidence:
@@ -220,8 +224,8 @@ def located(blank: Check, case: Case, settings: Settings) -> list[Check]:
 
 def absence(blank: Check, thing: Thing, candidates: Sequence[Sighting], known: Known, settings: Settings) -> Check:
     """The check of an object that must not be there; only sightings that also fit its attributes contradict it."""
-    fitting = [sighting for sighting in candidates if fit(thing, sighting, settings) == 1]
-    surest = max((s.confidence for s in fitting if s.confidence >= settings.missing_below), default=0.0)
+    fitting = [s for s in candidates if s.confidence >= WEAK and fit(thing, s, settings) == 1]
+    surest = max((sighting.confidence for sighting in fitting), default=0.0)
     check = replace(blank, source="detector", chosen=tuple(fitting))
     if surest and known.closeness < 1:
         return replace(check, finding=Finding(Found.ONLY_BROADER, fitting[0].word))

@@ -6,23 +6,12 @@ from dataclasses import replace
 from onprompt.evidence.attributes import Measured
 from onprompt.language.ontology import name_of
 from onprompt.types import Known, Sighting, Thing
-
-MALE, FEMALE, CHILD = ("sex", "male"), ("sex", "female"), ("age", "child")
-# What each word says. "girl" and "boy" are also said of adults, so that age never speaks against them.
-WORDS = {
-    "man": (MALE,),
-    "woman": (FEMALE,),
-    "boy": (MALE, CHILD),
-    "girl": (FEMALE, CHILD),
-    "child": (CHILD,),
-    "baby": (CHILD,),
-}
+from onprompt.vision.person_kind import CHILD, WORDS, traits_said
 
 
 def traits_of(thing: Thing) -> tuple[tuple[str, str], ...]:
-    """The kinds and values that a word for people says, by itself or as a kind of another: a bride is a woman."""
-    names = (thing.canonical, *name_of(thing.canonical).broader)
-    return next((WORDS[name] for name in names if name in WORDS), ())
+    """The kinds and values that a word for people says."""
+    return traits_said(name_of(thing.canonical))
 
 
 def measure(kind: str, value: str, chosen: Sequence[Sighting]) -> list[Measured]:

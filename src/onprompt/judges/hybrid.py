@@ -115,7 +115,8 @@ def open_checks(observed: Observations) -> list[tuple[Match, Check]]:
         (match, check)
         for match in (() if observed.blank else observed.matches)
         for check in match.checks
-        if is_open(check) or (check.source == NO_SOURCE and is_open(match.first))
+        if (is_open(check) or (check.source == NO_SOURCE and is_open(match.first)))
+        and check.finding.kind is not Found.TARGET_MISSING
     ]
 
 

@@ -90,7 +90,7 @@ def value(verdict: Verdict, matches: Sequence[Match], settings: Settings) -> str
     """The mean log-odds of the objects, and the overall estimate."""
     prior = f"{log_odds(averages(verdict)[0]):.2f}"
     objects = mean((weight(match), odds_of(match, settings)) for match in matches) if matches else prior
-    if not verdict.evidence or not verdict.evidence.estimates:
+    if not verdict.evidence or not (verdict.evidence.estimates or verdict.evidence.blank):
         return f"sigmoid({objects})"
-    whole = max(verdict.evidence.estimates[0].score, MARGIN)
+    whole = MARGIN if verdict.evidence.blank else max(verdict.evidence.estimates[0].score, MARGIN)
     return f"sigmoid({objects} + {settings.value_whole:g} × ln({whole:.3f}) (overall match))"

@@ -156,7 +156,8 @@ def relations_shown(matches: Sequence[Match]) -> float | None:
 
 def shown_or_not(check: Check) -> Check:
     """A relation to something that is missing, or with its sides swapped, is not shown."""
-    if check.finding.kind is Found.TARGET_MISSING or check.outcome is Outcome.PARTIAL:
+    swapped = check.claim.kind == "relation" and check.outcome is Outcome.PARTIAL
+    if check.finding.kind is Found.TARGET_MISSING or swapped:
         return replace(check, outcome=Outcome.MISMATCH, score=0.0)
     return check
 

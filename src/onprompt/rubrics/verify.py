@@ -263,7 +263,7 @@ def last_line(answer: str, end: int) -> str:
 
 
 def score_of(presence: float, attribute_accuracy: float, settings: Settings, faultless: bool = True) -> int:
-    """The protocol's thresholds; a 4 also takes that nothing is wrong, however much is right beside it."""
+    """The protocol's thresholds; a 4 also requires that nothing is wrong, however much is right beside it."""
     if presence >= settings.presence_4 and attribute_accuracy >= settings.attributes_4 and faultless:
         return 4
     if presence >= settings.presence_3 and attribute_accuracy >= settings.attributes_3:

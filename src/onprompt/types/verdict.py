@@ -38,7 +38,7 @@ class Found(StrEnum):
     MISSING = "missing"
     OBJECT_MISSING = "object_missing"  # so nothing can be said of its details
     NOT_LOCATED = "not_located"
-    LOCATED_BY_TEXT = "located_by_text"  # that it bears
+    RECOGNISED_BY_TEXT = "recognised_by_text"  # that it bears
     UNKNOWN_WORD = "unknown_word"
     ONLY_BROADER = "only_broader"
     NOT_MEASURABLE = "not_measurable"
@@ -125,7 +125,7 @@ class PromptEvidence:
     sightings: tuple[Sighting, ...] = ()
     extras: tuple[Sighting, ...] = ()  # detected, not asked for
     properties: tuple[Trait, ...] = ()  # measured of the picture as a whole
-    estimates: tuple[Check, ...] = ()  # by the matcher, of the whole picture: never in the score
+    estimates: tuple[Check, ...] = ()  # by the matcher, of the whole picture
     blank: bool = False  # the picture shows nothing at all
 
 

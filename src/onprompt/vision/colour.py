@@ -17,6 +17,9 @@ Mask = NDArray[np.bool_]
 
 BASIC_TERMS: dict[str, str] = TERMS["colour"]["basic"]
 ALL_TERMS: dict[str, str] = BASIC_TERMS | TERMS["colour"]["shades"]
+SHADES_OF: dict[str, str] = {
+    shade: basic for basic, shades in TERMS["colour"]["shades_of"].items() for shade in shades.split()
+}
 MULTICOLORED = ("multicolored", "multicoloured", "multi-colored", "multi-coloured", "colorful", "colourful", "rainbow")
 GREYS = ("black", "gray", "white")
 SAMPLE = 3000  # pixels of an object that are sampled: more do not change its dominant colours
@@ -91,15 +94,10 @@ def nearest_term(lab: Lab) -> str:
     return terms[int(delta_e_2000(lab, known).argmin())]
 
 
-@cache
 def basic_term(term: str) -> str:
     """The basic term of a shade: blue for navy and for light blue."""
     base = term.rpartition(" ")[2]
-    if base in BASIC_TERMS:
-        return base
-    if base in ("grey", "silver"):
-        return "gray"
-    return min(BASIC_TERMS, key=lambda basic: float(delta_e_2000(examples(base)[0], examples(basic)).min()))
+    return base if base in BASIC_TERMS else SHADES_OF[base]
 
 
 def likeness(swatch: Swatch, term: str, match: float, near: float) -> float:

@@ -40,11 +40,17 @@ def detect_many(
 ) -> list[Seen]:
     """`detect` for several images, which the detector may process as a batch."""
     results = load_detector(settings).see([Look(picture, names) for picture in pictures])
-    return [measure(picture, seen, settings, measured) for picture, seen in zip(pictures, results, strict=True)]
+    kinds = {name.label for name in names if person_kind.traits_said(name)}
+    return [measure(picture, seen, settings, measured, kinds) for picture, seen in zip(pictures, results, strict=True)]
 
 
-def measure(picture: Picture, seen: Seen, settings: Settings, labels: Collection[str] | None) -> Seen:
-    """The sightings with size and position, those of some labels with their appearance, and crowds."""
+def measure(
+    picture: Picture, seen: Seen, settings: Settings, labels: Collection[str] | None, kinds: Collection[str] = ()
+) -> Seen:
+    """The sightings with size and position, those of some labels with their appearance, and crowds.
+
+    `kinds` are the labels that say more of a person than that it is one.
+    """
     wanted = set(seen.known if labels is None else labels)
     located = [measure_geometry(sighting, seen.sightings, settings) for sighting in seen.sightings]
     chosen = select_for_appearance([sighting for sighting in located if sighting.label in wanted], settings)
@@ -54,7 +60,7 @@ def measure(picture: Picture, seen: Seen, settings: Settings, labels: Collection
         measure_appearance(sighting, picture, gain, people, settings) if sighting in chosen else sighting
         for sighting in located
     ]
-    narrower = {label for label, known in seen.known.items() if known.closeness < 1}  # "woman", known as "person"
+    narrower = {label for label, known in seen.known.items() if known.closeness < 1 and label in kinds}
     told = select_for_appearance([s for s in measured if is_person(s) and s.label in narrower], settings)
     measured = [with_kind(sighting, picture, settings) if sighting in told else sighting for sighting in measured]
     return Seen((*measured, *crowd_sightings(measured, settings)), seen.known)
@@ -141,7 +147,7 @@ def crowd_sightings(sightings: Sequence[Sighting], settings: Settings) -> list[S
                 label,
                 members[0].word,
                 around,
-                settings.faintest,
+                settings.low_confidence,
                 members[0].source,
                 count=(count, round(count * 1.5)),
             )

@@ -9,17 +9,32 @@ from pathlib import Path
 import numpy as np
 
 from onprompt.settings import Settings
-from onprompt.types import Box, Picture, Trait
+from onprompt.types import Box, Name, Picture, Trait
 from onprompt.vision import backbone
 from onprompt.vision.boxes import Floats, Pixels
 
 FILES = backbone.FILES
 WEIGHTS = Path(__file__).with_name("person_kind.npz")
 KINDS = {"sex": ("male", "female"), "age": ("adult", "child")}  # what a probability of 0 and of 1 stands for
+MALE, FEMALE, CHILD = ("sex", "male"), ("sex", "female"), ("age", "child")
+# What each word says. "girl" and "boy" are also said of adults, so that age never speaks against them.
+WORDS = {
+    "man": (MALE,),
+    "woman": (FEMALE,),
+    "boy": (MALE, CHILD),
+    "girl": (FEMALE, CHILD),
+    "child": (CHILD,),
+    "baby": (CHILD,),
+}
 MARGIN = 0.1  # of a box's width and height, added on each side
 GREY = 124  # about the mean of ImageNet
 DECIDED = 0.75  # probability from which a side is told
 MIN_SIDE = 32  # pixels of a box's shorter side; in a smaller one it can't be told
+
+
+def traits_said(name: Name) -> tuple[tuple[str, str], ...]:
+    """The kinds and values that a name says, by itself or as a kind of another: a bride is a woman."""
+    return next((WORDS[word] for word in (name.label, *name.broader) if word in WORDS), ())
 
 
 @cache
