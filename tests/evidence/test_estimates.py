@@ -179,3 +179,15 @@ def test_an_estimate_far_from_the_evidence_is_flagged(evidence: float, whole: fl
 def test_where_something_faces_and_what_it_does_not_do_is_not_estimated(attribute: Attribute) -> None:
     (dog,) = found(0.99, Thing("a dog", "dog", attributes=(attribute,)), sightings=(DOG,))
     assert dog.checks[1].outcome is Outcome.UNVERIFIABLE
+
+
+def test_a_detector_of_one_kind_says_nothing_about_the_others() -> None:
+    sign = Scene("", (Thing("a sign", "sign"),))
+    (none,) = match(sign, Seen((), {"sign": Known(("stop sign",))}), (), Settings(), lambda phrase: 0.5)
+    assert (none.outcome, none.first.source) == (Outcome.LOW_CONFIDENCE, "matcher")
+    stop = replace(DOG, label="sign", word="stop sign")
+    (one,) = match(sign, Seen((stop,), {"sign": Known(("stop sign",))}), (), Settings(), lambda phrase: 0.5)
+    assert one.outcome is Outcome.MATCHED
+    animal = Seen((), {"animal": Known(("cat", "dog", "horse"))})
+    (none,) = match(Scene("", (Thing("an animal", "animal"),)), animal, (), Settings(), lambda phrase: 0.5)
+    assert none.outcome is Outcome.MISSING

@@ -20,7 +20,7 @@ from onprompt.evidence.estimates import (
 )
 from onprompt.evidence.matches import Match
 from onprompt.evidence.substitutes import hypernyms, similar_kind, unclaimed
-from onprompt.language.ontology import is_concrete
+from onprompt.language.ontology import is_concrete, name_of
 from onprompt.settings import Settings
 from onprompt.types import Check, Claim, Finding, Found, Known, Outcome, Scene, Seen, Sighting, Thing
 
@@ -111,7 +111,7 @@ def assign_sightings(scene: Scene, seen: Seen, settings: Settings, estimate: Est
     others = unclaimed(scene, seen, settings)
     cases = []
     for index, (thing, own) in enumerate(zip(scene.things, candidates, strict=True)):
-        known = seen.known.get(thing.canonical)
+        known = known_well(thing, seen.known.get(thing.canonical), own)
         crowd = next((s for s in seen.sightings if s.label == thing.canonical and s.count != (1, 1)), None)
         crowd = None if thing.attributes else crowd  # a range of bottles says nothing about red bottles
         chosen = choose(thing, own, settings)
@@ -126,6 +126,17 @@ def assign_sightings(scene: Scene, seen: Seen, settings: Settings, estimate: Est
             others = [s for s in others if s not in case.chosen and s is not case.substitute]
         cases.append(case)
     return cases
+
+
+def known_well(thing: Thing, known: Known | None, candidates: Sequence[Sighting]) -> Known | None:
+    """What a detector knows of a name; nothing if it found none and knows just one of its kinds.
+
+    A detector of stop signs that finds none says nothing about other signs.
+    """
+    one_kind = known is not None and len(known.words) == 1 and known.closeness == 1
+    if known is None or candidates or not one_kind or known.words[0] in name_of(thing.canonical).same:
+        return known
+    return None
 
 
 def read_on(case: Case, lines: Sequence[Sighting], settings: Settings) -> Case:

@@ -147,7 +147,7 @@ def crowd_sightings(sightings: Sequence[Sighting], settings: Settings) -> list[S
                 label,
                 members[0].word,
                 around,
-                settings.low_confidence,
+                settings.low_confidence / 2,
                 members[0].source,
                 count=(count, round(count * 1.5)),
             )
