@@ -33,7 +33,6 @@ def see(
 ) -> None:
     """Show what an image contains: objects with colour, size, position and posture; text; lighting."""
     from onprompt import api
-    from onprompt.evidence.counting import WEAK
     from onprompt.report import document, terminal
     from onprompt.report import picture as drawing
 
@@ -46,7 +45,7 @@ def see(
     if json:
         print_json(document.view_document(view, settings.low_confidence))
     else:
-        typer.echo("\n".join(terminal.view_lines(view, settings.low_confidence, WEAK)))
+        typer.echo("\n".join(terminal.view_lines(view, settings.low_confidence)))
 
 
 @app.command()

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from onprompt import wording
+from onprompt.evidence.counting import WEAK
 from onprompt.types import (
     Attribute,
     Check,
@@ -74,9 +75,9 @@ def estimate_line(check: Check) -> str:
     return f"{subject}: {check.score:.2f}"
 
 
-def view_lines(view: View, low_confidence: float, missing_below: float) -> Iterator[str]:
+def view_lines(view: View, low_confidence: float) -> Iterator[str]:
     """What an image shows: objects, text, and properties of the whole."""
-    shown = [sighting for sighting in view.sightings if sighting.confidence >= missing_below]
+    shown = [sighting for sighting in view.sightings if sighting.confidence >= WEAK]
     for sighting in shown:
         yield sighting_line(sighting) + (" [LOW_CONFIDENCE]" if sighting.confidence < low_confidence else "")
     if not shown:
