@@ -4,10 +4,10 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
+from onprompt.evidence.matches import WEAK
 from onprompt.settings import Settings
 from onprompt.types import Check, Claim, Count, Finding, Found, Outcome, Sighting
 
-WEAK = 0.25  # confidence from which a sighting may make up for one that is missing
 FEW, CROWD = 3, 10  # as many still pass for "a dog", as many are a crowd
 
 

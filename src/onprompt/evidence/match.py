@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from onprompt.evidence import people
 from onprompt.evidence.attributes import measure_text
 from onprompt.evidence.candidates import choose, find_candidates, fit
-from onprompt.evidence.counting import WEAK, count_check, count_claim
+from onprompt.evidence.counting import count_check, count_claim
 from onprompt.evidence.details import attribute_check, attribute_claim, is_text, relation_check, summarize
 from onprompt.evidence.estimates import (
     NOTHING_KNOWN,
@@ -18,7 +18,7 @@ from onprompt.evidence.estimates import (
     fused_probability,
     no_estimate,
 )
-from onprompt.evidence.matches import Match
+from onprompt.evidence.matches import WEAK, Match
 from onprompt.evidence.substitutes import hypernyms, similar_kind, unclaimed
 from onprompt.language.ontology import is_concrete, name_of
 from onprompt.settings import Settings

@@ -11,6 +11,8 @@ from onprompt.types import Check, Outcome, Scene, Sighting, Thing
 if TYPE_CHECKING:
     from onprompt.settings import Settings
 
+WEAK = 0.25  # confidence from which a sighting is shown, and may make up for one that is missing
+
 
 @dataclass(frozen=True, slots=True)
 class Match:

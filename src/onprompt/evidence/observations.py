@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from functools import cache
 
 from onprompt.evidence import plan
-from onprompt.evidence.counting import WEAK
 from onprompt.evidence.estimates import Estimate, Whole, no_estimate, overall_estimate, property_estimates
 from onprompt.evidence.grade import Grade, grade
 from onprompt.evidence.image_properties import is_medium
 from onprompt.evidence.match import match
-from onprompt.evidence.matches import Match
+from onprompt.evidence.matches import WEAK, Match
 from onprompt.evidence.substitutes import extras
 from onprompt.language.parser import parse
 from onprompt.language.spelling import correct_spelling, is_common_word

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from onprompt import wording
-from onprompt.evidence.counting import WEAK
+from onprompt.evidence.matches import WEAK
 from onprompt.types import (
     Attribute,
     Check,
