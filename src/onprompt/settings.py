@@ -77,7 +77,7 @@ class Settings(BaseModel):
     medium_area: float = number(0.20, "share up to which it is medium; above, large")
     colour_share: float = number(0.2, "share of the object from which a colour is dominant")
 
-    colour_match: float = number(10.0, "ΔE2000 up to which a colour matches", 0, 100)
+    colour_match: float = number(10.0, "ΔE2000 up to which a shade, or a colour between two terms, matches", 0, 100)
     colour_near: float = number(25.0, "ΔE2000 up to which it is a minor mismatch", 0, 100)
     minor_score: float = number(0.5, "score of a minor mismatch")
     weight_class: float = number(0.5, "weight of the class in match_score")

@@ -74,8 +74,7 @@ def pull(
     from onprompt.weights.manifest import find, manifest
 
     settings = load_settings()
-    default = (file for file in manifest() if not file.optional and (file.permissive or not settings.permissive))
-    files = find(names) if names else list(default)
+    files = find(names) if names else [file for file in manifest() if not file.optional]
     cache.pull(files, settings)
     typer.echo(f"{len(files)} files are ready in {cache.folder(settings)}")
 
