@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from onprompt.evidence.estimates import Whole
 from onprompt.evidence.grade import grade
 from onprompt.evidence.match import match
 from onprompt.evidence.matches import Match
@@ -304,6 +305,31 @@ def test_words_that_must_not_be_there(read: str, outcome: Outcome, settings: Set
     (words,) = match(scene, seen(), (line,), settings)
     assert words.outcome is outcome
     assert grade((words,), settings).presence == float(outcome is Outcome.MATCHED)
+
+
+SIGN = Thing("a sign", "sign", attributes=(Attribute("text", "OPEN"),))
+WORDS = Thing("the text", "text", attributes=SIGN.attributes)
+BOARD = (Thing("a board", "board", relations=(Relation("with", 1),)), WORDS)
+
+
+@pytest.mark.parametrize(
+    ("things", "read", "height", "score"),
+    [
+        ((SIGN,), "OPEN", 0.2, 4),
+        ((SIGN,), "HOTEL", 0.2, 2),  # a sign, with other words
+        ((SIGN,), "HOTEL", 0.02, 0),  # a watermark says nothing of a sign
+        (BOARD, "OPEN", 0.2, 4),
+        (BOARD, "HOTEL", 0.2, 1),
+        ((WORDS,), "OPEN", 0.2, 4),
+        ((WORDS,), "HOTEL", 0.2, 0),
+    ],
+)
+def test_text_tells_what_bears_it(
+    things: tuple[Thing, ...], read: str, height: float, score: int, settings: Settings
+) -> None:
+    line = Sighting("text", "text", Box(0.2, 0.2, 0.8, 0.2 + height), 0.9, "test", text=read)
+    result = grade(match(Scene("", things), seen(), (line,), settings, lambda _: 0.03, Whole(0.0, 0.1)), settings)
+    assert score_of(result.presence, result.attribute_accuracy, settings, result.faultless) == score
 
 
 def test_an_object_goes_to_one_thing_only_and_all_get_the_most(settings: Settings) -> None:

@@ -162,6 +162,20 @@ def test_who_asks_for_grass_is_not_content_with_corn() -> None:
     assert "puppy" in ontology.name_of("dog").members
 
 
+@pytest.mark.parametrize(
+    ("asked", "kinds"),
+    [
+        ("appliance", {"microwave", "oven", "refrigerator"}),
+        ("food", {"cake", "donut", "pizza"}),
+        ("luggage", {"suitcase"}),
+        ("pet", {"cat", "dog"}),
+        ("watercraft", {"boat"}),
+    ],
+)
+def test_a_general_word_is_satisfied_by_its_kinds(asked: str, kinds: set[str]) -> None:
+    assert kinds <= ontology.name_of(asked).members
+
+
 def test_distance_is_nothing_for_the_same_and_for_kinds_of_what_is_asked() -> None:
     assert ontology.distance("sofa", "couch") == 0
     assert ontology.distance("chair", "armchair") == 0

@@ -117,11 +117,14 @@ def contest(check: Check, estimate: Estimate) -> Check:
     return replace(check, finding=finding, outcome=Outcome.LOW_CONFIDENCE, confidence=1 - probability)
 
 
-def estimated_presence(check: Check, probability: float, settings: Settings) -> Check:
-    """The check of an object that no detector knows: an estimate alone is of low confidence and earns no full marks."""
+def estimated_presence(check: Check, probability: float, settings: Settings, undecided: bool = True) -> Check:
+    """The check of an object that no detector knows: an estimate alone is of low confidence and earns no full marks.
+
+    Between likely and unlikely it is unverifiable, unless something else about it could be checked (not `undecided`).
+    """
     finding = Finding(Found.ESTIMATED, probability=probability)
     check = replace(check, finding=finding, confidence=probability, source=MATCHER)
-    if settings.estimate_low <= probability < settings.estimate_high:
+    if undecided and settings.estimate_low <= probability < settings.estimate_high:
         return check
     return replace(check, outcome=Outcome.LOW_CONFIDENCE, score=settings.estimate_score)
 

@@ -22,10 +22,12 @@ from onprompt.evidence.matches import WEAK, Match
 from onprompt.evidence.substitutes import hypernyms, similar_kind, unclaimed
 from onprompt.language.ontology import is_concrete, name_of
 from onprompt.settings import Settings
-from onprompt.types import Check, Claim, Finding, Found, Known, Outcome, Scene, Seen, Sighting, Thing
+from onprompt.types import Check, Claim, Finding, Found, Known, Outcome, Relation, Scene, Seen, Sighting, Thing
 
 OCR = "pp-ocr"
 NO_SOURCE = "none"  # the source of a claim that nothing could check
+OTHER_TEXT = 0.6  # the probability that what bears other words is the object asked for
+MIN_LETTERS, CLEARLY_READ, MIN_LETTER_HEIGHT = 3, 0.8, 0.04  # of text that something bears; height of the image
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,7 @@ class Case:
     probability: float | None = None  # of presence, by detector and matcher
     substitute: Sighting | None = None  # of a similar kind, if it is missing
     read: bool = False  # recognised only by the text that it bears
+    bears_text: bool = False  # whether text is asked for on it
 
     def blank(self, claim: Claim, outcome: Outcome = Outcome.UNVERIFIABLE) -> Check:
         """A check without a result yet."""
@@ -56,7 +59,8 @@ def match(
     whole: Whole = NOTHING_KNOWN,
 ) -> tuple[Match, ...]:
     """A match for each object of the scene, in order; `lines` are the text in the image."""
-    cases = [read_on(case, lines, settings) for case in assign_sightings(scene, seen, settings, estimate, whole)]
+    assigned = assign_sightings(scene, seen, settings, estimate, whole)
+    cases = [read_on(case, texts_on(case.index, scene), lines, settings) for case in assigned]
     firsts = [absent_text(case, lines, settings) if is_text(case.thing) else presence(case, settings) for case in cases]
     gone = [outcome_of_details(case, first) for case, first in zip(cases, firsts, strict=True)]
     chosen = [case.chosen for case in cases]
@@ -139,15 +143,34 @@ def known_well(thing: Thing, known: Known | None, candidates: Sequence[Sighting]
     return None
 
 
-def read_on(case: Case, lines: Sequence[Sighting], settings: Settings) -> Case:
-    """An object that no detector knows, recognised by the text that it should bear: what says OPEN is the sign."""
-    asked = [attribute.value for attribute in case.thing.attributes if attribute.kind == "text"]
+def texts_on(index: int, scene: Scene) -> list[str]:
+    """The texts asked for on an object: "a sign that says …", "a sign with the words …", "the words … on a sign"."""
+    thing = scene.things[index]
+    own = [scene.things[relation.target] for relation in thing.relations if relation.name == "with"]
+    on_it = [other for other in scene.things if any(r == Relation("on", index) for r in other.relations)]
+    bearing = [thing, *(text for text in (*own, *on_it) if is_text(text) and not text.absent)]
+    return [attribute.value for part in bearing for attribute in part.attributes if attribute.kind == "text"]
+
+
+def read_on(case: Case, asked: Sequence[str], lines: Sequence[Sighting], settings: Settings) -> Case:
+    """An object that no detector knows, recognised by the text that it should bear: what says OPEN is the sign.
+
+    What says something else is likely the sign, too.
+    """
     if case.known or is_text(case.thing) or case.thing.absent or not asked:
         return case
     readings = [measure_text(value, lines, settings) for value in asked]
+    estimate = case.probability or 0.0
     if any(reading.score < 1 for reading in readings):
-        return case
-    return replace(case, probability=max(min(r.confidence for r in readings), case.probability or 0.0), read=True)
+        likely = OTHER_TEXT if any(map(is_lettering, lines)) else 0.0
+        return replace(case, probability=max(estimate, likely), bears_text=True)
+    return replace(case, probability=max(min(r.confidence for r in readings), estimate), read=True)
+
+
+def is_lettering(line: Sighting) -> bool:
+    """Whether a line of text is more than a watermark or a misread pattern."""
+    letters = sum(map(str.isalpha, line.text))
+    return letters >= MIN_LETTERS and line.confidence >= CLEARLY_READ and line.box.height >= MIN_LETTER_HEIGHT
 
 
 def can_be_seen(thing: Thing) -> bool:
@@ -197,7 +220,8 @@ def not_located(blank: Check, case: Case, settings: Settings) -> list[Check]:
         check = replace(blank, finding=Finding(Found.RECOGNISED_BY_TEXT), outcome=Outcome.MATCHED, score=1.0)
         return with_open_count(replace(check, confidence=probability, source=OCR), blank, case.thing)
     if case.known is None or probability >= settings.missing_below:
-        return with_open_count(estimated_presence(blank, probability, settings), blank, case.thing)
+        check = estimated_presence(blank, probability, settings, undecided=not case.bears_text)
+        return with_open_count(check, blank, case.thing)
     missing, confidence = Finding(Found.MISSING), 1 - probability
     check = replace(blank, finding=missing, outcome=Outcome.MISSING, confidence=confidence, source="detector")
     if case.substitute is None:

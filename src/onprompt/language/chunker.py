@@ -94,10 +94,13 @@ class Chunker(DetachedPhrases):
         return self.replaced(at, len(phrase.split()), lex.STAND_INS.get(name, "near"), relation=name)
 
     def quoted(self, at: int) -> Match:
-        """`the words "Happy Birthday"`: the text is an object, and the quotes say what it reads."""
+        """`the words "Happy Birthday"`, `the word HELLO`: the text is an object, and this is how it reads."""
         end = at + 1
         while self.is_quote(end) or (self.word(end) in {"and", ","} and self.is_quote(end + 1)):
             end += 1
+        if end == at + 1 and self.word(at) in lex.TEXT_NOUNS and (end := self.unquoted_end(at)) > at + 1:
+            words = " ".join(token.word for token in self.tokens[at + 1 : end])
+            return replace(self.tokens[at], word=A_TEXT, name="text", attributes=(Attribute("text", words),)), end - at
         numbered = self.word(at) == "number" and self.word(at + 1)[:1].isdigit()  # "the number 42"
         end += numbered and end == at + 1
         if (self.word(at) not in lex.TEXT_NOUNS and not numbered) or end == at + 1:
@@ -105,6 +108,16 @@ class Chunker(DetachedPhrases):
         quotes = [token for token in self.tokens[at + 1 : end] if token.text or numbered]
         texts = tuple(Attribute("text", token.text or token.word) for token in quotes)
         return replace(self.tokens[at], word=A_TEXT, name="text", attributes=texts), end - at
+
+    def unquoted_end(self, at: int) -> int:
+        """Where words to be read end: capitals after any text noun, names after "the title", all after "the word"."""
+        end, definite, shouted = at + 1, self.follows(lex.DEFINITE), self.is_shouted(at + 1)
+        whole = shouted or (definite and self.word(at) in {"word", "words"} and not self.ends_phrase(at + 1))
+        while self.word(end) and not self.ends_text(end, shouted):
+            if not whole and not (definite and self.tokens[end].word[0].isupper()):
+                break
+            end += 1
+        return end
 
     def negation(self, at: int) -> Match:
         """`not a`, `neither`, `no one`, `without any`, each with one plain word in its place."""

@@ -50,6 +50,10 @@ class DetachedPhrases:
         """Whether a token is quoted text."""
         return at < len(self.tokens) and self.tokens[at].text is not None
 
+    def is_shouted(self, at: int) -> bool:
+        """Whether a word is in capitals."""
+        return bool(self.word(at)) and len(self.words[at]) > 1 and self.tokens[at].word.isupper()
+
     def ends_phrase(self, at: int) -> bool:
         """Whether no noun follows here: the sentence ends, pauses, or goes on with a verb or preposition."""
         word = self.word(at)
@@ -208,7 +212,8 @@ class DetachedPhrases:
         start = at + len(QUOTE_INTRODUCERS.at(self.words, at).split())
         if start > at and self.done and not self.follows(lex.NEGATIONS) and self.is_quote(start):
             return self.detached(at, start + 1 - at, Attribute("text", self.tokens[start].text or ""))
-        start = at + len(TEXT_INTRODUCERS.at(self.words, at).split())
+        if not self.is_shouted(start):
+            start = at + len(TEXT_INTRODUCERS.at(self.words, at).split())
         quotes = any(map(self.is_quote, range(start, len(self.tokens))))
         if start == at or not self.done or not self.word(start) or quotes:
             return None
@@ -219,10 +224,10 @@ class DetachedPhrases:
         return self.detached(at, end - at, Attribute("text", text)) if text else None
 
     def ends_text(self, at: int, shouted: bool) -> bool:
-        """Whether a text ends here: at a comma, at a place, or where the capitals end that it began with."""
+        """Whether a text ends here: at a comma, a place, "written", or where the capitals end that it began with."""
         placed = self.word(at) in lex.RELATIONS and self.word(at + 1) in DETERMINERS | {"it", "top", "front"}
         lowered = shouted and not self.tokens[at].word.isupper() and self.word(at).isalpha()
-        return self.word(at) == "," or placed or lowered
+        return self.word(at) in {",", *lex.WRITING_PARTICIPLES} or placed or lowered
 
     # -- phrases that describe the image
 
