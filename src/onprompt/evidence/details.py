@@ -84,7 +84,9 @@ def relation_check(
         return replace(mismatch, finding=Finding(Found.SAME_OBJECT))
     if relation.name == "between":
         ends = between_ends(scene.things[index], chosen)
-        if not all(ends) or (len(ends) == 1 and len(ends[0]) == 1):
+        if not all(ends):  # the other end is missing, which is charged there
+            return replace(unverifiable, finding=Finding(Found.UNDECIDABLE))
+        if len(ends) == 1 and len(ends[0]) == 1:
             return replace(mismatch, finding=Finding(Found.NO_PAIR))
         likelihoods = [best_between(subject, ends) for subject in subjects]
     else:

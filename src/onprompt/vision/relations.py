@@ -1,7 +1,7 @@
 """Spatial relations of two sightings.
 
 Each is a pure function that returns how likely the relation holds, in [0, 1], or None where the image can't tell. A
-single image shows no depth, so what is in front or behind is only hinted at.
+single image shows no depth: what is in front is told only of objects that overlap.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,8 @@ from onprompt.types import Box, Sighting
 RelationMeasure = Callable[[Sighting, Sighting], float | None]
 GRID = 24  # cells, across and down, at which masks are compared
 REACH = 0.35  # how far from a wrist an object is still held, in widths of the person or thirds of the height
-MAX_DEPTH_HINT = 0.09  # how far a hint at depth may be from .5: less than what settles a relation (relation_sure)
+MIN_OVERLAP, COVERS = 0.1, 0.8  # shares of the smaller box: one object hides part of the other, or is all before it
+MIN_DEPTH, MAX_DEPTH = 0.1, 0.25  # how much lower an edge must be, in mean heights, to be nearer; how likely that is
 MIN_TURN = 0.15  # how far the nose must be from the middle of the ears, in widths of the person, to face a side
 
 
@@ -89,15 +90,21 @@ def above(subject: Sighting, target: Sighting) -> float:
 
 
 def on(subject: Sighting, target: Sighting) -> float:
-    """The lower edge is within the target's height, or up to a tenth of its own above, and within its width."""
+    """The lower edge is within the target's height, or up to a tenth of its own above, and within its width.
+
+    What reaches around the target must be mostly above it: a man on a board, not a table on a pizza.
+    """
     a, b = subject.box, target.box
     off = max(b.top - a.bottom, a.bottom - b.bottom) / max(a.height, 1e-6)
-    return horizontal_overlap(a, b) * clamp(1.5 - 5 * max(0.0, off))
+    around = containment(b, a) >= COVERS > containment(a, b)
+    higher = clamp(4 * (b.centre[1] - a.centre[1]) / max(a.height, 1e-6)) if around else 1.0
+    return horizontal_overlap(a, b) * clamp(1.5 - 5 * max(0.0, off)) * higher
 
 
 def under(subject: Sighting, target: Sighting) -> float:
-    """Lower than the target, and within its width."""
-    return above(target, subject) * horizontal_overlap(subject.box, target.box)
+    """Lower than the target and within its width, or what the target is on."""
+    lower = above(target, subject)
+    return max(lower * horizontal_overlap(subject.box, target.box), on(target, subject) if lower > 0.5 else 0.0)
 
 
 def inside(subject: Sighting, target: Sighting) -> float:
@@ -118,15 +125,18 @@ def next_to(subject: Sighting, target: Sighting) -> float:
 
 
 def in_front_of(subject: Sighting, target: Sighting) -> float | None:
-    """Of objects on the same ground, the nearer one has the lower edge; None where they are far apart.
+    """Of two overlapping objects, the one inside the other's box is nearer, else the one with the lower edge.
 
-    Only a hint, between .41 and .59, which never settles the relation.
+    None where the boxes hardly overlap or end at the same height. Never more certain than .25 or .75.
     """
     a, b = subject.box, target.box
-    if horizontal_overlap(a, b) == 0 and box_gap(a, b) > 0.5:
-        return None
+    in_target, in_subject = containment(a, b) >= COVERS, containment(b, a) >= COVERS
     lower = (a.bottom - b.bottom) / max((a.height + b.height) / 2, 1e-6)
-    return 0.5 + min(MAX_DEPTH_HINT, max(-MAX_DEPTH_HINT, lower / 2))
+    if in_target != in_subject:
+        lower = MAX_DEPTH if in_target else -MAX_DEPTH
+    if max(containment(a, b), containment(b, a)) < MIN_OVERLAP or abs(lower) < MIN_DEPTH:
+        return None
+    return 0.5 + min(MAX_DEPTH, max(-MAX_DEPTH, lower))
 
 
 def between(subject: Sighting, first: Sighting, second: Sighting) -> float:
