@@ -13,7 +13,15 @@ from onprompt.language.spelling import correct_spelling, correct_word, is_known_
     ("error", "intended"),
     [
         *(("rde", "red"), ("bal", "ball"), ("hte", "the"), ("teh", "the"), ("wmoan", "woman"), ("grass", None)),
-        *(("keybord", "keyboard"), ("retreiver", "retriever"), ("tatoo", "tattoo"), ("Balck", "Black")),
+        *(
+            ("labtop", "laptop"),
+            ("ovenn", "oven"),
+            ("piza", "pizza"),
+            ("keybord", "keyboard"),
+            ("retreiver", "retriever"),
+            ("tatoo", "tattoo"),
+            ("Balck", "Black"),
+        ),
         *(("surounded", "surrounded"), ("turquiose", "turquoise"), ("mountian", "mountain"), ("litlle", "little")),
     ],
 )

@@ -223,7 +223,7 @@ def likelihood(word: str, other: str) -> float:
 
 
 # What errors cost; tuned on simulated errors in words of captions, and on names.
-SWAPPED, DOUBLED, VOWEL, LETTER, NEIGHBOUR, OTHER = 0.3, 0.3, 0.5, 0.7, 0.8, 1.2
+SWAPPED, DOUBLED, VOWEL, LETTER, NEIGHBOUR, OTHER = 0.3, 0.2, 0.5, 0.7, 0.8, 1.2
 SAME_SOUND = 0.9  # how much cheaper an inaudible error is
 EDGE = 0.8  # added for a word's first and last letter, where names and foreign words differ
 MAX_COST_TWO_ERRORS = 0.9
@@ -267,12 +267,13 @@ def edge_cost(word: str, at: int) -> float:
 
 
 KEYBOARD = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+VOICED = frozenset(map(frozenset, ("bp", "dt", "gk")))  # heard as each other: labtop
 KEYS = {letter: (row, column + row / 2) for row, keys in enumerate(KEYBOARD) for column, letter in enumerate(keys)}
 
 
 @cache
 def are_neighbours(letter: str, other: str) -> bool:
-    """Whether two letters are neighbours on the keyboard, or both vowels."""
+    """Whether two letters are neighbours on the keyboard, sound alike, or are both vowels."""
     (row, column), (other_row, other_column) = KEYS[letter], KEYS[other]
     adjacent = abs(row - other_row) <= 1 and abs(column - other_column) <= 1
-    return adjacent or (letter in VOWELS and other in VOWELS)
+    return adjacent or {letter, other} in VOICED or (letter in VOWELS and other in VOWELS)
