@@ -197,7 +197,7 @@ def actual(match: Match) -> str:
     shown = f"{len(match.chosen)} × {match.chosen[0].word}"
     if match.outcome is Outcome.LOW_CONFIDENCE:
         return "; ".join([f"LOW_CONFIDENCE ({shown}, confidence {first.confidence:.2f})", *notes])
-    if match.outcome is Outcome.PARTIAL:
+    if match.outcome is Outcome.PARTIAL and not match.is_other_person:
         notes.insert(0, f"only the broader class {match.chosen[0].word!r} was detectable")
     elif not notes:
         return f"{shown} (matched)"
@@ -275,7 +275,7 @@ def unchecked_claims(match: Match) -> list[str]:
     if match.outcome is Outcome.UNVERIFIABLE and match.is_object:
         return [thing_words(match.thing)]
     claims = [claim_words(check.claim) for check in match.checks if check.outcome is Outcome.UNVERIFIABLE]
-    if match.outcome is Outcome.PARTIAL and match.is_object:
+    if match.outcome is Outcome.PARTIAL and match.is_object and not match.is_other_person:
         claims.insert(0, f"beyond {match.chosen[0].word!r}")
     return [f"{match.thing.canonical} ({claim})" for claim in claims]
 

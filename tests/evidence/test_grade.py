@@ -332,6 +332,25 @@ def test_text_tells_what_bears_it(
     assert score_of(result.presence, result.attribute_accuracy, settings, result.faultless) == score
 
 
+@pytest.mark.parametrize(
+    ("other", "at", "outcome"),
+    [
+        ("sofa", 0.0, Outcome.MISSING),  # it is the sofa
+        ("sofa", 0.5, Outcome.MATCHED),
+        ("teddy bear", 0.0, Outcome.MATCHED),  # which may lie on a bed
+        ("furniture", 0.0, Outcome.MATCHED),
+    ],
+)
+def test_a_confident_sighting_outvotes_a_weak_one_of_a_similar_kind(
+    other: str, at: float, outcome: Outcome, settings: Settings
+) -> None:
+    bed = Thing("a bed", "bed", Count(1, 1, "a"))
+    for confidence in (0.4, 0.9):
+        found = seen(sighting("bed", confidence=confidence), sighting(other, at, 0.8))
+        (first,) = match(Scene("", (bed,)), found, (), settings)
+        assert first.outcome is (outcome if confidence < settings.low_confidence else Outcome.MATCHED)
+
+
 def test_an_object_goes_to_one_thing_only_and_all_get_the_most(settings: Settings) -> None:
     """A man is a person too: of a man and two people there are three."""
     man = replace(sighting("man"), box=Box(0.1, 0.1, 0.3, 0.9))

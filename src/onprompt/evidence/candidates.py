@@ -7,11 +7,12 @@ from scipy.optimize import linear_sum_assignment
 
 from onprompt.evidence.attributes import measure
 from onprompt.evidence.counting import count_score
-from onprompt.language.ontology import name_of
+from onprompt.language.ontology import OTHER, distance, name_of
 from onprompt.settings import Settings
 from onprompt.types import Scene, Sighting, Thing
 
 SAME_OBJECT = 0.8  # IoU from which two sightings are one object with two names
+SAME_PLACE = 0.5  # IoU from which a confident sighting may outvote a weak one
 
 
 def fit(thing: Thing, sighting: Sighting, settings: Settings) -> float:
@@ -27,7 +28,8 @@ def find_candidates(scene: Scene, sightings: Sequence[Sighting], settings: Setti
     they fit best, since three dogs are not two. Things that must not be there, and parts of a group ("two cats, one
     black"), do not compete: any sighting of their name is a candidate.
     """
-    usable = [s for s in sightings if s.confidence >= settings.faintest and s.count == (1, 1)]
+    single = [s for s in sightings if s.confidence >= settings.faintest and s.count == (1, 1)]
+    usable = [s for s in single if not any(outvotes(other, s, settings) for other in single)]
     objects = group_same_objects(usable)
     names = [thing.canonical for thing in scene.things]
     competing = [i for i, thing in enumerate(scene.things) if not thing.absent and thing.part_of is None]
@@ -71,6 +73,15 @@ def may_be_same(first: Sighting, second: Sighting) -> bool:
         return False
     pairs = ((name_of(first.label), second.label), (name_of(second.label), first.label))
     return any(name.may_be(label) or label in name.rivals for name, label in pairs)
+
+
+def outvotes(other: Sighting, sighting: Sighting, settings: Settings) -> bool:
+    """Whether a weak sighting is of an object that is confidently of a similar kind: what may be a bed is a sofa."""
+    if not sighting.confidence < settings.low_confidence <= other.confidence:
+        return False
+    if sighting.box.iou(other.box) < SAME_PLACE or name_of(sighting.label).may_be(other.word):
+        return False
+    return OTHER <= distance(sighting.label, other.word) <= settings.kin_distance
 
 
 def reward(thing: Thing, names: Sequence[Sighting], settings: Settings) -> float:

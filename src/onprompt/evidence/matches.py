@@ -46,6 +46,12 @@ class Match:
         return self.outcome is not Outcome.MISSING and not substitute
 
     @property
+    def is_other_person(self) -> bool:
+        """Whether a person is of another sex or age than was asked for, which says more than "only a person"."""
+        wrong = (Outcome.MISMATCH, Outcome.PARTIAL)
+        return any(check.claim.kind in ("sex", "age") and check.outcome in wrong for check in self.checks)
+
+    @property
     def verifiable(self) -> bool:
         """Whether anything about the object could be checked: text on an unknown object can be, for example."""
         return any(check.outcome is not Outcome.UNVERIFIABLE for check in self.checks)

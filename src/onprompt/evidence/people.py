@@ -26,10 +26,14 @@ def contestable(thing: Thing) -> list[tuple[str, str]]:
 
 
 def recognize(thing: Thing, known: Known | None, chosen: Sequence[Sighting]) -> Known | None:
-    """What is known of a name: more than "person" if all that the word says can be told of everyone and is true."""
+    """What is known of a name: more than "person" if all that the word says can be told of everyone and is true.
+
+    Nobody who looks like a child is known to be a man or a woman.
+    """
     asked = traits_of(thing)
     if known is None or known.closeness == 1 or thing.canonical not in WORDS or not chosen:
         return known
     measured = [measure(*trait, chosen) for trait in asked]
-    told = all(len(results) == len(chosen) and all(result.score for result in results) for results in measured)
-    return replace(known, closeness=1.0) if told else known
+    confirmed = all(len(results) == len(chosen) and all(result.score for result in results) for results in measured)
+    too_young = CHILD not in asked and any(result.score for result in measure(*CHILD, chosen))
+    return replace(known, closeness=1.0) if confirmed and not too_young else known
