@@ -10,7 +10,6 @@ from onprompt.types import Attribute, Check, Claim, Count, Finding, Found, Outco
 
 WRONG = (Outcome.MISMATCH, Outcome.PARTIAL)
 UNSURE = (Outcome.LOW_CONFIDENCE, Outcome.UNVERIFIABLE)
-DISAGREE = 0.4  # how far apart score and value may be, as shares of their scales, before the summary says so
 LISTED = 4  # confidences that are listed
 
 
@@ -227,8 +226,11 @@ def is_likely(match: Match) -> bool:
     return weak and match.confidence >= 0.5
 
 
-def summary(matches: Sequence[Match], grade: Grade, score: int, top: int, evidence: PromptEvidence) -> str:
-    """A short paragraph: does the image match, what is wrong, what could not be checked."""
+def summary(matches: Sequence[Match], grade: Grade, score: int, evidence: PromptEvidence, lowered: bool = False) -> str:
+    """A short paragraph: does the image match, what is wrong, what could not be checked.
+
+    `lowered` says that the estimate of the whole has lowered the score.
+    """
     if evidence.blank:
         return "The image shows nothing: it is one colour, or noise."
     if not matches:
@@ -249,8 +251,8 @@ def summary(matches: Sequence[Match], grade: Grade, score: int, top: int, eviden
         text += f" Only estimated: {', '.join(likely)}."
     if unchecked:
         text += f" Not checked: {', '.join(unchecked)}."
-    if abs(grade.value - score / top) >= DISAGREE:
-        text += f" Value ({grade.value:.2f}) and score disagree."
+    if lowered and evidence.estimates:
+        text += f" As a whole it fits less well (estimate {evidence.estimates[0].finding.probability:.2f})."
     return text
 
 

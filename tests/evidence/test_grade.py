@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from onprompt.evidence.estimates import Whole
-from onprompt.evidence.grade import grade
+from onprompt.evidence.grade import Grade, grade
 from onprompt.evidence.match import match
 from onprompt.evidence.matches import Match
 from onprompt.language.parser import parse
@@ -346,7 +346,7 @@ def test_a_confident_sighting_outvotes_a_weak_one_of_a_similar_kind(
 ) -> None:
     bed = Thing("a bed", "bed", Count(1, 1, "a"))
     for confidence in (0.4, 0.9):
-        found = seen(sighting("bed", confidence=confidence), sighting(other, at, 0.8))
+        found = seen(sighting("bed", confidence=confidence), sighting(other, at, 0.85))
         (first,) = match(Scene("", (bed,)), found, (), settings)
         assert first.outcome is (outcome if confidence < settings.low_confidence else Outcome.MATCHED)
 
@@ -383,6 +383,44 @@ def test_fixing_a_mismatch_never_lowers_the_value(settings: Settings) -> None:
             now = seen(*found, known=("cat", "dog", "ball"))
             values.append(grade(match(scene, now, (), settings), settings, 0.5).value)
         assert values == sorted(values), order
+
+
+@pytest.mark.parametrize(
+    ("value", "complete", "score", "reconciled"),
+    [
+        (0.02, True, 4, (4, 0.65)),  # all was checked: the value follows
+        (0.98, True, 0, (0, 0.35)),
+        (0.9, True, 4, (4, 0.9)),
+        (0.75, False, 4, (3, 0.75)),  # full marks for what was not checked need a high value
+        (0.85, False, 4, (4, 0.85)),
+        (0.02, False, 4, (1, 0.02)),  # the score follows
+        (0.02, False, 0, (0, 0.02)),
+        (0.98, False, 1, (1, 0.6)),
+    ],
+)
+def test_score_and_value_never_contradict_each_other(
+    value: float, complete: bool, score: int, reconciled: tuple[int, float], settings: Settings
+) -> None:
+    result = Grade(value, 1.0, 1.0, 1.0, 0.0, verifiable=True, complete=complete)
+    assert result.reconcile(score, 4, settings) == pytest.approx(reconciled)
+
+
+def test_a_placeholder_is_not_lowered(settings: Settings) -> None:
+    unknown = Grade(0.01, 0.5, 1.0, 0.0, 0.0, verifiable=False, complete=False)
+    assert unknown.reconcile(2, 4, settings) == pytest.approx((2, 0.15))
+
+
+def test_what_is_left_open_is_not_complete(settings: Settings) -> None:
+    def is_complete(scene: Scene, found: Seen, guess: float | None = None) -> bool:
+        return grade(match(scene, found, (), settings, lambda _: guess), settings).complete
+
+    ball = Scene("", (replace(RED_BALL, relations=(Relation("left of", 1),)), Thing("a cat", "cat")))
+    assert is_complete(ball, seen(sighting("ball"), sighting("cat", 0.4)))
+    assert is_complete(ball, seen(sighting("ball"), known=("cat",))), "a relation to a missing object is charged there"
+    assert not is_complete(ball, seen(sighting("ball")))
+    assert not is_complete(ball, seen(sighting("ball")), 0.99), "estimated"
+    shiny = Scene("", (Thing("a ball", "ball", attributes=(Attribute("texture", "shiny"),)),))
+    assert not is_complete(shiny, seen(sighting("ball")))
 
 
 def test_the_seeds_worked_examples(settings: Settings) -> None:

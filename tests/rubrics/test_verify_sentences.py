@@ -86,3 +86,16 @@ def test_an_object_of_which_only_a_broader_kind_is_known_is_never_full_marks(set
     seen = Seen((replace(at("woman"), word="person"),), {"woman": Known(("person",), settings.subtype_score)})
     result = grade(match(Scene("", (thing("woman"),)), seen, (), settings), settings)
     assert score_of(result.presence, result.attribute_accuracy, settings, result.faultless) == 3
+
+
+def test_nor_is_it_beside_others(settings: Settings) -> None:
+    seen = Seen(
+        (replace(at("woman"), word="person"), *(at(name, 0.2 * k) for k, name in enumerate(("dog", "car", "bus"), 1))),
+        {
+            "woman": Known(("person",), settings.subtype_score),
+            **{name: Known((name,)) for name in ("dog", "car", "bus")},
+        },
+    )
+    scene = Scene("", tuple(map(thing, ("woman", "dog", "car", "bus"))))
+    result = grade(match(scene, seen, (), settings), settings)
+    assert score_of(result.presence, result.attribute_accuracy, settings, result.faultless) == 3

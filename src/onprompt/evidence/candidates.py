@@ -12,7 +12,7 @@ from onprompt.settings import Settings
 from onprompt.types import Scene, Sighting, Thing
 
 SAME_OBJECT = 0.8  # IoU from which two sightings are one object with two names
-SAME_PLACE = 0.5  # IoU from which a confident sighting may outvote a weak one
+SAME_PLACE, OUTVOTING = 0.5, 0.8  # IoU and confidence from which a sighting outvotes a weak one
 
 
 def fit(thing: Thing, sighting: Sighting, settings: Settings) -> float:
@@ -77,7 +77,7 @@ def may_be_same(first: Sighting, second: Sighting) -> bool:
 
 def outvotes(other: Sighting, sighting: Sighting, settings: Settings) -> bool:
     """Whether a weak sighting is of an object that is confidently of a similar kind: what may be a bed is a sofa."""
-    if not sighting.confidence < settings.low_confidence <= other.confidence:
+    if sighting.confidence >= settings.low_confidence or other.confidence < OUTVOTING:
         return False
     if sighting.box.iou(other.box) < SAME_PLACE or name_of(sighting.label).may_be(other.word):
         return False

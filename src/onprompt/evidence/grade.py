@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from onprompt.evidence.estimates import MATCHER, log_odds, log_overall, sigmoid
 from onprompt.evidence.matches import Match, weighted_mean
-from onprompt.types import Check, Outcome
+from onprompt.types import Check, Found, Outcome
 
 if TYPE_CHECKING:
     from onprompt.settings import Settings
@@ -24,7 +24,22 @@ class Grade:
     coverage: float
     estimated: float  # the share of the checks that are only estimates
     verifiable: bool
-    faultless: bool = True  # no count, attribute or relation is wrong
+    faultless: bool = True  # no count, attribute or relation is wrong, and no object known only as a broader class
+    complete: bool = True  # every claim was checked, and none only estimated
+
+    def reconcile(self, score: int, top: int, settings: Settings) -> tuple[int, float]:
+        """Score and value that do not contradict each other.
+
+        If every claim was checked, or none, the value is moved to within `value_band` of the score. Otherwise the
+        value takes more into account than was checked: a low one lowers the score.
+        """
+        band = settings.value_band
+        if self.verifiable and not self.complete:
+            if score == top and self.value < settings.value_4:
+                score -= 1
+            while score and score / top - self.value > band:
+                score -= 1
+        return score, min(max(self.value, score / top - band), score / top + band)
 
 
 def grade(matches: Sequence[Match], settings: Settings, overall: float | None = None) -> Grade:
@@ -44,7 +59,8 @@ def grade(matches: Sequence[Match], settings: Settings, overall: float | None = 
     value = value_of(odds, overall, settings)
     # Means of exact scores may fall short of a threshold by rounding alone.
     presence, accuracy = round(presence, 9), round(attribute_accuracy(matches, settings), 9)
-    return Grade(value, presence, accuracy, coverage, estimated, total > 0, not faults(checks, settings))
+    faultless, complete = not faults(checks, settings), not any(map(is_open, checks))
+    return Grade(value, presence, accuracy, coverage, estimated, total > 0, faultless, complete)
 
 
 def value_of(odds: float, overall: float | None, settings: Settings) -> float:
@@ -78,10 +94,16 @@ def attribute_accuracy(matches: Sequence[Match], settings: Settings) -> float:
     return sum(weight(match) * detail_score(match, settings) for match in there) / total if total else 1.0
 
 
+def is_open(check: Check) -> bool:
+    """Whether a claim could not be checked or only be estimated; a relation to a missing object is settled by that."""
+    unchecked = check.outcome is Outcome.UNVERIFIABLE and check.finding.kind is not Found.TARGET_MISSING
+    return unchecked or check.source == MATCHER
+
+
 def faults(checks: Sequence[Check], settings: Settings) -> list[Check]:
-    """The counts, attributes and relations that are wrong with confidence."""
+    """The counts, attributes and relations that are wrong with confidence, and objects of a broader class."""
     wrong = [check for check in checks if check.outcome in (Outcome.PARTIAL, Outcome.MISMATCH)]
-    return [check for check in wrong if check.claim.kind != "object" and check.score < settings.attributes_4]
+    return [check for check in wrong if check.score < settings.attributes_4]
 
 
 def detail_score(match: Match, settings: Settings) -> float:

@@ -93,8 +93,16 @@ def check_details(
         checks.append(attribute_check(blank, attribute, case.chosen, lines, settings))
     for relation in thing.relations:
         claim = Claim("relation", relation.name, thing.canonical, target=scene.things[relation.target].phrase)
-        checks.append(relation_check(case.blank(claim, outcome), scene, relation, chosen, gone, settings))
+        check = relation_check(case.blank(claim, outcome), scene, relation, chosen, gone, settings)
+        read = case.read and is_text(scene.things[relation.target])
+        checks.append(recognized_by_text(check) if read else check)
     return checks
+
+
+def recognized_by_text(check: Check) -> Check:
+    """A claim that is true because the text asked for was read."""
+    finding = Finding(Found.RECOGNISED_BY_TEXT)
+    return replace(check, finding=finding, outcome=Outcome.MATCHED, score=1.0, confidence=1.0, source=OCR)
 
 
 def absent_text(case: Case, lines: Sequence[Sighting], settings: Settings) -> list[Check]:
@@ -217,8 +225,7 @@ def not_located(blank: Check, case: Case, settings: Settings) -> list[Check]:
     """The checks of an object without sightings: estimated, substituted, or missing."""
     probability = case.probability or 0.0
     if case.read:
-        check = replace(blank, finding=Finding(Found.RECOGNISED_BY_TEXT), outcome=Outcome.MATCHED, score=1.0)
-        return with_open_count(replace(check, confidence=probability, source=OCR), blank, case.thing)
+        return with_open_count(replace(recognized_by_text(blank), confidence=probability), blank, case.thing)
     if case.known is None or probability >= settings.missing_below:
         check = estimated_presence(blank, probability, settings, undecided=not case.bears_text)
         return with_open_count(check, blank, case.thing)

@@ -23,13 +23,14 @@ def collapse_quantifier(tokens: list[Token], following: str, settings: Settings)
         return
     noun = singular(tokens[-2].lower)
     start, end = tokens[-2].start, tokens[-1].end
+    says_nothing = noun in lex.SORT_NOUNS or (noun == "piece" and following in lex.COUNTED_IN_PIECES)
     if noun in lex.GROUP_NOUNS and tokens[-2].count is None:
         collapse_group(tokens, noun)
-    elif noun in lex.MEASURE_NOUNS and following not in lex.DEFINITE:
+    elif noun in lex.MEASURE_NOUNS and following not in lex.DEFINITE and not says_nothing:
         tokens[-2:] = [Token("old", start, end, attributes=(Attribute("shape", noun),))]
     elif noun == "pair" and len(tokens) > 2 and following not in lex.PLURALIA_TANTUM:
         tokens[-3:] = [multiplied(tokens[-3], settings.pair, end)]
-    elif noun in lex.SORT_NOUNS and len(tokens) > 2:
+    elif says_nothing and len(tokens) > 2:
         tokens[-2:] = [Token("old", start, end, attributes=(Attribute("", ""),))]
 
 

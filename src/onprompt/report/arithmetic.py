@@ -4,13 +4,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from onprompt.errors import UserError
 from onprompt.evidence.estimates import MARGIN, log_odds
-from onprompt.evidence.grade import detail_score, faults, odds_of, weight
+from onprompt.evidence.grade import detail_score, faults, grade, odds_of, weight
 from onprompt.evidence.matches import Match, group_by_object
 from onprompt.settings import Settings
 from onprompt.types import Outcome, Verdict
 from onprompt.wording import full_claim, sentence
 
 TOP = 4
+ROUNDING = 5e-5  # of the numbers shown
 
 
 def lines(verdict: Verdict, settings: Settings, names: Sequence[str] = ()) -> Iterator[str]:
@@ -31,8 +32,11 @@ def lines(verdict: Verdict, settings: Settings, names: Sequence[str] = ()) -> It
     details = [(weight(match), detail_score(match, settings)) for match in weighted if match.there]
     accuracy = mean(details) if details else "1 (none could be checked)"
     yield f"attribute_accuracy = {accuracy} = {attributes:.4f}"
-    yield f"score = {rule(verdict, settings)}"
-    yield f"value = {value(verdict, weighted, settings)} = {verdict.value:.4f}"
+    unbounded = grade(matches, settings, overall(verdict)).value
+    yield f"score = {rule(verdict, unbounded, settings)}"
+    yield f"value = {value(verdict, weighted, settings)} = {unbounded:.4f}"
+    if abs(unbounded - verdict.value) > ROUNDING:
+        yield f"value, at most {settings.value_band:g} from the score's share of its scale = {verdict.value:.4f}"
 
 
 def averages(verdict: Verdict) -> tuple[float, float]:
@@ -68,8 +72,8 @@ def mean(parts: Iterable[tuple[float, float]]) -> str:
     return f"({' + '.join(f'{share:.3g} × {score:.2f}' for share, score in terms)}) / {total:.3g}"
 
 
-def rule(verdict: Verdict, settings: Settings) -> str:
-    """The thresholds of the protocol that the two measures reach."""
+def rule(verdict: Verdict, unbounded: float, settings: Settings) -> str:
+    """The thresholds of the protocol that the two measures reach, and whether a low value lowers the score."""
     levels = (
         (4, settings.presence_4, settings.attributes_4),
         (3, settings.presence_3, settings.attributes_3),
@@ -82,15 +86,25 @@ def rule(verdict: Verdict, settings: Settings) -> str:
         if presence >= min_presence and accuracy >= min_accuracy and not (level == TOP and wrong):
             also = f", attribute_accuracy {accuracy:.2f} ≥ {min_accuracy:g}" if min_accuracy else ""
             but = f", but {full_claim(wrong[0].claim)} is wrong" if wrong and level == TOP - 1 else ""
-            return f"({level}): overall_presence_score {presence:.2f} ≥ {min_presence:g}{also}{but}"
+            lowered = (
+                f"({verdict.score}): lowered by a value of {unbounded:.2f} from " if verdict.score != level else ""
+            )
+            return f"{lowered}({level}): overall_presence_score {presence:.2f} ≥ {min_presence:g}{also}{but}"
     return f"(0): overall_presence_score {presence:.2f} < {settings.presence_1:g}"
+
+
+def overall(verdict: Verdict) -> float | None:
+    """The overall estimate, if there is one; 0 for a blank image."""
+    if not verdict.evidence or verdict.evidence.blank:
+        return 0.0
+    return verdict.evidence.estimates[0].score if verdict.evidence.estimates else None
 
 
 def value(verdict: Verdict, matches: Sequence[Match], settings: Settings) -> str:
     """The mean log-odds of the objects, and the overall estimate."""
     prior = f"{log_odds(averages(verdict)[0]):.2f}"
     objects = mean((weight(match), odds_of(match, settings)) for match in matches) if matches else prior
-    if not verdict.evidence or not (verdict.evidence.estimates or verdict.evidence.blank):
+    whole = overall(verdict)
+    if whole is None:
         return f"sigmoid({objects})"
-    whole = MARGIN if verdict.evidence.blank else max(verdict.evidence.estimates[0].score, MARGIN)
-    return f"sigmoid({objects} + {settings.value_whole:g} × ln({whole:.3f}) (overall match))"
+    return f"sigmoid({objects} + {settings.value_whole:g} × ln({max(whole, MARGIN):.3f}) (overall match))"

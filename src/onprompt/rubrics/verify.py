@@ -276,9 +276,10 @@ def score_of(presence: float, attribute_accuracy: float, settings: Settings, fau
 def grade(observed: Observations, settings: Settings) -> Graded:
     """The protocol's last steps: the score and the report."""
     grade = observed.grade(settings)
-    score = score_of(grade.presence, grade.attribute_accuracy, settings, grade.faultless)
-    summary = wording.summary(observed.matches, grade, score, SCALE[-1], observed.evidence(settings))
-    return Graded(score, grade.value, summary, {})
+    checked = score_of(grade.presence, grade.attribute_accuracy, settings, grade.faultless)
+    score, value = grade.reconcile(checked, SCALE[-1], settings)
+    summary = wording.summary(observed.matches, grade, score, observed.evidence(settings), score < checked)
+    return Graded(score, value, summary, {})
 
 
 def protocol(verdict: Verdict) -> str:
