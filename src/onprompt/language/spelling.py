@@ -143,7 +143,7 @@ def correct_word(word: str, maybe_name: bool = False) -> str | None:
         return None
     if word != word.lower() and (maybe_name or word[1:] != word[1:].lower()):
         return None
-    correction = None if is_known_word(word) else best_correction(word.lower())
+    correction = best_correction(word.lower()) if not is_known_word(word) else likelier_double(word.lower())
     return correction.capitalize() if correction and word[0].isupper() else correction
 
 
@@ -154,6 +154,17 @@ def best_correction(word: str) -> str | None:
     if not ranked or ranked[0][0] < MIN_LIKELIHOOD - PER_LETTER * min(len(word) - MIN_LETTERS, 5):
         return None
     return None if len(ranked) > 1 and ranked[0][0] - ranked[1][0] < MIN_LEAD else ranked[0][1]
+
+
+@lru_cache(maxsize=8192)
+def likelier_double(word: str) -> str | None:
+    """The frequent word with one letter doubled or not, if `word` is only a form of a rare one: `dinning` of `din`."""
+    known = vocabulary()
+    lemmas = (known.nouns, known.verbs, known.adjectives, known.others)
+    if is_common_word(word) or is_compound(word, known) or any(word in words for words in lemmas):
+        return None
+    near = [other for other in candidates(word) if cost(word, other) <= DOUBLED]
+    return next((other for other in near if known.common[other] >= MIN_FREQUENCY_DOUBLE), None)
 
 
 def candidates(word: str) -> set[str]:
@@ -185,7 +196,7 @@ def sound(word: str) -> str:
 
 PHONEMES = {"ph": "f", "wh": "w", "gh": "g", "[ckq]+": "k", "[sz]+": "s", "[aeiouy]+": "a", r"(.)\1+": r"\1"}
 SOUNDS = tuple((re.compile(pattern), letter) for pattern, letter in PHONEMES.items())
-MIN_FREQUENCY_SOUND = 10  # of a word in the corpus, for others to be heard as it
+MIN_FREQUENCY_SOUND, MIN_FREQUENCY_DOUBLE = 10, 100  # of a word in the corpus, for others to be taken for it
 
 
 @cache
