@@ -121,7 +121,7 @@ class Settings(BaseModel):
     value_count: float = number(4.0, "log-odds that a wrong count costs in `value`", 0, 20)
     value_details: float = number(3.0, "log-odds that wrong attributes and relations cost", 0, 20)
     value_band: float = number(0.35, "how far `value` and the score may be apart, as shares of their scales")
-    value_4: float = number(0.8, "`value` for a 4 if anything could not be checked or was only estimated")
+    value_4: float = number(0.7, "`value` for a 4 if anything could not be checked or was only estimated")
 
     rate_all: float = number(0.9, "rate: share that counts as all elements or relations")
     rate_most: float = number(0.5, "rate: share above which it is most of them")

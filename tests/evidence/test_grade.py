@@ -391,8 +391,8 @@ def test_fixing_a_mismatch_never_lowers_the_value(settings: Settings) -> None:
         (0.02, True, 4, (4, 0.65)),  # all was checked: the value follows
         (0.98, True, 0, (0, 0.35)),
         (0.9, True, 4, (4, 0.9)),
-        (0.75, False, 4, (3, 0.75)),  # full marks for what was not checked need a high value
-        (0.85, False, 4, (4, 0.85)),
+        (0.67, False, 4, (3, 0.67)),  # full marks for what was not checked need a high value
+        (0.75, False, 4, (4, 0.75)),
         (0.02, False, 4, (1, 0.02)),  # the score follows
         (0.02, False, 0, (0, 0.02)),
         (0.98, False, 1, (1, 0.6)),

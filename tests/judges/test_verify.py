@@ -41,7 +41,7 @@ def evidence(verdict: Verdict) -> PromptEvidence:
 
 
 RIGHT = [
-    ("football", "two women and a blue ball"),
+    ("football", "two people and a blue ball"),
     ("football", "two people and a ball on the left"),
     ("coffee", "a red cup on a table"),
     ("coffee", "A large cup."),
@@ -66,8 +66,8 @@ def test_a_photo_that_holds_just_that_gets_a_4(name: str, prompt: str) -> None:
 
 # photo, the right prompt, the wrong one, the claim that fails: kind, what was asked, outcome, a word of what was found
 WRONG = [
-    ("football", RIGHT[0][1], "three women and a blue ball", ("count", "3", Outcome.PARTIAL, "found 2")),
-    ("football", RIGHT[0][1], "two women and a red ball", ("color", "red", Outcome.MISMATCH, "blue")),
+    ("football", RIGHT[0][1], "three people and a blue ball", ("count", "3", Outcome.PARTIAL, "found 2")),
+    ("football", RIGHT[0][1], "two people and a red ball", ("color", "red", Outcome.MISMATCH, "blue")),
     ("football", RIGHT[0][1], "two women and a dog", ("object", "a dog", Outcome.MISSING, "MISSING")),
     ("football", RIGHT[1][1], "two people and a ball on the right", ("position", "right", Outcome.MISMATCH, "left")),
     ("coffee", RIGHT[2][1], "a green cup on a table", ("color", "green", Outcome.MISMATCH, "red")),
@@ -132,7 +132,8 @@ def test_where_nothing_is_verifiable_the_prior_stands_in_and_the_flag_says_so() 
     verdict = judged("coffee", "the zeitgeist of melancholy")
     assert verdict.measures["presence"] == 0.5
     odds = max(evidence(verdict).estimates[0].score, 0.02) ** Settings().value_whole
-    assert verdict.value == pytest.approx(odds / (1 + odds))
+    assert verdict.value == pytest.approx(0.5 - Settings().value_band), "not far from the placeholder"
+    assert odds < verdict.value
     assert verdict.coverage == 0
     assert "(2) is only a placeholder" in verdict.summary
     assert {"not_verifiable", "needs_review"} <= set(verdict.flags)
@@ -272,7 +273,7 @@ def test_what_nothing_else_can_check_is_estimated_and_marked() -> None:
     assert all("estimate" in finding_words(check) for check in estimated.checks if check.source == "matcher")
     open_ones = {claim_words(check.claim) for check in without.checks if check.outcome is Outcome.UNVERIFIABLE}
     assert marked <= open_ones
-    assert estimated.score == without.score, "estimates of details have no effect on the score"
+    assert estimated.score == without.score == 4, "estimates of details have no effect on the score"
     assert (without.measures["estimated"], evidence(without).estimates) == (0, ())
     assert "pplcnet.pdmodel" in estimated.provenance["weights"]
     assert "pplcnet.pdmodel" not in without.provenance["weights"]
