@@ -8,7 +8,7 @@ import numpy as np
 from onprompt.evidence.estimates import Whole, no_estimate
 from onprompt.evidence.match import match
 from onprompt.evidence.observations import observe
-from onprompt.rubrics.verify import score_of
+from onprompt.rubrics.verify import SCALE, score_of
 from onprompt.settings import load
 from onprompt.vision.image import load_picture
 
@@ -39,11 +39,18 @@ class Graded:
             found = replace(found, estimate=no_estimate, overall=None, artwork=0.0)
         whole = Whole(found.artwork, found.overall)
         matches = match(found.scene, found.seen, found.lines, self.settings, found.estimate, whole)
-        return replace(found, matches=tuple(without(each, self.left_out) for each in matches)).grade(self.settings)
+        kept = tuple(without(each, self.left_out) for each in matches)
+        grade = replace(found, matches=kept).grade(self.settings)
+        return replace(grade, value=self.reconciled(grade)[1])
 
     def score(self, grade):
         """The score of a grade by `verify`."""
-        return score_of(grade.presence, grade.attribute_accuracy, self.settings, grade.faultless)
+        return self.reconciled(grade)[0]
+
+    def reconciled(self, grade):
+        """Score and value by `verify`; the same again for a value that was moved."""
+        checked = score_of(grade.presence, grade.attribute_accuracy, self.settings, grade.faultless)
+        return grade.reconcile(checked, SCALE[-1], self.settings)
 
 
 def without(each, kinds):
