@@ -114,6 +114,7 @@ class Settings(BaseModel):
     estimate_shift: float = number(2.5, "added to them: an image is most likely made for its prompt", -10, 10)
     estimate_whole: float = number(1.5, "weight of the overall estimate's logarithm, which is added too", 0, 10)
     artwork_doubt: float = number(0.5, "share of a detector's evidence against an object that is ignored in artwork")
+    open_doubt: float = number(0.7, "the same for names outside the 80 classes that detectors were calibrated on")
     matcher_disagrees: float = number(
         0.7, "difference between overall estimate and evidence from which a verdict is flagged"
     )

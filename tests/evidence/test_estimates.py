@@ -144,6 +144,18 @@ def test_detector_and_matcher_are_added_as_log_odds() -> None:
     assert fused_probability(None, None, settings) is None
 
 
+def test_silence_about_a_word_that_is_no_class_says_little(settings: Settings) -> None:
+    unaided = fused_probability(None, 0.5, settings) or 0.0
+    silent, doubtful, sure = (fused_probability(p, 0.5, settings, calibrated=False) or 0.0 for p in (0.0, 0.2, 0.9))
+    assert settings.missing_below < silent < doubtful < unaided < sure
+    assert (fused_probability(0.0, 0.5, settings) or 0.0) < settings.missing_below
+    octopus = Scene("", (Thing("an octopus", "octopus"),))
+    for calibrated, outcome in ((True, Outcome.MISSING), (False, Outcome.LOW_CONFIDENCE)):
+        known = {"octopus": Known(("octopus",), calibrated=calibrated)}
+        (checked,) = match(octopus, Seen((), known), (), settings, lambda _: 0.6)
+        assert checked.outcome is outcome
+
+
 def test_more_of_either_is_never_less_likely(settings: Settings) -> None:
     steps = [step / 20 for step in range(21)]
     for one, other in itertools.pairwise(steps):

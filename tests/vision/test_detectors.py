@@ -1,18 +1,23 @@
 """The detectors on real photos, and their parts on numbers."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from onprompt import see
+from onprompt.errors import NotFetched
 from onprompt.language.ontology import name_of
 from onprompt.settings import Settings, load
 from onprompt.types import Box, Look, Picture
 from onprompt.vision.boxes import box_iou, non_max_suppression
+from onprompt.vision.calibration import load_curves
 from onprompt.vision.detection import load_detector
-from onprompt.vision.detectors import world, yolo26
+from onprompt.vision.detectors import coco, world, yolo26
 from onprompt.vision.image import load_picture
 from onprompt.vision.letterbox import letterbox
 from onprompt.vision.vocabulary import COCO
+from onprompt.weights.cache import folder, paths
 from tests.conftest import photo
 
 
@@ -30,6 +35,27 @@ def test_each_detector_finds_the_cat_and_no_dog(which: str) -> None:
 def test_boxes_are_where_things_are(which: str) -> None:
     bus = see(photo("bus.jpg"), ["bus"], settings=load(detector=which))[0]
     assert bus.box.iou(Box(0.0, 0.21, 1.0, 0.69)) > 0.85
+
+
+def test_lite2_joins_the_default_detector_once_it_is_cached(settings: Settings, tmp_path: Path) -> None:
+    other = settings.model_copy(update={"home": tmp_path})
+    for path in paths(coco.FILES, settings).values():
+        folder(other).mkdir(parents=True, exist_ok=True)
+        (folder(other) / path.name).symlink_to(path)
+    detector = coco.load(other)
+    assert (detector.files, detector.curve) == (coco.FILES, coco.CURVE)  # which the verdict records
+    assert len(detector.networks) == len(load_curves()[coco.CURVE].own)
+    try:
+        path = paths([coco.LITE2], other)[coco.LITE2]
+    except NotFetched:
+        pytest.skip("EfficientDet-Lite2 is only on npm")
+    detector = coco.load(other)
+    assert (detector.files, detector.curve) == ((*coco.FILES, coco.LITE2), coco.LITE2_CURVE)
+    assert len(detector.networks) == len(load_curves()[coco.LITE2_CURVE].own)
+    boxes, scores = coco.EfficientDet(path)(photo("chelsea.png"))
+    best = scores.max(axis=1).argmax()
+    assert COCO[scores[best].argmax()] == "cat"
+    assert Box(*map(float, boxes[best])).area > 0.5
 
 
 def test_names_outside_coco_are_seen_by_the_open_vocabulary() -> None:

@@ -51,20 +51,29 @@ NOTHING_KNOWN = Whole()
 
 
 def fused_probability(
-    detected: float | None, estimate: float | None, settings: Settings, whole: Whole = NOTHING_KNOWN
+    detected: float | None,
+    estimate: float | None,
+    settings: Settings,
+    whole: Whole = NOTHING_KNOWN,
+    calibrated: bool = True,
 ) -> float | None:
     """How likely an object is there, by a detector (None if it does not know the name) and the matcher.
 
     Detectors are calibrated on whatever a photo shows, and most classes are in few photos. What a prompt asks for is
-    there far more often, which adds to the log-odds. That nothing was detected says less in artwork.
+    there far more often, which adds to the log-odds. That nothing was detected says less in artwork, and next to
+    nothing of the names of an open vocabulary that no confidence was calibrated on: to what is known of them without
+    a detector, a sighting adds much and silence takes little.
     """
     odds = 0.0 if estimate is None else log_odds(estimate)
+    unaided = (
+        settings.estimate_weight * odds + settings.estimate_shift + settings.estimate_whole * log_overall(whole.overall)
+    )
     if detected is None:
-        prior = settings.estimate_shift + settings.estimate_whole * log_overall(whole.overall)
-        return None if estimate is None else round(sigmoid(settings.estimate_weight * odds + prior), 4)
+        return None if estimate is None else round(sigmoid(unaided), 4)
     own = log_odds(detected)
-    own *= 1 - settings.artwork_doubt * whole.artwork if own < 0 else 1
-    return round(sigmoid(own + settings.matcher_weight * odds + settings.asked_shift), 4)
+    if own < 0:
+        own *= 1 - max(settings.artwork_doubt * whole.artwork, 0.0 if calibrated else settings.open_doubt)
+    return round(sigmoid(own + (settings.matcher_weight * odds + settings.asked_shift if calibrated else unaided)), 4)
 
 
 def log_overall(overall: float | None) -> float:

@@ -129,7 +129,7 @@ def assign_sightings(scene: Scene, seen: Seen, settings: Settings, estimate: Est
         chosen = choose(thing, own, settings)
         detected = max((sighting.confidence for sighting in chosen), default=0.0) if known else None
         guess = estimate(thing.phrase) if can_be_seen(thing) else None
-        probability = fused_probability(detected, guess, settings, whole)
+        probability = fused_probability(detected, guess, settings, whole, known is None or known.calibrated)
         case = Case(index, thing, people.recognize(thing, known, chosen), chosen, own, crowd, probability)
         needed = not thing.absent and thing.count.low > 0
         if known and (probability or 0.0) < settings.missing_below:

@@ -134,6 +134,7 @@ class Known:
 
     words: tuple[str, ...]
     closeness: float = 1.0
+    calibrated: bool = True  # whether the confidence is that of a class, not of any word: then silence says much
 
 
 class Look(NamedTuple):

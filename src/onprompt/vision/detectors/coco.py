@@ -1,4 +1,7 @@
-"""The 80 COCO classes by two small networks with permissive licences, PicoDet and EfficientDet-Lite0."""
+"""The 80 COCO classes by small networks with permissive licences: PicoDet and EfficientDet-Lite0.
+
+EfficientDet-Lite2 joins them if `models pull lite2` has fetched it.
+"""
 
 from pathlib import Path
 
@@ -6,16 +9,19 @@ import cv2
 import numpy as np
 from openvino import Model
 from openvino import opset13 as op
+from openvino.frontend import FrontEndManager
 
 from onprompt.settings import Settings
 from onprompt.vision.boxes import Floats, Pixels, RawDetections
 from onprompt.vision.closed_set import ClosedSetDetector, flipped
 from onprompt.vision.runtime import Network, openvino_core, thread_safe_cache, with_pixel_input
 from onprompt.vision.vocabulary import COCO
-from onprompt.weights.cache import paths
+from onprompt.weights.cache import is_cached, paths
 
 FILES = ("picodet.pdmodel", "picodet.pdiparams", "efficientdet-lite0.tflite")
-PICODET_SIDE, EFFICIENTDET_SIDE = 416, 320
+LITE2 = "efficientdet-lite2.tflite"
+CURVE, LITE2_CURVE = "picodet + efficientdet", "picodet + efficientdet + lite2"
+PICODET_SIDE = 416
 # EfficientDet numbers its classes as COCO's files do, from 1 and with gaps: these ids are unused.
 UNUSED_IDS = (12, 26, 29, 30, 45, 66, 68, 69, 71, 83)
 CLASS_COLUMNS = [number - 1 for number in range(1, 91) if number not in UNUSED_IDS]
@@ -43,11 +49,13 @@ class EfficientDet:
     """Boxes and scores of an image."""
 
     def __init__(self, path: Path) -> None:
-        self.network = Network(dequantize(openvino_core().read_model(path)))
-        self.anchors = make_anchors()
+        model = read_tflite(path)
+        self.side = int(model.input(0).shape[1])
+        self.network = Network(dequantize(model))
+        self.anchors = make_anchors(self.side)
 
     def __call__(self, pixels: Pixels) -> RawDetections:
-        small = cv2.resize(pixels, (EFFICIENTDET_SIDE, EFFICIENTDET_SIDE), interpolation=cv2.INTER_AREA)
+        small = cv2.resize(pixels, (self.side, self.side), interpolation=cv2.INTER_AREA)
         scores, shifts = self.network.run([small[None]])
         y, x, height, width = self.anchors.T
         dy, dx, dh, dw = shifts[0].T
@@ -57,17 +65,28 @@ class EfficientDet:
         return boxes, scores[0][:, CLASS_COLUMNS]
 
 
-def make_anchors() -> Floats:
+def read_tflite(path: Path) -> Model:
+    """Scores and shifts of the anchors, without the step that some files end with, which OpenVINO does not know."""
+    frontend = FrontEndManager().load_by_framework("tflite")
+    model = frontend.convert_partially(frontend.load(str(path)))
+    for node in model.get_ops():
+        if node.get_type_name() == "TFFrameworkNode":
+            shifts, scores, _ = node.input_values()
+            return Model([op.result(scores), op.result(shifts)], model.get_parameters())
+    return model
+
+
+def make_anchors(image_side: int) -> Floats:
     """Centre (y, x) and size (height, width) of each anchor, as fractions of the image, in the network's order."""
     anchors = []
     for stride in STRIDES:
-        number = -(-EFFICIENTDET_SIDE // stride)
+        number = -(-image_side // stride)
         sides = [4 * stride * 2 ** (octave / 3) for octave in range(3)]
         sizes = [(side / ratio**0.5, side * ratio**0.5) for side in sides for ratio in ASPECT_RATIOS]
         rows, columns = np.mgrid[0:number, 0:number]
         centres = (np.stack([rows.ravel(), columns.ravel()], axis=1) + 0.5) * stride
         anchors.append(np.concatenate([centres.repeat(len(sizes), axis=0), np.tile(sizes, (len(centres), 1))], axis=1))
-    return (np.concatenate(anchors) / EFFICIENTDET_SIDE).astype(np.float32)
+    return (np.concatenate(anchors) / image_side).astype(np.float32)
 
 
 def dequantize(model: Model) -> Model:
@@ -84,13 +103,19 @@ def dequantize(model: Model) -> Model:
 
 
 @thread_safe_cache
-def load_networks(folder: Path) -> tuple[PicoDet, EfficientDet]:
-    """Both networks, compiled once per process, whatever the settings."""
-    return PicoDet(folder / FILES[0]), EfficientDet(folder / FILES[2])
+def load_network(path: Path) -> PicoDet | EfficientDet:
+    """One network, compiled once per process, whatever the settings."""
+    return (EfficientDet if path.suffix == ".tflite" else PicoDet)(path)
 
 
 def load(settings: Settings) -> ClosedSetDetector:
-    """The detector, with its files fetched and its networks compiled. Each network also sees the flipped image."""
-    networks = load_networks(paths(FILES, settings)[FILES[0]].parent)
+    """The detector, with its files fetched and its networks compiled."""
+    return load_with(LITE2_CURVE if is_cached(LITE2, settings) else CURVE, settings)
+
+
+def load_with(curve: str, settings: Settings) -> ClosedSetDetector:
+    """The detector with two networks or three. Each network also sees the flipped image."""
+    files = (*FILES, LITE2) if curve == LITE2_CURVE else FILES
+    networks = [load_network(path) for path in paths(files, settings).values() if path.suffix != ".pdiparams"]
     augmented = [variant for network in networks for variant in (network, flipped(network))]
-    return ClosedSetDetector(FILES, augmented, "picodet + efficientdet", settings)
+    return ClosedSetDetector(files, augmented, curve, settings)

@@ -1,6 +1,7 @@
 """About 2,100 names by YOLO-World: the words of the prompt, and distractors that compete with them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from onprompt.vision.tiles import detect_tiled
 from onprompt.weights.cache import paths
 from onprompt.weights.torchfile import Tensors, read_tensors
 
+COCO = frozenset(vocabulary.COCO)
 WEIGHTS = "yolov8s-world.pt"
 SMOOTHING = 0.15  # odds added to each member of a class: where all are fainter than this, none stands out
 RIVALRY = 1.0  # how much a word's log odds fall, per unit by which those of an incompatible word exceed them
@@ -82,8 +84,9 @@ class WorldDetector:
         return Scored(boxes, words, log_odds(np.clip(scores.T, 1e-5, 1 - 1e-5)))
 
     def known(self, names: Sequence[Name]) -> dict[str, Known]:
-        """How the names are resolved, those that can be."""
-        return vocabulary.resolve_all(names, self.vocabulary.rows, self.settings.subtype_score)
+        """How the names are resolved, those that can be. The curve was fitted on the COCO names alone."""
+        known = vocabulary.resolve_all(names, self.vocabulary.rows, self.settings.subtype_score)
+        return {label: replace(name, calibrated=not COCO.isdisjoint(name.words)) for label, name in known.items()}
 
     def words(self, names: Sequence[Name], known: Mapping[str, Known]) -> list[str]:
         """The words of the prompt, then as distractors their rivals and the COCO names, except synonyms."""
