@@ -23,8 +23,8 @@ def onprompt(*arguments: str, **environment: str) -> subprocess.CompletedProcess
 
 
 def scene(verdict: Verdict) -> Scene:
-    assert verdict.evidence
-    return verdict.evidence.scene
+    assert verdict.prompt_evidence
+    return verdict.prompt_evidence.scene
 
 
 def test_the_last_line_is_the_score_and_nothing_else() -> None:
@@ -436,6 +436,46 @@ def test_a_model_judges_an_edit(tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr
     assert result.stdout.splitlines()[0] == f"alignment: 6. {why}"
     assert result.stdout.splitlines()[-1].startswith("value 0.83")
+
+
+def edited_photo(folder: Path) -> tuple[str, str, str]:
+    """A photo, the same with a green patch, and a mask of that patch."""
+    photo = Image.open(photo_path("coffee.png")).convert("RGB")
+    mask = Image.new("L", photo.size)
+    for name, image, colour in (("after.png", photo, (30, 200, 60)), ("mask.png", mask, 255)):
+        image.paste(colour, (40, 40, 160, 140))
+        image.save(folder / name)
+    return str(photo_path("coffee.png")), str(folder / "after.png"), str(folder / "mask.png")
+
+
+def test_an_edit_is_judged_without_a_model(tmp_path: Path) -> None:
+    before, after, mask = edited_photo(tmp_path)
+    arguments = ("edit", before, after, "remove the cup", "--mask", mask)
+    result = onprompt(*arguments, "--picture", str(tmp_path / "drawn.png"))
+    assert result.returncode == 0, result.stderr
+    assert "('remove the cup', 'cup detected before and after')" in result.stdout
+    assert "Not done: remove the cup." in result.stdout
+    assert re.search(r"^alignment: 1 \(expected 1\.\d+\)\. ", result.stdout, re.MULTILINE)
+    with Image.open(tmp_path / "drawn.png") as drawn:
+        assert drawn.width > 2.5 * drawn.height  # three images side by side
+    document = json.loads(onprompt(*arguments, "--protocol").stdout)
+    assert document["image_id"] == "after.png"
+    assert {name: factor["score"] for name, factor in document["online_factor_results"].items()}["alignment"] == 1
+    assert "--send-mask needs a model" in onprompt(*arguments, "--send-mask").stderr
+
+
+def test_a_run_of_edits_without_a_model(tmp_path: Path) -> None:
+    before, after, mask = edited_photo(tmp_path)
+    rows = ["id,before,after,mask,instruction", f"a,{before},{after},{mask},remove the cup"]
+    rows += [f"b,{before},{before},,remove the cup", f"c,{before},{tmp_path},,remove the cup"]
+    (tmp_path / "edits.csv").write_text("\n".join(rows))
+    run = str(tmp_path / "edits.sqlite")
+    result = onprompt("run", str(tmp_path / "edits.csv"), "--rubric", "edit", "--out", run)
+    assert result.returncode == 1, result.stderr  # one of the rows has no image
+    shown = onprompt("show", run, "--id", "b", "--picture", str(tmp_path / "drawn.png"))
+    assert "nothing was changed" in shown.stdout, shown.stderr
+    with Image.open(tmp_path / "drawn.png") as drawn:
+        assert drawn.width > 2.5 * drawn.height
 
 
 def test_an_answer_that_can_not_be_read_is_shown_and_gives_no_score(tmp_path: Path) -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 import onprompt
 from onprompt.evidence.match import match
 from onprompt.judges.hybrid import claim_question
 from onprompt.models.client import close_all
+from onprompt.rubrics import text
 from onprompt.settings import Settings
 from onprompt.types import Attribute, Outcome, Scene, Seen, Thing, Verdict
 from onprompt.wording import claim_words
@@ -132,3 +136,23 @@ def test_a_claim_is_asked_as_the_prompt_makes_it(kind: str, question: str) -> No
     scene = Scene("", (Thing("a man", "man", attributes=(Attribute(kind, "run"),)),))
     (man,) = match(scene, Seen((), {}), (), Settings())
     assert claim_question(man, man.checks[1]) == question
+
+
+def test_of_an_edit_the_model_is_asked_only_what_was_not_measured(
+    tmp_path: Path, named_photo: Callable[[str], Path]
+) -> None:
+    before, file = named_photo("coffee.png"), tmp_path / "said.jsonl"
+    after = np.asarray(Image.open(before).convert("RGB")).copy()
+    after[40:140, 40:160] = (30, 200, 60)
+    lines = [{"contains": "Edits:\n1. let the cup look antique\n\nAnswer", "text": said("yes")}]
+    file.write_text("\n".join(json.dumps(line) for line in lines))
+    close_all()
+    settings = Settings(judge="hybrid", model=f"replay/{file}", answers=tmp_path / "answers.sqlite")
+    verdict = onprompt.edit(before, after, "let the cup look antique and remove the table", settings=settings)
+    own = onprompt.edit(before, after, "let the cup look antique and remove the table")
+    antique, table = verdict.checks[:2]
+    assert (antique.outcome, antique.source) == (Outcome.MATCHED, "replay/said.jsonl")
+    assert table == own.checks[1]
+    assert verdict.factors["completeness"].score > own.factors["completeness"].score
+    assert verdict.provenance["rubric_sha256"] == hashlib.sha256(text("claims-edit-1").encode()).hexdigest()
+    close_all()

@@ -36,8 +36,8 @@ def judged(name: str, prompt: str) -> Verdict:
 
 
 def evidence(verdict: Verdict) -> PromptEvidence:
-    assert verdict.evidence
-    return verdict.evidence
+    assert verdict.prompt_evidence
+    return verdict.prompt_evidence
 
 
 RIGHT = [

@@ -100,13 +100,26 @@ def test_an_edit(serve: Serve) -> None:
         "completeness": 7,
         "plausibility": 4,
     }
-    assert verdict.value == pytest.approx((5 / 6 + 1 + 3 / 6) / 3)
+    assert verdict.value == pytest.approx((5 / 6 * 1 * 3 / 6) ** (1 / 3))
     assert verdict.flags == ("mask_not_used",)
     kinds = [part["type"] for part in requests[0].json["messages"][0]["content"]]
     assert kinds == ["text", "image_url", "text", "image_url", "text"]
     last = requests[0].json["messages"][0]["content"][-1]["text"]
     assert '[text instruction] "make it red"' in last
     assert last.endswith('image_id: "x1"')
+
+
+def test_a_mask_is_shown_where_the_user_wants_it(serve: Serve) -> None:
+    settings, requests = serve(Reply(completion(factors("x1", 6, 7, 4))), send_mask=True)
+    verdict = onprompt.edit(PIXELS, PIXELS + 9, "make it red", mask=PIXELS + 20, id="x1", settings=settings)
+    assert verdict.flags == ()
+    assert verdict.provenance["settings"]["send_mask"] is True
+    assert verdict.provenance["mask_sha256"] != verdict.provenance["before_sha256"]
+    *_, text, mask = requests[0].json["messages"][0]["content"]
+    assert text["text"].endswith("only where the following picture is white.")
+    assert mask["type"] == "image_url"
+    onprompt.edit(PIXELS, PIXELS + 9, "make it red", id="x1", settings=settings)
+    assert requests[1].json["messages"][0]["content"][-1]["text"].endswith('image_id: "x1"')
 
 
 def test_an_edit_in_structured_form_is_the_same(serve: Serve) -> None:

@@ -27,10 +27,11 @@ Model = Annotated[str, typer.Option(help="The model to ask: BACKEND/MODEL, such 
 BaseUrl = Annotated[str, typer.Option(help="The address of the model's server, if it is your own.")]
 Repeats = Annotated[int | None, typer.Option(help="How often to ask the model, to see how its scores vary.")]
 YesNo = Annotated[bool, typer.Option("--yes-no", help="Also ask whether the image shows the prompt, yes or no.")]
+SendMask = Annotated[bool, typer.Option("--send-mask", help="Show the model the mask, too.")]
 Budget = Annotated[float | None, typer.Option(help="The most to spend, in US dollars.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print the number of calls, tokens and dollars.")]
 Id = Annotated[str, typer.Option(help="The sample's id (default: the file name).")]
-JUDGING = ("judge", "model", "base_url", "repeats", "budget", "detector", "permissive", "yes_no")
+JUDGING = ("judge", "model", "base_url", "repeats", "budget", "detector", "permissive", "yes_no", "send_mask")
 OPTIONS: dict[str, tuple[Any, Any]] = {
     "json": (Json, False),
     "protocol": (Protocol, False),
@@ -43,6 +44,7 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
     "base_url": (BaseUrl, ""),
     "repeats": (Repeats, None),
     "yes_no": (YesNo, False),
+    "send_mask": (SendMask, False),
     "budget": (Budget, None),
     "dry_run": (DryRun, False),
 }
@@ -56,7 +58,8 @@ def rubric_command(name: str) -> Any:
         judge_sample(rubric, values)
 
     inputs = sorted(rubric.inputs, key=lambda given: not given.required)
-    optional = {"yes_no": rubric.yes_no, "protocol": rubric.protocol}  # options that not every rubric has
+    # Options that not every rubric has
+    optional = {"yes_no": rubric.yes_no, "protocol": rubric.protocol, "send_mask": "mask" in rubric.image_inputs}
     options = {key: option for key, option in OPTIONS.items() if optional.get(key, True)}
     if taken := [given.name for given in inputs if given.name in OPTIONS]:
         raise PluginError(f"the rubric {name!r} has an input {taken[0]!r}, which is an option of every command")
@@ -155,7 +158,7 @@ def explain(
     settings = load_settings(detector=detector, permissive=permissive, judge="evidence")
     verdict = api.verify(image, prompt, major=major or (), frame=frame, settings=settings)
     names = [canonical(name) for name in why or ()]
-    known = {thing.canonical for thing in (verdict.evidence.scene.things if verdict.evidence else ())}
+    known = {thing.canonical for thing in (verdict.prompt_evidence.scene.things if verdict.prompt_evidence else ())}
     if unknown := [name for name in names if name not in known]:
         raise UserError(f"not in the prompt: {', '.join(unknown)}; it names {', '.join(sorted(known)) or 'no object'}")
     for line in arithmetic.lines(verdict, settings, names):
@@ -173,6 +176,7 @@ def judge_settings(
     judge = judge or ("vlm" if model else "")
     settings = load_settings(judge=judge, model=model, repeats=repeats, budget=budget, **options)
     given = {"--repeats": repeats, "--budget": budget, "--yes-no": options.get("yes_no")}
+    given["--send-mask"] = options.get("send_mask")
     if settings.judged_by == "evidence" and (unused := [name for name, value in given.items() if value]):
         raise UserError(
             f"{', '.join(unused)} needs a model, which the evidence judge does not ask; choose one with --model"

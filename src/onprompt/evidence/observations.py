@@ -8,16 +8,17 @@ from dataclasses import dataclass
 from functools import cache
 
 from onprompt.evidence import plan
-from onprompt.evidence.estimates import Estimate, Whole, no_estimate, overall_estimate, property_estimates
+from onprompt.evidence.estimates import Estimate, Whole, disagrees, no_estimate, overall_estimate, property_estimates
 from onprompt.evidence.grade import Grade, grade
-from onprompt.evidence.image_properties import is_medium
-from onprompt.evidence.match import match
+from onprompt.evidence.image_properties import CONFIDENT, contradictions, is_medium
+from onprompt.evidence.match import is_occluded, match
 from onprompt.evidence.matches import WEAK, Match
+from onprompt.evidence.people import traits_of
 from onprompt.evidence.substitutes import extras
 from onprompt.language.parser import parse
 from onprompt.language.spelling import correct_spelling, is_common_word
 from onprompt.settings import Settings
-from onprompt.types import Check, Picture, PromptEvidence, Scene, Seen, Sighting, Trait
+from onprompt.types import Check, Outcome, Picture, PromptEvidence, Scene, Seen, Sighting, Trait
 from onprompt.vision.detection import detect
 from onprompt.vision.global_properties import is_blank, medium, properties
 from onprompt.vision.matcher import load_matcher
@@ -38,6 +39,44 @@ class Observations:
     artwork: float  # the probability that it is drawn or painted
     matches: tuple[Match, ...]
     blank: bool  # whether the image shows nothing at all
+    frame: bool = False  # whether it is one frame of an animation
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """The checks of all objects."""
+        return tuple(check for match in self.matches for check in match.checks)
+
+    @property
+    def weights(self) -> tuple[bool, bool]:
+        """Whether attributes were measured, and whether men were told from women."""
+        return bool(plan.names_to_measure(self.scene)), any(map(traits_of, self.scene.things))
+
+    def flags(self, settings: Settings) -> dict[str, bool]:
+        """What to know before trusting the score."""
+        matches, grade = self.matches, self.grade(settings)
+        return {
+            **dict.fromkeys(self.scene.flags, True),
+            "not_verifiable": not grade.verifiable,
+            "low_confidence": any(check.outcome is Outcome.LOW_CONFIDENCE for check in self.checks),
+            "occluded": any(is_occluded(sighting) for match in matches for sighting in match.chosen),
+            "several_candidates": any(several_candidates(match, settings) for match in matches),
+            "needs_review": grade.coverage - grade.estimated < settings.review_below,
+            "one_frame_of_an_animation": self.frame,
+            "blank_image": self.blank,
+            "stylised": self.artwork >= CONFIDENT,  # networks trained on photos detect less in it
+            "whole_picture_differs": bool(contradictions(self.scene, self.properties)),
+            "matcher_disagrees": grade.verifiable and disagrees(grade.presence, self.overall, settings),
+        }
+
+    def measures(self, settings: Settings) -> dict[str, float | None]:
+        """The numbers behind the score."""
+        grade = self.grade(settings)
+        return {
+            "presence": grade.presence,
+            "attribute_accuracy": grade.attribute_accuracy,
+            "coverage": grade.coverage,
+            "estimated": grade.estimated,
+        }
 
     def grade(self, settings: Settings) -> Grade:
         """The protocol's measures; a blank image has a prior of 0."""
@@ -74,7 +113,21 @@ def observe(prompt: str, picture: Picture, major: Sequence[str], settings: Setti
     artwork = load_matcher(settings).embed_image(picture).artwork if settings.matcher and not blank else 0.0
     matches = match(scene, seen, lines, settings, estimate, Whole(artwork, 0.0 if blank else overall))
     measured = measure_properties(picture, scene, settings)
-    return Observations(scene, seen, lines, measured, estimate, overall, artwork, matches, blank)
+    frame = is_animated(picture)
+    return Observations(scene, seen, lines, measured, estimate, overall, artwork, matches, blank, frame)
+
+
+def is_animated(picture: Picture) -> bool:
+    """Whether an image is one frame of an animation."""
+    return any(note.startswith("frame") for note in picture.notes)
+
+
+def several_candidates(match: Match, settings: Settings) -> bool:
+    """Whether there are more confident candidates than were asked for."""
+    confident = [s for s in match.first.candidates if s.confidence >= settings.low_confidence]
+    high = match.thing.count.high
+    asked = high is not None and not match.thing.absent and match.outcome is not Outcome.MISSING
+    return asked and len(confident) > (high or 0)
 
 
 def impossible(_: str) -> float:

@@ -9,6 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from onprompt.errors import UnreadableAnswer
+from onprompt.evidence.edits.grade import grade
+from onprompt.evidence.edits.judgement import JudgedEdit
+from onprompt.evidence.edits.operations import Operation
 from onprompt.evidence.estimates import MATCHER, phrase_of
 from onprompt.evidence.match import NO_SOURCE
 from onprompt.evidence.matches import Match
@@ -26,8 +29,9 @@ ANSWERS = ("yes", "no", "cannot tell")
 OPEN = (Outcome.UNVERIFIABLE, Outcome.LOW_CONFIDENCE)
 EVEN = 0.5  # score from which weak evidence supports a claim
 CLEAR = 0.25  # distance of an estimate from that, from which it says something
-TEXT, VERSION = text("claims-1"), "claims/1"
-TEXT_SHA256 = hashlib.sha256(TEXT.encode()).hexdigest()
+STATED_ODDS = 6.0  # log-odds of an operation that the model says was carried out, or was not
+TEXT, EDIT_TEXT, VERSION = text("claims-1"), text("claims-edit-1"), "claims/1"
+OpenClaim = tuple[Check, str]  # and the sentence that the model is asked about
 
 
 def load(settings: Settings, rubric: Rubric) -> HybridJudge:
@@ -42,23 +46,24 @@ class HybridJudge(ModelJudge):
         super().__init__(judge.settings, client)
         self.evidence, self.slots = judge, judge.slots
         self.bound_by = client.bound_by if client.bound_by == "model" else judge.bound_by
+        self.text = EDIT_TEXT if judge.rubric.source_image else TEXT
+        self.text_sha256 = hashlib.sha256(self.text.encode()).hexdigest()
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        asked = {"model": self.model, "claims": TEXT_SHA256, "reader": READER, "asked": dict(self.client.identity)}
+        asked = {"model": self.model, "claims": self.text_sha256, "reader": READER, "asked": dict(self.client.identity)}
         return {**self.evidence.identity, "judge": "hybrid", **asked}
 
     def judge(self, sample: Sample) -> Verdict:
         """The verdict, with the source of every check."""
         observed = self.evidence.observe(sample)
-        asked = open_checks(observed)
+        asked = open_claims(observed)
         answers: list[Answer] = []
         words = self.ask(self.question(sample, asked), len(asked), answers) if asked else []
-        decided = {id(check): word for (_, check), word in zip(asked, words or [], strict=False)}
-        matches = tuple(settle(match, decided, self.model) for match in observed.matches)
-        verdict = self.evidence.verdict(sample, replace(observed, matches=matches))
+        decided = {id(check): word for (check, _), word in zip(asked, words or [], strict=False)}
+        verdict = self.evidence.verdict(sample, settle_all(observed, decided, self.model))
         flags = {
-            "judges_disagree": any(contradicts(check, decided.get(id(check), "")) for _, check in asked),
+            "judges_disagree": any(contradicts(check, decided.get(id(check), "")) for check, _ in asked),
             "model_unreadable": words is None,
         }
         return replace(
@@ -71,21 +76,23 @@ class HybridJudge(ModelJudge):
                 "judge": "hybrid",
                 "model": self.model,
                 "question": VERSION,
-                "rubric_sha256": TEXT_SHA256,
+                "rubric_sha256": self.text_sha256,
                 "model_answering": answers[0].model if answers else None,
             },
         )
 
     def questions(self, sample: Sample) -> list[Question]:
         """One question for a sample with open checks."""
-        asked = open_checks(self.evidence.observe(sample))
+        asked = open_claims(self.evidence.observe(sample))
         return [self.question(sample, asked)] if asked else []
 
-    def question(self, sample: Sample, asked: Sequence[tuple[Match, Check]]) -> Question:
-        """All open claims about one image."""
-        numbered = "\n".join(f"{number}. {claim_question(*pair)}" for number, pair in enumerate(asked, 1))
+    def question(self, sample: Sample, asked: Sequence[OpenClaim]) -> Question:
+        """All open claims about one image, or about an edit."""
+        numbered = "\n".join(f"{number}. {sentence}" for number, (_, sentence) in enumerate(asked, 1))
+        before = sample.pictures.get(self.evidence.rubric.source_image)
+        shown = [self.show(picture) for picture in (before, sample.picture) if picture]
         return Question(
-            (Message("user", (self.show(sample.picture), TEXT.replace("{claims}", numbered))),),
+            (Message("user", (*shown, self.text.replace("{claims}", numbered))),),
             schema=json.dumps(schema(len(asked))) if self.settings.structured is not False else "",
             longest=self.settings.answer_tokens,
             temperature=self.settings.temperature,
@@ -106,18 +113,40 @@ class HybridJudge(ModelJudge):
         return None
 
 
-def open_checks(observed: Observations) -> list[tuple[Match, Check]]:
-    """What was not measured with confidence: unverifiable, weak, or only estimated; nothing in a blank image.
+def open_claims(observed: Observations | JudgedEdit) -> list[OpenClaim]:
+    """What was not measured with confidence: unverifiable, weak, or only estimated, each as a sentence.
 
-    If the presence of an object is open, so are its details.
+    Nothing in a blank image. If the presence of an object is open, so are its details.
     """
+    if isinstance(observed, JudgedEdit):
+        open_ = [] if observed.observed.failure else [o for o in observed.operations if is_open(o.check)]
+        return [(operation.check, operation.edit.phrase) for operation in open_]
     return [
-        (match, check)
+        (check, claim_question(match, check))
         for match in (() if observed.blank else observed.matches)
         for check in match.checks
         if (is_open(check) or (check.source == NO_SOURCE and is_open(match.first)))
         and check.finding.kind is not Found.TARGET_MISSING
     ]
+
+
+def settle_all(
+    observed: Observations | JudgedEdit, decided: Mapping[int, str], model: str
+) -> Observations | JudgedEdit:
+    """What was observed, with the model's decisions."""
+    if isinstance(observed, Observations):
+        return replace(observed, matches=tuple(settle(match, decided, model) for match in observed.matches))
+    operations = tuple(settle_operation(operation, decided, model) for operation in observed.operations)
+    return JudgedEdit(observed.observed, operations, grade(operations, observed.observed))
+
+
+def settle_operation(operation: Operation, decided: Mapping[int, str], model: str) -> Operation:
+    """An operation as the model decided it."""
+    word = decided.get(id(operation.check), "")
+    if word not in ("yes", "no"):
+        return operation
+    odds = STATED_ODDS if word == "yes" else -STATED_ODDS
+    return Operation(operation.edit, odds, by_model(operation.check, word, model), known=True)
 
 
 def is_open(check: Check) -> bool:

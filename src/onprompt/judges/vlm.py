@@ -40,7 +40,7 @@ SHORT_ANSWER = 16  # tokens of an answer of which only the first matters
 # The settings that a model's answer depends on.
 ASKING = (
     *("send_side", "send_format", "send_quality", "max_side", "answer_tokens", "temperature", "repeats"),
-    *("repeat_temperature", "structured", "chances", "yes_no", "rate_examples"),
+    *("repeat_temperature", "structured", "chances", "yes_no", "rate_examples", "send_mask"),
 )
 
 

@@ -81,6 +81,20 @@ def reversed_edits() -> tuple[Comparison, ...]:
     return compare("higher", ((Case(after, text, before), Case(before, text, after)) for before, after, text in edits))
 
 
+def failed_edits(results: Iterable[str] = ()) -> tuple[Comparison, ...]:
+    """Edits with other pictures in the place of the result: the picture before, unless others are given."""
+    cases = [(before, text, after) for before, _, text in DATA["edits"] for after in results or (before,)]
+    return compare("low", ((Case(after, text, before),) for before, text, after in cases))
+
+
+def shuffled_edits() -> tuple[Comparison, ...]:
+    """Each edit with its own instruction and with that of another."""
+    edits = DATA["edits"]
+    others = [text for _, _, text in (*edits[1:], edits[0])]
+    pairs = ((Case(e[1], e[2], e[0]), Case(e[1], other, e[0])) for e, other in zip(edits, others, strict=True))
+    return compare("higher", pairs)
+
+
 def repeated() -> tuple[Comparison, ...]:
     """Each picture with its own prompt, twice."""
     return compare("same", ((Case(*case), Case(*case, fresh=True)) for case in PROMPTS.items()))
@@ -112,6 +126,9 @@ PROBES = (
     Probe("wrong colour", "the right colour has the higher value", replaced(DATA["colours"])),
     Probe("wrong word", "the word on the sign has the higher value", replaced(DATA["words"])),
     Probe("swapped before/after", "the edit has a higher value than its reverse", reversed_edits()),
+    Probe("unchanged picture", "an edit that did nothing scores in the lowest quarter of the scale", failed_edits()),
+    Probe("blank edit", "an edit that left nothing scores in the lowest quarter of the scale", failed_edits(BLANK)),
+    Probe("shuffled instructions", "an edit's own instruction has a higher value than another's", shuffled_edits()),
     Probe("repeated question", "the score stays the same without the cache", repeated()),
     Probe("order of objects", "the value changes by at most one step of the scale", reordered()),
     Probe("long prompt", "filler changes the value by at most one step of the scale", lengthened()),

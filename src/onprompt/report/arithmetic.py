@@ -16,9 +16,9 @@ ROUNDING = 5e-5  # of the numbers shown
 
 def lines(verdict: Verdict, settings: Settings, names: Sequence[str] = ()) -> Iterator[str]:
     """For each object, or those named, its checks and match_score; then averages, score and value."""
-    if verdict.evidence is None:
+    if verdict.prompt_evidence is None:
         raise UserError("only verdicts of the evidence judge can be explained")
-    matches = group_by_object(verdict.evidence.scene, verdict.checks)
+    matches = group_by_object(verdict.prompt_evidence.scene, verdict.checks)
     presence, attributes = averages(verdict)
     for match in matches:
         if not names or match.thing.canonical in names:
@@ -95,9 +95,9 @@ def rule(verdict: Verdict, unbounded: float, settings: Settings) -> str:
 
 def overall(verdict: Verdict) -> float | None:
     """The overall estimate, if there is one; 0 for a blank image."""
-    if not verdict.evidence or verdict.evidence.blank:
+    if not verdict.prompt_evidence or verdict.prompt_evidence.blank:
         return 0.0
-    return verdict.evidence.estimates[0].score if verdict.evidence.estimates else None
+    return verdict.prompt_evidence.estimates[0].score if verdict.prompt_evidence.estimates else None
 
 
 def value(verdict: Verdict, matches: Sequence[Match], settings: Settings) -> str:

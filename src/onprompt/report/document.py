@@ -5,14 +5,28 @@ from typing import Any
 
 from onprompt import serial, wording
 from onprompt.errors import UserError
-from onprompt.types import Attribute, Box, Check, Edit, Picture, Scene, Sighting, Thing, Trait, Verdict, View
+from onprompt.types import (
+    Attribute,
+    Box,
+    Check,
+    Edit,
+    EditEvidence,
+    ObjectChange,
+    Picture,
+    Scene,
+    Sighting,
+    Thing,
+    Trait,
+    Verdict,
+    View,
+)
 
 PARSED, SEEN = "onprompt.parse/1", "onprompt.see/1"
 
 
 def document(verdict: Verdict) -> dict[str, Any]:
     """A verdict as `serial` stores it, with the protocol's lists and everything in words."""
-    picture, evidence = verdict.sample.picture, verdict.evidence
+    picture, evidence = verdict.sample.picture, verdict.prompt_evidence
     threshold = float(verdict.provenance.get("settings", {}).get("low_confidence", 0.0))
     stored = serial.dump(verdict)
     scene = evidence.scene if evidence else Scene(verdict.sample.prompt)
@@ -30,10 +44,36 @@ def document(verdict: Verdict) -> dict[str, Any]:
         "extras": [sighting_entry(s, picture, threshold) for s in (evidence.extras if evidence else ())],
         "pairs": [list(pair) for pair in wording.pairs(verdict)],
         "differences": [list(pair) for pair in wording.differences(verdict)],
+        **(edit_sections(evidence_of_edit, verdict) if (evidence_of_edit := verdict.edit_evidence) else {}),
         "checks": [
             {**entry, **check_words(check, picture)}
             for entry, check in zip(stored.get("checks", ()), verdict.checks, strict=True)
         ],
+    }
+
+
+def edit_sections(evidence: EditEvidence, verdict: Verdict) -> dict[str, Any]:
+    """What an instruction asks for, and what changed; boxes are in pixels of the image before the edit."""
+    before = verdict.sample.pictures.get("before", verdict.sample.picture)
+    return {
+        "edits": [edit_entry(edit) for edit in evidence.edits],
+        "objects": [object_entry(change, before) for change in evidence.objects],
+        "regions": [pixels(box, before) for box in evidence.regions],
+        "adjustments": list(evidence.adjustments),
+        "failure": evidence.failure or None,
+    }
+
+
+def object_entry(change: ObjectChange, before: Picture) -> dict[str, Any]:
+    """What became of one object."""
+    versions = {"before": change.before, "after": change.after}
+    return {
+        "change": change.kind,
+        "asked": change.asked,
+        **{
+            name: {"object": s.word, "bbox": pixels(s.box, before), "confidence": round(s.confidence, 4)} if s else None
+            for name, s in versions.items()
+        },
     }
 
 

@@ -7,6 +7,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from onprompt import wording
 from onprompt.errors import UserError
+from onprompt.report.edit_picture import draw_versions
 from onprompt.report.terminal import worst
 from onprompt.types import Outcome, Picture, Sighting, Verdict, View
 
@@ -57,16 +58,24 @@ def tint(image: Image.Image, sighting: Sighting) -> None:
 
 
 def draw(verdict: Verdict) -> Image.Image:
-    """The image with its evidence, above a strip that lists every requested object."""
-    image = fit_page(verdict.sample.picture)
+    """The image with its evidence, or both versions of an edited one, above a strip that lists the findings."""
     font = ImageFont.load_default(17)
-    pen = ImageDraw.Draw(image)
-    for sighting, index in chosen_sightings(verdict):
-        draw_sighting(pen, sighting, COLOURS[worst(verdict, index)], font, image.size)
-    strip = draw_strip(verdict, font)
-    page = Image.new("RGB", (WIDTH, image.height + strip.height), "white")
+    image = draw_versions(verdict) if "before" in verdict.sample.pictures else draw_image(verdict, font)
+    strip = draw_strip(verdict, font, image.width)
+    page = Image.new("RGB", (image.width, image.height + strip.height), "white")
     page.paste(image, (0, 0))
     page.paste(strip, (0, image.height))
+    return page
+
+
+def draw_image(verdict: Verdict, font: Font) -> Image.Image:
+    """The image with a box for each sighting that was chosen for an object."""
+    image = fit_page(verdict.sample.picture)
+    page = Image.new("RGB", (WIDTH, image.height), "white")
+    page.paste(image, (0, 0))
+    pen = ImageDraw.Draw(page)
+    for sighting, index in chosen_sightings(verdict):
+        draw_sighting(pen, sighting, COLOURS[worst(verdict, index)], font, image.size)
     return page
 
 
@@ -96,32 +105,32 @@ def draw_sighting(pen: ImageDraw.ImageDraw, sighting: Sighting, colour: str, fon
         pen.rectangle((x, y + 3, x + 17, y + 20), fill=swatch.rgb, outline="white")
 
 
-def draw_strip(verdict: Verdict, font: Font) -> Image.Image:
+def draw_strip(verdict: Verdict, font: Font, width: int) -> Image.Image:
     """The prompt, each pair in its colour, and the score."""
     factors = ", ".join(f"{name} {factor.score}" for name, factor in verdict.factors.items())
-    result = factors if verdict.score is None else f"({verdict.score})"
+    result = f"{factors}, value {verdict.value:.2f}" if verdict.score is None else f"({verdict.score})"
     rows = [(f'"{verdict.sample.prompt}"  ->  {result}', "#111111")]
     pairs = wording.pairs(verdict)
     rows += [(f"{asked}:  {found}", COLOURS[worst(verdict, i)]) for i, (asked, found) in enumerate(pairs[:ROWS])]
     if len(pairs) > ROWS:
         rows.append((f"and {len(pairs) - ROWS} more", "#111111"))
     probe = ImageDraw.Draw(Image.new("RGB", (1, 1)))
-    wrapped = [(line, colour) for text, colour in rows for line in wrap(text, probe, font)]
-    strip = Image.new("RGB", (WIDTH, 20 + 26 * len(wrapped)), "white")
+    wrapped = [(line, colour) for text, colour in rows for line in wrap(text, probe, font, width)]
+    strip = Image.new("RGB", (width, 20 + 26 * len(wrapped)), "white")
     pen = ImageDraw.Draw(strip)
     for number, (line, colour) in enumerate(wrapped):
         pen.text((14, 10 + 26 * number), line, fill=colour, font=font)
     return strip
 
 
-def wrap(text: str, probe: ImageDraw.ImageDraw, font: Font) -> list[str]:
+def wrap(text: str, probe: ImageDraw.ImageDraw, font: Font, width: int) -> list[str]:
     """Lines that fit the width; very long texts are cut. Pillow's own font has only Latin letters and few signs."""
     printable = "".join(letter if ord(letter) < 0x250 else "?" for letter in text[:500].translate(SIGNS))
     rows = [""]
     for word in printable.split():
         for piece in textwrap.wrap(word, 60):
             longer = f"{rows[-1]} {piece}" if rows[-1] else piece
-            if probe.textlength(longer, font=font) > WIDTH - 28:
+            if probe.textlength(longer, font=font) > width - 28:
                 rows.append(f"    {piece}")
             else:
                 rows[-1] = longer

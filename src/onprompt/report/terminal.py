@@ -9,6 +9,7 @@ from onprompt.types import (
     Attribute,
     Check,
     Edit,
+    EditEvidence,
     FactorScore,
     Line,
     Outcome,
@@ -19,6 +20,7 @@ from onprompt.types import (
     Verdict,
     View,
 )
+from onprompt.wording.edits import object_changes
 
 STYLES = {
     Outcome.MATCHED: "green",
@@ -36,7 +38,7 @@ WORST_FIRST = (
 
 def lines(verdict: Verdict) -> Iterator[Line]:
     """The report, line by line."""
-    evidence, pairs = verdict.evidence, wording.pairs(verdict)
+    evidence, pairs = verdict.prompt_evidence, wording.pairs(verdict)
     if evidence:
         yield "Prompt asks for", "bold"
         yield from ((f"  {line}", "") for line in scene_lines(evidence.scene))
@@ -103,6 +105,30 @@ def figures(verdict: Verdict) -> str:
     return ", ".join([*parts, *cost_words(verdict), *flag_words(verdict)])
 
 
+def edit_lines(verdict: Verdict) -> Iterator[Line]:
+    """What an instruction asks for and what was done, then the factors."""
+    if evidence := verdict.edit_evidence:
+        yield "Instruction asks for", "bold"
+        yield from ((f"  {edit_line(edit)}", "") for edit in evidence.edits)
+        yield "What changed", "bold"
+        yield from ((f"  {line}", "") for line in change_lines(evidence))
+        yield "Asked → found", "bold"
+        for check, (asked, found) in zip(verdict.checks, wording.pairs(verdict), strict=True):
+            yield f"  ({asked!r}, {found!r})", STYLES[check.outcome]
+        yield "Summary", "bold"
+        yield f"  {verdict.summary}", ""
+    yield from factor_lines(verdict)
+
+
+def change_lines(evidence: EditEvidence) -> Iterator[str]:
+    """What became of the objects and of the image as a whole."""
+    yield from object_changes(evidence.objects)
+    kept = sum(change.kind == "unchanged" for change in evidence.objects)
+    yield f"{wording.plural(kept, 'object')} unchanged, {len(evidence.objects)} detected in all"
+    if evidence.adjustments:
+        yield f"the image as a whole: {', '.join(evidence.adjustments)}"
+
+
 def factor_lines(verdict: Verdict) -> Iterator[Line]:
     """Each factor with its score and reason, the summary if no factor has a reason, then value, cost and flags."""
     for name, factor in verdict.factors.items():
@@ -111,7 +137,9 @@ def factor_lines(verdict: Verdict) -> Iterator[Line]:
         yield f"{score}. {factor.reason}" if factor.reason else score, ""
     if verdict.summary and not any(factor.reason for factor in verdict.factors.values()):
         yield verdict.summary, ""
-    yield ", ".join([f"value {verdict.value:.2f}", *cost_words(verdict), *flag_words(verdict)]), ""
+    kept = verdict.measures.get("preservation")
+    preserved = [] if kept is None else [f"preservation {kept:.2f}"]
+    yield ", ".join([f"value {verdict.value:.2f}", *preserved, *cost_words(verdict), *flag_words(verdict)]), ""
 
 
 def flag_words(verdict: Verdict) -> list[str]:

@@ -1,19 +1,41 @@
 """`edit`: does the edited image carry out the instruction? Three factors, each 1 to 7."""
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from onprompt.errors import UnreadableAnswer
 from onprompt.models.reading import json_integer, one_line, strict_json
 from onprompt.report import terminal
 from onprompt.rubrics import object_schema, text
-from onprompt.types import IMAGE, TEXT, Input, Part, Picture, Reading, Rubric, Sample, Shown, Verdict
+from onprompt.types import (
+    IMAGE,
+    TEXT,
+    FactorScore,
+    Graded,
+    Input,
+    Part,
+    Picture,
+    Reading,
+    Rubric,
+    Sample,
+    Shown,
+    Verdict,
+)
+
+if TYPE_CHECKING:
+    from onprompt.evidence.edits.judgement import JudgedEdit
+    from onprompt.settings import Settings
 
 SCALE = range(1, 8)
 FACTORS = ("alignment", "completeness", "plausibility")
 RESULTS = "online_factor_results"
 WORDS = range(15, 31)  # of a justification
+MASK_TEXT = "Mask: the edit should change the image only where the following picture is white."
 PLACES = re.compile(r"\[(?:input image|edited image|text instruction)\]")
 
 
@@ -27,6 +49,18 @@ def ask(sample: Sample, show: Callable[[Picture], Shown]) -> tuple[Part, ...]:
         show(sample.picture),
         f'{then}[text instruction] "{sample.prompt}"{rest}\nimage_id: {json.dumps(sample.id, ensure_ascii=False)}',
     )
+
+
+def ask_with_mask(sample: Sample, show: Callable[[Picture], Shown]) -> tuple[Part, ...]:
+    """The same, followed by the mask if there is one."""
+    *parts, last = ask(sample, show)
+    mask = sample.pictures.get("mask")
+    return (*parts, last) if mask is None else (*parts, f"{last}\n\n{MASK_TEXT}", show(mask))
+
+
+def configure(rubric: Rubric, settings: Settings) -> Rubric:
+    """With or without the mask."""
+    return replace(rubric, ask=ask_with_mask) if settings.send_mask else rubric
 
 
 def read(answer: str, sample: Sample) -> Reading:
@@ -64,6 +98,34 @@ def starts(answer: str) -> dict[str, int]:
     return {factor: found[0] for factor, found in places.items() if len(found) == 1}
 
 
+def observe(sample: Sample, settings: Settings) -> JudgedEdit:
+    """The edit as the evidence judge sees it."""
+    from onprompt.evidence.edits.judgement import judge_edit
+
+    return judge_edit(sample, settings)
+
+
+def grade(judged: JudgedEdit, settings: Settings) -> Graded:  # noqa: ARG001 the settings have had their say
+    """Three scores with their justifications; the value is finer than they are."""
+    from onprompt.wording import edits as wording
+
+    operations, result, observed = judged.operations, judged.grade, judged.observed
+    reasons = {
+        "alignment": wording.alignment(operations, result, observed),
+        "completeness": wording.completeness(operations, result, observed),
+        "plausibility": wording.plausibility(result, observed),
+    }
+    shares = {factor: getattr(result, factor) for factor in FACTORS}
+    factors = {factor: factor_score(share, reasons[factor]) for factor, share in shares.items()}
+    return Graded(factors, round(RUBRIC.value(shares), 4), wording.summary(operations, observed))
+
+
+def factor_score(share: float, reason: str) -> FactorScore:
+    """A share as a score of the scale, and where it is on it."""
+    expected = SCALE[0] + share * (SCALE[-1] - SCALE[0])
+    return FactorScore(round(expected), reason, expected=round(expected, 2))
+
+
 FACTOR = object_schema({"score": {"type": "integer", "enum": list(SCALE)}, "justification": {"type": "string"}})
 # The protocol's output format; the same for all samples, since servers are slow with a new one.
 SCHEMA = object_schema({"image_id": {"type": "string"}, RESULTS: object_schema(dict.fromkeys(FACTORS, FACTOR))})
@@ -83,7 +145,7 @@ MASK = "A mask image, white where the edit may change something."
 RUBRIC = Rubric(
     name="edit",
     version="1",
-    help="Judge an edit: alignment, completeness and plausibility, each from 1 to 7. Needs a model.",
+    help="Judge an edit: alignment, completeness and plausibility, each from 1 to 7.",
     inputs=(  # in the order that the versions of samples in run files depend on
         Input("before", IMAGE, "The image before the edit.", columns=BEFORE),
         Input("after", IMAGE, "The image after the edit.", columns=AFTER),
@@ -95,9 +157,12 @@ RUBRIC = Rubric(
     factors=dict.fromkeys(FACTORS, SCALE),
     text=text("edit-1"),
     ask=ask,
+    configure=configure,
     read=read,
     asks_for_json=True,
     schema=json.dumps(SCHEMA),
-    lines=terminal.factor_lines,
+    observe=observe,
+    grade=grade,
+    lines=terminal.edit_lines,
     protocol=protocol,
 )

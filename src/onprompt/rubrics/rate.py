@@ -13,7 +13,21 @@ from onprompt.errors import UnreadableAnswer
 from onprompt.evidence.matches import Match, weighted_mean
 from onprompt.models.reading import is_refusal, json_integer, json_object, one_line, parse_score, shorten
 from onprompt.rubrics import PROMPT_INPUTS, object_schema, text
-from onprompt.types import Check, Found, Graded, Line, Outcome, Part, Picture, Reading, Rubric, Sample, Shown, Verdict
+from onprompt.types import (
+    Check,
+    FactorScore,
+    Found,
+    Graded,
+    Line,
+    Outcome,
+    Part,
+    Picture,
+    Reading,
+    Rubric,
+    Sample,
+    Shown,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from onprompt.evidence.observations import Observations
@@ -123,7 +137,8 @@ def grade(observed: Observations, settings: Settings) -> Graded:
     matches, prior = observed.matches, 0.0 if observed.blank else settings.prior
     shown, related = elements_shown(matches, settings), relations_shown(matches)
     score = rating(prior if shown is None else shown, related, settings)
-    return Graded(score, observed.grade(settings).value, reasoning(matches), {"elements": shown, "relations": related})
+    summary, shares = reasoning(matches), {"elements": shown, "relations": related}
+    return Graded({"score": FactorScore(score, summary)}, observed.grade(settings).value, summary, shares)
 
 
 def rating(shown: float, related: float | None, settings: Settings) -> int:

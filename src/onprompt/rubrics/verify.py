@@ -16,6 +16,7 @@ from onprompt.rubrics import PROMPT_INPUTS, object_schema, text
 from onprompt.types import (
     Check,
     Claim,
+    FactorScore,
     Finding,
     Found,
     Graded,
@@ -279,12 +280,12 @@ def grade(observed: Observations, settings: Settings) -> Graded:
     checked = score_of(grade.presence, grade.attribute_accuracy, settings, grade.faultless)
     score, value = grade.reconcile(checked, SCALE[-1], settings)
     summary = wording.summary(observed.matches, grade, score, observed.evidence(settings), score < checked)
-    return Graded(score, value, summary, {})
+    return Graded({"score": FactorScore(score, summary)}, value, summary)
 
 
 def protocol(verdict: Verdict) -> str:
     """Steps 1 to 5 as the seed wants them (step 6); the last line is the score and nothing else."""
-    found, evidence = document(verdict), verdict.evidence
+    found, evidence = document(verdict), verdict.prompt_evidence
     prompt = found["prompt_objects"] if evidence else verdict.stated.get("prompt", ())
     image = found["image_objects"] if evidence else verdict.stated.get("image", ())
     pairs = ", ".join(f"({asked!r}, {actual!r})" for asked, actual in found["pairs"])

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from onprompt.types.image import Look, Picture, Seen
 from onprompt.types.question import Answer, Part, Plan, Question, Shown
-from onprompt.types.verdict import Check, Sample, Verdict
+from onprompt.types.verdict import Check, Evidence, FactorScore, Sample, Verdict
 
 if TYPE_CHECKING:
-    from onprompt.evidence.observations import Observations
     from onprompt.settings import Settings
 
 IMAGE, TEXT, NAMES, FRAME = "image", "text", "names", "frame"  # the kinds of inputs
@@ -45,15 +45,41 @@ class Reading:
 class Graded(NamedTuple):
     """What the evidence comes to by a rubric."""
 
-    score: int
+    factors: Mapping[str, FactorScore]
     value: float
     summary: str
-    measures: Mapping[str, float | None]
+    measures: Mapping[str, float | None] = {}
 
 
-def mean_share(shares: Mapping[str, float]) -> float:
-    """The mean of all factors."""
-    return sum(shares.values()) / len(shares)
+class Observed(Protocol):
+    """What a judge by evidence knows of a sample before grading."""
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """Every claim, and what became of it."""
+        ...
+
+    @property
+    def weights(self) -> tuple[bool, bool]:
+        """Whether it took the model files that measure attributes, and those that tell men from women."""
+        ...
+
+    def flags(self, settings: Settings) -> Mapping[str, bool]:
+        """What to know before trusting the score."""
+        ...
+
+    def measures(self, settings: Settings) -> Mapping[str, float | None]:
+        """The numbers behind the score."""
+        ...
+
+    def evidence(self, settings: Settings) -> Evidence:
+        """What was asked for and seen."""
+        ...
+
+
+def geometric_mean(shares: Mapping[str, float]) -> float:
+    """The geometric mean of all factors: one that fails can't be made up for by the others."""
+    return math.prod(shares.values()) ** (1 / len(shares))
 
 
 def not_asked(*_: object) -> Any:
@@ -82,8 +108,11 @@ class Rubric:
     prompt: str = "prompt"  # the input that says what it should show
     schema: str = field(default="", repr=False)  # of an answer in JSON, as JSON
     asks_for_json: bool = False  # whether the text itself asks for it: only then is the schema sent by default
-    value: Callable[[Mapping[str, float]], float] = field(default=mean_share, repr=False)  # from shares of the scales
-    grade: Callable[[Observations, Settings], Graded] | None = field(default=None, repr=False)  # by evidence alone
+    value: Callable[[Mapping[str, float]], float] = field(
+        default=geometric_mean, repr=False
+    )  # from shares of the scales
+    observe: Callable[[Sample, Settings], Any] | None = field(default=None, repr=False)  # if not a prompt and one image
+    grade: Callable[[Any, Settings], Graded] | None = field(default=None, repr=False)  # by evidence: what was observed
     lines: Callable[[Verdict], Iterable[Line]] | None = field(default=None, repr=False)  # for the terminal
     protocol: Callable[[Verdict], str] | None = field(default=None, repr=False)  # the output that the text asks for
     yes_no: str = ""  # a question with {prompt}, for models that give the probability of "yes"

@@ -9,7 +9,7 @@ from typing import Any
 
 from onprompt.types.image import Box, Picture, Sighting, Trait
 from onprompt.types.question import Answer, Usage
-from onprompt.types.scene import Count, Scene
+from onprompt.types.scene import Count, Edit, Scene
 
 
 class Outcome(StrEnum):
@@ -48,6 +48,8 @@ class Found(StrEnum):
     NO_PAIR = "no_pair"  # there are no two to be between
     UNDECIDABLE = "undecidable"  # from one picture
     NOT_ANSWERED = "not_answered"  # the model can't tell
+    BEFORE_AFTER = "before_after"  # measured in both versions of an edited image: "blue → red"
+    FAULT = "fault"  # something in an edited image that could not be so
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,8 @@ class Claim:
     """What a prompt says of one object, or of the picture as a whole.
 
     `kind` is object, count, relation, whole (all of the prompt), property (of the picture), or the kind of an
-    attribute: color, size, text. `value` is the phrase, the attribute's value or the relation's name.
+    attribute: color, size, text. `value` is the phrase, the attribute's value or the relation's name. Of an edit,
+    `kind` is an operation (add, remove, recolour, …) with the words of the instruction as `value`, or plausibility.
     """
 
     kind: str
@@ -129,7 +132,29 @@ class PromptEvidence:
     blank: bool = False  # the picture shows nothing at all
 
 
-Evidence = PromptEvidence  # a judge of edits adds its own kind here
+@dataclass(frozen=True, slots=True)
+class ObjectChange:
+    """What became of one object: added, removed, replaced, moved, resized, recoloured, turned, changed or unchanged."""
+
+    kind: str
+    before: Sighting | None = None
+    after: Sighting | None = None
+    asked: bool = False  # whether the instruction asks for a change of this object
+
+
+@dataclass(frozen=True, slots=True)
+class EditEvidence:
+    """What an instruction asks for, and how the two versions of an image differ."""
+
+    edits: tuple[Edit, ...]
+    sightings: tuple[Sighting, ...] = ()  # in the edited image
+    objects: tuple[ObjectChange, ...] = ()
+    regions: tuple[Box, ...] = ()  # that changed, the heaviest first, in the frame of the image before the edit
+    failure: str = ""  # unchanged, redrawn or broken
+    adjustments: tuple[str, ...] = ()  # of the image as a whole: "mirrored", "brighter"
+
+
+Evidence = PromptEvidence | EditEvidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +190,16 @@ class Verdict:
     def score(self) -> int | None:
         """The score on the rubric's scale; None where the rubric has several factors and no overall score."""
         return self.factors["score"].score if "score" in self.factors else None
+
+    @property
+    def prompt_evidence(self) -> PromptEvidence | None:
+        """The evidence on a prompt; None for an edit, or where a model gave the score."""
+        return self.evidence if isinstance(self.evidence, PromptEvidence) else None
+
+    @property
+    def edit_evidence(self) -> EditEvidence | None:
+        """The evidence on an edit."""
+        return self.evidence if isinstance(self.evidence, EditEvidence) else None
 
     @property
     def coverage(self) -> float | None:

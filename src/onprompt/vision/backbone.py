@@ -14,6 +14,7 @@ from onprompt.weights.cache import paths
 
 FILES = ("pplcnet.pdmodel", "pplcnet.pdiparams")
 OUTPUTS = ("relu_39.tmp_0", "linear_1.tmp_1")  # the penultimate layer, and the logits
+LOCAL = "relu_27.tmp_0"  # a layer in the middle, 14 × 14 places
 MAX_SIDE = 256  # pixels; larger images are scaled down to this first, so that all sizes have the same features
 QUALITY = 80
 INPUT_SIDE = 224
@@ -22,6 +23,22 @@ HIDDEN = 1280  # width of the penultimate layer
 COLOUR_SIDE = 96
 HUES, LIGHTS, GREYS = 12, 2, 5
 BINS = HUES * LIGHTS + GREYS
+
+
+@thread_safe_cache
+def load_feature_map(path: Path) -> Network:
+    """The classifier up to a layer that still knows where things are."""
+    model = openvino_core().read_model(path)
+    layer = next(node for node in model.get_ops() if node.get_friendly_name() == LOCAL)
+    return Network(with_pixel_input(ov.Model([ov.opset13.result(layer.output(0))], model.get_parameters(), LOCAL)))
+
+
+def feature_similarity(first: Pixels, second: Pixels, settings: Settings) -> Floats:
+    """The cosine of two images' features at each place of a grid: they see more than pixels do."""
+    inputs = np.stack([resize(image, (INPUT_SIDE, INPUT_SIDE)) for image in (first, second)])
+    (maps,) = load_feature_map(paths(FILES, settings)[FILES[0]]).run([inputs])
+    a, b = maps / np.maximum(np.linalg.norm(maps, axis=1, keepdims=True), 1e-6)
+    return np.asarray((a * b).sum(axis=0), dtype=np.float32)
 
 
 @thread_safe_cache

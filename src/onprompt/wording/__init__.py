@@ -1,160 +1,39 @@
-"""Claims, findings, pairs and summaries in words: every sentence about a verdict is made here."""
+"""Every sentence about a verdict is made here: pairs and summaries; claims and findings; edits."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
-from onprompt.evidence.estimates import phrase_of
 from onprompt.evidence.grade import Grade
 from onprompt.evidence.image_properties import contradictions, not_measured
 from onprompt.evidence.matches import Match, group_by_object
-from onprompt.types import Attribute, Check, Claim, Count, Finding, Found, Outcome, Plan, PromptEvidence, Thing, Verdict
+from onprompt.types import Attribute, Check, Found, Outcome, Plan, PromptEvidence, Verdict
+from onprompt.wording.claims import claim_words, finding_words, full_claim, sentence, thing_words
+
+__all__ = [
+    "actual",
+    "claim_words",
+    "differences",
+    "finding_words",
+    "full_claim",
+    "note",
+    "pairs",
+    "plan_words",
+    "plural",
+    "sentence",
+    "stated_summary",
+    "summary",
+    "thing_words",
+    "without_reason",
+]
 
 WRONG = (Outcome.MISMATCH, Outcome.PARTIAL)
 UNSURE = (Outcome.LOW_CONFIDENCE, Outcome.UNVERIFIABLE)
-LISTED = 4  # confidences that are listed
-
-
-# ---- claims and findings -------------------------------------------------------------------------------------------
-
-
-def count_words(count: Count) -> str:
-    """The number asked for, in figures."""
-    if count.exact is not None:
-        return str(count.exact)
-    return f"{count.low} or more" if count.high is None else f"{count.low} to {count.high}"
-
-
-def object_words(phrase: str, negated: bool) -> str:
-    """An object in the prompt's words; an absence with its "no"."""
-    return f"no {phrase.removeprefix('a ').removeprefix('an ')}" if negated else phrase
-
-
-def thing_words(thing: Thing) -> str:
-    """An object of the prompt in its words."""
-    return object_words(thing.phrase, thing.absent)
-
-
-def claim_words(claim: Claim) -> str:
-    """What is asked for: `two owls`, `2`, `on a branch`, `brown`, `not red`."""
-    if claim.count is not None:
-        return count_words(claim.count)
-    if claim.kind == "relation":
-        return f"{claim.value} {claim.target}"
-    if claim.kind == "object" or (claim.kind == "text" and claim.negated):
-        return object_words(claim.value, claim.negated)
-    return f"not {claim.value}" if claim.negated else claim.value
-
-
-def full_claim(claim: Claim) -> str:
-    """A claim that can stand alone: `2 × owl`, `owl on a branch`, `brown owl`."""
-    if claim.kind == "object" or not claim.name:
-        return claim_words(claim)
-    if claim.kind in ("sex", "age"):
-        return f"{claim.name} ({claim.value})"
-    if claim.count is not None:
-        return f"{claim_words(claim)} × {claim.name}"
-    if claim.negated:
-        return f"{claim.name} not {claim.value}" if claim.kind == "action" else f"not {phrase_of(claim)}"
-    return phrase_of(claim)
-
-
-def detected_words(finding: Finding, _: Check) -> str:
-    """How many were detected, with what confidence."""
-    confidences = ", ".join(f"{confidence:.2f}" for confidence in finding.confidences[:LISTED])
-    more = ", …" if len(finding.confidences) > LISTED else ""
-    broader = f" {only_broader(finding.value)}" if finding.value else ""
-    notes = {"truncated": "; cut off by the image edge", "occluded": "; partly occluded"}
-    return f"detected {finding.number}{broader} ({confidences}{more})" + "".join(notes[note] for note in finding.notes)
-
-
-def only_broader(word: str) -> str:
-    """That a detector knows no more than a broader class."""
-    return f"as {word!r}, the only class that was detectable"
-
-
-def counted_words(finding: Finding, _: Check) -> str:
-    """How many there are."""
-    if finding.most is not None:
-        return f"found a crowd of {finding.number} to {finding.most}"
-    weak = finding.confidences
-    return f"found {finding.number}" + (f", and {len(weak)} of low confidence ({max(weak):.2f})" if weak else "")
-
-
-def estimate_words(probability: float) -> str:
-    """What the matcher makes of a claim."""
-    return f"{'likely' if probability >= 0.5 else 'uncertain'} (estimate {probability:.2f})"
-
-
-def estimated_words(finding: Finding, _: Check) -> str:
-    """A finding that is an estimate."""
-    return estimate_words(finding.probability or 0.0)
-
-
-def related_words(finding: Finding, check: Check) -> str:
-    """Whether a relation holds."""
-    holds = {Outcome.MATCHED: "yes", Outcome.LOW_CONFIDENCE: "uncertain"}.get(check.outcome, "no")
-    holds = "no" if finding.estimate is not None else holds
-    return f"{holds} ({finding.probability:.2f})"
-
-
-def present_words(finding: Finding, check: Check) -> str:
-    """Something that should not be there."""
-    return f"{'detected' if check.outcome is Outcome.MISMATCH else 'possibly present'} ({finding.probability:.2f})"
-
-
-def not_located_words(_: Finding, check: Check) -> str:
-    """A claim about an object that was not located."""
-    return "not located, so not counted" if check.claim.kind == "count" else "the object was not located"
-
-
-WORDS: dict[Found, Callable[[Finding, Check], str]] = {
-    Found.DETECTED: detected_words,
-    Found.COUNTED: counted_words,
-    Found.MEASURED: lambda finding, _: f"found {finding.value}",
-    Found.RELATED: related_words,
-    Found.ESTIMATED: estimated_words,
-    Found.STATED: lambda finding, _: finding.value,
-    Found.SUBSTITUTE: lambda finding, _: f"{finding.value} instead ({finding.probability:.2f})",
-    Found.PRESENT: present_words,
-    Found.NONE_DETECTED: lambda _, __: "none detected",
-    Found.MISSING: lambda _, __: "MISSING",
-    Found.OBJECT_MISSING: lambda _, __: "the object is missing",
-    Found.NOT_LOCATED: not_located_words,
-    Found.RECOGNISED_BY_TEXT: lambda _, __: "recognised by its text",
-    Found.UNKNOWN_WORD: lambda _, check: f"no detector knows the word {check.claim.name!r}",
-    Found.ONLY_BROADER: lambda finding, _: f"detected {only_broader(finding.value)}",
-    Found.NOT_MEASURABLE: lambda _, __: "can't be measured",
-    Found.TARGET_MISSING: lambda finding, _: f"the {finding.value} is missing",
-    Found.TARGET_NOT_LOCATED: lambda finding, _: f"the {finding.value} was not located",
-    Found.SAME_OBJECT: lambda _, __: "only one object was found for both",
-    Found.NO_PAIR: lambda _, __: "there are no two objects to be between",
-    Found.UNDECIDABLE: lambda _, __: "can't be told from one image",
-    Found.NOT_ANSWERED: lambda _, __: "the model can't tell",
-}
-
-
-def finding_words(check: Check) -> str:
-    """What was found of a claim."""
-    words = WORDS[check.finding.kind](check.finding, check)
-    return words if check.finding.estimate is None else f"{words}, but {estimate_words(check.finding.estimate)}"
-
-
-def sentence(check: Check) -> str:
-    """What was asked for and found: `asked for 2 × owl: found 1 (confidence 0.71, yolo26m)`."""
-    words = "none" if check.finding.kind is Found.MISSING else finding_words(check)
-    known = check.thing is not None and check.source != "none"
-    return f"asked for {full_claim(check.claim)}: {words}" + (
-        f" (confidence {check.confidence:.2f}, {check.source})" if known else ""
-    )
-
-
-# ---- pairs, differences, summary -----------------------------------------------------------------------------------
 
 
 def pairs(verdict: Verdict) -> list[tuple[str, str]]:
     """(what the prompt says, what the picture shows), for each object."""
-    if verdict.evidence is None:
+    if verdict.prompt_evidence is None:
         return [(claim_words(check.claim), finding_words(check)) for check in verdict.checks]
-    return [(thing_words(match.thing), actual(match)) for match in matches_of(verdict.evidence, verdict.checks)]
+    return [(thing_words(match.thing), actual(match)) for match in matches_of(verdict.prompt_evidence, verdict.checks)]
 
 
 def matches_of(evidence: PromptEvidence, checks: Sequence[Check]) -> list[Match]:
@@ -164,12 +43,12 @@ def matches_of(evidence: PromptEvidence, checks: Sequence[Check]) -> list[Match]
 
 def differences(verdict: Verdict) -> list[tuple[str, str]]:
     """The pairs that differ."""
-    if verdict.evidence is None:
+    if verdict.prompt_evidence is None:
         both = zip(verdict.checks, pairs(verdict), strict=True)
         return [pair for check, pair in both if check.outcome is not Outcome.MATCHED]
-    matches = matches_of(verdict.evidence, verdict.checks)
+    matches = matches_of(verdict.prompt_evidence, verdict.checks)
     differing = [(thing_words(match.thing), actual(match)) for match in matches if differs(match)]
-    wrong = contradictions(verdict.evidence.scene, verdict.evidence.properties)
+    wrong = contradictions(verdict.prompt_evidence.scene, verdict.prompt_evidence.properties)
     return differing + [(property_words(asked), found) for asked, found in wrong]
 
 

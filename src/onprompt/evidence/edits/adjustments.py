@@ -1,0 +1,128 @@
+"""What was done to an image as a whole: brighter, black and white, blurred, mirrored, cropped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from onprompt.types import Edit
+from onprompt.vision.boxes import Floats
+from onprompt.vision.change import Change, to_lab
+from onprompt.vision.geometry import ramp
+from onprompt.vision.global_properties import colour_probability, sharpness
+
+HAPPENED = 0.5  # strength from which an adjustment counts
+LIGHT = 0.5, 4.0  # change of mean L*: none, clear
+CONTRAST = 0.03, 0.2  # change of the logarithm of the spread of L*
+CHROMA = 0.1, 0.4  # change of the logarithm of mean chroma
+EDGES = 0.2, 0.7  # change of the logarithm of sharpness
+NEGATIVE = -0.2, -0.7  # correlation of lightness
+SEPIA_HUE = 45.0, 100.0  # degrees in CIELAB
+# Words of an instruction → the adjustments that carry it out; the first word that occurs decides.
+ASKED: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("black and white", ("black and white",)),
+    ("monochrome", ("black and white",)),
+    ("grayscale", ("black and white",)),
+    ("greyscale", ("black and white",)),
+    ("sepia", ("sepia",)),
+    ("less contrast", ("less contrast",)),
+    ("contrast", ("more contrast",)),
+    ("desaturated", ("less saturated", "black and white")),
+    ("saturat", ("more saturated",)),
+    ("vivid", ("more saturated",)),
+    ("vibrant", ("more saturated",)),
+    ("blur", ("blurred",)),
+    ("out of focus", ("blurred",)),
+    ("sharp", ("sharper",)),
+    ("bright", ("brighter",)),
+    ("lighter", ("brighter",)),
+    ("dark", ("darker",)),
+    ("dim", ("darker",)),
+    ("invert", ("inverted",)),
+    ("negative", ("inverted",)),
+    ("upside down", ("upside down", "turned by 180°")),
+    ("vertically", ("upside down",)),
+    ("mirror", ("mirrored",)),
+    ("flip", ("mirrored",)),
+    ("horizontally", ("mirrored",)),
+    ("180", ("turned by 180°",)),
+    ("degrees", ("turned left", "turned right")),
+    ("rotate", ("turned left", "turned right", "turned by 180°")),
+    ("zoomed out", ("zoomed out",)),
+    ("zoom out", ("zoomed out",)),
+    ("zoom", ("cropped",)),
+    ("crop", ("cropped",)),
+)
+
+
+def measure(change: Change) -> dict[str, float]:
+    """The strength of each adjustment, 0 to 1."""
+    before, after = (to_lab(image)[change.overlap] for image in (change.before, change.after))
+    light = float(after[:, 0].mean() - before[:, 0].mean())
+    contrast = log_ratio(after[:, 0].std(), before[:, 0].std())
+    chroma = log_ratio(chroma_of(after).mean(), chroma_of(before).mean())
+    edges = log_ratio(sharpness(change.after), sharpness(change.before))
+    grey = ramp(colour_probability(after.astype(np.float64)), 0.5, 0.1)
+    coloured = max(ramp(colour_probability(before.astype(np.float64)), 0.2, 0.6), ramp(-chroma, *CHROMA))
+    found = {
+        "brighter": ramp(light, *LIGHT),
+        "darker": ramp(-light, *LIGHT),
+        "more contrast": ramp(contrast, *CONTRAST),
+        "less contrast": ramp(-contrast, *CONTRAST),
+        "more saturated": ramp(chroma, *CHROMA),
+        "less saturated": ramp(-chroma, *CHROMA),
+        "sepia": grey * coloured * float(is_warm(after)),
+        "black and white": grey * coloured * float(not is_warm(after)),
+        "blurred": ramp(-edges, *EDGES),
+        "sharper": ramp(edges, *EDGES),
+        "inverted": ramp(correlation(before[:, 0], after[:, 0]), *NEGATIVE),
+    }
+    if change.turned:
+        found[change.turned] = 1.0
+    if change.crop:
+        found["zoomed out" if change.crop.area > 1 else "cropped"] = 1.0
+    return found
+
+
+def chroma_of(lab: Floats) -> Floats:
+    """How colourful each pixel is."""
+    return np.hypot(lab[:, 1], lab[:, 2])
+
+
+def is_warm(lab: Floats) -> bool:
+    """Whether a tint is that of an old photograph."""
+    a, b = float(lab[:, 1].mean()), float(lab[:, 2].mean())
+    return bool(np.hypot(a, b) > 4) and SEPIA_HUE[0] <= float(np.degrees(np.arctan2(b, a))) <= SEPIA_HUE[1]
+
+
+def log_ratio(after: float, before: float) -> float:
+    """The logarithm of a ratio; 0 where both are nothing."""
+    return float(np.log((float(after) + 0.5) / (float(before) + 0.5)))
+
+
+def correlation(a: Floats, b: Floats) -> float:
+    """Pearson's correlation; 0 where either is constant."""
+    spread = float(a.std() * b.std())
+    return float(((a - a.mean()) * (b - b.mean())).mean()) / spread if spread > 1e-6 else 0.0
+
+
+def asked_for(edit: Edit) -> tuple[str, ...]:
+    """The adjustments that would carry out an operation on the image as a whole; none if it names an object."""
+    named = edit.target is not None and edit.target.canonical not in ("image", "picture", "photo", "color", "contrast")
+    if named or (edit.result.things and edit.operation not in ("restyle", "recolour")):
+        return ()
+    words = f"{edit.value} {edit.phrase}".lower()
+    lower = any(word in words for word in ("less ", "lower", "reduce", "decrease"))
+    found = next((names for word, names in ASKED if word in words), ())
+    return ("less contrast",) if lower and found == ("more contrast",) else found
+
+
+def strength(names: tuple[str, ...], measured: Mapping[str, float]) -> float:
+    """How strongly the best of some adjustments was made."""
+    return max((measured.get(name, 0.0) for name in names), default=0.0)
+
+
+def made(measured: Mapping[str, float]) -> tuple[str, ...]:
+    """The adjustments that were made, the strongest first."""
+    return tuple(sorted((name for name, value in measured.items() if value >= HAPPENED), key=lambda n: -measured[n]))

@@ -1,0 +1,127 @@
+"""The objects of both versions of an image, matched to each other: what was added, removed, moved, recoloured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+
+import cv2
+import numpy as np
+
+from onprompt.evidence.edits.adjustments import correlation
+from onprompt.settings import Settings
+from onprompt.types import Box, ObjectChange, Sighting
+from onprompt.vision.change import Change, cells_of, to_lab
+
+SAME_PLACE = 0.4  # IoU from which two boxes are in the same place
+TOUCHED = 0.15  # share of a box that must have changed for its object to have changed
+MOVED = 0.08  # shift of a centre, in widths of the image, from which an object moved
+RESIZED = 1.25  # ratio of areas from which it was resized
+RECOLOURED = 12.0  # ΔE of the mean colour from which it was recoloured
+TURNED = 0.05  # by how much an object's mirror image must resemble it better than the object itself
+
+
+def match_objects(
+    before: Sequence[Sighting], after: Sequence[Sighting], change: Change, asked: set[str], settings: Settings
+) -> tuple[ObjectChange, ...]:
+    """Each confident sighting of either version once, in the frame of the first."""
+    old, new = ([s for s in unique(version) if s.confidence >= settings.low_confidence] for version in (before, after))
+    pairs: list[tuple[Sighting, Sighting]] = []
+    for allowed in (same_place, same_word, same_box):
+        pairs += take_pairs(old, new, allowed)
+    changes = [ObjectChange(kind_of(a, b, change), a, b) for a, b in pairs]
+    changes += [ObjectChange(touched(sighting, "removed", change), sighting, None) for sighting in old]
+    changes += [ObjectChange(touched(sighting, "added", change), None, sighting) for sighting in new]
+    return tuple(ObjectChange(c.kind, c.before, c.after, is_asked(c, asked)) for c in changes)
+
+
+def unique(sightings: Iterable[Sighting]) -> Iterator[Sighting]:
+    """One sighting for each box: the same object may have been found by several names."""
+    kept: list[Sighting] = []
+    for sighting in sorted(sightings, key=lambda s: -s.confidence):
+        if sighting.count == (1, 1) and all(sighting.word != s.word or sighting.box.iou(s.box) < 0.6 for s in kept):
+            kept.append(sighting)
+            yield sighting
+
+
+def same_place(a: Sighting, b: Sighting) -> float:
+    """Two sightings of one kind that overlap."""
+    return a.box.iou(b.box) if a.word == b.word and a.box.iou(b.box) >= SAME_PLACE else 0.0
+
+
+def same_word(a: Sighting, b: Sighting) -> float:
+    """Two sightings of one kind, wherever they are; the nearest first."""
+    return 1 / (1 + distance(a.box, b.box)) if a.word == b.word else 0.0
+
+
+def same_box(a: Sighting, b: Sighting) -> float:
+    """Two sightings of different kinds in one place."""
+    return a.box.iou(b.box) if a.box.iou(b.box) >= SAME_PLACE else 0.0
+
+
+def take_pairs(old: list[Sighting], new: list[Sighting], fits: object) -> Iterator[tuple[Sighting, Sighting]]:
+    """The best pairs, each sighting in one; they are taken off both lists."""
+    ranked = sorted(((fits(a, b), i, j) for (i, a), (j, b) in product(enumerate(old), enumerate(new))), reverse=True)  # type: ignore[operator]
+    taken: list[tuple[int, int]] = []
+    for value, i, j in ranked:
+        if value > 0 and all(i != a and j != b for a, b in taken):
+            taken.append((i, j))
+    pairs = [(old[i], new[j]) for i, j in taken]
+    for i in sorted((i for i, _ in taken), reverse=True):
+        del old[i]
+    for j in sorted((j for _, j in taken), reverse=True):
+        del new[j]
+    yield from pairs
+
+
+def kind_of(a: Sighting, b: Sighting, change: Change) -> str:
+    """What happened to an object."""
+    if max(change.within(a.box), change.within(b.box)) < TOUCHED:
+        return "unchanged"
+    if a.word != b.word:
+        return "replaced"
+    if distance(a.box, b.box) >= MOVED and a.box.iou(b.box) < SAME_PLACE:
+        return "moved"
+    ratio = b.box.area / max(a.box.area, 1e-9)
+    if max(ratio, 1 / max(ratio, 1e-9)) >= RESIZED:
+        return "resized"
+    if is_turned(a.box, change):
+        return "turned"
+    if distance(a.box, b.box) >= MOVED:
+        return "moved"
+    return "recoloured" if colour_shift(a.box, change) >= RECOLOURED else "changed"
+
+
+def touched(sighting: Sighting, kind: str, change: Change) -> str:
+    """A detector that finds an object in one version only is mistaken where the image did not change."""
+    return kind if change.within(sighting.box) >= TOUCHED else "unchanged"
+
+
+def distance(a: Box, b: Box) -> float:
+    """How far two centres are apart, in widths of the image."""
+    return float(np.hypot(a.centre[0] - b.centre[0], a.centre[1] - b.centre[1]))
+
+
+def colour_shift(box: Box, change: Change) -> float:
+    """ΔE of the mean colour within a box, in hue and chroma only: light and shade come and go."""
+    area = cells_of(box, change.before.shape)
+    first, second = (to_lab(image[area]).reshape(-1, 3).mean(axis=0) for image in (change.before, change.after))
+    return float(np.linalg.norm((second - first)[1:]))
+
+
+def is_turned(box: Box, change: Change) -> bool:
+    """Whether an object looks more like its mirror image than like itself."""
+    area = cells_of(box, change.before.shape)
+    first, second = (grey_thumbnail(image[area]) for image in (change.before, change.after))
+    return correlation(first[:, ::-1].ravel(), second.ravel()) > correlation(first.ravel(), second.ravel()) + TURNED
+
+
+def grey_thumbnail(pixels: np.ndarray) -> np.ndarray:
+    """An object at a glance."""
+    grey = cv2.cvtColor(np.ascontiguousarray(pixels), cv2.COLOR_RGB2GRAY)
+    return np.asarray(cv2.resize(grey, (32, 32), interpolation=cv2.INTER_AREA), dtype=np.float32)
+
+
+def is_asked(change: ObjectChange, asked: set[str]) -> bool:
+    """Whether the instruction names an object that changed."""
+    return any(s is not None and ({s.label, s.word} & asked) for s in (change.before, change.after))

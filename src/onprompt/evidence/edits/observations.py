@@ -1,0 +1,234 @@
+"""Everything that is known of an edit before grading."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import cv2
+import numpy as np
+
+from onprompt.evidence import plan
+from onprompt.evidence.edits import adjustments, objects
+from onprompt.language.edits import parse_edit
+from onprompt.language.ontology import name_of
+from onprompt.settings import Settings
+from onprompt.types import Box, Edit, EditEvidence, Name, ObjectChange, Picture, Sample, Seen, Sighting
+from onprompt.vision.backbone import feature_similarity
+from onprompt.vision.boxes import Floats, Pixels
+from onprompt.vision.change import Change, Mask, cells_of, compare
+from onprompt.vision.detection import detect
+from onprompt.vision.global_properties import is_blank
+from onprompt.vision.image import open_picture
+from onprompt.vision.matcher import load_matcher
+from onprompt.vision.text import read_text
+
+WHOLE = ("restyle", "background")  # operations that may change all of the image
+CONTEXT = 0.15  # of a region that is shown to the matcher with it, as a fraction of its sides
+REDRAWN = 0.5, 0.7  # correlation of edges, and similarity of features, below which an image was redrawn
+CLOSE = 0.5  # share of the image up to which a region is worth a closer look
+LARGEST = 5  # regions that are reported
+MARKED = 0.5  # share of an object within the mask from which the mask is about it
+WHITE = 127  # from which a pixel of a mask is marked
+Phrases = Sequence[str]
+
+
+@dataclass(frozen=True)
+class EditObservations:
+    """What was asked for, both versions of the image, and how they differ."""
+
+    edits: tuple[Edit, ...]
+    pictures: tuple[Picture, Picture]
+    seen: tuple[Seen, Seen]
+    lines: tuple[tuple[Sighting, ...], tuple[Sighting, ...]]  # of text
+    change: Change
+    mask: Mask | None
+    similarity: Floats  # of features, at each place of a grid
+    blank: bool
+    settings: Settings
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def adjusted(self) -> dict[str, float]:
+        """What was done to the image as a whole."""
+        return adjustments.measure(self.change)
+
+    @cached_property
+    def objects(self) -> tuple[ObjectChange, ...]:
+        """What became of each object."""
+        asked = {thing.canonical for edit in self.edits for thing in (*edit.source.things, *edit.result.things)}
+        before, after = (seen.sightings for seen in self.seen)
+        changes = objects.match_objects(before, after, self.change, asked, self.settings)
+        return tuple(replace(change, asked=change.asked or self.in_mask(change)) for change in changes)
+
+    def in_mask(self, change: ObjectChange) -> bool:
+        """Whether an object is mostly within the mask, where the edit may change it."""
+        boxes = [sighting.box for sighting in (change.before, change.after) if sighting]
+        mask = self.mask
+        return mask is not None and all(mask[cells_of(box, mask.shape)].mean() >= MARKED for box in boxes)
+
+    @property
+    def is_global(self) -> bool:
+        """Whether the instruction is about the image as a whole."""
+        return any(edit.operation in WHOLE or adjustments.asked_for(edit) for edit in self.edits)
+
+    @cached_property
+    def kept(self) -> float:
+        """How similar the two versions are where no change was asked for: the median over the image."""
+        cells = self.similarity[self.outside(self.similarity.shape)]
+        return float(np.median(cells)) if cells.size else float(np.median(self.similarity))
+
+    def outside(self, shape: tuple[int, ...]) -> Mask:
+        """Where nothing may change: outside the mask, if there is one; everywhere else it is not known before."""
+        if self.mask is None or self.mask.all():
+            return np.ones(shape, dtype=np.bool_)
+        small = cv2.resize(self.mask.astype(np.uint8), (shape[1], shape[0]), interpolation=cv2.INTER_NEAREST)
+        return np.asarray(small == 0, dtype=np.bool_) if (small == 0).any() else np.ones(shape, dtype=np.bool_)
+
+    @cached_property
+    def failure(self) -> str:
+        """The three common failures: nothing was done, the image was redrawn, or broken."""
+        if self.blank:
+            return "broken"
+        whole = adjustments.made(self.adjusted)
+        if not self.change.regions and not whole:
+            return "unchanged"
+        layout, features = REDRAWN
+        redrawn = self.change.structure < layout and float(np.median(self.similarity)) < features
+        return "redrawn" if redrawn and not self.is_global else ""
+
+    @cached_property
+    def regions(self) -> tuple[Box, ...]:
+        """Where the result should be seen: in the heaviest change, and within the mask."""
+        heaviest = [region.box for region in self.change.regions[:1]]
+        return (*heaviest, *([box_of(self.mask)] if self.mask is not None and self.mask.any() else []))
+
+    def estimates(self, phrases: Phrases) -> Floats:
+        """The matcher's log-odds of phrases: in the whole image before and after, and in the changed region after."""
+        matcher = load_matcher(self.settings)
+        whole = [matcher.phrase_probabilities(picture, phrases) for picture in self.pictures]
+        crops = [crop(self.change.after, box) for box in self.regions]
+        parts = [matcher.phrase_probabilities(open_picture(image, self.settings), phrases) for image in crops]
+        return np.array([*whole, np.mean(parts, axis=0) if parts else np.zeros(len(phrases))])
+
+    def evidence(self) -> EditEvidence:
+        """The evidence of a verdict."""
+        return EditEvidence(
+            self.edits,
+            self.seen[1].sightings,
+            self.objects,
+            tuple(region.box for region in self.change.regions[:LARGEST]),
+            self.failure,
+            adjustments.made(self.adjusted),
+        )
+
+
+def observe_edit(sample: Sample, settings: Settings) -> EditObservations:
+    """Read the instruction, compare the two versions, and detect the objects in both."""
+    edits = parse_edit(sample.prompt, settings)
+    before, after = sample.pictures["before"], sample.picture
+    change = compare_versions(sample)
+    aligned = align_picture(after, change, before, settings)
+    names = names_to_detect(edits)
+    blank = is_blank(after) and not is_blank(before)
+    # The outline before the edit is that of the target, whose colours are compared.
+    seen = detect(before, names, settings, names_to_measure(edits)), detect(aligned, names, settings, ())
+    if change.regions and not blank:
+        seen = seen[0], look_closer(seen, aligned, change.regions[0].box, edits, settings)
+    text = any(plan.asks_for_text(scene) for edit in edits for scene in (edit.source, edit.result))
+    lines = (read_text(before), read_text(after)) if text else ((), ())
+    mask, notes = read_mask(sample.pictures.get("mask"), change)
+    similarity = feature_similarity(change.before, change.after, settings)
+    pictures = before, aligned
+    return EditObservations(edits, pictures, seen, lines, change, mask, similarity, blank, settings, notes)
+
+
+def look_closer(seen: tuple[Seen, Seen], after: Picture, box: Box, edits: Sequence[Edit], settings: Settings) -> Seen:
+    """What was detected after the edit; something new that was overlooked is searched in the region that changed."""
+    things = [thing for edit in edits for thing in edit.result.things if not thing.absent]
+    labels = {thing.canonical for thing in things if thing.canonical in seen[1].known}
+    labels -= {s.label for version in seen for s in version.sightings if s.confidence >= settings.low_confidence}
+    area = wider(box)
+    if not labels or area.area > CLOSE:
+        return seen[1]
+    part = open_picture(np.ascontiguousarray(after.pixels[cells_of(area, after.pixels.shape)]), settings)
+    closer = detect(part, [name_of(label) for label in sorted(labels)], settings, ())
+    found = [replace(s, box=placed(s.box, area)) for s in closer.sightings if s.label in labels]
+    return Seen((*seen[1].sightings, *found), seen[1].known)
+
+
+def placed(box: Box, area: Box) -> Box:
+    """A box of a part of the image, in the image."""
+    left, top = area.left + box.left * area.width, area.top + box.top * area.height
+    return Box(left, top, left + box.width * area.width, top + box.height * area.height)
+
+
+def wider(box: Box) -> Box:
+    """A region with some of what is around it."""
+    across, down = CONTEXT * box.width, CONTEXT * box.height
+    return Box(
+        *(max(0.0, box.left - across), max(0.0, box.top - down)),
+        *(min(1.0, box.right + across), min(1.0, box.bottom + down)),
+    )
+
+
+def compare_versions(sample: Sample) -> Change:
+    """How the two versions of a sample differ."""
+    return compare(sample.pictures["before"].pixels, sample.picture.pixels)
+
+
+def align_picture(after: Picture, change: Change, before: Picture, settings: Settings) -> Picture:
+    """The edited image in the frame of the original; itself if it has that frame already."""
+    if not change.turned and change.crop is None and same_shape(before.pixels, after.pixels):
+        return after
+    return open_picture(change.after, settings)
+
+
+def same_shape(first: Pixels, second: Pixels) -> bool:
+    """Whether two images have the same aspect ratio, within a pixel or so."""
+    a, b = (image.shape[1] / image.shape[0] for image in (first, second))
+    return bool(abs(np.log(a / b)) < 0.01)
+
+
+def names_to_detect(edits: Sequence[Edit]) -> list[Name]:
+    """The names in an instruction, of what is there and of what should be."""
+    names: dict[str, Name] = {}
+    for edit in edits:
+        for scene in (edit.source, edit.result):
+            for name in plan.names_to_detect(scene):
+                names.setdefault(name.label, name)
+        if edit.target and plan.NOT_ENGLISH not in edit.source.flags:
+            names.setdefault(edit.target.canonical, name_of(edit.target.canonical))
+    return list(names.values())
+
+
+def names_to_measure(edits: Sequence[Edit]) -> set[str]:
+    """The names whose colours tell which of several objects is meant, or are to change."""
+    measured = set().union(*(plan.names_to_measure(edit.source) for edit in edits))
+    return measured | {edit.target.canonical for edit in edits if edit.target and edit.operation == "recolour"}
+
+
+def read_mask(picture: Picture | None, change: Change) -> tuple[Mask | None, tuple[str, ...]]:
+    """Where the edit may change something, in the frame of the change; a mask without a border is none."""
+    if picture is None:
+        return None, ()
+    rows, columns = change.changed.shape
+    grey = cv2.resize(picture.pixels.mean(axis=2).astype(np.float32), (columns, rows), interpolation=cv2.INTER_AREA)
+    mask = np.asarray(grey > WHITE, dtype=np.bool_)
+    if mask.all() or not mask.any():
+        return None, ("mask_all_white" if mask.all() else "mask_all_black",)
+    aspect = np.log(picture.pixels.shape[1] / picture.pixels.shape[0] / (columns / rows))
+    return mask, ("mask_of_another_shape",) if abs(aspect) > 0.02 else ()
+
+
+def box_of(mask: Mask) -> Box:
+    """The box around a mask."""
+    rows, columns = np.nonzero(mask)
+    height, width = mask.shape
+    return Box(columns.min() / width, rows.min() / height, (columns.max() + 1) / width, (rows.max() + 1) / height)
+
+
+def crop(pixels: Pixels, box: Box) -> Pixels:
+    """A region with some of what is around it."""
+    return np.ascontiguousarray(pixels[cells_of(wider(box), pixels.shape)])

@@ -1,0 +1,182 @@
+"""Edits by evidence: what was done by a script is confirmed, and what was not is not."""
+
+import random
+from collections.abc import Callable
+from functools import cache
+
+import cv2
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
+
+import onprompt
+from onprompt.errors import PromptError
+from onprompt.evidence.edits.adjustments import asked_for
+from onprompt.rubrics.edit import WORDS
+from onprompt.types import Box, Outcome, Verdict
+from onprompt.vision.change import cells_of
+from tests.conftest import photo
+
+Pixels = NDArray[np.uint8]
+FACTORS = ("alignment", "completeness", "plausibility")
+
+
+@cache
+def box_of(name: str, label: str) -> Box:
+    return onprompt.see(photo(name), [label], attributes=False)[0].box
+
+
+def recoloured(name: str, label: str, rgb: tuple[int, int, int]) -> Pixels:
+    pixels = photo(name).copy()
+    area = cells_of(box_of(name, label), pixels.shape)
+    light = pixels[area].mean(axis=2, keepdims=True) / 255
+    pixels[area] = (0.3 * pixels[area] + 0.7 * np.array(rgb) * (0.5 + 0.5 * light)).astype(np.uint8)
+    return pixels
+
+
+def erased(name: str, label: str) -> Pixels:
+    pixels = photo(name)
+    mask = np.zeros(pixels.shape[:2], np.uint8)
+    mask[cells_of(box_of(name, label), pixels.shape)] = 255
+    return np.asarray(cv2.inpaint(pixels, mask, 5, cv2.INPAINT_TELEA), dtype=np.uint8)
+
+
+def pasted(name: str, other: str, label: str) -> Pixels:
+    page, source = Image.fromarray(photo(name)), photo(other)
+    piece = Image.fromarray(source[cells_of(box_of(other, label), source.shape)])
+    piece.thumbnail((page.width // 2, page.height // 2))
+    page.paste(piece, (5, page.height - piece.height - 5))
+    return np.asarray(page)
+
+
+def written(name: str, words: str) -> Pixels:
+    page = Image.fromarray(photo(name))
+    pen = ImageDraw.Draw(page)
+    pen.rectangle((20, 20, page.width * 0.7, 110), fill="white")
+    pen.text((35, 30), words, fill="black", font=ImageFont.load_default(64))
+    return np.asarray(page)
+
+
+def grey(name: str) -> Pixels:
+    return np.repeat(cv2.cvtColor(photo(name), cv2.COLOR_RGB2GRAY)[..., None], 3, axis=2)
+
+
+DONE: dict[str, Callable[[], Pixels]] = {
+    "make the cup blue": lambda: recoloured("coffee.png", "cup", (20, 60, 220)),
+    "remove the cup": lambda: erased("coffee.png", "cup"),
+    "add a cat": lambda: pasted("coffee.png", "chelsea.png", "cat"),
+    'write "SALE" on the image': lambda: written("coffee.png", "SALE"),
+    "mirror the image": lambda: photo("coffee.png")[:, ::-1].copy(),
+    "make the image brighter": lambda: np.clip(photo("coffee.png") * 1.0 + 45, 0, 255).astype(np.uint8),
+    "make it black and white": lambda: grey("coffee.png"),
+    "blur the image": lambda: cv2.GaussianBlur(photo("coffee.png"), (0, 0), 6).astype(np.uint8),
+}
+
+
+@cache
+def judged(instruction: str, done: str) -> Verdict:
+    return onprompt.edit(photo("coffee.png"), DONE[done](), instruction)
+
+
+@pytest.mark.parametrize("instruction", DONE)
+def test_what_was_done_is_confirmed(instruction: str) -> None:
+    verdict = judged(instruction, instruction)
+    assert verdict.checks[0].outcome is Outcome.MATCHED
+    assert verdict.factors["alignment"].score >= 5
+    assert verdict.factors["completeness"].score >= 5
+    assert verdict.value > 0.6
+
+
+@pytest.mark.parametrize("instruction", DONE)
+def test_another_edit_in_its_place_has_a_lower_value(instruction: str) -> None:
+    names = list(DONE)
+    other = names[(names.index(instruction) + 3) % len(names)]
+    verdict = judged(instruction, other)
+    assert verdict.value < judged(instruction, instruction).value / 2
+    assert verdict.checks[0].outcome is not Outcome.MATCHED
+
+
+def test_the_wrong_colour_and_the_wrong_target_are_told() -> None:
+    assert judged("make the cup green", "make the cup blue").factors["alignment"].score <= 2
+    assert (
+        judged("make the spoon blue", "make the cup blue").value
+        < judged("make the cup blue", "make the cup blue").value
+    )
+
+
+def test_half_of_an_instruction_is_half_complete() -> None:
+    both = judged("remove the cup and add a dog", "remove the cup")
+    assert [check.outcome for check in both.checks[:2]] == [Outcome.MATCHED, Outcome.MISSING]
+    assert 2 <= both.factors["completeness"].score <= 5
+    assert "1 of 2" in both.factors["completeness"].reason
+
+
+@pytest.mark.parametrize("instruction", DONE)
+def test_an_unchanged_image_is_named_as_such(instruction: str) -> None:
+    verdict = onprompt.edit(photo("coffee.png"), photo("coffee.png"), instruction)
+    assert verdict.factors["alignment"].score == verdict.factors["completeness"].score == 1
+    assert "unchanged" in verdict.flags
+    assert "nothing was changed" in verdict.summary
+
+
+def test_a_blank_image_is_broken_and_another_photo_redrawn() -> None:
+    blank = onprompt.edit(photo("coffee.png"), np.full((300, 400, 3), 200, np.uint8), "add a cat")
+    assert {name: blank.factors[name].score for name in FACTORS} == dict.fromkeys(FACTORS, 1)
+    assert "broken" in blank.flags
+    other = onprompt.edit(photo("coffee.png"), photo("chelsea.png"), "add a cat")
+    assert "redrawn" in other.flags
+    assert other.factors["alignment"].score <= 2
+    assert other.measures["preservation"] == pytest.approx(0, abs=0.3)
+
+
+def test_what_else_changed_is_reported() -> None:
+    verdict = judged("make the image brighter", "add a cat")
+    assert verdict.edit_evidence
+    added = [c.after.word for c in verdict.edit_evidence.objects if c.kind == "added" and c.after]
+    assert added == ["cat"]
+    assert "cat added" in verdict.summary
+
+
+def test_a_mask_that_says_nothing_is_flagged() -> None:
+    for shade, flag in ((0, "mask_all_black"), (255, "mask_all_white")):
+        mask = np.full((50, 50, 3), shade, np.uint8)
+        verdict = onprompt.edit(photo("coffee.png"), DONE["add a cat"](), "add a cat", mask)
+        assert flag in verdict.flags
+        assert verdict.factors["alignment"].score >= 5
+
+
+def test_instructions_that_nobody_understands_are_flagged_and_not_rewarded() -> None:
+    for text in ("do it", "faites le chien rouge", "asdf qwer", "🐈", "add " + "very " * 500 + "big cat"):
+        verdict = onprompt.edit(photo("coffee.png"), DONE["make the cup blue"](), text)
+        assert verdict.factors["alignment"].score <= 3, text
+        assert {"low_confidence", "not_verifiable", "needs_review"} & set(verdict.flags), text
+    with pytest.raises(PromptError, match="empty"):
+        onprompt.edit(photo("coffee.png"), photo("coffee.png"), "")
+
+
+def test_every_justification_has_15_to_30_words() -> None:
+    rng = random.Random(5)
+    words = "make add remove the a cup cat blue all and left of write on image sky person bigger dog with".split()  # noqa: SIM905
+    small = [np.asarray(Image.fromarray(photo(name)).resize((96, 72))) for name in ("coffee.png", "chelsea.png")]
+    for number in range(40):
+        text = " ".join(rng.choice(words) for _ in range(rng.choice([1, 2, 5, 30, 200])))
+        verdict = onprompt.edit(rng.choice(small), rng.choice(small) // (1 + number % 2), text)
+        for name in FACTORS:
+            assert len(verdict.factors[name].reason.split()) in WORDS, verdict.factors[name].reason
+
+
+@pytest.mark.parametrize(
+    ("instruction", "adjustments"),
+    [
+        ("make the image brighter", ("brighter",)),
+        ("reduce the contrast", ("less contrast",)),
+        ("turn the picture upside down", ("upside down", "turned by 180°")),
+        ("crop the image to the left half", ("cropped",)),
+        ("make the car red", ()),
+        ("blur the dog", ()),
+        ("add a bright lamp", ()),
+    ],
+)
+def test_what_is_asked_of_the_image_as_a_whole(instruction: str, adjustments: tuple[str, ...]) -> None:
+    assert asked_for(onprompt.parse_edit(instruction)[0]) == adjustments
