@@ -18,6 +18,7 @@ TOUCHED = 0.15  # share of a box that must have changed for its object to have c
 MOVED = 0.08  # shift of a centre, in widths of the image, from which an object moved
 RESIZED = 1.25  # ratio of areas from which it was resized
 RECOLOURED = 12.0  # ΔE of the mean colour from which it was recoloured
+THUMBNAIL, LEAST = 48, 0.015  # pixels of a side of an object at a glance, and the share of them to compare
 TURNED = 0.05  # by how much an object's mirror image must resemble it better than the object itself
 
 
@@ -110,16 +111,20 @@ def colour_shift(box: Box, change: Change) -> float:
 
 
 def is_turned(box: Box, change: Change) -> bool:
-    """Whether an object looks more like its mirror image than like itself."""
+    """Whether an object looks more like its mirror image than like itself, where it changed."""
     area = cells_of(box, change.before.shape)
     first, second = (grey_thumbnail(image[area]) for image in (change.before, change.after))
-    return correlation(first[:, ::-1].ravel(), second.ravel()) > correlation(first.ravel(), second.ravel()) + TURNED
+    changed = cv2.resize(change.changed[area].astype(np.uint8), (THUMBNAIL, THUMBNAIL)) > 0
+    both = changed & changed[:, ::-1]
+    if both.mean() < LEAST:
+        return False
+    return correlation(first[:, ::-1][both], second[both]) > correlation(first[both], second[both]) + TURNED
 
 
 def grey_thumbnail(pixels: np.ndarray) -> np.ndarray:
     """An object at a glance."""
     grey = cv2.cvtColor(np.ascontiguousarray(pixels), cv2.COLOR_RGB2GRAY)
-    return np.asarray(cv2.resize(grey, (32, 32), interpolation=cv2.INTER_AREA), dtype=np.float32)
+    return np.asarray(cv2.resize(grey, (THUMBNAIL, THUMBNAIL), interpolation=cv2.INTER_AREA), dtype=np.float32)
 
 
 def is_asked(change: ObjectChange, asked: set[str]) -> bool:

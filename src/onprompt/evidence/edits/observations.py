@@ -30,8 +30,8 @@ REDRAWN = 0.5, 0.7  # correlation of edges, and similarity of features, below wh
 CLOSE = 0.5  # share of the image up to which a region is worth a closer look
 LARGEST = 5  # regions that are reported
 MARKED = 0.5  # share of an object within the mask from which the mask is about it
+FLOOR = 0.001  # probabilities of the matcher are clipped to this distance from 0 and 1
 WHITE = 127  # from which a pixel of a mask is marked
-Phrases = Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -104,13 +104,22 @@ class EditObservations:
         heaviest = [region.box for region in self.change.regions[:1]]
         return (*heaviest, *([box_of(self.mask)] if self.mask is not None and self.mask.any() else []))
 
-    def estimates(self, phrases: Phrases) -> Floats:
-        """The matcher's log-odds of phrases: in the whole image before and after, and in the changed region after."""
-        matcher = load_matcher(self.settings)
-        whole = [matcher.phrase_probabilities(picture, phrases) for picture in self.pictures]
-        crops = [crop(self.change.after, box) for box in self.regions]
-        parts = [matcher.phrase_probabilities(open_picture(image, self.settings), phrases) for image in crops]
-        return np.array([*whole, np.mean(parts, axis=0) if parts else np.zeros(len(phrases))])
+    def estimate_whole(self, phrase: str) -> tuple[float, float]:
+        """The matcher's log-odds of a phrase in the image, before and after."""
+        before, after = (self.estimate(picture, phrase) for picture in self.pictures)
+        return before, after
+
+    def estimate_regions(self, phrase: str, version: int) -> float:
+        """The same in the regions that changed, before (0) or after (1); 0 if there is none."""
+        pixels = (self.change.before, self.change.after)[version]
+        crops = [open_picture(crop(pixels, box), self.settings) for box in self.regions]
+        return float(np.mean([self.estimate(part, phrase) for part in crops])) if crops else 0.0
+
+    def estimate(self, picture: Picture, phrase: str) -> float:
+        """The matcher's log-odds of a phrase in one image."""
+        probability = load_matcher(self.settings).phrase_probabilities(picture, [phrase])[0]
+        clipped = min(max(float(probability), FLOOR), 1 - FLOOR)
+        return float(np.log(clipped / (1 - clipped)))
 
     def evidence(self) -> EditEvidence:
         """The evidence of a verdict."""

@@ -14,10 +14,8 @@ from onprompt.evidence.estimates import MATCHER, log_odds, sigmoid
 from onprompt.language.spelling import correct_spelling
 from onprompt.settings import Settings
 from onprompt.types import Check, Claim, Edit, Finding, Found, Outcome, Sighting, Thing
-from onprompt.vision.boxes import Floats
 
 NOT_SAID = frozenset({"position", "text", "size"})  # attributes that the matcher can't see
-FLOOR = 0.001  # probabilities of the matcher are clipped to this distance from 0 and 1
 DONE, NOT_DONE = 0.55, 0.4  # probability from which an operation was carried out, below which it was not
 UNCHANGED = -6.0  # log-odds of any operation where nothing changed
 
@@ -59,19 +57,22 @@ def judge(edit: Edit, place: int, observed: EditObservations) -> Operation:
 
 
 def matcher_odds(edit: Edit, observed: EditObservations) -> float:
-    """What the matcher says of the result: after against before in the whole image, and in the region that changed."""
+    """What the matcher says of the result: after against before in the whole image, and in the region that changed.
+
+    Of something to be removed it says how much less the image, and that region, look like it.
+    """
     settings, phrase = observed.settings, wanted_phrase(edit)
-    if not settings.matcher or not phrase or "not English" in edit.flags:
+    if not settings.matcher or "not English" in edit.flags:
         return 0.0
-    before, after, region = clipped_odds(observed.estimates([phrase])[:, 0])
-    in_region = settings.edit_region * region if observed.regions else 0.0
-    return float(settings.edit_whole * (after - before) + in_region)
-
-
-def clipped_odds(probabilities: Floats) -> Floats:
-    """Log-odds of the matcher's probabilities."""
-    clipped = np.clip(probabilities, FLOOR, 1 - FLOOR)
-    return np.asarray(np.log(clipped / (1 - clipped)), dtype=np.float32)
+    if phrase:
+        before, after = observed.estimate_whole(phrase)
+        return settings.edit_whole * (after - before) + settings.edit_region * observed.estimate_regions(phrase, 1)
+    if edit.operation == "remove" and edit.target:
+        name = edit.target.canonical
+        before, after = observed.estimate_whole(name)
+        was, now = (observed.estimate_regions(name, version) for version in (0, 1))
+        return settings.edit_whole * (before - after) + settings.edit_region * (was - now)
+    return 0.0
 
 
 def wanted_phrase(edit: Edit) -> str:
