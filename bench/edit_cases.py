@@ -20,10 +20,6 @@ SYMMETRIC = (  # looks the same when mirrored
     *("bottle", "bowl", "cup", "vase", "wine glass", "tie", "stop sign"),
     *("sports ball", "frisbee", "orange", "apple"),
 )
-    "stop sign",
-    "wine glass",
-    "sports ball",
-}
 GROWTH = {"smaller": 0.55, "larger": 1.5}
 GLOBAL = {
     "mirror the image": lambda photo: photo[:, ::-1],
