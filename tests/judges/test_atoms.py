@@ -319,11 +319,12 @@ def test_objects_of_one_name_are_told_apart(serve: Serve) -> None:
 
 def test_text_actions_and_what_lies_between(serve: Serve) -> None:
     settings, requests = serve(chances_of({}))
-    prompt = "a sign that says 'OPEN', a man running, and a bird between a tree and a house"
+    prompt = "a sign that says 'OPEN', a man running, a woman with a bag, and a bird between a tree and a house"
     onprompt.verify(PIXELS, prompt, settings=settings)
     found = asked(requests[0])
     assert 'This text can be read on the sign: "OPEN".' in found
     assert "In the image, the man is doing this: run." in found
+    assert "In the image, the woman has the bag." in found
     assert "In the image, the bird is between the tree and the house." in found
 
 

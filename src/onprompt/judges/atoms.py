@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from onprompt.errors import UnreadableAnswer, UserError
@@ -78,6 +79,8 @@ class AtomsJudge(ModelJudge):
         super().__init__(settings, client)
         self.rubric, self.recalls = rubric, not settings.record
         self.together = self.asks_again = settings.atoms_per_call > 1
+        # A sample may be recalled before it is judged, and many images share a prompt.
+        self.parse_once = lru_cache(maxsize=4096)(self.parse_prompt)
         self.text = TEXTS[self.together]
         self.about: dict[str, Any] = {
             "rubric": f"{rubric.name}/{rubric.version}",
@@ -133,7 +136,11 @@ class AtomsJudge(ModelJudge):
     def parse(self, sample: Sample) -> tuple[Scene, list[Atom]]:
         """The scene of a prompt, and its claims as sentences."""
         check_prompt(sample.prompt, self.settings)
-        scene, atoms = scene_atoms(sample.prompt, sample.options.get("major", ()), self.settings)
+        return self.parse_once(sample.prompt, tuple(sample.options.get("major", ())))
+
+    def parse_prompt(self, prompt: str, major: tuple[str, ...]) -> tuple[Scene, list[Atom]]:
+        """The same, of a prompt and the objects in it that weigh more."""
+        scene, atoms = scene_atoms(prompt, major, self.settings)
         return scene, [replace(atom, sentence=claim_sentence(atom, scene)) for atom in atoms]
 
     def ask_all(self, sample: Sample, scene: Scene, atoms: Sequence[Atom], ask: Ask) -> Heard:

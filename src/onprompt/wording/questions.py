@@ -8,6 +8,8 @@ from onprompt.wording.claims import count_words
 # Attributes that tell objects of one name apart: "the red ball" and "the blue ball".
 DISTINGUISHING = ("color", "size", "material", "pattern", "shape", "state", "other")
 
+VERBS = {"with": "has", "of": "belongs to"}  # of relations that are no predicate after "is"
+
 
 def claim_sentence(atom: Atom, scene: Scene) -> str:
     """A claim about one object, without the rest of what is asked for it; what is ruled out as if it were there."""
@@ -21,7 +23,8 @@ def claim_sentence(atom: Atom, scene: Scene) -> str:
         where = "in the image" if is_text(thing) else f"on the {noun(thing, scene)}"
         return f'This text can be read {where}: "{claim.value}".'
     if atom.target is not None:
-        return f"In the image, {subject(thing, scene)} is {claim.value} {target_words(atom, scene)}."
+        verb = VERBS.get(claim.value, f"is {claim.value}")
+        return f"In the image, {subject(thing, scene)} {verb} {target_words(atom, scene)}."
     return attribute_sentence(claim, thing, scene)
 
 
