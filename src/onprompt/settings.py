@@ -140,7 +140,7 @@ class Settings(BaseModel):
     edit_sharpness: float = number(1.5, "edit: weight of a change of sharpness where nothing was edited", 0, 10)
 
     judge: str = option(
-        "", "judge: a file in judges (evidence, vlm, hybrid); empty: vlm if a model is set, else evidence"
+        "", "judge: a file in judges (evidence, vlm, hybrid, atoms); empty: vlm if a model is set, else evidence"
     )
     model: str = option("", "model to ask: BACKEND/MODEL, such as openai/gpt-5.2")
     base_url: str = option("", "address of the model's server; empty: the backend's default")
@@ -165,6 +165,12 @@ class Settings(BaseModel):
     yes_no: bool = option(False, "verify: also ask whether the image shows the prompt, yes or no")
     rate_examples: bool = option(True, "rate: show the model the seven worked examples")
     send_mask: bool = option(False, "edit: show the model the mask, too; the protocol has none")
+    atoms_per_call: int = integer(40, "atoms: claims in one question; 1: each is a question of its own", 1, 500)
+    atoms_mean: Literal["geometric", "arithmetic"] = Field(
+        default="geometric", description="atoms: which mean of the claims' probabilities `value` is"
+    )
+    atoms_floor: float = number(0.02, "atoms: least probability in a geometric mean: one 'no' is not everything", 1e-6)
+    atoms_sure: float = number(0.6, "atoms: probability of a claim from which it holds; at 1 minus this it fails", 0.51)
     concurrency: int = integer(8, "number of questions in progress at a time", 1, 1024)
     timeout: float = number(120.0, "seconds that a request may take", 0.01, 3600)
     retries: int = integer(5, "how often a request is retried after a server error", 0, 100)

@@ -201,6 +201,18 @@ def test_characters_of_several_tokens_keep_their_places(loaded: Backend) -> None
     assert [chances for _, chances in pieces if chances] == [{"4": 0.5}, {"3": 0.5}, {"7": 0.5}]
 
 
+def test_words_that_are_wanted_have_probabilities_in_place_of_digits(loaded: Backend) -> None:
+    model = loaded("qwen2_5_vl")
+    tokens = model.processor.tokenizer.encode('{"1": "yes", "2": "no"}')
+    steps = [{token: 0.5} for token in tokens]
+    answer = model.text_answer(tokens, steps, ("yes", "no"))
+    assert [answer.text[spot.start : spot.end].strip('"') for spot in answer.spots] == ["yes", "no"]
+    assert [choice_probabilities([spot], ("yes", "no")) for spot in answer.spots] == [
+        {"yes": 1.0, "no": 0.0},
+        {"yes": 0.0, "no": 1.0},
+    ]
+
+
 def test_an_end_is_told_from_a_cut(loaded: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     model, question = loaded("qwen2_5_vl"), asked()[0]
     cut = model.ask(replace(question, longest=3))

@@ -55,6 +55,7 @@ def test_everything_that_makes_a_question_is_in_its_key() -> None:
         question("a", "b", schema="{}"),
         question("a", "b", chances=True),
         question("a", "b", choices=("yes",)),
+        question("a", "b", words=("yes",)),
         question("a", "b", longest=7),
         Question((Message("assistant", ("a", "b")),)),
         Question((Message("user", ("a",)), Message("user", ("b",)))),
@@ -62,6 +63,9 @@ def test_everything_that_makes_a_question_is_in_its_key() -> None:
     keys = [key_of(question, {"model": "m"}) for question in (base, *others)]
     assert len({*keys, key_of(base, {"model": "n"})}) == len(others) + 2
     assert key_of(question("a", "b"), {"model": "m"}) == keys[0]
+    # As in a cache that was written before a question had words.
+    stored = "a049be36ef5dba3c1d7ed0842d388a9e9c1ed034048595b742d0fd111f6e835b"
+    assert key_of(base, {"model": "m"}) == stored
     assert key_of(question("\ud800"), {})  # a lone surrogate does not fail
 
 

@@ -22,7 +22,9 @@ Protocol = Annotated[bool, typer.Option("--protocol", help="Print exactly the ou
 Json = Annotated[bool, typer.Option("--json", help="Print the verdict as JSON (docs/json.md).")]
 PictureFile = Annotated[Path | None, typer.Option(help="Write the image with boxes and findings to this file.")]
 DetectorName = Annotated[str, typer.Option(help=DETECTORS)]
-JudgeName = Annotated[str, typer.Option(help="The judge: evidence (on this CPU), vlm (a model), hybrid (both).")]
+JudgeName = Annotated[
+    str, typer.Option(help="The judge: evidence (on this CPU), vlm (a model), hybrid (both), atoms (claims).")
+]
 Model = Annotated[str, typer.Option(help="The model to ask: BACKEND/MODEL, such as openai/gpt-5.2.")]
 BaseUrl = Annotated[str, typer.Option(help="The address of the model's server, if it is your own.")]
 Repeats = Annotated[int | None, typer.Option(help="How often to ask the model, to see how its scores vary.")]

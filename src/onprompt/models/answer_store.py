@@ -134,6 +134,7 @@ def options(question: Question) -> dict[str, Any]:
         "chances": question.chances,
         "choices": question.choices,
         "repeat": question.repeat,
+        **({"words": question.words} if question.words else {}),  # only then, so that older keys stay as they are
     }
 
 

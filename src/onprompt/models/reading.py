@@ -29,6 +29,7 @@ REFUSAL_WINDOW = 2000  # characters that are searched for a refusal
 OPENING = re.compile(r"<think(?:ing)?>")
 CLOSING = re.compile(r"</think(?:ing)?>")
 NUMBER = re.compile(r"\d+")
+AROUND_WORDS = " \n\r\t*_\"'.,:{}"  # what a token may have around a word, in prose or JSON
 MIN_CHOICE_PROBABILITY = 0.5  # with less on all choices together, the model means something else
 INCOMPLETE = {
     "filter": ("content_filter", "the server's content filter withheld the answer"),
@@ -89,11 +90,13 @@ def json_integer(value: object, what: str, scale: range) -> int:
     return parse_score(str(value), scale, what)
 
 
-def strict_json(text: str) -> Any:
-    """The one JSON value that a text consists of, in a code fence or not."""
+def strict_json(text: str, pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
+    """The one JSON value that a text consists of, in a code fence or not; no name may come twice in an object."""
     try:
         value = json.loads(
-            ascii_digits(strip_fence(text)), object_pairs_hook=reject_duplicates, parse_constant=reject_constant
+            ascii_digits(strip_fence(text)),
+            object_pairs_hook=pairs_hook or reject_duplicates,
+            parse_constant=reject_constant,
         )
         json.dumps(value, ensure_ascii=False).encode()  # rejects lone surrogates, which can't be written anywhere
         return value
@@ -154,18 +157,31 @@ def shorten(text: str) -> str:
 
 
 def number_spots(
-    text: str, tokens: Sequence[tuple[str, Mapping[str, float]]], choices: Sequence[str]
+    text: str,
+    tokens: Sequence[tuple[str, Mapping[str, float]]],
+    choices: Sequence[str] = (),
+    words: Sequence[str] = (),
 ) -> tuple[Spot, ...]:
-    """Where the numbers of an answer are, or its first token if it is a choice, with the tokens' probabilities."""
+    """Where the numbers or some words of an answer are, or its first token if it is a choice, with probabilities."""
     if "".join(token for token, _ in tokens) != text:
         return ()  # a character is split between tokens, so that offsets are unknown
     spots: list[Spot] = []
     start = 0
     for token, probabilities in tokens:
-        if NUMBER.search(token) if not choices else not spots:
+        if not spots if choices else is_wanted(token, words):
             spots.append(Spot(start, start + len(token), {name: round(p, 6) for name, p in probabilities.items()}))
         start += len(token)
     return tuple(spots)
+
+
+def is_wanted(token: str, words: Sequence[str]) -> bool:
+    """Whether the probabilities of a token are wanted: it is one of the words, or has a digit if there are none."""
+    return plain_word(token) in words if words else bool(NUMBER.search(token))
+
+
+def plain_word(token: str) -> str:
+    """A token without what is around its word, in lower case."""
+    return token.strip(AROUND_WORDS).lower()
 
 
 def expected_score(spots: Sequence[Spot], start: int, scale: range) -> float | None:
@@ -190,7 +206,7 @@ def choice_probabilities(
         return None
     probabilities = dict.fromkeys(choices, 0.0)
     for token, probability in spots[0].chances.items():
-        word = token.strip(" \n\t*_\"'.").lower()
+        word = plain_word(token)
         if word in probabilities:
             probabilities[word] += probability
     total = sum(probabilities.values())

@@ -42,6 +42,7 @@ def lines(verdict: Verdict) -> Iterator[Line]:
     if evidence:
         yield "Prompt asks for", "bold"
         yield from ((f"  {line}", "") for line in scene_lines(evidence.scene))
+    if evidence and evidence.looked:
         yield "Image shows", "bold"
         yield from ((f"  {line}", "") for line in image_lines(evidence))
     for name, title in (("prompt", "Prompt asks for"), ("image", "Image shows")):

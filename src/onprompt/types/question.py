@@ -57,6 +57,7 @@ class Question:
     chances: bool = False  # whether the probabilities of digits are wanted
     choices: tuple[str, ...] = ()  # words of which the answer's first is wanted with their probabilities, no more
     repeat: int = 0  # which of several askings
+    words: tuple[str, ...] = ()  # words whose probabilities are wanted wherever they stand, in place of digits
 
 
 class Spot(NamedTuple):

@@ -130,6 +130,7 @@ class PromptEvidence:
     properties: tuple[Trait, ...] = ()  # measured of the picture as a whole
     estimates: tuple[Check, ...] = ()  # by the matcher, of the whole picture
     blank: bool = False  # the picture shows nothing at all
+    looked: bool = True  # whether detectors looked at it
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,13 +111,26 @@ def before_after_words(finding: Finding, _: Check) -> str:
     return f"{finding.value} " + (f"detected only afterwards ({after:.2f})" if after >= EVEN else "no longer detected")
 
 
+def stated_words(finding: Finding, _: Check) -> str:
+    """What a model said, with the probability of "yes" if it is known."""
+    return finding.value if finding.probability is None else f"{finding.value} ({finding.probability:.2f})"
+
+
+# Why a model's answer to one of several claims can't be used.
+UNUSABLE = {
+    "not_asked": "the model was not asked",
+    "missing": "the model gave no answer",
+    "repeated": "the model answered more than once",
+    "out_of_order": "the model answered out of order",
+    "unreadable": "the model's answer can't be read",
+}
 WORDS: dict[Found, Callable[[Finding, Check], str]] = {
     Found.DETECTED: detected_words,
     Found.COUNTED: counted_words,
     Found.MEASURED: lambda finding, _: f"found {finding.value}",
     Found.RELATED: related_words,
     Found.ESTIMATED: estimated_words,
-    Found.STATED: lambda finding, _: finding.value,
+    Found.STATED: stated_words,
     Found.SUBSTITUTE: lambda finding, _: f"{finding.value} instead ({finding.probability:.2f})",
     Found.PRESENT: present_words,
     Found.NONE_DETECTED: lambda _, __: "none detected",
@@ -133,7 +146,7 @@ WORDS: dict[Found, Callable[[Finding, Check], str]] = {
     Found.SAME_OBJECT: lambda _, __: "only one object was found for both",
     Found.NO_PAIR: lambda _, __: "there are no two objects to be between",
     Found.UNDECIDABLE: lambda _, __: "can't be told from one image",
-    Found.NOT_ANSWERED: lambda _, __: "the model can't tell",
+    Found.NOT_ANSWERED: lambda finding, _: UNUSABLE[finding.notes[0]] if finding.notes else "the model can't tell",
     Found.BEFORE_AFTER: before_after_words,
     Found.FAULT: lambda finding, _: f"{finding.value} (severity {finding.probability:.2f})",
 }

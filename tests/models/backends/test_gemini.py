@@ -101,6 +101,13 @@ class TestGemini(Contract):
         assert (config["responseLogprobs"], config["logprobs"]) == (True, 20)
         assert answer.spots == ((7, 8, {"4": 0.75, "3": 0.25}),)
 
+    def test_probabilities_of_words(self) -> None:
+        texts = ('{"1": "', "yes", '", "2": "', "no", '"}')
+        result = {"chosenCandidates": [{"token": text, "logProbability": 0.0} for text in texts]}
+        question = Question(PLAIN.messages, chances=True, words=("yes", "no"))
+        answer, _ = self.answer(question, Reply(response("".join(texts), logprobsResult=result)))
+        assert answer.spots == ((7, 10, {"yes": 1.0}), (19, 21, {"no": 1.0}))
+
     def test_probabilities_of_choices(self) -> None:
         result = {"chosenCandidates": [token("yes", 1)]}
         question = Question(PLAIN.messages, choices=("yes", "no"))

@@ -110,7 +110,8 @@ class Gemini(HttpBackend):
             candidate = body["candidates"][0]
             parts = (candidate.get("content") or {}).get("parts") or []
             text = "".join(part.get("text") or "" for part in parts if not part.get("thought"))
-            spots = number_spots(text, tokens(candidate.get("logprobsResult") or {}), question.choices)
+            pieces = tokens(candidate.get("logprobsResult") or {})
+            spots = number_spots(text, pieces, question.choices, question.words)
             return Answer(text, STOPS.get(candidate.get("finishReason"), UNKNOWN_STOP), model, usage, spots)
         if not body.keys() & RESPONSE_FIELDS:
             raise LookupError

@@ -87,7 +87,8 @@ class OpenAI(StainlessBackend):
             return Answer(str(message["refusal"]), "refusal", model, usage)
         text = text_of(message.get("content"))
         tokens = (choices[0].get("logprobs") or {}).get("content") or []
-        spots = number_spots(text, [(str(token["token"]), alternatives(token)) for token in tokens], question.choices)
+        pieces = [(str(token["token"]), alternatives(token)) for token in tokens]
+        spots = number_spots(text, pieces, question.choices, question.words)
         return Answer(text, stop, model, usage, spots)
 
 

@@ -23,7 +23,7 @@ from transformers.models.auto.processing_auto import PROCESSOR_MAPPING
 from onprompt.errors import OnpromptError, Rejected, ServerTrouble, SettingsError, UntrustedFile
 from onprompt.models.batching import Batcher
 from onprompt.models.network import TOP_TOKENS, Batch, Generated, Inputs, Network
-from onprompt.models.reading import choice_probabilities, number_spots
+from onprompt.models.reading import choice_probabilities, is_wanted, number_spots
 from onprompt.settings import Settings
 from onprompt.types import Answer, Part, Question, Spot, Usage
 from onprompt.vision.detectors.hf import best_device, silence
@@ -140,16 +140,22 @@ class Transformers:
     def read(self, generated: Generated, question: Question) -> Answer:
         """The answer in words."""
         tokens, length, steps = generated
-        answer = self.choice(question.choices, steps[0]) if question.choices else self.text_answer(tokens, steps)
+        if question.choices:
+            answer = self.choice(question.choices, steps[0])
+        else:
+            answer = self.text_answer(tokens, steps, question.words)
         return replace(answer, model=self.model, usage=Usage(length, len(tokens)))
 
-    def text_answer(self, tokens: Sequence[int], steps: Sequence[Mapping[int, float]]) -> Answer:
-        """An answer in words, with the probabilities of its digits."""
+    def text_answer(self, tokens: Sequence[int], steps: Sequence[Mapping[int, float]], words: Sequence[str]) -> Answer:
+        """An answer in words, with the probabilities of its digits, or of the words that are wanted."""
         stop = "end" if tokens[-1:] and tokens[-1] in self.network.end_tokens else "length"
         text = self.decode(tokens)
-        return Answer(text, stop, spots=number_spots(text, self.pieces(tokens, steps), ()) if steps else ())
+        pieces = self.pieces(tokens, steps, words) if steps else []
+        return Answer(text, stop, spots=number_spots(text, pieces, words=words))
 
-    def pieces(self, tokens: Sequence[int], steps: Sequence[Mapping[int, float]]) -> list[tuple[str, dict[str, float]]]:
+    def pieces(
+        self, tokens: Sequence[int], steps: Sequence[Mapping[int, float]], words: Sequence[str] = ()
+    ) -> list[tuple[str, dict[str, float]]]:
         """The text of each token with its alternatives; tokens that are parts of one character are joined."""
         pieces: list[tuple[str, dict[str, float]]] = []
         before: list[int] = []
@@ -159,8 +165,7 @@ class Transformers:
             text = self.continuation(before, partial)
             if "\ufffd" in text and len(partial) < 4:
                 continue
-            has_digit = any(letter.isdigit() for letter in text)
-            pieces.append((text, self.by_text(before, step) if has_digit else {}))
+            pieces.append((text, self.by_text(before, step) if is_wanted(text, words) else {}))
             before, partial = partial, []
         return pieces
 

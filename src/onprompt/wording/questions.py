@@ -1,0 +1,76 @@
+"""Claims as sentences that a model can answer by yes or no."""
+
+from onprompt.evidence.atoms import IMAGE, Atom
+from onprompt.evidence.details import is_text
+from onprompt.types import Claim, Scene, Thing
+from onprompt.wording.claims import count_words
+
+# Attributes that tell objects of one name apart: "the red ball" and "the blue ball".
+DISTINGUISHING = ("color", "size", "material", "pattern", "shape", "state", "other")
+
+VERBS = {"with": "has", "of": "belongs to"}  # of relations that are no predicate after "is"
+
+
+def claim_sentence(atom: Atom, scene: Scene) -> str:
+    """A claim about one object, without the rest of what is asked for it; what is ruled out as if it were there."""
+    claim, thing = atom.check.claim, scene.things[atom.check.thing or 0]
+    if thing.absent or claim.kind == "object":
+        return f"This can be seen in the image: {excluded(thing, scene) if thing.absent else thing.canonical}."
+    if claim.count is not None:
+        exactly = "exactly " if claim.count.exact is not None else ""
+        return f"Counting every {noun(thing, scene)} in the image gives {exactly}{count_words(claim.count)}."
+    if claim.kind == "text":
+        where = "in the image" if is_text(thing) else f"on the {noun(thing, scene)}"
+        return f'This text can be read {where}: "{claim.value}".'
+    if atom.target is not None:
+        verb = VERBS.get(claim.value, f"is {claim.value}")
+        return f"In the image, {subject(thing, scene)} {verb} {target_words(atom, scene)}."
+    return attribute_sentence(claim, thing, scene)
+
+
+def attribute_sentence(claim: Claim, thing: Thing, scene: Scene) -> str:
+    """The claim that an object, or the image as a whole, has an attribute."""
+    if thing.canonical == IMAGE:
+        return f"The image as a whole has this {claim.kind}: {claim.value}."
+    who = f"at least one {thing.canonical}" if is_shared(thing, scene) else subject(thing, scene)
+    if claim.kind == "action":
+        return f"In the image, {who} is doing this: {claim.value}."
+    return f"In the image, {who} has this {'property' if claim.kind == 'other' else claim.kind}: {claim.value}."
+
+
+def excluded(thing: Thing, scene: Scene) -> str:
+    """What must not be there, with all that the prompt says of it: "no red car" rules out no blue one."""
+    relations = (f"{relation.name} the {scene.things[relation.target].canonical}" for relation in thing.relations)
+    texts = (f'"{each.value}"' for each in thing.attributes if each.kind == "text")
+    return " ".join([thing.phrase, *texts, *relations])
+
+
+def is_shared(thing: Thing, scene: Scene) -> bool:
+    """Whether other objects of the prompt have the same name."""
+    return sum(other.canonical == thing.canonical and not other.absent for other in scene.things) > 1
+
+
+def noun(thing: Thing, scene: Scene) -> str:
+    """The name of an object, with what tells it from others of that name."""
+    own = [each.value for each in thing.attributes if each.kind in DISTINGUISHING] if is_shared(thing, scene) else []
+    return " ".join([*own, thing.canonical])
+
+
+def subject(thing: Thing, scene: Scene) -> str:
+    """The object that a claim is about; each one if there are several."""
+    if is_text(thing):
+        return the_text(thing)
+    return f"{'each' if thing.count.low > 1 else 'the'} {noun(thing, scene)}"
+
+
+def the_text(thing: Thing) -> str:
+    """Text that is asked for without anything that bears it."""
+    return "the text " + " ".join(f'"{each.value}"' for each in thing.attributes if each.kind == "text")
+
+
+def target_words(atom: Atom, scene: Scene) -> str:
+    """The other object of a relation, or both that something is between."""
+    thing = scene.things[atom.check.thing or 0]
+    ends = [relation.target for relation in thing.relations if relation.name == "between"]
+    others = [scene.things[end] for end in (ends if atom.check.claim.value == "between" else [atom.target or 0])]
+    return " and ".join(the_text(other) if is_text(other) else f"the {noun(other, scene)}" for other in others)
