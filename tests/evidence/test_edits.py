@@ -70,6 +70,7 @@ DONE: dict[str, Callable[[], Pixels]] = {
     "mirror the image": lambda: photo("coffee.png")[:, ::-1].copy(),
     "make the image brighter": lambda: np.clip(photo("coffee.png") * 1.0 + 45, 0, 255).astype(np.uint8),
     "make it black and white": lambda: grey("coffee.png"),
+    "apply a sepia filter": lambda: np.clip(grey("coffee.png") * np.array((1.08, 0.92, 0.68)), 0, 255).astype(np.uint8),
     "blur the image": lambda: cv2.GaussianBlur(photo("coffee.png"), (0, 0), 6).astype(np.uint8),
 }
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import onprompt
-from onprompt import Verdict, serial, verify
+from onprompt import Verdict, edit, serial, verify
 from onprompt.report import document, picture, terminal
 from onprompt.types import (
     Answer,
@@ -18,8 +18,10 @@ from onprompt.types import (
     Check,
     Claim,
     Count,
+    EditEvidence,
     FactorScore,
     Finding,
+    ObjectChange,
     Picture,
     PromptEvidence,
     Relation,
@@ -37,7 +39,7 @@ from tests.conftest import photo
 # The types of which a stored verdict consists; a field with its default is not in the document.
 STORED = (
     *(Verdict, Sample, Picture, FactorScore, Check, Claim, Finding, PromptEvidence, Sighting, Swatch, Trait),
-    *(Scene, Thing, Attribute, Relation, Count, Answer, Usage),
+    *(Scene, Thing, Attribute, Relation, Count, Answer, Usage, EditEvidence, ObjectChange),
 )
 DOCS = Path(__file__).parent.parent.parent / "docs"
 
@@ -60,7 +62,9 @@ def test_every_key_of_the_document_is_documented_and_every_documented_key_is_the
     stored = {name for kind in STORED for name, _ in serial.stored_fields(kind)}
     measures = {**verdict().measures, "elements": 0.5, "relations": None, "yes": 0.5}
     sample = replace(verdict().sample, options={"major": ["cup"]})
-    assert keys(document.document(replace(verdict(), measures=measures, sample=sample))) | stored == documented
+    edited = keys(document.document(edit(photo("coffee.png"), photo("chelsea.png"), "add a cat")))
+    shown = keys(document.document(replace(verdict(), measures=measures, sample=sample)))
+    assert shown | edited | stored == documented
 
 
 def test_the_document_is_json_and_says_what_the_verdict_says() -> None:

@@ -18,6 +18,7 @@ CONTRAST = 0.03, 0.2  # change of the logarithm of the spread of L*
 CHROMA = 0.1, 0.4  # change of the logarithm of mean chroma
 EDGES = 0.2, 0.7  # change of the logarithm of sharpness
 NEGATIVE = -0.2, -0.7  # correlation of lightness
+ONE_HUE = 4.0, 2.0  # spread of colours across the mean hue, in CIELAB: of a colour photo, of a tinted one
 SEPIA_HUE = 45.0, 100.0  # degrees in CIELAB
 # Words of an instruction → the adjustments that carry it out; the first word that occurs decides.
 ASKED: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -72,7 +73,7 @@ def measure(change: Change) -> dict[str, float]:
         "less contrast": ramp(-contrast, *CONTRAST),
         "more saturated": ramp(chroma, *CHROMA),
         "less saturated": ramp(-chroma, *CHROMA),
-        "sepia": grey * coloured * float(is_warm(after)),
+        "sepia": ramp(hue_spread(after), *ONE_HUE) * coloured * float(is_warm(after)),
         "black and white": grey * coloured * float(not is_warm(after)),
         "blurred": ramp(-edges, *EDGES),
         "sharper": ramp(edges, *EDGES),
@@ -88,6 +89,13 @@ def measure(change: Change) -> dict[str, float]:
 def chroma_of(lab: Floats) -> Floats:
     """How colourful each pixel is."""
     return np.hypot(lab[:, 1], lab[:, 2])
+
+
+def hue_spread(lab: Floats) -> float:
+    """How far colours deviate from the mean hue: hardly at all where a photo has a single tint."""
+    a, b = lab[:, 1], lab[:, 2]
+    hue = float(np.arctan2(b.mean(), a.mean()))
+    return float((b * np.cos(hue) - a * np.sin(hue)).std())
 
 
 def is_warm(lab: Floats) -> bool:

@@ -15,6 +15,7 @@ from onprompt.vision.change import Change, cells_of, to_lab
 
 SAME_PLACE = 0.4  # IoU from which two boxes are in the same place
 TOUCHED = 0.15  # share of a box that must have changed for its object to have changed
+REDRAWN = 10.0  # median ΔE of an image from which all of it changed
 MOVED = 0.08  # shift of a centre, in widths of the image, from which an object moved
 RESIZED = 1.25  # ratio of areas from which it was resized
 RECOLOURED = 12.0  # ΔE of the mean colour from which it was recoloured
@@ -77,7 +78,7 @@ def take_pairs(old: list[Sighting], new: list[Sighting], fits: object) -> Iterat
 
 def kind_of(a: Sighting, b: Sighting, change: Change) -> str:
     """What happened to an object."""
-    if max(change.within(a.box), change.within(b.box)) < TOUCHED:
+    if not is_touched(a.box, change) and not is_touched(b.box, change):
         return "unchanged"
     if a.word != b.word:
         return "replaced"
@@ -95,7 +96,12 @@ def kind_of(a: Sighting, b: Sighting, change: Change) -> str:
 
 def touched(sighting: Sighting, kind: str, change: Change) -> str:
     """A detector that finds an object in one version only is mistaken where the image did not change."""
-    return kind if change.within(sighting.box) >= TOUCHED else "unchanged"
+    return kind if is_touched(sighting.box, change) else "unchanged"
+
+
+def is_touched(box: Box, change: Change) -> bool:
+    """Whether an image changed at a place; one that was redrawn did everywhere."""
+    return change.residual >= REDRAWN or change.within(box) >= TOUCHED
 
 
 def distance(a: Box, b: Box) -> float:
