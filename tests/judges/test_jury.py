@@ -21,7 +21,7 @@ from PIL import Image
 from pydantic import SecretStr
 
 import onprompt
-from onprompt import api, serial
+from onprompt import api, samples, serial
 from onprompt.errors import BudgetSpent, PromptError, ServerTrouble, UnreadableAnswer, UserError
 from onprompt.models.client import close_all
 from onprompt.report.document import document
@@ -201,7 +201,7 @@ def test_one_budget_for_all_models(serve: Serve) -> None:
     assert any(isinstance(each, BudgetSpent) for each in results)
     assert not any(isinstance(each, Verdict) and each.flags for each in results), "an empty purse is no failed model"
     assert sum(len(each) for each in requests) * 1240 / 1e6 < 0.02
-    assert api.load_judge("verify", settings).spent() < 0.02
+    assert samples.load_judge("verify", settings).spent() < 0.02
 
 
 def test_the_plan_is_that_of_all_models(serve: Serve) -> None:

@@ -68,8 +68,9 @@ class OpenAI(StainlessBackend):
 
     def create(self, question: Question, messages: Any, options: Mapping[str, Any]) -> Any:  # noqa: ARG002
         more = {"top_logprobs": TOP_LOGPROBS} if "logprobs" in options else {}
-        completions = self.client.chat.completions.with_raw_response
-        return completions.create(model=self.model, messages=messages, **options, **more)
+        body = {"messages": messages, **options, **more}
+        # As `extra_body`, since the SDK takes a third of all time to look through a body for what it might rename.
+        return self.client.chat.completions.with_raw_response.create(model=self.model, messages=(), extra_body=body)
 
     def content(self, part: Part) -> dict[str, Any]:
         if isinstance(part, str):
