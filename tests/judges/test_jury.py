@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import signal
 import statistics
 import subprocess
@@ -19,10 +20,12 @@ import numpy as np
 import pytest
 from PIL import Image
 from pydantic import SecretStr
+from typer.testing import CliRunner
 
 import onprompt
 from onprompt import api, samples, serial
-from onprompt.errors import BudgetSpent, PromptError, ServerTrouble, UnreadableAnswer, UserError
+from onprompt.cli import app
+from onprompt.errors import BudgetSpent, PromptError, ServerTrouble, SettingsError, UnreadableAnswer, UserError
 from onprompt.models.client import close_all
 from onprompt.report.document import document
 from onprompt.report.terminal import voice_lines
@@ -31,7 +34,7 @@ from onprompt.runs import datasets, findings
 from onprompt.runs.job import JudgeJob
 from onprompt.runs.ledger import Ledger
 from onprompt.runs.run import Summary, run
-from onprompt.settings import Settings
+from onprompt.settings import Settings, load
 from onprompt.types import Verdict
 from onprompt.wording import plan_words
 from tests.judges.test_vlm import PIXELS, UNREADABLE, WHY, factors
@@ -288,7 +291,7 @@ def test_a_run_completes_verdicts_of_a_model_that_was_down(serve: Serve, tmp_pat
 SCRIPT = """
 import sys
 from pathlib import Path
-from onprompt.settings import Settings
+from onprompt.settings import Settings, load
 from tests.judges.test_jury import judged
 judged(Path(sys.argv[1]), Settings.model_validate_json(sys.argv[2]))
 """
@@ -364,3 +367,63 @@ def test_the_evidence_alone_is_no_jury(serve: Serve) -> None:
     settings, _ = serve(Reply("oops", 500), jury_evidence=True)
     with pytest.raises(ServerTrouble, match="no model of the jury"):
         onprompt.verify(PIXELS, "a dog", settings=settings)
+
+
+def test_settings_hold_models_and_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("onprompt.toml").write_text('models = ["openai/a", "openai/b"]\n[jury_weights]\n"openai/b" = 0.5\n')
+    assert (load().models, load().jury_weights, load().judged_by) == (NAMES[:2], (("openai/b", 0.5),), "jury")
+    monkeypatch.setenv("ONPROMPT_MODELS", "openai/a, openai/c@http://localhost:1/v1?x=1")
+    monkeypatch.setenv("ONPROMPT_JURY_WEIGHTS", "openai/a=2,openai/c=0.5")
+    assert load().models == ("openai/a", "openai/c@http://localhost:1/v1?x=1")
+    assert load().jury_weights == (("openai/a", 2.0), ("openai/c", 0.5))
+    with pytest.raises(SettingsError, match="twice"):
+        load(models=["openai/a", "openai/a"])
+    with pytest.raises(SettingsError, match="must be above 0"):
+        load(jury_weights={"openai/a": 0.0})
+
+
+def command(*arguments: str, answers: Path) -> Any:
+    environment = {"ONPROMPT_ANSWERS": str(answers), "ONPROMPT_API_KEY": KEY, "ONPROMPT_RETRIES": "0"}
+    return CliRunner().invoke(app, arguments, env=environment)
+
+
+def test_the_command_line(serve: Serve, tmp_path: Path) -> None:
+    settings, requests = serve(says(4), says(3))
+    Image.fromarray(PIXELS).save("cat.png")
+    models = [option for model in settings.models for option in ("--model", model)]
+    shown = command("verify", "cat.png", "a cat", *models, "--no-evidence", answers=settings.answers)
+    assert shown.exit_code == 0, shown.output
+    assert shown.output.splitlines()[0] == "Jury"
+    assert shown.output.splitlines()[-1] == "(4)"
+    entry = command("verify", "cat.png", "a cat", *models, "--no-evidence", "--json", answers=settings.answers)
+    assert [voice["name"] for voice in json.loads(entry.output)["voices"]] == list(NAMES[:2])
+    assert [len(each) for each in requests] == [1, 1]
+    dry = command("verify", "cat.png", "cats", *models, "--no-evidence", "--dry-run", answers=settings.answers)
+    assert "2 calls to 2 models" in dry.output
+    single = command("verify", "cat.png", "a cat", *models[:2], "--no-evidence", answers=settings.answers)
+    assert isinstance(single.exception, UserError)
+    table(tmp_path, 3)
+    out = ("--out", str(tmp_path / "run.sqlite"))
+    done = command("run", str(tmp_path / "data.csv"), *out, *models, "--no-evidence", answers=settings.answers)
+    assert done.exit_code == 0, done.output
+    assert "verify by openai/a, openai/b" in command("show", out[1], answers=settings.answers).output
+    one = command("show", out[1], "--id", "1", answers=settings.answers)
+    assert one.output.splitlines()[:2] == shown.output.splitlines()[:2]
+
+
+def test_a_job_of_a_jury_can_be_sent_and_has_an_identity(serve: Serve) -> None:
+    settings, _ = serve(says(4), says(3))
+    job = JudgeJob("verify", settings)
+    sent = pickle.loads(pickle.dumps(job))
+    assert json.dumps(sent.identity) == json.dumps(job.identity)
+    assert (job.bound_by, job.slots) == ("server", 2 * settings.concurrency)
+    changed: list[dict[str, Any]] = [
+        {"jury_evidence_weight": 0.3},
+        {"jury_weights": (("openai/a", 2.0),)},
+        {"models": settings.models[:1]},
+    ]
+    others = [JudgeJob("verify", settings.model_copy(update=update)).identity for update in changed]
+    assert all(identity != job.identity for identity in others)
+    alone = settings.model_copy(update={"models": (), "model": "openai/a"})
+    same = JudgeJob("verify", alone.model_copy(update={"jury_evidence_weight": 0.3}))
+    assert same.identity == JudgeJob("verify", alone).identity, "only a jury depends on it"
