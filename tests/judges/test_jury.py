@@ -427,3 +427,25 @@ def test_a_job_of_a_jury_can_be_sent_and_has_an_identity(serve: Serve) -> None:
     alone = settings.model_copy(update={"models": (), "model": "openai/a"})
     same = JudgeJob("verify", alone.model_copy(update={"jury_evidence_weight": 0.3}))
     assert same.identity == JudgeJob("verify", alone).identity, "only a jury depends on it"
+
+
+def test_agreement_of_every_voice(serve: Serve, tmp_path: Path) -> None:
+    def right(request: Received) -> Reply:
+        return says(int(json.dumps(request.json["messages"]).rpartition("Input Prompt: ")[2][2]) % 5)
+
+    def wrong(request: Received) -> Reply:
+        return says(4 - int(json.dumps(request.json["messages"]).rpartition("Input Prompt: ")[2][2]) % 5)
+
+    settings, _ = serve(right, wrong)
+    table(tmp_path, 10)
+    judged(tmp_path, settings)
+    ratings = "\n".join(f"{index},{index % 5},{min(4, index % 5 + 1)}" for index in range(10))
+    (tmp_path / "ratings.csv").write_text(f"id,r1,r2\n{ratings}\n")
+    arguments = ("agree", str(tmp_path / "run.sqlite"), "--human", str(tmp_path / "ratings.csv"))
+    found = json.loads(command(*arguments, "--json", answers=settings.answers).output)["voices"]
+    assert found["openai/a"]["judge"]["spearman"]["value"] > 0.9
+    assert found["openai/b"]["judge"]["spearman"]["value"] < -0.9
+    assert found["openai/a + openai/b"]["judge"]["spearman"]["value"] is None, "they cancel out"
+    shown = command(*arguments, answers=settings.answers).output.splitlines()
+    names = [line.split("  ")[0] for line in shown[-4:]]
+    assert (names[0], names[-1]) == ("openai/a", "one rater vs. the others")
