@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 from onprompt import plugins
 from onprompt.errors import OnpromptError, UserError
 from onprompt.models import answer_store
+from onprompt.models.answer_store import AnswerStore
 from onprompt.models.budget import Budget, Purse, estimate
 from onprompt.models.recording import record
 from onprompt.models.retry import RetryingBackend
@@ -26,11 +27,13 @@ class NotCached(Exception):
 class ModelClient:
     """A backend with its answer store and budget, shared by all threads."""
 
-    def __init__(self, backend: Backend, settings: Settings, purse: Purse | None = None) -> None:
+    def __init__(
+        self, backend: Backend, settings: Settings, purse: Purse | None = None, store: AnswerStore | None = None
+    ) -> None:
         self.settings, self.backend, self.identity = settings, RetryingBackend(backend, settings), backend.identity
         self.slots: int = getattr(backend, "slots", settings.concurrency)
         self.budget = Budget(settings.model, settings, self.identity.get("server", ""), purse)
-        self.answers = answer_store.AnswerStore(settings.answers)
+        self.answers = store or AnswerStore(settings.answers)
         self.lock, self.in_flight = threading.Lock(), WeakValueDictionary[str, threading.Lock]()
 
     @property
@@ -131,7 +134,8 @@ def model_client(settings: Settings, jury: Settings | None = None) -> ModelClien
         if (settings, whole) not in clients:
             purse = purses.setdefault(whole, Purse(whole.budget))
             loaded = plugins.load("models.backends", backend).load(model, settings)
-            clients[settings, whole] = ModelClient(loaded, settings, purse)
+            store = next((client.answers for (_, other), client in clients.items() if other == whole), None)
+            clients[settings, whole] = ModelClient(loaded, settings, purse, store)
         return clients[settings, whole]
 
 
