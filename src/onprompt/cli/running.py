@@ -31,7 +31,6 @@ from onprompt.cli.judging import (
 from onprompt.errors import UserError
 from onprompt.models.reading import one_line
 from onprompt.rubrics import DEFAULT
-from onprompt.runs.ledger import INCOMPLETE
 from onprompt.wording import plural
 
 if TYPE_CHECKING:
@@ -223,6 +222,8 @@ def duration(seconds: float) -> str:
 
 def result_lines(summary: Summary) -> Iterator[str]:
     """The results of a run."""
+    from onprompt.runs.ledger import INCOMPLETE
+
     parts = [plural(summary.done, "verdict")]
     parts += [f"{summary.before:,} already judged"] if summary.before else []
     parts += [plural(summary.faults.total(), "error")]
