@@ -41,6 +41,7 @@ from onprompt.types import (
     Trait,
     Usage,
     Verdict,
+    Voice,
 )
 
 TEXT = st.text(max_size=8)
@@ -113,11 +114,16 @@ ANSWER = st.builds(
     st.booleans(),
     some(TEXT),
 )
+VOICE = st.builds(
+    Voice,
+    *(TEXT, SHARE, maybe(SHARE), st.dictionaries(TEXT, FACTOR, max_size=2), TEXT, some(TEXT), TEXT, some(NUMBER)),
+)
 VERDICT = st.builds(
     Verdict,
     *(TEXT, TEXT, SAMPLE, SHARE, st.dictionaries(TEXT, FACTOR, max_size=2), TEXT, some(TEXT), some(CHECK)),
     *(st.dictionaries(TEXT, maybe(SHARE), max_size=2), maybe(EVIDENCE), some(ANSWER)),
     stated=st.dictionaries(TEXT, some(TEXT), max_size=2),
+    voices=some(VOICE),
     provenance=st.dictionaries(TEXT, TEXT | NUMBER | st.dictionaries(TEXT, TEXT, max_size=2), max_size=2),
 )
 
@@ -148,7 +154,7 @@ ANSWERS = {
 
 
 @pytest.mark.parametrize("rubric", sorted(ANSWERS))
-@pytest.mark.parametrize("judge", ["evidence", "hybrid", "vlm"])
+@pytest.mark.parametrize("judge", ["evidence", "hybrid", "jury", "vlm"])
 def test_verdicts_of_every_rubric_and_judge(
     rubric: str, judge: str, tmp_path: Path, named_photo: Callable[[str], Path]
 ) -> None:

@@ -155,13 +155,14 @@ def verify(
     *,
     judge: str = "",
     model: str = "",
+    models: Sequence[str] = (),
     major: Sequence[str] = (),
     frame: int = 0,
     settings: Settings | None = None,
 ) -> Verdict:
     """Does this image show what the prompt asks for? A score of 0 to 4, and evidence; `major` objects weigh more."""
     item = {"image": image, "prompt": prompt, "major": major, "frame": frame}
-    return judge_one("verify", item, judge=judge, model=model, settings=settings)
+    return judge_one("verify", item, judge=judge, model=model, models=models, settings=settings)
 
 
 def rate(
@@ -170,13 +171,14 @@ def rate(
     *,
     judge: str = "",
     model: str = "",
+    models: Sequence[str] = (),
     major: Sequence[str] = (),
     frame: int = 0,
     settings: Settings | None = None,
 ) -> Verdict:
     """How well does this image fit the prompt? A score of 1 to 5, with the reason in `summary`, at most 20 words."""
     item = {"image": image, "prompt": prompt, "major": major, "frame": frame}
-    return judge_one("rate", item, judge=judge, model=model, settings=settings)
+    return judge_one("rate", item, judge=judge, model=model, models=models, settings=settings)
 
 
 def edit(
@@ -188,18 +190,25 @@ def edit(
     id: str = "",  # noqa: A002 the protocol's own name
     judge: str = "",
     model: str = "",
+    models: Sequence[str] = (),
     settings: Settings | None = None,
 ) -> Verdict:
     """Does the edited image carry out the instruction? Alignment, completeness and plausibility, each 1 to 7."""
     item = {"before": before, "after": after, "instruction": instruction, "mask": mask, "id": id}
-    return judge_one("edit", item, judge=judge, model=model, settings=settings)
+    return judge_one("edit", item, judge=judge, model=model, models=models, settings=settings)
 
 
 def judge_one(
-    rubric: str, item: Mapping[str, Any], *, judge: str = "", model: str = "", settings: Settings | None = None
+    rubric: str,
+    item: Mapping[str, Any],
+    *,
+    judge: str = "",
+    model: str = "",
+    models: Sequence[str] = (),
+    settings: Settings | None = None,
 ) -> Verdict:
     """The verdict by any rubric; `item` has its inputs by name."""
-    resolved = judge_settings(settings, judge, model)
+    resolved = judge_settings(settings, judge, model, models)
     return load_judge(rubric, resolved).judge(make_sample(load_rubric(rubric), resolved, item))
 
 
@@ -209,6 +218,7 @@ def judge_many(
     *,
     judge: str = "",
     model: str = "",
+    models: Sequence[str] = (),
     settings: Settings | None = None,
 ) -> Iterator[Result]:
     """Verdicts on many items by a rubric, in order, as they get ready; many are in progress at a time.
@@ -216,7 +226,7 @@ def judge_many(
     An item holds the rubric's inputs: `{"image": "a.png", "prompt": "a cat"}`. For an item without a verdict there is
     its error: it affects no other.
     """
-    resolved, protocol = judge_settings(settings, judge, model), load_rubric(rubric)
+    resolved, protocol = judge_settings(settings, judge, model, models), load_rubric(rubric)
     loaded = load_judge(rubric, resolved)
 
     def attempt(method: Callable[[Sample], Any], item: Mapping[str, Any]) -> Any:
@@ -241,17 +251,29 @@ def plan(
     *,
     judge: str = "",
     model: str = "",
+    models: Sequence[str] = (),
     settings: Settings | None = None,
 ) -> Plan:
     """The calls to a model, tokens and dollars that `judge_many` would take; nothing is asked."""
-    resolved, protocol = judge_settings(settings, judge, model), load_rubric(rubric)
+    resolved, protocol = judge_settings(settings, judge, model, models), load_rubric(rubric)
     planned = load_judge(rubric, resolved).plan(partial(make_sample, protocol, resolved, item) for item in items)
     if planned is None:
         raise UserError(f"nothing to estimate: the judge {resolved.judged_by!r} asks no model, so it costs nothing")
     return planned
 
 
-def judge_settings(settings: Settings | None, judge: str, model: str) -> Settings:
-    """The settings with the given judge and model; a model alone implies the judge `vlm`."""
-    named = {"judge": judge or ("vlm" if model else ""), "model": model}
-    return resolve_settings(settings).model_copy(update={name: value for name, value in named.items() if value})
+def judge_settings(settings: Settings | None, judge: str, model: str, models: Sequence[str] = ()) -> Settings:
+    """The settings with the given judge and models; one model implies the judge `vlm`, several a jury."""
+    if model and models:
+        raise UserError("choose `model` or `models`, not both")
+    chosen = model_settings(judge, check_names("models", models) or [model])
+    return resolve_settings(settings).model_copy(update=chosen)
+
+
+def model_settings(judge: str, models: Sequence[str]) -> dict[str, Any]:
+    """The settings for a judge and the models that were named; empty where neither was."""
+    named = tuple(name for name in models if name)
+    given: dict[str, Any] = {"judge": judge or ("vlm" if len(named) == 1 else "jury" if named else "")}
+    if named:
+        given |= {"model": named[0] if len(named) == 1 else "", "models": named if len(named) > 1 else ()}
+    return {name: value for name, value in given.items() if value != "" or named}

@@ -18,6 +18,8 @@ OnpromptError
 └── StoreError           a run file or the answer store can't be used; exit code 6
 """
 
+from typing import Any
+
 
 class OnpromptError(Exception):
     """The base class: catch it to catch everything that onprompt raises on purpose."""
@@ -104,6 +106,7 @@ class UnreadableAnswer(OnpromptError):
         super().__init__(f"unreadable answer: {reason} ({kind})")
         self.kind, self.reason, self.text = kind, reason, text
         self.spent: tuple[int, int, float | None] = (0, 0, None)  # input tokens, output tokens and, if known, dollars
+        self.answers: tuple[Any, ...] = ()  # all answers to the question, of types.Answer
 
 
 class StoreError(OnpromptError):

@@ -6,7 +6,16 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from onprompt.errors import SettingsError
 from onprompt.plugins import did_you_mean
@@ -140,9 +149,19 @@ class Settings(BaseModel):
     edit_sharpness: float = number(1.5, "edit: weight of a change of sharpness where nothing was edited", 0, 10)
 
     judge: str = option(
-        "", "judge: a file in judges (evidence, vlm, hybrid, atoms); empty: vlm if a model is set, else evidence"
+        "",
+        "judge: a file in judges (evidence, vlm, hybrid, atoms, jury); empty: jury, vlm or evidence, by the number of models",
     )
     model: str = option("", "model to ask: BACKEND/MODEL, such as openai/gpt-5.2")
+    models: tuple[str, ...] = Field(
+        default=(), description="several models, in place of `model`: a jury; BACKEND/MODEL or BACKEND/MODEL@URL"
+    )
+    jury_evidence: bool = option(True, "jury: the evidence has a voice, where the rubric supports it")
+    jury_evidence_weight: float = number(0.2, "jury: weight of the evidence; that of all models together is 1", 0, 100)
+    jury_weights: tuple[tuple[str, float], ...] = Field(
+        default=(), description="jury: weights by model; others have their known weight (docs/jury.md) or 1"
+    )
+    jury_spread: float = number(0.5, "jury: difference between two voices' values above which they disagree")
     base_url: str = option("", "address of the model's server; empty: the backend's default")
     api_key: SecretStr = Field(
         default=SecretStr(""), description="key of the server; empty: as its SDK finds it. Never stored"
@@ -187,7 +206,16 @@ class Settings(BaseModel):
     @property
     def judged_by(self) -> str:
         """The name of the judge, chosen or implied."""
-        return self.judge or ("vlm" if self.model else "evidence")
+        return self.judge or ("jury" if self.models else "vlm" if self.model else "evidence")
+
+    @field_validator("models", "jury_weights", mode="before")
+    @classmethod
+    def listed(cls, value: Any, info: ValidationInfo) -> Any:
+        """A list as an environment variable holds it, `a,b` or `a=1,b=0.5`, or a table of TOML."""
+        if isinstance(value, str):
+            value = [entry.strip() for entry in value.split(",") if entry.strip()]
+            value = value if info.field_name == "models" else [entry.rsplit("=", 1) for entry in value]
+        return list(value.items()) if isinstance(value, dict) else value
 
     @field_validator("home", "mirror", "answers")
     @classmethod
@@ -207,6 +235,10 @@ class Settings(BaseModel):
             values = [getattr(self, name) for name in names]
             if values != sorted(values):
                 raise ValueError(f"{' ≤ '.join(names)} must hold, got {values}")
+        if twice := [name for name in self.models if self.models.count(name) > 1]:
+            raise ValueError(f"models names {twice[0]} twice; to ask a model repeatedly, use repeats")
+        if bad := [name for name, weight in self.jury_weights if not 0 < weight < float("inf")]:
+            raise ValueError(f"jury_weights: the weight of {bad[0]} must be above 0")
         return self
 
 

@@ -214,7 +214,7 @@ def test_repeated_questions_get_the_rest_of_the_budget(tmp_path: Path) -> None:
     (tmp_path / "said.jsonl").write_text("")
     model, answers = f"replay/{tmp_path / 'said.jsonl'}", tmp_path / "answers.sqlite"
     settings = Settings(judge="vlm", model=model, answers=answers, price_in=1, price_out=1, budget=0.5)
-    model_client(settings).budget.spent = 0.375
+    model_client(settings).budget.purse.spent = 0.375
     *_, (_, again, last) = split(unique_cases(PROBES), "verify", settings)
     assert (len(again), last.reuse_answers, last.budget) == (len(PROMPTS), False, 0.125)
 

@@ -32,6 +32,7 @@ from onprompt.types import (
     Thing,
     Trait,
     Usage,
+    Voice,
 )
 from onprompt.wording import pairs
 from tests.conftest import photo
@@ -39,7 +40,7 @@ from tests.conftest import photo
 # The types of which a stored verdict consists; a field with its default is not in the document.
 STORED = (
     *(Verdict, Sample, Picture, FactorScore, Check, Claim, Finding, PromptEvidence, Sighting, Swatch, Trait),
-    *(Scene, Thing, Attribute, Relation, Count, Answer, Usage, EditEvidence, ObjectChange),
+    *(Scene, Thing, Attribute, Relation, Count, Answer, Usage, EditEvidence, ObjectChange, Voice),
 )
 DOCS = Path(__file__).parent.parent.parent / "docs"
 

@@ -15,6 +15,7 @@ says why: it is in no average, it affects no other test case, and a test with a 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 from deepeval.metrics import BaseMetric
@@ -40,11 +41,13 @@ class OnpromptMetric(BaseMetric):  # type: ignore[misc] # mypy does not follow i
         judge: str = "",
         model: str = "",
         settings: Settings | None = None,
+        models: Sequence[str] = (),
     ) -> None:
         # DeepEval copies a metric by its arguments, which must be attributes of the same names.
         self.threshold, self.rubric, self.judge, self.model, self.settings = threshold, rubric, judge, model, settings
-        resolved = judge_settings(settings, judge, model)
-        self.evaluation_model = f"{resolved.judge} {resolved.model}".strip()
+        self.models = models
+        resolved = judge_settings(settings, judge, model, models)
+        self.evaluation_model = f"{resolved.judge} {resolved.model or ', '.join(resolved.models)}".strip()
 
     def measure(self, test_case: LLMTestCase, *_: Any, **__: Any) -> float | None:
         return self.set_result(self.judge_case(test_case))
@@ -65,7 +68,7 @@ class OnpromptMetric(BaseMetric):  # type: ignore[misc] # mypy does not follow i
             return ImageError(f"an image of the test case is lost: {error}")
         if len(images) != 1:
             return UserError(f"actual_output must hold one image, not {len(images)}")
-        settings = judge_settings(self.settings, self.judge, self.model)
+        settings = judge_settings(self.settings, self.judge, self.model, self.models)
         return judge_image(
             self.rubric, images[0], prompt, before[0] if before else None, test_case.name or "", settings
         )

@@ -35,11 +35,13 @@ from onprompt.wording import sentence
 
 
 @scorer(metrics=[mean(), stderr()])  # type: ignore[untyped-decorator] # mypy does not follow its import
-def onprompt_scorer(rubric: str = DEFAULT, judge: str = "", model: str = "", **settings: Any) -> Scorer:
+def onprompt_scorer(
+    rubric: str = DEFAULT, judge: str = "", model: str = "", models: Sequence[str] = (), **settings: Any
+) -> Scorer:
     """How well the generated images show the prompt, by any rubric; settings by their names."""
     if private := sorted(PRIVATE & settings.keys()):
         raise SettingsError(f"{private[0]} would appear in Inspect's log; set ONPROMPT_{private[0].upper()} instead")
-    resolved = judge_settings(load(**settings), judge, model)
+    resolved = judge_settings(load(**settings), judge, model, models)
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 every scorer is given it
         prompt, sources = prompt_and_sources(state)

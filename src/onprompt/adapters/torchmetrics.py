@@ -45,17 +45,24 @@ class Onprompt(Metric):  # type: ignore[misc] # mypy does not follow its import
     left_out: Tensor
 
     def __init__(
-        self, rubric: str = DEFAULT, judge: str = "", model: str = "", settings: Settings | None = None, **options: Any
+        self,
+        rubric: str = DEFAULT,
+        judge: str = "",
+        model: str = "",
+        settings: Settings | None = None,
+        models: Sequence[str] = (),
+        **options: Any,
     ) -> None:
         super().__init__(**options)
-        self.rubric, self.judge, self.model, self.settings = rubric, judge, model, settings
+        self.rubric, self.judge, self.model, self.models, self.settings = rubric, judge, model, models, settings
         for name, zero in (("total", 0.0), ("count", 0), ("left_out", 0)):
             self.add_state(name, torch.tensor(zero), dist_reduce_fx="sum")
 
     def update(self, images: Images, prompts: Sequence[str], before: Images | None = None) -> None:
         """Judge a batch."""
         items = make_batch(self.rubric, images, prompts, before)
-        results = list(judge_many(self.rubric, items, judge=self.judge, model=self.model, settings=self.settings))
+        judged_by: dict[str, Any] = {"judge": self.judge, "model": self.model, "models": self.models}
+        results = list(judge_many(self.rubric, items, **judged_by, settings=self.settings))
         missing = [why for result in results if (why := missing_reason(result))]
         self.total += sum(r.value for r in results if isinstance(r, Verdict) and not missing_reason(r))
         self.count += len(results) - len(missing)

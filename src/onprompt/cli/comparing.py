@@ -48,14 +48,14 @@ def agree(
         raise UserError(f"{run_file} is a run of {name}, which has no score to compare with human ratings")
     rubric: Rubric = plugins.load("rubrics", name).RUBRIC
     scale = parse_scale(human_scale) if human_scale else None
-    result = agreement.agreement(
-        items, human_ratings, agreement.Terms(rubric.factors.get("score", range(2)), scale, threshold, apart)
-    )
+    terms = agreement.Terms(rubric.factors.get("score", range(2)), scale, threshold, apart)
+    result = agreement.agreement(items, human_ratings, terms)
+    voices = agreement.by_voice(items, said_by_voice(run_file, generation), human_ratings, terms)
     if json:
-        print_json(agreement.document(result))
+        print_json(agreement.document(result, voices))
         return
     typer.echo(f"columns read: {', '.join(human_ratings.columns)}", err=True)
-    for line in agreement.lines(result):
+    for line in (*agreement.lines(result), *(agreement.voice_lines(voices) if voices else ())):
         typer.echo(line)
 
 
@@ -96,6 +96,16 @@ def generations(path: Path) -> list[int]:
 
     with Ledger(path) as ledger:
         return findings.generations(ledger)
+
+
+def said_by_voice(path: Path, generation: int) -> dict[str, dict[str, float]]:
+    """The values of a jury's voices by sample."""
+    from onprompt.runs import findings
+    from onprompt.runs.ledger import Ledger
+    from onprompt.runs.voices import voice_values
+
+    with Ledger(path) as ledger:
+        return voice_values(ledger, findings.choose_generation(ledger, generation))
 
 
 def judged(path: Path, generation: int) -> tuple[str, list[Item]]:

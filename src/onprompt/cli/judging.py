@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,9 +23,15 @@ Json = Annotated[bool, typer.Option("--json", help="Print the verdict as JSON (d
 PictureFile = Annotated[Path | None, typer.Option(help="Write the image with boxes and findings to this file.")]
 DetectorName = Annotated[str, typer.Option(help=DETECTORS)]
 JudgeName = Annotated[
-    str, typer.Option(help="The judge: evidence (on this CPU), vlm (a model), hybrid (both), atoms (claims).")
+    str,
+    typer.Option(help="The judge: evidence (on this CPU), vlm (a model), hybrid (both), atoms (claims), jury (all)."),
 ]
 Model = Annotated[str, typer.Option(help="The model to ask: BACKEND/MODEL, such as openai/gpt-5.2.")]
+Models = Annotated[
+    list[str] | None,
+    typer.Option("--model", help="The model to ask: BACKEND/MODEL, such as openai/gpt-5.2. Repeated: a jury."),
+]
+NoEvidence = Annotated[bool, typer.Option("--no-evidence", help="Leave the evidence out of a jury.")]
 BaseUrl = Annotated[str, typer.Option(help="The address of the model's server, if it is your own.")]
 Repeats = Annotated[int | None, typer.Option(help="How often to ask the model, to see how its scores vary.")]
 YesNo = Annotated[bool, typer.Option("--yes-no", help="Also ask whether the image shows the prompt, yes or no.")]
@@ -33,7 +39,10 @@ SendMask = Annotated[bool, typer.Option("--send-mask", help="Show the model the 
 Budget = Annotated[float | None, typer.Option(help="The most to spend, in US dollars.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print the number of calls, tokens and dollars.")]
 Id = Annotated[str, typer.Option(help="The sample's id (default: the file name).")]
-JUDGING = ("judge", "model", "base_url", "repeats", "budget", "detector", "permissive", "yes_no", "send_mask")
+JUDGING = (
+    *("judge", "model", "no_evidence", "base_url", "repeats", "budget", "detector", "permissive", "yes_no"),
+    "send_mask",
+)
 OPTIONS: dict[str, tuple[Any, Any]] = {
     "json": (Json, False),
     "protocol": (Protocol, False),
@@ -42,7 +51,8 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
     "detector": (DetectorName, ""),
     "permissive": (Permissive, False),
     "judge": (JudgeName, ""),
-    "model": (Model, ""),
+    "model": (Models, None),
+    "no_evidence": (NoEvidence, False),
     "base_url": (BaseUrl, ""),
     "repeats": (Repeats, None),
     "yes_no": (YesNo, False),
@@ -119,7 +129,7 @@ def print_verdict(verdict: Verdict) -> None:
     known = verdict.rubric in plugins.names("rubrics")
     rubric: Rubric | None = plugins.load("rubrics", verdict.rubric).RUBRIC if known else None
     lines: Iterable[Line] = ((rubric.lines if rubric else None) or terminal.factor_lines)(verdict)
-    for line, style in lines:
+    for line, style in (*terminal.voice_lines(verdict), *lines):
         typer.secho(line, bold=style == "bold", fg=style if style not in ("", "bold") else None)
 
 
@@ -169,14 +179,20 @@ def explain(
 
 def judge_settings(
     judge: str | None = "",
-    model: str | None = "",
+    model: str | Sequence[str] | None = "",
     repeats: int | None = None,
     budget: float | None = None,
+    no_evidence: bool | None = False,
     **options: Any,
 ) -> Settings:
-    """The settings, overridden by the options of the judge; a model alone implies the judge `vlm`."""
-    judge = judge or ("vlm" if model else "")
-    settings = load_settings(judge=judge, model=model, repeats=repeats, budget=budget, **options)
+    """The settings, overridden by the options of the judge; one model implies the judge `vlm`, several a jury."""
+    from onprompt.api import model_settings
+
+    chosen = model_settings(judge or "", [model] if isinstance(model, str) else model or ())
+    settings = load_settings(**chosen, repeats=repeats, budget=budget, **options)
+    if no_evidence and settings.judged_by != "jury":
+        raise UserError("--no-evidence is for a jury: choose --judge jury, or several models")
+    settings = settings.model_copy(update={"jury_evidence": False}) if no_evidence else settings
     given = {"--repeats": repeats, "--budget": budget, "--yes-no": options.get("yes_no")}
     given["--send-mask"] = options.get("send_mask")
     if settings.judged_by == "evidence" and (unused := [name for name, value in given.items() if value]):

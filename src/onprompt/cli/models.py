@@ -30,7 +30,8 @@ def settings() -> None:
         elif value is None or name == "api_key":
             typer.echo(f"# {name} is not set")
         else:
-            typer.echo(f"{name} = {toml(re.sub(CREDENTIALS, '//', value) if name == 'base_url' else value)}")
+            shown = re.sub(CREDENTIALS, "//", toml(value)) if name in ("base_url", "models") else toml(value)
+            typer.echo(f"{name} = {shown}")
 
 
 @app.command()
@@ -106,4 +107,6 @@ def toml(value: object) -> str:
     """A value as TOML writes it."""
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(toml, value))}]"
     return str(value) if isinstance(value, int | float) else json.dumps(str(value), ensure_ascii=False)

@@ -1,12 +1,22 @@
 """`probe`: can this judge be trusted?"""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from onprompt.cli.app import Permissive, app, print_json
-from onprompt.cli.judging import BaseUrl, Budget, DetectorName, DryRun, JudgeName, Model, judge_settings, print_plan
+from onprompt.cli.judging import (
+    BaseUrl,
+    Budget,
+    DetectorName,
+    DryRun,
+    JudgeName,
+    Models,
+    NoEvidence,
+    judge_settings,
+    print_plan,
+)
 from onprompt.rubrics import DEFAULT
 
 RUBRICS = "Rubric for the images: verify or rate. Edits always use edit."
@@ -20,7 +30,8 @@ def probe(
     save: Annotated[Path | None, typer.Option(help="Also write the images to this folder.")] = None,
     detector: DetectorName = "",
     permissive: Permissive = False,
-    model: Model = "",
+    model: Models = None,
+    no_evidence: NoEvidence = False,
     base_url: BaseUrl = "",
     budget: Budget = None,
     dry_run: DryRun = False,
@@ -28,7 +39,13 @@ def probe(
     """Test a judge on drawn images with known answers: blank images, wrong prompts, reversed edits, rephrasing."""
     from onprompt import probe as probing
 
-    settings = judge_settings(judge, model, budget=budget, base_url=base_url, detector=detector, permissive=permissive)
+    options: dict[str, Any] = {
+        "base_url": base_url,
+        "detector": detector,
+        "permissive": permissive,
+        "no_evidence": no_evidence,
+    }
+    settings = judge_settings(judge, model, budget=budget, **options)
     if save:
         typer.echo(f"{probing.save(save)} pictures written to {save}", err=True)
     if dry_run:

@@ -20,7 +20,8 @@ from onprompt.cli.judging import (
     DetectorName,
     DryRun,
     JudgeName,
-    Model,
+    Models,
+    NoEvidence,
     PictureFile,
     Repeats,
     judge_settings,
@@ -55,7 +56,8 @@ def run(
     column: Annotated[list[str] | None, typer.Option(help="FIELD=COLUMN, for a column that is not recognized.")] = None,
     engine: Annotated[str, typer.Option(help="What runs samples in parallel: threads or ray.")] = "threads",
     judge: JudgeName = "",
-    model: Model = "",
+    model: Models = None,
+    no_evidence: NoEvidence = False,
     base_url: BaseUrl = "",
     repeats: Repeats = None,
     budget: Budget = None,
@@ -70,7 +72,12 @@ def run(
     from onprompt.runs.run import items_to_judge
     from onprompt.runs.run import run as judge_all
 
-    options = {"base_url": base_url, "detector": detector, "permissive": permissive}
+    options: dict[str, Any] = {
+        "base_url": base_url,
+        "detector": detector,
+        "permissive": permissive,
+        "no_evidence": no_evidence,
+    }
     job = JudgeJob(rubric, judge_settings(judge, model, repeats, budget, **options))
     dataset = datasets.open_dataset(data, job.rubric, parse_columns(column or []))
     print_source(dataset)
@@ -215,6 +222,8 @@ def duration(seconds: float) -> str:
 
 def result_lines(summary: Summary) -> Iterator[str]:
     """The results of a run."""
+    from onprompt.runs.ledger import INCOMPLETE
+
     parts = [plural(summary.done, "verdict")]
     parts += [f"{summary.before:,} already judged"] if summary.before else []
     parts += [plural(summary.faults.total(), "error")]
@@ -223,6 +232,9 @@ def result_lines(summary: Summary) -> Iterator[str]:
     yield f"{', '.join(parts)}: {summary.path}"
     for kind, number in summary.faults.most_common():
         yield f"  {number:,} × {kind}, for example: {shorten(summary.examples[kind])}"
+    if summary.incomplete:
+        verdicts = plural(summary.incomplete, "verdict")
+        yield f"  {verdicts} without a model that failed ({INCOMPLETE}); run the same command again to ask it"
     if summary.stopped:
         yield f"  {summary.stopped}; run the same command again to resume"
 

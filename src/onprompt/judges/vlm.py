@@ -130,7 +130,7 @@ class VlmJudge(ModelJudge):
             rubric=self.rubric.name,
             judge="vlm",
             sample=sample,
-            value=self.rubric.value({name: self.rubric.share(name, finest(score)) for name, score in factors.items()}),
+            value=self.rubric.value({name: self.rubric.share(name, score.finest) for name, score in factors.items()}),
             factors=factors,
             summary=first.summary,
             flags=tuple(flag for flag, holds in flags.items() if holds),
@@ -266,15 +266,10 @@ def factor(name: str, readings: Sequence[tuple[Reading, Answer]], scale: range) 
 
 
 def with_usage(error: UnreadableAnswer, answers: Sequence[Answer]) -> UnreadableAnswer:
-    """The error with what the answers cost."""
+    """The error with the answers and what they cost."""
     usage = sum((answer.usage for answer in answers if not answer.cached), Usage())
-    error.spent = usage.tokens_in, usage.tokens_out, usage.cost
+    error.spent, error.answers = (usage.tokens_in, usage.tokens_out, usage.cost), tuple(answers)
     return error
-
-
-def finest(factor: FactorScore) -> float:
-    """The score at the finest resolution there is."""
-    return mean(factor.scores) if factor.expected is None else factor.expected
 
 
 def mean(numbers: Sequence[float]) -> float:

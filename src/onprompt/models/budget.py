@@ -67,31 +67,44 @@ def tokens(part: Part) -> int:
     return int(width * height * scale * scale / PIXELS_PER_TOKEN) + 1
 
 
-class Budget:
-    """The dollars that may be spent, shared by all threads; pending questions count with their highest cost."""
+class Purse:
+    """The dollars that may be spent, on one model or on several; pending questions count with their highest cost."""
 
-    def __init__(self, model: str, settings: Settings, server: str = "") -> None:
-        self.price, self.limit, self.lock = price_of(model, settings, server), settings.budget, threading.Lock()
+    def __init__(self, limit: float | None) -> None:
+        self.limit, self.lock = limit, threading.Lock()
         self.spent = self.reserved = 0.0
-        if self.limit is not None and self.price is None:
+
+
+class Budget:
+    """What one model may spend out of a purse, shared by all threads."""
+
+    def __init__(self, model: str, settings: Settings, server: str = "", purse: Purse | None = None) -> None:
+        self.price, self.purse = price_of(model, settings, server), purse or Purse(settings.budget)
+        if self.purse.limit is not None and self.price is None:
             raise UserError(f"a budget needs the price of {model}, which is unknown: set price_in and price_out")
+
+    @property
+    def spent(self) -> float:
+        """US dollars that are gone from the purse."""
+        return self.purse.spent
 
     def reserve(self, question: Question) -> float:
         """Set aside the highest cost of a question, or raise BudgetSpent."""
-        if self.price is None or self.limit is None:
+        purse = self.purse
+        if self.price is None or purse.limit is None:
             return 0.0
         cost = self.price.of(replace(estimate(question), tokens_out=question.longest))
-        with self.lock:
-            if self.spent + self.reserved + cost > self.limit:
-                spent = f"{self.spent:.4f} of {self.limit:g} US dollars are spent"
+        with purse.lock:
+            if purse.spent + purse.reserved + cost > purse.limit:
+                spent = f"{purse.spent:.4f} of {purse.limit:g} US dollars are spent"
                 raise BudgetSpent(f"budget: {spent}, and the next question may cost {cost:.4f}")
-            self.reserved += cost
+            purse.reserved += cost
         return cost
 
     def settle(self, reserved: float, usage: Usage | None = None) -> Usage:
         """Release a reservation and spend what the answer cost, if there is one."""
         cost = None if self.price is None or usage is None else self.price.of(usage)
-        with self.lock:
-            self.reserved -= reserved
-            self.spent += cost or 0.0
+        with self.purse.lock:
+            self.purse.reserved -= reserved
+            self.purse.spent += cost or 0.0
         return replace(usage or Usage(), cost=cost)

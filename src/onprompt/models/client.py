@@ -10,7 +10,8 @@ from weakref import WeakValueDictionary
 from onprompt import plugins
 from onprompt.errors import OnpromptError, UserError
 from onprompt.models import answer_store
-from onprompt.models.budget import Budget, estimate
+from onprompt.models.answer_store import AnswerStore
+from onprompt.models.budget import Budget, Purse, estimate
 from onprompt.models.recording import record
 from onprompt.models.retry import RetryingBackend
 from onprompt.settings import Settings
@@ -26,11 +27,13 @@ class NotCached(Exception):
 class ModelClient:
     """A backend with its answer store and budget, shared by all threads."""
 
-    def __init__(self, backend: Backend, settings: Settings) -> None:
+    def __init__(
+        self, backend: Backend, settings: Settings, purse: Purse | None = None, store: AnswerStore | None = None
+    ) -> None:
         self.settings, self.backend, self.identity = settings, RetryingBackend(backend, settings), backend.identity
         self.slots: int = getattr(backend, "slots", settings.concurrency)
-        self.budget = Budget(settings.model, settings, self.identity.get("server", ""))
-        self.answers = answer_store.AnswerStore(settings.answers)
+        self.budget = Budget(settings.model, settings, self.identity.get("server", ""), purse)
+        self.answers = store or AnswerStore(settings.answers)
         self.lock, self.in_flight = threading.Lock(), WeakValueDictionary[str, threading.Lock]()
 
     @property
@@ -112,26 +115,44 @@ def plan_calls(
     return Plan(client.name, len(seen), known, replace(usage, cost=price.of(usage) if price else None), faults, again)
 
 
-clients: dict[Settings, ModelClient] = {}
+clients: dict[tuple[Settings, Settings], ModelClient] = {}  # by the settings of the model, and those of its jury
+purses: dict[Settings, Purse] = {}
 clients_lock = threading.Lock()
 
 
-def model_client(settings: Settings) -> ModelClient:
-    """The client for the settings, made once per process."""
+def model_client(settings: Settings, jury: Settings | None = None) -> ModelClient:
+    """The client for the settings, made once per process; the models of a jury have one budget."""
     backend, _, model = settings.model.partition("/")
+    if settings.models:
+        raise UserError(f"the judge {settings.judged_by!r} asks one model; for several choose --judge jury")
     if not settings.model:
         raise UserError("a model is needed: --model BACKEND/MODEL, such as openai/gpt-5.2")
     if not model:
         raise UserError(f"invalid model {settings.model!r}: use BACKEND/MODEL, such as openai/gpt-5.2")
+    whole = jury or settings
     with clients_lock:
-        if settings not in clients:
-            clients[settings] = ModelClient(plugins.load("models.backends", backend).load(model, settings), settings)
-        return clients[settings]
+        if (settings, whole) not in clients:
+            purse = purses.setdefault(whole, Purse(whole.budget))
+            loaded = plugins.load("models.backends", backend).load(model, settings)
+            store = next((client.answers for (_, other), client in clients.items() if other == whole), None)
+            clients[settings, whole] = ModelClient(loaded, settings, purse, store)
+        return clients[settings, whole]
+
+
+def settings_by_model(settings: Settings) -> list[Settings]:
+    """The settings for each model of a jury; one may have a server of its own: BACKEND/MODEL@URL."""
+    found = []
+    for name in settings.models or ((settings.model,) if settings.model else ()):
+        model, _, url = name.partition("@http")
+        own = {"base_url": f"http{url}"} if url else {}
+        found.append(settings.model_copy(update={"model": model, "models": (), **own}))
+    return found
 
 
 @atexit.register
 def close_all() -> None:
     """Close all clients; they are made anew on demand."""
     with clients_lock:
+        purses.clear()
         while clients:
             clients.popitem()[1].close()

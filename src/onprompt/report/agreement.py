@@ -103,6 +103,24 @@ def agreement(items: Sequence[Item], ratings: Ratings, terms: Terms) -> Agreemen
     return Agreement(estimate(used, ratings, terms), categories, len(ratings.raters), *excluded, terms)
 
 
+def by_voice(
+    items: Sequence[Item], values: Mapping[str, Mapping[str, float]], ratings: Ratings, terms: Terms
+) -> dict[str, Subset]:
+    """The estimates of each voice of a jury, and of several together, on the same items."""
+    return {
+        name: estimate(
+            [
+                replace(item, value=known[item.id], score=None)
+                for item in items
+                if item.id in known and ratings.by_item.get(item.id)
+            ],
+            ratings,
+            replace(terms, human_scale=None, threshold=None),
+        )
+        for name, known in values.items()
+    }
+
+
 def validate(items: Sequence[Item], scale: range) -> None:
     """Reject duplicates and numbers off the scale."""
     seen: set[str] = set()
@@ -233,8 +251,21 @@ def lines(agreement: Agreement) -> Iterator[str]:
         yield f"α (ordinal) and κ: ratings of {low:g} to {high:g} mapped linearly to {scale} and rounded"
 
 
-def document(agreement: Agreement) -> dict[str, Any]:
+def voice_lines(voices: Mapping[str, Subset]) -> Iterator[str]:
+    """Voices side by side, the best first, beside one rater against the others."""
+    ranked = sorted(voices.items(), key=lambda entry: -(entry[1].judge["spearman"].value or 0.0))
+    first = next(iter(voices.values()))
+    title = f"{first.items:,} samples scored by all"
+    width = max(26, len(title), *map(len, voices)) + 2
+    yield f"\n{title:{width}}{'Spearman ρ [95 % CI]':24}pair accuracy [95 % CI]"
+    for name, subset in ranked:
+        yield f"{name:{width}}{subset.judge['spearman']!s:24}{subset.judge['pair_accuracy']}"
+    yield f"{'one rater vs. the others':{width}}{first.ceiling['spearman']!s:24}{first.ceiling['pair_accuracy']}"
+
+
+def document(agreement: Agreement, voices: Mapping[str, Subset] | None = None) -> dict[str, Any]:
     """JSON."""
+    by_name = {name: asdict(subset, dict_factory=rounded) for name, subset in (voices or {}).items()}
     scale, categories = agreement.terms.scale, agreement.categories.items()
     return {
         "format": "onprompt.agreement/1",
@@ -242,4 +273,5 @@ def document(agreement: Agreement) -> dict[str, Any]:
         "terms": asdict(agreement.terms) | {"scale": [scale[0], scale[-1]]},
         "overall": asdict(agreement.overall, dict_factory=rounded),
         "categories": {name: asdict(subset, dict_factory=rounded) for name, subset in categories},
+        **({"voices": by_name} if by_name else {}),
     }

@@ -61,6 +61,25 @@ def lines(verdict: Verdict) -> Iterator[Line]:
     yield f"({verdict.score})", "bold"
 
 
+def voice_lines(verdict: Verdict) -> Iterator[Line]:
+    """What each member of a jury says, and the checks that contradict it."""
+    if verdict.voices:
+        yield "Jury", "bold"
+    for voice in verdict.voices:
+        yield f"  {wording.voice_words(voice)}", "" if voice.value is not None else "yellow"
+        for place in voice.disputed:
+            check = verdict.checks[place]
+            yield f"    contradicted: {wording.sentence(check)}{box_words(check)}", STYLES[check.outcome]
+
+
+def box_words(check: Check) -> str:
+    """` (at 12–40 % across, 30–71 % down)`: where a check was made."""
+    box = check.box
+    if box is None:
+        return ""
+    return f" (at {box.left:.0%}–{box.right:.0%} across, {box.top:.0%}–{box.bottom:.0%} down)".replace("%–", "–")
+
+
 def context_lines(evidence: PromptEvidence) -> Iterator[Line]:
     """Estimates of the whole image, and what else it shows: both without effect on the score."""
     if evidence.estimates:
@@ -96,6 +115,7 @@ def figures(verdict: Verdict) -> str:
         "presence": verdict.measures.get("presence"),
         "attributes": verdict.measures.get("attribute_accuracy"),
         "value": verdict.value,
+        "spread": verdict.measures.get("spread"),
         "yes": verdict.measures.get("yes"),
         "coverage": verdict.coverage,
     }
@@ -140,6 +160,8 @@ def factor_lines(verdict: Verdict) -> Iterator[Line]:
         yield verdict.summary, ""
     kept = verdict.measures.get("preservation")
     preserved = [] if kept is None else [f"preservation {kept:.2f}"]
+    apart = verdict.measures.get("spread")
+    preserved += [] if apart is None else [f"spread {apart:.2f}"]
     yield ", ".join([f"value {verdict.value:.2f}", *preserved, *cost_words(verdict), *flag_words(verdict)]), ""
 
 

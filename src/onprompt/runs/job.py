@@ -19,6 +19,7 @@ IRRELEVANT = PRIVATE | {
     *("reuse_answers", "concurrency", "timeout", "retries", "backoff", "longest_wait", "source_timeout"),
     *("breaker_failures", "breaker_pause", "price_in", "price_out", "budget", "batch", "device"),
 }
+JURY = {"jury_evidence", "jury_evidence_weight", "jury_weights", "jury_spread"}  # what only a jury depends on
 
 
 class Task(NamedTuple):
@@ -74,7 +75,10 @@ class JudgeJob:
     @property
     def identity(self) -> Mapping[str, Any]:
         """All that a verdict depends on besides the sample."""
-        settings = self.settings.model_dump(mode="json", exclude=set(IRRELEVANT) | {"judge", "model"})
+        others = set() if self.settings.judged_by == "jury" else JURY
+        settings = self.settings.model_dump(
+            mode="json", exclude=set(IRRELEVANT) | {"judge", "model", "models"} | others
+        )
         about = {name: value for name, value in self.judge.identity.items() if name not in ("versions", "settings")}
         return {**about, "rubric": self.rubric.name, "settings": settings}
 

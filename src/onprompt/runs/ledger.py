@@ -74,8 +74,11 @@ VALUES (?, ?, ?, ?, ?, {VERSION_NOW})"""  # noqa: S608
 SPEND = """UPDATE runs SET tokens_in = tokens_in + ?1, tokens_out = tokens_out + ?2,
 cost = iif(?3 IS NULL, cost, ifnull(cost, 0) + ?3) WHERE id = ?4"""
 CHECK = "INSERT INTO checks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-JUDGED = """SELECT of FROM samples JOIN verdicts ON sample = number JOIN generations g ON g.id = generation
-WHERE samples.id = ? AND fingerprint = ?"""
+INCOMPLETE = "model_failed"  # a flag: a model of the jury could not be asked, so the verdict holds until it can be
+COMPLETE = f"instr(flags, '{INCOMPLETE}') = 0"
+JUDGED = f"""SELECT of FROM samples JOIN verdicts ON sample = number JOIN generations g ON g.id = generation
+WHERE samples.id = ? AND fingerprint = ? AND {COMPLETE}"""  # noqa: S608
+HOLDS = f"SELECT of FROM verdicts WHERE sample = ? AND generation = ? AND {COMPLETE}"  # noqa: S608
 GONE = """UPDATE samples SET gone = 1 WHERE run IN
 (SELECT id FROM runs WHERE id < :run AND data = (SELECT data FROM runs WHERE id = :run))"""
 
@@ -215,7 +218,7 @@ class Ledger:
                 f"{self.path} has another sample {entry.id!r}, from {data}; use unique ids, or another run file"
             )
         self.database.execute(UPDATE, (*entry[1:], self.run, number))
-        judged = self.first("SELECT of FROM verdicts WHERE sample = ? AND generation = ?", (number, generation))
+        judged = self.first(HOLDS, (number, generation))
         return int(number), judged == (entry.version,)
 
     def has(self, entry: Entry, fingerprint: str) -> bool:

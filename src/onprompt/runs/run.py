@@ -16,7 +16,7 @@ from typing import Any
 from onprompt import plugins
 from onprompt.runs.datasets import BadRow, Dataset, Row
 from onprompt.runs.job import Done, JudgeJob, Task
-from onprompt.runs.ledger import Entry, Fault, Ledger
+from onprompt.runs.ledger import INCOMPLETE, Entry, Fault, Ledger
 from onprompt.types import Rubric
 
 FATAL = ("BudgetSpent", "StoreError", "NotFetched", "WrongHash")  # faults that would hit all further samples too
@@ -38,6 +38,7 @@ class Summary:
     known: int = 0  # verdicts of this way of judging that the file had before
     before: int = 0  # samples read so far that had a verdict already
     done: int = 0
+    incomplete: int = 0  # verdicts of a jury without a model that failed
     faults: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)  # the first message of each kind of fault
     tokens: int = 0
@@ -126,6 +127,7 @@ def store(done: Done, ledger: Ledger, summary: Summary) -> None:
     if done.verdict:
         ledger.keep(done.number, summary.generation, done.verdict)
         summary.done += 1
+        summary.incomplete += INCOMPLETE in done.verdict.row["flags"].split()
         summary.spend(done.verdict.row["tokens_in"], done.verdict.row["tokens_out"], done.verdict.row["cost"])
     elif done.fault:
         kind, message, *_ = done.fault

@@ -33,6 +33,7 @@ from onprompt.types.verdict import (
     PromptEvidence,
     Sample,
     Verdict,
+    Voice,
 )
 
 __all__ = [
@@ -88,4 +89,5 @@ __all__ = [
     "Usage",
     "Verdict",
     "View",
+    "Voice",
 ]

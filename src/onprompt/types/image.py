@@ -71,6 +71,7 @@ class Picture:
     decode: Callable[[], Decoded] = field(repr=False, compare=False)
     frame: int = 0
     side: int = 0  # its longest side is cut to this when it is decoded
+    encoded: dict[str, bytes] = field(default_factory=dict, init=False, repr=False, compare=False)  # as sent to models
 
     @cached_property
     def decoded(self) -> Decoded:

@@ -112,9 +112,10 @@ class Plan(NamedTuple):
     usage: Usage
     faults: Sequence[Exception] = ()  # of samples about which nothing can be asked
     again: bool = True  # whether an unreadable answer is asked for once more
+    parts: Sequence[Plan] = ()  # of several models, each one's
 
     @property
     def document(self) -> dict[str, Any]:
         """The plan as JSON."""
         about = {"model": self.model, "calls": self.calls, "known": self.known, "faults": len(self.faults)}
-        return about | asdict(self.usage)
+        return about | asdict(self.usage) | ({"models": [part.document for part in self.parts]} if self.parts else {})

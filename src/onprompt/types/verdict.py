@@ -119,6 +119,12 @@ class FactorScore:
     scores: tuple[int, ...] = ()  # of each answer that could be read
     spread: float | None = None  # their standard deviation
 
+    @property
+    def finest(self) -> float:
+        """The score at the finest resolution there is: expected, or else the mean of all answers."""
+        scores = self.scores or (self.score,)
+        return sum(scores) / len(scores) if self.expected is None else self.expected
+
 
 @dataclass(frozen=True, slots=True)
 class PromptEvidence:
@@ -170,6 +176,20 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
+class Voice:
+    """What one member of a jury says: a model, or the evidence."""
+
+    name: str
+    weight: float = 0.0  # its share of the jury's value; 0 if it has no say
+    value: float | None = None  # None if it failed
+    factors: Mapping[str, FactorScore] = field(default_factory=dict)
+    summary: str = ""
+    flags: tuple[str, ...] = ()
+    error: str = ""  # why it gave no score
+    disputed: tuple[int, ...] = ()  # the verdict's checks that contradict it, by their places
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """The answer to a sample by a rubric: scores, `value` in 0 to 1, and the checks they stand on."""
 
@@ -186,6 +206,7 @@ class Verdict:
     answers: tuple[Answer, ...] = ()  # a model's, raw, in the order in which they came
     provenance: Mapping[str, Any] = field(default_factory=dict)
     stated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what a model listed: prompt, image
+    voices: tuple[Voice, ...] = ()  # of a jury: what each member says
 
     @property
     def score(self) -> int | None:

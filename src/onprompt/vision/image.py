@@ -3,6 +3,7 @@
 import hashlib
 import io
 import os
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ Image.init()
 SUPPORTED = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "PPM", "ICO")
 FORMATS = tuple(name for name in SUPPORTED if name in Image.OPEN)  # an older Pillow has no AVIF
 DRAFT_SCALE = 0.75  # fraction of max_side below which no JPEG is decoded
+ENCODING = tuple(threading.Lock() for _ in range(64))  # several models may be sent one picture at the same time
 warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the limit is a setting of ours
 
 
@@ -79,7 +81,16 @@ def decoding_errors(name: str) -> Iterator[None]:
 
 
 def encode_image(shown: Shown) -> bytes:
-    """A picture as it is sent to a model."""
+    """A picture as it is sent to models, encoded once for all of them."""
+    encoded = shown.picture.encoded
+    with ENCODING[hash(shown.key) % len(ENCODING)]:
+        if shown.key not in encoded:
+            encoded[shown.key] = encode_pixels(shown)
+        return encoded[shown.key]
+
+
+def encode_pixels(shown: Shown) -> bytes:
+    """A picture in its format and size."""
     image = Image.fromarray(shown.picture.pixels)
     image.thumbnail((shown.side, shown.side), Image.Resampling.LANCZOS)
     file = io.BytesIO()

@@ -1,11 +1,11 @@
 """Every sentence about a verdict is made here: pairs and summaries; claims and findings; edits."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from onprompt.evidence.grade import Grade
 from onprompt.evidence.image_properties import contradictions, not_measured
 from onprompt.evidence.matches import Match, group_by_object
-from onprompt.types import Attribute, Check, Found, Outcome, Plan, PromptEvidence, Verdict
+from onprompt.types import Attribute, Check, Found, Outcome, Plan, PromptEvidence, Verdict, Voice
 from onprompt.wording.claims import claim_words, finding_words, full_claim, sentence, thing_words
 
 __all__ = [
@@ -14,7 +14,9 @@ __all__ = [
     "differences",
     "finding_words",
     "full_claim",
+    "jury_failed",
     "note",
+    "nothing_checked",
     "pairs",
     "plan_words",
     "plural",
@@ -22,6 +24,7 @@ __all__ = [
     "stated_summary",
     "summary",
     "thing_words",
+    "voice_words",
     "without_reason",
 ]
 
@@ -175,8 +178,30 @@ def without_reason(score: int) -> str:
     return f"The model gave a score of {score} and no reason."
 
 
+def voice_words(voice: Voice) -> str:
+    """`openai/gpt-5.2: score 3, value 0.75, weight 0.28. The image …`; or why there is no score."""
+    if voice.value is None:
+        return f"{voice.name}: no score: {voice.error}"
+    scores = ", ".join(f"{name} {factor.score}" for name, factor in voice.factors.items())
+    flags = f" [{' '.join(voice.flags)}]" if voice.flags else ""
+    return f"{voice.name}: {scores}, value {voice.value:.2f}, weight {voice.weight:.2f}. {voice.summary}{flags}"
+
+
+def jury_failed(errors: Mapping[str, str]) -> str:
+    """Why a jury has no verdict."""
+    return "no model of the jury gave a score: " + "; ".join(f"{name}: {error}" for name, error in errors.items())
+
+
+def nothing_checked() -> str:
+    """Why the evidence has no say in a jury."""
+    return "nothing could be checked"
+
+
 def plan_words(plan: Plan) -> str:
-    """What some questions would cost."""
+    """What some questions would cost; of several models, each and all together."""
+    if plan.parts:
+        lines = [plan_words(part._replace(faults=())) for part in plan.parts]
+        return "\n".join([*lines, plan_words(plan._replace(model=f"{len(lines)} models", parts=()))])
     calls = f"{plural(plan.calls, 'call')} to {plan.model}"
     cached = f" ({plan.known:,} more cached)" if plan.known else ""
     tokens = f"about {plan.usage.tokens_in:,} input and {plan.usage.tokens_out:,} output tokens"

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import httpx2
 import openai
 
 from onprompt.errors import Rejected
@@ -49,6 +50,11 @@ class OpenAI(StainlessBackend):
         # OpenAI's newer models accept only the longer name, other servers often only the shorter.
         self.unsupported = frozenset({"max_tokens" if self.needs_key else "max_completion_tokens"})
 
+    def connect(self) -> Any:
+        client = super().connect()
+        self.http = client._client  # the one that `http_client` made for it
+        return client
+
     def drop(self, option: str) -> None:
         super().drop(option)
         if option in LENGTH_LIMITS:  # use its other name: without a limit an answer may cost any amount
@@ -66,10 +72,27 @@ class OpenAI(StainlessBackend):
             options["response_format"] = {"type": "json_schema", "json_schema": schema}
         return options
 
-    def create(self, question: Question, messages: Any, options: Mapping[str, Any]) -> Any:  # noqa: ARG002
+    def send(self, question: Question, options: Mapping[str, Any]) -> tuple[Any, Mapping[str, str]]:
+        """With the SDK's address and headers, but not by the SDK, whose own work takes as long as all other."""
+        client = self.client
         more = {"top_logprobs": TOP_LOGPROBS} if "logprobs" in options else {}
-        completions = self.client.chat.completions.with_raw_response
-        return completions.create(model=self.model, messages=messages, **options, **more)
+        body = {"model": self.model, "messages": [*map(self.message, question.messages)], **options, **more}
+        headers = {**client.default_headers, **client.auth_headers}
+        try:
+            response = self.http.post(
+                f"{str(client.base_url).rstrip('/')}/chat/completions",
+                content=json.dumps(body).encode(),
+                headers={name: value for name, value in headers.items() if isinstance(value, str)},
+            )
+        except httpx2.TimeoutException:
+            problem: Exception = self.timed_out()
+        except (httpx2.HTTPError, OSError) as error:
+            problem = self.unreachable(error)
+        else:
+            if response.is_success:
+                return self.parse_json(response.content), response.headers
+            problem = self.status_error(response.status_code, response.text, response.headers, options)
+        raise problem  # not inside `except`: the request holds the key and would become its context
 
     def content(self, part: Part) -> dict[str, Any]:
         if isinstance(part, str):
