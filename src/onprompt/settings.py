@@ -150,7 +150,7 @@ class Settings(BaseModel):
 
     judge: str = option(
         "",
-        "judge: a file in judges (evidence, vlm, hybrid, atoms, jury); empty: evidence, vlm or jury, by how many models",
+        "judge: a file in judges (evidence, vlm, hybrid, atoms, jury); empty: evidence, vlm or jury, by the models",
     )
     model: str = option("", "model to ask: BACKEND/MODEL, such as openai/gpt-5.2")
     models: tuple[str, ...] = Field(
