@@ -172,6 +172,10 @@ def test_every_justification_has_15_to_30_words() -> None:
     [
         ("make the image brighter", ("brighter",)),
         ("reduce the contrast", ("less contrast",)),
+        ("make it less bright", ("darker",)),
+        ("make the photo less dark", ("brighter",)),
+        ("reduce the saturation", ("less saturated",)),
+        ("rotate the image to the left", ("turned left",)),
         ("turn the picture upside down", ("upside down", "turned by 180°")),
         ("crop the image to the left half", ("cropped",)),
         ("make the car red", ()),

@@ -70,8 +70,8 @@ def test_a_patch_is_found_where_it_is_whatever_the_size(size: tuple[int, int]) -
         ("mirrored", textured()[:, ::-1]),
         ("upside down", textured()[::-1]),
         ("turned by 180°", textured()[::-1, ::-1]),
-        ("turned left", np.rot90(textured(), -1)),
-        ("turned right", np.rot90(textured())),
+        ("turned left", np.rot90(textured())),
+        ("turned right", np.rot90(textured(), -1)),
     ],
 )
 def test_an_image_that_was_turned_is_turned_back(turned: str, after: Pixels) -> None:
@@ -85,6 +85,14 @@ def test_a_crop_is_put_back_in_its_place() -> None:
     assert change.crop is not None
     assert change.crop.iou(Box(150 / 800, 100 / 600, 650 / 800, 500 / 600)) > 0.9
     assert change.area < 0.05
+
+
+def test_a_large_recoloured_part_is_what_changed() -> None:
+    after = textured().copy()
+    after[:, :280] = np.clip(after[:, :280] + np.array((60, -30, -40)), 0, 255)
+    change = compare(textured(), after)
+    assert change.within(Box(0, 0, 0.65, 1)) > 0.9
+    assert change.within(Box(0.75, 0, 1, 1)) < 0.1
 
 
 def test_another_image_has_another_layout() -> None:

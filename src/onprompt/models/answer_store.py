@@ -99,8 +99,9 @@ class AnswerStore:
         return [SummaryRow(*row) for row in self.execute(SUMMARY)]
 
     def close(self) -> None:
-        """Close the file."""
-        self.connection.close()
+        """Close the file, once no thread is using it: SQLite crashes otherwise."""
+        with self.lock:
+            self.connection.close()
 
 
 def store_error(path: Path, error: Exception) -> StoreError:

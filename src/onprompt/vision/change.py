@@ -16,17 +16,20 @@ from onprompt.vision.boxes import Floats, Pixels
 SIDE = 384  # pixels of the longer side at which images are compared
 BLURS = (0.006, 0.016)  # of SIDE: differences are averaged over these before they count, so that noise cancels out
 TEXTURE = 0.6  # weight of a difference in local contrast, beside one in colour
+SAME_COLOUR = 2.0  # ΔE up to which a pixel kept its colour
+KEPT_COLOURS = 0.15  # share of such pixels from which a large difference is an edit, not a cast and not redrawn
+CLEAR = 25.0  # ΔE from which it is then a real change in any case
 FLOOR = 5.0  # ΔE below which a difference is re-encoding
 NOISE = 2.5  # a real change exceeds the median difference by this factor
 SMALLEST = 0.0015  # share of the image below which a region is noise
 TURNS: dict[
     str, Callable[[Pixels], Pixels]
-] = {  # how an image may have been turned or mirrored as a whole, as numpy does it
+] = {  # how an image may have been turned or mirrored as a whole, and what turns it back
     "mirrored": lambda x: x[:, ::-1],
     "upside down": lambda x: x[::-1],
     "turned by 180°": lambda x: x[::-1, ::-1],
-    "turned left": lambda x: np.rot90(x),
-    "turned right": lambda x: np.rot90(x, -1),
+    "turned left": lambda x: np.rot90(x, -1),
+    "turned right": lambda x: np.rot90(x),
 }
 TURNED = 0.55  # the residual of a turned image against that of the plain one, below which it was turned
 FEATURES, INLIERS = 800, 12  # corners that are compared, and how many must agree on a crop or shift
@@ -95,7 +98,10 @@ def compare(before: Pixels, after: Pixels) -> Change:
         aligned, overlap, crop = warped
         difference = difference_map(first, aligned, overlap)
     residual = float(np.median(difference[overlap]))
-    changed = (difference > max(FLOOR, NOISE * residual)) & overlap
+    threshold = max(FLOOR, NOISE * residual)
+    if keeps_colours((to_lab(aligned) - to_lab(first))[overlap]):  # more than half of it may have been edited
+        threshold = min(threshold, CLEAR)
+    changed = (difference > threshold) & overlap
     changed, regions = find_regions(changed, difference)
     structure = edge_correlation(first, aligned, overlap)
     return Change(first, aligned, overlap, turned, crop, difference, changed, regions, residual, structure)
@@ -181,7 +187,7 @@ def difference_map(first: Pixels, second: Pixels, overlap: Mask) -> Floats:
     """ΔE of two images after the median shift of colour is taken off, and the difference in local contrast."""
     a, b = to_lab(first), to_lab(second)
     shift = b - a
-    shift -= np.median(shift[overlap], axis=0)
+    shift -= colour_cast(shift[overlap])
     total = np.zeros(shift.shape[:2], np.float32)
     for blur in BLURS:
         sigma = blur * SIDE
@@ -190,6 +196,16 @@ def difference_map(first: Pixels, second: Pixels, overlap: Mask) -> Floats:
         total += np.hypot(colour, TEXTURE * texture)
     smooth = cv2.GaussianBlur(total / len(BLURS), (0, 0), 0.01 * SIDE)
     return np.where(overlap, smooth, 0).astype(np.float32)
+
+
+def colour_cast(shift: Floats) -> Floats:
+    """The median shift of colour; none where much of the image kept its colours, since a cast is everywhere."""
+    return np.asarray(np.median(shift, axis=0) * (not keeps_colours(shift)), dtype=np.float32)
+
+
+def keeps_colours(shift: Floats) -> bool:
+    """Whether part of an image has the colours that it had."""
+    return float((np.linalg.norm(shift, axis=1) < SAME_COLOUR).mean()) >= KEPT_COLOURS
 
 
 def local_contrast(light: Floats, sigma: float) -> Floats:

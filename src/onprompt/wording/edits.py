@@ -77,9 +77,12 @@ def completeness(operations: Sequence[Operation], grade: EditGrade, observed: Ed
 
 def plausibility(grade: EditGrade, observed: EditObservations) -> str:
     """What could not be so."""
-    found = [FAULTS[check.finding.value] for check in grade.faults[:1]]
-    none = ["No blurred or noisy patch, seam or broken body was found in the edited region."]
-    return in_limits([*(found or none), "Anatomy, physics and lighting were not measured.", *facts(grade, observed)])
+    worst = min(grade.faults, key=lambda check: check.score, default=None)
+    none = "No local faults were looked for." if observed.is_global else "No blurred or noisy patch was found."
+    found = none if worst is None else FAULTS[worst.finding.value]
+    unsure = "This is uncertain." if worst is not None and worst.outcome is Outcome.LOW_CONFIDENCE else ""
+    clauses = [f"{found} {unsure}".strip(), "Anatomy, physics and lighting were not measured."]
+    return in_limits([*clauses, *facts(grade, observed)])
 
 
 def facts(grade: EditGrade, observed: EditObservations) -> Iterator[str]:
@@ -89,18 +92,20 @@ def facts(grade: EditGrade, observed: EditObservations) -> Iterator[str]:
         both = f"Not asked for: {', '.join([first, *more[:1]])}."
         yield both if len(both.split()) <= CLAUSE else f"Not asked for: {first}."
     yield change_words(observed)
-    yield f"Similarity of the image to the original outside that: {grade.preservation:.2f}."
-    yield f"{plural(len(observed.objects), 'object')} detected in both images together."
+    where = "the image" if observed.mask is None else "the image outside the mask"
+    yield f"Preservation of {where}, from 0 to 1: {grade.preservation:.2f}."
+    yield f"{plural(len(observed.objects), 'object')} detected across the two images."
 
 
 def change_words(observed: EditObservations) -> str:
     """How much changed, and where."""
-    if observed.evidence().adjustments:
-        return f"The image as a whole became {' and '.join(observed.evidence().adjustments[:2])}."
+    adjustments = observed.evidence().adjustments
+    if adjustments and (observed.is_global or not observed.change.regions):
+        return f"Measured over the whole image: {', '.join(adjustments[:2])}."
     if not observed.change.regions:
         return "No visible change was measured anywhere in the image."
     where = place_words(observed.change.regions[0].box)
-    return f"About {max(1, round(100 * observed.change.area))} % of the image changed, mostly at the {where}."
+    return f"About {max(1, round(100 * observed.change.area))} % of the image changed, mostly {where}."
 
 
 def object_changes(objects: Iterable[ObjectChange]) -> list[str]:
@@ -118,10 +123,12 @@ def object_words(change: ObjectChange) -> str:
 
 
 def place_words(box: Box) -> str:
-    """`top left`."""
+    """`in the top left`, `on the left`, `at the top`, `in the centre`."""
     x, y = box.centre
     column, row = COLUMNS[min(2, int(x * 3))], ROWS[min(2, int(y * 3))]
-    return column if row == "middle" else row if column == "centre" else f"{row} {column}"
+    if row == "middle":
+        return "in the centre" if column == "centre" else f"on the {column}"
+    return f"at the {row}" if column == "centre" else f"in the {row} {column}"
 
 
 def summary(operations: Sequence[Operation], observed: EditObservations) -> str:

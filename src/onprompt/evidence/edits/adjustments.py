@@ -27,7 +27,6 @@ ASKED: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("grayscale", ("black and white",)),
     ("greyscale", ("black and white",)),
     ("sepia", ("sepia",)),
-    ("less contrast", ("less contrast",)),
     ("contrast", ("more contrast",)),
     ("desaturated", ("less saturated", "black and white")),
     ("saturat", ("more saturated",)),
@@ -55,6 +54,14 @@ ASKED: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("zoom", ("cropped",)),
     ("crop", ("cropped",)),
 )
+
+
+OPPOSITES = {
+    **{"brighter": "darker", "darker": "brighter", "more contrast": "less contrast"},
+    **{"more saturated": "less saturated", "blurred": "sharper", "sharper": "blurred"},
+}
+LESS = ("less ", "lower", "reduce", "decrease")
+FRAME = ("image", "picture", "photo", "color", "contrast", "brightness", "saturation", "degree")  # no objects
 
 
 def measure(change: Change) -> dict[str, float]:
@@ -117,13 +124,18 @@ def correlation(a: Floats, b: Floats) -> float:
 
 def asked_for(edit: Edit) -> tuple[str, ...]:
     """The adjustments that would carry out an operation on the image as a whole; none if it names an object."""
-    named = edit.target is not None and edit.target.canonical not in ("image", "picture", "photo", "color", "contrast")
-    if named or (edit.result.things and edit.operation not in ("restyle", "recolour")):
+    named = edit.target is not None and edit.target.canonical not in FRAME
+    objects = [thing for thing in edit.result.things if thing.canonical not in FRAME]
+    if named or (objects and edit.operation not in ("restyle", "recolour")):
         return ()
     words = f"{edit.value} {edit.phrase}".lower()
-    lower = any(word in words for word in ("less ", "lower", "reduce", "decrease"))
     found = next((names for word, names in ASKED if word in words), ())
-    return ("less contrast",) if lower and found == ("more contrast",) else found
+    if {"turned left", "turned right"} <= set(found):
+        left = any(word in words for word in ("left", "counter", "anti"))
+        right = any(word in words for word in ("right", "clockwise"))
+        found = ("turned left",) if left else ("turned right",) if right else found
+    less = any(word in words for word in LESS)
+    return tuple(OPPOSITES.get(name, name) for name in found) if less else found
 
 
 def strength(names: tuple[str, ...], measured: Mapping[str, float]) -> float:

@@ -44,7 +44,7 @@ def grade(operations: Sequence[Operation], observed: EditObservations) -> EditGr
     settings, found = observed.settings, faults(observed)
     odds = float(np.mean([operation.odds for operation in operations]))
     aligned = min(sigmoid(odds / 2 + kept_odds(observed, settings) - CAREFUL), sigmoid(odds + BARE))
-    complete = float(np.mean([sigmoid(operation.odds) for operation in operations]))
+    complete = float(np.mean([operation.probability for operation in operations]))
     return EditGrade(
         alignment=round(aligned, 4),
         completeness=round(complete, 4),

@@ -217,7 +217,8 @@ def whole(edit: Edit, observed: EditObservations) -> Measurement | None:
         return None
     strength = adjustments.strength(names, observed.adjusted)
     found = adjustments.made(observed.adjusted)
-    after = names[0] if strength >= adjustments.HAPPENED else found[0] if found else "no such change"
+    made = max(names, key=lambda name: observed.adjusted.get(name, 0.0))
+    after = made if strength >= adjustments.HAPPENED else found[0] if found else "no such change"
     return Measurement(strength, "as it was", after, "pixels")
 
 

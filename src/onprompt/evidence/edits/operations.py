@@ -16,7 +16,8 @@ from onprompt.settings import Settings
 from onprompt.types import Check, Claim, Edit, Finding, Found, Outcome, Sighting, Thing
 
 NOT_SAID = frozenset({"position", "text", "size"})  # attributes that the matcher can't see
-DONE, NOT_DONE = 0.55, 0.4  # probability from which an operation was carried out, below which it was not
+REFUTED = 0.2  # score of a measurement below which an operation was not carried out
+DONE, NOT_DONE = 0.6, 0.31  # probability from which an operation was carried out, below which it was not
 UNCHANGED = -6.0  # log-odds of any operation where nothing changed
 
 
@@ -31,7 +32,7 @@ class Operation:
 
     @property
     def probability(self) -> float:
-        return sigmoid(self.odds / 2)
+        return sigmoid(self.odds)
 
 
 def judge_operations(observed: EditObservations) -> tuple[Operation, ...]:
@@ -48,7 +49,8 @@ def judge(edit: Edit, place: int, observed: EditObservations) -> Operation:
         odds += settings.edit_measured * measured.weight * (2 * measured.score - 1)
     if measured is not None and edit.operation == "add":
         odds -= settings.edit_measured * (1 - measured.score) / 2
-    if any(value < 0 for value in detected.values()):  # a detector that knows the name and denies it is not overruled
+    denied = any(value < 0 for value in detected.values()) or (measured is not None and measured.score < REFUTED)
+    if denied:  # by a measurement, or a detector that knows the name: the matcher does not overrule it
         odds = min(odds, settings.edit_shift)
     if observed.failure in ("unchanged", "broken"):
         odds = min(odds, UNCHANGED)
@@ -146,10 +148,14 @@ def make_check(
     observed: EditObservations,
 ) -> Check:
     """The check of an operation: what was measured or detected in both versions."""
-    probability = round(sigmoid(odds / 2), 4)
+    probability = round(sigmoid(odds), 4)
     claim = Claim(edit.operation, edit.phrase)
     if measured is not None:
-        finding = Finding(Found.BEFORE_AFTER, f"{measured.before} → {measured.after}", probability=probability)
+        finding = Finding(
+            Found.BEFORE_AFTER,
+            f"{measured.before} → {measured.after}" if measured.before else measured.after,
+            probability=probability,
+        )
         source, box, chosen = measured.source, next(iter(measured.boxes), None), measured.sightings
     elif detected:
         finding, chosen = detector_finding(edit, probability, observed)
@@ -167,7 +173,8 @@ def detector_finding(
     """How sure a detector was of the object in question, before and after."""
     there = {thing.canonical for thing in edit.source.things}
     wanted = [t for t in edit.result.things if not t.absent and t.canonical not in there] or list(edit.result.things)
-    thing = next((t for t in wanted if t.canonical in observed.seen[0].known), wanted[0])
+    candidates = (*wanted, *edit.result.things)
+    thing = next((t for t in candidates if t.canonical in observed.seen[0].known), wanted[0])
     confidences = tuple(round(best(thing.canonical, version.sightings), 4) for version in observed.seen)
     version = observed.seen[0 if thing.absent else 1].sightings
     ranked = sorted((s for s in version if s.label == thing.canonical), key=lambda s: -s.confidence)
