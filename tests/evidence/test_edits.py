@@ -139,6 +139,37 @@ def test_what_else_changed_is_reported() -> None:
     assert "cat added" in verdict.summary
 
 
+def test_a_slight_tint_over_everything_is_a_change() -> None:
+    tinted = np.clip(photo("coffee.png") * np.array([1.05, 1.0, 0.85]), 0, 255).astype(np.uint8)
+    verdict = onprompt.edit(photo("coffee.png"), tinted, "make the colors warmer")
+    assert "unchanged" not in verdict.flags
+    assert verdict.checks[0].outcome is Outcome.MATCHED
+    cooler = onprompt.edit(photo("coffee.png"), tinted, "make the colors cooler")
+    assert cooler.factors["alignment"].score <= 2
+
+
+def test_a_local_edit_is_no_adjustment_of_the_image() -> None:
+    verdict = judged("make the cup blue", "make the cup blue")
+    assert verdict.edit_evidence
+    assert verdict.edit_evidence.adjustments == ()
+
+
+def test_an_image_that_was_mirrored_has_no_objects_that_moved_unasked() -> None:
+    mirrored = np.ascontiguousarray(photo("coffee.png")[:, ::-1])
+    verdict = onprompt.edit(photo("coffee.png"), mirrored, "mirror the image")
+    assert verdict.checks[0].outcome is Outcome.MATCHED
+    assert "Also changed" not in verdict.summary
+
+
+def test_a_copy_in_place_of_a_move_is_a_fault() -> None:
+    before = pasted("coffee.png", "chelsea.png", "cat")
+    after = before.copy()
+    rows, columns = slice(before.shape[0] // 2, None), before.shape[1] // 2
+    after[rows, -columns:] = before[rows, :columns]
+    verdict = onprompt.edit(before, after, "move the cat to the right")
+    assert "can now be seen twice" in verdict.factors["plausibility"].reason
+
+
 def test_a_mask_that_says_nothing_is_flagged() -> None:
     for shade, flag in ((0, "mask_all_black"), (255, "mask_all_white")):
         mask = np.full((50, 50, 3), shade, np.uint8)
@@ -178,6 +209,9 @@ def test_every_justification_has_15_to_30_words() -> None:
         ("rotate the image to the left", ("turned left",)),
         ("turn the picture upside down", ("upside down", "turned by 180°")),
         ("crop the image to the left half", ("cropped",)),
+        ("make the colors warmer", ("warmer",)),
+        ("give the photo a cool tone", ("cooler",)),
+        ("make it a dark fantasy painting", ()),
         ("make the car red", ()),
         ("blur the dog", ()),
         ("add a bright lamp", ()),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from onprompt.evidence.edits.observations import compare_versions
+from onprompt.evidence.edits.observations import STROKE, compare_versions, is_marked
 from onprompt.types import Box, EditEvidence, ObjectChange, Outcome, Verdict
 
 PANEL = 560  # pixels of the longest side of each of the three images
@@ -26,9 +26,11 @@ def draw_versions(verdict: Verdict) -> Image.Image:
     scale = PANEL / max(images[0].size)
     size = round(images[0].width * scale), round(images[0].height * scale)
     panels = [image.resize(size, Image.Resampling.LANCZOS) for image in images]
-    if "mask" in sample.pictures:
+    marked = is_marked(sample.pictures["mask"]) if "mask" in sample.pictures else None
+    bordered = marked is not None and marked.any() and not marked.all()
+    if marked is not None:
         for panel in panels:
-            outline_mask(panel, sample.pictures["mask"].pixels)
+            outline_mask(panel, marked)
     if verdict.edit_evidence:
         draw_boxes(panels, verdict, verdict.edit_evidence)
     page = Image.new("RGB", (3 * size[0] + 2 * GAP, size[1] + 2 * HEAD), "white")
@@ -38,7 +40,7 @@ def draw_versions(verdict: Verdict) -> Image.Image:
         page.paste(panel, (left, HEAD))
         pen.text((left + 2, 5), title, fill="#111111", font=font)
     x = 2.0
-    for label, colour in (*LEGEND, *((("mask", "#46a0ff"),) if "mask" in sample.pictures else ())):
+    for label, colour in (*LEGEND, *((("mask", "#46a0ff"),) if bordered else ())):
         pen.rectangle((x, size[1] + HEAD + 9, x + 14, size[1] + HEAD + 23), fill=colour)
         pen.text((x + 20, size[1] + HEAD + 5), label, fill="#111111", font=font)
         x += 44 + pen.textlength(label, font=font)
@@ -52,9 +54,10 @@ def heat(difference: np.ndarray) -> np.ndarray:
     return np.stack([np.interp(level, stops, HOT[:, channel]) for channel in range(3)], axis=2).astype(np.uint8)
 
 
-def outline_mask(panel: Image.Image, mask: np.ndarray) -> None:
+def outline_mask(panel: Image.Image, marked: np.ndarray) -> None:
     """The border of a mask."""
-    small = np.asarray(Image.fromarray(mask).convert("L").resize(panel.size, Image.Resampling.BILINEAR)) > 127
+    white = Image.fromarray(marked.astype(np.uint8) * 255)
+    small = np.asarray(white.resize(panel.size, Image.Resampling.BOX)) > 255 * STROKE
     edge = np.zeros_like(small)
     for axis in (0, 1):
         for shift in (-2, -1, 1, 2):
@@ -84,8 +87,18 @@ def colour_of(change: ObjectChange, verdict: Verdict) -> str:
     """Kept, as asked, or not asked for."""
     if change.kind == "unchanged":
         return KEPT
-    failed = all(check.outcome is Outcome.MISSING for check in verdict.checks if check.thing is not None)
-    return (MISSING if failed else ASKED) if change.asked else NOT_ASKED
+    if not change.asked:
+        return NOT_ASKED
+    about = [check for check in verdict.checks if check.thing is not None and names(change, check.thing, verdict)]
+    about = about or [check for check in verdict.checks if check.thing is not None]
+    return MISSING if all(check.outcome is Outcome.MISSING for check in about) else ASKED
+
+
+def names(change: ObjectChange, place: int, verdict: Verdict) -> bool:
+    """Whether an operation is about an object."""
+    edit = verdict.edit_evidence.edits[place] if verdict.edit_evidence else None
+    things = {thing.canonical for scene in (edit.source, edit.result) for thing in scene.things} if edit else set()
+    return any(s is not None and {s.label, s.word} & things for s in (change.before, change.after))
 
 
 class Panel:

@@ -11,6 +11,7 @@ from onprompt.types import Picture, Trait
 from onprompt.vision.boxes import Floats, Pixels
 from onprompt.vision.colour import Lab, rgb_to_lab
 from onprompt.vision.geometry import ramp
+from onprompt.vision.masks import Mask
 from onprompt.vision.matcher import load_matcher
 
 SIDE = 256  # pixels of the longer side at which an image is measured
@@ -81,9 +82,10 @@ def colour_probability(lab: Lab) -> float:
     return max(0.5 * spot, ramp(strongest, *GREY) * (1 - ramp(strongest, *FAINT) * ramp(similar, *TINT)))
 
 
-def sharpness(pixels: Pixels) -> float:
-    """The strength of edges where the image is sharpest: a sharp disk on a plain ground is sharp."""
-    return float(np.percentile(edge_strength(pixels), 98))
+def sharpness(pixels: Pixels, part: Mask | None = None) -> float:
+    """The strength of edges where the image, or a part of it, is sharpest: a sharp disk on a plain ground is sharp."""
+    strength = edge_strength(pixels)
+    return float(np.percentile(strength if part is None else strength[part], 98))
 
 
 def edge_strength(pixels: Pixels) -> Floats:

@@ -27,6 +27,7 @@ FAULTS = {
     "noisy patch": "The changed region is far noisier than it was, and than the rest.",
     "seam": "There are new edges along the border of the mask, like a seam.",
     "text": "The new text can hardly be read.",
+    "doubled": "The object to be changed can now be seen twice.",
     "body": "No joints of a body could be found in a person that was added.",
 }
 SAID = {Outcome.MATCHED: "done", Outcome.MISSING: "not done", Outcome.MISMATCH: "not done"}
@@ -81,13 +82,13 @@ def plausibility(grade: EditGrade, observed: EditObservations) -> str:
     none = "No local faults were looked for." if observed.is_global else "No blurred or noisy patch was found."
     found = none if worst is None else FAULTS[worst.finding.value]
     unsure = "This is uncertain." if worst is not None and worst.outcome is Outcome.LOW_CONFIDENCE else ""
-    clauses = [f"{found} {unsure}".strip(), "Anatomy, physics and lighting were not measured."]
+    clauses = [f"{found} {unsure}".strip(), "Anatomy, size, support and lighting were not measured."]
     return in_limits([*clauses, *facts(grade, observed)])
 
 
 def facts(grade: EditGrade, observed: EditObservations) -> Iterator[str]:
     """What is always known of an edit."""
-    if unasked := object_changes(c for c in observed.objects if not c.asked):
+    if unasked := object_changes(observed.unasked):
         first, *more = unasked
         both = f"Not asked for: {', '.join([first, *more[:1]])}."
         yield both if len(both.split()) <= CLAUSE else f"Not asked for: {first}."
@@ -99,9 +100,9 @@ def facts(grade: EditGrade, observed: EditObservations) -> Iterator[str]:
 
 def change_words(observed: EditObservations) -> str:
     """How much changed, and where."""
-    adjustments = observed.evidence().adjustments
-    if adjustments and (observed.is_global or not observed.change.regions):
-        return f"Measured over the whole image: {', '.join(adjustments[:2])}."
+    made = observed.adjustments
+    if made and (observed.is_global or not observed.change.regions):
+        return f"Measured over the whole image: {', '.join(made[:2])}."
     if not observed.change.regions:
         return "No visible change was measured anywhere in the image."
     where = place_words(observed.change.regions[0].box)
@@ -141,7 +142,7 @@ def summary(operations: Sequence[Operation], observed: EditObservations) -> str:
     open_ = [o for o in operations if o.check.outcome in (Outcome.LOW_CONFIDENCE, Outcome.UNVERIFIABLE)]
     if estimated := "; ".join(f"{short(o.edit.phrase, 12)} ({o.probability:.2f})" for o in open_):
         parts.append(f"Only estimated: {estimated}.")
-    unasked = object_changes(c for c in observed.objects if not c.asked)
+    unasked = object_changes(observed.unasked)
     if unasked and not observed.failure:
         parts.append(f"Also changed: {', '.join(unasked[:4])}.")
     return " ".join(parts)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import numpy as np
 
 from onprompt.types import Edit
 from onprompt.vision.boxes import Floats
-from onprompt.vision.change import Change, to_lab
+from onprompt.vision.change import Change, Mask, to_lab
 from onprompt.vision.geometry import ramp
 from onprompt.vision.global_properties import colour_probability, sharpness
 
@@ -18,6 +19,8 @@ CONTRAST = 0.03, 0.2  # change of the logarithm of the spread of L*
 CHROMA = 0.1, 0.4  # change of the logarithm of mean chroma
 EDGES = 0.2, 0.7  # change of the logarithm of sharpness
 NEGATIVE = -0.2, -0.7  # correlation of lightness
+CAST = 0.5, 4.0  # mean shift of colours in CIELAB, apart from lightness: none, clear
+SHIFTED = 0.97, 1.03  # area of the frame of an image that was shifted, not cropped
 ONE_HUE = 4.0, 2.0  # spread of colours across the mean hue, in CIELAB: of a colour photo, of a tinted one
 SEPIA_HUE = 45.0, 100.0  # degrees in CIELAB
 # Words of an instruction → the adjustments that carry it out; the first word that occurs decides.
@@ -35,6 +38,9 @@ ASKED: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("blur", ("blurred",)),
     ("out of focus", ("blurred",)),
     ("sharp", ("sharper",)),
+    ("warm", ("warmer",)),
+    ("cool", ("cooler",)),
+    ("cold", ("cooler",)),
     ("bright", ("brighter",)),
     ("lighter", ("brighter",)),
     ("dark", ("darker",)),
@@ -57,20 +63,26 @@ ASKED: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 OPPOSITES = {
-    **{"brighter": "darker", "darker": "brighter", "more contrast": "less contrast"},
+    **{"brighter": "darker", "darker": "brighter", "warmer": "cooler", "cooler": "warmer"},
+    "more contrast": "less contrast",
     **{"more saturated": "less saturated", "blurred": "sharper", "sharper": "blurred"},
 }
 LESS = ("less ", "lower", "reduce", "decrease")
-FRAME = ("image", "picture", "photo", "color", "contrast", "brightness", "saturation", "degree")  # no objects
+FRAME = (  # no objects
+    *("image", "picture", "photo", "color", "contrast", "brightness", "saturation", "degree"),
+    *("tone", "tint", "filter", "effect", "look"),
+)
+ARTWORK = ("painting", "drawing", "sketch", "watercolor", "cartoon", "anime", "comic", "art", "style")
 
 
-def measure(change: Change) -> dict[str, float]:
-    """The strength of each adjustment, 0 to 1."""
-    before, after = (to_lab(image)[change.overlap] for image in (change.before, change.after))
+def measure(change: Change, part: Mask) -> dict[str, float]:
+    """The strength of each adjustment within a part of the image, 0 to 1."""
+    before, after = (to_lab(image)[part] for image in (change.before, change.after))
     light = float(after[:, 0].mean() - before[:, 0].mean())
     contrast = log_ratio(after[:, 0].std(), before[:, 0].std())
     chroma = log_ratio(chroma_of(after).mean(), chroma_of(before).mean())
-    edges = log_ratio(sharpness(change.after), sharpness(change.before))
+    edges = log_ratio(*(sharpness(image, part) for image in (change.after, change.before)))
+    _, green_red, warmth = (after - before).mean(axis=0)
     grey = ramp(colour_probability(after.astype(np.float64)), 0.5, 0.1)
     coloured = max(ramp(colour_probability(before.astype(np.float64)), 0.2, 0.6), ramp(-chroma, *CHROMA))
     found = {
@@ -80,6 +92,9 @@ def measure(change: Change) -> dict[str, float]:
         "less contrast": ramp(-contrast, *CONTRAST),
         "more saturated": ramp(chroma, *CHROMA),
         "less saturated": ramp(-chroma, *CHROMA),
+        "warmer": ramp(float(warmth), *CAST) * (1 - grey),
+        "cooler": ramp(float(-warmth), *CAST) * (1 - grey),
+        "tinted": ramp(float(np.hypot(green_red, warmth)), *CAST) * (1 - grey),
         "sepia": ramp(hue_spread(after), *ONE_HUE) * coloured * float(is_warm(after)),
         "black and white": grey * coloured * float(not is_warm(after)),
         "blurred": ramp(-edges, *EDGES),
@@ -89,7 +104,9 @@ def measure(change: Change) -> dict[str, float]:
     if change.turned:
         found[change.turned] = 1.0
     if change.crop:
-        found["zoomed out" if change.crop.area > 1 else "cropped"] = 1.0
+        smallest, largest = SHIFTED
+        area = change.crop.area
+        found["zoomed out" if area > largest else "cropped" if area < smallest else "shifted"] = 1.0
     return found
 
 
@@ -129,7 +146,9 @@ def asked_for(edit: Edit) -> tuple[str, ...]:
     if named or (objects and edit.operation not in ("restyle", "recolour")):
         return ()
     words = f"{edit.value} {edit.phrase}".lower()
-    found = next((names for word, names in ASKED if word in words), ())
+    if re.search(rf"\b({'|'.join(ARTWORK)})\b", words):  # a dark fantasy painting is more than a darker image
+        return ()
+    found = next((names for word, names in ASKED if re.search(rf"\b{word}", words)), ())
     if {"turned left", "turned right"} <= set(found):
         left = any(word in words for word in ("left", "counter", "anti"))
         right = any(word in words for word in ("right", "clockwise"))

@@ -216,7 +216,7 @@ def whole(edit: Edit, observed: EditObservations) -> Measurement | None:
     if not names:
         return None
     strength = adjustments.strength(names, observed.adjusted)
-    found = adjustments.made(observed.adjusted)
+    found = observed.adjustments
     made = max(names, key=lambda name: observed.adjusted.get(name, 0.0))
     after = made if strength >= adjustments.HAPPENED else found[0] if found else "no such change"
     return Measurement(strength, "as it was", after, "pixels")

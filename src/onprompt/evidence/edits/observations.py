@@ -32,6 +32,9 @@ LARGEST = 5  # regions that are reported
 MARKED = 0.5  # share of an object within the mask from which the mask is about it
 FLOOR = 0.001  # probabilities of the matcher are clipped to this distance from 0 and 1
 WHITE = 127  # from which a pixel of a mask is marked
+STROKE = 0.2  # share of a cell from which a stroke of a mask marks it
+REST = 0.2  # share of the image that has to be left for an adjustment of all of it to be seen beside an edit
+CONSEQUENCES = ("recoloured", "turned", "moved", "resized", "changed")  # of an adjustment, for each object
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,17 @@ class EditObservations:
     @cached_property
     def adjusted(self) -> dict[str, float]:
         """What was done to the image as a whole."""
-        return adjustments.measure(self.change)
+        return adjustments.measure(self.change, self.change.overlap)
+
+    @cached_property
+    def adjustments(self) -> tuple[str, ...]:
+        """The adjustments that were made: where only a part changed, those that the rest shows, too."""
+        rest = self.change.overlap & ~self.change.changed
+        made = adjustments.made(self.adjusted)
+        if self.is_global or not made or rest.mean() < REST:
+            return made
+        outside = adjustments.made(adjustments.measure(self.change, rest))
+        return tuple(name for name in made if name in outside)
 
     @cached_property
     def objects(self) -> tuple[ObjectChange, ...]:
@@ -61,6 +74,12 @@ class EditObservations:
         before, after = (seen.sightings for seen in self.seen)
         changes = objects.match_objects(before, after, self.change, asked, self.settings)
         return tuple(replace(change, asked=change.asked or self.in_mask(change)) for change in changes)
+
+    @property
+    def unasked(self) -> tuple[ObjectChange, ...]:
+        """What became of objects without being asked for; that all are brighter or mirrored follows from the edit."""
+        implied = CONSEQUENCES if self.is_global else ()
+        return tuple(change for change in self.objects if not change.asked and change.kind not in implied)
 
     def in_mask(self, change: ObjectChange) -> bool:
         """Whether an object is mostly within the mask, where the edit may change it."""
@@ -91,8 +110,7 @@ class EditObservations:
         """The three common failures: nothing was done, the image was redrawn, or broken."""
         if self.blank:
             return "broken"
-        whole = adjustments.made(self.adjusted)
-        if not self.change.regions and not whole:
+        if not self.change.regions and not self.adjustments:
             return "unchanged"
         layout, features = REDRAWN
         redrawn = self.change.structure < layout and float(np.median(self.similarity)) < features
@@ -129,7 +147,7 @@ class EditObservations:
             self.objects,
             tuple(region.box for region in self.change.regions[:LARGEST]),
             self.failure,
-            adjustments.made(self.adjusted),
+            self.adjustments,
         )
 
 
@@ -142,14 +160,15 @@ def observe_edit(sample: Sample, settings: Settings) -> EditObservations:
     names = names_to_detect(edits)
     blank = is_blank(after) and not is_blank(before)
     # The outline before the edit is that of the target, whose colours are compared.
-    seen = detect(before, names, settings, names_to_measure(edits)), detect(aligned, names, settings, ())
+    first = before if aligned is after else open_picture(change.before, settings)  # both at the same size
+    seen = detect(first, names, settings, names_to_measure(edits)), detect(aligned, names, settings, ())
     if change.regions and not blank:
         seen = seen[0], look_closer(seen, aligned, change.regions[0].box, edits, settings)
     text = any(plan.asks_for_text(scene) for edit in edits for scene in (edit.source, edit.result))
-    lines = (read_text(before), read_text(after)) if text else ((), ())
+    lines = (read_text(before), in_frame(read_text(after), change.crop)) if text else ((), ())
     mask, notes = read_mask(sample.pictures.get("mask"), change)
     similarity = feature_similarity(change.before, change.after, settings)
-    pictures = before, aligned
+    pictures = first, aligned
     return EditObservations(edits, pictures, seen, lines, change, mask, similarity, blank, settings, notes)
 
 
@@ -222,13 +241,24 @@ def read_mask(picture: Picture | None, change: Change) -> tuple[Mask | None, tup
     """Where the edit may change something, in the frame of the change; a mask without a border is none."""
     if picture is None:
         return None, ()
+    marked = is_marked(picture)
+    if marked.all() or not marked.any():
+        return None, ("mask_all_white" if marked.all() else "mask_all_black",)
     rows, columns = change.changed.shape
-    grey = cv2.resize(picture.pixels.mean(axis=2).astype(np.float32), (columns, rows), interpolation=cv2.INTER_AREA)
-    mask = np.asarray(grey > WHITE, dtype=np.bool_)
-    if mask.all() or not mask.any():
-        return None, ("mask_all_white" if mask.all() else "mask_all_black",)
+    share = cv2.resize(marked.astype(np.float32), (columns, rows), interpolation=cv2.INTER_AREA)
+    mask = np.asarray(share >= min(STROKE, float(share.max())), dtype=np.bool_)
     aspect = np.log(picture.pixels.shape[1] / picture.pixels.shape[0] / (columns / rows))
     return mask, ("mask_of_another_shape",) if abs(aspect) > 0.02 else ()
+
+
+def is_marked(picture: Picture) -> Mask:
+    """The white pixels of a mask."""
+    return np.asarray(picture.pixels.mean(axis=2) > WHITE, dtype=np.bool_)
+
+
+def in_frame(lines: Sequence[Sighting], crop: Box | None) -> tuple[Sighting, ...]:
+    """Lines of the edited image in the frame of the original."""
+    return tuple(lines) if crop is None else tuple(replace(line, box=placed(line.box, crop)) for line in lines)
 
 
 def box_of(mask: Mask) -> Box:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from onprompt.evidence.edits.measures import Measurement, measure, targets
-from onprompt.evidence.edits.objects import SAME_PLACE, TOUCHED
+from onprompt.evidence.edits.objects import SAME_PLACE, is_touched
 from onprompt.evidence.edits.observations import EditObservations
 from onprompt.evidence.estimates import MATCHER, log_odds, sigmoid
 from onprompt.language.spelling import correct_spelling
@@ -105,11 +105,11 @@ def detector_odds(edit: Edit, observed: EditObservations) -> dict[str, float]:
 
 def appeared(thing: Thing, observed: EditObservations) -> float:
     """The log-odds of something new; if there was one before, of another one where the image changed."""
-    before, after = (best(thing.canonical, version.sightings) for version in observed.seen)
-    if before >= observed.settings.low_confidence:
-        others = [c.after for c in observed.objects if c.kind in ("added", "replaced") and c.after]
-        added = (s for s in others if s.label == thing.canonical and observed.change.within(s.box) >= TOUCHED)
-        after = max((sighting.confidence for sighting in added), default=0.0)
+    sightings = list(observed.seen[1].sightings)
+    if best(thing.canonical, observed.seen[0].sightings) >= observed.settings.low_confidence:
+        sightings = [c.after for c in observed.objects if c.kind in ("added", "replaced") and c.after]
+    # Where the image did not change, a detector that finds something new is mistaken.
+    after = best(thing.canonical, (s for s in sightings if is_touched(s.box, observed.change)))
     return log_odds(after) + observed.settings.asked_shift
 
 
@@ -129,7 +129,9 @@ def gone_odds(before: float, after: float) -> float:
 
 
 def still(sighting: Sighting, observed: EditObservations) -> float:
-    """The confidence in an object after the edit, in its place."""
+    """The confidence in an object after the edit, in its place; where the image did not change, as before."""
+    if not is_touched(sighting.box, observed.change):
+        return sighting.confidence
     same = (s for s in observed.seen[1].sightings if s.label == sighting.label)
     return max((s.confidence for s in same if s.box.iou(sighting.box) >= SAME_PLACE), default=0.0)
 

@@ -1,4 +1,4 @@
-"""Faults of an edited image, each with its evidence. Anatomy, physics and light are not measured."""
+"""Faults of an edited image, each with its evidence. Anatomy, size, support and light are not measured."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ NOISE, NOISIER = (1.2, 2.2), (0.6, 1.6)  # how much more fine detail it has than
 DOUBTFUL = 0.6  # severity of a noisy patch at most: something new may be richer in detail than what was there
 ILLEGIBLE = 0.3, 0.6  # doubt in the best line of new text: none, certain
 ENOUGH, MOST = 0.004, 0.7  # share of the image that a region needs for its sharpness to be measured
+MORE = ("add", "count", "replace", "background", "restyle")  # operations after which there may be more of something
 BODY = 0.02  # share of the image that a person needs for joints to be seen
 
 
@@ -50,6 +51,7 @@ def faults(observed: EditObservations) -> tuple[Check, ...]:
         "noisy patch": noisy_patch(observed),
         "seam": seam(observed),
         "body": shapeless_people(observed),
+        "doubled": doubled_targets(observed),
         "text": illegible_text(observed),
     }
     return tuple(fault(name, severity) for name, severity in found.items() if severity > 0)
@@ -128,6 +130,16 @@ def shapeless_people(observed: EditObservations) -> float:
     bodies = detect_people(observed.pictures[1], observed.settings)
     lost = [person for person in people if match_person(bodies, person) is None]
     return 0.5 * len(lost) / len(people)
+
+
+def doubled_targets(observed: EditObservations) -> float:
+    """Whether there are two of what should have been changed in place, or moved: the old one and a new one."""
+    if any(edit.operation in MORE for edit in observed.edits):
+        return 0.0
+    labels = {edit.target.canonical for edit in observed.edits if edit.target}
+    boxes = [c.after.box for c in observed.objects if c.kind == "added" and c.after and c.after.label in labels]
+    kept = [c for c in observed.objects if c.before and c.after and c.before.label in labels]
+    return DOUBTFUL if boxes and len(kept) == 1 else 0.0
 
 
 def new_people(observed: EditObservations) -> Iterator[Box]:
