@@ -47,6 +47,13 @@ class Region(NamedTuple):
     weight: float  # share of all change
 
 
+class Corners(NamedTuple):
+    """Places of an image that can be found again, and what each looks like."""
+
+    places: Floats  # x and y
+    looks: Floats | None
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """Two versions of an image in the frame of the first, and how they differ."""
@@ -164,16 +171,10 @@ def find_crop(first: Pixels, second: Pixels, residual: float) -> tuple[Pixels, M
 
 def find_transform(first: Pixels, second: Pixels, other_shape: bool) -> Floats | None:
     """Scale and shift from the second image to the first, by corners that agree; None if there is hardly any."""
-    finder = cv2.SIFT_create(nfeatures=FEATURES, contrastThreshold=0.02)  # type: ignore[attr-defined]
-    points = [finder.detectAndCompute(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY), None) for image in (second, first)]
-    if any(described is None or len(described) < INLIERS for _, described in points):
-        return None
-    nearest = cv2.BFMatcher(cv2.NORM_L2).knnMatch(points[0][1], points[1][1], k=2)
-    matches = [pair[0] for pair in nearest if len(pair) == 2 and pair[0].distance < DISTINCT * pair[1].distance]
+    matches = match_corners(*(find_corners(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)) for image in (first, second)))
     if len(matches) < INLIERS:
         return None
-    source = np.array([points[0][0][match.queryIdx].pt for match in matches], dtype=np.float32)
-    target = np.array([points[1][0][match.trainIdx].pt for match in matches], dtype=np.float32)
+    target, source = (np.ascontiguousarray(points) for points in np.swapaxes(matches, 0, 1))
     transform, inliers = cv2.estimateAffinePartial2D(source, target, ransacReprojThreshold=3.0)
     if transform is None or int(inliers.sum()) < INLIERS:
         return None
@@ -181,6 +182,22 @@ def find_transform(first: Pixels, second: Pixels, other_shape: bool) -> Floats |
     moved = float(np.abs(transform[:, 2]).max()) / SIDE
     still = abs(scale - 1) < 0.02 and moved < 0.012 and not other_shape
     return None if still or turn > 0.15 or not 0.2 < scale < 4 else np.asarray(transform, dtype=np.float64)
+
+
+def find_corners(grey: np.ndarray) -> Corners:
+    """The corners of a grey image."""
+    finder = cv2.SIFT_create(nfeatures=FEATURES, contrastThreshold=0.02)  # type: ignore[attr-defined]
+    points, looks = finder.detectAndCompute(grey, None)
+    return Corners(np.array([point.pt for point in points], dtype=np.float32).reshape(-1, 2), looks)
+
+
+def match_corners(first: Corners, second: Corners) -> list[tuple[Floats, Floats]]:
+    """Places in two images that look alike, and like no other place of the first."""
+    if first.looks is None or second.looks is None:
+        return []
+    nearest = cv2.BFMatcher(cv2.NORM_L2).knnMatch(second.looks, first.looks, k=2)
+    best = [pair[0] for pair in nearest if len(pair) == 2 and pair[0].distance < DISTINCT * pair[1].distance]
+    return [(first.places[match.trainIdx], second.places[match.queryIdx]) for match in best]
 
 
 def difference_map(first: Pixels, second: Pixels, overlap: Mask) -> Floats:

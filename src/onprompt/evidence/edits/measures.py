@@ -9,7 +9,8 @@ import numpy as np
 
 from onprompt.evidence.attributes import measure_text
 from onprompt.evidence.edits import adjustments
-from onprompt.evidence.edits.objects import SAME_PLACE, TOUCHED, is_turned
+from onprompt.evidence.edits.motion import find_motion
+from onprompt.evidence.edits.objects import SAME_PLACE, TOUCHED
 from onprompt.evidence.edits.observations import EditObservations
 from onprompt.evidence.match import match
 from onprompt.settings import Settings
@@ -138,7 +139,8 @@ def mirror(located: tuple[Sighting, ...], observed: EditObservations) -> Measure
     boxes += [box for box in regions if not boxes or box.iou(boxes[0]) >= SAME_PLACE / 2]
     if not boxes:
         return None
-    turned = any(is_turned(box, observed.change) and observed.change.within(box) >= TOUCHED for box in boxes)
+    motions = [find_motion(box, observed.change) for box in boxes]
+    turned = any(motion is not None and motion.mirrored for motion in motions)
     shown = "mirrored" if turned else "not mirrored"
     return Measurement(
         float(turned), "as it was", shown, "outline", tuple(boxes), located, 1.0 if located else DOUBTFUL
@@ -146,7 +148,9 @@ def mirror(located: tuple[Sighting, ...], observed: EditObservations) -> Measure
 
 
 def new_place(sighting: Sighting, observed: EditObservations) -> tuple[Box, float] | None:
-    """Where an object is after the edit, and how sure that is: by a detector, or by another region that changed."""
+    """Where an object is after the edit, and how sure: by its corners, a detector, or another region that changed."""
+    if motion := find_motion(sighting.box, observed.change):
+        return motion.box, 1.0
     if (other := counterpart(sighting, observed)) and (
         other.box.iou(sighting.box) < SAME_PLACE or not observed.change.regions
     ):
@@ -160,20 +164,30 @@ def new_place(sighting: Sighting, observed: EditObservations) -> tuple[Box, floa
 
 def resize(edit: Edit, observed: EditObservations) -> Measurement | None:
     """The ratio of the target's areas; by the region that changed, if the target is found in one version only."""
-    located = targets(edit, observed)
-    if not located:
+    found = size_ratio(targets(edit, observed), observed)
+    if found is None:
         return None
-    first, other = located[0].box, counterpart(located[0], observed)
-    region = next((region.box for region in observed.change.regions if region.box.iou(first) > 0), None)
-    second = other.box if other else region
-    if second is None:
-        return None
-    ratio = second.area / max(first.area, 1e-9)
+    ratio, boxes, weight = found
     words = f"{edit.value} {edit.phrase}".lower()
     smaller = any(word in words for word in ("small", "tiny", "shrink", "reduce", "shorter", "thinner"))
     done = ratio <= SMALLER if smaller else ratio >= LARGER
     size = "larger" if ratio >= LARGER else "smaller" if ratio <= SMALLER else "as large as before"
-    return Measurement(float(done), "as it was", size, "boxes", (first, second), located, 1.0 if other else DOUBTFUL)
+    return Measurement(float(done), "as it was", size, "boxes", boxes, targets(edit, observed), weight)
+
+
+def size_ratio(located: Sequence[Sighting], observed: EditObservations) -> tuple[float, tuple[Box, ...], float] | None:
+    """The target's area after the edit against that before, both boxes, and how sure that is."""
+    regions = [region.box for region in observed.change.regions]
+    first = located[0].box if located else next(iter(regions), None)
+    if first is None:
+        return None
+    if motion := find_motion(first, observed.change):
+        return motion.scale**2, (first, motion.box), 1.0 if located else DOUBTFUL
+    other = counterpart(located[0], observed) if located else None
+    second = other.box if other else next((box for box in regions if located and box.iou(first) > 0), None)
+    if second is None:
+        return None
+    return second.area / max(first.area, 1e-9), (first, second), 1.0 if other else DOUBTFUL
 
 
 def count(edit: Edit, observed: EditObservations) -> Measurement | None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
-import cv2
 import numpy as np
 
-from onprompt.evidence.edits.adjustments import correlation
+from onprompt.evidence.edits.motion import find_motion
 from onprompt.settings import Settings
 from onprompt.types import Box, ObjectChange, Sighting
 from onprompt.vision.change import Change, cells_of, to_lab
@@ -19,8 +18,6 @@ REDRAWN = 10.0  # median ΔE of an image from which all of it changed
 MOVED = 0.08  # shift of a centre, in widths of the image, from which an object moved
 RESIZED = 1.25  # ratio of areas from which it was resized
 RECOLOURED = 12.0  # ΔE of the mean colour from which it was recoloured
-THUMBNAIL, LEAST = 48, 0.015  # pixels of a side of an object at a glance, and the share of them to compare
-TURNED = 0.05  # by how much an object's mirror image must resemble it better than the object itself
 
 
 def match_objects(
@@ -87,7 +84,7 @@ def kind_of(a: Sighting, b: Sighting, change: Change) -> str:
     ratio = b.box.area / max(a.box.area, 1e-9)
     if max(ratio, 1 / max(ratio, 1e-9)) >= RESIZED:
         return "resized"
-    if is_turned(a.box, change):
+    if (motion := find_motion(a.box, change)) and motion.mirrored:
         return "turned"
     if distance(a.box, b.box) >= MOVED:
         return "moved"
@@ -114,23 +111,6 @@ def colour_shift(box: Box, change: Change) -> float:
     area = cells_of(box, change.before.shape)
     first, second = (to_lab(image[area]).reshape(-1, 3).mean(axis=0) for image in (change.before, change.after))
     return float(np.linalg.norm((second - first)[1:]))
-
-
-def is_turned(box: Box, change: Change) -> bool:
-    """Whether an object looks more like its mirror image than like itself, where it changed."""
-    area = cells_of(box, change.before.shape)
-    first, second = (grey_thumbnail(image[area]) for image in (change.before, change.after))
-    changed = cv2.resize(change.changed[area].astype(np.uint8), (THUMBNAIL, THUMBNAIL)) > 0
-    both = changed & changed[:, ::-1]
-    if both.mean() < LEAST:
-        return False
-    return correlation(first[:, ::-1][both], second[both]) > correlation(first[both], second[both]) + TURNED
-
-
-def grey_thumbnail(pixels: np.ndarray) -> np.ndarray:
-    """An object at a glance."""
-    grey = cv2.cvtColor(np.ascontiguousarray(pixels), cv2.COLOR_RGB2GRAY)
-    return np.asarray(cv2.resize(grey, (THUMBNAIL, THUMBNAIL), interpolation=cv2.INTER_AREA), dtype=np.float32)
 
 
 def is_asked(change: ObjectChange, asked: set[str]) -> bool:

@@ -177,12 +177,11 @@ def look_closer(seen: tuple[Seen, Seen], after: Picture, box: Box, edits: Sequen
     things = [thing for edit in edits for thing in edit.result.things if not thing.absent]
     labels = {thing.canonical for thing in things if thing.canonical in seen[1].known}
     labels -= {s.label for version in seen for s in version.sightings if s.confidence >= settings.low_confidence}
-    area = wider(box)
-    if not labels or area.area > CLOSE:
+    if not labels or box.area > CLOSE:
         return seen[1]
-    part = open_picture(np.ascontiguousarray(after.pixels[cells_of(area, after.pixels.shape)]), settings)
+    part = open_picture(np.ascontiguousarray(after.pixels[cells_of(box, after.pixels.shape)]), settings)
     closer = detect(part, [name_of(label) for label in sorted(labels)], settings, ())
-    found = [replace(s, box=placed(s.box, area)) for s in closer.sightings if s.label in labels]
+    found = [replace(s, box=placed(s.box, box)) for s in closer.sightings if s.label in labels]
     return Seen((*seen[1].sightings, *found), seen[1].known)
 
 
