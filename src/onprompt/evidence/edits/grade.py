@@ -22,7 +22,7 @@ CONTRAST = 2.2  # change within a mask against outside, in logarithms, of an ave
 CAREFUL = 2.5  # log-odds against alignment: most edits fail
 BARE = -0.75  # log-odds by which alignment may differ at most from what the operations alone say
 PRESERVED = 0.5, 0.97  # similarity of features: another image, the same
-NOT_MEASURED = 0.85  # plausibility at most: anatomy, physics and light are not measured
+NOT_MEASURED = 0.85  # plausibility at most: anatomy, size, support and light are not measured
 SOUND = 2.5  # log-odds of plausibility where no fault was found
 FAULT = 2.0  # log-odds that a certain fault costs
 
