@@ -164,7 +164,7 @@ class Settings(BaseModel):
     jury_spread: float = number(0.5, "jury: difference between two voices' values above which they disagree")
     base_url: str = option("", "address of the model's server; empty: the backend's default")
     api_key: SecretStr = Field(
-        default=SecretStr(""), description="key of the server; empty: as its SDK finds it. Never stored"
+        default=SecretStr(""), description="key of the server; empty: from its usual variable. Never stored"
     )
     answers: Path = Field(
         default_factory=lambda: platformdirs.user_data_path("onprompt", appauthor=False) / "answers.sqlite",
