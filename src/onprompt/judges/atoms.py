@@ -45,8 +45,6 @@ UNREADABLE = Reply(fault="unreadable")
 
 def load(settings: Settings, rubric: Rubric) -> AtomsJudge:
     """The judge for a rubric that grades one image by its prompt."""
-    if rubric.grade is None or rubric.observe is not None:
-        raise UserError(f"the judge 'atoms' checks one image against a prompt; it does not support {rubric.name!r}")
     return AtomsJudge(settings, rubric, model_client(settings))
 
 
@@ -76,6 +74,8 @@ class AtomsJudge(AnswerJudge):
     """Prompt → claims → answers → checks → verdict."""
 
     def __init__(self, settings: Settings, rubric: Rubric, client: ModelClient) -> None:
+        if rubric.grade is None or rubric.observe is not None:
+            raise UserError(f"the judge 'atoms' checks one image against a prompt; it does not support {rubric.name!r}")
         super().__init__(settings, rubric, client)
         self.together = self.asks_again = settings.atoms_per_call > 1
         # A sample may be recalled before it is judged, and many images share a prompt.
@@ -100,7 +100,7 @@ class AtomsJudge(AnswerJudge):
         scene, atoms = self.parse(sample)
         heard = self.ask_all(sample, scene, atoms, ask)
         observed = observe_atoms(scene, atoms, heard.replies, sample.picture, self.model, self.settings)
-        assert self.rubric.grade is not None  # noqa: S101 checked by load
+        assert self.rubric.grade is not None  # noqa: S101 checked by __init__
         graded = self.rubric.grade(observed, self.settings)
         value = mean_probability(scene, atoms, heard.replies, self.settings)
         flags = observed.flags(self.settings) | heard.flags

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import statistics
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +18,7 @@ from onprompt.models.asking import (
     Ask,
     ask_again,
     check_prompt,
+    follow_up,
     versions,
     with_usage,
 )
@@ -65,13 +67,36 @@ class VlmJudge(AnswerJudge):
             raise with_usage(unreadable[-1], answers)
         repeated = len(answers) > len(readings) + len(unreadable)
         yes = self.ask_yes(sample, answers, ask) if self.wants_yes else None
+        flags = {
+            "some_answers_unreadable": bool(unreadable),
+            "asked_again": repeated,
+            "yes_not_known": self.wants_yes and yes is None,
+        }
+        verdict = self.compose(sample, readings, answers, flags)
+        return verdict if yes is None else replace(verdict, measures={"yes": yes})
+
+    def look_again(self, sample: Sample, question: Question) -> Verdict:
+        """The verdict by one more answer, to a follow-up; an unreadable one is not asked for again."""
+        answers: list[Answer] = []
+        try:
+            reading = self.read(self.client.ask(question), sample, answers)
+        except UnreadableAnswer as why:
+            raise with_usage(why, answers) from None
+        return self.compose(sample, [reading], answers, {})
+
+    def compose(
+        self,
+        sample: Sample,
+        readings: Sequence[tuple[Reading, Answer]],
+        answers: Sequence[Answer],
+        more_flags: Mapping[str, bool],
+    ) -> Verdict:
+        """The verdict by what was read."""
         first, shown = readings[0][0], self.shown(sample)
         factors = {name: factor(name, readings, self.rubric.factors[name]) for name in first.scores}
         flags = {
             **dict.fromkeys((flag for reading, _ in readings for flag in reading.flags), True),
-            "some_answers_unreadable": bool(unreadable),
-            "asked_again": repeated,
-            "yes_not_known": self.wants_yes and yes is None,
+            **more_flags,
             **{f"{name}_not_used": name not in shown for name in sample.pictures},
         }
         return Verdict(
@@ -84,7 +109,6 @@ class VlmJudge(AnswerJudge):
             flags=tuple(flag for flag, holds in flags.items() if holds),
             checks=first.checks,
             stated=first.stated,
-            measures={} if yes is None else {"yes": yes},
             answers=tuple(answers),
             provenance=self.provenance(sample, answers),
         )
@@ -122,6 +146,19 @@ class VlmJudge(AnswerJudge):
             chances=self.settings.chances,
             repeat=repeat,
         )
+
+    def second_question(self, sample: Sample, answer: str, said: str) -> Question:
+        """The question, an answer to it, and what is said to that."""
+        question = self.question(sample)
+        return replace(question, messages=follow_up(question, answer, said))
+
+    def readable(self, sample: Sample, answers: Sequence[Answer]) -> str:
+        """The first of a verdict's answers that gives a score."""
+        for answer in answers:
+            with suppress(UnreadableAnswer):
+                read_answer(self.rubric, answer, sample)
+                return answer.text
+        raise ValueError("a verdict without a readable answer")
 
     def questions(self, sample: Sample) -> list[Question]:
         self.check(sample)

@@ -85,8 +85,13 @@ def ask_again(question: Question, why: UnreadableAnswer) -> tuple[Message, ...]:
     if not why.text.strip():
         *rest, last = question.messages
         return (*rest, Message(last.role, (*last.parts, f"\n{reason}")))
-    quoted = why.text[:QUOTED].encode(errors="replace").decode()
-    return (*question.messages, Message("assistant", (quoted,)), Message("user", (reason,)))
+    return follow_up(question, why.text, reason)
+
+
+def follow_up(question: Question, answer: str, said: str) -> tuple[Message, ...]:
+    """The question, its answer, and what is said to that."""
+    quoted = answer[:QUOTED].encode(errors="replace").decode()
+    return (*question.messages, Message("assistant", (quoted,)), Message("user", (said,)))
 
 
 def with_usage(error: UnreadableAnswer, answers: Sequence[Answer]) -> UnreadableAnswer:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -52,9 +51,9 @@ def jury_of_servers(folder: Path) -> Iterator[Serve]:
             server.__exit__()
 
 
-def table(folder: Path, number: int) -> Path:
+def table(folder: Path, number: int, first: int = 0) -> Path:
     Image.fromarray(np.full((8, 8, 3), 99, np.uint8)).save(folder / "cat.png")
-    lines = [f"{index},cat.png,{index} cats" for index in range(number)]
+    lines = [f"{index},cat.png,{index} cats" for index in range(first, first + number)]
     (folder / "data.csv").write_text("\n".join(["id,image,prompt", *lines]) + "\n")
     return folder / "data.csv"
 
@@ -69,5 +68,10 @@ def rows(folder: Path) -> dict[str, dict[str, Any]]:
         return {row["id"]: row for row in findings.rows(ledger, findings.choose_generation(ledger))}
 
 
+def prompt_of(request: Received) -> str:
+    texts = [part.get("text", "") for part in request.json["messages"][0]["content"]]
+    return "".join(texts).rpartition("Input Prompt: ")[2].splitlines()[0].strip().strip('"')
+
+
 def prompts(requests: list[Received]) -> Counter[str]:
-    return Counter(json.dumps(request.json["messages"]).rpartition("Input Prompt: ")[2] for request in requests)
+    return Counter(map(prompt_of, requests))

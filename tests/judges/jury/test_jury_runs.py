@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import random
 import signal
 import statistics
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +28,10 @@ from onprompt.runs.job import JudgeJob
 from onprompt.settings import Settings
 from onprompt.types import Verdict
 from onprompt.wording import plan_words
-from tests.judges.jury.servers import NAMES, Serve, judged, prompts, rows, says, table
+from tests.judges.jury.servers import NAMES, Serve, judged, prompt_of, prompts, rows, says, table
 from tests.judges.test_vlm import PIXELS, UNREADABLE
 from tests.models.backends.server import KEY, Received, Reply
+from tests.models.backends.test_openai import completion
 
 
 def test_one_budget_for_all_models(serve: Serve) -> None:
@@ -89,6 +92,7 @@ def test_a_run_completes_verdicts_of_a_model_that_was_down(serve: Serve, tmp_pat
 
 SCRIPT = """
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from onprompt.settings import Settings, load
 from tests.judges.jury.servers import judged
@@ -96,21 +100,25 @@ judged(Path(sys.argv[1]), Settings.model_validate_json(sys.argv[2]))
 """
 
 
+def kill_in_the_middle(folder: Path, settings: Settings, reached: Callable[[], bool]) -> None:
+    """Start a run in a process of its own, and kill it at a moment."""
+    root = str(Path(__file__).parents[3])
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([root, *sys.path]), "OPENAI_API_KEY": KEY}
+    sent = settings.model_dump_json(exclude={"api_key"})
+    process = subprocess.Popen([sys.executable, "-c", SCRIPT, str(folder), sent], env=environment)
+    while process.poll() is None and not reached():
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL, "it must be hit before its end"
+
+
 def test_a_killed_run_is_resumed_and_each_answer_is_paid_for_once(serve: Serve, tmp_path: Path) -> None:
     table(tmp_path, 60)
     settings, requests = serve(
         lambda _: says(4, delay=0.02), lambda _: says(2, delay=0.05), Reply(UNREADABLE["refusal"]), concurrency=4
     )
-    root = str(Path(__file__).parents[3])
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([root, *sys.path]), "OPENAI_API_KEY": KEY}
-    sent = settings.model_dump_json(exclude={"api_key"})
-    for killed in range(2):
-        process = subprocess.Popen([sys.executable, "-c", SCRIPT, str(tmp_path), sent], env=environment)
-        while process.poll() is None and len(requests[1]) < 15 * (killed + 1):
-            time.sleep(0.01)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    assert len(rows(tmp_path)) < 60 or any(row["value"] is None for row in rows(tmp_path).values())
+    for wanted in (15, 30):
+        kill_in_the_middle(tmp_path, settings, lambda wanted=wanted: len(requests[1]) >= wanted)  # type: ignore[misc]
     summary = judged(tmp_path, settings)
     assert summary.done + summary.before == 60
     found = rows(tmp_path)
@@ -118,6 +126,51 @@ def test_a_killed_run_is_resumed_and_each_answer_is_paid_for_once(serve: Serve, 
     # An answer on its way when the process was killed is lost; no other is asked for again.
     for asked, times in zip(requests, (1, 1, 2), strict=True):
         assert 60 * times <= len(asked) <= 60 * times + 2 * settings.concurrency
+
+
+def test_a_killed_run_with_trouble_at_any_moment(serve: Serve, tmp_path: Path) -> None:
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")  # noqa: T201 shown if the test fails
+    chance, calm = random.Random(seed), threading.Event()
+    replies: dict[str, list[str]] = {}  # what the third model replied, by prompt
+    troubles = {
+        "down": Reply("oops", 500),
+        "slow": says(0, delay=4),
+        "reset": says(0, reset_after=20),
+        "nonsense": Reply(completion("What a lovely picture!")),
+        "refusal": Reply(UNREADABLE["refusal"]),
+    }
+
+    def third(request: Received) -> Reply:
+        kind = "right" if calm.is_set() else chance.choice(["right", *troubles])
+        replies.setdefault(prompt_of(request), []).append(kind)
+        return troubles.get(kind, says(0))
+
+    table(tmp_path, 60)
+    settings, requests = serve(
+        says(4), lambda _: says(2, delay=0.02), third, concurrency=4, timeout=2.0, retries=0, jury_spread=1.0
+    )
+    for wanted in (15, 30):
+        kill_in_the_middle(tmp_path, settings, lambda wanted=wanted: len(requests[1]) >= wanted)  # type: ignore[misc]
+    judged(tmp_path, settings)
+    calm.set()
+    time.sleep(settings.backoff)
+    patient = settings.model_copy(update={"breaker_pause": 0.0})
+    assert judged(tmp_path, patient).incomplete == 0
+    for name, row in rows(tmp_path).items():
+        said = replies[f"{name} cats"]
+        unreadable = sum(kind in ("nonsense", "refusal") for kind in said)
+        if "right" in said and row["value"] == 0.5:
+            assert row["flags"] == ""
+        else:  # both of its answers were paid for, and neither has a score
+            assert (row["value"], row["flags"], unreadable >= 2) == (0.75, "model_unreadable", True)
+    lost = 2 * settings.concurrency  # on their way when the process was killed
+    for asked in requests[:2]:
+        assert 60 <= len(asked) <= 60 + lost
+    assert sum(kinds.count("right") > 1 for kinds in replies.values()) <= lost
+    before = [len(asked) for asked in requests]
+    assert judged(tmp_path, patient).before == 60
+    assert [len(asked) for asked in requests] == before
 
 
 def test_three_models_take_as_long_as_the_slowest(serve: Serve) -> None:
@@ -187,10 +240,10 @@ def test_a_job_of_a_jury_can_be_sent_and_has_an_identity(serve: Serve) -> None:
 
 def test_agreement_of_every_voice(serve: Serve, tmp_path: Path) -> None:
     def right(request: Received) -> Reply:
-        return says(int(json.dumps(request.json["messages"]).rpartition("Input Prompt: ")[2][2]) % 5)
+        return says(int(prompt_of(request)[0]) % 5)
 
     def wrong(request: Received) -> Reply:
-        return says(4 - int(json.dumps(request.json["messages"]).rpartition("Input Prompt: ")[2][2]) % 5)
+        return says(4 - int(prompt_of(request)[0]) % 5)
 
     settings, _ = serve(right, wrong)
     table(tmp_path, 10)
