@@ -21,7 +21,12 @@ MODELS = (
     *("adapters/", "test_plugin_package.py", "test_readme.py::test_the_result", "weights/test_cache.py::test_the_real"),
     *("vision/test_calibration.py::test_a_detectors_curve", "vision/test_colour.py::test_drawn"),
     *("vision/test_colour.py::test_the_smallest", "vision/test_runtime.py", "vision/test_text.py"),
-    *("weights/test_torchfile.py::test_the_real", "judges/test_jury.py::test_the_evidence_"),
+    *(
+        "weights/test_torchfile.py::test_the_real",
+        "judges/jury/test_jury.py::test_the_evidence_",
+        "judges/jury/test_look_again.py",
+        "judges/jury/test_atoms_voice.py::test_beside_the_evidence",
+    ),
 )
 SLOW = (
     *("cli/test_prompt_copies.py", "illusion/audit/", "illusion/test_drawing.py", "illusion/test_run.py"),
@@ -33,7 +38,7 @@ SLOW = (
         "rubrics/test_readers.py::test_time",
     ),
     *("rubrics/test_readers.py::test_a_very_long", "runs/datasets/test_csv.py::test_rows_are_not_held"),
-    *("judges/test_jury.py::test_a_killed", "judges/test_jury.py::test_three"),
+    *("judges/jury/test_jury_runs.py::test_a_killed", "judges/jury/test_jury_runs.py::test_three"),
     *("runs/test_run.py", "runs/test_runs_at_large.py", "test_public.py::test_the_import"),
     *("test_serial.py::test_any_verdict", "weights/test_cache.py", "weights/test_sources.py"),
 )

@@ -32,7 +32,7 @@ MAY: dict[str, set[str]] = {
     "runs.datasets": {"errors", "plugins", "types"},
     "api": {"errors", "evidence", "language", "plugins", "runs", "samples", "settings", "types", "vision"},
     "runs": {"errors", "models", "plugins", "samples", "serial", "settings", "types", "vision", "wording"},
-    "illusion": {"errors", "judges", "models", "plugins", "report", "runs", "settings", "types", "vision"},
+    "illusion": {"errors", "models", "plugins", "report", "runs", "settings", "types", "vision"},
     "probe": {"api", "errors", "plugins", "report", "rubrics", "samples", "settings", "types"},
     "adapters": {"api", "errors", "rubrics", "samples", "settings", "types", "vision", "wording"},
     "cli": {

@@ -136,11 +136,15 @@ def as_it_is(value: Any) -> Any:
 def record(kind: type) -> Decode:
     """The decoder of a dataclass; fields that are not known are ignored."""
     namespace = vars(sys.modules[kind.__module__])
-    decoders = {f.name: decoder(eval(str(f.type), namespace)) for f in fields(kind) if f.compare}  # noqa: S307 our own types
     missing = {"decode": not_opened} if kind is Picture else {}
 
+    @cache  # made on first use: a type may hold one of its own kind
+    def decoders() -> dict[str, Decode]:
+        return {f.name: decoder(eval(str(f.type), namespace)) for f in fields(kind) if f.compare}  # noqa: S307 our own types
+
     def decode(value: Mapping[str, Any]) -> Any:
-        return kind(**{name: decoders[name](value[name]) for name in decoders if name in value}, **missing)
+        known = decoders()
+        return kind(**{name: known[name](value[name]) for name in known if name in value}, **missing)
 
     return decode
 

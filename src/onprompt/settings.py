@@ -154,17 +154,19 @@ class Settings(BaseModel):
     )
     model: str = option("", "model to ask: BACKEND/MODEL, such as openai/gpt-5.2")
     models: tuple[str, ...] = Field(
-        default=(), description="several models, in place of `model`: a jury; BACKEND/MODEL or BACKEND/MODEL@URL"
+        default=(),
+        description="several models, in place of `model`: a jury; also BACKEND/MODEL@URL and atoms:BACKEND/MODEL",
     )
     jury_evidence: bool = option(True, "jury: the evidence has a voice, where the rubric supports it")
     jury_evidence_weight: float = number(0.2, "jury: weight of the evidence; that of all models together is 1", 0, 100)
     jury_weights: tuple[tuple[str, float], ...] = Field(
         default=(), description="jury: weights by model; others have their known weight (docs/jury.md) or 1"
     )
+    jury_look_again: bool = option(False, "jury: ask a model once more if the evidence contradicts it")
     jury_spread: float = number(0.5, "jury: difference between two voices' values above which they disagree")
     base_url: str = option("", "address of the model's server; empty: the backend's default")
     api_key: SecretStr = Field(
-        default=SecretStr(""), description="key of the server; empty: as its SDK finds it. Never stored"
+        default=SecretStr(""), description="key of the server; empty: from its usual variable. Never stored"
     )
     answers: Path = Field(
         default_factory=lambda: platformdirs.user_data_path("onprompt", appauthor=False) / "answers.sqlite",

@@ -19,6 +19,10 @@ from typing import Any
 import pytest
 
 pytest.importorskip("ray")
+from onprompt.runs.job import JudgeJob
+from onprompt.settings import Settings
+from tests.judges.jury import servers as jury
+from tests.judges.jury.test_look_again import first_and_second
 from tests.runs.test_run import PROGRAM, judged, scores, table, verdicts
 
 ON_RAY = PROGRAM.replace('"run.sqlite", job)', '"run.sqlite", job, "ray")')
@@ -258,3 +262,60 @@ def test_relative_paths_and_a_key_that_nobody_sees(
     logs = [path for path in Path(os.environ["RAY_TMPDIR"]).rglob("*") if path.is_file()]
     assert len(logs) > 10
     assert not [path for path in logs if b"a-secret-of-ours" in path.read_bytes()]
+
+
+JURY = """
+import sys
+from pathlib import Path
+from onprompt.rubrics.verify import RUBRIC
+from onprompt.runs import datasets
+from onprompt.runs.job import JudgeJob
+from onprompt.runs.run import run
+from onprompt.settings import Settings
+folder = Path(sys.argv[1])
+data = datasets.open_dataset(str(folder / "data.csv"), RUBRIC, {})
+run(data, folder / "run.sqlite", JudgeJob("verify", Settings.model_validate_json(sys.argv[2])), "ray")
+"""
+
+
+def test_a_jury_with_evidence_killed_and_resumed_says_the_same_as_on_threads(
+    cluster: subprocess.Popen[bytes], tmp_path: Path
+) -> None:
+    number, folders = 12, {name: tmp_path / name for name in ("threads", "ray")}
+    for folder in folders.values():
+        folder.mkdir()
+        jury.table(folder, number, first=1)
+    with jury.jury_of_servers(folders["threads"]) as serve:
+        settings, requests = serve(
+            first_and_second(4, jury.says(1, delay=0.05)),
+            jury.says(2),
+            jury_evidence=True,
+            jury_look_again=True,
+            concurrency=2,
+        )
+        jury.judged(folders["threads"], settings)
+        paid = [len(each) for each in requests]
+        assert paid == [2 * number, number], "the first model is contradicted each time"
+        here = settings.model_copy(update={"answers": folders["ray"] / "answers.sqlite"})
+        sent = [str(folders["ray"]), here.model_dump_json(exclude={"api_key"})]
+        command = [sys.executable, "-c", JURY, *sent]
+        process = subprocess.Popen(command)
+        wait_for(partial(more_than, 2, folders["ray"] / "run.sqlite"))
+        process.kill()
+        assert process.wait() == -signal.SIGKILL, "it must be hit before its end"
+        whole(folders["ray"] / "run.sqlite")
+        assert subprocess.run(command, timeout=300).returncode == 0
+        # Answers on their way when the driver was killed may be lost, or be asked for by its last workers as well.
+        for asked, times in zip(requests, paid, strict=True):
+            assert 2 * times <= len(asked) <= 2 * times + 2 * jury_slots(here)
+    expected, found = (jury.rows(folder) for folder in folders.values())
+    said = ("score", "value", "flags", "summary")
+    assert len(found) == number
+    assert {name: [row[key] for key in said] for name, row in found.items()} == {
+        name: [row[key] for key in said] for name, row in expected.items()
+    }
+
+
+def jury_slots(settings: Settings) -> int:
+    """How many samples of a jury are in progress at a time."""
+    return JudgeJob("verify", settings).slots

@@ -32,6 +32,9 @@ Models = Annotated[
     typer.Option("--model", help="The model to ask: BACKEND/MODEL, such as openai/gpt-5.2. Repeated: a jury."),
 ]
 NoEvidence = Annotated[bool, typer.Option("--no-evidence", help="Leave the evidence out of a jury.")]
+LookAgain = Annotated[
+    bool, typer.Option("--look-again", help="Ask a jury's model once more if the evidence contradicts it.")
+]
 BaseUrl = Annotated[str, typer.Option(help="The address of the model's server, if it is your own.")]
 Repeats = Annotated[int | None, typer.Option(help="How often to ask the model, to see how its scores vary.")]
 YesNo = Annotated[bool, typer.Option("--yes-no", help="Also ask whether the image shows the prompt, yes or no.")]
@@ -40,8 +43,8 @@ Budget = Annotated[float | None, typer.Option(help="The most to spend, in US dol
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print the number of calls, tokens and dollars.")]
 Id = Annotated[str, typer.Option(help="The sample's id (default: the file name).")]
 JUDGING = (
-    *("judge", "model", "no_evidence", "base_url", "repeats", "budget", "detector", "permissive", "yes_no"),
-    "send_mask",
+    *("judge", "model", "no_evidence", "look_again", "base_url", "repeats", "budget", "detector", "permissive"),
+    *("yes_no", "send_mask"),
 )
 OPTIONS: dict[str, tuple[Any, Any]] = {
     "json": (Json, False),
@@ -53,6 +56,7 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
     "judge": (JudgeName, ""),
     "model": (Models, None),
     "no_evidence": (NoEvidence, False),
+    "look_again": (LookAgain, False),
     "base_url": (BaseUrl, ""),
     "repeats": (Repeats, None),
     "yes_no": (YesNo, False),
@@ -183,6 +187,7 @@ def judge_settings(
     repeats: int | None = None,
     budget: float | None = None,
     no_evidence: bool | None = False,
+    look_again: bool | None = False,
     **options: Any,
 ) -> Settings:
     """The settings, overridden by the options of the judge; one model implies the judge `vlm`, several a jury."""
@@ -190,9 +195,11 @@ def judge_settings(
 
     chosen = model_settings(judge or "", [model] if isinstance(model, str) else model or ())
     settings = load_settings(**chosen, repeats=repeats, budget=budget, **options)
-    if no_evidence and settings.judged_by != "jury":
-        raise UserError("--no-evidence is for a jury: choose --judge jury, or several models")
-    settings = settings.model_copy(update={"jury_evidence": False}) if no_evidence else settings
+    for option, wanted in (("--no-evidence", no_evidence), ("--look-again", look_again)):
+        if wanted and settings.judged_by != "jury":
+            raise UserError(f"{option} is for a jury: choose --judge jury, or several models")
+    jury = {"jury_evidence": False} if no_evidence else {}
+    settings = settings.model_copy(update=jury | ({"jury_look_again": True} if look_again else {}))
     given = {"--repeats": repeats, "--budget": budget, "--yes-no": options.get("yes_no")}
     given["--send-mask"] = options.get("send_mask")
     if settings.judged_by == "evidence" and (unused := [name for name, value in given.items() if value]):

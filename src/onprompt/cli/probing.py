@@ -12,6 +12,7 @@ from onprompt.cli.judging import (
     DetectorName,
     DryRun,
     JudgeName,
+    LookAgain,
     Models,
     NoEvidence,
     judge_settings,
@@ -32,6 +33,7 @@ def probe(
     permissive: Permissive = False,
     model: Models = None,
     no_evidence: NoEvidence = False,
+    look_again: LookAgain = False,
     base_url: BaseUrl = "",
     budget: Budget = None,
     dry_run: DryRun = False,
@@ -44,6 +46,7 @@ def probe(
         "detector": detector,
         "permissive": permissive,
         "no_evidence": no_evidence,
+        "look_again": look_again,
     }
     settings = judge_settings(judge, model, budget=budget, **options)
     if save:

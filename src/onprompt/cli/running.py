@@ -20,6 +20,7 @@ from onprompt.cli.judging import (
     DetectorName,
     DryRun,
     JudgeName,
+    LookAgain,
     Models,
     NoEvidence,
     PictureFile,
@@ -58,6 +59,7 @@ def run(
     judge: JudgeName = "",
     model: Models = None,
     no_evidence: NoEvidence = False,
+    look_again: LookAgain = False,
     base_url: BaseUrl = "",
     repeats: Repeats = None,
     budget: Budget = None,
@@ -77,6 +79,7 @@ def run(
         "detector": detector,
         "permissive": permissive,
         "no_evidence": no_evidence,
+        "look_again": look_again,
     }
     job = JudgeJob(rubric, judge_settings(judge, model, repeats, budget, **options))
     dataset = datasets.open_dataset(data, job.rubric, parse_columns(column or []))

@@ -10,7 +10,7 @@ from onprompt.illusion.gold import Gold
 from onprompt.illusion.protocol import SPLITS
 from onprompt.illusion.scoring import Outcome as Score
 from onprompt.illusion.scoring import original
-from onprompt.judges.vlm import ModelJudge, versions
+from onprompt.models.asking import ModelJudge, versions
 from onprompt.models.client import ModelClient, model_client
 from onprompt.runs.job import JudgeJob
 from onprompt.settings import Settings

@@ -18,12 +18,12 @@ from typing import Any
 from onprompt.errors import UnreadableAnswer, UserError
 from onprompt.evidence.atoms import Atom, Reply, asked_in_turn, mean_probability, observe_atoms, scene_atoms
 from onprompt.evidence.plan import NOT_ENGLISH
-from onprompt.judges.vlm import (
+from onprompt.models.asking import (
     READER,
     SHORT_ANSWER,
     YES_NO,
+    AnswerJudge,
     Ask,
-    ModelJudge,
     ask_again,
     check_prompt,
     versions,
@@ -45,8 +45,6 @@ UNREADABLE = Reply(fault="unreadable")
 
 def load(settings: Settings, rubric: Rubric) -> AtomsJudge:
     """The judge for a rubric that grades one image by its prompt."""
-    if rubric.grade is None or rubric.observe is not None:
-        raise UserError(f"the judge 'atoms' checks one image against a prompt; it does not support {rubric.name!r}")
     return AtomsJudge(settings, rubric, model_client(settings))
 
 
@@ -72,12 +70,13 @@ class Heard:
         }
 
 
-class AtomsJudge(ModelJudge):
+class AtomsJudge(AnswerJudge):
     """Prompt → claims → answers → checks → verdict."""
 
     def __init__(self, settings: Settings, rubric: Rubric, client: ModelClient) -> None:
-        super().__init__(settings, client)
-        self.rubric, self.recalls = rubric, not settings.record
+        if rubric.grade is None or rubric.observe is not None:
+            raise UserError(f"the judge 'atoms' checks one image against a prompt; it does not support {rubric.name!r}")
+        super().__init__(settings, rubric, client)
         self.together = self.asks_again = settings.atoms_per_call > 1
         # A sample may be recalled before it is judged, and many images share a prompt.
         self.parse_once = lru_cache(maxsize=4096)(self.parse_prompt)
@@ -97,23 +96,11 @@ class AtomsJudge(ModelJudge):
         parser = self.about["versions"]["onprompt"]  # other versions may find other claims
         return {**self.about, "onprompt": parser, "reader": READER, "asked": dict(self.client.identity)}
 
-    def judge(self, sample: Sample) -> Verdict:
-        """The verdict; UnreadableAnswer if no answer is readable."""
-        return self.verdict(sample, self.client.ask)
-
-    def recall(self, sample: Sample) -> Verdict | None:
-        """The verdict if all its answers are cached."""
-        try:
-            return self.verdict(sample, self.client.cached_answer)
-        except NotCached:
-            return None
-
     def verdict(self, sample: Sample, ask: Ask) -> Verdict:
-        """The verdict by the answers that `ask` returns."""
         scene, atoms = self.parse(sample)
         heard = self.ask_all(sample, scene, atoms, ask)
         observed = observe_atoms(scene, atoms, heard.replies, sample.picture, self.model, self.settings)
-        assert self.rubric.grade is not None  # noqa: S101 checked by load
+        assert self.rubric.grade is not None  # noqa: S101 checked by __init__
         graded = self.rubric.grade(observed, self.settings)
         value = mean_probability(scene, atoms, heard.replies, self.settings)
         flags = observed.flags(self.settings) | heard.flags

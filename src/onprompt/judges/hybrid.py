@@ -17,7 +17,7 @@ from onprompt.evidence.match import NO_SOURCE
 from onprompt.evidence.matches import Match
 from onprompt.evidence.observations import Observations
 from onprompt.judges import evidence
-from onprompt.judges.vlm import READER, ModelJudge, ask_again
+from onprompt.models.asking import READER, ModelJudge, ask_again
 from onprompt.models.client import ModelClient, model_client
 from onprompt.models.reading import parse_answer, strict_json
 from onprompt.rubrics import object_schema, text

@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from onprompt.errors import BackendError, BudgetSpent, OnpromptError, ServerTrouble, UnreadableAnswer, UserError
+from onprompt.errors import (
+    BackendError,
+    BudgetSpent,
+    OnpromptError,
+    PromptError,
+    ServerTrouble,
+    UnreadableAnswer,
+    UserError,
+)
 from onprompt.evidence.contradictions import contradicting
 from onprompt.judges import evidence
+from onprompt.judges.atoms import AtomsJudge
 from onprompt.judges.evidence import EvidenceJudge
 from onprompt.judges.vlm import VlmJudge
 from onprompt.models import voices as combining
-from onprompt.models.client import model_client, settings_by_model
-from onprompt.models.voices import EVIDENCE
+from onprompt.models.budget import CHARACTERS_PER_TOKEN, TYPICAL_ANSWER
+from onprompt.models.client import model_client, plan_calls, settings_by_model
+from onprompt.models.voices import ATOMS, EVIDENCE
+from onprompt.rubrics import text
 from onprompt.settings import Settings
-from onprompt.types import Judge, Plan, Rubric, Sample, Usage, Verdict, Voice
+from onprompt.types import Judge, Plan, Question, Rubric, Sample, Usage, Verdict, Voice
 from onprompt.vision.runtime import use_single_core
-from onprompt.wording import jury_failed, nothing_checked
+from onprompt.wording.jury import jury_failed, nothing_checked, objections
 
-VERSION = 1  # of how voices add up: with a new one, runs combine their cached answers again
+VERSION = 2  # of how voices add up: with a new one, runs combine their cached answers again
 AHEAD = 2  # samples in progress per question in progress: no model waits for the slowest
-SETTINGS = ("jury_evidence", "jury_evidence_weight", "jury_weights", "jury_spread")
+LOOK_AGAIN = text("look-again-1")
+LOOK_AGAIN_HASH = {"look_again": "look-again/1", "look_again_sha256": hashlib.sha256(LOOK_AGAIN.encode()).hexdigest()}
+ASSUMED_ANSWER = "x" * TYPICAL_ANSWER * CHARACTERS_PER_TOKEN  # in estimates, in place of one that is not known yet
 NOT_REPRODUCED = ("versions", "settings")  # parts of a judge's identity that are stored elsewhere
 Result = Verdict | OnpromptError
 
@@ -34,27 +49,40 @@ def load(settings: Settings, rubric: Rubric) -> JuryJudge:
     asked = settings_by_model(settings)
     if not asked:
         raise UserError("a jury needs a model: --model BACKEND/MODEL, such as openai/gpt-5.2")
-    models = [VlmJudge(each, rubric, model_client(each, settings)) for each in asked]
+    models = [load_member(each, rubric, settings) for each in asked]
     measuring = settings.model_copy(update={"model": "", "models": ()})
     heard = settings.jury_evidence and rubric.grade is not None
+    if settings.jury_look_again and not heard:
+        raise UserError("models look again where the evidence contradicts them, and this jury has no evidence")
     return JuryJudge(settings, models, evidence.load(measuring, rubric) if heard else None)
+
+
+def load_member(settings: Settings, rubric: Rubric, jury: Settings) -> VlmJudge | AtomsJudge:
+    """The judge for one model: by the rubric's own question, or claim by claim."""
+    plain = settings.model_copy(update={"model": settings.model.removeprefix(ATOMS)})
+    kind = VlmJudge if plain.model == settings.model else AtomsJudge
+    return kind(plain, rubric, model_client(plain, jury))
 
 
 class JuryJudge(Judge):
     """Sample → a verdict of each member → their weighted mean."""
 
-    def __init__(self, settings: Settings, models: Sequence[VlmJudge], measured: EvidenceJudge | None) -> None:
+    def __init__(
+        self, settings: Settings, models: Sequence[VlmJudge | AtomsJudge], measured: EvidenceJudge | None
+    ) -> None:
         self.settings, self.models, self.evidence, self.rubric = settings, models, measured, models[0].rubric
-        self.members: list[VlmJudge | EvidenceJudge] = [*models, *([measured] if measured else [])]
-        self.names = [*(judge.model for judge in models), *([EVIDENCE] if measured else [])]
+        self.members: list[VlmJudge | AtomsJudge | EvidenceJudge] = [*models, *([measured] if measured else [])]
+        self.asked = [f"{ATOMS if isinstance(judge, AtomsJudge) else ''}{judge.model}" for judge in models]
+        self.names = [*self.asked, *([EVIDENCE] if measured else [])]
         if len(set(self.names)) < len(self.names):
             raise UserError("a jury has the same model twice; to ask a model repeatedly, use --repeats")
-        self.model = ", ".join(judge.model for judge in models)
+        self.model = ", ".join(self.asked)
         self.slots = AHEAD * max(judge.slots for judge in models)
         self.bound_by = "model" if any(judge.bound_by == "model" for judge in self.members) else "server"
         self.recalls = measured is None and all(judge.recalls for judge in models)
-        # Each member has its own threads, so that none takes those of another, or exceeds its own limit.
-        self.pools = [ThreadPoolExecutor(judge.slots, initializer=use_single_core) for judge in self.members]
+        # Each model has its own threads, so that none takes those of another, or exceeds its own limit.
+        pools = {judge.model: ThreadPoolExecutor(judge.slots, initializer=use_single_core) for judge in self.members}
+        self.pools = [pools[judge.model] for judge in self.members]
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -63,15 +91,36 @@ class JuryJudge(Judge):
             name: {key: value for key, value in judge.identity.items() if key not in NOT_REPRODUCED}
             for name, judge in members.items()
         }
-        weights = {judge.model: combining.weight_of(judge.model, self.settings) for judge in self.models}
-        return {"judge": "jury", "model": self.model, "version": VERSION, "weights": weights, "members": about}
+        weights = dict(zip(self.asked, combining.weights(self.asked, self.settings), strict=True))
+        second = LOOK_AGAIN_HASH if self.settings.jury_look_again else {}
+        who = {"judge": "jury", "model": self.model, "version": VERSION}
+        return {**who, **second, "weights": weights, "members": about}
 
     def judge(self, sample: Sample) -> Verdict:
         """The verdict by all members that answer; an error if no model does."""
         pending = [
             pool.submit(attempt, judge.judge, sample) for pool, judge in zip(self.pools, self.members, strict=True)
         ]
-        return self.combine([future.result() for future in pending])
+        results = [future.result() for future in pending]
+        return self.combine(results, self.ask_second(sample, results) if self.settings.jury_look_again else {})
+
+    def ask_second(self, sample: Sample, results: Sequence[Result]) -> dict[str, Result]:
+        """The second answers of the models that the evidence contradicts; not of those asked claim by claim."""
+        *said, measured = results
+        pending = {}
+        for name, pool, judge, first in zip(self.asked, self.pools, self.models, said, strict=False):
+            if isinstance(judge, VlmJudge) and (question := self.second_question(judge, sample, first, measured)):
+                pending[name] = pool.submit(attempt, partial(judge.look_again, sample), question)
+        return {name: future.result() for name, future in pending.items()}
+
+    def second_question(self, judge: VlmJudge, sample: Sample, first: Result, measured: Result) -> Question | None:
+        """What a model is asked if the evidence contradicts it."""
+        if isinstance(first, OnpromptError) or isinstance(measured, OnpromptError):
+            return None
+        if not (against := [measured.checks[place] for place in self.contradicted(first, measured)]):
+            return None
+        said = LOOK_AGAIN.replace("{checks}", objections(against))
+        return judge.second_question(sample, judge.readable(sample, first.answers), said)
 
     def recall(self, sample: Sample) -> Verdict | None:
         """The verdict if all answers of all models are cached."""
@@ -82,20 +131,22 @@ class JuryJudge(Judge):
             results.append(result)
         return self.combine(results)
 
-    def combine(self, results: Sequence[Result]) -> Verdict:
-        """What the members' results come to."""
-        by_name = dict(zip(self.names, results, strict=True))
+    def combine(self, results: Sequence[Result], seconds: Mapping[str, Result] | None = None) -> Verdict:
+        """What the members' results come to; a second answer counts in place of the first."""
+        firsts, seconds = dict(zip(self.names, map(usable, results), strict=True)), seconds or {}
+        by_name = firsts | {name: second for name, second in seconds.items() if isinstance(second, Verdict)}
         verdicts = {name: result for name, result in by_name.items() if isinstance(result, Verdict)}
         if not verdicts.keys() - {EVIDENCE}:
-            raise no_model_answered(by_name)
+            raise no_model_answered(firsts)
         measured = verdicts.get(EVIDENCE)
-        voices = [self.voice(name, result, measured) for name, result in by_name.items()]
+        voices = [self.voice(name, firsts[name], seconds.get(name), measured) for name in self.names]
         voices = list(combining.with_shares(voices, self.settings))
         value, spread = combining.mean_value(voices), combining.spread(voices)
         closest = verdicts[combining.nearest(voices, value).name]
+        all_results = [*firsts.values(), *seconds.values()]
         flags = {
-            "model_failed": any(isinstance(result, BackendError) for result in results),
-            "model_unreadable": any(isinstance(result, UnreadableAnswer) for result in results),
+            "model_failed": any(isinstance(result, BackendError) for result in all_results),
+            "model_unreadable": any(isinstance(result, UnreadableAnswer) for result in all_results),
             "judges_disagree": spread is not None and spread > self.settings.jury_spread,
         }
         return replace(
@@ -106,22 +157,31 @@ class JuryJudge(Judge):
             summary=closest.summary,
             flags=tuple(flag for flag, holds in flags.items() if holds),
             measures={**(measured or closest).measures, "spread": spread},
-            answers=tuple(answer for result in results for answer in answers_of(result)),
+            answers=tuple(answer for result in (*results, *seconds.values()) for answer in answers_of(result)),
             provenance=self.provenance(verdicts, measured or closest),
             voices=tuple(voices),
         )
 
-    def voice(self, name: str, result: Result, measured: Verdict | None) -> Voice:
-        """What a member says; evidence without any check or estimate says nothing."""
+    def voice(self, name: str, first: Result, second: Result | None, measured: Verdict | None) -> Voice:
+        """What a member says: a second answer if there is one that can be read, or else the first, flagged."""
+        said = self.statement(name, first, measured)
+        if isinstance(second, Verdict):
+            return replace(self.statement(name, second, measured), first=said)
+        return said if second is None else replace(said, error=str(second), flags=(*said.flags, "no_second_answer"))
+
+    def statement(self, name: str, result: Result, measured: Verdict | None) -> Voice:
+        """One answer of a member; evidence without any check or estimate says nothing."""
         if isinstance(result, OnpromptError):
             return Voice(name, error=str(result))
         said = Voice(name, 0.0, result.value, result.factors, result.summary, result.flags)
         if name == EVIDENCE:
             return replace(said, value=None, error=nothing_checked()) if is_placeholder(result) else said
-        if measured is None:
-            return said
-        full = all(self.rubric.share(key, factor.score) == 1 for key, factor in result.factors.items())
-        return replace(said, disputed=contradicting(measured.checks, result.checks, full))
+        return replace(said, disputed=self.contradicted(result, measured)) if measured else said
+
+    def contradicted(self, said: Verdict, measured: Verdict) -> tuple[int, ...]:
+        """The places of the checks that contradict what a model says."""
+        full = all(self.rubric.share(key, factor.score) == 1 for key, factor in said.factors.items())
+        return contradicting(measured.checks, said.checks, full)
 
     def provenance(self, verdicts: Mapping[str, Verdict], main: Verdict) -> dict[str, Any]:
         """All that is needed to reproduce a verdict, of each member."""
@@ -129,18 +189,36 @@ class JuryJudge(Judge):
             name: {key: value for key, value in verdict.provenance.items() if key not in NOT_REPRODUCED}
             for name, verdict in verdicts.items()
         }
-        chosen = self.settings.model_dump(mode="json", include=set(SETTINGS))
+        chosen = {key: value for key, value in self.settings.model_dump(mode="json").items() if key.startswith("jury_")}
         settings = {**main.provenance.get("settings", {}), **chosen}
-        return {**main.provenance, "judge": "jury", "model": self.model, "settings": settings, "members": members}
+        about = {"judge": "jury", "model": self.model, "settings": settings, "members": members}
+        return {**main.provenance, **about, **(LOOK_AGAIN_HASH if self.settings.jury_look_again else {})}
 
     def plan(self, samples: Iterable[Callable[[], Sample]]) -> Plan:
         made = list(samples)
-        parts = [judge.plan(made) for judge in self.models]
-        usage = sum((part.usage for part in parts), Usage())
-        if any(part.usage.cost is None for part in parts):
-            usage = replace(usage, cost=None)
-        calls, known = sum(part.calls for part in parts), sum(part.known for part in parts)
-        return Plan(self.model, calls, known, usage, parts[0].faults, parts=parts if len(parts) > 1 else ())
+        parts = [self.plan_member(name, judge, made) for name, judge in zip(self.asked, self.models, strict=True)]
+        more = [part.more for part in parts if part.more]
+        return total(self.model, parts)._replace(
+            faults=parts[0].faults,
+            parts=parts if len(parts) > 1 else (),
+            more=total(self.model, more) if more else None,
+        )
+
+    def plan_member(self, name: str, judge: VlmJudge | AtomsJudge, samples: Sequence[Callable[[], Sample]]) -> Plan:
+        """The calls to one model, and at most how many more there are to look again."""
+        plan = judge.plan(samples)._replace(model=name)
+        if not self.settings.jury_look_again or isinstance(judge, AtomsJudge):
+            return plan
+        more = plan_calls(judge.client, samples, lambda make: self.possible_second(judge, make()))
+        return plan._replace(more=more._replace(model=name))
+
+    def possible_second(self, judge: VlmJudge, sample: Sample) -> list[Question]:
+        """The question to look again; if the first answer is not known yet, one like it."""
+        if (first := attempt(judge.recall, sample)) is None:
+            return [judge.second_question(sample, ASSUMED_ANSWER, LOOK_AGAIN)]
+        assert self.evidence is not None  # noqa: S101 checked by load
+        question = self.second_question(judge, sample, first, self.evidence.judge(sample))
+        return [question] if question else []
 
     def spent(self) -> float:
         return self.models[0].spent()  # all models have one purse
@@ -150,10 +228,10 @@ class JuryJudge(Judge):
             judge.stop()
 
 
-def attempt(method: Callable[[Sample], Any], sample: Sample) -> Any:
+def attempt(method: Callable[[Any], Any], given: Sample | Question) -> Any:
     """What a member says, or why it can't: only errors that leave the others standing."""
     try:
-        return method(sample)
+        return method(given)
     except BudgetSpent:
         raise
     except ServerTrouble as error:
@@ -164,10 +242,24 @@ def attempt(method: Callable[[Sample], Any], sample: Sample) -> Any:
         return error
 
 
+def usable(result: Result) -> Result:
+    """A result, or why it says nothing: a model can't be asked claim by claim about a prompt without claims."""
+    empty = isinstance(result, Verdict) and result.judge == "atoms" and is_placeholder(result)
+    return PromptError(nothing_checked()) if empty else result
+
+
 def is_placeholder(verdict: Verdict) -> bool:
     """Whether evidence has nothing to say: nothing could be checked, and nothing was estimated."""
     seen = verdict.prompt_evidence
     return "not_verifiable" in verdict.flags and not (seen and seen.estimates)
+
+
+def total(model: str, plans: Sequence[Plan]) -> Plan:
+    """What several plans come to; without the price of one model, that of all is not known."""
+    usage = sum((plan.usage for plan in plans), Usage())
+    if any(plan.usage.cost is None for plan in plans):
+        usage = replace(usage, cost=None)
+    return Plan(model, sum(plan.calls for plan in plans), sum(plan.known for plan in plans), usage)
 
 
 def answers_of(result: Result) -> Sequence[Any]:

@@ -3,40 +3,30 @@
 from __future__ import annotations
 
 import hashlib
-import platform
 import statistics
-from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from functools import cache
-from importlib import metadata
 from typing import Any
 
-from onprompt.errors import PromptError, UnreadableAnswer, UserError
-from onprompt.models.client import ModelClient, NotCached, model_client, plan_calls
+from onprompt.errors import UnreadableAnswer, UserError
+from onprompt.models.asking import (
+    READER,
+    SHORT_ANSWER,
+    YES_NO,
+    AnswerJudge,
+    Ask,
+    ask_again,
+    check_prompt,
+    follow_up,
+    versions,
+    with_usage,
+)
+from onprompt.models.client import ModelClient, model_client
 from onprompt.models.reading import choice_probabilities, expected_score, read_answer
 from onprompt.settings import Settings
-from onprompt.types import (
-    Answer,
-    FactorScore,
-    Judge,
-    Message,
-    Picture,
-    Plan,
-    Question,
-    Reading,
-    Rubric,
-    Sample,
-    Shown,
-    Usage,
-    Verdict,
-)
+from onprompt.types import Answer, FactorScore, Message, Picture, Question, Reading, Rubric, Sample, Shown, Verdict
 
-Ask = Callable[[Question], Answer]
-YES_NO = ("yes", "no")
-READER = 1  # the version of reading answers: with a new one, runs read their cached answers again
-QUOTED = 4000  # characters of an unreadable answer that are shown to the model again
-SHORT_ANSWER = 16  # tokens of an answer of which only the first matters
 # The settings that a model's answer depends on.
 ASKING = (
     *("send_side", "send_format", "send_quality", "max_side", "answer_tokens", "temperature", "repeats"),
@@ -51,39 +41,11 @@ def load(settings: Settings, rubric: Rubric) -> VlmJudge:
     return VlmJudge(settings, rubric, model_client(settings))
 
 
-class ModelJudge(Judge):
-    """A judge that asks a model."""
-
-    asks_again = True  # whether an unreadable answer is asked for once more
-
-    def __init__(self, settings: Settings, client: ModelClient) -> None:
-        self.settings, self.client = settings, client
-        self.slots, self.bound_by, self.model = client.slots, client.bound_by, client.name
-
-    @abstractmethod
-    def questions(self, sample: Sample) -> Iterable[Question]:
-        """All that would be asked about a sample if every answer is readable."""
-
-    def plan(self, samples: Iterable[Callable[[], Sample]]) -> Plan:
-        return plan_calls(self.client, samples, lambda make: self.questions(make()), self.asks_again)
-
-    def spent(self) -> float:
-        return self.client.budget.spent
-
-    def stop(self) -> None:
-        self.client.stop()
-
-    def show(self, picture: Picture) -> Shown:
-        """An image as it is sent."""
-        return Shown(picture, self.settings.send_side, self.settings.send_format, self.settings.send_quality)
-
-
-class VlmJudge(ModelJudge):
+class VlmJudge(AnswerJudge):
     """Sample → question → answer → reading → verdict."""
 
     def __init__(self, settings: Settings, rubric: Rubric, client: ModelClient) -> None:
-        super().__init__(settings, client)
-        self.rubric, self.recalls = rubric.configure(rubric, settings), not settings.record
+        super().__init__(settings, rubric.configure(rubric, settings), client)
         self.about = {
             "rubric": f"{self.rubric.name}/{self.rubric.version}",
             "rubric_sha256": hashlib.sha256(self.rubric.text.encode()).hexdigest(),
@@ -97,19 +59,7 @@ class VlmJudge(ModelJudge):
     def identity(self) -> Mapping[str, Any]:
         return {**self.about, "reader": READER, "asked": dict(self.client.identity)}
 
-    def judge(self, sample: Sample) -> Verdict:
-        """The verdict; UnreadableAnswer if no answer is readable."""
-        return self.verdict(sample, self.client.ask)
-
-    def recall(self, sample: Sample) -> Verdict | None:
-        """The verdict if all its answers are cached. Not while recording, which needs every answer to be asked for."""
-        try:
-            return self.verdict(sample, self.client.cached_answer)
-        except NotCached:
-            return None
-
     def verdict(self, sample: Sample, ask: Ask) -> Verdict:
-        """The verdict by the answers that `ask` returns."""
         self.check(sample)
         answers: list[Answer] = []
         readings, unreadable = self.read_all(sample, answers, ask)
@@ -117,13 +67,36 @@ class VlmJudge(ModelJudge):
             raise with_usage(unreadable[-1], answers)
         repeated = len(answers) > len(readings) + len(unreadable)
         yes = self.ask_yes(sample, answers, ask) if self.wants_yes else None
+        flags = {
+            "some_answers_unreadable": bool(unreadable),
+            "asked_again": repeated,
+            "yes_not_known": self.wants_yes and yes is None,
+        }
+        verdict = self.compose(sample, readings, answers, flags)
+        return verdict if yes is None else replace(verdict, measures={"yes": yes})
+
+    def look_again(self, sample: Sample, question: Question) -> Verdict:
+        """The verdict by one more answer, to a follow-up; an unreadable one is not asked for again."""
+        answers: list[Answer] = []
+        try:
+            reading = self.read(self.client.ask(question), sample, answers)
+        except UnreadableAnswer as why:
+            raise with_usage(why, answers) from None
+        return self.compose(sample, [reading], answers, {})
+
+    def compose(
+        self,
+        sample: Sample,
+        readings: Sequence[tuple[Reading, Answer]],
+        answers: Sequence[Answer],
+        more_flags: Mapping[str, bool],
+    ) -> Verdict:
+        """The verdict by what was read."""
         first, shown = readings[0][0], self.shown(sample)
         factors = {name: factor(name, readings, self.rubric.factors[name]) for name in first.scores}
         flags = {
             **dict.fromkeys((flag for reading, _ in readings for flag in reading.flags), True),
-            "some_answers_unreadable": bool(unreadable),
-            "asked_again": repeated,
-            "yes_not_known": self.wants_yes and yes is None,
+            **more_flags,
             **{f"{name}_not_used": name not in shown for name in sample.pictures},
         }
         return Verdict(
@@ -136,7 +109,6 @@ class VlmJudge(ModelJudge):
             flags=tuple(flag for flag, holds in flags.items() if holds),
             checks=first.checks,
             stated=first.stated,
-            measures={} if yes is None else {"yes": yes},
             answers=tuple(answers),
             provenance=self.provenance(sample, answers),
         )
@@ -174,6 +146,19 @@ class VlmJudge(ModelJudge):
             chances=self.settings.chances,
             repeat=repeat,
         )
+
+    def second_question(self, sample: Sample, answer: str, said: str) -> Question:
+        """The question, an answer to it, and what is said to that."""
+        question = self.question(sample)
+        return replace(question, messages=follow_up(question, answer, said))
+
+    def readable(self, sample: Sample, answers: Sequence[Answer]) -> str:
+        """The first of a verdict's answers that gives a score."""
+        for answer in answers:
+            with suppress(UnreadableAnswer):
+                read_answer(self.rubric, answer, sample)
+                return answer.text
+        raise ValueError("a verdict without a readable answer")
 
     def questions(self, sample: Sample) -> list[Question]:
         self.check(sample)
@@ -230,27 +215,6 @@ class VlmJudge(ModelJudge):
         return {**self.about, **about, **hashes}
 
 
-def check_prompt(prompt: str, settings: Settings) -> None:
-    """Refuse a prompt that is empty, too long or can't be sent."""
-    if not isinstance(prompt, str) or not prompt.strip():
-        raise PromptError("the prompt is empty")
-    if not prompt.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in prompt):
-        raise PromptError("the prompt contains an unpaired surrogate, which can't be sent")
-    if len(prompt) > settings.max_prompt_characters:
-        limit = f"the limit is {settings.max_prompt_characters:,} (setting max_prompt_characters)"
-        raise PromptError(f"the prompt has {len(prompt):,} characters; {limit}")
-
-
-def ask_again(question: Question, why: UnreadableAnswer) -> tuple[Message, ...]:
-    """The question, the unreadable answer, and the reason."""
-    reason = f"That answer can't be used: {why.reason}. Answer again, completely and in the format that was asked for."
-    if not why.text.strip():
-        *rest, last = question.messages
-        return (*rest, Message(last.role, (*last.parts, f"\n{reason}")))
-    quoted = why.text[:QUOTED].encode(errors="replace").decode()
-    return (*question.messages, Message("assistant", (quoted,)), Message("user", (reason,)))
-
-
 def factor(name: str, readings: Sequence[tuple[Reading, Answer]], scale: range) -> FactorScore:
     """One score over all repeats."""
     scores = [reading.scores[name] for reading, _ in readings]
@@ -265,19 +229,6 @@ def factor(name: str, readings: Sequence[tuple[Reading, Answer]], scale: range) 
     )
 
 
-def with_usage(error: UnreadableAnswer, answers: Sequence[Answer]) -> UnreadableAnswer:
-    """The error with the answers and what they cost."""
-    usage = sum((answer.usage for answer in answers if not answer.cached), Usage())
-    error.spent, error.answers = (usage.tokens_in, usage.tokens_out, usage.cost), tuple(answers)
-    return error
-
-
 def mean(numbers: Sequence[float]) -> float:
     """The mean, ten times as fast as that of `statistics`, which matters for cached answers."""
     return sum(numbers) / len(numbers)
-
-
-@cache
-def versions() -> Mapping[str, str]:
-    """The versions of what ran."""
-    return {"python": platform.python_version(), **{name: metadata.version(name) for name in ("onprompt", "pillow")}}

@@ -141,8 +141,8 @@ def options(question: Question) -> dict[str, Any]:
 
 def to_json(answer: Answer) -> dict[str, Any]:
     """An answer as the store keeps it."""
-    fields = asdict(answer)
-    return {name: fields[name] for name in ("text", "stop", "model", "usage", "spots", "structured", "refused")}
+    fields = {name: getattr(answer, name) for name in ("text", "stop", "model", "spots", "structured", "refused")}
+    return {**fields, "usage": asdict(answer.usage)}  # asdict of all would copy every probability
 
 
 def from_json(fields: Mapping[str, Any], key: str = "") -> Answer:

@@ -14,6 +14,7 @@ from onprompt.models.answer_store import AnswerStore
 from onprompt.models.budget import Budget, Purse, estimate
 from onprompt.models.recording import record
 from onprompt.models.retry import RetryingBackend
+from onprompt.models.voices import ATOMS
 from onprompt.settings import Settings
 from onprompt.types import Answer, Backend, Plan, Question, Usage
 
@@ -122,6 +123,9 @@ clients_lock = threading.Lock()
 
 def model_client(settings: Settings, jury: Settings | None = None) -> ModelClient:
     """The client for the settings, made once per process; the models of a jury have one budget."""
+    if settings.model.startswith(ATOMS):
+        alone = settings.model.removeprefix(ATOMS)
+        raise UserError(f"{settings.model} can join a jury (--judge jury); alone it is --judge atoms --model {alone}")
     backend, _, model = settings.model.partition("/")
     if settings.models:
         raise UserError(f"the judge {settings.judged_by!r} asks one model; for several choose --judge jury")

@@ -16,7 +16,7 @@ import httpx2
 from onprompt.errors import Rejected, ServerTrouble, SettingsError
 from onprompt.models.rate_limits import exhausted_for, retry_after
 from onprompt.settings import Settings
-from onprompt.types import Answer, Message, Part, Question
+from onprompt.types import Answer, Question
 
 MAX_RESPONSE_BYTES = 32 * 2**20
 MAX_QUOTED = 300  # characters of a server's error message
@@ -51,7 +51,7 @@ class HttpBackend:
     option_words: Mapping[str, Sequence[str]]
     needs_key = True
     unsupported: frozenset[str] = frozenset()
-    sdk_client: Any = None
+    connection: Any = None
     connecting = threading.Lock()
 
     def __init__(self, model: str, settings: Settings) -> None:
@@ -61,7 +61,7 @@ class HttpBackend:
         self.address = public_address(self.url)
 
     def connect(self) -> Any:
-        """A new client of the SDK."""
+        """A new client: the SDK's, or one of HTTP."""
         raise NotImplementedError
 
     def options(self, question: Question) -> dict[str, Any]:
@@ -82,17 +82,17 @@ class HttpBackend:
 
     @property
     def client(self) -> Any:
-        """The SDK's client, made on first use: that is slow, and cached answers need none."""
+        """The client, made on first use: that is slow, and cached answers need none."""
         if self.needs_key and not self.key:
             raise Rejected(f"no API key for {self.backend}: set {' or '.join(self.key_variables)}{self.key_hint}")
         with self.connecting:
-            self.sdk_client = self.sdk_client or self.connect()
-            return self.sdk_client
+            self.connection = self.connection or self.connect()
+            return self.connection
 
     def close(self) -> None:
         """Close the connections."""
-        if self.sdk_client:
-            self.sdk_client.close()
+        if self.connection:
+            self.connection.close()
 
     def drop(self, option: str) -> None:
         """Leave an option out from now on. An update lost to another thread is learnt again."""
@@ -155,49 +155,6 @@ class HttpBackend:
         if status in RETRYABLE or status >= 500:
             return ServerTrouble("busy" if status in BUSY else "server", message, retry_after(headers))
         return Rejected(f"{message} (check the API key)" if status in (401, 403) else message)
-
-
-class StainlessBackend(HttpBackend):
-    """A backend for the SDKs that Stainless generates: those of OpenAI and Anthropic."""
-
-    sdk: Any
-
-    def connect(self) -> Any:
-        return self.sdk.Client(
-            api_key=self.key or "none",
-            base_url=self.url,
-            max_retries=0,
-            timeout=self.settings.timeout,
-            http_client=http_client(self.url, self.settings),
-        )
-
-    def create(self, question: Question, messages: Any, options: Mapping[str, Any]) -> Any:
-        """The SDK's raw response to a request."""
-        raise NotImplementedError
-
-    def content(self, part: Part) -> dict[str, Any]:
-        """A text or an image as the protocol writes it."""
-        raise NotImplementedError
-
-    def message(self, message: Message) -> dict[str, Any]:
-        return {"role": message.role, "content": [self.content(part) for part in message.joined]}
-
-    def send(self, question: Question, options: Mapping[str, Any]) -> tuple[Any, Mapping[str, str]]:
-        try:
-            raw = self.create(question, [*map(self.message, question.messages)], options)
-        except self.sdk.APIError as error:
-            problem = self.sdk_error(error, options)
-        else:
-            return self.parse_json(raw.http_response.content), raw.headers
-        raise problem  # not inside `except`: the SDK's error holds the key and would become its context
-
-    def sdk_error(self, error: Any, options: Iterable[str]) -> Exception:
-        """An error of the SDK as one of ours."""
-        if isinstance(error, self.sdk.APIStatusError):
-            return self.status_error(error.status_code, error.response.text, error.response.headers, options)
-        if isinstance(error, self.sdk.APITimeoutError):
-            return self.timed_out()
-        return self.unreachable(error.__cause__ or error)
 
 
 class BoundedTransport(httpx2.HTTPTransport):

@@ -2,6 +2,7 @@
 
 import math
 import tomllib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -13,6 +14,7 @@ from onprompt.types import FactorScore, Rubric, Voice
 from onprompt.types.contracts import geometric_mean
 
 EVIDENCE = "evidence"
+ATOMS = "atoms:"  # before the name of a model that is asked claim by claim
 
 
 @cache
@@ -31,6 +33,14 @@ def weight_of(model: str, settings: Settings) -> float:
     return next((weight for pattern, weight in known_weights().items() if fnmatchcase(name, pattern)), 1.0)
 
 
+def weights(names: Sequence[str], settings: Settings) -> list[float]:
+    """The weights of models' voices: several of one model share its weight, except one with a weight of its own."""
+    own = {name: weight for name, weight in settings.jury_weights if name.startswith(ATOMS)}
+    sharing = Counter(name.removeprefix(ATOMS) for name in names if name not in own)
+    models = [(name, name.removeprefix(ATOMS)) for name in names]
+    return [own[name] if name in own else weight_of(model, settings) / sharing[model] for name, model in models]
+
+
 def shares(models: Sequence[float], evidence: float = 0.0) -> list[float]:
     """What part of the jury's value each has: models by their weights, which add up to 1, then the evidence."""
     total = sum(models)
@@ -42,8 +52,7 @@ def with_shares(voices: Sequence[Voice], settings: Settings) -> tuple[Voice, ...
     """Voices with their shares of the jury's value; one without a value has none."""
     models = [voice for voice in voices if voice.value is not None and voice.name != EVIDENCE]
     heard = [voice for voice in voices if voice.value is not None and voice.name == EVIDENCE]
-    weights = [weight_of(voice.name, settings) for voice in models]
-    parts = shares(weights, settings.jury_evidence_weight if heard else 0.0)
+    parts = shares(weights([voice.name for voice in models], settings), settings.jury_evidence_weight if heard else 0.0)
     given = dict(zip((voice.name for voice in (*models, *heard)), parts, strict=False))
     return tuple(replace(voice, weight=given.get(voice.name, 0.0)) for voice in voices)
 

@@ -21,6 +21,7 @@ from onprompt.types import (
     View,
 )
 from onprompt.wording.edits import object_changes
+from onprompt.wording.jury import disputes, voice_words
 
 STYLES = {
     Outcome.MATCHED: "green",
@@ -66,18 +67,9 @@ def voice_lines(verdict: Verdict) -> Iterator[Line]:
     if verdict.voices:
         yield "Jury", "bold"
     for voice in verdict.voices:
-        yield f"  {wording.voice_words(voice)}", "" if voice.value is not None else "yellow"
-        for place in voice.disputed:
-            check = verdict.checks[place]
-            yield f"    contradicted: {wording.sentence(check)}{box_words(check)}", STYLES[check.outcome]
-
-
-def box_words(check: Check) -> str:
-    """` (at 12–40 % across, 30–71 % down)`: where a check was made."""
-    box = check.box
-    if box is None:
-        return ""
-    return f" (at {box.left:.0%}–{box.right:.0%} across, {box.top:.0%}–{box.bottom:.0%} down)".replace("%–", "–")
+        yield f"  {voice_words(voice)}", "" if voice.value is not None else "yellow"
+        for line, check in disputes(voice, verdict.checks):
+            yield f"    {line}", STYLES[check.outcome] if check else ""
 
 
 def context_lines(evidence: PromptEvidence) -> Iterator[Line]:

@@ -19,7 +19,7 @@ IRRELEVANT = PRIVATE | {
     *("reuse_answers", "concurrency", "timeout", "retries", "backoff", "longest_wait", "source_timeout"),
     *("breaker_failures", "breaker_pause", "price_in", "price_out", "budget", "batch", "device"),
 }
-JURY = {"jury_evidence", "jury_evidence_weight", "jury_weights", "jury_spread"}  # what only a jury depends on
+JURY = {name for name in Settings.model_fields if name.startswith("jury_")}  # what only a jury depends on
 
 
 class Task(NamedTuple):

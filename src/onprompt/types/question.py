@@ -113,9 +113,11 @@ class Plan(NamedTuple):
     faults: Sequence[Exception] = ()  # of samples about which nothing can be asked
     again: bool = True  # whether an unreadable answer is asked for once more
     parts: Sequence[Plan] = ()  # of several models, each one's
+    more: Plan | None = None  # what looking again would add, at most
 
     @property
     def document(self) -> dict[str, Any]:
         """The plan as JSON."""
         about = {"model": self.model, "calls": self.calls, "known": self.known, "faults": len(self.faults)}
-        return about | asdict(self.usage) | ({"models": [part.document for part in self.parts]} if self.parts else {})
+        parts = {"models": [part.document for part in self.parts]} if self.parts else {}
+        return about | asdict(self.usage) | parts | ({"look_again": self.more.document} if self.more else {})

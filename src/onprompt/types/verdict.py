@@ -185,8 +185,9 @@ class Voice:
     factors: Mapping[str, FactorScore] = field(default_factory=dict)
     summary: str = ""
     flags: tuple[str, ...] = ()
-    error: str = ""  # why it gave no score
+    error: str = ""  # why it gave no score, or no second answer
     disputed: tuple[int, ...] = ()  # the verdict's checks that contradict it, by their places
+    first: Voice | None = None  # what it said before it was asked to look again; the second answer counts
 
 
 @dataclass(frozen=True, slots=True)

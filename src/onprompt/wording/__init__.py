@@ -1,11 +1,11 @@
 """Every sentence about a verdict is made here: pairs and summaries; claims and findings; edits."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from onprompt.evidence.grade import Grade
 from onprompt.evidence.image_properties import contradictions, not_measured
 from onprompt.evidence.matches import Match, group_by_object
-from onprompt.types import Attribute, Check, Found, Outcome, Plan, PromptEvidence, Verdict, Voice
+from onprompt.types import Attribute, Check, Found, Outcome, Plan, PromptEvidence, Verdict
 from onprompt.wording.claims import claim_words, finding_words, full_claim, sentence, thing_words
 
 __all__ = [
@@ -14,9 +14,7 @@ __all__ = [
     "differences",
     "finding_words",
     "full_claim",
-    "jury_failed",
     "note",
-    "nothing_checked",
     "pairs",
     "plan_words",
     "plural",
@@ -24,7 +22,6 @@ __all__ = [
     "stated_summary",
     "summary",
     "thing_words",
-    "voice_words",
     "without_reason",
 ]
 
@@ -178,37 +175,25 @@ def without_reason(score: int) -> str:
     return f"The model gave a score of {score} and no reason."
 
 
-def voice_words(voice: Voice) -> str:
-    """`openai/gpt-5.2: score 3, value 0.75, weight 0.28. The image …`; or why there is no score."""
-    if voice.value is None:
-        return f"{voice.name}: no score: {voice.error}"
-    scores = ", ".join(f"{name} {factor.score}" for name, factor in voice.factors.items())
-    flags = f" [{' '.join(voice.flags)}]" if voice.flags else ""
-    return f"{voice.name}: {scores}, value {voice.value:.2f}, weight {voice.weight:.2f}. {voice.summary}{flags}"
-
-
-def jury_failed(errors: Mapping[str, str]) -> str:
-    """Why a jury has no verdict."""
-    return "no model of the jury gave a score: " + "; ".join(f"{name}: {error}" for name, error in errors.items())
-
-
-def nothing_checked() -> str:
-    """Why the evidence has no say in a jury."""
-    return "nothing could be checked"
-
-
 def plan_words(plan: Plan) -> str:
     """What some questions would cost; of several models, each and all together."""
     if plan.parts:
         lines = [plan_words(part._replace(faults=())) for part in plan.parts]
-        return "\n".join([*lines, plan_words(plan._replace(model=f"{len(lines)} models", parts=()))])
-    calls = f"{plural(plan.calls, 'call')} to {plan.model}"
+        name = f"{len(lines)} models"
+        more = plan.more._replace(model=name) if plan.more else None
+        return "\n".join([*lines, plan_words(plan._replace(model=name, parts=(), more=more))])
+    again = "; an unreadable answer is asked for once more" if plan.again else ""
+    second = f"; to look again, at most {call_words(plan.more)}" if plan.more else ""
+    faults = f"; skipped {plural(len(plan.faults), 'item')}, for example: {plan.faults[0]}" if plan.faults else ""
+    return f"{call_words(plan)}{again}{second}{faults}"
+
+
+def call_words(plan: Plan) -> str:
+    """How many calls, tokens and dollars."""
     cached = f" ({plan.known:,} more cached)" if plan.known else ""
     tokens = f"about {plan.usage.tokens_in:,} input and {plan.usage.tokens_out:,} output tokens"
     cost = "price unknown" if plan.usage.cost is None else f"about ${plan.usage.cost:.4f}"
-    again = "; an unreadable answer is asked for once more" if plan.again else ""
-    faults = f"; skipped {plural(len(plan.faults), 'item')}, for example: {plan.faults[0]}" if plan.faults else ""
-    return f"{calls}{cached}: {tokens}, {cost}{again}{faults}"
+    return f"{plural(plan.calls, 'call')} to {plan.model}{cached}: {tokens}, {cost}"
 
 
 def plural(number: int, noun: str) -> str:

@@ -210,6 +210,14 @@ class TestOpenAI(Contract):
         assert answer.text == "4"
         assert requests[0].headers["authorization"] == "Bearer none"
 
+    def test_who_pays_is_said_where_the_environment_names_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
+        monkeypatch.setenv("OPENAI_PROJECT_ID", "")
+        _, requests = self.answer(PLAIN, Reply(completion("4")))
+        assert requests[0].headers["openai-organization"] == "org-1"
+        assert requests[0].headers["content-type"] == "application/json"
+        assert "openai-project" not in requests[0].headers
+
     def test_a_proxy_is_used_where_the_environment_names_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
         with Scripted(Reply(completion("4"))) as proxy:
             monkeypatch.setenv("http_proxy", proxy.url)

@@ -2,13 +2,13 @@
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import anthropic
 
-from onprompt.models.http import StainlessBackend
-from onprompt.types import Answer, Part, Question, Usage
+from onprompt.models.http import HttpBackend, http_client
+from onprompt.types import Answer, Message, Part, Question, Usage
 from onprompt.vision.image import encode_image
 
 STOPS = {"refusal": "refusal", **dict.fromkeys((None, "", "end_turn", "stop_sequence"), "end")}
@@ -21,7 +21,7 @@ OPTION_WORDS = {
 }
 
 
-class Anthropic(StainlessBackend):
+class Anthropic(HttpBackend):
     """Messages with images."""
 
     backend = "anthropic"
@@ -31,8 +31,16 @@ class Anthropic(StainlessBackend):
     response_name = "a message"
     schema_option = "output_config"
     option_words = OPTION_WORDS
-    sdk = anthropic
     unsupported = frozenset({"logprobs"})  # not in the API
+
+    def connect(self) -> anthropic.Client:
+        return anthropic.Client(
+            api_key=self.key or "none",
+            base_url=self.url,
+            max_retries=0,
+            timeout=self.settings.timeout,
+            http_client=http_client(self.url, self.settings),
+        )
 
     def options(self, question: Question) -> dict[str, Any]:
         options: dict[str, Any] = {"temperature": question.temperature}
@@ -42,13 +50,30 @@ class Anthropic(StainlessBackend):
             options["output_config"] = {"format": {"type": "json_schema", "schema": json.loads(question.schema)}}
         return options
 
-    def create(self, question: Question, messages: Any, options: Mapping[str, Any]) -> Any:
-        return self.client.messages.with_raw_response.create(
-            model=self.model,
-            max_tokens=question.longest,
-            messages=messages,
-            extra_body=options,  # the SDK has no temperature any more; older models still take it
-        )
+    def send(self, question: Question, options: Mapping[str, Any]) -> tuple[Any, Mapping[str, str]]:
+        try:
+            raw = self.client.messages.with_raw_response.create(
+                model=self.model,
+                max_tokens=question.longest,
+                messages=[*map(self.message, question.messages)],
+                extra_body=options,  # the SDK has no temperature any more; older models still take it
+            )
+        except anthropic.APIError as error:
+            problem = self.sdk_error(error, options)
+        else:
+            return self.parse_json(raw.http_response.content), raw.headers
+        raise problem  # not inside `except`: the SDK's error holds the key and would become its context
+
+    def sdk_error(self, error: anthropic.APIError, options: Iterable[str]) -> Exception:
+        """An error of the SDK as one of ours."""
+        if isinstance(error, anthropic.APIStatusError):
+            return self.status_error(error.status_code, error.response.text, error.response.headers, options)
+        if isinstance(error, anthropic.APITimeoutError):
+            return self.timed_out()
+        return self.unreachable(error.__cause__ or error)
+
+    def message(self, message: Message) -> dict[str, Any]:
+        return {"role": message.role, "content": [self.content(part) for part in message.joined]}
 
     def content(self, part: Part) -> dict[str, Any]:
         if isinstance(part, str):

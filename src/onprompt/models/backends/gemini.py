@@ -58,7 +58,7 @@ class Gemini(HttpBackend):
 
     def close(self) -> None:
         super().close()
-        if self.sdk_client:
+        if self.connection:
             self.http.close()  # the SDK closes only a client of its own
 
     def options(self, question: Question) -> dict[str, dict[str, Any]]:

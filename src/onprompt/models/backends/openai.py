@@ -3,17 +3,17 @@
 import base64
 import json
 import math
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import httpx2
-import openai
 
 from onprompt.errors import Rejected
-from onprompt.models.http import StainlessBackend
+from onprompt.models.http import HttpBackend, http_client
 from onprompt.models.reading import number_spots
 from onprompt.settings import Settings
-from onprompt.types import Answer, Part, Question, Usage
+from onprompt.types import Answer, Message, Part, Question, Usage
 from onprompt.vision.image import encode_image
 
 STOPS = {"content_filter": "filter", **dict.fromkeys((None, "", "stop", "eos", "eos_token", "stop_sequence"), "end")}
@@ -28,9 +28,11 @@ OPTION_WORDS = {
     "max_completion_tokens": ("max_completion_tokens",),
     "max_tokens": ("max_tokens",),
 }
+# Who pays, for keys that belong to several, by the variables that OpenAI's own SDK reads.
+ACCOUNT_HEADERS = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
 
 
-class OpenAI(StainlessBackend):
+class OpenAI(HttpBackend):
     """Chat completions with images."""
 
     backend = "openai"
@@ -41,19 +43,22 @@ class OpenAI(StainlessBackend):
     response_name = "a chat completion"
     schema_option = "response_format"
     option_words = OPTION_WORDS
-    sdk = openai
     renamed_limit = False
 
     def __init__(self, model: str, settings: Settings) -> None:
         super().__init__(model, settings)
         self.needs_key = self.url == self.server
+        self.endpoint = httpx2.URL(f"{self.url.rstrip('/')}/chat/completions")  # parsed once, not for each request
         # OpenAI's newer models accept only the longer name, other servers often only the shorter.
         self.unsupported = frozenset({"max_tokens" if self.needs_key else "max_completion_tokens"})
 
-    def connect(self) -> Any:
-        client = super().connect()
-        self.http = client._client  # the one that `http_client` made for it
-        return client
+    def connect(self) -> httpx2.Client:
+        """Without OpenAI's SDK, whose work on each request takes as long as all other."""
+        account = {name: os.environ.get(variable, "") for name, variable in ACCOUNT_HEADERS.items()}
+        headers = {"Authorization": f"Bearer {self.key or 'none'}", "Content-Type": "application/json"}
+        http = http_client(self.url, self.settings)
+        http.headers.update({name: value for name, value in (headers | account).items() if value})
+        return http
 
     def drop(self, option: str) -> None:
         super().drop(option)
@@ -73,17 +78,10 @@ class OpenAI(StainlessBackend):
         return options
 
     def send(self, question: Question, options: Mapping[str, Any]) -> tuple[Any, Mapping[str, str]]:
-        """With the SDK's address and headers, but not by the SDK, whose own work takes as long as all other."""
-        client = self.client
         more = {"top_logprobs": TOP_LOGPROBS} if "logprobs" in options else {}
         body = {"model": self.model, "messages": [*map(self.message, question.messages)], **options, **more}
-        headers = {**client.default_headers, **client.auth_headers}
         try:
-            response = self.http.post(
-                f"{str(client.base_url).rstrip('/')}/chat/completions",
-                content=json.dumps(body).encode(),
-                headers={name: value for name, value in headers.items() if isinstance(value, str)},
-            )
+            response = self.client.post(self.endpoint, content=json.dumps(body).encode())
         except httpx2.TimeoutException:
             problem: Exception = self.timed_out()
         except (httpx2.HTTPError, OSError) as error:
@@ -93,6 +91,9 @@ class OpenAI(StainlessBackend):
                 return self.parse_json(response.content), response.headers
             problem = self.status_error(response.status_code, response.text, response.headers, options)
         raise problem  # not inside `except`: the request holds the key and would become its context
+
+    def message(self, message: Message) -> dict[str, Any]:
+        return {"role": message.role, "content": [self.content(part) for part in message.joined]}
 
     def content(self, part: Part) -> dict[str, Any]:
         if isinstance(part, str):

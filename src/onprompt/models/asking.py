@@ -1,0 +1,107 @@
+"""What the judges that ask a model share: questions, a second attempt at an unreadable answer, and recall."""
+
+from __future__ import annotations
+
+import platform
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from importlib import metadata
+
+from onprompt.errors import PromptError, UnreadableAnswer
+from onprompt.models.client import ModelClient, NotCached, plan_calls
+from onprompt.settings import Settings
+from onprompt.types import Answer, Judge, Message, Picture, Plan, Question, Rubric, Sample, Shown, Usage, Verdict
+
+Ask = Callable[[Question], Answer]
+READER = 1  # the version of reading answers: with a new one, runs read their cached answers again
+YES_NO = ("yes", "no")
+SHORT_ANSWER = 16  # tokens of an answer of which only the first matters
+QUOTED = 4000  # characters of an answer that are shown to the model again
+
+
+class ModelJudge(Judge):
+    """A judge that asks a model."""
+
+    asks_again = True  # whether an unreadable answer is asked for once more
+
+    def __init__(self, settings: Settings, client: ModelClient) -> None:
+        self.settings, self.client = settings, client
+        self.slots, self.bound_by, self.model = client.slots, client.bound_by, client.name
+
+    @abstractmethod
+    def questions(self, sample: Sample) -> Iterable[Question]:
+        """All that would be asked about a sample if every answer is readable."""
+
+    def plan(self, samples: Iterable[Callable[[], Sample]]) -> Plan:
+        return plan_calls(self.client, samples, lambda make: self.questions(make()), self.asks_again)
+
+    def spent(self) -> float:
+        return self.client.budget.spent
+
+    def stop(self) -> None:
+        self.client.stop()
+
+    def show(self, picture: Picture) -> Shown:
+        """An image as it is sent."""
+        return Shown(picture, self.settings.send_side, self.settings.send_format, self.settings.send_quality)
+
+
+class AnswerJudge(ModelJudge):
+    """A judge whose verdicts rest on a model's answers alone: where they are cached, nothing else is needed."""
+
+    def __init__(self, settings: Settings, rubric: Rubric, client: ModelClient) -> None:
+        super().__init__(settings, client)
+        self.rubric, self.recalls = rubric, not settings.record  # to record, every answer must be asked for
+
+    @abstractmethod
+    def verdict(self, sample: Sample, ask: Ask) -> Verdict:
+        """The verdict by the answers that `ask` returns; UnreadableAnswer if none can be read."""
+
+    def judge(self, sample: Sample) -> Verdict:
+        return self.verdict(sample, self.client.ask)
+
+    def recall(self, sample: Sample) -> Verdict | None:
+        try:
+            return self.verdict(sample, self.client.cached_answer)
+        except NotCached:
+            return None
+
+
+def check_prompt(prompt: str, settings: Settings) -> None:
+    """Refuse a prompt that is empty, too long or can't be sent."""
+    if not isinstance(prompt, str) or not prompt.strip():
+        raise PromptError("the prompt is empty")
+    if not prompt.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in prompt):
+        raise PromptError("the prompt contains an unpaired surrogate, which can't be sent")
+    if len(prompt) > settings.max_prompt_characters:
+        limit = f"the limit is {settings.max_prompt_characters:,} (setting max_prompt_characters)"
+        raise PromptError(f"the prompt has {len(prompt):,} characters; {limit}")
+
+
+def ask_again(question: Question, why: UnreadableAnswer) -> tuple[Message, ...]:
+    """The question, the unreadable answer, and the reason."""
+    reason = f"That answer can't be used: {why.reason}. Answer again, completely and in the format that was asked for."
+    if not why.text.strip():
+        *rest, last = question.messages
+        return (*rest, Message(last.role, (*last.parts, f"\n{reason}")))
+    return follow_up(question, why.text, reason)
+
+
+def follow_up(question: Question, answer: str, said: str) -> tuple[Message, ...]:
+    """The question, its answer, and what is said to that."""
+    quoted = answer[:QUOTED].encode(errors="replace").decode()
+    return (*question.messages, Message("assistant", (quoted,)), Message("user", (said,)))
+
+
+def with_usage(error: UnreadableAnswer, answers: Sequence[Answer]) -> UnreadableAnswer:
+    """The error with the answers and what they cost."""
+    usage = sum((answer.usage for answer in answers if not answer.cached), Usage())
+    error.spent, error.answers = (usage.tokens_in, usage.tokens_out, usage.cost), tuple(answers)
+    return error
+
+
+@cache
+def versions() -> Mapping[str, str]:
+    """The versions of what ran."""
+    return {"python": platform.python_version(), **{name: metadata.version(name) for name in ("onprompt", "pillow")}}

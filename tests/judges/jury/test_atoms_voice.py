@@ -1,0 +1,120 @@
+"""A model that is asked claim by claim sits in a jury, beside the rubric's own question or without it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import onprompt
+from onprompt import api, serial
+from onprompt.errors import PromptError, UserError
+from onprompt.settings import Settings
+from onprompt.types import Verdict
+from tests.judges.jury.servers import Serve, says
+from tests.judges.test_vlm import PIXELS
+from tests.models.backends.server import Received, Reply
+from tests.models.backends.test_openai import completion
+
+PROMPT = "two brown owls on a branch"  # with five claims
+BOTH = ["openai/a", "atoms:openai/a", "openai/b"]
+
+
+def asks_claims(request: Received) -> bool:
+    return "Statements:" in json.dumps(request.json["messages"])
+
+
+def both_ways(score: int, *words: str) -> Any:
+    """A model that gives a score, or a word for each claim."""
+    claims = json.dumps({str(number): word for number, word in enumerate(words, 1)})
+    return lambda request: Reply(completion(claims)) if asks_claims(request) else says(score)
+
+
+def with_models(settings: Settings, names: list[str], **more: Any) -> Settings:
+    """The settings for models by name, each with the address of its server."""
+    urls = dict(model.split("@") for model in settings.models)
+    models = tuple(f"{name}@{urls[name.removeprefix('atoms:')]}" for name in names)
+    return settings.model_copy(update={"models": models, **more})
+
+
+def test_two_voices_of_one_model_share_its_weight(serve: Serve) -> None:
+    plain, requests = serve(both_ways(4, "yes", "yes", "no", "yes", "yes"), says(2))
+    verdict = onprompt.verify(PIXELS, PROMPT, settings=with_models(plain, BOTH))
+    assert [voice.name for voice in verdict.voices] == BOTH
+    rubric, atoms, other = verdict.voices
+    assert (rubric.value, other.value) == (1.0, 0.5)
+    assert atoms.value == pytest.approx(0.02 ** (1 / 5)), "the geometric mean, with the floor for the claim that fails"
+    assert [voice.weight for voice in verdict.voices] == [0.25, 0.25, 0.5]
+    assert verdict.value == pytest.approx(0.25 + 0.25 * 0.02 ** (1 / 5) + 0.25)
+    assert [len(each) for each in requests] == [2, 1]
+    assert serial.load(serial.dump(verdict)) == verdict
+    assert set(verdict.provenance["members"]) == set(BOTH)
+
+
+def test_a_voice_alone_has_the_whole_weight_and_one_in_the_settings_its_own(serve: Serve) -> None:
+    plain, _ = serve(both_ways(4, *["yes"] * 5), says(2))
+    alone = onprompt.verify(PIXELS, PROMPT, settings=with_models(plain, ["atoms:openai/a", "openai/b"]))
+    assert [voice.weight for voice in alone.voices] == [0.5, 0.5]
+    own = with_models(plain, BOTH, jury_weights=(("atoms:openai/a", 2.0),))
+    verdict = onprompt.verify(PIXELS, PROMPT, settings=own)
+    assert [voice.weight for voice in verdict.voices] == [0.25, 0.5, 0.25]
+
+
+def test_one_that_fails_leaves_the_weight_to_the_other(serve: Serve) -> None:
+    plain, _ = serve(both_ways(4, "perhaps"), says(2))
+    verdict = onprompt.verify(PIXELS, PROMPT, settings=with_models(plain, BOTH))
+    assert [voice.weight for voice in verdict.voices] == [0.5, 0.0, 0.5]
+    assert (verdict.flags, verdict.value) == (("model_unreadable",), 0.75)
+
+
+def test_without_claims_it_says_nothing(serve: Serve) -> None:
+    plain, requests = serve(both_ways(4), says(2))
+    verdict = onprompt.verify(PIXELS, "beautiful", settings=with_models(plain, BOTH))
+    silent = verdict.voices[1]
+    assert (silent.value, silent.weight, silent.error) == (None, 0.0, "nothing could be checked")
+    assert (verdict.value, verdict.flags, len(requests[0])) == (0.75, (), 1)
+    only = with_models(plain, ["atoms:openai/a"], judge="jury")
+    with pytest.raises(PromptError, match="no model of the jury gave a score: atoms:openai/a: nothing could be"):
+        onprompt.verify(PIXELS, "beautiful", settings=only)
+
+
+def test_claims_that_nobody_can_tell_are_paid_for(serve: Serve) -> None:
+    plain, _ = serve(both_ways(4, *["cannot tell"] * 5), says(2))
+    verdict = onprompt.verify(PIXELS, PROMPT, settings=with_models(plain, BOTH))
+    assert (verdict.voices[1].value, verdict.value, len(verdict.answers)) == (None, 0.75, 3)
+    assert verdict.usage.tokens_in == 3 * 1200
+
+
+def test_plans_and_cached_answers(serve: Serve) -> None:
+    plain, requests = serve(both_ways(4, *["yes"] * 5), says(2))
+    settings, items = with_models(plain, BOTH), [{"image": PIXELS, "prompt": PROMPT}]
+    planned = api.plan("verify", items, settings=settings)
+    assert [(part.model, part.calls) for part in planned.parts] == [(name, 1) for name in BOTH]
+    (first,) = onprompt.judge_many("verify", items, settings=settings)
+    (again,) = onprompt.judge_many("verify", items, settings=settings)
+    assert isinstance(first, Verdict)
+    assert isinstance(again, Verdict)
+    assert (again.voices, again.usage.tokens_in) == (first.voices, 0)
+    assert [len(each) for each in requests] == [2, 1]
+
+
+def test_beside_the_evidence_it_is_not_asked_to_look_again(serve: Serve) -> None:
+    plain, requests = serve(both_ways(4, "yes"), says(0))
+    settings = with_models(plain, BOTH, jury_evidence=True, jury_look_again=True)
+    verdict = onprompt.verify(PIXELS, "a dog", settings=settings)
+    rubric, atoms, other, _ = verdict.voices
+    assert (rubric.first is not None, atoms.first, other.first) == (True, None, None)
+    assert atoms.disputed == (0,)
+    assert [asks_claims(request) for request in requests[0]].count(True) == 1
+
+
+def test_where_it_does_not_belong(serve: Serve) -> None:
+    plain, _ = serve(says(4), says(2))
+    alone = plain.model_copy(update={"models": (), "model": "atoms:openai/a"})
+    with pytest.raises(UserError, match="alone it is --judge atoms --model openai/a"):
+        onprompt.verify(PIXELS, PROMPT, settings=alone)
+    with pytest.raises(UserError, match="does not support 'edit'"):
+        onprompt.edit(PIXELS, PIXELS, "make it red", settings=with_models(plain, BOTH))
+    with pytest.raises(UserError, match="the same model twice"):
+        onprompt.verify(PIXELS, PROMPT, settings=with_models(plain, [*BOTH, "atoms:openai/a"]))
