@@ -12,6 +12,7 @@ from onprompt.cli.judging import (
     DetectorName,
     DryRun,
     JudgeName,
+    MatcherName,
     Models,
     NoEvidence,
     judge_settings,
@@ -29,6 +30,7 @@ def probe(
     json: Annotated[bool, typer.Option("--json", help="Print every comparison as JSON.")] = False,
     save: Annotated[Path | None, typer.Option(help="Also write the images to this folder.")] = None,
     detector: DetectorName = "",
+    matcher: MatcherName = "",
     permissive: Permissive = False,
     model: Models = None,
     no_evidence: NoEvidence = False,
@@ -42,6 +44,7 @@ def probe(
     options: dict[str, Any] = {
         "base_url": base_url,
         "detector": detector,
+        "matcher": matcher,
         "permissive": permissive,
         "no_evidence": no_evidence,
     }

@@ -20,6 +20,7 @@ from onprompt.cli.judging import (
     DetectorName,
     DryRun,
     JudgeName,
+    MatcherName,
     Models,
     NoEvidence,
     PictureFile,
@@ -62,6 +63,7 @@ def run(
     repeats: Repeats = None,
     budget: Budget = None,
     detector: DetectorName = "",
+    matcher: MatcherName = "",
     permissive: Permissive = False,
     dry_run: DryRun = False,
 ) -> None:
@@ -75,6 +77,7 @@ def run(
     options: dict[str, Any] = {
         "base_url": base_url,
         "detector": detector,
+        "matcher": matcher,
         "permissive": permissive,
         "no_evidence": no_evidence,
     }
