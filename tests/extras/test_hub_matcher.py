@@ -18,7 +18,11 @@ from PIL import Image
 from safetensors.torch import load_file, save_file
 
 from onprompt import match, verify
+from onprompt.calibration import calibrate_matcher
 from onprompt.errors import NotFetched, SettingsError, UntrustedFile, UserError
+from onprompt.runs.findings import stored_verdict
+from onprompt.runs.job import JudgeJob
+from onprompt.runs.ledger import Ledger
 from onprompt.settings import Settings, load
 from onprompt.types import Picture
 from onprompt.vision.image import load_picture
@@ -191,6 +195,14 @@ def test_the_built_in_matcher_is_not_mentioned_and_not_uncalibrated() -> None:
     assert not {"matcher_uncalibrated", "prompt_truncated"} & set(verdict.flags)
 
 
+def test_the_revision_is_the_hubs_commit(folder: Folder, tmp_path: Path) -> None:
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    where = tmp_path / "models--owner--name" / "snapshots" / commit
+    where.mkdir(parents=True)
+    copied(folder("clip"), where)
+    assert hub(where).identity["revision"] == commit
+
+
 def test_two_models_of_a_hub_have_their_own_hashes(folder: Folder, tmp_path: Path) -> None:
     from tests.extras import tiny
 
@@ -291,7 +303,7 @@ def trained(folder: Folder, tmp_path_factory: pytest.TempPathFactory) -> Path:
     inputs |= images(images=list(pictures), input_data_format="channels_last", return_tensors="pt")
     optimizer = torch.optim.Adam(net.parameters(), 3e-3)
     torch.manual_seed(0)
-    for _ in range(150):
+    for _ in range(100):
         optimizer.zero_grad()
         net(**inputs, return_loss=True).loss.backward()
         optimizer.step()
@@ -333,23 +345,23 @@ def test_a_model_is_calibrated_on_captions_and_used_by_the_file(trained: Path, t
     assert str(tmp_path) not in json.dumps(verdict.provenance)
 
 
-def test_the_file_serves_run_and_match_and_a_new_curve_is_a_new_generation(
+def test_a_run_takes_the_file_and_other_curves_are_another_generation(
     trained: Path, table: Path, tmp_path: Path
 ) -> None:
-    revision = hub(trained).revision
-    curve = Calibration(str(trained), revision, Curve(20.0, -5.0), Curve(20.0, -5.0), {})
+    curve = Calibration(str(trained), hub(trained).revision, Curve(20.0, -5.0), Curve(20.0, -5.0), {})
     curve.write(tmp_path / "mine.toml")
     (tmp_path / "few.csv").write_text("\n".join(table.read_text().splitlines()[:4]))
-    command = ("run", "few.csv", "--out", "run.sqlite", "--matcher", "hf:mine.toml")
-    assert onprompt(tmp_path, *command).stdout.startswith("3 verdicts, 0 errors")
-    assert onprompt(tmp_path, *command).stdout.startswith("0 verdicts, 3 already judged")
+    done = onprompt(tmp_path, "run", "few.csv", "--out", "run.sqlite", "--matcher", f"hf:{tmp_path / 'mine.toml'}")
+    assert done.stdout.startswith("3 verdicts, 0 errors")
+    with Ledger(tmp_path / "run.sqlite") as ledger:
+        stored = stored_verdict(ledger, 1, "0.png", tmp_path / "answers.sqlite")
+    assert stored.provenance["matcher"]["whole"] == [20.0, -5.0]
+    settings = load(matcher=f"hf:{tmp_path / 'mine.toml'}")
+    identity = JudgeJob("verify", settings).identity
+    assert identity["matcher"] == stored.provenance["matcher"]
+    load_matcher.__wrapped__.cache_clear()  # type: ignore[attr-defined]
     curve._replace(whole=Curve(30.0, -5.0)).write(tmp_path / "mine.toml")
-    again = onprompt(tmp_path, *command)
-    assert again.stdout.startswith("3 verdicts, 0 errors")
-    assert "generation 2" in again.stderr
-    ranked = onprompt(tmp_path, "match", "0.png", "a red cat", "a blue zebra", "--matcher", "hf:mine.toml").stdout
-    expected = match(tmp_path / "0.png", ["a red cat"], settings=load(matcher=f"hf:{tmp_path / 'mine.toml'}"))[0]
-    assert f"{expected:.2f}  a red cat" in ranked
+    assert JudgeJob("verify", settings).identity != identity
 
 
 def test_a_calibration_of_other_weights_is_refused(trained: Path, tmp_path: Path) -> None:
@@ -365,18 +377,16 @@ def test_a_model_that_tells_nothing_is_not_calibrated(folder: Folder, table: Pat
     assert result.returncode == 2
     assert "does not tell the images' own captions from those of others" in result.stderr
     assert not (tmp_path / "bad.toml").exists()
-    small = onprompt(tmp_path, "models", "calibrate", "small", str(table), "--out", "small.toml")
-    assert "only hf:OWNER/MODEL or hf:FOLDER can be calibrated" in small.stderr
-    suffix = onprompt(tmp_path, "models", "calibrate", "hf:x/y", str(table), "--out", "small.json")
-    assert "--out must end in .toml" in suffix.stderr
+    with pytest.raises(UserError, match="only hf:OWNER/MODEL or hf:FOLDER can be calibrated, not 'small'"):
+        calibrate_matcher([], load())
 
 
-def test_loading_and_scoring_print_nothing(folder: Folder, tmp_path: Path) -> None:
+def test_the_command_ranks_texts_and_prints_nothing_else(folder: Folder, tmp_path: Path) -> None:
     Image.fromarray(mosaic()).save(tmp_path / "picture.png")
-    for name in FAMILIES:
-        done = onprompt(tmp_path, "match", "picture.png", "a cat", LONG, "--matcher", f"hf:{folder(name)}")
-        assert done.stderr == ""
-        assert len(done.stdout.splitlines()) == 2
+    done = onprompt(tmp_path, "match", "picture.png", "a cat", LONG, "--matcher", f"hf:{folder('siglip')}")
+    assert done.stderr == ""
+    expected = match(tmp_path / "picture.png", ["a cat"], settings=load(matcher=f"hf:{folder('siglip')}"))[0]
+    assert f"{expected:.2f}  a cat" in done.stdout.splitlines()
     assert "torchvision" not in sys.modules
 
 
