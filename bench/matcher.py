@@ -23,7 +23,7 @@ from onprompt.language.parser import parse_many
 from onprompt.language.spelling import mended
 from onprompt.settings import load
 from onprompt.vision.image import load_picture
-from onprompt.vision.matcher import Matcher
+from onprompt.vision.matchers.small import SmallMatcher
 
 HERE = Path(__file__).parent
 SWAPPED = {"noun": 0.75, "color": 0.65}  # what is swapped → how often the true caption is to win
@@ -51,7 +51,7 @@ class Bench:
 
     def __init__(self, data, kept_out):
         self.data, self.settings = data, load()
-        self.matcher = Matcher(self.settings)
+        self.matcher = SmallMatcher(self.settings)
         captions = defaultdict(list)
         for row in map(json.loads, (data / "pairs/pairs.jsonl").open()):
             if row["kind"] == "photo":
@@ -162,7 +162,9 @@ class Bench:
     def time(self):
         """A picture's vectors and a text's, by themselves: no detector's pass is needed for them."""
         pictures = [self.picture(path) for path in sorted(self.captions)[:30]]
-        fresh = [min(seconds(lambda p=p: Matcher(self.settings).embed_image(p)) for _ in range(3)) for p in pictures]
+        fresh = [
+            min(seconds(lambda p=p: SmallMatcher(self.settings).embed_image(p)) for _ in range(3)) for p in pictures
+        ]
         again = seconds(lambda: [self.matcher.embed_image(picture) for picture in pictures for _ in range(100)]) / 3000
         self.matcher.embed_texts(["what loads the table"])
         text = seconds(lambda: self.matcher.embed_texts(["a dog runs over the grass"] * 100)) / 100

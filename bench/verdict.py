@@ -28,7 +28,7 @@ STAGES = {
     "text": {"kinds": ("text",)},
     "kinds that stand in": {"settings": {"kin_distance": 0.0}},
     "the estimate of the whole": {"settings": {"value_whole": 0.0}},
-    "the matcher": {"settings": {"matcher": False}},
+    "the matcher": {"settings": {"matcher": ""}},
 }
 
 

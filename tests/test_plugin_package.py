@@ -115,6 +115,16 @@ def numbers(value: object) -> list[float]:
     return [float(value)] if isinstance(value, int | float) else []
 
 
+def test_their_matcher_makes_the_estimates(run: Run) -> None:
+    ranked = run(*CLI, "match", "blue.png", "a red ball", "a blue ball", "--matcher", "colours").stdout.splitlines()
+    assert [line.split("  ")[1] for line in ranked] == ["a blue ball", "a red ball"]
+    assert ranked[1].startswith("0.00")
+    options = ("--detector", "red", "--matcher", "colours", "--json")
+    verdict = json.loads(run(*CLI, "verify", "red.png", "a blue ball", *options).stdout)
+    assert verdict["evidence"]["estimates"][0]["score"] == 0
+    assert verdict["provenance"]["settings"]["matcher"] == "colours"
+
+
 def test_their_detector_dataset_and_engine_with_our_rubric(run: Run, tmp_path: Path) -> None:
     (tmp_path / "list.txt").write_text("red.png\ta ball\nblue.png\ta ball\n")
     options = ("--detector", "red", "--engine", "serial")

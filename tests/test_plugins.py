@@ -9,6 +9,7 @@ from onprompt import plugins
 from onprompt.errors import PluginError, UserError
 from onprompt.settings import load
 from onprompt.vision.detection import load_detector
+from onprompt.vision.matching import load_matcher
 
 
 def test_a_wrong_name_is_answered_with_the_nearest_one() -> None:
@@ -16,6 +17,8 @@ def test_a_wrong_name_is_answered_with_the_nearest_one() -> None:
         plugins.load("vision.detectors", "wrold")
     with pytest.raises(PluginError, match="no detector 'xyz'; there are: coco, hf, strong, world, yolo26"):
         load_detector(load(detector="xyz"))
+    with pytest.raises(PluginError, match=r"no matcher 'smal'; did you mean 'small'\?"):
+        load_matcher(load(matcher="smal"))
     assert issubclass(PluginError, UserError)
 
 

@@ -56,3 +56,4 @@ def test_each_plugin_folder_is_a_registry() -> None:
     from onprompt import plugins
 
     assert plugins.names("vision.detectors") == ["coco", "hf", "strong", "world", "yolo26"]
+    assert plugins.names("vision.matchers") == ["hf", "small"]

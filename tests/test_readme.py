@@ -106,7 +106,7 @@ def test_quoted_code_is_that_of_the_examples() -> None:
     quotes = re.findall(
         r"\(examples/plugin/(\S+\.py)\):\n\n```python\n(.*?)```", text_of(Path("CONTRIBUTING.md")), flags=re.S
     )
-    assert len(quotes) == 6
+    assert len(quotes) == 7
     for file, code in quotes:
         source = [line.rstrip() for line in (ROOT / "examples" / "plugin" / file).read_text().splitlines()]
         for line in code.splitlines():

@@ -21,7 +21,7 @@ from onprompt.types import Edit, Picture, Plan, Sample, Scene, Seen, Sighting, V
 from onprompt.vision.detection import detect, detect_many, load_detector
 from onprompt.vision.global_properties import medium, properties
 from onprompt.vision.image import Source, load_picture
-from onprompt.vision.matcher import load_matcher
+from onprompt.vision.matching import load_matcher
 from onprompt.vision.runtime import use_single_core
 from onprompt.vision.text import read_text
 from onprompt.vision.text_embedding import MAX_LENGTH

@@ -35,6 +35,7 @@ ASCENDING = (  # settings of which none may be smaller than the one before
     ("faintest", "low_confidence"),
     ("estimate_low", "estimate_high"),
 )
+SWITCHES = {"none": "", "0": "", "false": "", "1": "small", "true": "small"}  # of the matcher
 PRIVATE = frozenset({"home", "mirror", "answers", "record", "base_url", "api_key"})  # never stored with a verdict
 
 
@@ -114,7 +115,10 @@ class Settings(BaseModel):
     major_weight: float = number(2.0, "weight of an object marked major; others weigh 1", 0, 1000)
     prior: float = number(0.5, "presence if nothing is verifiable; also the value if there is no estimate")
     review_below: float = number(0.5, "coverage below which a verdict is flagged for review")
-    matcher: bool = option(True, "estimate with the matcher what nothing else can check")
+    matcher: str = option(
+        "small",
+        "estimates what nothing else can check: small (built in), hf:OWNER/MODEL or hf:FILE.toml; empty: nothing",
+    )
     asked_shift: float = number(
         1.75, "added to a detector's log-odds: what is asked for is there far more often than any class", -10, 10
     )
@@ -203,12 +207,18 @@ class Settings(BaseModel):
     price_out: float | None = Field(default=None, ge=0, description="US dollars per million output tokens")
     budget: float | None = Field(default=None, gt=0, description="most US dollars to spend")
     batch: int = integer(16, "transformers: number of questions per batch")
-    device: str = option("", "transformers: device of the model; empty: a GPU if there is one")
+    device: str = option("", "transformers, and a matcher of a hub: device of the model; empty: a GPU if there is one")
 
     @property
     def judged_by(self) -> str:
         """The name of the judge, chosen or implied."""
         return self.judge or ("jury" if self.models else "vlm" if self.model else "evidence")
+
+    @field_validator("matcher", mode="before")
+    @classmethod
+    def switched(cls, value: Any) -> Any:
+        """`none`, or the matcher switched off or on: 0 or 1, as before it had a name."""
+        return SWITCHES.get(str(value).lower(), value)
 
     @field_validator("models", "jury_weights", mode="before")
     @classmethod

@@ -289,7 +289,7 @@ def test_a_whole_verdict_says_which_weights_ran(folder: Folder) -> None:
     settings = load(detector=f"hf:{folder('owlv2')}", faintest=0)
     assert {each.label for each in see(noise(64, 64), ["cat", "dog"], settings=settings)} <= {"cat", "dog"}
     mosaic = noise(4, 4).repeat(16, axis=0).repeat(16, axis=1)  # fine noise would be an empty picture
-    verdict = verify(mosaic, "a cat", settings=settings.model_copy(update={"matcher": False}))
+    verdict = verify(mosaic, "a cat", settings=settings.model_copy(update={"matcher": ""}))
     assert verdict.evidence
     assert any(each.label == "cat" for each in verdict.evidence.sightings)
     digest = hashlib.sha256((folder("owlv2") / "model.safetensors").read_bytes()).hexdigest()

@@ -200,7 +200,7 @@ def test_another_packages_detector_needs_no_file_of_ours(tmp_path: Path, monkeyp
     )
     monkeypatch.setattr(folder, "__path__", [*folder.__path__, str(tmp_path)])
     monkeypatch.setattr(folder.__spec__, "submodule_search_locations", folder.__path__)
-    verdict = verify(scene("cat"), "a cat", settings=load(detector="blind", matcher=False))
+    verdict = verify(scene("cat"), "a cat", settings=load(detector="blind", matcher=""))
     assert verdict.score == 0
     assert verdict.provenance["weights"]["mine.onnx"] == hashlib.sha256(b"mine").hexdigest()
 
@@ -232,7 +232,7 @@ def test_vague_quantifiers_are_tolerated_and_flagged() -> None:
 
 
 def test_the_default_files_see_80_kinds_and_nothing_else_is_missing() -> None:
-    verdict = verify(scene("astronaut"), "a woman and a flag", settings=Settings(permissive=True, matcher=False))
+    verdict = verify(scene("astronaut"), "a woman and a flag", settings=Settings(permissive=True, matcher=""))
     outcomes = {claim_words(check.claim): check.outcome for check in verdict.checks if check.claim.kind == "object"}
     assert outcomes == {"a woman": Outcome.PARTIAL, "a flag": Outcome.UNVERIFIABLE}
     assert all("world" not in name for name in verdict.provenance["weights"])
@@ -267,7 +267,7 @@ def test_the_whole_has_a_weight_in_value_and_none_in_the_grade() -> None:
 def test_what_nothing_else_can_check_is_estimated_and_marked() -> None:
     """ "wooden" and the kitchen."""
     prompt = "a red cup on a wooden table in a kitchen"
-    estimated, without = judged("coffee", prompt), verify(scene("coffee"), prompt, settings=Settings(matcher=False))
+    estimated, without = judged("coffee", prompt), verify(scene("coffee"), prompt, settings=Settings(matcher=""))
     marked = {claim_words(check.claim) for check in estimated.checks if check.source == "matcher"}
     assert {"wood", "a kitchen"} <= marked
     assert all("estimate" in finding_words(check) for check in estimated.checks if check.source == "matcher")

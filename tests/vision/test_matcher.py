@@ -6,11 +6,12 @@ from PIL import Image, ImageDraw
 
 from onprompt.settings import Settings
 from onprompt.types import Picture
-from onprompt.vision import backbone, matcher
+from onprompt.vision import backbone
 from onprompt.vision.boxes import Floats, Pixels
 from onprompt.vision.global_properties import medium
 from onprompt.vision.image import load_picture
-from onprompt.vision.matcher import Matcher, build_tower, load_weights, logistic
+from onprompt.vision.matchers import small
+from onprompt.vision.matchers.small import SmallMatcher, build_tower, load_weights, logistic
 from onprompt.vision.runtime import Network
 from onprompt.vision.text_embedding import FILES, load_embeddings
 from onprompt.weights.cache import paths
@@ -30,14 +31,18 @@ def picture(name: str, settings: Settings) -> Picture:
 @pytest.mark.parametrize("name", CAPTIONS)
 def test_a_photo_fits_its_own_caption_best(name: str, settings: Settings) -> None:
     chances = dict(
-        zip(CAPTIONS, Matcher(settings).probabilities(picture(name, settings), list(CAPTIONS.values())), strict=True)
+        zip(
+            CAPTIONS,
+            SmallMatcher(settings).probabilities(picture(name, settings), list(CAPTIONS.values())),
+            strict=True,
+        )
     )
     assert max(chances, key=chances.__getitem__) == name
     assert chances[name] > 0.5
 
 
 def test_chances_are_the_same_one_by_one_and_together(settings: Settings) -> None:
-    model, texts = Matcher(settings), [*CAPTIONS.values(), "", "🐈", "a" * 30_000]
+    model, texts = SmallMatcher(settings), [*CAPTIONS.values(), "", "🐈", "a" * 30_000]
     cat = picture("chelsea.png", settings)
     together = model.probabilities(cat, texts)
     assert together == [model.probabilities(cat, [text])[0] for text in texts]
@@ -53,8 +58,8 @@ def test_a_picture_is_looked_at_once(settings: Settings, monkeypatch: pytest.Mon
         return numbers(small, force)
 
     monkeypatch.setattr(backbone, "image_features", counted)
-    monkeypatch.setattr(matcher, "CACHE_SIZE", 1)
-    model, cat, cup = Matcher(settings), picture("chelsea.png", settings), picture("coffee.png", settings)
+    monkeypatch.setattr(small, "CACHE_SIZE", 1)
+    model, cat, cup = SmallMatcher(settings), picture("chelsea.png", settings), picture("coffee.png", settings)
     for _ in range(3):
         model.probabilities(cat, ["a cat"])
     assert len(looks) == 1
@@ -65,7 +70,7 @@ def test_a_picture_is_looked_at_once(settings: Settings, monkeypatch: pytest.Mon
 
 def test_pictures_that_differ_are_not_taken_for_each_other(settings: Settings) -> None:
     """Two palettes on the same bytes."""
-    model, found = Matcher(settings), []
+    model, found = SmallMatcher(settings), []
     for colour in ((255, 0, 0), (0, 0, 255)):
         image = Image.new("P", (64, 64))
         image.putpalette(colour)
@@ -74,7 +79,7 @@ def test_pictures_that_differ_are_not_taken_for_each_other(settings: Settings) -
 
 
 def test_vectors_have_length_one_and_a_row_for_each_part(settings: Settings) -> None:
-    model = Matcher(settings)
+    model = SmallMatcher(settings)
     found = model.embed_image(picture("bus.jpg", settings)).vectors
     told = model.embed_texts(["a bus", "x"])
     assert found.shape[0] == 5
@@ -88,7 +93,7 @@ def test_a_phrase_may_be_true_of_a_part(settings: Settings) -> None:
     """A photo in a corner of an empty wall: the part shows it better than the whole, and the opposite part does not."""
     wall = np.full((800, 800, 3), 128, dtype=np.uint8)
     wall[:480, :480] = np.asarray(Image.fromarray(photo("bus.jpg")).resize((480, 480)))
-    model = Matcher(settings)
+    model = SmallMatcher(settings)
     seen, told = model.embed_image(load_picture(wall, settings)).vectors, model.embed_texts(["a bus"])[0]
     whole, upper_left, *_, lower_right = seen @ told
     assert upper_left > whole > lower_right
@@ -115,7 +120,7 @@ def test_a_chance_is_even_where_its_line_crosses() -> None:
 
 
 def test_the_trained_file_is_small_and_whole() -> None:
-    assert matcher.WEIGHTS.stat().st_size < 12e6
+    assert small.WEIGHTS.stat().st_size < 12e6
     weights = load_weights()
     assert all(np.isfinite(value).all() for value in weights.values())
     assert weights["image.mean"].shape == (2 * backbone.HIDDEN + 2 * 1000 + 6 * backbone.BINS,)
@@ -186,6 +191,6 @@ def test_a_drawn_face_looks_more_like_artwork_than_any_photo(settings: Settings)
     for x in (150, 230):
         draw.ellipse((x, 150, x + 30, 190), fill=(0, 0, 0))
     draw.arc((140, 200, 260, 290), 20, 160, fill=(180, 0, 0), width=8)
-    model = Matcher(settings)
+    model = SmallMatcher(settings)
     photos = [model.embed_image(picture(name, settings)).artwork for name in CAPTIONS]
     assert model.embed_image(load_picture(np.asarray(image), settings)).artwork > 5 * max(photos)

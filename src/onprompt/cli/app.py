@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from onprompt.settings import Settings
 
 DETECTORS = "The detector: coco, strong (more names, AGPL files), yolo26, world, hf:OWNER/MODEL."
+MATCHERS = "The matcher: small, hf:OWNER/MODEL (CLIP, SigLIP), hf:FILE.toml (calibrated), none."
 Permissive = Annotated[
     bool, typer.Option("--permissive", help="Refuse files that are not under an Apache, MIT or BSD licence.")
 ]

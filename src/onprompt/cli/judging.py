@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from onprompt import plugins
-from onprompt.cli.app import DETECTORS, Permissive, app, load_settings, print_json
+from onprompt.cli.app import DETECTORS, MATCHERS, Permissive, app, load_settings, print_json
 from onprompt.errors import PluginError, UnreadableAnswer, UserError
 from onprompt.types import FRAME, NAMES, Input, Line, Rubric, Verdict
 
@@ -22,6 +22,7 @@ Protocol = Annotated[bool, typer.Option("--protocol", help="Print exactly the ou
 Json = Annotated[bool, typer.Option("--json", help="Print the verdict as JSON (docs/json.md).")]
 PictureFile = Annotated[Path | None, typer.Option(help="Write the image with boxes and findings to this file.")]
 DetectorName = Annotated[str, typer.Option(help=DETECTORS)]
+MatcherName = Annotated[str, typer.Option(help=MATCHERS)]
 JudgeName = Annotated[
     str,
     typer.Option(help="The judge: evidence (on this CPU), vlm (a model), hybrid (both), atoms (claims), jury (all)."),
@@ -43,7 +44,8 @@ Budget = Annotated[float | None, typer.Option(help="The most to spend, in US dol
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print the number of calls, tokens and dollars.")]
 Id = Annotated[str, typer.Option(help="The sample's id (default: the file name).")]
 JUDGING = (
-    *("judge", "model", "no_evidence", "look_again", "base_url", "repeats", "budget", "detector", "permissive"),
+    *("judge", "model", "no_evidence", "look_again", "base_url", "repeats", "budget"),
+    *("detector", "matcher", "permissive"),
     *("yes_no", "send_mask"),
 )
 OPTIONS: dict[str, tuple[Any, Any]] = {
@@ -52,6 +54,7 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
     "picture": (PictureFile, None),
     "id": (Id, ""),
     "detector": (DetectorName, ""),
+    "matcher": (MatcherName, ""),
     "permissive": (Permissive, False),
     "judge": (JudgeName, ""),
     "model": (Models, None),
@@ -164,6 +167,7 @@ def explain(
     major: Annotated[list[str] | None, typer.Option(help="An object that weighs more; can be repeated.")] = None,
     frame: Annotated[int, typer.Option(help="Which frame of an animation, from 0.")] = 0,
     detector: DetectorName = "",
+    matcher: MatcherName = "",
     permissive: Permissive = False,
 ) -> None:
     """Show how a score is computed: every check, sum and threshold."""
@@ -171,7 +175,7 @@ def explain(
     from onprompt.language.ontology import canonical
     from onprompt.report import arithmetic
 
-    settings = load_settings(detector=detector, permissive=permissive, judge="evidence")
+    settings = load_settings(detector=detector, matcher=matcher, permissive=permissive, judge="evidence")
     verdict = api.verify(image, prompt, major=major or (), frame=frame, settings=settings)
     names = [canonical(name) for name in why or ()]
     known = {thing.canonical for thing in (verdict.prompt_evidence.scene.things if verdict.prompt_evidence else ())}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from onprompt.cli.app import DETECTORS, Permissive, app, load_settings, print_json
+from onprompt.cli.app import DETECTORS, MATCHERS, Permissive, app, load_settings, print_json
 from onprompt.errors import PromptError, UserError
 
 if TYPE_CHECKING:
@@ -54,11 +54,13 @@ def match(
     texts: Annotated[list[str], typer.Argument(help="Texts that may describe it.")],
     json: Annotated[bool, typer.Option("--json", help="Print a JSON list, in the given order.")] = False,
     frame: Frame = 0,
+    matcher: Annotated[str, typer.Option(help=MATCHERS)] = "",
 ) -> None:
-    """Rank texts by how well each describes an image as a whole. An estimate by a small model, not evidence."""
+    """Rank texts by how well each describes an image as a whole. An estimate, not evidence."""
     from onprompt import api
 
-    estimates = list(zip(texts, api.match(image, texts, frame=frame, settings=load_settings()), strict=True))
+    chances = api.match(image, texts, frame=frame, settings=load_settings(matcher=matcher))
+    estimates = list(zip(texts, chances, strict=True))
     if json:
         print_json([{"text": text, "chance": probability} for text, probability in estimates])
         return

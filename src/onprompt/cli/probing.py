@@ -13,6 +13,7 @@ from onprompt.cli.judging import (
     DryRun,
     JudgeName,
     LookAgain,
+    MatcherName,
     Models,
     NoEvidence,
     judge_settings,
@@ -30,6 +31,7 @@ def probe(
     json: Annotated[bool, typer.Option("--json", help="Print every comparison as JSON.")] = False,
     save: Annotated[Path | None, typer.Option(help="Also write the images to this folder.")] = None,
     detector: DetectorName = "",
+    matcher: MatcherName = "",
     permissive: Permissive = False,
     model: Models = None,
     no_evidence: NoEvidence = False,
@@ -44,6 +46,7 @@ def probe(
     options: dict[str, Any] = {
         "base_url": base_url,
         "detector": detector,
+        "matcher": matcher,
         "permissive": permissive,
         "no_evidence": no_evidence,
         "look_again": look_again,

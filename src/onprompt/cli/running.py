@@ -21,6 +21,7 @@ from onprompt.cli.judging import (
     DryRun,
     JudgeName,
     LookAgain,
+    MatcherName,
     Models,
     NoEvidence,
     PictureFile,
@@ -64,6 +65,7 @@ def run(
     repeats: Repeats = None,
     budget: Budget = None,
     detector: DetectorName = "",
+    matcher: MatcherName = "",
     permissive: Permissive = False,
     dry_run: DryRun = False,
 ) -> None:
@@ -77,6 +79,7 @@ def run(
     options: dict[str, Any] = {
         "base_url": base_url,
         "detector": detector,
+        "matcher": matcher,
         "permissive": permissive,
         "no_evidence": no_evidence,
         "look_again": look_again,

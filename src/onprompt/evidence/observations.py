@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from onprompt.evidence import plan
 from onprompt.evidence.estimates import Estimate, Whole, disagrees, no_estimate, overall_estimate, property_estimates
@@ -21,7 +22,8 @@ from onprompt.settings import Settings
 from onprompt.types import Check, Outcome, Picture, PromptEvidence, Scene, Seen, Sighting, Trait
 from onprompt.vision.detection import detect
 from onprompt.vision.global_properties import is_blank, medium, properties
-from onprompt.vision.matcher import load_matcher
+from onprompt.vision.matchers.small import artwork_probability
+from onprompt.vision.matching import load_matcher
 from onprompt.vision.text import read_text
 from onprompt.vision.text_embedding import MAX_LENGTH
 
@@ -40,6 +42,7 @@ class Observations:
     matches: tuple[Match, ...]
     blank: bool  # whether the image shows nothing at all
     frame: bool = False  # whether it is one frame of an animation
+    truncated: bool = False  # whether the matcher read only the beginning of the prompt
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -66,6 +69,8 @@ class Observations:
             "stylised": self.artwork >= CONFIDENT,  # networks trained on photos detect less in it
             "whole_picture_differs": bool(contradictions(self.scene, self.properties)),
             "matcher_disagrees": grade.verifiable and disagrees(grade.presence, self.overall, settings),
+            "matcher_uncalibrated": self.overall is not None and not load_matcher(settings).calibrated,
+            "prompt_truncated": self.truncated,
         }
 
     def measures(self, settings: Settings) -> dict[str, float | None]:
@@ -109,12 +114,12 @@ def observe(prompt: str, picture: Picture, major: Sequence[str], settings: Setti
     names, closely = plan.names_to_detect(scene), plan.names_to_measure(scene)
     seen = plan.nothing_seen(scene) if blank else detect(picture, names, settings, closely)
     lines = read_text(picture) if plan.asks_for_text(scene) and not blank else ()
-    estimate, overall = (impossible, None) if blank else estimator(prompt, picture, scene, settings)
-    artwork = load_matcher(settings).embed_image(picture).artwork if settings.matcher and not blank else 0.0
+    estimate, overall, truncated = BLANK if blank else make_estimator(prompt, picture, scene, settings)
+    artwork = artwork_probability(picture, settings) if settings.matcher and not blank else 0.0
     matches = match(scene, seen, lines, settings, estimate, Whole(artwork, 0.0 if blank else overall))
     measured = measure_properties(picture, scene, settings)
     frame = is_animated(picture)
-    return Observations(scene, seen, lines, measured, estimate, overall, artwork, matches, blank, frame)
+    return Observations(scene, seen, lines, measured, estimate, overall, artwork, matches, blank, frame, truncated)
 
 
 def is_animated(picture: Picture) -> bool:
@@ -135,6 +140,17 @@ def impossible(_: str) -> float:
     return 0.0
 
 
+class Estimator(NamedTuple):
+    """The matcher's estimate of any phrase, the overall one, and whether it read only the beginning of the prompt."""
+
+    estimate: Estimate
+    overall: float | None = None
+    truncated: bool = False
+
+
+BLANK, NO_ESTIMATOR = Estimator(impossible), Estimator(no_estimate)
+
+
 def measure_properties(picture: Picture, scene: Scene, settings: Settings) -> tuple[Trait, ...]:
     """The properties of the image as a whole, if the prompt mentions any."""
     if not scene.properties:
@@ -143,18 +159,22 @@ def measure_properties(picture: Picture, scene: Scene, settings: Settings) -> tu
     return (*properties(picture), *([medium(picture, settings)] if asked else []))
 
 
-def estimator(prompt: str, picture: Picture, scene: Scene, settings: Settings) -> tuple[Estimate, float | None]:
-    """The matcher's estimate of any phrase, and the overall one; none for a prompt that is not English."""
+def make_estimator(prompt: str, picture: Picture, scene: Scene, settings: Settings) -> Estimator:
+    """The matcher's estimates of this image; none for a prompt that is not English."""
     if not settings.matcher or plan.NOT_ENGLISH in scene.flags:
-        return no_estimate, None
+        return NO_ESTIMATOR
     model = load_matcher(settings)
     text = plan.text_to_match(prompt, scene)
-    overall = model.probabilities(picture, [correct_spelling(text[:MAX_LENGTH])])[0] if text else None
+    read = correct_spelling(text[:MAX_LENGTH])
+    overall = model.probabilities(picture, [read])[0] if read else None
+    phrases = list(dict.fromkeys(correct_spelling(thing.phrase) for thing in scene.things))
+    known = dict(zip(phrases, model.phrase_probabilities(picture, phrases), strict=True))  # all in one pass
 
     @cache
     def estimate(phrase: str) -> float | None:
         text = correct_spelling(phrase)
-        known = any(is_common_word(word) for word in re.findall(r"[^\W\d_]{2,}", text))
-        return model.phrase_probabilities(picture, [text])[0] if known else None
+        if not any(is_common_word(word) for word in re.findall(r"[^\W\d_]{2,}", text)):
+            return None
+        return known[text] if text in known else model.phrase_probabilities(picture, [text])[0]
 
-    return estimate, overall
+    return Estimator(estimate, overall, len(text) > MAX_LENGTH or (bool(read) and model.truncates(read)))

@@ -17,8 +17,8 @@ from onprompt.types import Judge, Observed, Rubric, Sample, Verdict
 from onprompt.vision.detection import load_detector
 from onprompt.vision.face import FILES as FACE_FILES
 from onprompt.vision.masks import FILES as MASK_FILES
-from onprompt.vision.matcher import FILES as MATCHER_FILES
-from onprompt.vision.matcher import WEIGHTS
+from onprompt.vision.matchers.small import ARTWORK_FILES
+from onprompt.vision.matching import load_matcher
 from onprompt.vision.person_kind import FILES as PERSON_FILES
 from onprompt.vision.person_kind import WEIGHTS as PERSON_WEIGHTS
 from onprompt.vision.pose import FILES as POSE_FILES
@@ -45,7 +45,7 @@ class EvidenceJudge(Judge):
     def __init__(self, settings: Settings, rubric: Rubric) -> None:
         self.settings, self.rubric = settings, rubric
         self.slots = os.cpu_count() or 1
-        self.bound_by = "model" if settings.detector.startswith("hf:") else "cores"
+        self.bound_by = "model" if uses_torch(settings) else "cores"
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -54,6 +54,7 @@ class EvidenceJudge(Judge):
             "rubric_version": self.rubric.version,
             "onprompt": metadata.version("onprompt"),
             "weights": hash_weights(True, True, self.settings),
+            **matcher_identity(self.settings),
         }
 
     def judge(self, sample: Sample) -> Verdict:
@@ -85,10 +86,15 @@ class EvidenceJudge(Judge):
         )
 
 
+def uses_torch(settings: Settings) -> bool:
+    """Whether a model of a hub runs in this process."""
+    return settings.detector.startswith("hf:") or settings.matcher.startswith("hf:")
+
+
 @cache
-def versions(detector_name: str) -> dict[str, str]:
+def versions(with_torch: bool) -> dict[str, str]:
     """The versions of the packages in use."""
-    more = ("torch", "transformers") if detector_name.startswith("hf:") else ()
+    more = ("torch", "transformers") if with_torch else ()
     return {"python": platform.python_version(), **{name: metadata.version(name) for name in (*PACKAGES, *more)}}
 
 
@@ -99,21 +105,33 @@ def hash_weights(measures: bool, people: bool, settings: Settings) -> dict[str, 
             *load_detector(settings).files,
             *((*MASK_FILES, *POSE_FILES, *FACE_FILES) if measures else ()),
             *((*PERSON_FILES, str(PERSON_WEIGHTS)) if people else ()),
-            *((*MATCHER_FILES, str(WEIGHTS)) if settings.matcher else ()),
+            *((*ARTWORK_FILES, *load_matcher(settings).files) if settings.matcher else ()),
         ]
     )
 
 
+def matcher_identity(settings: Settings) -> dict[str, Any]:
+    """Which model estimates, if not our own, and by which curves."""
+    identity = load_matcher(settings).identity if settings.matcher else {}
+    return {"matcher": dict(identity)} if identity else {}
+
+
+def public_name(plugin: str) -> str:
+    """A plug-in as the settings name it, without the folder of a model or file."""
+    kind, _, model = plugin.partition(":")
+    return f"{kind}:{Path(model).name}" if Path(model).is_absolute() else plugin
+
+
 def provenance(sample: Sample, weights: tuple[bool, bool], rubric: Rubric, settings: Settings) -> dict[str, Any]:
     """All that is needed to reproduce a verdict, without the user's paths and addresses."""
-    kind, _, model = settings.detector.partition(":")
-    detector_name = f"{kind}:{Path(model).name}" if Path(model).is_absolute() else settings.detector
+    names = {"detector": public_name(settings.detector), "matcher": public_name(settings.matcher)}
     return {
         "rubric": f"{rubric.name}/{rubric.version}",
         "judge": "evidence",
-        "versions": versions(settings.detector),
-        "settings": settings.model_dump(mode="json", exclude=set(PRIVATE)) | {"detector": detector_name},
+        "versions": versions(uses_torch(settings)),
+        "settings": settings.model_dump(mode="json", exclude=set(PRIVATE)) | names,
         "weights": hash_weights(*weights, settings),
+        **matcher_identity(settings),
         "image_sha256": sample.picture.sha256,
         **{f"{name}_sha256": picture.sha256 for name, picture in sample.pictures.items()},
     }

@@ -190,6 +190,37 @@ class Detector(Protocol):
         ...
 
 
+class Matcher(Protocol):
+    """Estimates how likely texts describe a picture. Its file in `vision/matchers` has `load(settings)`.
+
+    Only the two estimates are needed: inherit the rest.
+    """
+
+    files: Sequence[str] = ()  # the model files that it uses, by their names in the manifest or by their paths
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """What its estimates depend on beside its files: a model and its revision, a calibration."""
+        return {}
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether its probabilities were fitted to data."""
+        return True
+
+    def probabilities(self, picture: Picture, texts: Sequence[str]) -> list[float]:
+        """The probability that each text describes the picture as a whole."""
+        ...
+
+    def phrase_probabilities(self, picture: Picture, phrases: Sequence[str]) -> list[float]:
+        """The probability that each phrase is true of the picture or of a part of it."""
+        ...
+
+    def truncates(self, text: str) -> bool:  # noqa: ARG002
+        """Whether a text is longer than it reads."""
+        return False
+
+
 class Backend(Protocol):
     """Asks a model. Its file in `models/backends` has `load(model, settings)`, which returns one.
 

@@ -12,7 +12,7 @@ from onprompt.vision.boxes import Floats, Pixels
 from onprompt.vision.colour import Lab, rgb_to_lab
 from onprompt.vision.geometry import ramp
 from onprompt.vision.masks import Mask
-from onprompt.vision.matcher import load_matcher
+from onprompt.vision.matchers.small import artwork_probability
 
 SIDE = 256  # pixels of the longer side at which an image is measured
 GREY = 4.0, 10.0  # 95th percentile of CIELAB chroma: surely grey, surely coloured
@@ -68,7 +68,7 @@ def neighbour_correlation(pixels: Pixels) -> float:
 
 def medium(picture: Picture, settings: Settings) -> Trait:
     """Artwork or photo, by the matcher's probe."""
-    artwork = load_matcher(settings).embed_image(picture).artwork
+    artwork = artwork_probability(picture, settings)
     return Trait("medium", "artwork" if artwork >= 0.5 else "photo", round(max(artwork, 1 - artwork), 4))
 
 

@@ -2,10 +2,11 @@
 
 import os
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import cache, cached_property, wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import openvino as ov
@@ -90,6 +91,28 @@ def thread_safe_cache(make: Callable[[Key], Value]) -> Callable[[Key], Value]:
             return cached(key)
 
     return get
+
+
+class LatestValues(Generic[Key, Value]):
+    """A cache of the values that were used last; safe to use from several threads."""
+
+    def __init__(self, size: int) -> None:
+        self.size, self.lock = size, threading.Lock()
+        self.values: OrderedDict[Key, Value] = OrderedDict()
+
+    def get(self, key: Key) -> Value | None:
+        """The value, if it is cached."""
+        with self.lock:
+            if key in self.values:
+                self.values.move_to_end(key)
+            return self.values.get(key)
+
+    def put(self, key: Key, value: Value) -> None:
+        """Cache a value, in place of the one that was not used for longest."""
+        with self.lock:
+            self.values[key] = value
+            if len(self.values) > self.size:
+                self.values.popitem(last=False)
 
 
 class Network:

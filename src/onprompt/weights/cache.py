@@ -84,7 +84,11 @@ def file_hash(name: str) -> str:
 
 def hashes(names: Sequence[str]) -> dict[str, str]:
     """The sha256 of files by name, for the record."""
-    return {Path(name).name: file_hash(name) for name in names}
+    found: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        path = Path(name)  # two models of a hub both have a model.safetensors
+        found[path.name if path.name not in found else f"{path.parent.name}/{path.name}"] = file_hash(name)
+    return found
 
 
 def pull(files: Sequence[File], settings: Settings) -> None:

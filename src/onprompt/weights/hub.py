@@ -1,7 +1,8 @@
 """Models of a model hub or a folder: where they are, and which of their files hold the weights."""
 
+import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -9,18 +10,19 @@ from onprompt.errors import NotFetched, OnpromptError, PluginError, UntrustedFil
 
 # No code and no pickles, which could run code; chat templates run in transformers' sandbox.
 PATTERNS = ("*.json", "*.txt", "*.jinja", "*.model", "model*.safetensors")
+FINGERPRINT_BYTES = 65536  # hashed at both ends of a weight file
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 
 
-def model_folder(model: str) -> Path:
-    """The folder of a model, downloaded unless it is in the hub's cache."""
+def model_folder(model: str, revision: str | None = None) -> Path:
+    """The folder of a model, downloaded unless it is in the hub's cache; a folder of the user's has no revisions."""
     folder = Path(model).expanduser()
     if folder.is_dir():
         return folder
     from huggingface_hub import snapshot_download
 
     try:
-        return Path(snapshot_download(model, allow_patterns=PATTERNS))
+        return Path(snapshot_download(model, revision=revision, allow_patterns=PATTERNS))
     except Exception as error:  # of many types, all of which mean that the model can't be downloaded
         raise NotFetched(
             f"can't download the model {model!r}, and there is no such folder: {first_line(error)}\n"
@@ -40,6 +42,21 @@ def weight_files(folder: Path) -> tuple[str, ...]:
         f"there is no {WEIGHTS} in {folder}. Weights in other formats (.bin, .pth) are pickles, which can run code "
         "when they are loaded, and are refused: use a model with safetensors, or convert this one"
     )
+
+
+def fingerprint(folder: Path, files: Sequence[str]) -> str:
+    """The hub's commit hash, or for a folder a hash of the sizes and both ends of its weight files."""
+    if folder.parent.name == "snapshots":
+        return folder.name
+    digest = hashlib.sha256()
+    for name in files:
+        with Path(name).open("rb") as file:
+            size = file.seek(0, 2)
+            digest.update(f"{Path(name).name} {size} ".encode())
+            for start in (0, max(0, size - FINGERPRINT_BYTES)):
+                file.seek(start)
+                digest.update(file.read(FINGERPRINT_BYTES))
+    return digest.hexdigest()[:16]
 
 
 def first_line(error: Exception) -> str:

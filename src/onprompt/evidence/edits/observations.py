@@ -21,7 +21,7 @@ from onprompt.vision.change import Change, Mask, cells_of, compare
 from onprompt.vision.detection import detect
 from onprompt.vision.global_properties import is_blank
 from onprompt.vision.image import open_picture
-from onprompt.vision.matcher import load_matcher
+from onprompt.vision.matching import load_matcher
 from onprompt.vision.text import read_text
 
 WHOLE = ("restyle", "background")  # operations that may change all of the image

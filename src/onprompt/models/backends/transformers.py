@@ -6,7 +6,6 @@ should be at least twice `batch`.
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
@@ -20,16 +19,14 @@ from PIL import Image
 from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING
 from transformers.models.auto.processing_auto import PROCESSOR_MAPPING
 
-from onprompt.errors import OnpromptError, Rejected, ServerTrouble, SettingsError, UntrustedFile
+from onprompt.errors import OnpromptError, Rejected, ServerTrouble
 from onprompt.models.batching import Batcher
 from onprompt.models.network import TOP_TOKENS, Batch, Generated, Inputs, Network
 from onprompt.models.reading import choice_probabilities, is_wanted, number_spots
 from onprompt.settings import Settings
 from onprompt.types import Answer, Part, Question, Spot, Usage
-from onprompt.vision.detectors.hf import best_device, silence
-from onprompt.weights.hub import first_line, loading_errors, model_folder, weight_files
-
-FINGERPRINT_BYTES = 65536  # hashed at both ends of a weight file
+from onprompt.vision.hub.loading import choose_device, load_weights, silence
+from onprompt.weights.hub import fingerprint, first_line, loading_errors, model_folder, weight_files
 
 
 class Loaded(NamedTuple):
@@ -56,12 +53,7 @@ class Staged(NamedTuple):
 
 def load(model: str, settings: Settings) -> Transformers:
     """The backend for a model; its weights are loaded once per process."""
-    chosen = settings.device or best_device()
-    try:
-        torch.empty(1, device=chosen)
-    except Exception as error:  # of many kinds
-        raise SettingsError(f"device = {chosen!r} can't be used: {first_line(error)}") from error
-    return Transformers(model, load_model(model, chosen), settings.batch)
+    return Transformers(model, load_model(model, choose_device(settings)), settings.batch)
 
 
 class Transformers:
@@ -221,7 +213,8 @@ def load_model(model: str, device: str) -> Loaded:
         if type(config) not in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING or type(config) not in PROCESSOR_MAPPING:
             raise Rejected(f"{model} does not answer questions with images: its type is {config.model_type}")
         processor = load_processor(model, folder, config)
-        net = load_network(folder, config, torch.float32 if device == "cpu" else torch.bfloat16).eval().to(device)
+        dtype = torch.float32 if device == "cpu" else torch.bfloat16
+        net = load_weights(transformers.AutoModelForImageTextToText, folder, config, dtype).eval().to(device)
         ends = net.generation_config.eos_token_id
         ends = [processor.tokenizer.eos_token_id] if ends is None else ends if isinstance(ends, list) else [ends]
         pad = processor.tokenizer.pad_token_id
@@ -244,30 +237,3 @@ def without_video(processor_class: Any) -> Any:
     """A processor class without its video part, which would need torchvision."""
     kept = [name for name in processor_class.get_attributes() if name != "video_processor"]
     return type(processor_class.__name__, (processor_class,), {"get_attributes": classmethod(lambda _: list(kept))})
-
-
-def load_network(folder: Path, config: Any, dtype: torch.dtype) -> Any:
-    """The network with all its weights: transformers would initialize missing ones at random."""
-    net, report = transformers.AutoModelForImageTextToText.from_pretrained(
-        folder, config=config, use_safetensors=True, dtype=dtype, output_loading_info=True, trust_remote_code=False
-    )
-    missing = {name for name, _ in net.named_parameters()} & set(report["missing_keys"])
-    if missing or report["mismatched_keys"]:
-        wrong = f"{min(missing)} is missing" if missing else "their shapes differ"
-        raise UntrustedFile(f"the weights in {folder} do not match its config.json: {wrong}")
-    return net
-
-
-def fingerprint(folder: Path, files: Sequence[str]) -> str:
-    """The hub's commit hash, or for a folder a hash of the sizes and both ends of its weight files."""
-    if folder.parent.name == "snapshots":
-        return folder.name
-    digest = hashlib.sha256()
-    for name in files:
-        with Path(name).open("rb") as file:
-            size = file.seek(0, 2)
-            digest.update(f"{Path(name).name} {size} ".encode())
-            for start in (0, max(0, size - FINGERPRINT_BYTES)):
-                file.seek(start)
-                digest.update(file.read(FINGERPRINT_BYTES))
-    return digest.hexdigest()[:16]

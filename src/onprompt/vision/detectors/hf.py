@@ -9,10 +9,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
-import huggingface_hub
 import numpy as np
 import torch
 import transformers
@@ -23,11 +21,12 @@ from transformers import (
 )
 from transformers.models.auto import modeling_auto as auto
 
-from onprompt.errors import ImageError, UntrustedFile, UserError
+from onprompt.errors import ImageError, UserError
 from onprompt.settings import Settings
 from onprompt.types import Box, Known, Look, Name, Picture, Seen, Sighting
 from onprompt.vision.boxes import non_max_suppression
 from onprompt.vision.hub import grounding
+from onprompt.vision.hub.loading import best_device, load_weights, silence
 from onprompt.vision.hub.networks import ClosedSet, Detections, Inputs, OpenVocabulary, Query, Segmenter
 from onprompt.vision.vocabulary import labels_of, resolve_all
 from onprompt.weights.hub import first_line, loading_errors, model_folder, weight_files
@@ -161,30 +160,6 @@ def model_kind(model: str, config: Any) -> tuple[type[OpenVocabulary | ClosedSet
         "OmDet-Turbo), closed-set detectors (RT-DETR, D-FINE, DETR, YOLOS … ForObjectDetection) and segmenters "
         "(Mask2Former, MaskFormer)"
     )
-
-
-def load_weights(auto_class: Any, folder: Path, config: Any) -> Any:
-    """The network with all its weights: transformers would initialize those that the files lack at random."""
-    net, report = auto_class.from_pretrained(
-        folder, config=config, use_safetensors=True, dtype=torch.float32, output_loading_info=True
-    )
-    missing = {name for name, _ in net.named_parameters()} & set(report["missing_keys"])
-    if missing or report["mismatched_keys"]:
-        reason = f"no {min(missing)}" if missing else "shapes differ"
-        raise UntrustedFile(f"the weights in {folder} do not match its config.json: {reason}")
-    return net
-
-
-def best_device() -> str:
-    """CUDA, else Apple's GPU, else the CPU."""
-    return "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
-
-
-def silence() -> None:
-    """No warnings and no progress bars of transformers."""
-    transformers.logging.set_verbosity_error()
-    transformers.logging.disable_progress_bar()
-    huggingface_hub.utils.disable_progress_bars()
 
 
 def load(settings: Settings) -> HubDetector:

@@ -1,15 +1,13 @@
 """How well a text describes an image as a whole: two small towers of our own, a cosine, a probability.
 
-Trained by training/matcher/train.py on photos with captions; MATCHER.md beside this file is the model card.
+Trained by training/matcher/train.py on photos with captions; vision/MATCHER.md is the model card.
 """
 
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -17,15 +15,16 @@ import openvino as ov
 from openvino import opset13 as op
 
 from onprompt.settings import Settings
-from onprompt.types import Picture
+from onprompt.types import Matcher, Picture
 from onprompt.vision import backbone, text_embedding
 from onprompt.vision.blocks import Node
 from onprompt.vision.boxes import Floats
-from onprompt.vision.runtime import Network, thread_safe_cache
+from onprompt.vision.runtime import LatestValues, Network, thread_safe_cache
 from onprompt.weights.cache import paths
 
 FILES = (*backbone.FILES, *text_embedding.FILES)
-WEIGHTS = Path(__file__).with_name("matcher.npz")
+WEIGHTS = Path(__file__).parents[1] / "matcher.npz"
+ARTWORK_FILES = (*backbone.FILES, str(WEIGHTS))
 CACHE_SIZE = 4096  # image embeddings
 
 
@@ -88,31 +87,27 @@ class ImageEmbedding:
     artwork: float
 
 
-class Matcher:
+class SmallMatcher(Matcher):
     """Images and texts as vectors that can be compared; the latest image embeddings are cached."""
+
+    files = (*FILES, str(WEIGHTS))
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.weights = load_weights()
-        self.cached: OrderedDict[bytes, ImageEmbedding] = OrderedDict()
-        self.lock = Lock()
+        self.cached: LatestValues[bytes, ImageEmbedding] = LatestValues(CACHE_SIZE)
 
     def embed_image(self, picture: Picture) -> ImageEmbedding:
         """An image's embedding, computed once."""
         small = backbone.shrink(picture.pixels)
         key = blake2b(repr(small.shape).encode() + small.tobytes()).digest()
-        with self.lock:
-            if key in self.cached:
-                self.cached.move_to_end(key)
-                return self.cached[key]
+        if found := self.cached.get(key):
+            return found
         features = backbone.image_features(small, self.settings)
         (vectors,) = load_towers()["image"].run([features])
         padded = np.pad(vectors, ((0, 0), (0, 1)), constant_values=1.0)
         embedding = ImageEmbedding(padded, self.artwork_probability(features[0]))
-        with self.lock:
-            self.cached[key] = embedding
-            if len(self.cached) > CACHE_SIZE:
-                self.cached.popitem(last=False)
+        self.cached.put(key, embedding)
         return embedding
 
     def embed_texts(self, texts: Sequence[str]) -> Floats:
@@ -151,6 +146,11 @@ def logistic(x: Any, line: Floats) -> Any:
 
 
 @thread_safe_cache
-def load_matcher(settings: Settings) -> Matcher:
+def load(settings: Settings) -> SmallMatcher:
     """The matcher, one for each set of settings."""
-    return Matcher(settings)
+    return SmallMatcher(settings)
+
+
+def artwork_probability(picture: Picture, settings: Settings) -> float:
+    """The probability that an image is drawn or painted, whichever matcher makes the estimates: only this one knows."""
+    return load(settings).embed_image(picture).artwork
