@@ -1,10 +1,10 @@
-"""What the HTTP backends share: bounded responses, errors in plain words, and no API key in either."""
+"""What the HTTP backends share: errors in plain words, and no API key in them or in answers."""
 
 import json
 import os
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -14,11 +14,11 @@ from urllib.request import getproxies, proxy_bypass
 import httpx2
 
 from onprompt.errors import Rejected, ServerTrouble, SettingsError
+from onprompt.models.bounded_transport import BoundedTransport
 from onprompt.models.rate_limits import exhausted_for, retry_after
 from onprompt.settings import Settings
 from onprompt.types import Answer, Message, Part, Question
 
-MAX_RESPONSE_BYTES = 32 * 2**20
 MAX_QUOTED = 300  # characters of a server's error message
 REDACTED = "[key]"
 MIN_KEY_LENGTH = 8  # a shorter key is a placeholder such as "none"
@@ -141,7 +141,9 @@ class HttpBackend:
 
     def unreachable(self, reason: object) -> ServerTrouble:
         """The error for a connection that fails."""
-        return ServerTrouble("connection", f"can't reach {self.address}: {self.redact(str(reason))}")
+        begun = isinstance(reason, httpx2.ReadError | httpx2.DecodingError)
+        what = f"can't read the response of {self.address}" if begun else f"can't reach {self.address}"
+        return ServerTrouble("connection", f"{what}: {self.redact(str(reason))}")
 
     def status_error(self, status: int, body: str, headers: Mapping[str, str], sent: Iterable[str]) -> Exception:
         """The error for an HTTP status of 400 or more."""
@@ -200,40 +202,6 @@ class StainlessBackend(HttpBackend):
         return self.unreachable(error.__cause__ or error)
 
 
-class BoundedTransport(httpx2.HTTPTransport):
-    """Limits the time of a whole response: a server that drips bytes can't block a thread for ever."""
-
-    def __init__(self, seconds: float, **options: Any) -> None:
-        super().__init__(**options)
-        self.seconds = seconds
-
-    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        deadline = time.monotonic() + self.seconds
-        response = super().handle_request(request)
-        response.stream = BoundedStream(response.stream, deadline)
-        return response
-
-
-class BoundedStream(httpx2.SyncByteStream):
-    """A body that raises if it is late or too large."""
-
-    def __init__(self, stream: Any, deadline: float) -> None:
-        self.stream, self.deadline = stream, deadline
-
-    def __iter__(self) -> Iterator[bytes]:
-        size = 0
-        for chunk in self.stream:
-            size += len(chunk)
-            if time.monotonic() > self.deadline:
-                raise httpx2.ReadTimeout("the response is too slow")
-            if size > MAX_RESPONSE_BYTES:
-                raise httpx2.ReadError(f"the response is larger than {MAX_RESPONSE_BYTES >> 20} MiB")
-            yield chunk
-
-    def close(self) -> None:
-        self.stream.close()
-
-
 def http_client(url: str, settings: Settings) -> httpx2.Client:
     """The HTTP client for one server. It follows no redirect, which would take the key to another server."""
     scheme, host = urlsplit(url).scheme, urlsplit(url).hostname or ""
@@ -242,7 +210,8 @@ def http_client(url: str, settings: Settings) -> httpx2.Client:
         limits=httpx2.Limits(max_connections=None, max_keepalive_connections=settings.concurrency),
         proxy=None if proxy_bypass(host) else getproxies().get(scheme),
     )
-    return httpx2.Client(transport=transport, timeout=settings.timeout, follow_redirects=False)
+    compression = {"accept-encoding": BoundedTransport.ENCODING}
+    return httpx2.Client(transport=transport, timeout=settings.timeout, headers=compression, follow_redirects=False)
 
 
 def api_key(settings: Settings, *variables: str) -> str:
