@@ -69,6 +69,7 @@ class Settings(BaseModel):
     detector: str = option("coco", "detector: coco, strong (more names, AGPL files), yolo26, world or hf:OWNER/MODEL")
 
     max_megapixels: float = number(100, "larger images are refused", 0.01, 178)
+    max_megabytes: int = integer(600, "images whose file and pixels would take more memory are refused")
     max_side: int = integer(1280, "images are scaled down to this many pixels on their longer side", 64)
     max_prompt_characters: int = integer(200_000, "longer prompts are refused")
 

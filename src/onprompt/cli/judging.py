@@ -112,6 +112,8 @@ def judge_sample(rubric: Rubric, values: Mapping[str, Any]) -> None:
         print_plan(api.plan(rubric.name, [item], settings=settings), values["json"])
         return
     verdict = judge_item(rubric.name, item, settings)
+    for note in verdict.sample.picture.notes:
+        typer.echo(f"{verdict.sample.picture.name}: {note}", err=True)
     if values["picture"]:
         drawing.save(verdict, values["picture"])
     if values["json"]:

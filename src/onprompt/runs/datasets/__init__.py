@@ -17,6 +17,7 @@ from urllib.parse import unquote
 
 from onprompt import plugins
 from onprompt.errors import UserError
+from onprompt.files import check_regular
 from onprompt.types import IMAGE, NAMES, Rubric
 
 ABOUT = {"model": ("model", "generator", "system"), "category": ("category", "tag", "type")}
@@ -161,6 +162,8 @@ def find_reader(data: str, folder_reader: str) -> tuple[str, str]:
         return kind, rest
     if data and exists(path):
         suffix = path.suffix.lower().removeprefix(".")
+        if not path.is_dir():
+            check_regular(path.stat())
         if path.is_dir() or ALIASES.get(suffix, suffix) in kinds:
             return folder_reader if path.is_dir() else ALIASES.get(suffix, suffix), data
         raise UserError(f"unsupported file type: {data}{suggest(suffix, [*ALIASES, *kinds])} (DATA is {SUPPORTED})")
