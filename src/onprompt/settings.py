@@ -35,7 +35,9 @@ ASCENDING = (  # settings of which none may be smaller than the one before
     ("faintest", "low_confidence"),
     ("estimate_low", "estimate_high"),
 )
-PRIVATE = frozenset({"home", "mirror", "answers", "record", "base_url", "api_key"})  # never stored with a verdict
+PRIVATE = frozenset(
+    {"home", "mirror", "answers", "record", "base_url", "api_key", "asked_by"}
+)  # never stored with a verdict
 
 
 def number(default: float, description: str, low: float = 0.0, high: float = 1.0) -> Any:
@@ -171,6 +173,7 @@ class Settings(BaseModel):
         default_factory=lambda: platformdirs.user_data_path("onprompt", appauthor=False) / "answers.sqlite",
         description="file in which every answer of a model is cached",
     )
+    asked_by: str = option("", "what answers are asked for, kept with them; a run sets it to its file")
     reuse_answers: bool = option(True, "reuse a cached answer to the same question")
     record: Path | None = Field(default=None, description="file to which every answer is added, for the replay backend")
     send_side: int = integer(1024, "images are sent scaled down to this many pixels on their longer side", 28)

@@ -124,6 +124,7 @@ class VlmJudge(ModelJudge):
             "some_answers_unreadable": bool(unreadable),
             "asked_again": repeated,
             "yes_not_known": self.wants_yes and yes is None,
+            "usage_estimated": any(answer.usage.estimated for answer in answers),
             **{f"{name}_not_used": name not in shown for name in sample.pictures},
         }
         return Verdict(

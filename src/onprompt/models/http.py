@@ -17,7 +17,7 @@ from onprompt.errors import Rejected, ServerTrouble, SettingsError
 from onprompt.models.bounded_transport import BoundedTransport
 from onprompt.models.rate_limits import exhausted_for, retry_after
 from onprompt.settings import Settings
-from onprompt.types import Answer, Message, Part, Question
+from onprompt.types import Answer, Message, Part, Question, Usage
 
 MAX_QUOTED = 300  # characters of a server's error message
 REDACTED = "[key]"
@@ -32,6 +32,9 @@ UNSUPPORTED = (
     *("not implemented", "invalid parameter", "not recognized", "is not valid", "only the default"),
 )
 MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # raised by JSON of another shape
+
+
+MAX_TOKENS = 10**8  # in one answer; no model takes or gives as many
 
 
 class UnsupportedOption(Exception):
@@ -108,8 +111,10 @@ class HttpBackend:
                 break
             except UnsupportedOption as error:
                 self.drop(str(error))
+        seconds = round(time.monotonic() - start, 3)
         with suppress(*MALFORMED):
             answer = self.parse(body, question)
+            usage = checked_usage(answer)
             return replace(
                 answer,
                 text=self.redact(answer.text),
@@ -118,7 +123,7 @@ class HttpBackend:
                     for spot in answer.spots
                 ),
                 model=self.redact(answer.model),
-                usage=replace(answer.usage, seconds=round(time.monotonic() - start, 3)),
+                usage=replace(usage, seconds=seconds),
                 structured=self.schema_option in options,
                 refused=tuple(sorted(wanted.keys() - options.keys())),
                 rest=exhausted_for(headers),
@@ -200,6 +205,20 @@ class StainlessBackend(HttpBackend):
         if isinstance(error, self.sdk.APITimeoutError):
             return self.timed_out()
         return self.unreachable(error.__cause__ or error)
+
+
+def token_count(*counts: Any) -> int:
+    """The tokens that a server says it has counted; -1 if that is no number of tokens."""
+    given = [count for count in counts if count is not None]
+    valid = all(isinstance(count, int) and 0 <= count <= MAX_TOKENS for count in given)
+    return sum(given) if valid else -1
+
+
+def checked_usage(answer: Answer) -> Usage:
+    """The usage that a server states, or none, to be estimated, where it states none or nonsense."""
+    used = answer.usage
+    plausible = used.tokens_in > 0 and (used.tokens_out > 0 or (used.tokens_out == 0 and not answer.text))
+    return used if plausible else Usage(estimated=True)
 
 
 def http_client(url: str, settings: Settings) -> httpx2.Client:

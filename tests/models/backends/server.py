@@ -379,6 +379,16 @@ class Contract:
         assert answer.text == "the key is [key]"
         assert KEY not in repr(answer)
 
+    @pytest.mark.parametrize("count", [-5, "many", 0, None, 1.5, 10**12, []])
+    def test_usage_that_is_none_or_nonsense_is_marked(self, count: object) -> None:
+        body = self.said("4")
+        for name in ("usage", "usageMetadata"):
+            body |= {name: dict.fromkeys(body[name], count)} if name in body else {}
+        answer, _ = self.answer(PLAIN, Reply(body))
+        assert (answer.text, answer.usage.estimated) == ("4", True)
+        assert answer.usage.tokens_in == answer.usage.tokens_out == 0
+        assert not self.answer(PLAIN, Reply(self.said("4")))[0].usage.estimated
+
     def test_no_redirect_takes_the_key_elsewhere(self) -> None:
         with Scripted(Reply(self.said("4"))) as other:
             error = self.error(Reply("", 307, {"location": f"{other.url}/v1"}))
