@@ -134,7 +134,8 @@ def test_how_many_rows_a_table_has(tmp_path: Path) -> None:
 
 
 SLOW = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background starts with it ignored
 from pathlib import Path
 from onprompt.runs import datasets
 from onprompt.cli.running import finish
@@ -310,7 +311,7 @@ def test_nothing_but_refusals_ends_a_run(tmp_path: Path) -> None:
     data = table(tmp_path, 200)
     (tmp_path / "said.jsonl").write_text(json.dumps({"contains": "no such words", "text": "(4)"}) + "\n")
     summary = judged(tmp_path, data)
-    assert summary.faults == {"Rejected": 20}
+    assert 20 <= summary.faults["Rejected"] <= 20 + 8, "four threads have up to two samples each in progress"
     assert "has no answer to this question" in summary.stopped
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from onprompt.cli.app import app, print_json
+from onprompt.cli.app import app, echo, print_json
 from onprompt.cli.running import Generation, RunFile
 from onprompt.errors import UserError
 
@@ -54,9 +54,9 @@ def agree(
     if json:
         print_json(agreement.document(result, voices))
         return
-    typer.echo(f"columns read: {', '.join(human_ratings.columns)}", err=True)
+    echo(f"columns read: {', '.join(human_ratings.columns)}", err=True)
     for line in (*agreement.lines(result), *(agreement.voice_lines(voices) if voices else ())):
-        typer.echo(line)
+        echo(line)
 
 
 @app.command()
@@ -86,7 +86,7 @@ def compare(
         print_json(comparison.document(result))
         return
     for line in comparison.lines(result):
-        typer.echo(line)
+        echo(line)
 
 
 def generations(path: Path) -> list[int]:

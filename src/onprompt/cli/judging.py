@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from onprompt import plugins
-from onprompt.cli.app import DETECTORS, Permissive, app, load_settings, print_json
+from onprompt.cli.app import DETECTORS, Permissive, app, echo, load_settings, print_json
 from onprompt.errors import PluginError, UnreadableAnswer, UserError
 from onprompt.types import FRAME, NAMES, Input, Line, Rubric, Verdict
 
@@ -113,13 +113,13 @@ def judge_sample(rubric: Rubric, values: Mapping[str, Any]) -> None:
         return
     verdict = judge_item(rubric.name, item, settings)
     for note in verdict.sample.picture.notes:
-        typer.echo(f"{verdict.sample.picture.name}: {note}", err=True)
+        echo(f"{verdict.sample.picture.name}: {note}", err=True)
     if values["picture"]:
         drawing.save(verdict, values["picture"])
     if values["json"]:
         print_json(document(verdict))
     elif values.get("protocol") and rubric.protocol:
-        typer.echo(rubric.protocol(verdict))
+        echo(rubric.protocol(verdict))
     else:
         print_verdict(verdict)
 
@@ -132,14 +132,14 @@ def print_verdict(verdict: Verdict) -> None:
     rubric: Rubric | None = plugins.load("rubrics", verdict.rubric).RUBRIC if known else None
     lines: Iterable[Line] = ((rubric.lines if rubric else None) or terminal.factor_lines)(verdict)
     for line, style in (*terminal.voice_lines(verdict), *lines):
-        typer.secho(line, bold=style == "bold", fg=style if style not in ("", "bold") else None)
+        echo(line, bold=style == "bold", fg=style if style not in ("", "bold") else None)
 
 
 def print_plan(plan: Plan, json: bool = False) -> None:
     """Print what it would cost."""
     from onprompt.wording import plan_words
 
-    print_json(plan.document) if json else typer.echo(plan_words(plan))
+    print_json(plan.document) if json else echo(plan_words(plan))
 
 
 def judge_item(rubric: str, item: Mapping[str, Any], settings: Settings) -> Verdict:
@@ -148,7 +148,7 @@ def judge_item(rubric: str, item: Mapping[str, Any], settings: Settings) -> Verd
 
     (result,) = api.judge_many(rubric, [item], settings=settings)
     if isinstance(result, UnreadableAnswer):
-        typer.echo(f"The model's last answer:\n{result.text}\n", err=True)
+        echo(f"The model's last answer:\n{result.text}\n", err=True)
     if isinstance(result, Exception):
         raise result
     return result
@@ -176,7 +176,7 @@ def explain(
     if unknown := [name for name in names if name not in known]:
         raise UserError(f"not in the prompt: {', '.join(unknown)}; it names {', '.join(sorted(known)) or 'no object'}")
     for line in arithmetic.lines(verdict, settings, names):
-        typer.echo(line)
+        echo(line)
 
 
 def judge_settings(

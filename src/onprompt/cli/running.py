@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from onprompt import plugins
-from onprompt.cli.app import Permissive, app, load_settings, print_json
+from onprompt.cli.app import Permissive, app, echo, load_settings, print_json
 from onprompt.cli.judging import (
     BaseUrl,
     Budget,
@@ -91,14 +91,14 @@ def print_source(dataset: Dataset) -> None:
     """Print what was opened, and where each field comes from."""
     columns = ", ".join(f"{field} from {name!r}" for field, name in dataset.columns.items())
     number = "" if dataset.count is None else f", {plural(dataset.count, 'sample')}"
-    typer.echo(f"{dataset.kind}{number}: {columns}", err=True)
+    echo(f"{dataset.kind}{number}: {columns}", err=True)
 
 
 def finish(summary: Summary) -> None:
     """Print the results and exit: with 1 if a sample got no verdict, with 130 after Ctrl-C."""
     if sys.stderr.isatty():
         sys.stderr.write("\r\x1b[K")
-    typer.echo("\n".join(result_lines(summary)))
+    echo("\n".join(result_lines(summary)))
     raise typer.Exit(130 if summary.interrupted else 1 if summary.faults or summary.stopped else 0)
 
 
@@ -125,10 +125,10 @@ def show(
         if sample:
             show_verdict(ledger, number, sample, picture, json)
         elif not worst and not flagged and not json:
-            typer.echo("\n".join(overview_lines(findings.overview(ledger, number))))
+            echo("\n".join(overview_lines(findings.overview(ledger, number))))
         else:
             for row in findings.rows(ledger, number, worst, flagged):
-                print_json(row, indent=None) if json else typer.echo(sample_line(row))
+                print_json(row, indent=None) if json else echo(sample_line(row))
 
 
 def show_verdict(ledger: Ledger, generation: int, sample: str, picture: Path | None, json: bool) -> None:
@@ -155,6 +155,9 @@ def export(
         Path | None, typer.Option(help="The file to write (default: NAME.verdicts.csv beside the run file).")
     ] = None,
     answers: Annotated[bool, typer.Option("--answers", help="Include the model's raw answers.")] = False,
+    excel_safe: Annotated[
+        bool, typer.Option("--excel-safe", help="Put an apostrophe before texts that a spreadsheet would evaluate.")
+    ] = False,
     generation: Generation = 0,
 ) -> None:
     """Write all samples of a run, with their verdicts and errors, to a file."""
@@ -167,10 +170,11 @@ def export(
         raise UserError(f"{path} is the run file itself; choose another file with --out")
     cache = load_settings().answers
     with closing(AnswerStore(cache)) if answers else nullcontext() as store, Ledger(run_file) as ledger:
-        count, lost = findings.export(ledger, findings.choose_generation(ledger, generation), path, to, store)
-    typer.echo(f"{plural(count, 'sample')} written to {path}")
+        number = findings.choose_generation(ledger, generation)
+        count, lost = findings.export(ledger, number, path, to, store, excel_safe)
+    echo(f"{plural(count, 'sample')} written to {path}")
     if lost:
-        typer.echo(f"{plural(lost, 'answer')} no longer in {cache}: exported as null", err=True)
+        echo(f"{plural(lost, 'answer')} no longer in {cache}: exported as null", err=True)
 
 
 def parse_columns(pairs: list[str]) -> dict[str, str]:
@@ -192,7 +196,7 @@ class ProgressLine:
             self.start = now
             if summary.new and summary.generation > 1:
                 generation = f"generation {summary.generation} of {summary.path}"
-                typer.echo(f"{generation} started, since these changed: {summary.changed}", err=True)
+                echo(f"{generation} started, since these changed: {summary.changed}", err=True)
         elif self.is_terminal and now - self.last >= REFRESH:
             self.last = now
             line = progress_line(summary, self.count, now - self.start)
