@@ -73,7 +73,9 @@ class Settings(BaseModel):
     max_megapixels: float = number(100, "larger images are refused", 0.01, 178)
     max_megabytes: int = integer(600, "images whose file and pixels would take more memory are refused")
     max_side: int = integer(1280, "images are scaled down to this many pixels on their longer side", 64)
-    max_prompt_characters: int = integer(200_000, "longer prompts are refused")
+    max_prompt_characters: int = integer(
+        10_000, "longer prompts are refused: no image model reads as much, and parsing takes up to 2 s"
+    )
 
     pair: int = integer(2, "the number of 'a pair' or 'a couple'")
     few_low: int = integer(2, "the lowest number for 'few'")

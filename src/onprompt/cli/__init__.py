@@ -3,7 +3,6 @@
 import io
 import sys
 
-
 from onprompt.cli import auditing, comparing, illusion, judging, looking, models, probing, running
 from onprompt.cli.app import app, echo
 from onprompt.errors import OnpromptError
