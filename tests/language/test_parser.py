@@ -201,7 +201,9 @@ def test_whatever_is_written_the_scene_is_well_formed(settings: Settings) -> Non
             assert thing.part_of is None or thing.part_of != index, prompt
 
 
-@pytest.mark.parametrize("unit", ["two red cups on a wooden table, ", "A dog sits next to a cat. ", "a red ", "no ", "猫"])
+@pytest.mark.parametrize(
+    "unit", ["two red cups on a wooden table, ", "A dog sits next to a cat. ", "a red ", "no ", "猫"]
+)
 def test_the_longest_prompt_takes_little_time(unit: str, settings: Settings) -> None:
     """In time of the processor, for others may be at work; each of these takes about half a second of an idle one."""
     parse("a cup", settings)  # which loads the model

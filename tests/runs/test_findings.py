@@ -378,3 +378,9 @@ def test_a_verdict_in_an_older_form_is_named_as_such(tmp_path: Path) -> None:
         with pytest.raises(UserError, match="'0' was judged by another version of onprompt"):
             findings.stored_verdict(ledger, 1, "0")
     assert overview(tmp_path).verdicts == 1
+
+
+def test_where_no_file_can_be_is_said(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"can't use /proc/run.sqlite: No such file") as caught:
+        Ledger(Path("/proc/run.sqlite"), writing=True)
+    assert "another run" not in str(caught.value)

@@ -16,12 +16,11 @@ import httpx2
 from onprompt.errors import Rejected, ServerTrouble, SettingsError
 from onprompt.models.bounded_transport import BoundedTransport
 from onprompt.models.rate_limits import exhausted_for, retry_after
+from onprompt.models.redaction import hide_key
 from onprompt.settings import Settings
 from onprompt.types import Answer, Message, Part, Question, Usage
 
-MAX_QUOTED = 300  # characters of a server's error message
-REDACTED = "[key]"
-MIN_KEY_LENGTH = 8  # a shorter key is a placeholder such as "none"
+MAX_QUOTED, MAX_PAGE = 300, 10_000  # characters of a server's error message, and of the page in which it stands
 BUSY = (429, 503, 529)
 RETRYABLE = (408, 409, 425, *BUSY)
 OPTION_ERRORS = (400, 404, 415, 422, 501)
@@ -132,7 +131,7 @@ class HttpBackend:
 
     def redact(self, text: str) -> str:
         """A text without the key, in case the server echoed it."""
-        return text.replace(self.key, REDACTED) if len(self.key) >= MIN_KEY_LENGTH else text
+        return hide_key(text, self.key)
 
     def parse_json(self, body: bytes | str) -> Any:
         """The JSON in a response; the error quotes nothing of it, since it may hold the key."""
@@ -157,7 +156,7 @@ class HttpBackend:
             for option in sent:
                 if any(word in said for word in self.option_words.get(option, ())):
                     return UnsupportedOption(option)
-        quoted = self.redact(" ".join(body.split()))[:MAX_QUOTED]
+        quoted = self.redact(" ".join(body[:MAX_PAGE].split()))[:MAX_QUOTED]
         message = f"{self.address} returned status {status}" + (f": {quoted}" if quoted else "")
         if status in RETRYABLE or status >= 500:
             return ServerTrouble("busy" if status in BUSY else "server", message, retry_after(headers))

@@ -88,6 +88,7 @@ class Ledger:
 
     def acquire(self) -> None:
         """Keep other processes from writing."""
+        Path(self.lock.lock_file).touch()  # where it can't be, the lock would wait without a reason
         try:
             self.lock.acquire()
         except Timeout:

@@ -379,6 +379,13 @@ class Contract:
         assert answer.text == "the key is [key]"
         assert KEY not in repr(answer)
 
+    def test_a_key_that_is_sent_back_in_part_or_encoded(self) -> None:
+        for part in (KEY[:10], KEY[-8:], base64.b64encode(f"x:{KEY}".encode()).decode()):
+            assert part not in str(self.error(Reply(f"the key {part} is wrong", 401)))
+            answer, _ = self.answer(PLAIN, Reply(self.said(f"it is {part}.")))
+            assert "[key]" in answer.text
+            assert part not in repr(answer)
+
     @pytest.mark.parametrize("count", [-5, "many", 0, None, 1.5, 10**12, []])
     def test_usage_that_is_none_or_nonsense_is_marked(self, count: object) -> None:
         body = self.said("4")
