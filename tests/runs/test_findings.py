@@ -375,6 +375,7 @@ def test_a_verdict_in_an_older_form_is_named_as_such(tmp_path: Path) -> None:
     judged(tmp_path, table(tmp_path, 1))
     with Ledger(tmp_path / "run.sqlite", writing=True) as ledger:
         ledger.database.execute("UPDATE documents SET document = ?", ('{"format": "onprompt.verify/4", "score": 0}',))
+        ledger.database.execute("DELETE FROM checksums")
         with pytest.raises(UserError, match="'0' was judged by another version of onprompt"):
             findings.stored_verdict(ledger, 1, "0")
     assert overview(tmp_path).verdicts == 1

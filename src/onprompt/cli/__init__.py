@@ -3,11 +3,23 @@
 import io
 import sys
 
-from onprompt.cli import auditing, comparing, illusion, judging, looking, models, probing, running
+from onprompt.cli import auditing, checking, comparing, illusion, judging, looking, models, probing, running
 from onprompt.cli.app import app, echo
 from onprompt.errors import OnpromptError
 
-__all__ = ["app", "auditing", "comparing", "illusion", "judging", "looking", "main", "models", "probing", "running"]
+__all__ = [
+    "app",
+    "auditing",
+    "checking",
+    "comparing",
+    "illusion",
+    "judging",
+    "looking",
+    "main",
+    "models",
+    "probing",
+    "running",
+]
 
 
 def main() -> None:

@@ -13,7 +13,8 @@ from onprompt import serial
 from onprompt.errors import ImageError, UserError
 from onprompt.models.answer_store import AnswerStore
 from onprompt.plugins import did_you_mean
-from onprompt.runs.ledger import Ledger
+from onprompt.runs.ledger import Ledger, damaged
+from onprompt.runs.schema import checksum, stored_checksum
 from onprompt.settings import load as load_settings
 from onprompt.types import Decoded, Picture, Verdict
 from onprompt.vision.image import open_picture
@@ -132,6 +133,7 @@ def stored_verdict(ledger: Ledger, generation: int, sample: str, answers: Path |
     if not row:
         ids = [name for (name,) in ledger.query("SELECT id FROM samples LIMIT ?", (SUGGESTED,))]
         raise UserError(f"{ledger.path} has no sample {sample!r}{did_you_mean(sample, ids)}")
+    check_stored(ledger, generation, sample)
     document, given = map(json.loads, row)
     if not serial.is_current(document):
         raise UserError(
@@ -140,6 +142,14 @@ def stored_verdict(ledger: Ledger, generation: int, sample: str, answers: Path |
         )
     add_texts(document.get("answers", []), answers)
     return serial.load(document, lambda picture: decode_again(picture, given))
+
+
+def check_stored(ledger: Ledger, generation: int, sample: str) -> None:
+    """Refuse a verdict that is not as it was written; those of earlier versions have no checksum."""
+    (number,) = ledger.first("SELECT number FROM samples WHERE id = ?", (sample,))
+    expected = stored_checksum(ledger.database, (number, generation))
+    if expected and expected != checksum(ledger.database, (number, generation)):
+        raise damaged(ledger.path, f"the verdict on {sample!r} is not as it was stored")
 
 
 def add_texts(stored: list[dict[str, Any]], answers: Path | None) -> None:

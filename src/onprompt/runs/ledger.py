@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self
 from filelock import FileLock, Timeout
 
 from onprompt.errors import StoreError, UserError
-from onprompt.runs.schema import MARK, TABLES, VERSION
+from onprompt.runs.schema import MARK, TABLES, VERSION, checksum
 
 FIND = "SELECT number, version, data FROM samples JOIN runs ON runs.id = run WHERE samples.id = ?"
 ADD = """INSERT INTO samples (id, prompt, image, model, category, given, stamp, version, run)
@@ -115,8 +115,17 @@ class Ledger:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        unreadable = isinstance(error, TypeError | ValueError | LookupError) and self.has_damage()
         self.close()
+        if unreadable:
+            raise damaged(self.path, error) from None
+
+    def has_damage(self) -> bool:
+        """Whether an error may come from a row that is not as it was written."""
+        from onprompt.runs.damage import find_damage
+
+        return bool(find_damage(self))
 
     def close(self) -> None:
         """Close the file and let others write."""
@@ -198,6 +207,9 @@ class Ledger:
             # One call: between two, threads that judge would take the interpreter.
             checks = [(*key, number, *map(storable, check)) for number, check in enumerate(verdict.checks)]
             self.database.executemany(CHECK, checks)
+            self.database.execute(
+                "INSERT OR REPLACE INTO checksums VALUES (?, ?, ?)", (*key, checksum(self.database, key))
+            )
             self.spend(verdict.row["tokens_in"], verdict.row["tokens_out"], verdict.row["cost"])
 
     def fail(self, sample: int, generation: int, fault: Fault) -> None:
@@ -276,6 +288,13 @@ def not_a_run(path: Path) -> UserError:
     return UserError(f"{path} is not a run file of onprompt")
 
 
+def damaged(path: Path, reason: object) -> StoreError:
+    """The error for a file whose contents are not what was written."""
+    return StoreError(
+        f"{path} is damaged ({reason}): `onprompt check {path}` says what is, and --repair saves the rest"
+    )
+
+
 @contextmanager
 def wrap_db_errors(path: Path) -> Iterator[None]:
     """Turn errors of the disk and the database into ours."""
@@ -284,5 +303,7 @@ def wrap_db_errors(path: Path) -> Iterator[None]:
     except (OSError, sqlite3.Error) as error:
         if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
             raise not_a_run(path) from None
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_CORRUPT or "decode to UTF-8" in str(error):
+            raise damaged(path, error) from error
         reason = getattr(error, "strerror", None) or error
-        raise StoreError(f"can't use {path}: {reason}; everything stored so far is safe") from error
+        raise StoreError(f"can't use {path}: {reason}") from error

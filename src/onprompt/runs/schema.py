@@ -1,4 +1,7 @@
-"""The tables of a run file."""
+"""The tables of a run file, and the checksum of a verdict in them."""
+
+import hashlib
+import sqlite3
 
 VERSION, MARK = 3, 0x6F6E7072  # the mark identifies our files: "onpr"
 TABLES = """
@@ -34,6 +37,9 @@ CREATE TABLE IF NOT EXISTS checks (
     confidence REAL NOT NULL, source TEXT NOT NULL,
     PRIMARY KEY (sample, generation, number)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS checksums (
+    sample INTEGER NOT NULL, generation INTEGER NOT NULL, sum TEXT NOT NULL, PRIMARY KEY (sample, generation)
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS errors (
     sample INTEGER NOT NULL, generation INTEGER NOT NULL, kind TEXT NOT NULL, message TEXT NOT NULL, text TEXT NOT NULL,
     of TEXT NOT NULL,
@@ -45,3 +51,22 @@ CREATE VIEW IF NOT EXISTS present_verdicts AS
 CREATE VIEW IF NOT EXISTS present_errors AS
     SELECT e.* FROM errors e JOIN samples s ON s.number = e.sample AND NOT s.gone AND s.version = e.of;
 """
+VERDICT_TABLES = ("verdicts", "documents", "checks", "checksums", "errors")
+SUMMED = VERDICT_TABLES[:3]
+
+
+def stored_checksum(database: sqlite3.Connection, key: tuple[int, int]) -> str:
+    """The checksum that a verdict was stored with; empty for one of an earlier version, which stored none."""
+    if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'checksums'").fetchone():
+        return ""
+    row = database.execute("SELECT sum FROM checksums WHERE sample = ? AND generation = ?", key).fetchone()
+    return str(row[0]) if row else ""
+
+
+def checksum(database: sqlite3.Connection, key: tuple[int, int]) -> str:
+    """The hash of all that is stored of a verdict, by the numbers of its sample and its generation."""
+    total = hashlib.sha256()
+    for table in SUMMED:
+        for row in database.execute(f"SELECT * FROM {table} WHERE sample = ? AND generation = ?", key):  # noqa: S608
+            total.update(repr(row).encode())
+    return total.hexdigest()
