@@ -38,10 +38,11 @@ YesNo = Annotated[bool, typer.Option("--yes-no", help="Also ask whether the imag
 SendMask = Annotated[bool, typer.Option("--send-mask", help="Show the model the mask, too.")]
 Budget = Annotated[float | None, typer.Option(help="The most to spend, in US dollars.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print the number of calls, tokens and dollars.")]
+AskAgain = Annotated[bool, typer.Option("--ask-again", help="Ask the model anew, also where its answer is cached.")]
 Id = Annotated[str, typer.Option(help="The sample's id (default: the file name).")]
 JUDGING = (
     *("judge", "model", "no_evidence", "base_url", "repeats", "budget", "detector", "permissive", "yes_no"),
-    "send_mask",
+    *("send_mask", "ask_again"),
 )
 OPTIONS: dict[str, tuple[Any, Any]] = {
     "json": (Json, False),
@@ -58,6 +59,7 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
     "yes_no": (YesNo, False),
     "send_mask": (SendMask, False),
     "budget": (Budget, None),
+    "ask_again": (AskAgain, False),
     "dry_run": (DryRun, False),
 }
 
@@ -185,6 +187,7 @@ def judge_settings(
     repeats: int | None = None,
     budget: float | None = None,
     no_evidence: bool | None = False,
+    ask_again: bool | None = False,
     **options: Any,
 ) -> Settings:
     """The settings, overridden by the options of the judge; one model implies the judge `vlm`, several a jury."""
@@ -194,9 +197,10 @@ def judge_settings(
     settings = load_settings(**chosen, repeats=repeats, budget=budget, **options)
     if no_evidence and settings.judged_by != "jury":
         raise UserError("--no-evidence is for a jury: choose --judge jury, or several models")
-    settings = settings.model_copy(update={"jury_evidence": False}) if no_evidence else settings
+    off = {"jury_evidence": no_evidence, "reuse_answers": ask_again}
+    settings = settings.model_copy(update={name: False for name, chosen in off.items() if chosen})
     given = {"--repeats": repeats, "--budget": budget, "--yes-no": options.get("yes_no")}
-    given["--send-mask"] = options.get("send_mask")
+    given |= {"--send-mask": options.get("send_mask"), "--ask-again": ask_again}
     if settings.judged_by == "evidence" and (unused := [name for name, value in given.items() if value]):
         raise UserError(
             f"{', '.join(unused)} needs a model, which the evidence judge does not ask; choose one with --model"

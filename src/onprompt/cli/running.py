@@ -15,6 +15,7 @@ import typer
 from onprompt import plugins
 from onprompt.cli.app import Permissive, app, echo, load_settings, print_json
 from onprompt.cli.judging import (
+    AskAgain,
     BaseUrl,
     Budget,
     DetectorName,
@@ -44,7 +45,7 @@ Generation = Annotated[
     int, typer.Option(help="The number of a generation (default: the last one that ran).", show_default=False)
 ]
 RUBRICS = f"The rubric: {', '.join(plugins.names('rubrics'))}."
-REFRESH = 0.2  # seconds between two updates of the progress
+REFRESH, LOGGED = 0.2, 30.0  # seconds between two updates of the progress, on a terminal and elsewhere
 MAX_MESSAGE = 160  # characters
 
 
@@ -63,6 +64,7 @@ def run(
     budget: Budget = None,
     detector: DetectorName = "",
     permissive: Permissive = False,
+    ask_again: AskAgain = False,
     dry_run: DryRun = False,
 ) -> None:
     """Judge many samples. A run resumes after any interruption; a sample that fails affects no other."""
@@ -77,6 +79,7 @@ def run(
         "detector": detector,
         "permissive": permissive,
         "no_evidence": no_evidence,
+        "ask_again": ask_again,
     }
     job = JudgeJob(rubric, judge_settings(judge, model, repeats, budget, **options))
     dataset = datasets.open_dataset(data, job.rubric, parse_columns(column or []))
@@ -92,6 +95,10 @@ def print_source(dataset: Dataset) -> None:
     columns = ", ".join(f"{field} from {name!r}" for field, name in dataset.columns.items())
     number = "" if dataset.count is None else f", {plural(dataset.count, 'sample')}"
     echo(f"{dataset.kind}{number}: {columns}", err=True)
+    if dataset.note:
+        echo(dataset.note, err=True)
+    if dataset.count == 0:
+        raise UserError(f"{dataset.source} has no samples")
 
 
 def finish(summary: Summary) -> None:
@@ -185,22 +192,26 @@ def parse_columns(pairs: list[str]) -> dict[str, str]:
 
 
 class ProgressLine:
-    """Shows the progress of a run on a terminal, and a new generation anywhere."""
+    """Shows the progress of a run: in one line on a terminal, or else, as under nohup, in a new line now and then."""
 
-    def __init__(self, count: int | None) -> None:
+    def __init__(self, count: int | None, every: float = LOGGED) -> None:
         self.count, self.is_terminal, self.start, self.last = count, sys.stderr.isatty(), 0.0, 0.0
+        self.every = REFRESH if self.is_terminal else every
 
     def __call__(self, summary: Summary) -> None:
         now = time.monotonic()
         if not self.start:
-            self.start = now
+            self.start = self.last = now
             if summary.new and summary.generation > 1:
                 generation = f"generation {summary.generation} of {summary.path}"
                 echo(f"{generation} started, since these changed: {summary.changed}", err=True)
-        elif self.is_terminal and now - self.last >= REFRESH:
+        elif now - self.last >= self.every:
             self.last = now
             line = progress_line(summary, self.count, now - self.start)
-            sys.stderr.write(f"\r{line[: shutil.get_terminal_size().columns - 1]}\x1b[K")
+            if self.is_terminal:
+                sys.stderr.write(f"\r{line[: shutil.get_terminal_size().columns - 1]}\x1b[K")
+            else:
+                echo(line, err=True)
 
 
 def progress_line(summary: Summary, count: int | None, seconds: float) -> str:

@@ -202,6 +202,8 @@ def plan_words(plan: Plan) -> str:
     if plan.parts:
         lines = [plan_words(part._replace(faults=())) for part in plan.parts]
         return "\n".join([*lines, plan_words(plan._replace(model=f"{len(lines)} models", parts=()))])
+    if not plan.model:
+        return "0 calls: this judge asks no model, so it costs nothing"
     calls = f"{plural(plan.calls, 'call')} to {plan.model}"
     cached = f" ({plan.known:,} more cached)" if plan.known else ""
     tokens = f"about {plan.usage.tokens_in:,} input and {plan.usage.tokens_out:,} output tokens"
