@@ -94,7 +94,7 @@ BAD_PROMPTS = {
     "": "empty",
     "   ": "empty",
     "?!... --": "holds no word",
-    "x " * 200_000: "characters; the limit is 200,000",
+    "x " * 200_000: "characters; the limit is 10,000",
 }
 
 

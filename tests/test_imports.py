@@ -14,12 +14,13 @@ ROOT = Path(onprompt.__file__).parent
 # What each part may import of ours, beside itself. Of runs, engines and dataset readers may import less than the rest.
 MAY: dict[str, set[str]] = {
     "errors": set(),
+    "files": set(),
     "types": {"evidence", "settings"},  # for annotations alone, as the next test shows
     "plugins": {"errors"},
     "settings": {"errors", "plugins"},
     "weights": {"errors", "plugins", "settings"},
     "language": {"errors", "settings", "types"},
-    "vision": {"errors", "plugins", "settings", "types", "weights"},
+    "vision": {"errors", "files", "plugins", "settings", "types", "weights"},
     "evidence": {"errors", "language", "settings", "types", "vision"},
     "wording": {"evidence", "types"},
     "serial": {"errors", "types"},
@@ -29,10 +30,10 @@ MAY: dict[str, set[str]] = {
     "judges": {"errors", "evidence", "models", "rubrics", "settings", "types", "vision", "weights", "wording"},
     "samples": {"errors", "plugins", "settings", "types", "vision"},
     "runs.engines": {"errors", "settings", "types"},
-    "runs.datasets": {"errors", "plugins", "types"},
+    "runs.datasets": {"errors", "files", "plugins", "types"},
     "calibration": {"errors", "evidence", "runs", "settings", "types", "vision", "wording"},
     "api": {"errors", "evidence", "language", "plugins", "runs", "samples", "settings", "types", "vision"},
-    "runs": {"errors", "models", "plugins", "samples", "serial", "settings", "types", "vision", "wording"},
+    "runs": {"errors", "files", "models", "plugins", "samples", "serial", "settings", "types", "vision", "wording"},
     "illusion": {"errors", "models", "plugins", "report", "runs", "settings", "types", "vision"},
     "probe": {"api", "errors", "plugins", "report", "rubrics", "samples", "settings", "types"},
     "adapters": {"api", "errors", "rubrics", "samples", "settings", "types", "vision", "wording"},

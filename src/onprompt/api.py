@@ -17,7 +17,7 @@ from onprompt.language.spelling import correct_spelling
 from onprompt.runs.engines.threads import in_order
 from onprompt.samples import check_names, load_judge, load_rubric, make_sample
 from onprompt.settings import Settings
-from onprompt.types import Edit, Picture, Plan, Sample, Scene, Seen, Sighting, Verdict, View
+from onprompt.types import Edit, Picture, Plan, Sample, Scene, Seen, Sighting, Usage, Verdict, View
 from onprompt.vision.detection import detect, detect_many, load_detector
 from onprompt.vision.global_properties import medium, properties
 from onprompt.vision.image import Source, load_picture
@@ -257,9 +257,7 @@ def plan(
     """The calls to a model, tokens and dollars that `judge_many` would take; nothing is asked."""
     resolved, protocol = judge_settings(settings, judge, model, models), load_rubric(rubric)
     planned = load_judge(rubric, resolved).plan(partial(make_sample, protocol, resolved, item) for item in items)
-    if planned is None:
-        raise UserError(f"nothing to estimate: the judge {resolved.judged_by!r} asks no model, so it costs nothing")
-    return planned
+    return Plan("", 0, 0, Usage(cost=0.0), again=False) if planned is None else planned
 
 
 def judge_settings(settings: Settings | None, judge: str, model: str, models: Sequence[str] = ()) -> Settings:

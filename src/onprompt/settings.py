@@ -36,7 +36,9 @@ ASCENDING = (  # settings of which none may be smaller than the one before
     ("estimate_low", "estimate_high"),
 )
 SWITCHES = {"none": "", "0": "", "false": "", "1": "small", "true": "small"}  # of the matcher
-PRIVATE = frozenset({"home", "mirror", "answers", "record", "base_url", "api_key"})  # never stored with a verdict
+PRIVATE = frozenset(
+    {"home", "mirror", "answers", "record", "base_url", "api_key", "asked_by"}
+)  # never stored with a verdict
 
 
 def number(default: float, description: str, low: float = 0.0, high: float = 1.0) -> Any:
@@ -70,8 +72,11 @@ class Settings(BaseModel):
     detector: str = option("coco", "detector: coco, strong (more names, AGPL files), yolo26, world or hf:OWNER/MODEL")
 
     max_megapixels: float = number(100, "larger images are refused", 0.01, 178)
+    max_megabytes: int = integer(600, "images whose file and pixels would take more memory are refused")
     max_side: int = integer(1280, "images are scaled down to this many pixels on their longer side", 64)
-    max_prompt_characters: int = integer(200_000, "longer prompts are refused")
+    max_prompt_characters: int = integer(
+        10_000, "longer prompts are refused: no image model reads as much, and parsing takes up to 2 s"
+    )
 
     pair: int = integer(2, "the number of 'a pair' or 'a couple'")
     few_low: int = integer(2, "the lowest number for 'few'")
@@ -176,6 +181,7 @@ class Settings(BaseModel):
         default_factory=lambda: platformdirs.user_data_path("onprompt", appauthor=False) / "answers.sqlite",
         description="file in which every answer of a model is cached",
     )
+    asked_by: str = option("", "what answers are asked for, kept with them; a run sets it to its file")
     reuse_answers: bool = option(True, "reuse a cached answer to the same question")
     record: Path | None = Field(default=None, description="file to which every answer is added, for the replay backend")
     send_side: int = integer(1024, "images are sent scaled down to this many pixels on their longer side", 28)

@@ -28,7 +28,8 @@ from tests.runs.test_run import PROGRAM, judged, scores, table, verdicts
 ON_RAY = PROGRAM.replace('"run.sqlite", job)', '"run.sqlite", job, "ray")')
 # A job of numbers: of them 7 kills its process, 8 becomes what can't be sent back, and a lock can't be sent there.
 NUMBERS = """
-import json, os, sys, threading, time
+import json, os, signal, sys, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background starts with it ignored
 from onprompt.runs.engines.ray import Ray
 from onprompt.errors import UserError
 from onprompt.settings import Settings

@@ -166,14 +166,14 @@ def test_what_was_not_asked_yet_is_not_missing(tmp_path: Path, drawn: Path) -> N
     settings = Settings(model=said(tmp_path, {"text": "Cat"}), answers=tmp_path / "answers.sqlite", concurrency=1)
 
     def stop(summary: Summary) -> None:
-        summary.stopped = "for a test" if summary.done == 5 else ""
+        summary.stopped = "for a test" if summary.done >= 5 else ""
 
     data = images.opened(str(drawn), SPLITS["sin"], {})
     run(data, tmp_path / "run.sqlite", IllusionJob("illusion", settings, "sin", (32, 32)), on_progress=stop)
     found = measured(tmp_path)
-    assert (found.images, found.about["not_asked_yet"], found.about["size"]) == (5, 27, [32, 32])
+    assert (found.images, found.about["not_asked_yet"], found.about["size"]) == (6, 26, [32, 32]), "one was in progress"
     assert found.unanswered == {"shape": 0, "scene": 0}
-    assert "27 images not asked about yet: run again to resume" in list(tables.lines(found))
+    assert "26 images not asked about yet: run again to resume" in list(tables.lines(found))
 
 
 def onprompt(*arguments: str) -> subprocess.CompletedProcess[str]:

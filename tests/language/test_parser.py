@@ -199,3 +199,23 @@ def test_whatever_is_written_the_scene_is_well_formed(settings: Settings) -> Non
             assert all(target != index and 0 <= target < len(things) for target in targets), prompt
             assert all(attribute.kind and attribute.value for attribute in thing.attributes), prompt
             assert thing.part_of is None or thing.part_of != index, prompt
+
+
+@pytest.mark.parametrize(
+    "unit", ["two red cups on a wooden table, ", "A dog sits next to a cat. ", "a red ", "no ", "猫"]
+)
+def test_the_longest_prompt_takes_little_time(unit: str, settings: Settings) -> None:
+    """In time of the processor, for others may be at work; each of these takes about half a second of an idle one."""
+    parse("a cup", settings)  # which loads the model
+    prompt = (unit * settings.max_prompt_characters)[: settings.max_prompt_characters]
+    start = time.process_time()
+    parse(prompt, settings)
+    assert time.process_time() - start < 4
+
+
+def test_a_text_without_blanks_takes_no_longer_than_others(settings: Settings) -> None:
+    longer = settings.model_copy(update={"max_prompt_characters": 100_000})
+    parse("a cup", settings)
+    start = time.process_time()
+    parse("猫" * 100_000, longer)
+    assert time.process_time() - start < 2, "not the square of its length"

@@ -1,5 +1,8 @@
 """Prices, estimates and budgets."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -48,12 +51,8 @@ def test_a_budget_is_not_exceeded() -> None:
     budget, asked = Budget(settings.model, settings), question()
     first = budget.reserve(asked)
     assert first == pytest.approx(0.9, abs=0.02)
-    budget.reserve(asked)
-    with pytest.raises(BudgetSpent, match=r"0\.0000 of 2\.5"):
-        budget.reserve(asked)  # pending questions count
-    assert budget.settle(first, Usage(100, 50)).cost == pytest.approx(0.15)
-    budget.reserve(asked)
-    with pytest.raises(BudgetSpent, match=r"0\.1500 of 2\.5"):
+    assert budget.settle(asked, first, Usage(1000, 650)).cost == pytest.approx(1.65)
+    with pytest.raises(BudgetSpent, match=r"1\.6500 of 2\.5"):
         budget.reserve(asked)
 
 
@@ -61,10 +60,36 @@ def test_a_question_that_failed_costs_nothing() -> None:
     settings = Settings(model="openai/x", price_in=1000.0, price_out=1000.0, budget=1.0)
     budget = Budget(settings.model, settings)
     for _ in range(5):
-        budget.settle(budget.reserve(question()))
+        budget.settle(question(), budget.reserve(question()))
     assert budget.spent == 0
 
 
 def test_a_budget_without_a_price_is_refused() -> None:
     with pytest.raises(UserError, match="price_in"):
         Budget("openai/unheard-of", Settings(budget=1.0))
+
+
+def test_what_is_held_is_waited_for_not_taken_for_spent() -> None:
+    settings = Settings(model="openai/x", price_in=1000.0, price_out=1000.0, budget=2.5)
+    budget, asked = Budget(settings.model, settings), question()
+    with ThreadPoolExecutor(8) as pool:
+
+        def ask(_: int) -> float | None:
+            reserved = budget.reserve(asked)
+            time.sleep(0.005)
+            return budget.settle(asked, reserved, Usage(50, 50)).cost
+
+        assert list(pool.map(ask, range(15))) == [pytest.approx(0.1)] * 15
+    budget.settle(asked, budget.reserve(asked), Usage(100, 50))
+    with pytest.raises(BudgetSpent, match=r"1\.6500 of 2\.5"):
+        budget.reserve(asked)
+
+
+def test_an_answer_without_usage_costs_the_most_that_it_may() -> None:
+    settings = Settings(model="openai/x", price_in=1000.0, price_out=1000.0, budget=2.5)
+    budget, asked = Budget(settings.model, settings), question()
+    reserved = budget.reserve(asked)
+    usage = budget.settle(asked, reserved, Usage(seconds=2.0, estimated=True))
+    assert (usage.cost, usage.estimated, usage.seconds) == (reserved, True, 2.0)
+    assert usage.tokens_out == asked.longest
+    assert budget.spent == reserved

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from onprompt.errors import Rejected, ServerTrouble
+from onprompt.models.rate_limits import retry_after, seconds_until
 from onprompt.models.retry import RetryingBackend
 from onprompt.settings import Settings
 from onprompt.types import Answer, Message, Question
@@ -167,3 +168,15 @@ def test_waiting_threads_can_be_stopped() -> None:
         time.sleep(0.05)
         retrying.stop()
         assert isinstance(waiting.exception(timeout=2), ServerTrouble)
+
+
+@pytest.mark.parametrize("value", ["1000000000", "1000000000000", "999999999"])
+def test_a_wait_without_measure_is_no_time_in_the_past(value: str) -> None:
+    wait = retry_after({"retry-after": value})
+    assert wait is not None
+    assert wait > 1e8
+
+
+def test_a_time_that_has_just_passed_is_no_wait() -> None:
+    assert seconds_until(str(int(time.time()) - 5)) == 0
+    assert 20 < (seconds_until(str(int(time.time()) + 30)) or 0) <= 30

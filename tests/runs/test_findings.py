@@ -134,7 +134,8 @@ def test_how_many_rows_a_table_has(tmp_path: Path) -> None:
 
 
 SLOW = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background starts with it ignored
 from pathlib import Path
 from onprompt.runs import datasets
 from onprompt.cli.running import finish
@@ -310,7 +311,7 @@ def test_nothing_but_refusals_ends_a_run(tmp_path: Path) -> None:
     data = table(tmp_path, 200)
     (tmp_path / "said.jsonl").write_text(json.dumps({"contains": "no such words", "text": "(4)"}) + "\n")
     summary = judged(tmp_path, data)
-    assert summary.faults == {"Rejected": 20}
+    assert 20 <= summary.faults["Rejected"] <= 20 + 8, "four threads have up to two samples each in progress"
     assert "has no answer to this question" in summary.stopped
 
 
@@ -374,6 +375,13 @@ def test_a_verdict_in_an_older_form_is_named_as_such(tmp_path: Path) -> None:
     judged(tmp_path, table(tmp_path, 1))
     with Ledger(tmp_path / "run.sqlite", writing=True) as ledger:
         ledger.database.execute("UPDATE documents SET document = ?", ('{"format": "onprompt.verify/4", "score": 0}',))
+        ledger.database.execute("DELETE FROM checksums")
         with pytest.raises(UserError, match="'0' was judged by another version of onprompt"):
             findings.stored_verdict(ledger, 1, "0")
     assert overview(tmp_path).verdicts == 1
+
+
+def test_where_no_file_can_be_is_said(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"can't use /proc/run.sqlite: No such file") as caught:
+        Ledger(Path("/proc/run.sqlite"), writing=True)
+    assert "another run" not in str(caught.value)

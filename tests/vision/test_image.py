@@ -1,7 +1,12 @@
 """Step 0 on every kind of picture that people have."""
 
 import io
+import os
+import socket
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -196,3 +201,105 @@ def test_a_page_has_its_own_size_and_limit(settings: Settings) -> None:
 def test_pictures_of_another_shape_have_another_hash(settings: Settings) -> None:
     wide, high = (load_picture(np.zeros((*shape, 3), dtype=np.uint8), settings) for shape in ((20, 30), (30, 20)))
     assert wide.sha256 != high.sha256
+
+
+def test_only_regular_files_are_opened(settings: Settings, tmp_path: Path) -> None:
+    pipe, link, listening = tmp_path / "pipe.png", tmp_path / "link.png", tmp_path / "socket.png"
+    os.mkfifo(pipe)
+    link.symlink_to("/dev/zero")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(listening))
+        for path, what in (
+            (pipe, "named pipe"),
+            (listening, "socket"),
+            (Path("/dev/zero"), "device"),
+            (link, "device"),
+        ):
+            with pytest.raises(ImageError, match=f"can't be opened: it is a {what}, not a regular file"):
+                load_picture(path, settings)
+
+
+def test_a_file_that_is_too_large_is_not_read_whole(settings: Settings, tmp_path: Path) -> None:
+    path = tmp_path / "sparse.png"
+    with path.open("wb") as file:
+        file.truncate(10**12)  # a terabyte of zeros that takes no place
+    with pytest.raises(ImageError, match="it is larger than 1 MB"):
+        load_picture(path, settings.model_copy(update={"max_megabytes": 1}))
+
+
+def test_a_picture_that_would_take_too_much_memory_is_refused(settings: Settings) -> None:
+    small, image = settings.model_copy(update={"max_megabytes": 10}), Image.new("RGB", (1000, 1000))
+    assert load_picture(encoded(image, "PNG"), small).size == (1000, 1000)
+    assert load_picture(encoded(image, "JPEG", progressive=True), small).size == (1000, 1000)
+    with pytest.raises(ImageError, match=r"takes about 17 MB of memory to decode; the limit is 10 \(setting max_meg"):
+        load_picture(encoded(image, "WEBP"), small)
+
+
+CHILD = """
+import resource, sys
+from onprompt.settings import load
+from onprompt.vision.image import load_picture
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+load_picture(sys.argv[1], load())
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.parametrize("mode", ["I;16", "LA", "P"])
+def test_no_picture_takes_many_times_its_pixels(mode: str, tmp_path: Path) -> None:
+    """25 megapixels: at 4 bytes each 100 MB, and 25 more for all that is done with them."""
+    path = tmp_path / "large.png"
+    options: dict[str, Any] = {"transparency": 0} if mode == "P" else {}
+    Image.new(mode, (5000, 5000)).save(path, compress_level=1, **options)
+    child = subprocess.run([sys.executable, "-c", CHILD, path], capture_output=True, text=True, check=True)
+    assert int(child.stdout) < 125_000, "kilobytes"
+
+
+@pytest.mark.parametrize("mode", ["RGB", "RGBA", "L", "I;16", "P"])
+def test_a_picture_that_is_reduced_in_bands_is_the_same(mode: str, settings: Settings) -> None:
+    """Against Pillow's own thumbnail of the whole; 4,001 and 3,001 are no multiples of the factor."""
+    rows, columns = np.mgrid[0:3001, 0:4001]
+    grey = ((rows // 7 + columns // 5) % 256).astype(np.uint16)
+    image = Image.fromarray(grey * 257) if mode == "I;16" else Image.fromarray(grey.astype(np.uint8)).convert(mode)
+    plain = Image.fromarray(grey.astype(np.uint8)).convert(mode if mode == "P" else "L").convert("RGB")
+    plain.thumbnail((1280, 1280), Image.Resampling.BILINEAR, reducing_gap=1.5)
+    pixels = load_picture(image, settings).pixels.astype(int)
+    assert pixels.shape == np.asarray(plain).shape
+    assert np.abs(pixels - np.asarray(plain)).max() <= 2
+
+
+def test_a_large_picture_on_its_side_is_turned(settings: Settings) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    picture = load_picture(encoded(half_red_half_blue((6000, 100)), "PNG", exif=exif), settings)
+    assert (picture.size, picture.pixels.shape) == ((100, 6000), (1280, 21, 3))
+    assert near([int(v) for v in picture.pixels[3, 10]], RED)
+
+
+def test_values_that_are_no_numbers_are_black(settings: Settings) -> None:
+    values = np.full((20, 30), np.nan, dtype=np.float32)
+    values[10:] = 1.0
+    picture = load_picture(Image.fromarray(values), settings)
+    assert (corner(picture.pixels), int(picture.pixels[15, 3, 0])) == ([0, 0, 0], 255)
+
+
+# The second tag of the EXIF has a value that lies outside of it.
+WARNED = """
+import io, sys
+from PIL import Image
+from onprompt.settings import load
+from onprompt.vision.image import load_picture
+exif = bytes.fromhex("45786966000049492a0008000000020012010300010000000100000031010200ff000000ffff0000")
+file = io.BytesIO()
+Image.new("RGB", (20, 20)).save(file, "JPEG", exif=exif)
+for _ in range(2):
+    print(load_picture(file.getvalue(), load()).notes)
+"""
+
+
+def test_what_the_decoder_warns_of_is_in_the_notes_and_nowhere_else() -> None:
+    child = subprocess.run([sys.executable, "-c", WARNED], capture_output=True, text=True, check=True)
+    assert child.stderr == ""
+    first, second = child.stdout.splitlines()
+    assert first == second
+    assert "Corrupt EXIF data" in first

@@ -3,13 +3,23 @@
 import io
 import sys
 
-import typer
-
-from onprompt.cli import auditing, comparing, illusion, judging, looking, models, probing, running
-from onprompt.cli.app import app
+from onprompt.cli import auditing, checking, comparing, illusion, judging, looking, models, probing, running
+from onprompt.cli.app import app, echo
 from onprompt.errors import OnpromptError
 
-__all__ = ["app", "auditing", "comparing", "illusion", "judging", "looking", "main", "models", "probing", "running"]
+__all__ = [
+    "app",
+    "auditing",
+    "checking",
+    "comparing",
+    "illusion",
+    "judging",
+    "looking",
+    "main",
+    "models",
+    "probing",
+    "running",
+]
 
 
 def main() -> None:
@@ -20,7 +30,7 @@ def main() -> None:
     try:
         app()
     except OnpromptError as error:
-        typer.echo(f"onprompt: {error}", err=True)
+        echo(f"onprompt: {error}", err=True)
         sys.exit(error.exit_code)
     except OSError as error:  # stdout can't be written
         sys.exit(f"onprompt: {error.strerror or error}")

@@ -66,8 +66,17 @@ def about(
     """Does this image show what was asked for? A score, and the evidence for it."""
 
 
+def echo(text: object, err: bool = False, **style: Any) -> None:
+    """Print a text, whoever wrote it, without control characters that a terminal would obey."""
+    from onprompt.wording.terminal import printable
+
+    typer.secho(printable(str(text)), err=err, **style)
+
+
 def print_json(value: object, indent: int | None = 2) -> None:
     """Print JSON."""
     import json
 
-    typer.echo(json.dumps(value, indent=indent, ensure_ascii=False))
+    from onprompt.wording.terminal import printable_json
+
+    typer.echo(printable_json(json.dumps(value, indent=indent, ensure_ascii=False)))

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from onprompt.cli.app import print_json
+from onprompt.cli.app import echo, print_json
 from onprompt.errors import UserError
 
 
@@ -26,7 +26,7 @@ def audit(
     if json:
         print_json(prompt_copies.document(file, comparison))
     else:
-        typer.echo("\n".join(prompt_copies.lines(file, comparison)))
+        echo("\n".join(prompt_copies.lines(file, comparison)))
     same = comparison.state in (prompt_copies.State.SAME, prompt_copies.State.WHITESPACE)
     raise typer.Exit(0 if same else 1)
 
@@ -59,7 +59,7 @@ def audit_target(
     if json:
         print_json(report.document(result))
     else:
-        typer.echo(report.summary(result) if out else "\n".join(report.markdown(result)))
+        echo(report.summary(result) if out else "\n".join(report.markdown(result)))
     raise typer.Exit(0 if result.aligned else 1)
 
 

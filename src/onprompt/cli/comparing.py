@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from onprompt.cli.app import app, print_json
+from onprompt.cli.app import app, echo, print_json
 from onprompt.cli.running import Generation, RunFile
 from onprompt.errors import UserError
 
@@ -54,9 +55,9 @@ def agree(
     if json:
         print_json(agreement.document(result, voices))
         return
-    typer.echo(f"columns read: {', '.join(human_ratings.columns)}", err=True)
+    echo(f"columns read: {', '.join(human_ratings.columns)} (--id and --rating choose others)", err=True)
     for line in (*agreement.lines(result), *(agreement.voice_lines(voices) if voices else ())):
-        typer.echo(line)
+        echo(line)
 
 
 @app.command()
@@ -82,11 +83,14 @@ def compare(
         raise UserError(f"can't compare runs of {' and '.join(sorted(rubrics))}: their values differ in meaning")
     systems = comparison.systems({name: items for name, (_, items) in runs.items()}, by == "model")
     result = comparison.compare(systems)
+    if by != "generation" and len(judges := {judged_by(path) for path in run_files}) > 1:
+        warning = f"these runs are by different judges, whose values differ in meaning: {', '.join(sorted(judges))}"
+        result = replace(result, warnings=(warning, *result.warnings))
     if json:
         print_json(comparison.document(result))
         return
     for line in comparison.lines(result):
-        typer.echo(line)
+        echo(line)
 
 
 def generations(path: Path) -> list[int]:
@@ -96,6 +100,16 @@ def generations(path: Path) -> list[int]:
 
     with Ledger(path) as ledger:
         return findings.generations(ledger)
+
+
+def judged_by(path: Path) -> str:
+    """Who judged a run last: the judge, and the model that it asked."""
+    from onprompt.runs import findings
+    from onprompt.runs.ledger import Ledger
+
+    with Ledger(path) as ledger:
+        about = findings.identity(ledger, findings.choose_generation(ledger))
+    return " ".join(filter(None, (about["judge"], about.get("model"))))
 
 
 def said_by_voice(path: Path, generation: int) -> dict[str, dict[str, float]]:

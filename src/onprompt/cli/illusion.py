@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from onprompt.cli.app import app, print_json
+from onprompt.cli.app import app, echo, print_json
 from onprompt.cli.auditing import audit, audit_target
 from onprompt.cli.judging import BaseUrl, Budget, DryRun, Model, judge_settings, print_plan
 from onprompt.cli.running import Generation, ProgressLine, RunFile, finish, parse_columns, print_source
@@ -91,9 +91,9 @@ def make(
         made = drawing.make(folder, part, per_class, side, seed)
     except OSError as error:
         raise UserError(f"can't write to {folder}: {error.strerror or error}") from error
-    typer.echo(f"{plural(len(made), 'image')} written to {folder}")
+    echo(f"{plural(len(made), 'image')} written to {folder}")
     if missing := [shape for shape in part.shapes if shape not in drawable(part)]:
-        typer.echo(f"not drawn, for lack of a plain outline: {', '.join(missing)}")
+        echo(f"not drawn, for lack of a plain outline: {', '.join(missing)}")
 
 
 def print_report(path: Path, generation: int, scoring: str, markdown: Path | None = None, json: bool = False) -> None:
@@ -112,11 +112,11 @@ def print_report(path: Path, generation: int, scoring: str, markdown: Path | Non
             markdown.write_text(tables.markdown(measured, scoring), encoding="utf-8")
         except OSError as error:
             raise UserError(f"can't write {markdown}: {error.strerror or error}") from error
-        typer.echo(f"tables written to {markdown}", err=True)
+        echo(f"tables written to {markdown}", err=True)
     if json:
         print_json(tables.document(measured))
     elif not markdown:
-        typer.echo("\n".join(tables.lines(measured, scoring)))
+        echo("\n".join(tables.lines(measured, scoring)))
 
 
 def parse_size(size: str, longest: int) -> tuple[int, int] | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from onprompt import plugins
-from onprompt.cli.app import DETECTORS, MATCHERS, Permissive, app, load_settings, print_json
+from onprompt.cli.app import DETECTORS, MATCHERS, Permissive, app, echo, load_settings, print_json
 from onprompt.errors import PluginError, UnreadableAnswer, UserError
 from onprompt.types import FRAME, NAMES, Input, Line, Rubric, Verdict
 
@@ -42,11 +42,11 @@ YesNo = Annotated[bool, typer.Option("--yes-no", help="Also ask whether the imag
 SendMask = Annotated[bool, typer.Option("--send-mask", help="Show the model the mask, too.")]
 Budget = Annotated[float | None, typer.Option(help="The most to spend, in US dollars.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print the number of calls, tokens and dollars.")]
+AskAgain = Annotated[bool, typer.Option("--ask-again", help="Ask the model anew, also where its answer is cached.")]
 Id = Annotated[str, typer.Option(help="The sample's id (default: the file name).")]
 JUDGING = (
     *("judge", "model", "no_evidence", "look_again", "base_url", "repeats", "budget"),
-    *("detector", "matcher", "permissive"),
-    *("yes_no", "send_mask"),
+    *("detector", "matcher", "permissive", "yes_no", "send_mask", "ask_again"),
 )
 OPTIONS: dict[str, tuple[Any, Any]] = {
     "json": (Json, False),
@@ -65,6 +65,7 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
     "yes_no": (YesNo, False),
     "send_mask": (SendMask, False),
     "budget": (Budget, None),
+    "ask_again": (AskAgain, False),
     "dry_run": (DryRun, False),
 }
 
@@ -119,12 +120,14 @@ def judge_sample(rubric: Rubric, values: Mapping[str, Any]) -> None:
         print_plan(api.plan(rubric.name, [item], settings=settings), values["json"])
         return
     verdict = judge_item(rubric.name, item, settings)
+    for note in verdict.sample.picture.notes:
+        echo(f"{verdict.sample.picture.name}: {note}", err=True)
     if values["picture"]:
         drawing.save(verdict, values["picture"])
     if values["json"]:
         print_json(document(verdict))
     elif values.get("protocol") and rubric.protocol:
-        typer.echo(rubric.protocol(verdict))
+        echo(rubric.protocol(verdict))
     else:
         print_verdict(verdict)
 
@@ -137,14 +140,14 @@ def print_verdict(verdict: Verdict) -> None:
     rubric: Rubric | None = plugins.load("rubrics", verdict.rubric).RUBRIC if known else None
     lines: Iterable[Line] = ((rubric.lines if rubric else None) or terminal.factor_lines)(verdict)
     for line, style in (*terminal.voice_lines(verdict), *lines):
-        typer.secho(line, bold=style == "bold", fg=style if style not in ("", "bold") else None)
+        echo(line, bold=style == "bold", fg=style if style not in ("", "bold") else None)
 
 
 def print_plan(plan: Plan, json: bool = False) -> None:
     """Print what it would cost."""
     from onprompt.wording import plan_words
 
-    print_json(plan.document) if json else typer.echo(plan_words(plan))
+    print_json(plan.document) if json else echo(plan_words(plan))
 
 
 def judge_item(rubric: str, item: Mapping[str, Any], settings: Settings) -> Verdict:
@@ -153,7 +156,7 @@ def judge_item(rubric: str, item: Mapping[str, Any], settings: Settings) -> Verd
 
     (result,) = api.judge_many(rubric, [item], settings=settings)
     if isinstance(result, UnreadableAnswer):
-        typer.echo(f"The model's last answer:\n{result.text}\n", err=True)
+        echo(f"The model's last answer:\n{result.text}\n", err=True)
     if isinstance(result, Exception):
         raise result
     return result
@@ -182,7 +185,7 @@ def explain(
     if unknown := [name for name in names if name not in known]:
         raise UserError(f"not in the prompt: {', '.join(unknown)}; it names {', '.join(sorted(known)) or 'no object'}")
     for line in arithmetic.lines(verdict, settings, names):
-        typer.echo(line)
+        echo(line)
 
 
 def judge_settings(
@@ -192,6 +195,7 @@ def judge_settings(
     budget: float | None = None,
     no_evidence: bool | None = False,
     look_again: bool | None = False,
+    ask_again: bool | None = False,
     **options: Any,
 ) -> Settings:
     """The settings, overridden by the options of the judge; one model implies the judge `vlm`, several a jury."""
@@ -202,10 +206,13 @@ def judge_settings(
     for option, wanted in (("--no-evidence", no_evidence), ("--look-again", look_again)):
         if wanted and settings.judged_by != "jury":
             raise UserError(f"{option} is for a jury: choose --judge jury, or several models")
-    jury = {"jury_evidence": False} if no_evidence else {}
-    settings = settings.model_copy(update=jury | ({"jury_look_again": True} if look_again else {}))
+    off = {"jury_evidence": no_evidence, "reuse_answers": ask_again}
+    changed = {name: False for name, chosen in off.items() if chosen} | (
+        {"jury_look_again": True} if look_again else {}
+    )
+    settings = settings.model_copy(update=changed)
     given = {"--repeats": repeats, "--budget": budget, "--yes-no": options.get("yes_no")}
-    given["--send-mask"] = options.get("send_mask")
+    given |= {"--send-mask": options.get("send_mask"), "--ask-again": ask_again}
     if settings.judged_by == "evidence" and (unused := [name for name, value in given.items() if value]):
         raise UserError(
             f"{', '.join(unused)} needs a model, which the evidence judge does not ask; choose one with --model"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from onprompt.cli.app import DETECTORS, MATCHERS, Permissive, app, load_settings, print_json
+from onprompt.cli.app import DETECTORS, MATCHERS, Permissive, app, echo, load_settings, print_json
 from onprompt.errors import PromptError, UserError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def see(
     if json:
         print_json(document.view_document(view, settings.low_confidence))
     else:
-        typer.echo("\n".join(terminal.view_lines(view, settings.low_confidence)))
+        echo("\n".join(terminal.view_lines(view, settings.low_confidence)))
 
 
 @app.command()
@@ -65,7 +65,7 @@ def match(
         print_json([{"text": text, "chance": probability} for text, probability in estimates])
         return
     for text, probability in sorted(estimates, key=lambda estimate: -estimate[1]):
-        typer.echo(f"{probability:.2f}  {text}")
+        echo(f"{probability:.2f}  {text}")
 
 
 @app.command()
@@ -93,7 +93,7 @@ def parse(
     if json:
         print_json(parsed, indent=None)
     else:
-        typer.echo("\n".join(lines) or "no objects")
+        echo("\n".join(lines) or "no objects")
 
 
 def parse_file(source: str, edit: bool, settings: Settings) -> int:
@@ -108,7 +108,7 @@ def parse_file(source: str, edit: bool, settings: Settings) -> int:
     for (number, text), result in zip(lines, results, strict=True):
         if isinstance(result, PromptError):
             code = result.exit_code
-            typer.echo(f"onprompt: line {number}: {result}", err=True)
+            echo(f"onprompt: line {number}: {result}", err=True)
             entry = {"instruction" if edit else "prompt": text[:200], "error": str(result)}
         else:
             entry = document.edits_document(text, result) if edit else document.scene_document(result)

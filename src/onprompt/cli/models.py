@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from onprompt.cli.app import app, load_settings
+from onprompt.cli.app import app, echo, load_settings
 from onprompt.errors import UserError
 
 CREDENTIALS = r"//[^/@]*@"  # a name and a password in a URL
@@ -26,15 +26,15 @@ def settings() -> None:
 
     values, origins = load_with_origins()
     for name, field in Settings.model_fields.items():
-        typer.echo(f"# {field.description} [{origins.get(name, 'default')}]")
+        echo(f"# {field.description} [{origins.get(name, 'default')}]")
         value = getattr(values, name)
         if name == "api_key" and value.get_secret_value():
-            typer.echo("# api_key is set (hidden)")
+            echo("# api_key is set (hidden)")
         elif value is None or name == "api_key":
-            typer.echo(f"# {name} is not set")
+            echo(f"# {name} is not set")
         else:
             shown = re.sub(CREDENTIALS, "//", toml(value)) if name in ("base_url", "models") else toml(value)
-            typer.echo(f"{name} = {shown}")
+            echo(f"{name} = {shown}")
 
 
 @app.command()
@@ -43,12 +43,12 @@ def answers() -> None:
     from onprompt.models.answer_store import AnswerStore
 
     store = AnswerStore(load_settings().answers)
-    typer.echo(f"{'model':32} {'outcome':14} {'answers':>8} {'tokens in':>12} {'tokens out':>12} {'US dollars':>11}")
+    echo(f"{'model':32} {'outcome':14} {'answers':>8} {'tokens in':>12} {'tokens out':>12} {'US dollars':>11}")
     for row in store.summary():
         cost = "unknown" if row.cost is None else f"{row.cost:.4f}"
         counts = f"{row.answers:8,} {row.tokens_in:12,} {row.tokens_out:12,} {cost:>11}"
-        typer.echo(f"{row.model:32} {row.outcome or 'unread':14} {counts}")
-    typer.echo(f"in {store.path}")
+        echo(f"{row.model:32} {row.outcome or 'unread':14} {counts}")
+    echo(f"in {store.path}")
     store.close()
 
 
@@ -63,8 +63,8 @@ def list_models(context: typer.Context) -> None:
     settings = load_settings()
     for file in manifest():
         size = f"{file.bytes / 1e6:6.1f} MB"
-        typer.echo(f"{file.set:9} {file.name:25} {size}  {state(file, settings):8} {file.licence}: {file.use}")
-    typer.echo(f"in {folder(settings)}")
+        echo(f"{file.set:9} {file.name:25} {size}  {state(file, settings):8} {file.licence}: {file.use}")
+    echo(f"in {folder(settings)}")
 
 
 @models.command()
@@ -80,7 +80,7 @@ def pull(
     settings = load_settings()
     files = find(names) if names else [file for file in manifest() if not file.optional]
     cache.pull(files, settings)
-    typer.echo(f"{len(files)} files are ready in {cache.folder(settings)}")
+    echo(f"{len(files)} files are ready in {cache.folder(settings)}")
 
 
 @models.command()
@@ -88,7 +88,7 @@ def path(name: Annotated[str, typer.Argument(help="The name of a file.")]) -> No
     """Print the path of a model file, after downloading it if it is missing."""
     from onprompt.weights.cache import paths
 
-    typer.echo("\n".join(map(str, paths([name], load_settings()).values())))
+    echo("\n".join(map(str, paths([name], load_settings()).values())))
 
 
 @models.command()
@@ -100,9 +100,9 @@ def check() -> None:
     settings = load_settings()
     states = {file: state(file, settings) for file in manifest()}
     for file, status in states.items():
-        typer.echo(f"{status:8} {location(file, settings)}")
+        echo(f"{status:8} {location(file, settings)}")
     if "damaged" in states.values():
-        typer.echo("run `onprompt models pull` to replace the damaged files", err=True)
+        echo("run `onprompt models pull` to replace the damaged files", err=True)
         raise typer.Exit(3)
 
 
@@ -129,8 +129,8 @@ def calibrate(
     items = [row.item if isinstance(row, Row) else UserError(row.message) for row in rows]
     calibrated = calibrate_matcher(items, load_settings(matcher=matcher))
     calibrated.write(out)
-    typer.echo("\n".join(calibrated.lines()))
-    typer.echo(f"written to {out}; use it with --matcher hf:{out}")
+    echo("\n".join(calibrated.lines()))
+    echo(f"written to {out}; use it with --matcher hf:{out}")
 
 
 def toml(value: object) -> str:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from onprompt.cli.app import Permissive, app, print_json
+from onprompt.cli.app import Permissive, app, echo, print_json
 from onprompt.cli.judging import (
     BaseUrl,
     Budget,
@@ -53,7 +53,7 @@ def probe(
     }
     settings = judge_settings(judge, model, budget=budget, **options)
     if save:
-        typer.echo(f"{probing.save(save)} pictures written to {save}", err=True)
+        echo(f"{probing.save(save)} pictures written to {save}", err=True)
     if dry_run:
         print_plan(probing.plan(rubric, settings=settings))
         return
@@ -62,4 +62,4 @@ def probe(
         print_json(report.document())
         return
     for line in report.lines():
-        typer.echo(line)
+        echo(line)

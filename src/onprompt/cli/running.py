@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from onprompt import plugins
-from onprompt.cli.app import Permissive, app, load_settings, print_json
+from onprompt.cli.app import Permissive, app, echo, load_settings, print_json
 from onprompt.cli.judging import (
+    AskAgain,
     BaseUrl,
     Budget,
     DetectorName,
@@ -46,7 +47,7 @@ Generation = Annotated[
     int, typer.Option(help="The number of a generation (default: the last one that ran).", show_default=False)
 ]
 RUBRICS = f"The rubric: {', '.join(plugins.names('rubrics'))}."
-REFRESH = 0.2  # seconds between two updates of the progress
+REFRESH, LOGGED = 0.2, 30.0  # seconds between two updates of the progress, on a terminal and elsewhere
 MAX_MESSAGE = 160  # characters
 
 
@@ -67,6 +68,7 @@ def run(
     detector: DetectorName = "",
     matcher: MatcherName = "",
     permissive: Permissive = False,
+    ask_again: AskAgain = False,
     dry_run: DryRun = False,
 ) -> None:
     """Judge many samples. A run resumes after any interruption; a sample that fails affects no other."""
@@ -83,6 +85,7 @@ def run(
         "permissive": permissive,
         "no_evidence": no_evidence,
         "look_again": look_again,
+        "ask_again": ask_again,
     }
     job = JudgeJob(rubric, judge_settings(judge, model, repeats, budget, **options))
     dataset = datasets.open_dataset(data, job.rubric, parse_columns(column or []))
@@ -97,14 +100,18 @@ def print_source(dataset: Dataset) -> None:
     """Print what was opened, and where each field comes from."""
     columns = ", ".join(f"{field} from {name!r}" for field, name in dataset.columns.items())
     number = "" if dataset.count is None else f", {plural(dataset.count, 'sample')}"
-    typer.echo(f"{dataset.kind}{number}: {columns}", err=True)
+    echo(f"{dataset.kind}{number}: {columns}", err=True)
+    if dataset.note:
+        echo(dataset.note, err=True)
+    if dataset.count == 0:
+        raise UserError(f"{dataset.source} has no samples")
 
 
 def finish(summary: Summary) -> None:
     """Print the results and exit: with 1 if a sample got no verdict, with 130 after Ctrl-C."""
     if sys.stderr.isatty():
         sys.stderr.write("\r\x1b[K")
-    typer.echo("\n".join(result_lines(summary)))
+    echo("\n".join(result_lines(summary)))
     raise typer.Exit(130 if summary.interrupted else 1 if summary.faults or summary.stopped else 0)
 
 
@@ -131,10 +138,10 @@ def show(
         if sample:
             show_verdict(ledger, number, sample, picture, json)
         elif not worst and not flagged and not json:
-            typer.echo("\n".join(overview_lines(findings.overview(ledger, number))))
+            echo("\n".join(overview_lines(findings.overview(ledger, number))))
         else:
             for row in findings.rows(ledger, number, worst, flagged):
-                print_json(row, indent=None) if json else typer.echo(sample_line(row))
+                print_json(row, indent=None) if json else echo(sample_line(row))
 
 
 def show_verdict(ledger: Ledger, generation: int, sample: str, picture: Path | None, json: bool) -> None:
@@ -161,6 +168,9 @@ def export(
         Path | None, typer.Option(help="The file to write (default: NAME.verdicts.csv beside the run file).")
     ] = None,
     answers: Annotated[bool, typer.Option("--answers", help="Include the model's raw answers.")] = False,
+    excel_safe: Annotated[
+        bool, typer.Option("--excel-safe", help="Put an apostrophe before texts that a spreadsheet would evaluate.")
+    ] = False,
     generation: Generation = 0,
 ) -> None:
     """Write all samples of a run, with their verdicts and errors, to a file."""
@@ -173,10 +183,11 @@ def export(
         raise UserError(f"{path} is the run file itself; choose another file with --out")
     cache = load_settings().answers
     with closing(AnswerStore(cache)) if answers else nullcontext() as store, Ledger(run_file) as ledger:
-        count, lost = findings.export(ledger, findings.choose_generation(ledger, generation), path, to, store)
-    typer.echo(f"{plural(count, 'sample')} written to {path}")
+        number = findings.choose_generation(ledger, generation)
+        count, lost = findings.export(ledger, number, path, to, store, excel_safe)
+    echo(f"{plural(count, 'sample')} written to {path}")
     if lost:
-        typer.echo(f"{plural(lost, 'answer')} no longer in {cache}: exported as null", err=True)
+        echo(f"{plural(lost, 'answer')} no longer in {cache}: exported as null", err=True)
 
 
 def parse_columns(pairs: list[str]) -> dict[str, str]:
@@ -187,22 +198,26 @@ def parse_columns(pairs: list[str]) -> dict[str, str]:
 
 
 class ProgressLine:
-    """Shows the progress of a run on a terminal, and a new generation anywhere."""
+    """Shows the progress of a run: in one line on a terminal, or else, as under nohup, in a new line now and then."""
 
-    def __init__(self, count: int | None) -> None:
+    def __init__(self, count: int | None, every: float = LOGGED) -> None:
         self.count, self.is_terminal, self.start, self.last = count, sys.stderr.isatty(), 0.0, 0.0
+        self.every = REFRESH if self.is_terminal else every
 
     def __call__(self, summary: Summary) -> None:
         now = time.monotonic()
         if not self.start:
-            self.start = now
+            self.start = self.last = now
             if summary.new and summary.generation > 1:
                 generation = f"generation {summary.generation} of {summary.path}"
-                typer.echo(f"{generation} started, since these changed: {summary.changed}", err=True)
-        elif self.is_terminal and now - self.last >= REFRESH:
+                echo(f"{generation} started, since these changed: {summary.changed}", err=True)
+        elif now - self.last >= self.every:
             self.last = now
             line = progress_line(summary, self.count, now - self.start)
-            sys.stderr.write(f"\r{line[: shutil.get_terminal_size().columns - 1]}\x1b[K")
+            if self.is_terminal:
+                sys.stderr.write(f"\r{line[: shutil.get_terminal_size().columns - 1]}\x1b[K")
+            else:
+                echo(line, err=True)
 
 
 def progress_line(summary: Summary, count: int | None, seconds: float) -> str:

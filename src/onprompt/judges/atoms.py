@@ -66,6 +66,7 @@ class Heard:
             "claims_unanswered": any(reply.fault for reply in self.replies.values()),
             "extra_answers": self.extra,
             "asked_again": self.again,
+            "usage_estimated": any(answer.usage.estimated for answer in self.answers),
             "no_probabilities": bool(usable) and not any(reply.known for reply in usable),
         }
 

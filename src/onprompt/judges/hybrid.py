@@ -65,6 +65,7 @@ class HybridJudge(ModelJudge):
         flags = {
             "judges_disagree": any(contradicts(check, decided.get(id(check), "")) for check, _ in asked),
             "model_unreadable": words is None,
+            "usage_estimated": any(answer.usage.estimated for answer in answers),
         }
         return replace(
             verdict,

@@ -97,6 +97,7 @@ class VlmJudge(AnswerJudge):
         flags = {
             **dict.fromkeys((flag for reading, _ in readings for flag in reading.flags), True),
             **more_flags,
+            "usage_estimated": any(answer.usage.estimated for answer in answers),
             **{f"{name}_not_used": name not in shown for name in sample.pictures},
         }
         return Verdict(

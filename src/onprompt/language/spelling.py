@@ -14,6 +14,7 @@ from onprompt.language import lexicon as lex
 
 MIN_LETTERS, MIN_LETTERS_TWO_ERRORS, MAX_LETTERS = 3, 6, 30  # of words in which one error, or two, are corrected
 MIN_COMPOUND_PART = 4  # letters: "thecat" is an error, not a compound
+MAX_COMPOUND = 40  # characters; a text without blanks is no word, and trying all its parts would take long
 VOWELS = "aeiou"
 
 
@@ -75,6 +76,8 @@ def is_word(word: str, known: Vocabulary) -> bool:
 
 def is_compound(word: str, known: Vocabulary) -> bool:
     """Whether a word is a known one with a prefix or another word before it: `superwoman`, `wishlist`."""
+    if len(word) > MAX_COMPOUND:
+        return False
     for at in range(2, len(word) - MIN_COMPOUND_PART + 1):
         before, after = word[:at], word[at:]
         if before in lex.PREFIXES and after in known.common:

@@ -1,7 +1,8 @@
 """One SQLite file with every answer of a model, so that no question is paid for twice.
 
 Table `answers`: key (sha256 of all that makes the question), asked (the backend's identity and the options, as JSON),
-answer (as JSON), outcome (`read`, or the kind of UnreadableAnswer; empty until the answer is read), created (UTC).
+answer (as JSON), outcome (`read`, or the kind of UnreadableAnswer; empty until the answer is read), created (UTC),
+asked_by (the run file that it was asked for, if any).
 """
 
 import hashlib
@@ -25,8 +26,17 @@ CREATE TABLE IF NOT EXISTS answers (
     asked TEXT NOT NULL,
     answer TEXT NOT NULL,
     outcome TEXT NOT NULL DEFAULT '',
-    created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+    created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+    asked_by TEXT NOT NULL DEFAULT ''
 ) WITHOUT ROWID;
+"""
+HAS_ASKED_BY = "SELECT 1 FROM pragma_table_info('answers') WHERE name = 'asked_by'"  # files of earlier versions do not
+ADD_ASKED_BY = "ALTER TABLE answers ADD COLUMN asked_by TEXT NOT NULL DEFAULT ''"
+INDEX = "CREATE INDEX IF NOT EXISTS by_run ON answers (asked_by, created) WHERE asked_by != ''"
+SPENT = """
+SELECT sum(json_extract(answer, '$.usage.tokens_in')), sum(json_extract(answer, '$.usage.tokens_out')),
+    sum(json_extract(answer, '$.usage.cost'))
+FROM answers WHERE asked_by = ? AND asked_by != '' AND created >= ?
 """
 SUMMARY = """
 SELECT json_extract(asked, '$.backend') || '/' || json_extract(asked, '$.model'), outcome, count(*),
@@ -66,6 +76,9 @@ class AnswerStore:
                 "or name another file in the setting `answers`"
             )
         self.execute(TABLES)
+        if not self.execute(HAS_ASKED_BY):
+            self.execute(ADD_ASKED_BY)
+        self.execute(INDEX)
         self.execute(f"PRAGMA user_version = {VERSION}")
 
     def execute(self, statement: str, values: tuple[str, ...] = ()) -> list[Any]:
@@ -81,10 +94,16 @@ class AnswerStore:
         rows = self.execute("SELECT answer FROM answers WHERE key = ?", (key,))
         return from_json(json.loads(rows[0][0]), key) if rows else None
 
-    def put(self, key: str, asked: Mapping[str, Any], answer: Answer) -> None:
+    def put(self, key: str, asked: Mapping[str, Any], answer: Answer, asked_by: str = "") -> None:
         """Store an answer."""
-        values = key, json.dumps(asked), json.dumps(to_json(answer))  # ASCII, which can hold lone surrogates too
-        self.execute("INSERT OR REPLACE INTO answers (key, asked, answer) VALUES (?, ?, ?)", values)
+        # JSON in ASCII, which can hold lone surrogates too
+        values = key, json.dumps(asked), json.dumps(to_json(answer)), asked_by
+        self.execute("INSERT OR REPLACE INTO answers (key, asked, answer, asked_by) VALUES (?, ?, ?, ?)", values)
+
+    def spent(self, asked_by: str, since: str) -> Usage:
+        """What was spent for a run file since a time, by any process, however it ended."""
+        ((tokens_in, tokens_out, cost),) = self.execute(SPENT, (asked_by, since))
+        return Usage(tokens_in or 0, tokens_out or 0, cost=cost)
 
     def mark(self, key: str, outcome: str) -> None:
         """Note the outcome of reading an answer."""

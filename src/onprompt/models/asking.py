@@ -98,6 +98,8 @@ def with_usage(error: UnreadableAnswer, answers: Sequence[Answer]) -> Unreadable
     """The error with the answers and what they cost."""
     usage = sum((answer.usage for answer in answers if not answer.cached), Usage())
     error.spent, error.answers = (usage.tokens_in, usage.tokens_out, usage.cost), tuple(answers)
+    if answers and all(answer.cached for answer in answers):
+        error.args = (f"{error}; this answer is from the answer cache: --ask-again asks the model anew",)
     return error
 
 

@@ -67,12 +67,17 @@ def tokens(part: Part) -> int:
     return int(width * height * scale * scale / PIXELS_PER_TOKEN) + 1
 
 
+def most(question: Question) -> Usage:
+    """The most tokens that a question and its answer may take."""
+    return replace(estimate(question), tokens_out=question.longest)
+
+
 class Purse:
-    """The dollars that may be spent, on one model or on several; pending questions count with their highest cost."""
+    """The dollars that may be spent, on one model or on several; pending questions hold their highest cost."""
 
     def __init__(self, limit: float | None) -> None:
-        self.limit, self.lock = limit, threading.Lock()
-        self.spent = self.reserved = 0.0
+        self.limit, self.settled = limit, threading.Condition()
+        self.spent, self.reserved, self.pending = 0.0, 0.0, 0
 
 
 class Budget:
@@ -88,23 +93,34 @@ class Budget:
         """US dollars that are gone from the purse."""
         return self.purse.spent
 
-    def reserve(self, question: Question) -> float:
-        """Set aside the highest cost of a question, or raise BudgetSpent."""
+    def reserve(self, question: Question) -> float | None:
+        """Set aside the highest cost of a question, or raise BudgetSpent.
+
+        If only what pending questions hold stands in the way, it waits for them: most cost less than they may.
+        """
         purse = self.purse
         if self.price is None or purse.limit is None:
-            return 0.0
-        cost = self.price.of(replace(estimate(question), tokens_out=question.longest))
-        with purse.lock:
-            if purse.spent + purse.reserved + cost > purse.limit:
+            return None
+        cost = self.price.of(most(question))
+        with purse.settled:
+            while purse.pending and purse.spent + purse.reserved + cost > purse.limit:
+                purse.settled.wait()
+            if purse.spent + cost > purse.limit:
                 spent = f"{purse.spent:.4f} of {purse.limit:g} US dollars are spent"
                 raise BudgetSpent(f"budget: {spent}, and the next question may cost {cost:.4f}")
             purse.reserved += cost
+            purse.pending += 1
         return cost
 
-    def settle(self, reserved: float, usage: Usage | None = None) -> Usage:
-        """Release a reservation and spend what the answer cost, if there is one."""
+    def settle(self, question: Question, reserved: float | None, usage: Usage | None = None) -> Usage:
+        """Release a reservation and spend what the answer cost, if there is one; the most it may, if nobody says."""
+        if usage and usage.estimated:
+            usage = replace(most(question), seconds=usage.seconds, estimated=True)
         cost = None if self.price is None or usage is None else self.price.of(usage)
-        with self.purse.lock:
-            self.purse.reserved -= reserved
+        with self.purse.settled:
             self.purse.spent += cost or 0.0
+            if reserved is not None:
+                self.purse.pending -= 1
+                self.purse.reserved = self.purse.reserved - reserved if self.purse.pending else 0.0
+                self.purse.settled.notify_all()
         return replace(usage or Usage(), cost=cost)

@@ -66,10 +66,10 @@ class ModelClient:
             try:
                 answer = self.backend.ask(question)
             except BaseException:
-                self.budget.settle(reserved)
+                self.budget.settle(question, reserved)
                 raise
-            answer = replace(answer, usage=self.budget.settle(reserved, answer.usage), key=key)
-            self.answers.put(key, {**self.identity, **answer_store.options(question)}, answer)
+            answer = replace(answer, usage=self.budget.settle(question, reserved, answer.usage), key=key)
+            self.answers.put(key, {**self.identity, **answer_store.options(question)}, answer, self.settings.asked_by)
             return answer
 
     def cached_answer(self, question: Question) -> Answer:

@@ -1,10 +1,10 @@
-"""What the HTTP backends share: bounded responses, errors in plain words, and no API key in either."""
+"""What the HTTP backends share: errors in plain words, and no API key in them or in answers."""
 
 import json
 import os
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -14,14 +14,13 @@ from urllib.request import getproxies, proxy_bypass
 import httpx2
 
 from onprompt.errors import Rejected, ServerTrouble, SettingsError
+from onprompt.models.bounded_transport import BoundedTransport
 from onprompt.models.rate_limits import exhausted_for, retry_after
+from onprompt.models.redaction import hide_key
 from onprompt.settings import Settings
-from onprompt.types import Answer, Question
+from onprompt.types import Answer, Question, Usage
 
-MAX_RESPONSE_BYTES = 32 * 2**20
-MAX_QUOTED = 300  # characters of a server's error message
-REDACTED = "[key]"
-MIN_KEY_LENGTH = 8  # a shorter key is a placeholder such as "none"
+MAX_QUOTED, MAX_PAGE = 300, 10_000  # characters of a server's error message, and of the page in which it stands
 BUSY = (429, 503, 529)
 RETRYABLE = (408, 409, 425, *BUSY)
 OPTION_ERRORS = (400, 404, 415, 422, 501)
@@ -32,6 +31,9 @@ UNSUPPORTED = (
     *("not implemented", "invalid parameter", "not recognized", "is not valid", "only the default"),
 )
 MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # raised by JSON of another shape
+
+
+MAX_TOKENS = 10**8  # in one answer; no model takes or gives as many
 
 
 class UnsupportedOption(Exception):
@@ -108,8 +110,10 @@ class HttpBackend:
                 break
             except UnsupportedOption as error:
                 self.drop(str(error))
+        seconds = round(time.monotonic() - start, 3)
         with suppress(*MALFORMED):
             answer = self.parse(body, question)
+            usage = checked_usage(answer)
             return replace(
                 answer,
                 text=self.redact(answer.text),
@@ -118,7 +122,7 @@ class HttpBackend:
                     for spot in answer.spots
                 ),
                 model=self.redact(answer.model),
-                usage=replace(answer.usage, seconds=round(time.monotonic() - start, 3)),
+                usage=replace(usage, seconds=seconds),
                 structured=self.schema_option in options,
                 refused=tuple(sorted(wanted.keys() - options.keys())),
                 rest=exhausted_for(headers),
@@ -127,7 +131,7 @@ class HttpBackend:
 
     def redact(self, text: str) -> str:
         """A text without the key, in case the server echoed it."""
-        return text.replace(self.key, REDACTED) if len(self.key) >= MIN_KEY_LENGTH else text
+        return hide_key(text, self.key)
 
     def parse_json(self, body: bytes | str) -> Any:
         """The JSON in a response; the error quotes nothing of it, since it may hold the key."""
@@ -141,7 +145,9 @@ class HttpBackend:
 
     def unreachable(self, reason: object) -> ServerTrouble:
         """The error for a connection that fails."""
-        return ServerTrouble("connection", f"can't reach {self.address}: {self.redact(str(reason))}")
+        begun = isinstance(reason, httpx2.ReadError | httpx2.DecodingError)
+        what = f"can't read the response of {self.address}" if begun else f"can't reach {self.address}"
+        return ServerTrouble("connection", f"{what}: {self.redact(str(reason))}")
 
     def status_error(self, status: int, body: str, headers: Mapping[str, str], sent: Iterable[str]) -> Exception:
         """The error for an HTTP status of 400 or more."""
@@ -150,45 +156,25 @@ class HttpBackend:
             for option in sent:
                 if any(word in said for word in self.option_words.get(option, ())):
                     return UnsupportedOption(option)
-        quoted = self.redact(" ".join(body.split()))[:MAX_QUOTED]
+        quoted = self.redact(" ".join(body[:MAX_PAGE].split()))[:MAX_QUOTED]
         message = f"{self.address} returned status {status}" + (f": {quoted}" if quoted else "")
         if status in RETRYABLE or status >= 500:
             return ServerTrouble("busy" if status in BUSY else "server", message, retry_after(headers))
         return Rejected(f"{message} (check the API key)" if status in (401, 403) else message)
 
 
-class BoundedTransport(httpx2.HTTPTransport):
-    """Limits the time of a whole response: a server that drips bytes can't block a thread for ever."""
-
-    def __init__(self, seconds: float, **options: Any) -> None:
-        super().__init__(**options)
-        self.seconds = seconds
-
-    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        deadline = time.monotonic() + self.seconds
-        response = super().handle_request(request)
-        response.stream = BoundedStream(response.stream, deadline)
-        return response
+def token_count(*counts: Any) -> int:
+    """The tokens that a server says it has counted; -1 if that is no number of tokens."""
+    given = [count for count in counts if count is not None]
+    valid = all(isinstance(count, int) and 0 <= count <= MAX_TOKENS for count in given)
+    return sum(given) if valid else -1
 
 
-class BoundedStream(httpx2.SyncByteStream):
-    """A body that raises if it is late or too large."""
-
-    def __init__(self, stream: Any, deadline: float) -> None:
-        self.stream, self.deadline = stream, deadline
-
-    def __iter__(self) -> Iterator[bytes]:
-        size = 0
-        for chunk in self.stream:
-            size += len(chunk)
-            if time.monotonic() > self.deadline:
-                raise httpx2.ReadTimeout("the response is too slow")
-            if size > MAX_RESPONSE_BYTES:
-                raise httpx2.ReadError(f"the response is larger than {MAX_RESPONSE_BYTES >> 20} MiB")
-            yield chunk
-
-    def close(self) -> None:
-        self.stream.close()
+def checked_usage(answer: Answer) -> Usage:
+    """The usage that a server states, or none, to be estimated, where it states none or nonsense."""
+    used = answer.usage
+    plausible = used.tokens_in > 0 and (used.tokens_out > 0 or (used.tokens_out == 0 and not answer.text))
+    return used if plausible else Usage(estimated=True)
 
 
 def http_client(url: str, settings: Settings) -> httpx2.Client:
@@ -199,7 +185,8 @@ def http_client(url: str, settings: Settings) -> httpx2.Client:
         limits=httpx2.Limits(max_connections=None, max_keepalive_connections=settings.concurrency),
         proxy=None if proxy_bypass(host) else getproxies().get(scheme),
     )
-    return httpx2.Client(transport=transport, timeout=settings.timeout, follow_redirects=False)
+    compression = {"accept-encoding": BoundedTransport.ENCODING}
+    return httpx2.Client(transport=transport, timeout=settings.timeout, headers=compression, follow_redirects=False)
 
 
 def api_key(settings: Settings, *variables: str) -> str:

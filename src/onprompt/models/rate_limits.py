@@ -7,7 +7,8 @@ import time
 from collections.abc import Mapping
 
 UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-EPOCH = 1e9  # from here on a number is a Unix time, not a duration
+EPOCH = 1e9  # from here on a number is a Unix time, unless that was long ago
+LONG_AGO = 86400.0
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -33,7 +34,8 @@ def seconds_until(value: str) -> float | None:
         number = float(value)
         if number < EPOCH:
             return number
-        return max(0.0, (number / 1000 if number > 1000 * EPOCH else number) - time.time())
+        wait = (number / 1000 if number > 1000 * EPOCH else number) - time.time()
+        return max(0.0, wait) if wait > -LONG_AGO else number
     if re.fullmatch(r"(\d+(\.\d+)?(ms|s|m|h))+", value):
         return sum(float(number) * UNIT_SECONDS[unit] for number, unit in re.findall(r"([\d.]+)(ms|s|m|h)", value))
     for parse in (email.utils.parsedate_to_datetime, datetime.datetime.fromisoformat):

@@ -101,7 +101,8 @@ def compare(items: Mapping[str, Sequence[Item]], resamples: int = 1000, seed: in
     """Rank systems by their items, and test every two."""
     if len(items) < 2:
         found = f"only {next(iter(items))!r}" if items else "none"
-        raise UserError(f"a comparison needs at least two runs, models or generations; there is {found}")
+        hint = "--by model compares the models in a run, --by generation the ways of judging"
+        raise UserError(f"a comparison needs at least two runs, models or generations; there is {found} ({hint})")
     values = {name: by_prompt(name, judged) for name, judged in items.items()}
     ranking = sorted(
         (rank(name, len(items[name]), prompts, resamples, seed) for name, prompts in values.items()),

@@ -13,10 +13,12 @@ from onprompt import serial
 from onprompt.errors import ImageError, UserError
 from onprompt.models.answer_store import AnswerStore
 from onprompt.plugins import did_you_mean
-from onprompt.runs.ledger import Ledger
+from onprompt.runs.ledger import Ledger, damaged
+from onprompt.runs.schema import checksum, stored_checksum
 from onprompt.settings import load as load_settings
 from onprompt.types import Decoded, Picture, Verdict
 from onprompt.vision.image import open_picture
+from onprompt.wording.terminal import printable
 
 COLUMNS = (
     *("id", "prompt", "image", "model", "category", "score", "value", "flags", "summary"),
@@ -32,6 +34,7 @@ WHERE s.gone = 0
 """
 SUGGESTED = 10_000  # ids that are searched for a similar one
 BATCH = 10_000  # rows of Parquet in memory
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell begins that a spreadsheet would evaluate
 NOTHING_CHECKED = "not_verifiable"  # a flag: such a score is a placeholder, and stays out of means
 REAL = f"present_verdicts WHERE generation = ? AND instr(flags, '{NOTHING_CHECKED}') = 0"
 FAULTS = "SELECT kind, count(*) FROM present_errors WHERE generation = ? GROUP BY kind ORDER BY 2 DESC"
@@ -130,6 +133,7 @@ def stored_verdict(ledger: Ledger, generation: int, sample: str, answers: Path |
     if not row:
         ids = [name for (name,) in ledger.query("SELECT id FROM samples LIMIT ?", (SUGGESTED,))]
         raise UserError(f"{ledger.path} has no sample {sample!r}{did_you_mean(sample, ids)}")
+    check_stored(ledger, generation, sample)
     document, given = map(json.loads, row)
     if not serial.is_current(document):
         raise UserError(
@@ -138,6 +142,14 @@ def stored_verdict(ledger: Ledger, generation: int, sample: str, answers: Path |
         )
     add_texts(document.get("answers", []), answers)
     return serial.load(document, lambda picture: decode_again(picture, given))
+
+
+def check_stored(ledger: Ledger, generation: int, sample: str) -> None:
+    """Refuse a verdict that is not as it was written; those of earlier versions have no checksum."""
+    (number,) = ledger.first("SELECT number FROM samples WHERE id = ?", (sample,))
+    expected = stored_checksum(ledger.database, (number, generation))
+    if expected and expected != checksum(ledger.database, (number, generation)):
+        raise damaged(ledger.path, f"the verdict on {sample!r} is not as it was stored")
 
 
 def add_texts(stored: list[dict[str, Any]], answers: Path | None) -> None:
@@ -178,7 +190,12 @@ def with_answers(samples: Iterator[dict[str, Any]], answers: AnswerStore, lost: 
 
 
 def export(
-    ledger: Ledger, generation: int, path: Path, kind: str, answers: AnswerStore | None = None
+    ledger: Ledger,
+    generation: int,
+    path: Path,
+    kind: str,
+    answers: AnswerStore | None = None,
+    excel_safe: bool = False,
 ) -> tuple[int, int]:
     """Write all samples to a file, with the raw answers if given; returns how many, and how many answers are lost."""
     writers: dict[str, Callable[[Iterator[dict[str, Any]], Path], None]] = {
@@ -192,6 +209,7 @@ def export(
     numbers = itertools.count()
     samples = rows(ledger, generation)
     samples = with_answers(samples, answers, lost) if answers else samples
+    samples = map(without_formulas, samples) if excel_safe else samples
     try:
         writers[kind]((sample for sample, _ in zip(samples, numbers)), path)  # noqa: B905 numbers have no end
     except OSError as error:
@@ -199,12 +217,21 @@ def export(
     return next(numbers), len(lost)
 
 
+def without_formulas(sample: dict[str, Any]) -> dict[str, Any]:
+    """A sample of whose texts a spreadsheet takes none for a formula: an apostrophe marks each as text."""
+    return {
+        name: f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+        for name, value in sample.items()
+    }
+
+
 def write_csv(samples: Iterator[dict[str, Any]], path: Path) -> None:
-    """A line per sample."""
+    """A line per sample; control characters are spelled out, for many look at a CSV on a terminal."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS)
         writer.writeheader()
-        writer.writerows(samples)
+        for sample in samples:
+            writer.writerow({n: printable(value) if isinstance(value, str) else value for n, value in sample.items()})
 
 
 def write_jsonl(samples: Iterator[dict[str, Any]], path: Path) -> None:

@@ -15,53 +15,7 @@ from typing import Any, NamedTuple, Self
 from filelock import FileLock, Timeout
 
 from onprompt.errors import StoreError, UserError
-
-VERSION, MARK = 3, 0x6F6E7072  # the mark identifies our files: "onpr"
-TABLES = """
-CREATE TABLE IF NOT EXISTS generations (
-    id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, identity TEXT NOT NULL,
-    created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
-);
-CREATE TABLE IF NOT EXISTS runs (
-    id INTEGER PRIMARY KEY, generation INTEGER NOT NULL REFERENCES generations(id), data TEXT NOT NULL,
-    versions TEXT NOT NULL,
-    created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), read_whole INTEGER NOT NULL DEFAULT 0,
-    tokens_in INTEGER NOT NULL DEFAULT 0, tokens_out INTEGER NOT NULL DEFAULT 0, cost REAL
-);
-CREATE TABLE IF NOT EXISTS samples (
-    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, prompt TEXT NOT NULL, image TEXT NOT NULL,
-    model TEXT NOT NULL, category TEXT NOT NULL, given TEXT NOT NULL, stamp TEXT NOT NULL,
-    version TEXT NOT NULL, run INTEGER NOT NULL REFERENCES runs(id), gone INTEGER NOT NULL DEFAULT 0
-);
-CREATE TABLE IF NOT EXISTS verdicts (
-    sample INTEGER NOT NULL REFERENCES samples(number), generation INTEGER NOT NULL REFERENCES generations(id),
-    score INTEGER, value REAL NOT NULL, flags TEXT NOT NULL, summary TEXT NOT NULL, factors TEXT NOT NULL,
-    coverage REAL, tokens_in INTEGER NOT NULL, tokens_out INTEGER NOT NULL, cost REAL, answers TEXT NOT NULL,
-    image_sha256 TEXT NOT NULL, of TEXT NOT NULL,
-    created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
-    PRIMARY KEY (sample, generation)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS documents (
-    sample INTEGER NOT NULL, generation INTEGER NOT NULL, document TEXT NOT NULL, PRIMARY KEY (sample, generation)
-);
-CREATE TABLE IF NOT EXISTS checks (
-    sample INTEGER NOT NULL, generation INTEGER NOT NULL, number INTEGER NOT NULL, kind TEXT NOT NULL,
-    asked TEXT NOT NULL, found TEXT NOT NULL, outcome TEXT NOT NULL, score REAL NOT NULL,
-    confidence REAL NOT NULL, source TEXT NOT NULL,
-    PRIMARY KEY (sample, generation, number)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS errors (
-    sample INTEGER NOT NULL, generation INTEGER NOT NULL, kind TEXT NOT NULL, message TEXT NOT NULL, text TEXT NOT NULL,
-    of TEXT NOT NULL,
-    created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
-    PRIMARY KEY (sample, generation)
-) WITHOUT ROWID;
-CREATE VIEW IF NOT EXISTS present_verdicts AS
-    SELECT v.* FROM verdicts v JOIN samples s ON s.number = v.sample AND NOT s.gone AND s.version = v.of;
-CREATE VIEW IF NOT EXISTS present_errors AS
-    SELECT e.* FROM errors e JOIN samples s ON s.number = e.sample AND NOT s.gone AND s.version = e.of;
-"""
-
+from onprompt.runs.schema import MARK, TABLES, VERSION, checksum
 
 FIND = "SELECT number, version, data FROM samples JOIN runs ON runs.id = run WHERE samples.id = ?"
 ADD = """INSERT INTO samples (id, prompt, image, model, category, given, stamp, version, run)
@@ -120,7 +74,7 @@ class Ledger:
 
     def __init__(self, path: Path, writing: bool = False) -> None:
         self.path, self.lock = path, FileLock(f"{path.resolve()}.lock", timeout=0)
-        self.run, self.data = 0, ""
+        self.run, self.data = 0, ""  # the last run of the file, and what it reads
         if not writing and not path.is_file():
             raise UserError(f"no such run file: {path}")
         with wrap_db_errors(path):
@@ -129,9 +83,12 @@ class Ledger:
                 self.acquire()
             self.database = connect(path, "mode=rwc") if writing else connect_to_read(path)
             self.check_format(writing)
+            if writing:
+                (self.run,) = self.first("SELECT ifnull(max(id), 0) FROM runs")
 
     def acquire(self) -> None:
         """Keep other processes from writing."""
+        Path(self.lock.lock_file).touch()  # where it can't be, the lock would wait without a reason
         try:
             self.lock.acquire()
         except Timeout:
@@ -158,8 +115,17 @@ class Ledger:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        unreadable = isinstance(error, TypeError | ValueError | LookupError) and self.has_damage()
         self.close()
+        if unreadable:
+            raise damaged(self.path, error) from None
+
+    def has_damage(self) -> bool:
+        """Whether an error may come from a row that is not as it was written."""
+        from onprompt.runs.damage import find_damage
+
+        return bool(find_damage(self))
 
     def close(self) -> None:
         """Close the file and let others write."""
@@ -241,6 +207,9 @@ class Ledger:
             # One call: between two, threads that judge would take the interpreter.
             checks = [(*key, number, *map(storable, check)) for number, check in enumerate(verdict.checks)]
             self.database.executemany(CHECK, checks)
+            self.database.execute(
+                "INSERT OR REPLACE INTO checksums VALUES (?, ?, ?)", (*key, checksum(self.database, key))
+            )
             self.spend(verdict.row["tokens_in"], verdict.row["tokens_out"], verdict.row["cost"])
 
     def fail(self, sample: int, generation: int, fault: Fault) -> None:
@@ -249,6 +218,21 @@ class Ledger:
         with self.transaction():
             self.database.execute(FAIL, (sample, generation, *texts, sample))
             self.spend(fault.tokens_in, fault.tokens_out, fault.cost)
+
+    @property
+    def started(self) -> str:
+        """When the first run of the file began."""
+        return str(self.first("SELECT min(created) FROM runs")[0])
+
+    def reconcile(self, tokens_in: int, tokens_out: int, cost: float | None) -> tuple[int, int, float | None]:
+        """Add to the last run's cost what all runs of the file have spent beyond what they have stored; returns it."""
+        sums = "SELECT ifnull(sum(tokens_in), 0), ifnull(sum(tokens_out), 0), ifnull(sum(cost), 0) FROM runs"
+        known_in, known_out, known_cost = self.first(sums)
+        more = max(0, tokens_in - known_in), max(0, tokens_out - known_out)
+        dollars = None if cost is None or not any(more) else max(0.0, cost - known_cost)
+        with self.transaction():
+            self.spend(*more, dollars)
+        return *more, dollars
 
     def spend(self, tokens_in: int, tokens_out: int, cost: float | None) -> None:
         """Add to the cost of the run."""
@@ -304,6 +288,13 @@ def not_a_run(path: Path) -> UserError:
     return UserError(f"{path} is not a run file of onprompt")
 
 
+def damaged(path: Path, reason: object) -> StoreError:
+    """The error for a file whose contents are not what was written."""
+    return StoreError(
+        f"{path} is damaged ({reason}): `onprompt check {path}` says what is, and --repair saves the rest"
+    )
+
+
 @contextmanager
 def wrap_db_errors(path: Path) -> Iterator[None]:
     """Turn errors of the disk and the database into ours."""
@@ -312,5 +303,7 @@ def wrap_db_errors(path: Path) -> Iterator[None]:
     except (OSError, sqlite3.Error) as error:
         if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
             raise not_a_run(path) from None
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_CORRUPT or "decode to UTF-8" in str(error):
+            raise damaged(path, error) from error
         reason = getattr(error, "strerror", None) or error
-        raise StoreError(f"can't use {path}: {reason}; everything stored so far is safe") from error
+        raise StoreError(f"can't use {path}: {reason}") from error

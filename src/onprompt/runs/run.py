@@ -7,13 +7,14 @@ import platform
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
-from dataclasses import dataclass, field
+from contextlib import closing, nullcontext, suppress
+from dataclasses import dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from onprompt import plugins
+from onprompt.models.answer_store import AnswerStore
 from onprompt.runs.datasets import BadRow, Dataset, Row
 from onprompt.runs.job import Done, JudgeJob, Task
 from onprompt.runs.ledger import INCOMPLETE, Entry, Fault, Ledger
@@ -61,6 +62,7 @@ def silent(summary: Summary) -> None:
 
 def run(data: Dataset, out: Path, job: JudgeJob, engine: str = "threads", on_progress: Observer = silent) -> Summary:
     """Judge every sample of a dataset that has no verdict yet; `on_progress` is called first and after each."""
+    job = replace(job, settings=job.settings.model_copy(update={"asked_by": str(out.resolve())}))
     identity, workers = job.identity, plugins.load("runs.engines", engine).load(job.settings)
     with Ledger(out, writing=True) as ledger:
         generation, new = ledger.generation(identity, fingerprint(identity))
@@ -68,17 +70,27 @@ def run(data: Dataset, out: Path, job: JudgeJob, engine: str = "threads", on_pro
         changed = differing_names(identity, json.loads(previous[0]) if previous else {}) if new else ""
         known, *_ = ledger.first("SELECT count(*) FROM verdicts WHERE generation = ?", (generation,))
         summary = Summary(out, generation, new, changed, known)
+        count_calls(ledger, job)  # of a run that was killed
         ledger.begin(generation, data.source, versions())
         try:
             on_progress(summary)
             for done in workers.run(job, open_tasks(data, ledger, summary, job.rubric)):
                 store(done, ledger, summary)
                 on_progress(summary)
-                if summary.stopped:
-                    break
         except KeyboardInterrupt:
             summary.stopped, summary.interrupted = "interrupted", True
+        summary.spend(*count_calls(ledger, job))
         return summary
+
+
+def count_calls(ledger: Ledger, job: JudgeJob) -> tuple[int, int, float | None]:
+    """Add calls to the cost of the last run that were answered, but whose samples have no result yet."""
+    settings = job.settings
+    if settings.judged_by == "evidence" or not ledger.run:
+        return 0, 0, None
+    with closing(AnswerStore(settings.answers)) as answers:
+        total = answers.spent(settings.asked_by, ledger.started)
+    return ledger.reconcile(total.tokens_in, total.tokens_out, total.cost)
 
 
 def items_to_judge(data: Dataset, out: Path, job: JudgeJob) -> Iterator[Mapping[str, Any]]:
@@ -92,7 +104,7 @@ def items_to_judge(data: Dataset, out: Path, job: JudgeJob) -> Iterator[Mapping[
 
 def open_tasks(data: Dataset, ledger: Ledger, summary: Summary, rubric: Rubric) -> Iterator[Task]:
     """The samples that have no verdict yet, entered in the ledger as they are read."""
-    complete = True
+    complete = True  # unless it stops: then what is in progress is still stored, and nothing else begun
     for chunk in chunks(data.rows(), rubric.image_inputs):
         entered = ledger.enter([make_entry(row, rubric) for row in chunk], summary.generation)
         for row, (number, has_verdict) in zip(chunk, entered, strict=True):
@@ -103,6 +115,8 @@ def open_tasks(data: Dataset, ledger: Ledger, summary: Summary, rubric: Rubric) 
                 store(Done(number, fault=Fault("bad_row", f"{row.line}: {row.message}")), ledger, summary)
             else:
                 yield Task(number, row.item)
+            if summary.stopped:
+                return
     if complete:
         ledger.end()
 
@@ -138,7 +152,7 @@ def store(done: Done, ledger: Ledger, summary: Summary) -> None:
         # Nothing but rejected requests: a wrong key or an unknown model, which would hit all others too.
         rejected = summary.faults["Rejected"] >= MAX_REJECTED and not summary.done
         if kind in FATAL or rejected:
-            summary.stopped = message
+            summary.stopped = summary.stopped or message
 
 
 def make_entry(row: Row | BadRow, rubric: Rubric) -> Entry:

@@ -76,6 +76,7 @@ class Usage:
     tokens_out: int = 0
     seconds: float = 0.0
     cost: float | None = None
+    estimated: bool = False  # whether a server did not say, and these are the most that it may have been
 
     def __add__(self, other: Usage) -> Usage:
         known = [each.cost for each in (self, other) if each.cost is not None]
@@ -84,6 +85,7 @@ class Usage:
             self.tokens_out + other.tokens_out,
             self.seconds + other.seconds,
             sum(known) if known else None,
+            self.estimated or other.estimated,
         )
 
 
@@ -119,5 +121,6 @@ class Plan(NamedTuple):
     def document(self) -> dict[str, Any]:
         """The plan as JSON."""
         about = {"model": self.model, "calls": self.calls, "known": self.known, "faults": len(self.faults)}
+        usage = {name: value for name, value in asdict(self.usage).items() if name != "estimated"}  # all of it is
         parts = {"models": [part.document for part in self.parts]} if self.parts else {}
-        return about | asdict(self.usage) | parts | ({"look_again": self.more.document} if self.more else {})
+        return about | usage | parts | ({"look_again": self.more.document} if self.more else {})

@@ -5,17 +5,19 @@ import io
 import os
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from onprompt.errors import ImageError
+from onprompt.files import read_file
 from onprompt.settings import Settings
 from onprompt.types import Decoded, Picture, Shown
 
@@ -26,7 +28,30 @@ SUPPORTED = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "PPM", "ICO")
 FORMATS = tuple(name for name in SUPPORTED if name in Image.OPEN)  # an older Pillow has no AVIF
 DRAFT_SCALE = 0.75  # fraction of max_side below which no JPEG is decoded
 ENCODING = tuple(threading.Lock() for _ in range(64))  # several models may be sent one picture at the same time
+GAP = 1.5  # how many times the size it gets an image is at least reduced to by whole factors: faster, and as good
+BAND = 2**20  # pixels of a large image that are converted at a time
+ORIENTATION = 0x0112  # in EXIF
+# Bytes for each pixel while an image is decoded, as measured; of others, 4 for the pixels themselves.
+BYTES_PER_PIXEL = {"WEBP": 17, "AVIF": 12, "PROGRESSIVE": 6}
+
+
+class DecoderWarnings(threading.local):
+    """What Pillow warns of while this thread decodes an image."""
+
+    texts: list[str] | None = None
+
+    def show(self, show: Callable[..., None], message: Warning | str, category: Any, filename: str, *rest: Any) -> None:
+        """Keep a warning about an image for its notes; show any other as before."""
+        if self.texts is not None and f"{os.sep}PIL{os.sep}" in filename:
+            self.texts.append(" ".join(str(message).split()))
+        else:
+            show(message, category, filename, *rest)
+
+
+decoder_warnings = DecoderWarnings()
+warnings.filterwarnings("always", module=r"PIL\.")  # each time: by default only the first image's would be noted
 warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the limit is a setting of ours
+warnings.showwarning = partial(decoder_warnings.show, warnings.showwarning)
 
 
 def load_picture(source: Source, settings: Settings, frame: int = 0) -> Picture:
@@ -38,16 +63,16 @@ def load_picture(source: Source, settings: Settings, frame: int = 0) -> Picture:
 
 def open_picture(source: Source, settings: Settings, frame: int = 0) -> Picture:
     """A picture that is decoded on first access; whether it can be is not known before."""
-    name, data, encoded = read_source(source)
+    name, data, encoded = read_source(source, settings)
     decode = partial(decode_image, encoded, name, settings, frame)
     return Picture(name, hashlib.sha256(data).hexdigest(), decode, frame, settings.max_side)
 
 
 def load_resized(source: Source, settings: Settings, size: tuple[int, int]) -> Picture:
     """A picture resized to a width and height by a Lanczos filter, whatever its aspect ratio."""
-    name, _, encoded = read_source(source)
+    name, data, encoded = read_source(source, settings)
     image = open_image(encoded, name)
-    check_size(image, name, settings)
+    check_size(image, name, settings, len(data))
     with decoding_errors(name):
         resized = image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
     return replace(open_picture(resized, settings), name=name)
@@ -55,18 +80,28 @@ def load_resized(source: Source, settings: Settings, size: tuple[int, int]) -> P
 
 def decode_image(encoded: bytes | Image.Image, name: str, settings: Settings, frame: int) -> Decoded:
     """One frame of a file or of an image in memory: upright, RGB, no longer than `max_side`."""
-    image = open_image(encoded, name)
-    with decoding_errors(name):
+    with noting_warnings() as warned, decoding_errors(name):
+        image = open_image(encoded, name)
         notes = seek_frame(image, frame, name)
-        check_size(image, name, settings)
+        check_size(image, name, settings, len(encoded) if isinstance(encoded, bytes) else 0)
         width, height = image.size
         scale = DRAFT_SCALE * settings.max_side / max(width, height)
         image.draft("RGB", (int(width * scale), int(height * scale)))  # a JPEG can be decoded at half or quarter size
-        image = ImageOps.exif_transpose(image)
+        image = ImageOps.exif_transpose(shrink_large(image, settings.max_side))
         size = (height, width) if (image.width > image.height) != (width > height) else (width, height)
         image = to_rgb(image)
-        image.thumbnail((settings.max_side, settings.max_side), Image.Resampling.BILINEAR, reducing_gap=1.5)
-        return Decoded(np.asarray(image, dtype=np.uint8), size, notes)
+        image.thumbnail((settings.max_side, settings.max_side), Image.Resampling.BILINEAR, reducing_gap=GAP)
+        return Decoded(np.asarray(image, dtype=np.uint8), size, (*notes, *dict.fromkeys(warned)))
+
+
+@contextmanager
+def noting_warnings() -> Iterator[list[str]]:
+    """The list of what Pillow warns of meanwhile."""
+    decoder_warnings.texts = texts = list[str]()
+    try:
+        yield texts
+    finally:
+        decoder_warnings.texts = None
 
 
 @contextmanager
@@ -98,18 +133,44 @@ def encode_pixels(shown: Shown) -> bytes:
     return file.getvalue()
 
 
-def check_size(image: Image.Image, name: str, settings: Settings) -> None:
+def shrink_large(image: Image.Image, side: int) -> Image.Image:
+    """An image of far more pixels than are needed in RGB and the size that is, made in bands: they take little memory.
+
+    The pixels are those of Pillow's `thumbnail`, which has to have the whole image in RGB.
+    """
+    factor = int(max(image.size) / side / GAP)
+    if factor < 2:
+        return image
+    (width, height), white = image.size, white_level(image)
+    reduced = Image.new("RGB", (-(-width // factor), -(-height // factor)))
+    rows = factor * max(1, BAND // (width * factor))
+    for top in range(0, height, rows):
+        band = image.crop((0, top, width, min(top + rows, height)))
+        reduced.paste(to_rgb(band, white).reduce(factor), (0, top // factor))
+    scale = side / max(width, height)
+    size = max(1, round(width * scale)), max(1, round(height * scale))
+    shrunk = reduced.resize(size, Image.Resampling.BILINEAR, (0, 0, width / factor, height / factor))
+    shrunk.getexif()[ORIENTATION] = image.getexif().get(ORIENTATION, 1)
+    return shrunk
+
+
+def check_size(image: Image.Image, name: str, settings: Settings, file_size: int) -> None:
     """Reject an image that is too large or too small."""
     width, height = image.size
     megapixels = width * height / 1e6
     if megapixels > settings.max_megapixels:
         limit = f"the limit is {settings.max_megapixels:g} (setting max_megapixels)"
         raise ImageError(f"{name} is {width} × {height}, {megapixels:.3g} megapixels; {limit}", "too large")
+    kind = "PROGRESSIVE" if image.info.get("progressive") else image.format or ""
+    megabytes = megapixels * BYTES_PER_PIXEL.get(kind, 4) + file_size / 1e6
+    if megabytes > settings.max_megabytes:
+        limit = f"the limit is {settings.max_megabytes:,} (setting max_megabytes)"
+        raise ImageError(f"{name} takes about {megabytes:,.0f} MB of memory to decode; {limit}", "too large")
     if min(width, height) < 2:
         raise ImageError(f"{name} is {width} × {height}: too small to show anything", "too small")
 
 
-def read_source(source: Source) -> tuple[str, bytes, bytes | Image.Image]:
+def read_source(source: Source, settings: Settings) -> tuple[str, bytes, bytes | Image.Image]:
     """The name of an image, the bytes that identify it, and what it is decoded from."""
     name = str(source) if isinstance(source, str | Path) else "the picture"
     if isinstance(source, str) and source.startswith(("http://", "https://")):
@@ -123,11 +184,7 @@ def read_source(source: Source) -> tuple[str, bytes, bytes | Image.Image]:
             if source.mode in ("P", "PA"):  # whose bytes are palette indices, not colours
                 source = source.convert("RGBA")
             return name, f"{source.mode} {source.size}".encode() + source.tobytes(), source.copy()
-        if isinstance(source, bytes):
-            data = source
-        else:  # half the time of Path.read_bytes, which counts for small files; fspath refuses file descriptors
-            with open(os.fspath(source), "rb") as file:  # noqa: PTH123
-                data = file.read()
+        data = source if isinstance(source, bytes) else read_file(source, settings.max_megabytes * 10**6)
     except Exception as error:
         kind = "missing" if isinstance(error, FileNotFoundError) else "not opened"
         raise ImageError(f"{name} can't be opened: {getattr(error, 'strerror', None) or error}", kind) from error
@@ -163,12 +220,11 @@ def seek_frame(image: Image.Image, frame: int, name: str) -> tuple[str, ...]:
     return (f"frame {frame} of {frames}",)
 
 
-def to_rgb(image: Image.Image) -> Image.Image:
-    """RGB on white; 16-bit and floating-point images are scaled, not clipped."""
-    if image.mode in ("I", "F") or image.mode.startswith("I;16"):
-        values = np.asarray(image, dtype=np.float64)
-        white = white_level(image.mode, float(values.max(initial=0)))
-        image = Image.fromarray(np.clip(values / white * 255, 0, 255).astype(np.uint8))
+def to_rgb(image: Image.Image, white: float = 0.0) -> Image.Image:
+    """RGB on white; 16-bit and floating-point images are scaled, not clipped, by their white level."""
+    if is_deep(image):
+        scaled = np.asarray(image, dtype=np.float64) / (white or white_level(image)) * 255
+        image = Image.fromarray(np.clip(np.nan_to_num(scaled), 0, 255).astype(np.uint8))
     if image.mode == "P" and "transparency" in image.info:
         image = image.convert("RGBA")
     if image.mode in ("RGBA", "LA", "PA", "La", "RGBa"):
@@ -177,9 +233,15 @@ def to_rgb(image: Image.Image) -> Image.Image:
     return image.convert("RGB")
 
 
-def white_level(mode: str, largest: float) -> float:
-    """The value of white: fixed by the mode, or the smallest usual one that no pixel exceeds."""
-    if mode.startswith("I;16"):
+def is_deep(image: Image.Image) -> bool:
+    """Whether a pixel has one value of more than 8 bits."""
+    return image.mode in ("I", "F") or image.mode.startswith("I;16")
+
+
+def white_level(image: Image.Image) -> float:
+    """The value of white in a deep image: fixed by the mode, or the smallest usual one that no pixel exceeds."""
+    if not is_deep(image) or image.mode.startswith("I;16"):
         return 65535.0
-    usual = (1.0, 255.0, 65535.0) if mode == "F" else (255.0, 65535.0)
+    largest = float(np.nan_to_num(image.getextrema()[1], posinf=1.0))
+    usual = (1.0, 255.0, 65535.0) if image.mode == "F" else (255.0, 65535.0)
     return next((level for level in usual if largest <= level), largest)

@@ -182,6 +182,8 @@ def plan_words(plan: Plan) -> str:
         name = f"{len(lines)} models"
         more = plan.more._replace(model=name) if plan.more else None
         return "\n".join([*lines, plan_words(plan._replace(model=name, parts=(), more=more))])
+    if not plan.model:
+        return "0 calls: this judge asks no model, so it costs nothing"
     again = "; an unreadable answer is asked for once more" if plan.again else ""
     second = f"; to look again, at most {call_words(plan.more)}" if plan.more else ""
     faults = f"; skipped {plural(len(plan.faults), 'item')}, for example: {plan.faults[0]}" if plan.faults else ""

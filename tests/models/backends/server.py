@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import io
 import json
 import socket
@@ -10,6 +11,8 @@ import struct
 import threading
 import time
 import traceback
+import tracemalloc
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -55,6 +58,7 @@ class Reply:
     delay: float = 0.0  # seconds before the first byte
     drip: float = 0.0  # seconds between the bytes of the body
     reset_after: int | None = None  # bytes of the body after which the connection is reset
+    endless: tuple[bytes, bytes] | None = None  # in place of all that: raw bytes, and others that follow for ever
 
     @property
     def content(self) -> bytes:
@@ -133,6 +137,12 @@ def handler(scripted: Scripted) -> type[BaseHTTPRequestHandler]:
         def send(self, reply: Reply) -> None:
             content = reply.content
             scripted.over.wait(reply.delay)
+            if reply.endless:
+                start, more = reply.endless
+                self.wfile.write(start)
+                while not scripted.over.wait(0.05):
+                    self.wfile.write(more)
+                return
             self.send_response(reply.status)
             for name, value in {
                 "content-type": reply.kind,
@@ -199,6 +209,13 @@ def hides_the_key(error: BaseException) -> bool:
     """Whether the key is neither in the error nor in anything that hangs on it."""
     texts = [str(error), repr(error), repr(vars(error)), *traceback.format_exception(error)]
     return error.__cause__ is None and error.__context__ is None and not any(KEY in text for text in texts)
+
+
+def bomb(mebibytes: int) -> bytes:
+    """A small gzip file that unpacks to many zeros."""
+    packer = zlib.compressobj(wbits=31)
+    first = packer.compress(bytes(2**20)) + packer.flush(zlib.Z_FULL_FLUSH)
+    return first + (packer.compress(bytes(2**20)) + packer.flush(zlib.Z_FULL_FLUSH)) * (mebibytes - 1)
 
 
 class Contract:
@@ -275,6 +292,48 @@ class Contract:
         assert self.trouble(Reply(self.said("4"), drip=0.1), timeout=0.3).kind == "timeout"
         assert time.monotonic() - start < 2
 
+    @pytest.mark.parametrize(
+        "endless",
+        [
+            (b"HTTP/1.1 200 OK\r\n", b"x-more: 1\r\n"),
+            (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+            (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n", b"1\r\n \r\n"),
+        ],
+        ids=["headers", "100 Continue", "chunks"],
+    )
+    def test_a_response_without_end(self, endless: tuple[bytes, bytes]) -> None:
+        start = time.monotonic()
+        assert self.trouble(Reply(endless=endless), timeout=0.3).kind == "timeout"
+        assert time.monotonic() - start < 2
+
+    @pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+    def test_a_compressed_answer(self, encoding: str) -> None:
+        body = json.dumps(self.said("a fine picture")).encode()
+        packed = gzip.compress(body) if encoding == "gzip" else zlib.compress(body)
+        answer, _ = self.answer(PLAIN, Reply(packed, headers={"content-encoding": encoding}))
+        assert answer.text == "a fine picture"
+
+    @pytest.mark.parametrize("status", [200, 500])
+    def test_a_zip_bomb(self, status: int) -> None:
+        tracemalloc.start()
+        try:
+            trouble = self.trouble(Reply(bomb(256), status, {"content-encoding": "gzip"}))
+            assert (trouble.kind, "larger than 16 MiB" in str(trouble)) == ("connection", True)
+            assert tracemalloc.get_traced_memory()[1] < 100 * 2**20
+        finally:
+            tracemalloc.stop()
+
+    def test_an_answer_packed_twice(self) -> None:
+        packed = gzip.compress(gzip.compress(json.dumps(self.said("4")).encode()))
+        trouble = self.trouble(Reply(packed, headers={"content-encoding": "gzip, gzip"}))
+        assert "can't read the response of" in str(trouble)
+        assert "the encoding 'gzip, gzip', which was not asked for" in str(trouble)
+
+    def test_a_compressed_answer_that_is_cut_off_or_damaged(self) -> None:
+        packed = gzip.compress(json.dumps(self.said("4")).encode())
+        for body in (packed[:-9], b"no gzip at all"):
+            assert self.trouble(Reply(body, headers={"content-encoding": "gzip"})).kind == "connection"
+
     def test_a_reset_in_the_middle(self) -> None:
         assert self.trouble(Reply(self.said("4"), reset_after=10)).kind == "connection"
 
@@ -319,6 +378,23 @@ class Contract:
         answer, _ = self.answer(PLAIN, Reply(self.said(f"the key is {KEY}")))
         assert answer.text == "the key is [key]"
         assert KEY not in repr(answer)
+
+    def test_a_key_that_is_sent_back_in_part_or_encoded(self) -> None:
+        for part in (KEY[:10], KEY[-8:], base64.b64encode(f"x:{KEY}".encode()).decode()):
+            assert part not in str(self.error(Reply(f"the key {part} is wrong", 401)))
+            answer, _ = self.answer(PLAIN, Reply(self.said(f"it is {part}.")))
+            assert "[key]" in answer.text
+            assert part not in repr(answer)
+
+    @pytest.mark.parametrize("count", [-5, "many", 0, None, 1.5, 10**12, []])
+    def test_usage_that_is_none_or_nonsense_is_marked(self, count: object) -> None:
+        body = self.said("4")
+        for name in ("usage", "usageMetadata"):
+            body |= {name: dict.fromkeys(body[name], count)} if name in body else {}
+        answer, _ = self.answer(PLAIN, Reply(body))
+        assert (answer.text, answer.usage.estimated) == ("4", True)
+        assert answer.usage.tokens_in == answer.usage.tokens_out == 0
+        assert not self.answer(PLAIN, Reply(self.said("4")))[0].usage.estimated
 
     def test_no_redirect_takes_the_key_elsewhere(self) -> None:
         with Scripted(Reply(self.said("4"))) as other:

@@ -149,7 +149,6 @@ class TestAnthropic(Contract):
             {"content": None},
             {"content": [{"type": "text"}]},
             {"content": [{"type": "text", "text": 4}]},
-            {"content": [], "usage": {"input_tokens": "many"}},
             {"content": [], "stop_reason": []},
         ],
     )

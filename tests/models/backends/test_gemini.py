@@ -172,7 +172,6 @@ class TestGemini(Contract):
             {"candidates": [{"content": {"parts": "4"}}]},
             {"candidates": [{"content": {"parts": [{"text": 4}]}}]},
             {"candidates": [{"finishReason": []}]},
-            {"candidates": [], "usageMetadata": {"promptTokenCount": "many"}},
         ],
     )
     def test_almost_a_response(self, body: dict[str, Any]) -> None:

@@ -1,5 +1,6 @@
 """Which reader, which columns, which rows: what all kinds of DATA share."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -191,3 +192,15 @@ def test_a_table_in_the_current_folder(write: Write, tmp_path: Path, monkeypatch
     assert (first.id, first.item["image"]) == ("in/a.png", "in/a.png")
     assert isinstance(second, BadRow)
     assert third.id == "../b.png"
+
+
+def test_a_pipe_is_no_table(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(UserError, match=r"pipe.csv: it is a named pipe, not a regular file"):
+        open_dataset(str(tmp_path / "pipe.csv"), VERIFY, {})
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "cup.png").write_bytes(b"")
+    os.mkfifo(tmp_path / "folder" / "cup.txt")
+    (row,) = open_dataset(str(tmp_path / "folder"), VERIFY, {}).rows()
+    assert isinstance(row, BadRow)
+    assert "named pipe" in row.message

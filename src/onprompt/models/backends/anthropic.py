@@ -7,7 +7,7 @@ from typing import Any
 
 import anthropic
 
-from onprompt.models.http import HttpBackend, http_client
+from onprompt.models.http import HttpBackend, http_client, token_count
 from onprompt.types import Answer, Message, Part, Question, Usage
 from onprompt.vision.image import encode_image
 
@@ -83,7 +83,7 @@ class Anthropic(HttpBackend):
 
     def parse(self, body: Any, question: Question) -> Answer:  # noqa: ARG002
         used = body.get("usage") or {}
-        usage = Usage(sum(int(used.get(name) or 0) for name in INPUT_TOKENS), int(used.get("output_tokens") or 0))
+        usage = Usage(token_count(*map(used.get, INPUT_TOKENS)), token_count(used.get("output_tokens")))
         text = "".join(block["text"] for block in body["content"] if block["type"] == "text")  # without thinking
         return Answer(text, STOPS.get(body.get("stop_reason"), UNKNOWN_STOP), str(body.get("model") or ""), usage)
 

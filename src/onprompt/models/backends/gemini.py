@@ -11,7 +11,7 @@ from google import genai
 from google.genai import errors, types
 
 from onprompt.errors import Rejected, ServerTrouble
-from onprompt.models.http import MALFORMED, HttpBackend, http_client
+from onprompt.models.http import MALFORMED, HttpBackend, http_client, token_count
 from onprompt.models.reading import number_spots
 from onprompt.types import Answer, Message, Part, Question, Usage
 from onprompt.vision.image import encode_image
@@ -104,8 +104,8 @@ class Gemini(HttpBackend):
 
     def parse(self, body: Any, question: Question) -> Answer:
         used, model = body.get("usageMetadata") or {}, str(body.get("modelVersion") or "")
-        tokens_out = int(used.get("candidatesTokenCount") or 0) + int(used.get("thoughtsTokenCount") or 0)
-        usage = Usage(int(used.get("promptTokenCount") or 0), tokens_out)
+        tokens_out = token_count(used.get("candidatesTokenCount"), used.get("thoughtsTokenCount"))
+        usage = Usage(token_count(used.get("promptTokenCount")), tokens_out)
         if body.get("candidates"):
             candidate = body["candidates"][0]
             parts = (candidate.get("content") or {}).get("parts") or []

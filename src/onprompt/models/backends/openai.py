@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 
 from onprompt.errors import Rejected
-from onprompt.models.http import HttpBackend, http_client
+from onprompt.models.http import HttpBackend, http_client, token_count
 from onprompt.models.reading import number_spots
 from onprompt.settings import Settings
 from onprompt.types import Answer, Message, Part, Question, Usage
@@ -103,7 +103,7 @@ class OpenAI(HttpBackend):
 
     def parse(self, body: Any, question: Question) -> Answer:
         choices, model, used = body["choices"], str(body.get("model") or ""), body.get("usage") or {}
-        usage = Usage(int(used.get("prompt_tokens") or 0), int(used.get("completion_tokens") or 0))
+        usage = Usage(token_count(used.get("prompt_tokens")), token_count(used.get("completion_tokens")))
         if choices == []:
             return Answer("", "end", model, usage)
         message, stop = choices[0]["message"], STOPS.get(choices[0].get("finish_reason"), UNKNOWN_STOP)

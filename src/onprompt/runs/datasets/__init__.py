@@ -17,6 +17,7 @@ from urllib.parse import unquote
 
 from onprompt import plugins
 from onprompt.errors import UserError
+from onprompt.files import check_regular
 from onprompt.types import IMAGE, NAMES, Rubric
 
 ABOUT = {"model": ("model", "generator", "system"), "category": ("category", "tag", "type")}
@@ -83,6 +84,7 @@ class Dataset:
     read: Callable[[], Iterator[Row | BadRow]] = field(repr=False)
     source: str = ""  # DATA as an absolute path or address
     unique: bool = False  # whether all ids are known to differ
+    note: str = ""  # what the user should know of how it is read
 
     def rows(self) -> Iterator[Row | BadRow]:
         """All rows, in order; repeated ids get a suffix."""
@@ -115,14 +117,16 @@ def open_dataset(data: str, rubric: Rubric, columns: Mapping[str, str]) -> Datas
     # Rows that are streamed are read only once, and a column that the user named is used as it is.
     guess = "" if table.fixed or columns.get("id") or table.streamed else used.get("id", "")
     unique = has_unique_values(table, guess) if guess else None
+    note = ""
     if unique is False:
+        note = f"{used['id']!r} is not used as the id, since values repeat there; --column id={used['id']} uses it"
         del used["id"]
     parser = RowParser(used, table.folder, rubric)
 
     def read() -> Iterator[Row | BadRow]:
         return map(parser.parse, table.records(list(dict.fromkeys(used.values()))), itertools.count(1))
 
-    return Dataset(table.kind, table.fixed or used, table.count, read, absolute(data), bool(unique))
+    return Dataset(table.kind, table.fixed or used, table.count, read, absolute(data), bool(unique), note)
 
 
 def usual_columns(rubric: Rubric) -> dict[str, tuple[str, ...]]:
@@ -161,6 +165,8 @@ def find_reader(data: str, folder_reader: str) -> tuple[str, str]:
         return kind, rest
     if data and exists(path):
         suffix = path.suffix.lower().removeprefix(".")
+        if not path.is_dir():
+            check_regular(path.stat())
         if path.is_dir() or ALIASES.get(suffix, suffix) in kinds:
             return folder_reader if path.is_dir() else ALIASES.get(suffix, suffix), data
         raise UserError(f"unsupported file type: {data}{suggest(suffix, [*ALIASES, *kinds])} (DATA is {SUPPORTED})")

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from onprompt.errors import UserError
+from onprompt.files import read_file
 from onprompt.runs.datasets import Record, Table
 
 SUFFIXES = {".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tiff", ".tif", ".avif"}
 PROMPT_FILE, METADATA, SAMPLES = "prompt.txt", "metadata.jsonl", "samples"
+MAX_TEXT = 2**24  # bytes of a file with a prompt
 NOT_LISTED = "can't list the folder"
 NUMBER = re.compile(r"\d+|\(\d+\)")
 SEED = re.compile(r"seed\W*\d+|\d{5,}", re.IGNORECASE)  # no prompt ends with a number of five digits
@@ -106,7 +108,7 @@ def read_metadata(path: Path) -> dict[str, Any]:
 def read_text(path: Path) -> str | UserError | None:
     """The contents of a text file; an error if it is unreadable, None if there is none."""
     try:
-        return path.read_text("utf-8-sig").strip() or UserError(f"{path.name} is empty")
+        return read_file(path, MAX_TEXT).decode("utf-8-sig").strip() or UserError(f"{path.name} is empty")
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
         return None
     except (OSError, UnicodeDecodeError) as error:

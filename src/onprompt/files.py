@@ -1,0 +1,47 @@
+"""Files that users name: regular ones only, and no more of them than a limit."""
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+BLOCK = 2**16
+KINDS = (
+    (stat.S_ISDIR, "it is a directory"),
+    (stat.S_ISFIFO, "it is a named pipe, not a regular file"),
+    (stat.S_ISSOCK, "it is a socket, not a regular file"),
+    (stat.S_ISCHR, "it is a device, not a regular file"),
+    (stat.S_ISBLK, "it is a device, not a regular file"),
+)
+
+
+def read_file(path: str | Path, limit: int) -> bytes:
+    """The bytes of a regular file; an OSError for anything else, and for more than `limit` bytes.
+
+    What it is, is looked up before it is opened: opening a pipe waits for a writer, and opening a device may act.
+    """
+    name = os.fspath(path)  # refuses a file descriptor
+    check_regular(os.stat(name))  # noqa: PTH116 half the time of pathlib, which counts for small files
+    parts, total = [], 0
+    with open(name, "rb", buffering=0, opener=open_at_once) as file:
+        status = os.fstat(file.fileno())
+        check_regular(status)  # it may be another one by now
+        block = max(BLOCK, min(status.st_size, limit) + 1)
+        while part := file.read(block):
+            parts.append(part)
+            total += len(part)
+            if total > limit:
+                raise OSError(errno.EFBIG, f"it is larger than {limit / 1e6:g} MB")
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def check_regular(status: os.stat_result) -> None:
+    """Raise an OSError that says what it is, unless it is a regular file."""
+    if not stat.S_ISREG(status.st_mode):
+        what = next((words for test, words in KINDS if test(status.st_mode)), "it is not a regular file")
+        raise OSError(errno.EISDIR if stat.S_ISDIR(status.st_mode) else errno.EINVAL, what)
+
+
+def open_at_once(path: str, flags: int) -> int:
+    """A file descriptor; a pipe that took the file's place meanwhile is not waited for."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))

@@ -1,0 +1,72 @@
+"""The tables of a run file, and the checksum of a verdict in them."""
+
+import hashlib
+import sqlite3
+
+VERSION, MARK = 3, 0x6F6E7072  # the mark identifies our files: "onpr"
+TABLES = """
+CREATE TABLE IF NOT EXISTS generations (
+    id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, identity TEXT NOT NULL,
+    created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+);
+CREATE TABLE IF NOT EXISTS runs (
+    id INTEGER PRIMARY KEY, generation INTEGER NOT NULL REFERENCES generations(id), data TEXT NOT NULL,
+    versions TEXT NOT NULL,
+    created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), read_whole INTEGER NOT NULL DEFAULT 0,
+    tokens_in INTEGER NOT NULL DEFAULT 0, tokens_out INTEGER NOT NULL DEFAULT 0, cost REAL
+);
+CREATE TABLE IF NOT EXISTS samples (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, prompt TEXT NOT NULL, image TEXT NOT NULL,
+    model TEXT NOT NULL, category TEXT NOT NULL, given TEXT NOT NULL, stamp TEXT NOT NULL,
+    version TEXT NOT NULL, run INTEGER NOT NULL REFERENCES runs(id), gone INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE IF NOT EXISTS verdicts (
+    sample INTEGER NOT NULL REFERENCES samples(number), generation INTEGER NOT NULL REFERENCES generations(id),
+    score INTEGER, value REAL NOT NULL, flags TEXT NOT NULL, summary TEXT NOT NULL, factors TEXT NOT NULL,
+    coverage REAL, tokens_in INTEGER NOT NULL, tokens_out INTEGER NOT NULL, cost REAL, answers TEXT NOT NULL,
+    image_sha256 TEXT NOT NULL, of TEXT NOT NULL,
+    created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+    PRIMARY KEY (sample, generation)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS documents (
+    sample INTEGER NOT NULL, generation INTEGER NOT NULL, document TEXT NOT NULL, PRIMARY KEY (sample, generation)
+);
+CREATE TABLE IF NOT EXISTS checks (
+    sample INTEGER NOT NULL, generation INTEGER NOT NULL, number INTEGER NOT NULL, kind TEXT NOT NULL,
+    asked TEXT NOT NULL, found TEXT NOT NULL, outcome TEXT NOT NULL, score REAL NOT NULL,
+    confidence REAL NOT NULL, source TEXT NOT NULL,
+    PRIMARY KEY (sample, generation, number)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS checksums (
+    sample INTEGER NOT NULL, generation INTEGER NOT NULL, sum TEXT NOT NULL, PRIMARY KEY (sample, generation)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS errors (
+    sample INTEGER NOT NULL, generation INTEGER NOT NULL, kind TEXT NOT NULL, message TEXT NOT NULL, text TEXT NOT NULL,
+    of TEXT NOT NULL,
+    created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+    PRIMARY KEY (sample, generation)
+) WITHOUT ROWID;
+CREATE VIEW IF NOT EXISTS present_verdicts AS
+    SELECT v.* FROM verdicts v JOIN samples s ON s.number = v.sample AND NOT s.gone AND s.version = v.of;
+CREATE VIEW IF NOT EXISTS present_errors AS
+    SELECT e.* FROM errors e JOIN samples s ON s.number = e.sample AND NOT s.gone AND s.version = e.of;
+"""
+VERDICT_TABLES = ("verdicts", "documents", "checks", "checksums", "errors")
+SUMMED = VERDICT_TABLES[:3]
+
+
+def stored_checksum(database: sqlite3.Connection, key: tuple[int, int]) -> str:
+    """The checksum that a verdict was stored with; empty for one of an earlier version, which stored none."""
+    if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'checksums'").fetchone():
+        return ""
+    row = database.execute("SELECT sum FROM checksums WHERE sample = ? AND generation = ?", key).fetchone()
+    return str(row[0]) if row else ""
+
+
+def checksum(database: sqlite3.Connection, key: tuple[int, int]) -> str:
+    """The hash of all that is stored of a verdict, by the numbers of its sample and its generation."""
+    total = hashlib.sha256()
+    for table in SUMMED:
+        for row in database.execute(f"SELECT * FROM {table} WHERE sample = ? AND generation = ?", key):  # noqa: S608
+            total.update(repr(row).encode())
+    return total.hexdigest()
