@@ -43,14 +43,8 @@ def probe(
     """Test a judge on drawn images with known answers: blank images, wrong prompts, reversed edits, rephrasing."""
     from onprompt import probe as probing
 
-    options: dict[str, Any] = {
-        "base_url": base_url,
-        "detector": detector,
-        "matcher": matcher,
-        "permissive": permissive,
-        "no_evidence": no_evidence,
-        "look_again": look_again,
-    }
+    options: dict[str, Any] = {"base_url": base_url, "detector": detector, "matcher": matcher, "permissive": permissive}
+    options |= {"no_evidence": no_evidence, "look_again": look_again}
     settings = judge_settings(judge, model, budget=budget, **options)
     if save:
         echo(f"{probing.save(save)} pictures written to {save}", err=True)

@@ -78,15 +78,8 @@ def run(
     from onprompt.runs.run import items_to_judge
     from onprompt.runs.run import run as judge_all
 
-    options: dict[str, Any] = {
-        "base_url": base_url,
-        "detector": detector,
-        "matcher": matcher,
-        "permissive": permissive,
-        "no_evidence": no_evidence,
-        "look_again": look_again,
-        "ask_again": ask_again,
-    }
+    options: dict[str, Any] = {"base_url": base_url, "detector": detector, "matcher": matcher, "permissive": permissive}
+    options |= {"no_evidence": no_evidence, "look_again": look_again, "ask_again": ask_again}
     job = JudgeJob(rubric, judge_settings(judge, model, repeats, budget, **options))
     dataset = datasets.open_dataset(data, job.rubric, parse_columns(column or []))
     print_source(dataset)
