@@ -5,11 +5,23 @@ import sys
 
 import typer
 
-from onprompt.cli import auditing, comparing, illusion, judging, looking, models, probing, running
+from onprompt.cli import auditing, comparing, fitting, illusion, judging, looking, models, probing, running
 from onprompt.cli.app import app
 from onprompt.errors import OnpromptError
 
-__all__ = ["app", "auditing", "comparing", "illusion", "judging", "looking", "main", "models", "probing", "running"]
+__all__ = [
+    "app",
+    "auditing",
+    "comparing",
+    "fitting",
+    "illusion",
+    "judging",
+    "looking",
+    "main",
+    "models",
+    "probing",
+    "running",
+]
 
 
 def main() -> None:

@@ -32,6 +32,9 @@ Models = Annotated[
     typer.Option("--model", help="The model to ask: BACKEND/MODEL, such as openai/gpt-5.2. Repeated: a jury."),
 ]
 NoEvidence = Annotated[bool, typer.Option("--no-evidence", help="Leave the evidence out of a jury.")]
+WeightsFile = Annotated[
+    Path | None, typer.Option("--weights", help="A file of weights for a jury or the evidence, by `onprompt fit`.")
+]
 BaseUrl = Annotated[str, typer.Option(help="The address of the model's server, if it is your own.")]
 Repeats = Annotated[int | None, typer.Option(help="How often to ask the model, to see how its scores vary.")]
 YesNo = Annotated[bool, typer.Option("--yes-no", help="Also ask whether the image shows the prompt, yes or no.")]
@@ -40,8 +43,8 @@ Budget = Annotated[float | None, typer.Option(help="The most to spend, in US dol
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print the number of calls, tokens and dollars.")]
 Id = Annotated[str, typer.Option(help="The sample's id (default: the file name).")]
 JUDGING = (
-    *("judge", "model", "no_evidence", "base_url", "repeats", "budget", "detector", "permissive", "yes_no"),
-    "send_mask",
+    *("judge", "model", "no_evidence", "weights", "base_url", "repeats", "budget", "detector", "permissive"),
+    *("yes_no", "send_mask"),
 )
 OPTIONS: dict[str, tuple[Any, Any]] = {
     "json": (Json, False),
@@ -53,6 +56,7 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
     "judge": (JudgeName, ""),
     "model": (Models, None),
     "no_evidence": (NoEvidence, False),
+    "weights": (WeightsFile, None),
     "base_url": (BaseUrl, ""),
     "repeats": (Repeats, None),
     "yes_no": (YesNo, False),
@@ -192,6 +196,8 @@ def judge_settings(
     settings = load_settings(**chosen, repeats=repeats, budget=budget, **options)
     if no_evidence and settings.judged_by != "jury":
         raise UserError("--no-evidence is for a jury: choose --judge jury, or several models")
+    if options.get("weights") and settings.judged_by not in ("jury", "evidence", "hybrid"):
+        raise UserError(f"--weights is for a jury and the evidence, not for the judge {settings.judged_by!r}")
     settings = settings.model_copy(update={"jury_evidence": False}) if no_evidence else settings
     given = {"--repeats": repeats, "--budget": budget, "--yes-no": options.get("yes_no")}
     given["--send-mask"] = options.get("send_mask")

@@ -14,6 +14,7 @@ from onprompt.cli.judging import (
     JudgeName,
     Models,
     NoEvidence,
+    WeightsFile,
     judge_settings,
     print_plan,
 )
@@ -32,6 +33,7 @@ def probe(
     permissive: Permissive = False,
     model: Models = None,
     no_evidence: NoEvidence = False,
+    weights: WeightsFile = None,
     base_url: BaseUrl = "",
     budget: Budget = None,
     dry_run: DryRun = False,
@@ -44,6 +46,7 @@ def probe(
         "detector": detector,
         "permissive": permissive,
         "no_evidence": no_evidence,
+        "weights": weights,
     }
     settings = judge_settings(judge, model, budget=budget, **options)
     if save:

@@ -24,6 +24,7 @@ from onprompt.cli.judging import (
     NoEvidence,
     PictureFile,
     Repeats,
+    WeightsFile,
     judge_settings,
     print_plan,
     print_verdict,
@@ -58,6 +59,7 @@ def run(
     judge: JudgeName = "",
     model: Models = None,
     no_evidence: NoEvidence = False,
+    weights: WeightsFile = None,
     base_url: BaseUrl = "",
     repeats: Repeats = None,
     budget: Budget = None,
@@ -77,6 +79,7 @@ def run(
         "detector": detector,
         "permissive": permissive,
         "no_evidence": no_evidence,
+        "weights": weights,
     }
     job = JudgeJob(rubric, judge_settings(judge, model, repeats, budget, **options))
     dataset = datasets.open_dataset(data, job.rubric, parse_columns(column or []))

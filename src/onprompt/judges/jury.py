@@ -22,7 +22,7 @@ from onprompt.wording import jury_failed, nothing_checked
 
 VERSION = 1  # of how voices add up: with a new one, runs combine their cached answers again
 AHEAD = 2  # samples in progress per question in progress: no model waits for the slowest
-SETTINGS = ("jury_evidence", "jury_evidence_weight", "jury_weights", "jury_spread")
+SETTINGS = ("jury_evidence", "jury_evidence_weight", "jury_weights", "jury_spread", "weights_source")
 NOT_REPRODUCED = ("versions", "settings")  # parts of a judge's identity that are stored elsewhere
 Result = Verdict | OnpromptError
 
@@ -49,6 +49,7 @@ class JuryJudge(Judge):
         self.names = [*(judge.model for judge in models), *([EVIDENCE] if measured else [])]
         if len(set(self.names)) < len(self.names):
             raise UserError("a jury has the same model twice; to ask a model repeatedly, use --repeats")
+        combining.check_fitted([judge.model for judge in models], settings)
         self.model = ", ".join(judge.model for judge in models)
         self.slots = AHEAD * max(judge.slots for judge in models)
         self.bound_by = "model" if any(judge.bound_by == "model" for judge in self.members) else "server"

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
+from onprompt.errors import SettingsError
 from onprompt.settings import Settings
 from onprompt.types import FactorScore, Rubric, Voice
 from onprompt.types.contracts import geometric_mean
@@ -29,6 +30,16 @@ def weight_of(model: str, settings: Settings) -> float:
         return own[model]
     name = model.rpartition("/")[2].lower()
     return next((weight for pattern, weight in known_weights().items() if fnmatchcase(name, pattern)), 1.0)
+
+
+def check_fitted(models: Sequence[str], settings: Settings) -> None:
+    """Refuse weights that were fitted for other models: a weight only means something beside the others."""
+    fitted = [name for name, _ in settings.jury_weights]
+    if settings.weights_source and fitted and set(fitted) != set(models):
+        raise SettingsError(
+            f"{settings.weights_source.partition(' ')[0]} has weights for {', '.join(fitted)}, but the jury is "
+            f"{', '.join(models)}: fit weights for these models, or leave the file out"
+        )
 
 
 def shares(models: Sequence[float], evidence: float = 0.0) -> list[float]:

@@ -18,6 +18,7 @@ from onprompt.wording import claim_words, finding_words
 IRRELEVANT = PRIVATE | {
     *("reuse_answers", "concurrency", "timeout", "retries", "backoff", "longest_wait", "source_timeout"),
     *("breaker_failures", "breaker_pause", "price_in", "price_out", "budget", "batch", "device"),
+    "weights_source",  # the weights themselves are settings
 }
 JURY = {"jury_evidence", "jury_evidence_weight", "jury_weights", "jury_spread"}  # what only a jury depends on
 
