@@ -17,6 +17,7 @@ from pydantic import (
     model_validator,
 )
 
+from onprompt import fitted
 from onprompt.errors import SettingsError
 from onprompt.plugins import did_you_mean
 
@@ -37,7 +38,7 @@ ASCENDING = (  # settings of which none may be smaller than the one before
 )
 SWITCHES = {"none": "", "0": "", "false": "", "1": "small", "true": "small"}  # of the matcher
 PRIVATE = frozenset(
-    {"home", "mirror", "answers", "record", "base_url", "api_key", "asked_by"}
+    {"home", "mirror", "answers", "record", "weights", "base_url", "api_key", "asked_by"}
 )  # never stored with a verdict
 
 
@@ -173,6 +174,10 @@ class Settings(BaseModel):
     )
     jury_look_again: bool = option(False, "jury: ask a model once more if the evidence contradicts it")
     jury_spread: float = number(0.5, "jury: difference between two voices' values above which they disagree")
+    weights: Path | None = Field(
+        default=None, description="file with weights of the jury and of the evidence's parts, by `onprompt fit`"
+    )
+    weights_source: str = option("", "name and sha256 of that file; set when it is read")
     base_url: str = option("", "address of the model's server; empty: the backend's default")
     api_key: SecretStr = Field(
         default=SecretStr(""), description="key of the server; empty: from its usual variable. Never stored"
@@ -260,10 +265,7 @@ class Settings(BaseModel):
         return self
 
 
-Layer = tuple[str, dict[str, Any]]
-
-
-def read_file() -> list[Layer]:
+def read_file() -> list[fitted.Layer]:
     """`onprompt.toml` in the current folder, or the file that ONPROMPT_CONFIG names."""
     configured = os.environ.get(PREFIX + "CONFIG")
     path = Path(configured or FILE)
@@ -275,7 +277,7 @@ def read_file() -> list[Layer]:
         raise SettingsError(f"can't read {path}: {error}") from error
 
 
-def read_environment() -> list[Layer]:
+def read_environment() -> list[fitted.Layer]:
     """`ONPROMPT_DETECTOR=coco` sets `detector`; an empty variable sets nothing."""
     variables = {name: value for name, value in os.environ.items() if name.startswith(PREFIX) and value}
     variables.pop(PREFIX + "CONFIG", None)
@@ -283,7 +285,7 @@ def read_environment() -> list[Layer]:
 
 
 def load(**overrides: Any) -> Settings:
-    """Defaults, overridden by the file, then the environment, then `overrides`."""
+    """Defaults, overridden by the file, then the environment, then `overrides`; `weights` is read where it is named."""
     return load_with_origins(**overrides)[0]
 
 
@@ -291,7 +293,8 @@ def load_with_origins(**overrides: Any) -> tuple[Settings, dict[str, str]]:
     """The settings and, for each that is not a default, where it comes from."""
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
-    for origin, layer in [*read_file(), *read_environment(), ("an option or argument", overrides)]:
+    kinds = [read_file(), read_environment(), [("an option or argument", overrides)]]
+    for origin, layer in fitted.with_weights(kinds):
         for name, value in layer.items():
             if name not in Settings.model_fields:
                 raise SettingsError(f"no setting {name!r} (in {origin}){did_you_mean(name, Settings.model_fields)}")

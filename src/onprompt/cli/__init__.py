@@ -3,7 +3,7 @@
 import io
 import sys
 
-from onprompt.cli import auditing, checking, comparing, illusion, judging, looking, models, probing, running
+from onprompt.cli import auditing, checking, comparing, fitting, illusion, judging, looking, models, probing, running
 from onprompt.cli.app import app, echo
 from onprompt.errors import OnpromptError
 
@@ -12,6 +12,7 @@ __all__ = [
     "auditing",
     "checking",
     "comparing",
+    "fitting",
     "illusion",
     "judging",
     "looking",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from onprompt import plugins
 from onprompt.cli.app import app, echo, print_json
 from onprompt.cli.running import Generation, RunFile
 from onprompt.errors import UserError
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from onprompt.types import Rubric
 
 Json = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
+IdColumn = Annotated[str, typer.Option("--id", help="Column with the sample ids; guessed by default.")]
+RaterColumn = Annotated[str, typer.Option(help="Column with the rater, if the CSV has a row per rating.")]
+RatingColumns = Annotated[list[str] | None, typer.Option(help="Column with ratings; repeat for several raters.")]
 
 
 @app.command()
@@ -27,9 +31,9 @@ def agree(
     human_scale: Annotated[
         str, typer.Option(help="Worst and best rating, such as 1-5; needed for AUC, Krippendorff α and κ.")
     ] = "",
-    id_column: Annotated[str, typer.Option("--id", help="Column with the sample ids; guessed by default.")] = "",
-    rater: Annotated[str, typer.Option(help="Column with the rater, if the CSV has a row per rating.")] = "",
-    rating: Annotated[list[str] | None, typer.Option(help="Column with ratings; repeat for several raters.")] = None,
+    id_column: IdColumn = "",
+    rater: RaterColumn = "",
+    rating: RatingColumns = None,
     threshold: Annotated[
         float | None, typer.Option(help="For the AUC: a mean rating above this is good (default: middle of the scale).")
     ] = None,
@@ -40,14 +44,11 @@ def agree(
     json: Json = False,
 ) -> None:
     """Measure how well a run's scores agree with human ratings, and how well the raters agree with each other."""
-    from onprompt import plugins
     from onprompt.report import agreement, ratings
 
     human_ratings = ratings.read(human, id_column=id_column, rater_column=rater, rating_columns=rating or ())
     name, items = judged(run_file, generation)
-    if name not in plugins.names("rubrics"):
-        raise UserError(f"{run_file} is a run of {name}, which has no score to compare with human ratings")
-    rubric: Rubric = plugins.load("rubrics", name).RUBRIC
+    rubric = rubric_of(run_file, name)
     scale = parse_scale(human_scale) if human_scale else None
     terms = agreement.Terms(rubric.factors.get("score", range(2)), scale, threshold, apart)
     result = agreement.agreement(items, human_ratings, terms)
@@ -138,6 +139,14 @@ def judged(path: Path, generation: int) -> tuple[str, list[Item]]:
             value, score = (row["value"], row["score"]) if real else (None, None)
             items.append(Item(row["id"], row["prompt"], value, score, row["category"], row["model"]))
     return name, items
+
+
+def rubric_of(path: Path, name: str) -> Rubric:
+    """The rubric of a run, by its name."""
+    if name not in plugins.names("rubrics"):
+        raise UserError(f"{path} is a run of {name}, which has no score to compare with human ratings")
+    rubric: Rubric = plugins.load("rubrics", name).RUBRIC
+    return rubric
 
 
 def parse_scale(text: str) -> tuple[float, float]:

@@ -36,6 +36,9 @@ NoEvidence = Annotated[bool, typer.Option("--no-evidence", help="Leave the evide
 LookAgain = Annotated[
     bool, typer.Option("--look-again", help="Ask a jury's model once more if the evidence contradicts it.")
 ]
+WeightsFile = Annotated[
+    Path | None, typer.Option("--weights", help="A file of weights for a jury or the evidence, by `onprompt fit`.")
+]
 BaseUrl = Annotated[str, typer.Option(help="The address of the model's server, if it is your own.")]
 Repeats = Annotated[int | None, typer.Option(help="How often to ask the model, to see how its scores vary.")]
 YesNo = Annotated[bool, typer.Option("--yes-no", help="Also ask whether the image shows the prompt, yes or no.")]
@@ -45,7 +48,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print the number o
 AskAgain = Annotated[bool, typer.Option("--ask-again", help="Ask the model anew, also where its answer is cached.")]
 Id = Annotated[str, typer.Option(help="The sample's id (default: the file name).")]
 JUDGING = (
-    *("judge", "model", "no_evidence", "look_again", "base_url", "repeats", "budget"),
+    *("judge", "model", "no_evidence", "look_again", "weights", "base_url", "repeats", "budget"),
     *("detector", "matcher", "permissive", "yes_no", "send_mask", "ask_again"),
 )
 OPTIONS: dict[str, tuple[Any, Any]] = {
@@ -60,6 +63,7 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
     "model": (Models, None),
     "no_evidence": (NoEvidence, False),
     "look_again": (LookAgain, False),
+    "weights": (WeightsFile, None),
     "base_url": (BaseUrl, ""),
     "repeats": (Repeats, None),
     "yes_no": (YesNo, False),
@@ -206,11 +210,11 @@ def judge_settings(
     for option, wanted in (("--no-evidence", no_evidence), ("--look-again", look_again)):
         if wanted and settings.judged_by != "jury":
             raise UserError(f"{option} is for a jury: choose --judge jury, or several models")
-    off = {"jury_evidence": no_evidence, "reuse_answers": ask_again}
-    changed = {name: False for name, chosen in off.items() if chosen} | (
-        {"jury_look_again": True} if look_again else {}
-    )
-    settings = settings.model_copy(update=changed)
+    if options.get("weights") and settings.judged_by not in ("jury", "evidence", "hybrid"):
+        raise UserError(f"--weights is for a jury and the evidence, not for the judge {settings.judged_by!r}")
+    switches = {"jury_evidence": (no_evidence, False), "jury_look_again": (look_again, True)}
+    switches["reuse_answers"] = ask_again, False
+    settings = settings.model_copy(update={name: to for name, (wanted, to) in switches.items() if wanted})
     given = {"--repeats": repeats, "--budget": budget, "--yes-no": options.get("yes_no")}
     given |= {"--send-mask": options.get("send_mask"), "--ask-again": ask_again}
     if settings.judged_by == "evidence" and (unused := [name for name, value in given.items() if value]):

@@ -16,6 +16,7 @@ from onprompt.cli.judging import (
     MatcherName,
     Models,
     NoEvidence,
+    WeightsFile,
     judge_settings,
     print_plan,
 )
@@ -36,6 +37,7 @@ def probe(
     model: Models = None,
     no_evidence: NoEvidence = False,
     look_again: LookAgain = False,
+    weights: WeightsFile = None,
     base_url: BaseUrl = "",
     budget: Budget = None,
     dry_run: DryRun = False,
@@ -44,7 +46,7 @@ def probe(
     from onprompt import probe as probing
 
     options: dict[str, Any] = {"base_url": base_url, "detector": detector, "matcher": matcher, "permissive": permissive}
-    options |= {"no_evidence": no_evidence, "look_again": look_again}
+    options |= {"no_evidence": no_evidence, "look_again": look_again, "weights": weights}
     settings = judge_settings(judge, model, budget=budget, **options)
     if save:
         echo(f"{probing.save(save)} pictures written to {save}", err=True)

@@ -27,6 +27,7 @@ from onprompt.cli.judging import (
     NoEvidence,
     PictureFile,
     Repeats,
+    WeightsFile,
     judge_settings,
     print_plan,
     print_verdict,
@@ -62,6 +63,7 @@ def run(
     model: Models = None,
     no_evidence: NoEvidence = False,
     look_again: LookAgain = False,
+    weights: WeightsFile = None,
     base_url: BaseUrl = "",
     repeats: Repeats = None,
     budget: Budget = None,
@@ -79,7 +81,7 @@ def run(
     from onprompt.runs.run import run as judge_all
 
     options: dict[str, Any] = {"base_url": base_url, "detector": detector, "matcher": matcher, "permissive": permissive}
-    options |= {"no_evidence": no_evidence, "look_again": look_again, "ask_again": ask_again}
+    options |= {"no_evidence": no_evidence, "look_again": look_again, "ask_again": ask_again, "weights": weights}
     job = JudgeJob(rubric, judge_settings(judge, model, repeats, budget, **options))
     dataset = datasets.open_dataset(data, job.rubric, parse_columns(column or []))
     print_source(dataset)

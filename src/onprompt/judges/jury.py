@@ -35,6 +35,7 @@ from onprompt.wording.jury import jury_failed, nothing_checked, objections
 
 VERSION = 2  # of how voices add up: with a new one, runs combine their cached answers again
 AHEAD = 2  # samples in progress per question in progress: no model waits for the slowest
+SETTINGS = (*(name for name in Settings.model_fields if name.startswith("jury_")), "weights_source")
 LOOK_AGAIN = text("look-again-1")
 LOOK_AGAIN_HASH = {"look_again": "look-again/1", "look_again_sha256": hashlib.sha256(LOOK_AGAIN.encode()).hexdigest()}
 ASSUMED_ANSWER = "x" * TYPICAL_ANSWER * CHARACTERS_PER_TOKEN  # in estimates, in place of one that is not known yet
@@ -76,6 +77,7 @@ class JuryJudge(Judge):
         self.names = [*self.asked, *([EVIDENCE] if measured else [])]
         if len(set(self.names)) < len(self.names):
             raise UserError("a jury has the same model twice; to ask a model repeatedly, use --repeats")
+        combining.check_fitted(self.asked, settings)
         self.model = ", ".join(self.asked)
         self.slots = AHEAD * max(judge.slots for judge in models)
         self.bound_by = "model" if any(judge.bound_by == "model" for judge in self.members) else "server"
@@ -189,7 +191,7 @@ class JuryJudge(Judge):
             name: {key: value for key, value in verdict.provenance.items() if key not in NOT_REPRODUCED}
             for name, verdict in verdicts.items()
         }
-        chosen = {key: value for key, value in self.settings.model_dump(mode="json").items() if key.startswith("jury_")}
+        chosen = {key: value for key, value in self.settings.model_dump(mode="json").items() if key in SETTINGS}
         settings = {**main.provenance.get("settings", {}), **chosen}
         about = {"judge": "jury", "model": self.model, "settings": settings, "members": members}
         return {**main.provenance, **about, **(LOOK_AGAIN_HASH if self.settings.jury_look_again else {})}

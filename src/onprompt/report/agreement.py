@@ -23,6 +23,7 @@ TITLES = {
 }
 MIN_ITEMS = 3  # any correlation of two items is 1 or −1
 CONSTANT = "one side is constant"
+BESIDE = " + "  # between the names of voices that are taken together
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +88,7 @@ def agreement(items: Sequence[Item], ratings: Ratings, terms: Terms) -> Agreemen
         if terms.threshold is None:
             terms = replace(terms, threshold=(low + high) / 2)
     ids = {item.id for item in items}
-    rated_ids = {name for name, given in ratings.by_item.items() if given}
-    if not rated_ids & ids:
-        examples = f"the run has {min(ids, default='none')!r}, the ratings have {min(rated_ids, default='none')!r}"
-        raise UserError(f"no sample of the run is rated; use the same ids in both: {examples}")
+    rated_ids = ratings.rated_ids(ids)
     validate(items, terms.scale)
     rated = [item for item in items if item.id in rated_ids]
     used = [item for item in rated if item.value is not None]
@@ -261,6 +259,17 @@ def voice_lines(voices: Mapping[str, Subset]) -> Iterator[str]:
     for name, subset in ranked:
         yield f"{name:{width}}{subset.judge['spearman']!s:24}{subset.judge['pair_accuracy']}"
     yield f"{'one rater vs. the others':{width}}{first.ceiling['spearman']!s:24}{first.ceiling['pair_accuracy']}"
+    if two := best_two(voices):
+        everyone = max(voices, key=lambda name: name.count(BESIDE))
+        few, many = (voices[name].judge["spearman"] for name in (two, everyone))
+        yield f"\nThe best two are {two}: Spearman {few}, by all {everyone.count(BESIDE) + 1} voices {many}."
+
+
+def best_two(voices: Mapping[str, Subset]) -> str:
+    """The two voices that agree best with people, if there are more than two."""
+    found = {name: subset.judge["spearman"].value for name, subset in voices.items() if name.count(BESIDE) == 1}
+    defined = {name: value for name, value in found.items() if value is not None}
+    return max(defined, key=defined.__getitem__) if len(found) > 1 and defined else ""
 
 
 def document(agreement: Agreement, voices: Mapping[str, Subset] | None = None) -> dict[str, Any]:
@@ -273,5 +282,5 @@ def document(agreement: Agreement, voices: Mapping[str, Subset] | None = None) -
         "terms": asdict(agreement.terms) | {"scale": [scale[0], scale[-1]]},
         "overall": asdict(agreement.overall, dict_factory=rounded),
         "categories": {name: asdict(subset, dict_factory=rounded) for name, subset in categories},
-        **({"voices": by_name} if by_name else {}),
+        **({"voices": by_name, "best_two": best_two(voices or {}) or None} if by_name else {}),
     }

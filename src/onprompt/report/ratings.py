@@ -9,7 +9,7 @@ import io
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -50,6 +50,14 @@ class Ratings:
     def raters(self) -> tuple[str, ...]:
         """Everybody with a rating, in the order of the file."""
         return tuple(dict.fromkeys(rater for given in self.by_item.values() for rater in given))
+
+    def rated_ids(self, ids: Collection[str]) -> set[str]:
+        """All items with a rating; an error if none is among the ids of a run."""
+        rated = {name for name, given in self.by_item.items() if given}
+        if rated.isdisjoint(ids):
+            examples = f"the run has {min(ids, default='none')!r}, the ratings have {min(rated, default='none')!r}"
+            raise UserError(f"no sample of the run is rated; use the same ids in both: {examples}")
+        return rated
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from onprompt.wording import claim_words, finding_words
 IRRELEVANT = PRIVATE | {
     *("reuse_answers", "concurrency", "timeout", "retries", "backoff", "longest_wait", "source_timeout"),
     *("breaker_failures", "breaker_pause", "price_in", "price_out", "budget", "batch", "device"),
-    "max_megabytes",
+    *("max_megabytes", "weights_source"),  # the weights themselves are settings
 }
 JURY = {name for name in Settings.model_fields if name.startswith("jury_")}  # what only a jury depends on
 

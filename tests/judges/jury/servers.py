@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 from PIL import Image
 from pydantic import SecretStr
+from typer.testing import CliRunner
 
+from onprompt.cli import app
 from onprompt.models.client import close_all
 from onprompt.rubrics.verify import RUBRIC
 from onprompt.runs import datasets, findings
@@ -75,3 +77,8 @@ def prompt_of(request: Received) -> str:
 
 def prompts(requests: list[Received]) -> Counter[str]:
     return Counter(map(prompt_of, requests))
+
+
+def command(*arguments: str, answers: Path) -> Any:
+    environment = {"ONPROMPT_ANSWERS": str(answers), "ONPROMPT_API_KEY": KEY, "ONPROMPT_RETRIES": "0"}
+    return CliRunner().invoke(app, arguments, env=environment)

@@ -18,17 +18,15 @@ from typing import Any
 
 import pytest
 from PIL import Image
-from typer.testing import CliRunner
 
 import onprompt
 from onprompt import api, samples
-from onprompt.cli import app
 from onprompt.errors import BudgetSpent, UserError
 from onprompt.runs.job import JudgeJob
 from onprompt.settings import Settings
 from onprompt.types import Verdict
 from onprompt.wording import plan_words
-from tests.judges.jury.servers import NAMES, Serve, judged, prompt_of, prompts, rows, says, table
+from tests.judges.jury.servers import NAMES, Serve, command, judged, prompt_of, prompts, rows, says, table
 from tests.judges.test_vlm import PIXELS, UNREADABLE
 from tests.models.backends.server import KEY, Received, Reply
 from tests.models.backends.test_openai import completion
@@ -189,11 +187,6 @@ def test_three_models_take_as_long_as_the_slowest(serve: Serve) -> None:
     together = settings.model_copy(update={"reuse_answers": False})
     ratio = statistics.median(seconds(together) / seconds(alone) for _ in range(3))
     assert ratio < 1.25, "bench/jury_speed.py measures the ratio itself; one model after the other would take 2.5"
-
-
-def command(*arguments: str, answers: Path) -> Any:
-    environment = {"ONPROMPT_ANSWERS": str(answers), "ONPROMPT_API_KEY": KEY, "ONPROMPT_RETRIES": "0"}
-    return CliRunner().invoke(app, arguments, env=environment)
 
 
 def test_the_command_line(serve: Serve, tmp_path: Path) -> None:

@@ -1,0 +1,182 @@
+"""Weights that are fitted: to ratings, and to how voices agree with each other."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from onprompt.errors import UserError
+from onprompt.fitting.one_factor import one_factor_weights
+from onprompt.fitting.validation import MIN_PROMPTS, MIN_RATED, fit_and_validate, folds
+from onprompt.fitting.weights import (
+    SMALLEST,
+    Voices,
+    Weights,
+    as_settings,
+    default_weights,
+    equal_weights,
+    fit,
+    jury_values,
+)
+from onprompt.models.voices import EVIDENCE, mean_value, with_shares
+from onprompt.report.statistics import Array, Estimate, Levels
+from onprompt.settings import Settings
+from onprompt.types import Voice
+
+NAMES = ("openai/good", "openai/fair", "openai/bad")
+NOISE = (0.3, 1.0, 8.0)
+
+
+def made(
+    samples: int = 400, per_prompt: int = 4, evidence: bool = False, seed: int = 0
+) -> tuple[Voices, Array, Levels]:
+    """Voices that see the truth, each with its own noise, and ratings of it."""
+    generator = np.random.default_rng(seed)
+    truth = generator.normal(size=samples)
+    values = 0.5 + 0.05 * np.array([truth + noise * generator.normal(size=samples) for noise in NOISE]).T
+    beside = 0.5 + 0.05 * (truth + 1.0 * generator.normal(size=samples))[:, None]
+    voices = Voices(NAMES, np.clip(values, 0, 1), np.ones(3), beside if evidence else np.zeros((samples, 0)))
+    human = np.round(2 + truth + 0.5 * generator.normal(size=samples))
+    return voices, human, np.arange(samples, dtype=np.intp) // per_prompt
+
+
+def test_values_are_those_of_the_jury_itself() -> None:
+    voices, *_ = made(50, evidence=True)
+    voices.values[3, 1] = voices.values[4, 0] = voices.evidence[5, 0] = math.nan
+    weights = Weights(np.array([2.0, 0.5, 0.1]), 0.7)
+    settings = Settings(jury_weights=tuple(zip(NAMES, weights.models.tolist(), strict=True)), jury_evidence_weight=0.7)
+    for place, value in enumerate(jury_values(voices, weights)):
+        row = [*zip(NAMES, voices.values[place], strict=True), (EVIDENCE, voices.evidence[place, 0])]
+        heard = [Voice(name, value=None if math.isnan(said) else float(said)) for name, said in row]
+        assert value == pytest.approx(mean_value(with_shares(heard, settings)))
+
+
+def test_good_voices_get_more_weight_and_the_gain_is_real() -> None:
+    voices, human, prompt = made(evidence=True)
+    found = fit_and_validate(voices, human, prompt)
+    good, fair, bad = found.weights.models
+    assert good > fair > bad > 0
+    assert found.weights.models.sum() == pytest.approx(voices.defaults.sum())
+    assert found.weights.evidence == pytest.approx(fair / 3, rel=0.3), "as noisy as the second of three models"
+    assert found.helps
+    assert (found.over_defaults.low or 0.0) > 0.05
+    assert found.over_defaults.value == pytest.approx((found.fitted.value or 0) - (found.defaults.value or 0))
+    assert found.over_equal.value == pytest.approx((found.fitted.value or 0) - (found.equal.value or 0))
+    fresh, ratings, _ = made(5000, evidence=True, seed=1)
+    ranks = [
+        np.corrcoef(jury_values(fresh, weights), ratings)[0, 1]
+        for weights in (found.weights, default_weights(fresh), equal_weights(fresh))
+    ]
+    assert ranks[0] > ranks[1] + 0.05, "also on samples that nobody fitted or tested anything on"
+    assert ranks[0] > ranks[2] + 0.05
+
+
+def test_fewer_prompts_stay_nearer_to_the_defaults() -> None:
+    voices, human, _ = made()
+    steps = [np.abs(np.log(fit(voices, human, prompts).models)).max() for prompts in (1, 10, 100)]
+    assert steps == sorted(steps)
+    assert steps[0] < 0.3 < steps[2]
+
+
+def test_ratings_that_mean_nothing_bring_nothing() -> None:
+    """On prompts left out, weights that were fitted to noise are rarely better, and never surely so."""
+    surely = 0
+    for seed in range(10):
+        voices, human, prompt = made(80, seed=seed)
+        np.random.default_rng(seed).shuffle(human)
+        surely += (fit_and_validate(voices, human, prompt).over_defaults.low or 0.0) > 0
+    assert surely <= 1
+
+
+def test_folds_leave_out_whole_prompts() -> None:
+    _, _, prompt = made(100)
+    tested = []
+    for train, test in folds(prompt):
+        assert not set(prompt[train]) & set(prompt[test])
+        tested += test.tolist()
+    assert sorted(tested) == list(range(100))
+
+
+def test_a_voice_that_failed_on_many_samples() -> None:
+    voices, human, prompt = made()
+    voices.values[50:, 0] = math.nan
+    found = fit_and_validate(voices, human, prompt)
+    assert np.isfinite(found.weights.models).all()
+    assert found.weights.models[1] > found.weights.models[2]
+    voices.values[:, 0] = math.nan
+    assert np.isfinite(fit_and_validate(voices, human, prompt).weights.models).all()
+
+
+def test_a_part_of_the_evidence_that_agrees_better_is_found() -> None:
+    voices, human, prompt = made(evidence=True)
+    noise = np.random.default_rng(5).normal(size=len(human))[:, None]
+    parts: tuple[dict[str, float], ...] = ({"value_count": 4.0}, {"value_count": 8.0})
+    alone = Voices((), np.zeros((len(human), 0)), np.zeros(0), np.hstack([noise, voices.evidence]), parts)
+    found = fit_and_validate(alone, human, prompt)
+    assert (found.weights.way, as_settings(alone, found.weights)) == (1, {"value_count": 8.0})
+    assert found.helps
+
+
+def test_weights_that_are_the_defaults_after_all_do_not_help() -> None:
+    """Parts of the ratings may choose another part's weight where all of them do not."""
+    voices, human, prompt = made(evidence=True)
+    parts: tuple[dict[str, float], ...] = ({"value_count": 4.0}, {"value_count": 8.0})
+    alone = Voices((), np.zeros((len(human), 0)), np.zeros(0), np.hstack([voices.evidence] * 2), parts)
+    found = fit_and_validate(alone, human, prompt)
+    assert (found.weights.way, found.changed) == (0, False)
+    assert not replace(found, over_defaults=Estimate(0.01, -0.01, 0.02)).helps
+
+
+@pytest.mark.parametrize(
+    ("samples", "per_prompt", "why"),
+    [
+        (MIN_RATED - 1, 2, "too few ratings to fit weights: 49 rated samples"),
+        (MIN_RATED, 10, "too few prompts to fit weights: 5, and at least 8"),
+    ],
+)
+def test_too_few_ratings_are_refused(samples: int, per_prompt: int, why: str) -> None:
+    with pytest.raises(UserError, match=why):
+        fit_and_validate(*made(samples, per_prompt))
+    fit_and_validate(*made(MIN_RATED, MIN_RATED // MIN_PROMPTS))
+
+
+def test_what_can_not_be_fitted_is_refused() -> None:
+    voices, human, prompt = made(80)
+    with pytest.raises(UserError, match="all mean ratings are 3"):
+        fit_and_validate(voices, np.full(80, 3.0), prompt)
+    single = Voices(NAMES[:1], voices.values[:, :1], np.ones(1), np.zeros((80, 0)))
+    with pytest.raises(UserError, match="a single voice has no weight"):
+        fit_and_validate(single, human, prompt)
+
+
+def test_without_ratings_voices_that_agree_count_more() -> None:
+    voices, *_ = made(2000, evidence=True)
+    found = one_factor_weights(voices)
+    good, fair, bad = found.models
+    assert good > fair > bad
+    assert found.models.mean() == pytest.approx(1)
+    assert found.evidence == pytest.approx(fair / found.models.sum(), rel=0.2), "as noisy as the second model"
+
+
+def test_a_constant_voice_has_no_weight_without_ratings() -> None:
+    voices, *_ = made(200, evidence=True)
+    voices.values[:, 2] = 0.5
+    found = one_factor_weights(voices)
+    assert found.models[2] == 0
+    assert as_settings(voices, found)["jury_weights"][NAMES[2]] == SMALLEST, "a jury's weights are above 0"
+
+
+def test_too_little_to_compare_is_refused() -> None:
+    voices, *_ = made(200)
+    two = Voices(NAMES[:2], voices.values[:, :2], np.ones(2), np.zeros((200, 0)))
+    with pytest.raises(UserError, match="at least 3 voices"):
+        one_factor_weights(two)
+    with pytest.raises(UserError, match="too few samples to fit weights: 49 samples scored by all"):
+        one_factor_weights(voices.take(np.arange(49)))
+    voices.values[49:, 0] = math.nan
+    with pytest.raises(UserError, match="49 samples scored by all"):
+        one_factor_weights(voices)
+    voices.values[:] = 0.5
+    with pytest.raises(UserError, match="fewer than 3 voices give different scores"):
+        one_factor_weights(voices)

@@ -1,0 +1,113 @@
+"""The file of weights: written at once, read as settings, and refused if it is damaged."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from onprompt import fitted
+from onprompt.cli import app
+from onprompt.errors import SettingsError, UserError
+from onprompt.settings import Settings, load, load_with_origins
+
+WEIGHTS: dict[str, Any] = {
+    "jury_evidence_weight": 0.3,
+    "value_count": 8.0,
+    "jury_weights": {"openai/a": 1.5, 'a "b" \\ é': 0.01},
+}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    fitted.write(tmp_path / "weights.toml", WEIGHTS, {"rubric": "x", "spearman": [0.5, 0.4, 0.6]})
+    return tmp_path / "weights.toml"
+
+
+def test_what_is_written_is_read(path: Path) -> None:
+    found = fitted.read(path)
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert found == {**WEIGHTS, "weights_source": f"weights.toml sha256:{sha256}"}
+
+
+def test_settings_take_the_weights_of_a_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings, origins = load_with_origins(weights=path)
+    assert settings.jury_weights == tuple(WEIGHTS["jury_weights"].items())
+    assert (settings.jury_evidence_weight, settings.value_count) == (0.3, 8.0)
+    assert settings.value_whole == Settings().value_whole
+    assert (origins["value_count"], origins["weights"]) == (str(path), "an option or argument")
+    assert Settings.model_validate_json(settings.model_dump_json(exclude={"api_key"})) == settings
+    monkeypatch.setenv("ONPROMPT_WEIGHTS", str(path))
+    assert load().value_count == 8.0
+
+
+def test_what_is_set_in_the_same_place_or_later_wins(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("onprompt.toml").write_text(f"weights = '{path}'\nvalue_count = 5\n")
+    assert (load().value_count, load().jury_evidence_weight) == (5, 0.3)
+    assert load(jury_evidence_weight=0.4).jury_evidence_weight == 0.4
+    assert load(weights=path).value_count == 8.0, "an option beats the file of settings"
+    monkeypatch.setenv("ONPROMPT_VALUE_COUNT", "6")
+    monkeypatch.setenv("ONPROMPT_WEIGHTS", str(path))
+    assert load().value_count == 6
+
+
+def test_of_two_files_of_weights_only_the_last_is_read(path: Path, tmp_path: Path) -> None:
+    fitted.write(tmp_path / "other.toml", {"value_whole": 6.0}, {})
+    Path("onprompt.toml").write_text(f"weights = '{path}'\n")
+    assert (load(weights=tmp_path / "other.toml").value_whole, load(weights=tmp_path / "other.toml").value_count) == (
+        6,
+        4,
+    )
+
+
+def test_all_settings_with_weights_are_a_valid_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ONPROMPT_WEIGHTS", str(path))
+    shown = CliRunner().invoke(app, ["settings"]).output
+    before = load()
+    monkeypatch.delenv("ONPROMPT_WEIGHTS")
+    Path("onprompt.toml").write_text(shown)
+    assert load() == before
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "not a file of weights"),
+        ('format = "onprompt.weights/2"\nvalue_count = 2', "not a file of weights"),
+        ('format = "onprompt.weights/1"', "has no weights"),
+        ('format = "onprompt.weights/1"\n[jury_weights', "can't read the weights"),
+        ('format = "onprompt.weights/1"\nprior = 0.1', "sets 'prior', which is no weight"),
+        ('format = "onprompt.weights/1"\n[jury_weights]\n"openai/a" = 0', "weight of openai/a must be above 0"),
+        ('format = "onprompt.weights/1"\n[jury_weights]\n"openai/a" = nan', "weight of openai/a must be above 0"),
+        ('format = "onprompt.weights/1"\n[jury_weights]\n"openai/a" = "high"', "jury_weights"),
+        ('format = "onprompt.weights/1"\njury_weights = 3', "jury_weights"),
+        ('format = "onprompt.weights/1"\njury_evidence_weight = nan', "jury_evidence_weight"),
+        ('format = "onprompt.weights/1"\nvalue_count = -1', "value_count"),
+    ],
+)
+def test_a_damaged_file_is_refused(tmp_path: Path, text: str, why: str) -> None:
+    (tmp_path / "weights.toml").write_text(text)
+    with pytest.raises(SettingsError, match=why):
+        load(weights=tmp_path / "weights.toml")
+
+
+def test_a_file_that_is_missing_or_not_text_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"can.t read the weights in .*missing\.toml"):
+        load(weights=tmp_path / "missing.toml")
+    (tmp_path / "weights.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(SettingsError, match="can't read the weights"):
+        load(weights=tmp_path / "weights.toml")
+
+
+def test_a_file_that_can_not_be_written_leaves_the_old_one(path: Path, tmp_path: Path) -> None:
+    before = path.read_bytes()
+    with pytest.raises(TypeError):
+        fitted.write(path, {"value_count": object()}, {})
+    assert path.read_bytes() == before
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(UserError, match=r"can.t write .*folder"):
+        fitted.write(tmp_path / "folder", WEIGHTS, {})
+    with pytest.raises(UserError, match="can't write"):
+        fitted.write(tmp_path / "nowhere" / "weights.toml", WEIGHTS, {})
+    assert sorted(each.name for each in tmp_path.iterdir() if each.name.startswith(".")) == [], "nothing is left behind"
