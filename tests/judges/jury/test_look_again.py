@@ -20,9 +20,8 @@ from onprompt.runs.job import JudgeJob
 from onprompt.types import Box, Check, Claim, Count, Finding, Found, Outcome, Sighting, Verdict
 from onprompt.wording import plan_words
 from onprompt.wording.jury import located
-from tests.judges.jury.servers import Serve, judged, rows, says, table
+from tests.judges.jury.servers import Serve, command, judged, rows, says, table
 from tests.judges.jury.test_jury import TROUBLE
-from tests.judges.jury.test_jury_runs import command
 from tests.judges.test_vlm import PIXELS
 from tests.models.backends.server import Received, Reply, Step
 
