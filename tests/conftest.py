@@ -23,6 +23,7 @@ MODELS = (
     *("vision/test_colour.py::test_the_smallest", "vision/test_runtime.py", "vision/test_text.py"),
     *(
         "weights/test_torchfile.py::test_the_real",
+        "fitting/test_fit.py::test_the_evidence_",
         "judges/jury/test_jury.py::test_the_evidence_",
         "judges/jury/test_look_again.py",
         "judges/jury/test_atoms_voice.py::test_beside_the_evidence",
