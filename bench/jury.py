@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import spearmanr
 
+from onprompt.fitting.one_factor import one_factor
 from onprompt.models.voices import known_weights, shares
 
 TASKS = {"Text-To-Image": ("t2i", "prompt"), "Text-Guided_IE": ("edit", "uid"), "Mask-Guided_IE": ("edit", "uid")}
@@ -154,14 +155,7 @@ def factor_weights(task, judges, places):
     deviation = table.std(axis=0)
     varied = deviation > 0
     correlation = np.corrcoef(table[:, varied].T)
-    common = np.full(len(correlation), 0.5)
-    for _ in range(200):  # principal axis factoring
-        reduced = correlation.copy()
-        np.fill_diagonal(reduced, common)
-        roots, axes = np.linalg.eigh(reduced)
-        loadings = axes[:, -1] * np.sqrt(max(roots[-1], 0))
-        common = np.clip(loadings**2, 0.01, 0.95)
-    loadings = loadings * np.sign(loadings.sum())
+    loadings = one_factor(correlation)
     weights = dict.fromkeys(judges, 1e-6)
     names = [judge for judge, varies in zip(judges, varied, strict=True) if varies]
     for name, loading, sd in zip(names, loadings, deviation[varied], strict=True):
