@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from onprompt import wording
 from onprompt.report.edit_picture import change_of, is_about
-from onprompt.report.labels import distinct, place_labels
+from onprompt.report.labels import distinct, place_labels, with_one_confidence
 from onprompt.report.terminal import WORST_FIRST, attribute_words, cost_words, estimate_line, spread_words, worst
 from onprompt.types import Box, Check, Found, Sighting, Verdict
 from onprompt.wording.jury import disputes, voice_words
@@ -201,7 +201,7 @@ def draw_picture(verdict: Verdict, shown: Shown) -> PictureView:
     """The judged picture with a box for each sighting that was chosen, and for text that was read."""
     chosen: list[tuple[Sighting, int]] = []
     for place, check in enumerate(verdict.checks):
-        chosen += [(sighting, place) for sighting in check.chosen]
+        chosen += [(sighting, place) for sighting in with_one_confidence(check)]
     sightings = [sighting for sighting, _ in chosen]
     same = distinct(sightings)
     boxes = []
