@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 Json = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
 IdColumn = Annotated[str, typer.Option("--id", help="Column with the sample ids; guessed by default.")]
 RaterColumn = Annotated[str, typer.Option(help="Column with the rater, if the CSV has a row per rating.")]
+HumanScale = Annotated[
+    str, typer.Option(help="Worst and best rating, such as 1-5; needed for AUC, Krippendorff α and κ.")
+]
+Threshold = Annotated[
+    float | None, typer.Option(help="For the AUC: a mean rating above this is good (default: middle of the scale).")
+]
+Apart = Annotated[float, typer.Option(min=0, help="Count pairs whose mean ratings differ by at least this much.")]
 RatingColumns = Annotated[list[str] | None, typer.Option(help="Column with ratings; repeat for several raters.")]
 
 
@@ -28,18 +35,12 @@ RatingColumns = Annotated[list[str] | None, typer.Option(help="Column with ratin
 def agree(
     run_file: RunFile,
     human: Annotated[Path, typer.Option(help="CSV of ratings: id and a column per rater, or id, rater and rating.")],
-    human_scale: Annotated[
-        str, typer.Option(help="Worst and best rating, such as 1-5; needed for AUC, Krippendorff α and κ.")
-    ] = "",
+    human_scale: HumanScale = "",
     id_column: IdColumn = "",
     rater: RaterColumn = "",
     rating: RatingColumns = None,
-    threshold: Annotated[
-        float | None, typer.Option(help="For the AUC: a mean rating above this is good (default: middle of the scale).")
-    ] = None,
-    apart: Annotated[
-        float, typer.Option(min=0, help="Count pairs whose mean ratings differ by at least this much.")
-    ] = 0.33,
+    threshold: Threshold = None,
+    apart: Apart = 0.33,
     generation: Generation = 0,
     json: Json = False,
 ) -> None:

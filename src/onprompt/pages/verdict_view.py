@@ -168,10 +168,11 @@ def ends(scale: range | None) -> tuple[int | None, int | None]:
 
 
 def check_view(check: Check, located: bool) -> CheckView:
-    """A check in words; a claim that nothing was found out about has no confidence."""
+    """A check in words; a claim that nothing was found out about has no confidence, and none is said twice."""
     known = check.source != "none"
     found = "none" if check.finding.kind is Found.MISSING else wording.finding_words(check)
-    confidence, source = (check.confidence, check.source) if known else (None, "")
+    said = not known or f"({check.confidence:.2f})" in found or f"estimate {check.confidence:.2f}" in found
+    confidence, source = None if said else check.confidence, check.source if known else ""
     return CheckView(
         check.claim.kind, wording.full_claim(check.claim), found, check.outcome.value, confidence, source, located
     )
