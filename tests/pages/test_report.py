@@ -204,6 +204,33 @@ def test_only_some_are_shown_and_all_are_counted(tmp_path: Path) -> None:
     assert "verdicts 33 of 33" in text
 
 
+def test_many_models_are_ranked_and_not_tested_two_by_two(tmp_path: Path) -> None:
+    samples = [
+        Stored(str(number), "one prompt", number / 30, f"model {number}", f"category {number}") for number in range(30)
+    ]
+    run = stored_run(
+        tmp_path / "run.sqlite",
+        [*samples, *(Stored(f"c{n}", value=0.5, model="a", category=f"more {n}") for n in range(40))],
+    )
+    text = rows(Page(report_of_run(run)))
+    assert "more than 25 models: not tested two by two" in text
+    assert " 1 model 29 0.97" in text
+    assert "and 10 categories with higher means" in text
+
+
+def report_of_run(run: Path) -> Path:
+    write(read_report([run]), run.parent / "report")
+    return run.parent / "report" / "index.html"
+
+
+def test_a_run_without_any_verdict_is_reported_as_such(tmp_path: Path) -> None:
+    run = stored_run(tmp_path / "run.sqlite", [Stored("a", value=None, words="<b>"), Stored("b", value=None)])
+    text = rows(Page(report_of_run(run)))
+    assert "mean value –" in text
+    assert "UnreadableAnswer 2 <b>" in text
+    assert "no verdicts" in (tmp_path / "report" / "badge.svg").read_text()
+
+
 def test_nothing_but_a_report_is_replaced(tmp_path: Path) -> None:
     run = stored_run(tmp_path / "run.sqlite", four_models(1))
     folder = tmp_path / "thesis"
