@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
 
@@ -188,6 +189,14 @@ makers: list[PageMaker] = []  # the one of this process
 def begin(plan: Plan) -> None:
     """Make a process ready."""
     makers.append(PageMaker(plan))
+    threading.Thread(target=end_with_parent, daemon=True).start()
+
+
+def end_with_parent() -> None:
+    """End this process when the one that started it has ended, however that was: nobody else would tell it."""
+    if parent := parent_process():
+        parent.join()
+        os._exit(1)
 
 
 def make_page(job: PageJob) -> Made:
