@@ -36,12 +36,16 @@ MAY: dict[str, set[str]] = {
     "api": {"errors", "evidence", "language", "plugins", "runs", "samples", "settings", "types", "vision"},
     "runs": {"errors", "files", "models", "plugins", "samples", "serial", "settings", "types", "vision", "wording"},
     "fitting": {"errors", "evidence", "fitted", "models", "report", "runs", "serial", "settings", "types", "wording"},
+    "pages": {
+        *("errors", "evidence", "files", "plugins", "report", "runs", "samples", "serial", "settings", "types"),
+        *("vision", "wording"),
+    },
     "illusion": {"errors", "models", "plugins", "report", "runs", "settings", "types", "vision"},
     "probe": {"api", "errors", "plugins", "report", "rubrics", "samples", "settings", "types"},
     "adapters": {"api", "errors", "rubrics", "samples", "settings", "types", "vision", "wording"},
     "cli": {
-        *("api", "calibration", "errors", "fitted", "fitting", "illusion", "language", "models", "plugins", "probe"),
-        *("report", "rubrics", "runs", "settings", "types", "weights", "wording"),
+        *("api", "calibration", "errors", "fitted", "fitting", "illusion", "language", "models", "pages", "plugins"),
+        *("probe", "report", "rubrics", "runs", "settings", "types", "weights", "wording"),
     },
     "__main__": {"cli"},
     "__init__": {"api", "errors", "settings", "types", "wording"},
