@@ -3,7 +3,19 @@
 import io
 import sys
 
-from onprompt.cli import auditing, checking, comparing, fitting, illusion, judging, looking, models, probing, running
+from onprompt.cli import (
+    auditing,
+    checking,
+    comparing,
+    fitting,
+    illusion,
+    judging,
+    looking,
+    models,
+    probing,
+    running,
+    serving,
+)
 from onprompt.cli.app import app, echo
 from onprompt.errors import OnpromptError
 
@@ -20,6 +32,7 @@ __all__ = [
     "models",
     "probing",
     "running",
+    "serving",
 ]
 
 

@@ -23,7 +23,9 @@ from onprompt.wording import plural
 NORMAL = 1.959964  # the 97.5th percentile
 SMALLEST = 5  # samples of which an interval can be computed
 EXPECTED = 0.7  # Spearman's ρ that is assumed where nothing is known yet
+MOST = 0.999  # a correlation that is taken for perfect
 SHOWN = (0.6, 0.7, 0.8)  # correlations for which the precision of a plan is stated
+WANTED = 0.1  # the precision that reviewers are told about
 BANDS = 5  # of `value`, where a rubric has no overall score
 POPULATION = f"""SELECT v.sample, v.score, v.value, s.model FROM verdicts v
 JOIN samples s ON s.number = v.sample AND NOT s.gone AND s.version = v.of
@@ -45,7 +47,7 @@ def half_width(n: int, correlation: float) -> float:
     if n < SMALLEST:
         return 1.0
     spread = NORMAL * math.sqrt((1 + correlation**2 / 2) / (n - 3))
-    middle = math.atanh(correlation)
+    middle = math.atanh(min(max(correlation, -MOST), MOST))
     return (math.tanh(middle + spread) - math.tanh(middle - spread)) / 2
 
 
@@ -112,3 +114,14 @@ def plan_words(plan: SamplingPlan) -> str:
     widths = [f"±{half_width(n, rho):.2f} if it is {rho:.1f}" for rho in SHOWN]
     about = f"{plural(n, 'verdict')}, stratified by score and model"
     return f"{about}: enough to measure Spearman's ρ to about {', '.join(widths)} (95 %)"
+
+
+def agreement_words(correlation: float, n: int) -> str:
+    """How well the judge agrees with people so far, how precisely that is known, and how many more would do."""
+    now = half_width(n, correlation)
+    if now <= WANTED:
+        more = ""
+    else:
+        needed = size_for(WANTED, min(max(correlation, 0.0), 0.99))
+        more = f"; about {max(1, needed - n)} more for ±{WANTED:.2f}"
+    return f"Spearman's ρ with the judge is {correlation:.2f} ± {now:.2f} on {plural(n, 'verdict')}{more}"

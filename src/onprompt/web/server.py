@@ -6,7 +6,7 @@ import secrets
 import signal
 import socket
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -42,9 +42,11 @@ def listen(host: str, port: int) -> socket.socket:
     """A socket that takes requests; port 0 takes any that is free."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        made = socket.socket(family, socket.SOCK_STREAM)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind(address)
+        with ExitStack() as stack:
+            made = stack.enter_context(socket.socket(family, socket.SOCK_STREAM))
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            made.bind(address)
+            stack.pop_all()  # it stays open
     except OSError as error:
         raise UserError(f"can't listen on {host}, port {port}: {error.strerror or error}; see --host, --port") from None
     return made

@@ -1,0 +1,69 @@
+"""`review` and `serve`: pages on a local server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from onprompt.cli.app import app, echo
+from onprompt.cli.running import Generation, RunFile
+from onprompt.errors import UserError
+
+Host = Annotated[str, typer.Option(help="The address to listen on; any but loopback needs a token.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="The port; 0: any that is free.")]
+Token = Annotated[
+    str,
+    typer.Option(envvar="ONPROMPT_WEB_TOKEN", help="What browsers must present; by default random, on loopback none."),
+]
+Browser = Annotated[bool, typer.Option("--open", help="Open the page in the browser.")]
+
+
+@app.command()
+def review(
+    run_file: RunFile,
+    sample: Annotated[
+        int, typer.Option(min=0, help="Make a sampling plan of this many verdicts, stratified by score and model.")
+    ] = 0,
+    precision: Annotated[
+        float | None, typer.Option(help="Make a plan that measures agreement to ± this much, such as 0.1.")
+    ] = None,
+    expect: Annotated[float, typer.Option(help="For --precision: the agreement (Spearman's ρ) to expect.")] = 0.7,
+    seed: Annotated[int, typer.Option(min=0, help="Of the plan: another seed, another sample.")] = 0,
+    blind: Annotated[bool, typer.Option("--blind", help="Show nobody what the judge says.")] = False,
+    show_raters: Annotated[bool, typer.Option("--show-raters", help="Show raters what the others say.")] = False,
+    generation: Generation = 0,
+    host: Host = "127.0.0.1",
+    port: Port = 8765,
+    token: Token = "",
+    browser: Browser = False,
+) -> None:
+    """Go through a run's verdicts in the browser, by keyboard; what people say is saved in the run file."""
+    from onprompt.web.server import Place, check_installed, run
+
+    check_installed()
+    from onprompt.runs.sampling import plan_words, size_for
+    from onprompt.web.review import create_app
+    from onprompt.web.review_desk import Desk, ReviewDesk
+
+    if sample and precision is not None:
+        raise UserError("choose --sample or --precision, not both")
+    desk = ReviewDesk(run_file, generation, Desk(blind, show_raters))
+    size = size_for(precision, expect) if precision is not None else sample
+    if size:
+        echo(plan_words(desk.make_plan(size, seed)), err=True)
+    run(create_app(desk), Place(host, port, token), starting(browser))
+
+
+def starting(browser: bool) -> Callable[[str], None]:
+    """Says where the server is, and opens the browser if wanted."""
+
+    def say(address: str) -> None:
+        echo(f"{address}\nCtrl-C stops it.")
+        if browser:
+            import webbrowser
+
+            webbrowser.open(address)
+
+    return say
