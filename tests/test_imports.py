@@ -44,8 +44,8 @@ MAY: dict[str, set[str]] = {
         *("vision", "wording"),
     },
     "web": {
-        *("api", "errors", "pages", "plugins", "report", "runs", "samples", "settings", "stages", "types", "vision"),
-        "wording",
+        *("api", "errors", "pages", "plugins", "report", "rubrics", "runs", "samples", "settings", "stages", "types"),
+        *("vision", "wording"),
     },
     "illusion": {"errors", "models", "plugins", "report", "runs", "settings", "types", "vision"},
     "probe": {"api", "errors", "plugins", "report", "rubrics", "samples", "settings", "types"},

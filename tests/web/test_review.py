@@ -73,7 +73,7 @@ def test_only_pictures_of_the_run_are_served(serve: Serve, run_file: Path) -> No
     client = opened(serve, run_file)
     picture = client.get("/image/1/image")
     assert (picture.status_code, picture.headers["content-type"]) == (200, "image/jpeg")
-    names = ("/image/1/before", "/image/999/image", "/image/1/..%2f..%2fdata.csv", "/image/1/%2fetc%2fpasswd")
+    names = ["/image/1/before", "/image/999/image", "/image/1/..%2f..%2fdata.csv", "/image/1/%2fetc%2fpasswd"]
     names += ("/assets/..%2freview.py", "/assets/%2e%2e/guard.py", "/assets/page.html", "/run.sqlite", "/openapi.json")
     assert [client.get(name).status_code for name in names] == [404] * len(names)
 

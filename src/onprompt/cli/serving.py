@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
 
 import typer
 
-from onprompt.cli.app import app, echo
+from onprompt.cli.app import Permissive, app, echo
+from onprompt.cli.judging import BaseUrl, Budget, DetectorName, JudgeName, MatcherName, Models, judge_settings
 from onprompt.cli.running import Generation, RunFile
 from onprompt.errors import UserError
 
@@ -67,3 +68,43 @@ def starting(browser: bool) -> Callable[[str], None]:
             webbrowser.open(address)
 
     return say
+
+
+@app.command()
+def serve(
+    model: Models = None,
+    judge: JudgeName = "",
+    base_url: BaseUrl = "",
+    budget: Budget = None,
+    detector: DetectorName = "",
+    matcher: MatcherName = "",
+    permissive: Permissive = False,
+    workers: Annotated[int, typer.Option(min=1, max=256, help="How many samples are judged at a time.")] = 1,
+    queue: Annotated[int, typer.Option(min=0, max=10_000, help="How many more may wait; others get a 429.")] = 16,
+    max_upload: Annotated[int, typer.Option(min=1, max=1000, help="The largest request, in MB.")] = 32,
+    host: Host = "127.0.0.1",
+    port: Port = 8766,
+    token: Token = "",
+    browser: Browser = False,
+) -> None:
+    """Try it in the browser, and let services ask: a page and a JSON API on this machine."""
+    from onprompt.web.server import Place, check_installed, run
+
+    check_installed()
+    from onprompt.web.jobs import JobQueue
+    from onprompt.web.judging import Service
+    from onprompt.web.requests import Offer
+    from onprompt.web.tryout import create_app
+
+    chosen = {"base_url": base_url, "detector": detector, "matcher": matcher, "permissive": permissive}
+    settings = judge_settings(judge, model, budget=budget, **chosen)
+    options = [word for name in ("base_url", "detector", "matcher") if chosen[name] for word in option(name, chosen)]
+    offer = Offer(settings, settings.models or tuple(filter(None, [settings.model])))
+    service = Service(offer, JobQueue(workers, queue), [*options, *(["--permissive"] if permissive else [])])
+    place = Place(host, port, token, max_upload * 10**6)
+    run(create_app(service), place, starting(browser), service.queue.stop)
+
+
+def option(name: str, chosen: Mapping[str, Any]) -> tuple[str, str]:
+    """An option as words of a command."""
+    return f"--{name.replace('_', '-')}", str(chosen[name])

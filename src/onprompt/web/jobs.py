@@ -40,7 +40,7 @@ class JobQueue:
     """Judges samples by `workers` threads, with at most `waiting` more in the queue."""
 
     def __init__(self, workers: int, waiting: int) -> None:
-        self.room, self.lock = workers + waiting, threading.Lock()
+        self.workers, self.room, self.lock = workers, workers + waiting, threading.Lock()
         self.pool = ThreadPoolExecutor(workers, thread_name_prefix="judge")
         self.unfinished, self.stopping = 0, False
         self.jobs: OrderedDict[str, Job] = OrderedDict()

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 from onprompt import plugins
 from onprompt.api import model_settings
 from onprompt.errors import ImageError, UserError
-from onprompt.samples import load_rubric, make_sample
+from onprompt.samples import make_sample
 from onprompt.settings import Settings
 from onprompt.types import FRAME, IMAGE, NAMES, Input, Rubric, Sample
 
@@ -130,8 +130,3 @@ def sample_of(rubric: Rubric, settings: Settings, item: Mapping[str, Any]) -> Sa
     for picture in (sample.picture, *sample.pictures.values()):
         _ = picture.decoded
     return sample
-
-
-def rubrics() -> list[Rubric]:
-    """All rubrics that are installed."""
-    return [load_rubric(name) for name in plugins.names("rubrics")]

@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from onprompt.errors import OnpromptError
 from onprompt.runs.reviews import ANSWERS, MAX_COMMENT, MAX_NAME, Review, check_rater
-from onprompt.web.rendering import asset, render
+from onprompt.web.assets_route import add_assets
+from onprompt.web.rendering import render
 from onprompt.web.review_desk import ReviewDesk
 from onprompt.web.review_queue import Filters
 
@@ -71,7 +72,8 @@ def create_app(desk: ReviewDesk) -> FastAPI:
         yield
         desk.close()
 
-    app = FastAPI(title="onprompt review", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
+    no_docs: dict[str, None] = {"docs_url": None, "redoc_url": None, "openapi_url": None}
+    app = FastAPI(title="onprompt review", redirect_slashes=False, lifespan=lifespan, **no_docs)
     add_errors(app)
     add_assets(app)
     add_pages(app, desk)
@@ -90,15 +92,6 @@ def add_errors(app: FastAPI) -> None:
     def invalid(_: Request, error: RequestValidationError) -> Response:
         problems = [f"{'.'.join(map(str, each['loc'][1:]))}: {each['msg']}" for each in error.errors()]
         return PlainTextResponse("; ".join(problems)[:1000], 422)
-
-
-def add_assets(app: FastAPI) -> None:
-    """Style sheets and scripts."""
-
-    @app.get("/assets/{name}")
-    def assets(name: str) -> Response:
-        found = asset(name)
-        return Response(found[0], media_type=found[1]) if found else PlainTextResponse("no such file", 404)
 
 
 def add_pages(app: FastAPI, desk: ReviewDesk) -> None:

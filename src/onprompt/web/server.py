@@ -68,7 +68,7 @@ class Place:
     max_bytes: int = 2**20  # of a request
 
 
-def run(app: App, place: Place, on_start: Callable[[str], None], on_stop: Callable[[], None] = int) -> None:
+def run(app: App, place: Place, on_start: Callable[[str], None], on_stop: Callable[[], object] = bool) -> None:
     """Serve an application until Ctrl-C or SIGTERM; `on_start` is told its address, `on_stop` called when it stops."""
     host, token = place.host, choose_token(place.host, place.token)
     signal.signal(signal.SIGTERM, interrupt)  # uvicorn raises the signal that stopped it once more at the end
@@ -83,7 +83,7 @@ def interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-def make_server(app: App, on_stop: Callable[[], None]) -> uvicorn.Server:
+def make_server(app: App, on_stop: Callable[[], object]) -> uvicorn.Server:
     """The server; it logs no request, since an address may hold a token."""
     import uvicorn
 

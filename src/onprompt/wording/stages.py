@@ -2,6 +2,7 @@
 
 STAGES = {
     "wait": "waiting for its turn",
+    "open": "opening the pictures and loading what the judge needs",
     "parse": "reading the prompt",
     "compare": "comparing both versions",
     "detect": "looking for objects",
