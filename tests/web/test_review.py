@@ -5,6 +5,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import time
 from html import unescape
 from pathlib import Path
 
@@ -150,7 +151,10 @@ def test_a_run_that_grows_is_noticed(serve: Serve, run_file: Path, tmp_path: Pat
     lines = [f"more{index},cat.png,{index} cats of more" for index in range(3)]
     (tmp_path / "more.csv").write_text("\n".join(["id,image,prompt", *lines]) + "\n")
     judged(tmp_path, tmp_path / "more.csv")
-    assert "of 33" in client.get("/review/1?rater=Ada&queue=all").text
+    deadline = time.monotonic() + 5
+    while "of 33" not in client.get("/review/1?rater=Ada&queue=all").text:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
 
 
 def test_a_damaged_verdict_is_said_to_be(serve: Serve, run_file: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from onprompt import serial
 from onprompt.errors import UserError
 from onprompt.runs.ledger import Ledger, connect, storable, wrap_db_errors
-from onprompt.runs.schema import REVIEW_TABLES, row_checksum
+from onprompt.runs.schema import REVIEW_INDEX, REVIEW_TABLES, row_checksum
 from onprompt.types import Claim, Outcome, Rubric
 from onprompt.wording.claims import full_claim
 from onprompt.wording.terminal import UNSAFE
@@ -61,7 +61,7 @@ class ReviewLedger(Ledger):
             self.database.close()
             self.database = connect(path, "mode=rw")
             self.database.execute("PRAGMA synchronous = FULL")  # a power cut loses no work of a person
-            self.database.executescript(REVIEW_TABLES)
+            self.database.executescript(REVIEW_TABLES + REVIEW_INDEX)
 
     def save(self, of: Reviewed, review: Review, rubric: Rubric) -> None:
         """Add a review, which counts from now on; an error if something in it is not valid."""

@@ -27,6 +27,10 @@ CREATE VIEW IF NOT EXISTS present_reviews AS
         WHERE l.rubric = r.rubric AND l.rater = r.rater AND l.sample = r.sample AND NOT l.undone
     );
 """
+# For reviewers, who filter thousands of verdicts: all that a filter needs of them is in the index itself.
+REVIEW_INDEX = """
+CREATE INDEX IF NOT EXISTS verdicts_to_review ON verdicts (generation, sample, of, flags, score, value);
+"""
 TABLES = """
 CREATE TABLE IF NOT EXISTS generations (
     id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, identity TEXT NOT NULL,

@@ -3,9 +3,10 @@
 import hashlib
 import json
 import threading
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,9 @@ from onprompt.wording.claims import full_claim
 SIDE = 1280  # pixels of a picture's longer side, at most
 CACHED = 48  # pictures in memory
 SAMPLE = "SELECT id, given, model, category FROM samples WHERE number = ? AND NOT gone"
-VALUES = """SELECT s.id, v.value FROM present_reviews r JOIN samples s ON s.number = r.sample
-JOIN verdicts v ON v.sample = r.sample AND v.generation = ? AND v.of = s.version
-WHERE r.rubric = ? AND r.complete AND instr(v.flags, ?) = 0"""
+RATED = """SELECT r.sample, r.rater, r.scores, v.value, instr(v.flags, ?) FROM present_reviews r
+LEFT JOIN verdicts v ON v.sample = r.sample AND v.generation = ? AND v.of = r.of
+WHERE r.rubric = ? AND r.complete ORDER BY r.rater"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +77,7 @@ class ReviewDesk:
             return {
                 "plan": sampling.plan_words(plan) if plan else "",
                 "counts": {kind: len(self.queue.numbers(Filters(kind))) for kind in kinds},
-                "progress": reviews.progress(self.ledger, self.rubric.name),
-                "agreement": self.agreement(),
+                **self.queue.cached("so far", self.so_far),
                 **self.choices(),
             }
 
@@ -86,22 +86,29 @@ class ReviewDesk:
         options = {column: self.queue.options(column) for column in ("model", "category")}
         return {"models": options["model"], "categories": options["category"], "levels": self.queue.scores()}
 
-    def agreement(self) -> str:
-        """Spearman's ρ between the judge and people so far, in words; empty where there are too few ratings."""
-        rated = reviews.ratings(self.ledger, self.rubric)
-        query = self.ledger.query(VALUES, (self.generation, self.rubric.name, findings.NOTHING_CHECKED))
-        values = {name: value for name, value in query if name in rated}
-        if len(values) < sampling.SMALLEST:
-            return ""
-        human = np.array([mean(rated[name].values()) for name in values])
-        rho = float(spearman(np.array(list(values.values())), human)(np.ones((1, len(values))))[0])
-        return sampling.agreement_words(rho, len(values)) if np.isfinite(rho) else ""
+    def so_far(self) -> dict[str, Any]:
+        """How much each rater has scored, and how well the judge agrees with them."""
+        progress: Counter[str] = Counter()
+        values: dict[int, float] = {}
+        ratings: dict[int, list[float]] = {}
+        key = findings.NOTHING_CHECKED, self.generation, self.rubric.name
+        for sample, rater, scores, value, placeholder in self.ledger.query(RATED, key):
+            progress[rater] += 1
+            if value is not None and not placeholder:
+                values[sample] = value
+                ratings.setdefault(sample, []).append(reviews.rating_of(json.loads(scores), self.rubric))
+        human = [mean(ratings[sample]) for sample in values]
+        return {"progress": dict(progress), "agreement": agreement_words(list(values.values()), human)}
+
+    def completed(self, rater: str) -> set[int]:
+        """The numbers of the samples that a rater has scored."""
+        return self.queue.cached(("done", rater), partial(reviews.completed, self.ledger, self.rubric.name, rater))
 
     def first(self, rater: str, filters: Filters) -> int | None:
         """The first sample of a queue that a rater has not scored; the first of all if none is left."""
         with self.lock:
             numbers = self.queue.numbers(filters)
-            done = reviews.completed(self.ledger, self.rubric.name, rater)
+            done = self.completed(rater)
         waiting = (number for number in numbers if number not in done)
         return next(waiting, None if filters.unreviewed else next(iter(numbers), None))
 
@@ -110,7 +117,7 @@ class ReviewDesk:
         blind = blind or self.desk.blind
         with self.lock:
             name, _, model, category = self.sample(number)
-            done = reviews.completed(self.ledger, self.rubric.name, rater)
+            done = self.completed(rater)
             where = position(self.queue.numbers(filters), number, done, filters.unreviewed)
             review = reviews.review_of(self.ledger, self.rubric.name, rater, number)
             others = reviews.by_others(self.ledger, self.rubric.name, rater, number) if self.desk.show_raters else []
@@ -186,11 +193,21 @@ class ReviewDesk:
         with self.lock:
             blind = review.blind or self.desk.blind
             self.ledger.save(key, replace(review, checks=claims, blind=blind), self.rubric)
+            self.queue.forget("so far", ("done", rater))
 
     def undo(self, rater: str) -> int | None:
         """Undo the last save of a rater."""
         with self.lock:
+            self.queue.forget("so far", ("done", rater))
             return self.ledger.undo(self.rubric.name, rater)
+
+
+def agreement_words(values: Sequence[float], human: Sequence[float]) -> str:
+    """Spearman's ρ between the judge and people, in words; empty where there are too few ratings, or all are equal."""
+    if len(values) < sampling.SMALLEST:
+        return ""
+    rho = float(spearman(np.array(values), np.array(human))(np.ones((1, len(values))))[0])
+    return sampling.agreement_words(rho, len(values)) if np.isfinite(rho) else ""
 
 
 def without_boxes(view: VerdictView) -> VerdictView:

@@ -1,13 +1,18 @@
 """Which verdicts are reviewed, and in which order."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from onprompt.runs.ledger import Ledger
 from onprompt.runs.sampling import BANDS, stored_plan
 from onprompt.types import Rubric
 
+Kept = TypeVar("Kept")
+STALE = 1.0  # seconds for which verdicts of a run that is being written may not be noticed
 PLAN, FLAGGED, ALL = "plan", "flagged", "all"
 JUDGED = """SELECT v.sample FROM verdicts v JOIN samples s ON s.number = v.sample AND NOT s.gone AND s.version = v.of
 WHERE v.generation = :generation"""
@@ -38,26 +43,33 @@ class Filters:
 
 
 class ReviewQueue:
-    """The numbers of samples by filters, read again only when a run has written to the file."""
+    """What was read of a run: the numbers of samples by filters, names; again only when it has changed."""
 
     def __init__(self, ledger: Ledger, generation: int, rubric: Rubric) -> None:
         self.ledger, self.generation, self.rubric = ledger, generation, rubric
-        self.known: dict[Filters, list[int]] = {}
-        self.names: dict[str, list[str]] = {}
-        self.read_at = -1
+        self.known: dict[Hashable, Any] = {}
+        self.version, self.looked_at = -1, 0.0
 
-    def refresh(self) -> None:
-        """Forget what was read, if another process has changed the file since."""
-        (version,) = self.ledger.first("PRAGMA data_version")
-        if version != self.read_at:
-            self.known, self.names, self.read_at = {}, {}, version
+    def cached(self, key: Hashable, read: Callable[[], Kept]) -> Kept:
+        """What was read under a key, as long as no other process has changed the file since."""
+        now = time.monotonic()
+        if now - self.looked_at > STALE:
+            (version,) = self.ledger.first("PRAGMA data_version")
+            self.known = self.known if version == self.version else {}
+            self.version, self.looked_at = version, now
+        if key not in self.known:
+            self.known[key] = read()
+        kept: Kept = self.known[key]
+        return kept
+
+    def forget(self, *keys: Hashable) -> None:
+        """Read some of it again: it was changed here."""
+        for key in keys:
+            self.known.pop(key, None)
 
     def numbers(self, filters: Filters) -> Sequence[int]:
         """The samples that the filters let through, in order."""
-        self.refresh()
-        if filters not in self.known:
-            self.known[filters] = self.read(filters)
-        return self.known[filters]
+        return self.cached(filters, partial(self.read, filters))
 
     def read(self, filters: Filters) -> list[int]:
         """The same, out of the file."""
@@ -74,10 +86,8 @@ class ReviewQueue:
 
     def options(self, column: str) -> list[str]:
         """The models or the categories of the run."""
-        self.refresh()
-        if column not in self.names:
-            self.names[column] = [name for (name,) in self.ledger.query(NAMES.format(column=column))]
-        return self.names[column]
+        query = NAMES.format(column=column)
+        return self.cached(column, lambda: [name for (name,) in self.ledger.query(query)])
 
     def scores(self) -> list[tuple[str, str]]:
         """The scores to choose from, with their names; bands of the value where there is no overall score."""

@@ -46,6 +46,7 @@ def listen(host: str, port: int) -> socket.socket:
             made = stack.enter_context(socket.socket(family, socket.SOCK_STREAM))
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             made.bind(address)
+            made.listen()  # who asks before the server is ready waits
             stack.pop_all()  # it stays open
     except OSError as error:
         raise UserError(f"can't listen on {host}, port {port}: {error.strerror or error}; see --host, --port") from None
