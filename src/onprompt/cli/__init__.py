@@ -13,6 +13,7 @@ from onprompt.cli import (
     looking,
     models,
     probing,
+    reporting,
     running,
     serving,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "main",
     "models",
     "probing",
+    "reporting",
     "running",
     "serving",
 ]

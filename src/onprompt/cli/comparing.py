@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 Json = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
 IdColumn = Annotated[str, typer.Option("--id", help="Column with the sample ids; guessed by default.")]
 RaterColumn = Annotated[str, typer.Option(help="Column with the rater, if the CSV has a row per rating.")]
+HumanScale = Annotated[
+    str, typer.Option(help="Worst and best rating, such as 1-5; needed for AUC, Krippendorff α and κ of a CSV.")
+]
+Threshold = Annotated[
+    float | None, typer.Option(help="For the AUC: a mean rating above this is good (default: middle of the scale).")
+]
+Apart = Annotated[float, typer.Option(min=0, help="Count pairs whose mean ratings differ by at least this much.")]
 RatingColumns = Annotated[list[str] | None, typer.Option(help="Column with ratings; repeat for several raters.")]
 
 
@@ -34,18 +41,12 @@ def agree(
             help="CSV of ratings: id and a column per rater, or id, rater and rating. Without it: the run's reviews."
         ),
     ] = None,
-    human_scale: Annotated[
-        str, typer.Option(help="Worst and best rating, such as 1-5; needed for AUC, Krippendorff α and κ of a CSV.")
-    ] = "",
+    human_scale: HumanScale = "",
     id_column: IdColumn = "",
     rater: RaterColumn = "",
     rating: RatingColumns = None,
-    threshold: Annotated[
-        float | None, typer.Option(help="For the AUC: a mean rating above this is good (default: middle of the scale).")
-    ] = None,
-    apart: Annotated[
-        float, typer.Option(min=0, help="Count pairs whose mean ratings differ by at least this much.")
-    ] = 0.33,
+    threshold: Threshold = None,
+    apart: Apart = 0.33,
     generation: Generation = 0,
     json: Json = False,
 ) -> None:
@@ -92,7 +93,26 @@ def reviewed(path: Path, rubric: Rubric) -> Ratings | None:
     return Ratings(given) if given else None
 
 
-def reviews_used(path: Path, ratings: Ratings) -> str:
+def all_reviews(paths: list[Path], generation: int) -> tuple[Ratings, tuple[float, float]] | None:
+    """The reviews in several run files of one rubric, and their scale; None if there are none."""
+    from onprompt.report.ratings import Ratings
+    from onprompt.runs import findings, reviews
+    from onprompt.runs.ledger import Ledger
+
+    merged: dict[str, dict[str, float]] = {}
+    scale = 0.0, 1.0
+    for path in paths:
+        with Ledger(path) as ledger:
+            name = findings.identity(ledger, findings.choose_generation(ledger, generation))["rubric"]
+            if name in plugins.names("rubrics"):
+                rubric = rubric_of(path, name)
+                scale = reviews.rating_scale(rubric)
+                for sample, given in reviews.ratings(ledger, rubric).items():
+                    merged.setdefault(sample, {}).update(given)
+    return (Ratings(merged), scale) if merged else None
+
+
+def reviews_used(path: Path | str, ratings: Ratings) -> str:
     """That ratings are those in the run file."""
     number, raters = plural(len(ratings.by_item), "sample"), ", ".join(sorted(ratings.raters))
     return f"ratings: the reviews in {path}, {number} by {raters} (--human takes a CSV instead)"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from onprompt import wording
 from onprompt.report.edit_picture import change_of, is_about
-from onprompt.report.labels import distinct, place_labels
+from onprompt.report.labels import distinct, place_labels, with_one_confidence
 from onprompt.report.terminal import WORST_FIRST, attribute_words, cost_words, estimate_line, spread_words, worst
 from onprompt.types import Box, Check, Found, Sighting, Verdict
 from onprompt.wording.jury import disputes, voice_words
@@ -168,10 +168,11 @@ def ends(scale: range | None) -> tuple[int | None, int | None]:
 
 
 def check_view(check: Check, located: bool) -> CheckView:
-    """A check in words; a claim that nothing was found out about has no confidence."""
+    """A check in words; a claim that nothing was found out about has no confidence, and none is said twice."""
     known = check.source != "none"
     found = "none" if check.finding.kind is Found.MISSING else wording.finding_words(check)
-    confidence, source = (check.confidence, check.source) if known else (None, "")
+    said = not known or f"({check.confidence:.2f})" in found or f"estimate {check.confidence:.2f}" in found
+    confidence, source = None if said else check.confidence, check.source if known else ""
     return CheckView(
         check.claim.kind, wording.full_claim(check.claim), found, check.outcome.value, confidence, source, located
     )
@@ -201,7 +202,7 @@ def draw_picture(verdict: Verdict, shown: Shown) -> PictureView:
     """The judged picture with a box for each sighting that was chosen, and for text that was read."""
     chosen: list[tuple[Sighting, int]] = []
     for place, check in enumerate(verdict.checks):
-        chosen += [(sighting, place) for sighting in check.chosen]
+        chosen += [(sighting, place) for sighting in with_one_confidence(check)]
     sightings = [sighting for sighting, _ in chosen]
     same = distinct(sightings)
     boxes = []

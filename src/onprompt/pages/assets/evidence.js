@@ -53,4 +53,13 @@
     if ("overlay" in event.target.dataset) versions.classList.toggle("overlaid", event.target.checked);
     if ("split" in event.target.dataset) versions.style.setProperty("--split", `${event.target.value}%`);
   });
+  // Inside another page, such as a gallery, keys that mean something there are passed on.
+  if (window !== window.parent) {
+    document.documentElement.classList.add("embedded");
+    document.addEventListener("keydown", (event) => {
+      const typing = event.target.closest?.("input, select, textarea");
+      const passed = ["ArrowLeft", "ArrowRight", "Escape"].includes(event.key);
+      if (passed && !typing) window.parent.postMessage({ onprompt: event.key }, "*");
+    });
+  }
 })();
