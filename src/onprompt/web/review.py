@@ -16,7 +16,7 @@ from onprompt.web.rendering import render
 from onprompt.web.review_desk import ReviewDesk
 from onprompt.web.review_queue import Filters
 
-MAX_CHECKS = 2000  # corrected checks of one sample
+MAX_CHECKS = SHOWN = 100  # checks of one sample that can be corrected: a prompt of 10,000 characters has a thousand
 # What a person says of a check: the key and the words of each answer.
 SAID = dict(zip(ANSWERS, (("y", "holds"), ("p", "partly"), ("n", "wrong"), ("u", "can't tell")), strict=True))
 HELP = (
@@ -117,7 +117,7 @@ def add_pages(app: FastAPI, desk: ReviewDesk) -> None:
         state = {"number": number, "rater": name, "query": filters.query(rater=name, blind=blind)}
         state |= {key: shown[key] for key in ("scores", "checks", "comment", "judged", "blind")}
         answers = [(answer.value, key, words) for answer, (key, words) in SAID.items()]
-        more = {"state": state, "rater": name, "filters": filters, "answers": answers, "help": HELP}
+        more = {"state": state, "rater": name, "filters": filters, "answers": answers, "help": HELP, "most": SHOWN}
         return render("sample.html", **common, **more, **shown)
 
     @app.get("/image/{number}/{name}")

@@ -1,4 +1,5 @@
 // Reviewing by keyboard. Every change is sent at once, one after the other; a page is left only when all is saved.
+// What is not yet known to be saved is also kept in this tab: a reload, or a server that is gone, loses nothing.
 "use strict";
 (() => {
   const root = document.getElementById("review");
@@ -9,6 +10,7 @@
   const help = document.getElementById("help");
   const scales = all("[data-factor]");
   const checks = all("[data-check]");
+  const draft = `review ${state.number} ${state.rater}`;
   let marked = 0;
   let sending = Promise.resolve(true);
   let timer = 0;
@@ -43,12 +45,15 @@
     timer = 0;
     const { rater, scores, blind, checks: said } = state;
     const body = JSON.stringify({ rater, scores, blind, checks: said, comment: state.comment });
+    sessionStorage.setItem(draft, body);
     const post = async () => {
       try {
         const answer = await fetch(`/review/${state.number}`, {
           method: "POST", headers: { "Content-Type": "application/json" }, body, keepalive,
         });
         if (!answer.ok) throw new Error(await answer.text());
+        if (sessionStorage.getItem(draft) !== body) return true; // there is more on its way
+        sessionStorage.removeItem(draft);
         say(complete() ? "saved, scored" : "saved");
         return true;
       } catch (error) {
@@ -196,10 +201,13 @@
     });
   }
 
+  const unsaved = JSON.parse(sessionStorage.getItem(draft));
+  if (unsaved) Object.assign(state, { scores: unsaved.scores, checks: unsaved.checks, comment: unsaved.comment });
   comment.value = state.comment;
   marked = Math.max(0, scales.findIndex((scale) => state.scores[scale.dataset.factor] === undefined));
   show();
   say(complete() ? "scored" : "not scored yet");
+  if (unsaved) send();
   if (root.dataset.next) {
     const name = root.querySelector(".versions") ? ["before", "image"] : ["image"];
     name.forEach((each) => (new Image().src = `/image/${root.dataset.next}/${each}`)); // the next one is there at once
