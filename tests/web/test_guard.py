@@ -1,7 +1,10 @@
 """Who is let in: hosts, origins, tokens and sizes, over real HTTP."""
 
 import socket
+import subprocess
+import sys
 from collections.abc import MutableMapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -124,3 +127,15 @@ def test_where_it_listens() -> None:
             listen("127.0.0.1", port)
     with pytest.raises(UserError, match="can't listen"):
         listen("no.such.host.invalid", 0)
+
+
+@pytest.mark.parametrize("command", ["serve", "review"])
+def test_a_missing_extra_answers_with_what_brings_it(command: str, tmp_path: Path) -> None:
+    code = f"import sys; sys.modules['fastapi'] = None; sys.argv = ['onprompt', {command!r}, *sys.argv[1:]]"
+    given = [str(tmp_path / "run.sqlite")] if command == "review" else []
+    run = [sys.executable, "-c", f"{code}; from onprompt.cli import main; main()", *given]
+    found = subprocess.run(run, capture_output=True, text=True)
+    assert (found.returncode, found.stderr) == (
+        2,
+        "onprompt: this command needs fastapi: pip install 'onprompt[web]'\n",
+    )

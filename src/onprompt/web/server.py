@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import uvicorn
 
 GRACE = 10  # seconds that requests in progress have to end
-NEEDED = ("fastapi", "uvicorn", "jinja2")
+NEEDED = ("fastapi", "uvicorn")
 MIN_TOKEN = 16  # characters
 
 
