@@ -179,6 +179,13 @@ def test_back_goes_to_any_and_on_to_those_that_are_open() -> None:
 def test_what_can_not_be_reviewed_is_said_before_it_starts(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such run file"):
         ReviewDesk(tmp_path / "none.sqlite")
+    with Ledger(tmp_path / "other.sqlite", writing=True) as ledger:
+        with pytest.raises(UserError, match="no verdicts yet"):
+            ReviewDesk(tmp_path / "other.sqlite")
+        generation, _ = ledger.generation({"rubric": "illusion", "judge": "vlm"}, "f")
+        ledger.begin(generation, "data", {})
+    with pytest.raises(UserError, match="a run of illusion, which has no scale"):
+        ReviewDesk(tmp_path / "other.sqlite")
 
 
 def test_the_command_starts_stops_and_says_where(run_file: Path) -> None:

@@ -5,6 +5,7 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -48,12 +49,14 @@ class ReviewDesk:
 
     def __init__(self, path: Path, generation: int = 0, desk: Desk | None = None) -> None:
         self.path, self.desk, self.lock = path, desk or Desk(), threading.Lock()
-        self.ledger = ReviewLedger(path)
-        self.generation = findings.choose_generation(self.ledger, generation)
-        about = findings.identity(self.ledger, self.generation)
+        with ExitStack() as stack:
+            self.ledger = stack.enter_context(ReviewLedger(path))
+            self.generation = findings.choose_generation(self.ledger, generation)
+            about = findings.identity(self.ledger, self.generation)
+            if about["rubric"] not in plugins.names("rubrics"):
+                raise UserError(f"{path} is a run of {about['rubric']}, which has no scale to review on")
+            stack.pop_all()  # it stays open
         self.judge = " ".join(filter(None, (about["judge"], about.get("model"))))
-        if about["rubric"] not in plugins.names("rubrics"):
-            raise UserError(f"{path} is a run of {about['rubric']}, which has no scale to review on")
         self.rubric: Rubric = plugins.load("rubrics", about["rubric"]).RUBRIC
         self.queue = ReviewQueue(self.ledger, self.generation, self.rubric)
         self.settings = load_settings()
