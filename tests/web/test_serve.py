@@ -149,7 +149,11 @@ def slow(tmp_path: Path) -> Iterator[tuple[Service, threading.Event, Scripted]]:
         return says(4)
 
     with Scripted(reply) as server:
-        more = {"base_url": server.url, "api_key": SecretStr(KEY), "answers": tmp_path / "answers.sqlite"}
+        more: dict[str, Any] = {
+            "base_url": server.url,
+            "api_key": SecretStr(KEY),
+            "answers": tmp_path / "answers.sqlite",
+        }
         yield service(Settings(model="openai/slow", **more), workers=1, waiting=1), let, server
         let.set()
 

@@ -96,7 +96,7 @@ def serve(
     from onprompt.web.requests import Offer
     from onprompt.web.tryout import create_app
 
-    chosen = {"base_url": base_url, "detector": detector, "matcher": matcher, "permissive": permissive}
+    chosen: dict[str, Any] = {"base_url": base_url, "detector": detector, "matcher": matcher, "permissive": permissive}
     settings = judge_settings(judge, model, budget=budget, **chosen)
     options = [word for name in ("base_url", "detector", "matcher") if chosen[name] for word in option(name, chosen)]
     offer = Offer(settings, settings.models or tuple(filter(None, [settings.model])))

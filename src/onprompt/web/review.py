@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from onprompt.errors import OnpromptError
 from onprompt.runs.reviews import ANSWERS, MAX_COMMENT, MAX_NAME, Review, check_rater
-from onprompt.web.assets_route import add_assets
+from onprompt.web.application import new_app
 from onprompt.web.rendering import render
 from onprompt.web.review_desk import ReviewDesk
 from onprompt.web.review_queue import Filters
@@ -72,10 +72,8 @@ def create_app(desk: ReviewDesk) -> FastAPI:
         yield
         desk.close()
 
-    no_docs: dict[str, None] = {"docs_url": None, "redoc_url": None, "openapi_url": None}
-    app = FastAPI(title="onprompt review", redirect_slashes=False, lifespan=lifespan, **no_docs)
+    app = new_app(lifespan, title="onprompt review", openapi_url=None)
     add_errors(app)
-    add_assets(app)
     add_pages(app, desk)
     add_actions(app, desk)
     return app

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, create_model
 
 from onprompt.errors import BackendError, OnpromptError, UnreadableAnswer, UserError, WeightsError
 from onprompt.types import Rubric
-from onprompt.web.assets_route import add_assets
+from onprompt.web.application import new_app
 from onprompt.web.jobs import Job, QueueFull, Stopping, outcome
 from onprompt.web.judging import Result, Service, choices, installed_rubrics
 from onprompt.web.rendering import render
@@ -74,11 +74,9 @@ def create_app(service: Service) -> FastAPI:
         yield
         await asyncio.to_thread(service.stop)
 
-    about = {"title": "onprompt", "version": metadata.version("onprompt"), "description": ABOUT}
-    app = FastAPI(**about, docs_url=None, redoc_url=None, lifespan=lifespan, redirect_slashes=False)
+    app = new_app(lifespan, title="onprompt", version=metadata.version("onprompt"), description=ABOUT)
     rubrics = installed_rubrics()
     add_errors(app)
-    add_assets(app)
     for rubric in rubrics.values():
         add_endpoint(app, service, rubric)
     add_information(app, service, rubrics)
@@ -127,7 +125,7 @@ def add_endpoint(app: FastAPI, service: Service, rubric: Rubric) -> None:
     judge.__annotations__["body"] = body_type
     watch.__annotations__["watched"] = create_model("Watched", __base__=Watched, request=(body_type, ...))
     judge.__doc__ = rubric.help
-    described = {200: {"model": VerdictDocument}, **PROBLEMS}
+    described: dict[int | str, dict[str, Any]] = {200: {"model": VerdictDocument}, **PROBLEMS}
     app.post(f"/v1/{rubric.name}", summary=rubric.help, responses=described, name=rubric.name)(judge)
     app.post(f"/jobs/{rubric.name}", include_in_schema=False)(watch)
 
