@@ -7,7 +7,9 @@ stored through the ledger. Needs the packages of the extra `browser`, and Debian
 """
 
 import argparse
+import os
 import random
+import resource
 import shutil
 import subprocess
 import sys
@@ -106,7 +108,7 @@ def make_run(folder: Path, samples: int) -> Path:
             image = pictures / f"{number}.jpg"
             image.write_bytes(bases[number % BASES] + number.to_bytes(8, "big"))  # a file of its own
             noun = f"{NOUNS[number // PER_PROMPT % 10]} number {number // PER_PROMPT}"
-            prompt = f"a photo of a {noun} beside two {COLOURS[number % 7 % 5]} things on a wooden table"
+            prompt = f"a photo of a {noun} beside two {COLOURS[number // PER_PROMPT % 5]} things on a wooden table"
             given = f'{{"image": "{image}", "prompt": "{prompt}"}}'
             model, category = MODELS[number % 5], f"category {number % 8}"
             entry = Entry(f"{model}/{number}", prompt, str(image), model, category, given, "", str(number))
@@ -162,7 +164,11 @@ def main() -> None:
         make_run(options.folder, options.samples)
     start = time.perf_counter()
     subprocess.run([sys.executable, "-m", "onprompt", "report", str(run), "--out", str(out)], check=True)
-    print(f"written in {time.perf_counter() - start:.1f} s")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = used.ru_utime + used.ru_stime
+    load = " ".join(f"{number:.1f}" for number in os.getloadavg())
+    print(f"written in {time.perf_counter() - start:.1f} s; {cpu:.1f} s of processor time on {os.cpu_count()} cores")
+    print(f"load of the machine: {load}")
     total = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
     print(f"{sum(1 for _ in out.rglob('*')):,} files, {total / 1e6:.0f} MB")
     for name, ready in (("index.html", ".cards img"), ("gallery.html", "#results .card")):

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from onprompt.pages.report import Report
 
 FORMATS = ("html", "markdown", "badge")
+MANY = 500  # samples whose pages take a while
 LARGE = 25 * 10**6  # bytes of one file from which browsers and mail take long
 
 
@@ -83,6 +84,8 @@ def write_pages(made: Report, out: Path, limit: int | None, begun: float) -> Non
     """Write pages and say where they are."""
     from onprompt.pages.report import write
 
+    if len(made.entries) >= MANY:
+        echo(f"writing the pages of {plural(len(made.entries), 'sample')} …", err=True)
     written = write(made, out, limit)
     page = out / "index.html" if out.is_dir() else out
     seconds = time.monotonic() - begun

@@ -28,6 +28,9 @@ SHARES = {
     "not checked": (Outcome.UNVERIFIABLE,),
 }
 KINDS = {"object": "objects", "count": "counts", "color": "colours", "relation": "relations", "action": "actions"}
+MODELS = 25  # that are tested against each other; of more, only the ranking is shown
+CATEGORIES = 60  # that are listed
+SHOWN_KINDS = 8  # kinds of checks in the table of models
 FIRST = ("object", "count", "color", "relation", "text")  # the kinds that most people look for
 
 
@@ -51,6 +54,14 @@ class KindOfCheck:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelTable:
+    """For each model and kind of check the share of the claims that could be checked which was as asked."""
+
+    kinds: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[float | None, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ColumnFigures:
     """The figures of one run."""
 
@@ -60,7 +71,9 @@ class ColumnFigures:
     flagged: int
     coverage: float | None
     leaderboard: Comparison | None
+    models: ModelTable | None
     categories: tuple[Ranked, ...]
+    more_categories: int  # that are not listed
     scores: Mapping[str, list[tuple[int, int, float]]]  # by factor: score, how many, and the length of its bar
     histogram: tuple[int, ...]
     kinds: tuple[KindOfCheck, ...]
@@ -116,14 +129,18 @@ def column_figures(column: Column, ratings: Ratings | None, terms: Mapping[str, 
         if result.error:
             examples.setdefault(result.error, result.message)
     people, no_agreement = against_people(column, ratings, terms)
+    categories = list(by_category(column))
+    ranking = leaderboard(column)
     return ColumnFigures(
         column,
         ranked(column.name, column.items),
         mean_score(column),
         sum(bool(result.flags) for result in found),
         math.fsum(covered) / len(covered) if covered else None,
-        leaderboard(column),
-        tuple(by_category(column)),
+        ranking,
+        models_by_kind(column, ranking) if ranking else None,
+        tuple(categories[:CATEGORIES]),
+        len(categories[CATEGORIES:]),
         score_bars(column),
         tuple(histogram(column)),
         tuple(kinds_of_checks(column.kinds)),
@@ -151,9 +168,30 @@ def mean_score(column: Column) -> Estimate | None:
 def leaderboard(column: Column) -> Comparison | None:
     """The models of a run ranked and tested; None if there are not at least two, or some samples name none."""
     try:
-        return comparison.compare(comparison.systems({column.name: column.items}, by_model=True), RESAMPLES, SEED)
+        systems = comparison.systems({column.name: column.items}, by_model=True)
+        if len(systems) <= MODELS:
+            return comparison.compare(systems, RESAMPLES, SEED)
     except UserError:
         return None
+    means = [ranked(name, items) for name, items in systems.items()]
+    ranking = sorted(means, key=lambda each: each.mean.value or 0.0, reverse=True)
+    return Comparison(tuple(ranking), (), (f"more than {MODELS} models: not tested two by two",), RESAMPLES, SEED)
+
+
+def models_by_kind(column: Column, ranking: Comparison) -> ModelTable | None:
+    """The models in the order of the ranking, and what they get right."""
+    kinds = [kind for kind in in_order(column.kinds) if share_right(column.kinds[kind]) is not None][:SHOWN_KINDS]
+    rows = [
+        (system.name, tuple(share_right(column.kinds_by_model.get(system.name, {}).get(kind, {})) for kind in kinds))
+        for system in ranking.ranking
+    ]
+    return ModelTable(tuple(KINDS.get(kind, kind) for kind in kinds), tuple(rows)) if kinds else None
+
+
+def share_right(outcomes: Mapping[str, int]) -> float | None:
+    """The share of the claims that were as asked among those that could be checked."""
+    checked = total(outcomes) - outcomes.get(Outcome.UNVERIFIABLE, 0)
+    return outcomes.get(Outcome.MATCHED, 0) / checked if checked else None
 
 
 def by_category(column: Column) -> Iterator[Ranked]:
@@ -185,14 +223,18 @@ def histogram(column: Column) -> list[int]:
 
 def kinds_of_checks(kinds: Mapping[str, Mapping[str, int]]) -> Iterator[KindOfCheck]:
     """Each kind of check with the shares of its outcomes: the usual kinds first, then the most frequent."""
-    order = sorted(kinds, key=lambda kind: (FIRST.index(kind) if kind in FIRST else len(FIRST), -total(kinds[kind])))
-    for kind in order:
+    for kind in in_order(kinds):
         number, start, parts = total(kinds[kind]), 0.0, []
         for name, outcomes in SHARES.items():
             count = sum(kinds[kind].get(outcome, 0) for outcome in outcomes)
             parts.append(Part(name, start, count / number, count))
             start += count / number
         yield KindOfCheck(KINDS.get(kind, kind), number, tuple(parts))
+
+
+def in_order(kinds: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """The usual kinds first, then the most frequent."""
+    return sorted(kinds, key=lambda kind: (FIRST.index(kind) if kind in FIRST else len(FIRST), -total(kinds[kind])))
 
 
 def total(outcomes: Mapping[str, int]) -> int:

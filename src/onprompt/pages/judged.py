@@ -14,7 +14,15 @@ from onprompt.errors import UserError
 from onprompt.report.ratings import Item, Ratings, mean
 from onprompt.runs import findings
 from onprompt.runs.ledger import Ledger
-from onprompt.runs.results import LastRun, Result, last_run, outcomes_by_kind, results, unchecked
+from onprompt.runs.results import (
+    LastRun,
+    Result,
+    last_run,
+    outcomes_by_kind,
+    outcomes_by_model,
+    results,
+    unchecked,
+)
 from onprompt.samples import load_rubric
 
 UNCHECKED = 10  # claims that are listed
@@ -32,6 +40,7 @@ class Column:
     last: LastRun
     results: Mapping[str, Result]  # by id
     kinds: Mapping[str, Mapping[str, int]]  # of checks: how often each had which outcome
+    kinds_by_model: Mapping[str, Mapping[str, Mapping[str, int]]]
     failed: Mapping[int, tuple[str, ...]]  # the kinds of checks that failed, by the number of a sample
     unchecked: Sequence[tuple[Any, ...]]
 
@@ -140,6 +149,7 @@ def read_column(ledger: Ledger, generation: int, name: str) -> Column:
         last_run(ledger, generation),
         {result.id: result for result in results(ledger, generation)},
         kinds,
+        outcomes_by_model(ledger, generation),
         failed,
         unchecked(ledger, generation, UNCHECKED),
     )

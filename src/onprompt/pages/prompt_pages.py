@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
@@ -170,8 +171,11 @@ def make_pages(plan: Plan, jobs: Sequence[PageJob]) -> Iterator[Made]:
             yield from map(make, jobs)
         return
     spawn = get_context("spawn")  # the only way that is safe beside threads
-    with ProcessPoolExecutor(workers, spawn, begin, (plan,)) as pool:
-        yield from pool.map(make_page, jobs, chunksize=8)
+    try:
+        with ProcessPoolExecutor(workers, spawn, begin, (plan,)) as pool:
+            yield from pool.map(make_page, jobs, chunksize=8)
+    except BrokenProcessPool as error:
+        raise OnpromptError("a process that makes pages was ended from outside; is there too little memory?") from error
 
 
 makers: list[PageMaker] = []  # the one of this process

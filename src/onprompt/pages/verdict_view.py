@@ -11,7 +11,7 @@ from onprompt.types import Box, Check, Found, Sighting, Verdict
 from onprompt.wording.jury import disputes, voice_words
 
 ACROSS = 1000  # units of a picture's width in a drawing over it
-LABEL, LETTER = 40.0, 16.0  # units of a label's height, and of a letter's width
+LABEL, LETTER, SWATCH = 46.0, 18.0, 34.0  # units of a label's height, and of a letter's and a swatch's width
 ALSO = 12  # further objects that are listed
 CHANGES = {"kept": "kept", "as asked": "matched", "not asked for": "unasked", "not done": "missing"}
 
@@ -125,16 +125,6 @@ def verdict_view(
     scales = scales or {}
     drawn = draw_versions(verdict, pictures) if "before" in pictures else [draw_picture(verdict, pictures["image"])]
     located = {place for picture in drawn for box in picture.boxes for place in box.checks}
-    factors = tuple(
-        FactorView(
-            factor,
-            given.score,
-            *ends(scales.get(factor)),
-            given.reason if given.reason != verdict.summary else "",
-            spread_words(given),
-        )
-        for factor, given in verdict.factors.items()
-    )
     return VerdictView(
         id=name or verdict.sample.id,
         prompt=verdict.sample.prompt,
@@ -144,7 +134,7 @@ def verdict_view(
         score=verdict.score,
         high=ends(scales.get("score"))[1],
         summary=verdict.summary,
-        factors=factors,
+        factors=tuple(factor_views(verdict, scales)),
         flags=verdict.flags,
         coverage=verdict.coverage,
         pictures=tuple(drawn),
@@ -155,6 +145,13 @@ def verdict_view(
         ),
         answers=tuple(answer.text for answer in verdict.answers if answer.text),
     )
+
+
+def factor_views(verdict: Verdict, scales: Mapping[str, range]) -> Iterable[FactorView]:
+    """The scores with their scales; a reason that is the summary is not said twice."""
+    for name, factor in verdict.factors.items():
+        reason = factor.reason if factor.reason != verdict.summary else ""
+        yield FactorView(name, factor.score, *ends(scales.get(name)), reason, spread_words(factor))
 
 
 def judge_name(verdict: Verdict) -> str:
@@ -280,5 +277,5 @@ def in_units(box: Box, view: BoxView, page: tuple[float, float]) -> BoxView:
         width=round(box.width * page[0], 1),
         height=round(box.height * page[1], 1),
         label=label,
-        label_width=16 + LETTER * len(label) + 30 * len(view.swatches),
+        label_width=16 + LETTER * len(label) + SWATCH * len(view.swatches),
     )

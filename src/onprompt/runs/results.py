@@ -20,6 +20,9 @@ WHERE s.gone = 0 ORDER BY s.number
 """
 CHECKS = """SELECT c.sample, c.kind, c.outcome FROM checks c
 JOIN present_verdicts v ON v.sample = c.sample AND v.generation = c.generation WHERE c.generation = ?"""
+BY_MODEL = """SELECT s.model, c.kind, c.outcome, count(*) FROM checks c
+JOIN present_verdicts v ON v.sample = c.sample AND v.generation = c.generation JOIN samples s ON s.number = c.sample
+WHERE c.generation = ? GROUP BY 1, 2, 3"""
 UNCHECKED = """SELECT c.kind, c.asked, c.found, count(*) FROM checks c
 JOIN present_verdicts v ON v.sample = c.sample AND v.generation = c.generation
 WHERE c.generation = ? AND c.outcome = 'unverifiable' GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2 LIMIT ?"""
@@ -80,6 +83,14 @@ def outcomes_by_kind(ledger: Ledger, generation: int) -> tuple[dict[str, dict[st
         if outcome in FAILED:
             failed.setdefault(sample, {})[kind] = None
     return {kind: dict(by_outcome) for kind, by_outcome in counts.items()}, {k: tuple(v) for k, v in failed.items()}
+
+
+def outcomes_by_model(ledger: Ledger, generation: int) -> dict[str, dict[str, dict[str, int]]]:
+    """For each generating model how often each kind of check had which outcome."""
+    counts: dict[str, dict[str, dict[str, int]]] = {}
+    for model, kind, outcome, number in ledger.query(BY_MODEL, (generation,)):
+        counts.setdefault(model, {}).setdefault(kind, {})[outcome] = number
+    return counts
 
 
 def unchecked(ledger: Ledger, generation: int, limit: int) -> list[tuple[Any, ...]]:

@@ -53,6 +53,17 @@
     if ("overlay" in event.target.dataset) versions.classList.toggle("overlaid", event.target.checked);
     if ("split" in event.target.dataset) versions.style.setProperty("--split", `${event.target.value}%`);
   });
+  // A link to something inside closed details opens them.
+  function reveal() {
+    const target = document.getElementById(location.hash.slice(1));
+    const closed = target?.closest("details:not([open])");
+    if (closed) {
+      closed.open = true;
+      target.scrollIntoView();
+    }
+  }
+  addEventListener("hashchange", reveal);
+  reveal();
   // Inside another page, such as a gallery, keys that mean something there are passed on.
   if (window !== window.parent) {
     document.documentElement.classList.add("embedded");
