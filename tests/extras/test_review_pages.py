@@ -160,9 +160,11 @@ def test_undo_goes_back_to_what_was(open_page: Opened, tmp_path: Path) -> None:
     at(page, 2)
     press(page, "z")
     at(page, 1)
-    assert page.locator("input:checked").input_value() == "1"
+    saved(page, "scored")
+    assert page.locator("#review [data-factor] input:checked").input_value() == "1"
     press(page, "z")
-    expect(page.locator("#review input:checked")).to_have_count(0)
+    saved(page, "not scored yet")
+    expect(page.locator("#review [data-factor] input:checked")).to_have_count(0)
     press(page, "z")
     saved(page, "nothing to undo")
     assert ratings(tmp_path) == {}

@@ -194,6 +194,9 @@ def test_agree_uses_the_reviews_and_says_so(run_file: Path) -> None:
     assert result["overall"]["judge"]["spearman"]["value"] > 0.9
     assert result["overall"]["judge"]["kappa"]["value"] > 0.8
     assert 0.8 < result["overall"]["ceiling"]["spearman"]["value"] < 1
+    report = command("report", run_file, "--to", "markdown")
+    assert "the reviews in" in report.stderr
+    assert f"{result['overall']['judge']['spearman']['value']:.2f}"[1:] in report.stdout
 
 
 def test_a_review_of_a_locked_file_waits_and_then_says_why(run_file: Path) -> None:
