@@ -16,6 +16,7 @@ from PIL import Image
 from onprompt.errors import UserError
 from onprompt.rubrics.verify import RUBRIC
 from onprompt.runs import reviews
+from onprompt.runs.damage import find_damage
 from onprompt.runs.ledger import Ledger
 from onprompt.web.review import create_app
 from onprompt.web.review_desk import Desk, ReviewDesk
@@ -194,8 +195,23 @@ def test_the_command_starts_stops_and_says_where(run_file: Path) -> None:
     assert process.stdout
     address = process.stdout.readline().strip()
     assert httpx2.get(address).status_code == 200
+    assert httpx2.post(f"{address}review/1", json={"rater": "Ada", "scores": {"score": 3}}).status_code == 200
     process.terminate()
     _, errors = process.communicate(timeout=20)
     assert process.returncode == 0, errors
     assert errors.startswith("18 verdicts, stratified"), errors
     assert "Traceback" not in errors
+
+
+def test_a_killed_server_has_kept_what_it_answered(run_file: Path) -> None:
+    command = [sys.executable, "-m", "onprompt", "review", str(run_file), "--port", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ)
+    assert process.stdout
+    address = process.stdout.readline().strip()
+    for number in range(1, 21):
+        httpx2.post(f"{address}review/{number}", json={"rater": "Ada", "scores": {"score": 3}, "comment": HOSTILE})
+    process.kill()
+    process.communicate(timeout=20)
+    with Ledger(run_file) as ledger:
+        assert len(reviews.ratings(ledger, RUBRIC)) == 20
+        assert not find_damage(ledger)

@@ -128,6 +128,8 @@ def test_what_is_no_json_or_too_large(client: httpx2.Client) -> None:
     assert client.post("/v1/verify", content=b"{", headers=headers).status_code == 422
     assert client.post("/v1/verify", content=b"x" * 2_000_001, headers=headers).status_code == 413
     assert client.post("/v1/verify", content=zlib.compress(b"{}"), headers=headers).status_code == 400
+    deep = b"[" * 100_000 + b"]" * 100_000
+    assert client.post("/v1/verify", content=deep, headers=headers).status_code in (400, 422)
     assert client.get("/v1/verify").status_code == 405
     assert client.post("/v1/nothing", json={}).status_code == 404
 
