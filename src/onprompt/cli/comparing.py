@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 Json = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
 IdColumn = Annotated[str, typer.Option("--id", help="Column with the sample ids; guessed by default.")]
 RaterColumn = Annotated[str, typer.Option(help="Column with the rater, if the CSV has a row per rating.")]
+Human = Annotated[
+    Path | None,
+    typer.Option(help="CSV of ratings: id and a column per rater, or id, rater and rating. Without it: the reviews."),
+]
 HumanScale = Annotated[
     str, typer.Option(help="Worst and best rating, such as 1-5; needed for AUC, Krippendorff α and κ of a CSV.")
 ]
@@ -35,12 +39,7 @@ RatingColumns = Annotated[list[str] | None, typer.Option(help="Column with ratin
 @app.command()
 def agree(
     run_file: RunFile,
-    human: Annotated[
-        Path | None,
-        typer.Option(
-            help="CSV of ratings: id and a column per rater, or id, rater and rating. Without it: the run's reviews."
-        ),
-    ] = None,
+    human: Human = None,
     human_scale: HumanScale = "",
     id_column: IdColumn = "",
     rater: RaterColumn = "",

@@ -35,9 +35,7 @@ def fit(
     out: Annotated[Path, typer.Option(help="The file of weights to write, for --weights.")],
     human: Annotated[
         Path | None,
-        typer.Option(
-            help="CSV of ratings, as for `agree`. Without it: the run's reviews, or else how the voices agree."
-        ),
+        typer.Option(help="CSV of ratings, as for `agree`. Without it: the reviews, or else how the voices agree."),
     ] = None,
     no_reviews: Annotated[
         bool, typer.Option("--no-reviews", help="Without --human: weights by how the voices agree, not by reviews.")
@@ -56,16 +54,12 @@ def fit(
 
     if out.resolve() in [path.resolve() for path in (run_file, human) if path]:
         raise UserError(f"{out} would be overwritten; choose another file with --out")
-    if human:
-        given: Ratings | None = read_ratings(human, id_column, rater, rating)
-    else:
-        given = None if no_reviews else stored_reviews(run_file, generation)
+    stored = None if human or no_reviews else stored_reviews(run_file, generation)
+    given = read_ratings(human, id_column, rater, rating) if human else stored
     voices, result = fit_run(run_file, generation, given)
     weights = result.weights if result else one_factor_weights(voices)
-    origin = human.name if human else f"reviews by {', '.join(sorted(given.raters))}" if given else ""
-    about: dict[str, Any] = {"run": run_file.name, "human": origin, "samples": len(voices.values)}
-    about |= {"method": "ratings" if result else "one-factor model"}
-    about |= {"prompts": result.prompts, "unused_ratings": result.unused} if result else {}
+    origin = human.name if human else f"reviews by {', '.join(sorted(stored.raters))}" if stored else ""
+    about = {"run": run_file.name, "human": origin, "samples": len(voices.values), **method(result)}
     if json:
         print_json(report.document(voices, weights, about, result))
     else:
@@ -76,6 +70,13 @@ def fit(
         raise typer.Exit(1)
     fitted.write(out, as_settings(voices, weights), {**about, **report.notes(result)})
     typer.echo(f"weights written to {out}; use them with --weights", err=True)
+
+
+def method(result: Fit | None) -> dict[str, Any]:
+    """How weights were found."""
+    if not result:
+        return {"method": "one-factor model"}
+    return {"method": "ratings", "prompts": result.prompts, "unused_ratings": result.unused}
 
 
 def stored_reviews(path: Path, generation: int) -> Ratings | None:

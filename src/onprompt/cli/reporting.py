@@ -11,6 +11,7 @@ import typer
 from onprompt.cli.app import app, echo
 from onprompt.cli.comparing import (
     Apart,
+    Human,
     HumanScale,
     IdColumn,
     RaterColumn,
@@ -40,12 +41,7 @@ def report(
         typer.Option(help="A folder, or one file that ends in .html (default: report). Markdown goes to stdout."),
     ] = None,
     to: Annotated[str, typer.Option(help=f"The format: {', '.join(FORMATS)}.")] = "html",
-    human: Annotated[
-        Path | None,
-        typer.Option(
-            help="CSV of ratings: id and a column per rater, or id, rater and rating. Without it: the runs' reviews."
-        ),
-    ] = None,
+    human: Human = None,
     human_scale: HumanScale = "",
     id_column: IdColumn = "",
     rater: RaterColumn = "",
