@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from typing import Any
 
 from onprompt.errors import OnpromptError
 from onprompt.pages import rendering
@@ -141,20 +143,23 @@ class PageMaker:
     def judgement(self, place: int, sample: SampleJob, files: PictureFiles) -> Judgement:
         """What one run says of a sample."""
         wanted, source, ledger = sample.wanted[place], self.plan.sources[place], self.ledgers[place]
-        rubric = self.rubrics[place]
         if wanted is None:
             return Judgement(None, PictureView("", Shown(missing="the run has no such sample")), "Not in this run.")
-        given = json.loads(wanted.given)
-        if wanted.error:
-            picture = PictureView("", files.show_file(given.get(rubric.picture)))
-            (text,) = ledger.first(ERROR_TEXT, (wanted.number, source.generation)) or ("",)
-            return Judgement(None, picture, wanted.error, text)
+        given: dict[str, Any] = {}
         try:
+            given = json.loads(wanted.given)
+            if wanted.error:
+                (text,) = ledger.first(ERROR_TEXT, (wanted.number, source.generation)) or ("",)
+                return Judgement(None, self.only_picture(place, given, files), wanted.error, text)
             verdict = stored_verdict(ledger, source.generation, sample.id, self.answers)
-            view = verdict_view(verdict, files.show_all(verdict, given), rubric.factors, sample.id)
+            view = verdict_view(verdict, files.show_all(verdict, given), self.rubrics[place].factors, sample.id)
         except (OnpromptError, ValueError, TypeError, LookupError) as error:  # damaged, or of an earlier version
-            return Judgement(None, PictureView("", files.show_file(given.get(rubric.picture))), str(error))
+            return Judgement(None, self.only_picture(place, given, files), str(error))
         return Judgement(view, view.pictures[-1], spread=verdict.measures.get("spread"))
+
+    def only_picture(self, place: int, given: Mapping[str, Any], files: PictureFiles) -> PictureView:
+        """The picture of a sample without a verdict."""
+        return PictureView("", files.show_file(given.get(self.rubrics[place].picture)))
 
 
 def shown(judged: Judgement) -> Shown:
@@ -184,6 +189,14 @@ makers: list[PageMaker] = []  # the one of this process
 def begin(plan: Plan) -> None:
     """Make a process ready."""
     makers.append(PageMaker(plan))
+    threading.Thread(target=end_with_parent, daemon=True).start()
+
+
+def end_with_parent() -> None:
+    """End this process when the one that started it has ended, however that was: nobody else would tell it."""
+    if parent := parent_process():
+        parent.join()
+        os._exit(1)
 
 
 def make_page(job: PageJob) -> Made:

@@ -1,6 +1,5 @@
 """The report of one or more runs: a folder of pages that opens from a disk, or one file with everything in it."""
 
-import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -107,10 +106,12 @@ def check_path(out: Path, in_file: bool) -> None:
 
 def replace_folder(report: Report, out: Path) -> None:
     """Write a new folder beside the old one and put it in its place once it is complete."""
-    new, old = (out.with_name(f".{out.name}.{os.getpid()}.{age}") for age in ("new", "old"))
+    new, old = (out.with_name(f".{out.name}.{age}") for age in ("new", "old"))
+    shutil.rmtree(new, ignore_errors=True)  # left by a process that was killed
     try:
         write_folder(report, new)
         if out.exists():
+            shutil.rmtree(old, ignore_errors=True)
             out.rename(old)
         new.rename(out)
     finally:
@@ -297,6 +298,6 @@ def write_file(report: Report, out: Path) -> None:
         first=first_order(report),
         total=len(report.shown),
     )
-    new = out.with_name(f".{out.name}.{os.getpid()}.new")
+    new = out.with_name(f".{out.name}.new")
     new.write_text(html, "utf-8")
     new.replace(out)
