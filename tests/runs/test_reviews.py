@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from onprompt.runs import findings, reviews
 from onprompt.runs.damage import find_damage, repair
 from onprompt.runs.ledger import Ledger
 from onprompt.runs.reviews import Review, Reviewed, ReviewLedger
+from onprompt.wording.claims import full_claim
+from tests.pages.stored import Stored, stored_run
 from tests.runs.test_run import judged, table
 
 NUMBER = 24
@@ -39,6 +42,11 @@ def run_file(tmp_path: Path) -> Path:
 
 def of(sample: int, rater: str = "Ada", generation: int = 1) -> Reviewed:
     return Reviewed(sample, generation, "verify", rater)
+
+
+def progress(ledger: Ledger) -> dict[str, int]:
+    """How many samples each rater has scored."""
+    return dict(Counter(rater for given in reviews.ratings(ledger, RUBRIC).values() for rater in given))
 
 
 def command(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -64,7 +72,7 @@ def test_raters_do_not_touch_each_other(run_file: Path) -> None:
         assert other.undo("verify", "Bo") == 3
         assert other.undo("verify", "Bo") is None
         assert reviews.ratings(ledger, RUBRIC) == {"2": {"Ada": 2.0}}
-        assert reviews.progress(ledger, "verify") == {"Ada": 1}
+        assert progress(ledger) == {"Ada": 1}
 
 
 def test_many_raters_save_while_a_run_is_written(run_file: Path, tmp_path: Path) -> None:
@@ -80,7 +88,7 @@ def test_many_raters_save_while_a_run_is_written(run_file: Path, tmp_path: Path)
     for thread in threads:
         thread.join()
     with Ledger(run_file) as ledger:
-        assert reviews.progress(ledger, "verify") == {"Ada": NUMBER, "Bo": NUMBER, "Cy": NUMBER}
+        assert progress(ledger) == {"Ada": NUMBER, "Bo": NUMBER, "Cy": NUMBER}
         assert (bool(find_damage(ledger)), findings.overview(ledger, 1).verdicts) == (False, 60)
 
 
@@ -104,7 +112,7 @@ def test_a_run_file_of_an_earlier_version(run_file: Path) -> None:
     database.executescript("DROP VIEW present_reviews; DROP TABLE reviews; DROP TABLE plans")
     database.close()
     with Ledger(run_file) as ledger:
-        assert (reviews.ratings(ledger, RUBRIC), reviews.progress(ledger, "verify")) == ({}, {})
+        assert (reviews.ratings(ledger, RUBRIC), progress(ledger)) == ({}, {})
         assert not find_damage(ledger)
     with ReviewLedger(run_file) as opened:
         opened.save(of(1), Review({"score": 3}), RUBRIC)
@@ -209,3 +217,23 @@ def test_a_review_of_a_locked_file_waits_and_then_says_why(run_file: Path) -> No
         other.execute("ROLLBACK")
         other.close()
         ledger.save(of(1), Review({"score": 1}), RUBRIC)
+
+
+def test_corrected_checks_are_counted_by_kind(tmp_path: Path) -> None:
+    path = stored_run(tmp_path / "run.sqlite", [Stored("one"), Stored("two"), Stored("three")])
+    with Ledger(path) as ledger:
+        checks = findings.stored_verdict(ledger, 1, "one").checks
+    kinds = Counter(check.claim.kind for check in checks)
+    first = checks[0]
+    opposite = "mismatch" if reviews.answer_to(first.outcome) == "matched" else "matched"
+    with ReviewLedger(path) as opened:
+        opened.save(of(1), Review({"score": 2}, {full_claim(first.claim): opposite}), RUBRIC)
+        opened.save(of(2), Review({"score": 2}, {full_claim(first.claim): reviews.answer_to(first.outcome)}), RUBRIC)
+        opened.save(of(3), Review({"score": 2}, {full_claim(first.claim): opposite}, blind=True), RUBRIC)
+        opened.save(of(3, "Bo"), Review(checks={full_claim(first.claim): opposite}), RUBRIC)
+        counts = reviews.check_counts(opened, 1, "verify")
+    assert {kind: count.seen for kind, count in counts.items()} == {kind: 2 * n for kind, n in kinds.items()}
+    assert {kind: count.corrected for kind, count in counts.items() if count.corrected} == {first.claim.kind: 1}
+    shown = command("agree", path)
+    line = next(line for line in shown.stdout.splitlines() if line.startswith(f"{first.claim.kind} "))
+    assert line.split()[1:3] == [str(2 * kinds[first.claim.kind]), "1"]

@@ -20,10 +20,16 @@ Serve = Callable[..., httpx2.Client]
 
 
 @contextmanager
-def serving(app: App, host: str = "127.0.0.1", token: str = "", max_bytes: int = 2**20) -> Iterator[str]:
+def serving(
+    app: App,
+    host: str = "127.0.0.1",
+    token: str = "",
+    max_bytes: int = 2**20,
+    on_stop: Callable[[], object] = bool,
+) -> Iterator[str]:
     """The address of a server that runs an application in a thread."""
     with listen("127.0.0.1", 0) as listening:
-        server = make_server(Guard(app, host, token, max_bytes), lambda: None)
+        server = make_server(Guard(app, host, token, max_bytes), on_stop)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         while not server.started:

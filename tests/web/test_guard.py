@@ -97,6 +97,9 @@ def test_a_token_is_needed_and_becomes_a_cookie(serve: Serve) -> None:
     assert client.get("/", headers={"Authorization": "Bearer a-long-secret-token"}).status_code == 200
     first = client.get("/page?token=a-long-secret-token&rater=Ada%26Bo")
     assert (first.status_code, first.headers["location"]) == (303, "/page?rater=Ada%26Bo")
+    for odd, path in (("//evil.example/", "/evil.example/"), ("/%0d%0aX-Odd:%20y", "/%0D%0AX-Odd%3A%20y")):
+        redirect = client.get(f"{client.base_url}{odd}?token=a-long-secret-token")
+        assert (redirect.status_code, redirect.headers["location"]) == (303, path)
     assert "HttpOnly; SameSite=Strict" in first.headers["set-cookie"]
     assert client.get("/", headers={"Cookie": first.headers["set-cookie"].split(";")[0]}).status_code == 200
     named = client.get(

@@ -31,7 +31,7 @@ from onprompt.web.snippets import command_line, python_code, shell_word
 from onprompt.web.tryout import create_app
 from tests.judges.jury.servers import says
 from tests.models.backends.server import KEY, Reply, Scripted
-from tests.web.conftest import Serve
+from tests.web.conftest import Serve, serving
 
 SAID = [
     {"contains": '"edit_id"', "text": json.dumps({})},
@@ -200,6 +200,26 @@ def test_a_server_that_stops_ends_its_work_and_drops_what_waits(
     let.set()
     wait_for(lambda: client.get(f"/jobs/{jobs[0]}").json()["done"])
     assert "waiting for its turn" in client.get(f"/jobs/{jobs[0]}").json()["stages"]
+
+
+def test_whoever_waits_for_an_answer_when_it_stops_gets_one(slow: tuple[Service, threading.Event, Scripted]) -> None:
+    judging, let, server = slow
+    answers: dict[int, httpx2.Response] = {}
+
+    def ask(number: int) -> None:
+        body = {"image": picture(), "prompt": f"{number} cats"}
+        answers[number] = httpx2.post(f"{address}/v1/verify", json=body, timeout=30)
+
+    with serving(create_app(judging), on_stop=judging.queue.stop) as address:
+        threads = [threading.Thread(target=ask, args=(number,)) for number in range(2)]
+        for place, thread in enumerate(threads, 1):
+            thread.start()
+            wait_for(lambda place=place: judging.queue.unfinished == place and server.requests)
+        threading.Timer(0.3, let.set).start()
+    for thread in threads:
+        thread.join()
+    assert (answers[0].status_code, answers[0].json()["score"]) == (200, 4), "in progress"
+    assert (answers[1].status_code, answers[1].json()["error"]) == (503, "Stopping"), "in the queue"
 
 
 def test_the_page_watches_a_job(client: httpx2.Client) -> None:

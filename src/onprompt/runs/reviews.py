@@ -27,7 +27,6 @@ COMPLETE = "SELECT sample FROM present_reviews WHERE rubric = ? AND rater = ? AN
 RATED = """SELECT s.id, r.rater, r.scores FROM present_reviews r JOIN samples s ON s.number = r.sample
 WHERE r.rubric = ? AND r.complete ORDER BY r.sample, r.id"""
 OTHERS = "SELECT rater, scores, comment FROM present_reviews WHERE rubric = ? AND sample = ? AND rater != ?"
-PROGRESS = "SELECT rater, count(*) FROM present_reviews WHERE rubric = ? AND complete GROUP BY rater ORDER BY rater"
 SEEN_CHECKS = """SELECT r.checks, d.document FROM present_reviews r
 JOIN documents d ON d.sample = r.sample AND d.generation = r.generation
 WHERE r.rubric = ? AND r.generation = ? AND r.complete AND NOT r.blind"""
@@ -147,11 +146,6 @@ def by_others(ledger: Ledger, rubric: str, rater: str, sample: int) -> list[tupl
     """What the other raters say of a sample: name, scores and comment."""
     rows = ledger.query(OTHERS, (rubric, sample, rater))
     return [(name, json.loads(scores), comment) for name, scores, comment in rows]
-
-
-def progress(ledger: Ledger, rubric: str) -> dict[str, int]:
-    """How many samples each rater has scored."""
-    return dict(ledger.query(PROGRESS, (rubric,))) if has_reviews(ledger) else {}
 
 
 def rating_of(scores: Mapping[str, int], rubric: Rubric) -> float:

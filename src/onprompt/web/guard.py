@@ -6,7 +6,7 @@ import socket
 from collections.abc import Awaitable, Callable, MutableMapping
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from onprompt.pages.rendering import policy
 
@@ -58,7 +58,7 @@ class Guard:
             given = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
             if scope["method"] == "GET" and same(given.get("token", ""), self.token):
                 return await self.let_in(scope, given, send)
-            if not same(presented(headers), self.token):
+            if not same(presented(headers, cookie_name(scope)), self.token):
                 status, reason = 401, NOT_LET_IN
         if status:
             return await answer(send, status, reason)
@@ -90,8 +90,9 @@ class Guard:
     async def let_in(self, scope: Scope, given: dict[str, str], send: Send) -> None:
         """Turn the token of an address into a cookie, so that it stays in no history and no link."""
         del given["token"]
-        where = scope["path"] + (f"?{urlencode(given)}" if given else "")
-        cookie = f"{COOKIE}={self.token}; HttpOnly; SameSite=Strict; Path=/"
+        path = f"/{quote(scope['path'].lstrip('/'))}"  # on this server, and no header of its own
+        where = path + (f"?{urlencode(given)}" if given else "")
+        cookie = f"{cookie_name(scope)}={self.token}; HttpOnly; SameSite=Strict; Path=/"
         more = [(b"location", where.encode()), (b"set-cookie", cookie.encode())]
         await answer(send, 303, "", more)
 
@@ -139,13 +140,18 @@ async def answer(send: Send, status: int, text: str, more: list[tuple[bytes, byt
     await send({"type": "http.response.body", "body": text.encode()})
 
 
-def presented(headers: dict[str, str]) -> str:
+def cookie_name(scope: Scope) -> str:
+    """The name of the cookie, by the port: browsers send a cookie to all servers of a host."""
+    return f"{COOKIE}_{scope['server'][1]}"
+
+
+def presented(headers: dict[str, str], name: str) -> str:
     """The token of a request, from its Authorization header or its cookie."""
     scheme, _, value = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return value.strip()
     try:
-        cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+        cookie = SimpleCookie(headers.get("cookie", "")).get(name)
     except CookieError:
         return ""
     return cookie.value if cookie else ""
