@@ -151,7 +151,10 @@ def test_edit_with_two_dropped_pictures(open_page: Opened, pictures: Path) -> No
     page.fill("#edit-instruction", "make it black and white")
     result = judged(page, "edit")
     assert result.locator(".versions img").count() == 2
-    assert all(result.locator(".versions img").evaluate_all("all => all.map((each) => each.naturalWidth > 0)"))
+    for image in result.locator(".versions img").all():
+        image.scroll_into_view_if_needed()
+        expect(image).to_have_js_property("complete", True)
+        assert image.evaluate("each => each.naturalWidth") > 0
     assert result.locator(".factors dt").count() == 3
     result.locator("[data-overlay]").check()
     result.locator(".versions.overlaid").wait_for()
