@@ -6,7 +6,7 @@ TORCH ?= torch==2.13.0
 JOBS ?= 2
 BIN := .venv/bin
 
-.PHONY: demo test test-fast test-extras lint
+.PHONY: demo test test-fast test-extras test-hostile lint
 
 demo: .venv/ready
 	$(BIN)/python examples/demo.py
@@ -21,6 +21,10 @@ test-fast: .venv/ready
 test-extras: .venv/extras .venv-adapters/ready .browser/ready
 	$(BIN)/python -m pytest tests/extras --ignore tests/extras/test_adapters.py
 	.venv-adapters/bin/python -m pytest tests/extras/test_adapters.py
+
+# Kills, broken files, bad servers, memory: new cases at every run, about 20 minutes; outside of CI.
+test-hostile: .venv/ready
+	$(BIN)/python -m tests.hostile
 
 lint: .venv/ready
 	$(BIN)/ruff check .

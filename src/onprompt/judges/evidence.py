@@ -23,6 +23,7 @@ from onprompt.vision.matching import load_matcher
 from onprompt.vision.person_kind import FILES as PERSON_FILES
 from onprompt.vision.person_kind import WEIGHTS as PERSON_WEIGHTS
 from onprompt.vision.pose import FILES as POSE_FILES
+from onprompt.vision.runtime import return_memory
 from onprompt.weights.cache import hashes
 
 PACKAGES = (
@@ -60,7 +61,9 @@ class EvidenceJudge(Judge):
 
     def judge(self, sample: Sample) -> Verdict:
         """The verdict on one sample."""
-        return self.verdict(sample, self.observe(sample))
+        verdict = self.verdict(sample, self.observe(sample))
+        return_memory()
+        return verdict
 
     def observe(self, sample: Sample) -> Any:
         """What is known before grading."""

@@ -151,6 +151,7 @@ class JuryJudge(Judge):
         flags = {
             "model_failed": any(isinstance(result, BackendError) for result in all_results),
             "model_unreadable": any(isinstance(result, UnreadableAnswer) for result in all_results),
+            "usage_estimated": any("usage_estimated" in verdict.flags for verdict in verdicts.values()),
             "judges_disagree": spread is not None and spread > self.settings.jury_spread,
         }
         return replace(
