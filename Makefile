@@ -18,7 +18,7 @@ test: lint
 test-fast: .venv/ready
 	ONPROMPT_HOME=/dev/null/none $(BIN)/python -m pytest tests --ignore tests/extras -m 'not models and not slow' -n $(JOBS) --dist loadfile
 
-test-extras: .venv/extras .venv-adapters/ready
+test-extras: .venv/extras .venv-adapters/ready .browser/ready
 	$(BIN)/python -m pytest tests/extras --ignore tests/extras/test_adapters.py
 	.venv-adapters/bin/python -m pytest tests/extras/test_adapters.py
 
@@ -54,4 +54,14 @@ lint: .venv/ready
 	.venv-adapters/bin/python -m pip install --quiet --upgrade pip
 	.venv-adapters/bin/python -m pip install --quiet '$(TORCH)'
 	.venv-adapters/bin/python -m pip install --quiet pytest --editable '.[adapters]'
+	touch $@
+
+# Pages are tested in Debian's Chromium, driven by Playwright without a browser of its own; axe-core looks for barriers.
+.browser/ready: .venv/ready
+	$(BIN)/python -m pip install --quiet --group browser
+	{ command -v chromium && command -v npm; } > /dev/null || { test "$$(id -u)" = 0 && apt-get update -qq && \
+		apt-get install -qq -y --no-install-recommends chromium npm > /dev/null; } || \
+		{ echo "the tests of pages need chromium and npm: apt-get install chromium npm" >&2; exit 1; }
+	mkdir -p .browser
+	npm install --silent --no-save --no-audit --no-fund --prefix .browser axe-core@4
 	touch $@

@@ -20,6 +20,10 @@ PAGES = {
     "src/onprompt/vision/MATCHER.md": "matcher.md",
     "src/onprompt/vision/PERSON_KIND.md": "person-kind.md",
 }
+SETTINGS = """# Settings
+
+Every threshold and weight, with its default. They come from `onprompt.toml` in the current folder, the environment
+(`ONPROMPT_NAME`) or options; `onprompt settings` shows those in force, as a valid `onprompt.toml`."""
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 
 
@@ -58,23 +62,10 @@ def settings_page() -> Iterator[str]:
     """Every setting with its default and its reason."""
     from onprompt.settings import Settings
 
-    yield from (
-        "# Settings",
-        "",
-        "Every threshold and weight, with its default. They come from `onprompt.toml` in the current folder, the",
-    )
-    yield from (
-        "environment (`ONPROMPT_NAME`) or options; `onprompt settings` shows those in force, as a valid `onprompt.toml`.",
-        "",
-    )
-    yield from ("| setting | default | |", "|---|---|---|")
+    yield from (SETTINGS, "", "| setting | default | |", "|---|---|---|")
     for name, field in sorted(Settings.model_fields.items()):
-        default = (
-            ""
-            if field.is_required() or name == "api_key"
-            else f"`{shown(field.get_default(call_default_factory=True))}`"
-        )
-        yield f"| `{name}` | {default} | {(field.description or '').replace('|', '&#124;')} |"
+        default = "" if name == "api_key" else shown(field.get_default(call_default_factory=True))
+        yield f"| `{name}` | `{default}` | {(field.description or '').replace('|', '&#124;')} |"
 
 
 def shown(value: Any) -> str:

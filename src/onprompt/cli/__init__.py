@@ -3,7 +3,20 @@
 import io
 import sys
 
-from onprompt.cli import auditing, checking, comparing, fitting, illusion, judging, looking, models, probing, running
+from onprompt.cli import (
+    auditing,
+    checking,
+    comparing,
+    fitting,
+    illusion,
+    judging,
+    looking,
+    models,
+    probing,
+    reporting,
+    running,
+    serving,
+)
 from onprompt.cli.app import app, echo
 from onprompt.errors import OnpromptError
 
@@ -19,7 +32,9 @@ __all__ = [
     "main",
     "models",
     "probing",
+    "reporting",
     "running",
+    "serving",
 ]
 
 

@@ -10,6 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from onprompt import stages
 from onprompt.errors import UserError
 from onprompt.evidence.observations import observe
 from onprompt.settings import PRIVATE, Settings
@@ -73,6 +74,7 @@ class EvidenceJudge(Judge):
     def verdict(self, sample: Sample, observed: Observed) -> Verdict:
         """The verdict by the rubric's grades."""
         assert self.rubric.grade is not None  # noqa: S101 checked by load
+        stages.enter("grade")
         graded = self.rubric.grade(observed, self.settings)
         return Verdict(
             rubric=self.rubric.name,
