@@ -6,7 +6,7 @@ TORCH ?= torch==2.13.0
 JOBS ?= 2
 BIN := .venv/bin
 
-.PHONY: demo test test-fast test-extras lint
+.PHONY: demo test test-fast test-extras test-hostile docs lint
 
 demo: .venv/ready
 	$(BIN)/python examples/demo.py
@@ -22,6 +22,16 @@ test-extras: .venv/extras .venv-adapters/ready .browser/ready
 	$(BIN)/python -m pytest tests/extras --ignore tests/extras/test_adapters.py
 	.venv-adapters/bin/python -m pytest tests/extras/test_adapters.py
 
+# Kills, broken files, bad servers, memory: new cases at every run, about 20 minutes; outside of CI.
+test-hostile: .venv/ready
+	$(BIN)/python -m tests.hostile
+
+# The documentation as a site, in site/; a broken link is an error.
+docs: .venv/ready
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	$(BIN)/mkdocs build --quiet
+	@echo "open site/index.html"
+
 lint: .venv/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -35,7 +45,7 @@ lint: .venv/ready
 
 .venv/extras: .venv/ready
 	$(BIN)/python -m pip install --quiet '$(TORCH)'
-	$(BIN)/python -m pip install --quiet --editable '.[dev,hf,data,ray]'
+	$(BIN)/python -m pip install --quiet --editable '.[dev,hf,data,ray,docs]'
 	touch $@
 
 # The harnesses that adapters are for have needs of their own, which pip can't bring together with all the rest.

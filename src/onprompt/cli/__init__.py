@@ -15,6 +15,7 @@ from onprompt.cli import (
     probing,
     reporting,
     running,
+    serving,
 )
 from onprompt.cli.app import app, echo
 from onprompt.errors import OnpromptError
@@ -33,6 +34,7 @@ __all__ = [
     "probing",
     "reporting",
     "running",
+    "serving",
 ]
 
 

@@ -13,16 +13,21 @@ from onprompt import plugins
 from onprompt.cli.app import app, echo, print_json
 from onprompt.cli.running import Generation, RunFile
 from onprompt.errors import UserError
+from onprompt.wording import plural
 
 if TYPE_CHECKING:
-    from onprompt.report.ratings import Item
+    from onprompt.report.ratings import Item, Ratings
     from onprompt.types import Rubric
 
 Json = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
 IdColumn = Annotated[str, typer.Option("--id", help="Column with the sample ids; guessed by default.")]
 RaterColumn = Annotated[str, typer.Option(help="Column with the rater, if the CSV has a row per rating.")]
+Human = Annotated[
+    Path | None,
+    typer.Option(help="CSV of ratings: id and a column per rater, or id, rater and rating. Without it: the reviews."),
+]
 HumanScale = Annotated[
-    str, typer.Option(help="Worst and best rating, such as 1-5; needed for AUC, Krippendorff α and κ.")
+    str, typer.Option(help="Worst and best rating, such as 1-5; needed for AUC, Krippendorff α and κ of a CSV.")
 ]
 Threshold = Annotated[
     float | None, typer.Option(help="For the AUC: a mean rating above this is good (default: middle of the scale).")
@@ -34,7 +39,7 @@ RatingColumns = Annotated[list[str] | None, typer.Option(help="Column with ratin
 @app.command()
 def agree(
     run_file: RunFile,
-    human: Annotated[Path, typer.Option(help="CSV of ratings: id and a column per rater, or id, rater and rating.")],
+    human: Human = None,
     human_scale: HumanScale = "",
     id_column: IdColumn = "",
     rater: RaterColumn = "",
@@ -45,21 +50,81 @@ def agree(
     json: Json = False,
 ) -> None:
     """Measure how well a run's scores agree with human ratings, and how well the raters agree with each other."""
-    from onprompt.report import agreement, ratings
+    from onprompt.report import agreement
+    from onprompt.runs.reviews import rating_scale
 
-    human_ratings = ratings.read(human, id_column=id_column, rater_column=rater, rating_columns=rating or ())
     name, items = judged(run_file, generation)
     rubric = rubric_of(run_file, name)
-    scale = parse_scale(human_scale) if human_scale else None
+    human_ratings = read_ratings(human, id_column, rater, rating) if human else reviewed(run_file, rubric)
+    if not human_ratings:
+        how = f"rate some verdicts with `onprompt review {run_file}`, or name a CSV with --human"
+        raise UserError(f"{run_file} has no reviews: {how}")
+    scale = parse_scale(human_scale) if human_scale else None if human else rating_scale(rubric)
     terms = agreement.Terms(rubric.factors.get("score", range(2)), scale, threshold, apart)
     result = agreement.agreement(items, human_ratings, terms)
     voices = agreement.by_voice(items, said_by_voice(run_file, generation), human_ratings, terms)
+    corrected = {} if human else corrected_checks(run_file, generation, rubric)
     if json:
-        print_json(agreement.document(result, voices))
+        print_json(agreement.document(result, voices, corrected))
         return
-    echo(f"columns read: {', '.join(human_ratings.columns)} (--id and --rating choose others)", err=True)
-    for line in (*agreement.lines(result), *(agreement.voice_lines(voices) if voices else ())):
+    origin = f"columns read: {', '.join(human_ratings.columns)} (--id and --rating choose others)"
+    echo(origin if human else reviews_used(run_file, human_ratings), err=True)
+    of_voices = agreement.voice_lines(voices) if voices else ()
+    for line in (*agreement.lines(result), *of_voices, *agreement.check_lines(corrected)):
         echo(line)
+
+
+def read_ratings(path: Path, id_column: str, rater: str, rating: list[str] | None) -> Ratings:
+    """The ratings in a CSV."""
+    from onprompt.report import ratings
+
+    return ratings.read(path, id_column=id_column, rater_column=rater, rating_columns=rating or ())
+
+
+def reviewed(path: Path, rubric: Rubric) -> Ratings | None:
+    """The ratings in a run file by those who reviewed it; None if nobody did."""
+    from onprompt.report.ratings import Ratings
+    from onprompt.runs import reviews
+    from onprompt.runs.ledger import Ledger
+
+    with Ledger(path) as ledger:
+        given = reviews.ratings(ledger, rubric)
+    return Ratings(given) if given else None
+
+
+def all_reviews(paths: list[Path], generation: int) -> tuple[Ratings, tuple[float, float]] | None:
+    """The reviews in several run files of one rubric, and their scale; None if there are none."""
+    from onprompt.report.ratings import Ratings
+    from onprompt.runs import findings, reviews
+    from onprompt.runs.ledger import Ledger
+
+    merged: dict[str, dict[str, float]] = {}
+    scale = 0.0, 1.0
+    for path in paths:
+        with Ledger(path) as ledger:
+            name = findings.identity(ledger, findings.choose_generation(ledger, generation))["rubric"]
+            if name in plugins.names("rubrics"):
+                rubric = rubric_of(path, name)
+                scale = reviews.rating_scale(rubric)
+                for sample, given in reviews.ratings(ledger, rubric).items():
+                    merged.setdefault(sample, {}).update(given)
+    return (Ratings(merged), scale) if merged else None
+
+
+def reviews_used(path: Path | str, ratings: Ratings) -> str:
+    """That ratings are those in the run file."""
+    number, raters = plural(len(ratings.by_item), "sample"), ", ".join(sorted(ratings.raters))
+    return f"ratings: the reviews in {path}, {number} by {raters} (--human takes a CSV instead)"
+
+
+def corrected_checks(path: Path, generation: int, rubric: Rubric) -> dict[str, tuple[int, int]]:
+    """For each kind of check how many people have seen, and how many they corrected."""
+    from onprompt.runs import findings, reviews
+    from onprompt.runs.ledger import Ledger
+
+    with Ledger(path) as ledger:
+        counts = reviews.check_counts(ledger, findings.choose_generation(ledger, generation), rubric.name)
+    return {kind: (count.seen, count.corrected) for kind, count in counts.items()}
 
 
 @app.command()

@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from onprompt.cli.app import app, echo
-from onprompt.cli.comparing import Apart, HumanScale, IdColumn, RaterColumn, RatingColumns, Threshold, parse_scale
+from onprompt.cli.comparing import (
+    Apart,
+    Human,
+    HumanScale,
+    IdColumn,
+    RaterColumn,
+    RatingColumns,
+    Threshold,
+    all_reviews,
+    parse_scale,
+    read_ratings,
+    reviews_used,
+)
 from onprompt.errors import UserError
 from onprompt.wording import plural
 
@@ -29,9 +41,7 @@ def report(
         typer.Option(help="A folder, or one file that ends in .html (default: report). Markdown goes to stdout."),
     ] = None,
     to: Annotated[str, typer.Option(help=f"The format: {', '.join(FORMATS)}.")] = "html",
-    human: Annotated[
-        Path | None, typer.Option(help="CSV of ratings: id and a column per rater, or id, rater and rating.")
-    ] = None,
+    human: Human = None,
     human_scale: HumanScale = "",
     id_column: IdColumn = "",
     rater: RaterColumn = "",
@@ -49,13 +59,15 @@ def report(
 ) -> None:
     """Write a report of one or more runs: figures with intervals, a gallery with evidence, agreement with people."""
     from onprompt.pages.report import read_report
-    from onprompt.report import ratings
 
     if to not in FORMATS:
         raise UserError(f"--to takes {', '.join(FORMATS)}, not {to!r}")
     begun = time.monotonic()
     scale = parse_scale(human_scale) if human_scale else None
-    read = ratings.read(human, id_column=id_column, rater_column=rater, rating_columns=rating or ()) if human else None
+    read = read_ratings(human, id_column, rater, rating) if human else None
+    if not human and (stored := all_reviews(run_files, (generation or [0])[0])):
+        read, scale = stored[0], scale or stored[1]
+        echo(reviews_used(" and ".join(map(str, run_files)), stored[0]), err=True)
     terms: dict[str, Any] = {"human_scale": scale, "threshold": threshold, "apart": apart}
     made = read_report(run_files, generation or (), read, terms, title)
     if to == "html":
