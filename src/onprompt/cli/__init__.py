@@ -3,7 +3,19 @@
 import io
 import sys
 
-from onprompt.cli import auditing, checking, comparing, fitting, illusion, judging, looking, models, probing, running
+from onprompt.cli import (
+    auditing,
+    checking,
+    comparing,
+    fitting,
+    gating,
+    illusion,
+    judging,
+    looking,
+    models,
+    probing,
+    running,
+)
 from onprompt.cli.app import app, echo
 from onprompt.errors import OnpromptError
 
@@ -13,6 +25,7 @@ __all__ = [
     "checking",
     "comparing",
     "fitting",
+    "gating",
     "illusion",
     "judging",
     "looking",

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from onprompt import plugins
-from onprompt.cli.app import Permissive, app, echo, load_settings, print_json
+from onprompt.cli.app import Permissive, add_options, app, echo, load_settings, print_json
+from onprompt.cli.gating import GATE, Gating
 from onprompt.cli.judging import (
     AskAgain,
     BaseUrl,
@@ -53,6 +54,7 @@ MAX_MESSAGE = 160  # characters
 
 
 @app.command()
+@add_options(GATE)
 def run(
     data: Annotated[str, typer.Argument(help="CSV, JSONL, Parquet, a folder, a glob, or hf:OWNER/DATASET.")],
     out: Annotated[Path, typer.Option(help="The run file; an existing one is resumed.")],
@@ -72,6 +74,7 @@ def run(
     permissive: Permissive = False,
     ask_again: AskAgain = False,
     dry_run: DryRun = False,
+    **gate: Any,
 ) -> None:
     """Judge many samples. A run resumes after any interruption; a sample that fails affects no other."""
     from onprompt import api
@@ -80,6 +83,7 @@ def run(
     from onprompt.runs.run import items_to_judge
     from onprompt.runs.run import run as judge_all
 
+    gating = Gating(**gate)
     options: dict[str, Any] = {"base_url": base_url, "detector": detector, "matcher": matcher, "permissive": permissive}
     options |= {"no_evidence": no_evidence, "look_again": look_again, "ask_again": ask_again, "weights": weights}
     job = JudgeJob(rubric, judge_settings(judge, model, repeats, budget, **options))
@@ -88,7 +92,7 @@ def run(
     if dry_run:
         print_plan(api.plan(rubric, items_to_judge(dataset, out, job), settings=job.settings))
         return
-    finish(judge_all(dataset, out, job, engine, ProgressLine(dataset.count)))
+    finish(judge_all(dataset, out, job, engine, ProgressLine(dataset.count)), gating)
 
 
 def print_source(dataset: Dataset) -> None:
@@ -102,12 +106,18 @@ def print_source(dataset: Dataset) -> None:
         raise UserError(f"{dataset.source} has no samples")
 
 
-def finish(summary: Summary) -> None:
-    """Print the results and exit: with 1 if a sample got no verdict, with 130 after Ctrl-C."""
+def finish(summary: Summary, gating: Gating) -> None:
+    """Print the results and exit: with 130 after Ctrl-C, with 7 if a gate fails, with 1 if a sample got no verdict."""
     if sys.stderr.isatty():
         sys.stderr.write("\r\x1b[K")
     echo("\n".join(result_lines(summary)))
-    raise typer.Exit(130 if summary.interrupted else 1 if summary.faults or summary.stopped else 0)
+    if summary.interrupted:
+        raise typer.Exit(130)
+    if summary.stopped:
+        raise typer.Exit(1)
+    if gating.wanted:
+        gating.check(summary.path, summary.generation)
+    raise typer.Exit(1 if summary.faults and not gating.allows_errors else 0)
 
 
 @app.command()
