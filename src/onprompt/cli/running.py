@@ -106,7 +106,7 @@ def print_source(dataset: Dataset) -> None:
         raise UserError(f"{dataset.source} has no samples")
 
 
-def finish(summary: Summary, gating: Gating) -> None:
+def finish(summary: Summary, gating: Gating | None = None) -> None:
     """Print the results and exit: with 130 after Ctrl-C, with 7 if a gate fails, with 1 if a sample got no verdict."""
     if sys.stderr.isatty():
         sys.stderr.write("\r\x1b[K")
@@ -115,9 +115,9 @@ def finish(summary: Summary, gating: Gating) -> None:
         raise typer.Exit(130)
     if summary.stopped:
         raise typer.Exit(1)
-    if gating.wanted:
+    if gating and gating.wanted:
         gating.check(summary.path, summary.generation)
-    raise typer.Exit(1 if summary.faults and not gating.allows_errors else 0)
+    raise typer.Exit(1 if summary.faults and not (gating and gating.allows_errors) else 0)
 
 
 @app.command()

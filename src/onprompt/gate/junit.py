@@ -26,7 +26,7 @@ def write(outcome: Outcome, path: Path) -> None:
         "samples": [sample_case(result, outcome) for result in outcome.run.results],
     }
     for name, elements in cases.items():
-        suite = Xml.SubElement(root, "testsuite", name=f"onprompt {name}", **counts(elements))
+        suite = Xml.SubElement(root, "testsuite", {"name": f"onprompt {name}"} | counts(elements))
         suite.extend(elements)
     for key in ("tests", "failures", "errors", "skipped"):
         root.set(key, str(sum(int(suite.get(key, 0)) for suite in root)))
