@@ -15,7 +15,7 @@ ROOT = Path(onprompt.__file__).parent
 MAY: dict[str, set[str]] = {
     "errors": set(),
     "files": set(),
-    "types": {"evidence", "settings"},  # for annotations alone, as the next test shows
+    "types": {"evidence", "report", "settings"},  # for annotations, and when a notebook shows a verdict
     "plugins": {"errors"},
     "fitted": {"errors"},
     "settings": {"errors", "fitted", "plugins"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from onprompt.api import edit, judge_many, match, parse, parse_edit, rate, see, see_many, verify
+    from onprompt.api import edit, judge_many, load_run, match, parse, parse_edit, rate, see, see_many, verify
     from onprompt.errors import OnpromptError, UnreadableAnswer
     from onprompt.settings import Settings
     from onprompt.types import Check, Edit, Outcome, Scene, Sighting, Verdict
@@ -25,6 +25,7 @@ __all__ = [
     "Verdict",
     "edit",
     "judge_many",
+    "load_run",
     "match",
     "parse",
     "parse_edit",
@@ -35,7 +36,7 @@ __all__ = [
     "verify",
 ]
 WHERE = {
-    "api": ("edit", "judge_many", "match", "parse", "parse_edit", "rate", "see", "see_many", "verify"),
+    "api": ("edit", "judge_many", "load_run", "match", "parse", "parse_edit", "rate", "see", "see_many", "verify"),
     "errors": ("OnpromptError", "UnreadableAnswer"),
     "settings": ("Settings",),
     "types": ("Check", "Edit", "Outcome", "Scene", "Sighting", "Verdict"),

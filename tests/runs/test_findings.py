@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from onprompt.cli.running import sample_line
+from onprompt.cli.showing import sample_line
 from onprompt.errors import StoreError, UserError
 from onprompt.models.answer_store import AnswerStore
 from onprompt.models.client import close_all

@@ -15,6 +15,7 @@ from onprompt.cli import (
     models,
     probing,
     running,
+    showing,
 )
 from onprompt.cli.app import app, echo
 from onprompt.errors import OnpromptError
@@ -33,6 +34,7 @@ __all__ = [
     "models",
     "probing",
     "running",
+    "showing",
 ]
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,13 @@ STORED = """SELECT document, given FROM documents d JOIN samples s ON s.number =
 WHERE s.id = ? AND d.generation = ?"""
 WHY_NONE = """SELECT kind, message FROM errors e JOIN samples s ON s.number = e.sample
 WHERE s.id = ? AND e.generation = ?"""
+
+
+PROMPT_MEANS = f"""SELECT avg(value), avg(score) FROM {REAL} GROUP BY
+(SELECT iif(prompt = '', id, prompt) FROM samples WHERE number = sample)"""  # noqa: S608
+KINDS = f"""SELECT c.kind, (SELECT iif(prompt = '', id, prompt) FROM samples WHERE number = c.sample) AS of_prompt,
+c.outcome, sum(c.score), count(*) FROM checks c JOIN (SELECT sample, generation FROM {REAL}) v
+ON v.sample = c.sample AND v.generation = c.generation GROUP BY c.kind, of_prompt, c.outcome"""  # noqa: S608
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +100,17 @@ def overview(ledger: Ledger, generation: int) -> Overview:
         cost=cost,
         tokens=tokens,
     )
+
+
+def prompt_means(ledger: Ledger, generation: int) -> tuple[list[float], list[float]]:
+    """The mean value and the mean score of each prompt, without placeholders."""
+    rows = list(ledger.query(PROMPT_MEANS, (generation,)))
+    return [value for value, _ in rows], [score for _, score in rows if score is not None]
+
+
+def check_sums(ledger: Ledger, generation: int) -> Iterator[tuple[Any, ...]]:
+    """Rows of kind, prompt, outcome, the sum of the checks' scores and their number."""
+    return ledger.query(KINDS, (generation,))
 
 
 def identity(ledger: Ledger, generation: int) -> dict[str, Any]:
@@ -199,7 +218,7 @@ def export(
 ) -> tuple[int, int]:
     """Write all samples to a file, with the raw answers if given; returns how many, and how many answers are lost."""
     writers: dict[str, Callable[[Iterator[dict[str, Any]], Path], None]] = {
-        "csv": write_csv,
+        "csv": partial(write_csv, encoding="utf-8-sig") if excel_safe else write_csv,  # Excel takes a BOM for UTF-8
         "jsonl": write_jsonl,
         "parquet": write_parquet,
     }
@@ -225,9 +244,9 @@ def without_formulas(sample: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def write_csv(samples: Iterator[dict[str, Any]], path: Path) -> None:
+def write_csv(samples: Iterator[dict[str, Any]], path: Path, encoding: str = "utf-8") -> None:
     """A line per sample; control characters are spelled out, for many look at a CSV on a terminal."""
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with path.open("w", encoding=encoding, newline="") as file:
         writer = csv.DictWriter(file, COLUMNS)
         writer.writeheader()
         for sample in samples:
