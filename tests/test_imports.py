@@ -42,8 +42,9 @@ MAY: dict[str, set[str]] = {
     "adapters": {"api", "errors", "rubrics", "samples", "settings", "types", "vision", "wording"},
     "cli": {
         *("api", "calibration", "errors", "fitted", "fitting", "gate", "illusion", "language", "models"),
-        *("plugins", "probe", "report", "rubrics", "runs", "settings", "types", "weights", "wording"),
+        *("plugins", "probe", "prompt_sets", "report", "rubrics", "runs", "settings", "types", "weights", "wording"),
     },
+    "prompt_sets": {"errors", "language", "report", "types"},
     "pytest_plugin": {"api", "report", "rubrics", "samples", "types", "wording"},
     "__main__": {"cli"},
     "__init__": {"api", "errors", "settings", "types", "wording"},

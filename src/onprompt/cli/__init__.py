@@ -14,6 +14,7 @@ from onprompt.cli import (
     looking,
     models,
     probing,
+    prompts,
     running,
     showing,
 )
@@ -33,6 +34,7 @@ __all__ = [
     "main",
     "models",
     "probing",
+    "prompts",
     "running",
     "showing",
 ]
