@@ -39,15 +39,18 @@ MAY: dict[str, set[str]] = {
     "gate": {"errors", "plugins", "report", "runs", "wording"},
     "illusion": {"errors", "models", "plugins", "report", "runs", "settings", "types", "vision"},
     "probe": {"api", "errors", "plugins", "report", "rubrics", "samples", "settings", "types"},
-    "adapters": {"api", "errors", "rubrics", "samples", "settings", "types", "vision", "wording"},
+    "adapters": {"api", "errors", "rubrics", "runs", "samples", "settings", "types", "vision", "wording"},
     "cli": {
-        *("api", "calibration", "errors", "fitted", "fitting", "gate", "illusion", "language", "models"),
-        *("plugins", "probe", "prompt_sets", "report", "rubrics", "runs", "settings", "types", "weights", "wording"),
+        *("adapters", "api", "calibration", "errors", "fitted", "fitting", "gate", "illusion", "language", "models"),
+        *("plugins", "probe", "prompt_sets", "report", "rubrics", "runs", "settings", "trackers", "types"),
+        *("weights", "wording"),
     },
     "prompt_sets": {"errors", "language", "report", "types"},
+    "ranking": {"api", "rubrics", "settings", "types", "vision"},
     "pytest_plugin": {"api", "report", "rubrics", "samples", "types", "wording"},
+    "trackers": {"errors", "plugins", "report", "runs"},
     "__main__": {"cli"},
-    "__init__": {"api", "errors", "settings", "types", "wording"},
+    "__init__": {"api", "errors", "ranking", "settings", "types", "wording"},
 }
 
 

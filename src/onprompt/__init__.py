@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from onprompt.api import edit, judge_many, load_run, match, parse, parse_edit, rate, see, see_many, verify
     from onprompt.errors import OnpromptError, UnreadableAnswer
+    from onprompt.ranking import best
     from onprompt.settings import Settings
     from onprompt.types import Check, Edit, Outcome, Scene, Sighting, Verdict
     from onprompt.wording import sentence
@@ -23,6 +24,7 @@ __all__ = [
     "Sighting",
     "UnreadableAnswer",
     "Verdict",
+    "best",
     "edit",
     "judge_many",
     "load_run",
@@ -36,8 +38,20 @@ __all__ = [
     "verify",
 ]
 WHERE = {
-    "api": ("edit", "judge_many", "load_run", "match", "parse", "parse_edit", "rate", "see", "see_many", "verify"),
+    "api": (
+        "edit",
+        "judge_many",
+        "load_run",
+        "match",
+        "parse",
+        "parse_edit",
+        "rate",
+        "see",
+        "see_many",
+        "verify",
+    ),
     "errors": ("OnpromptError", "UnreadableAnswer"),
+    "ranking": ("best",),
     "settings": ("Settings",),
     "types": ("Check", "Edit", "Outcome", "Scene", "Sighting", "Verdict"),
     "wording": ("sentence",),

@@ -13,10 +13,12 @@ from onprompt.cli import (
     judging,
     looking,
     models,
+    paths,
     probing,
     prompts,
     running,
     showing,
+    tracking,
 )
 from onprompt.cli.app import app, echo
 from onprompt.errors import OnpromptError
@@ -33,10 +35,12 @@ __all__ = [
     "looking",
     "main",
     "models",
+    "paths",
     "probing",
     "prompts",
     "running",
     "showing",
+    "tracking",
 ]
 
 

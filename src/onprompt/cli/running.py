@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,6 +30,8 @@ from onprompt.cli.judging import (
     judge_settings,
     print_plan,
 )
+from onprompt.cli.tracking import Log, send
+from onprompt.cli.tracking import check as check_trackers
 from onprompt.errors import UserError
 from onprompt.models.reading import one_line
 from onprompt.rubrics import DEFAULT
@@ -49,7 +51,7 @@ MAX_MESSAGE = 160  # characters
 
 
 @app.command()
-@add_options(GATE)
+@add_options({**GATE, "log": (Log, None)})
 def run(
     data: Annotated[str, typer.Argument(help="CSV, JSONL, Parquet, a folder, a glob, or hf:OWNER/DATASET.")],
     out: Annotated[Path, typer.Option(help="The run file; an existing one is resumed.")],
@@ -69,7 +71,7 @@ def run(
     permissive: Permissive = False,
     ask_again: AskAgain = False,
     dry_run: DryRun = False,
-    **gate: Any,
+    **after: Any,
 ) -> None:
     """Judge many samples. A run resumes after any interruption; a sample that fails affects no other."""
     from onprompt import api
@@ -78,7 +80,7 @@ def run(
     from onprompt.runs.run import items_to_judge
     from onprompt.runs.run import run as judge_all
 
-    gating = Gating(**gate)
+    trackers, gating = check_trackers(after.pop("log")), Gating(**after)
     options: dict[str, Any] = {"base_url": base_url, "detector": detector, "matcher": matcher, "permissive": permissive}
     options |= {"no_evidence": no_evidence, "look_again": look_again, "ask_again": ask_again, "weights": weights}
     job = JudgeJob(rubric, judge_settings(judge, model, repeats, budget, **options))
@@ -87,7 +89,7 @@ def run(
     if dry_run:
         print_plan(api.plan(rubric, items_to_judge(dataset, out, job), settings=job.settings))
         return
-    finish(judge_all(dataset, out, job, engine, ProgressLine(dataset.count)), gating)
+    finish(judge_all(dataset, out, job, engine, ProgressLine(dataset.count)), gating, trackers)
 
 
 def print_source(dataset: Dataset) -> None:
@@ -101,7 +103,7 @@ def print_source(dataset: Dataset) -> None:
         raise UserError(f"{dataset.source} has no samples")
 
 
-def finish(summary: Summary, gating: Gating | None = None) -> None:
+def finish(summary: Summary, gating: Gating | None = None, trackers: Sequence[str] = ()) -> None:
     """Print the results and exit: with 130 after Ctrl-C, with 7 if a gate fails, with 1 if a sample got no verdict."""
     if sys.stderr.isatty():
         sys.stderr.write("\r\x1b[K")
@@ -110,6 +112,7 @@ def finish(summary: Summary, gating: Gating | None = None) -> None:
         raise typer.Exit(130)
     if summary.stopped:
         raise typer.Exit(1)
+    send(summary.path, list(trackers), summary.generation)
     if gating and gating.wanted:
         gating.check(summary.path, summary.generation)
     raise typer.Exit(1 if summary.faults and not (gating and gating.allows_errors) else 0)

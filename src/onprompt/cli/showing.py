@@ -107,7 +107,9 @@ def show_verdict(ledger: Ledger, generation: int, sample: str, picture: Path | N
 @app.command()
 def export(
     run_file: RunFile,
-    to: Annotated[str, typer.Option(help="The format: csv, jsonl or parquet.")] = "csv",
+    to: Annotated[
+        str, typer.Option(help="The format: csv, jsonl, parquet, datasets (a folder), or geneval (its results file).")
+    ] = "csv",
     out: Annotated[
         Path | None, typer.Option(help="The file to write (default: NAME.verdicts.csv beside the run file).")
     ] = None,
@@ -119,19 +121,31 @@ def export(
 ) -> None:
     """Write all samples of a run, with their verdicts and errors, to a file."""
     from onprompt.models.answer_store import AnswerStore
-    from onprompt.runs import findings
+    from onprompt.runs import exporting, findings
     from onprompt.runs.ledger import Ledger
 
     path = out or run_file.with_name(f"{run_file.stem}.verdicts.{to}")
     if path.resolve() == run_file.resolve():
         raise UserError(f"{path} is the run file itself; choose another file with --out")
+    if to == "geneval":
+        export_geneval(run_file, generation, out or run_file.with_name(f"{run_file.stem}.geneval.jsonl"))
+        return
     cache = load_settings().answers
     with closing(AnswerStore(cache)) if answers else nullcontext() as store, Ledger(run_file) as ledger:
         number = findings.choose_generation(ledger, generation)
-        count, lost = findings.export(ledger, number, path, to, store, excel_safe)
+        count, lost = exporting.export(ledger, number, path, to, store, excel_safe)
     echo(f"{plural(count, 'sample')} written to {path}")
     if lost:
         echo(f"{plural(lost, 'answer')} no longer in {cache}: exported as null", err=True)
+
+
+def export_geneval(run_file: Path, generation: int, path: Path) -> None:
+    """Write GenEval's results file; images without a verdict go to a second one."""
+    from onprompt import api
+    from onprompt.adapters import geneval
+
+    written = geneval.write(path, geneval.stored(api.load_run(run_file, generation)))
+    echo(f"{plural(written.results, 'result')} written to {path}, {written.left_out:,} left out")
 
 
 def overview_lines(run: Overview, means: tuple[list[float], list[float]]) -> Iterator[str]:
