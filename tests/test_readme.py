@@ -24,6 +24,7 @@ PAGES = sorted(
 COMMON = {"errors", "plugins", "settings", "types"}  # what every package may import
 # As prompts of others exclude things, as Ray is started, and of pytest
 THEIRS = {"--no", "--head", "--address", "--junitxml", "--onprompt-artifacts"}
+THEIRS |= {"--rm", "--build-arg", "--model-path", "--mmproj"}  # of Docker and of models' servers
 
 
 @cache

@@ -28,7 +28,7 @@ pytestmark = [
 
 
 @pytest.fixture
-def run_file(tmp_path: Path) -> Iterator[Path]:
+def run_file(tmp_path: Path) -> Path:
     judged(tmp_path, table(tmp_path, 20, bad=["x,none.png,1 cats"]))
     close_all()
     return tmp_path / "run.sqlite"

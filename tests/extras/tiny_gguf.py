@@ -5,7 +5,7 @@ from pathlib import Path
 import gguf
 import numpy as np
 
-WIDTH, HIDDEN, HEADS, LAYERS, CONTEXT = 32, 64, 4, 2, 8192
+WIDTH, HIDDEN, HEADS, LAYERS, CONTEXT = 32, 64, 4, 2, 16384
 SIDE, PATCH = 56, 14
 MARKS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 TEMPLATE = (

@@ -28,7 +28,7 @@ from onprompt.types import Verdict
 logger = get_logger()
 
 
-@register_metric("onprompt")  # type: ignore[untyped-decorator] # mypy does not follow its import
+@register_metric("onprompt")
 class OnpromptMetric(T2IMetric):  # type: ignore[misc]
     """How well an image shows its prompt, by any rubric and judge."""
 
