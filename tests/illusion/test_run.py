@@ -81,7 +81,6 @@ def test_another_size_is_another_generation(tmp_path: Path, drawn: Path) -> None
 
 
 def test_the_server_gets_the_questions_word_for_word_and_the_picture_resized(tmp_path: Path, drawn: Path) -> None:
-    pytest.importorskip("httpx2")
     one = next(drawn.rglob("cat-*.png"))
     (tmp_path / "data.csv").write_text(f"image\n{one}\n")
     with Scripted(openai("Cat"), openai("Ocean")) as server:

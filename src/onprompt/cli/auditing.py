@@ -16,7 +16,7 @@ def audit(
     ],
     json: Annotated[bool, typer.Option("--json", help="Print all differences as JSON.")] = False,
 ) -> None:
-    """Compare a copy of a judge's prompt with ours. The exit code is 1 if it differs."""
+    """Compare a copy of a judge's prompt with ours. The exit code is 1 if it, or another text like it, differs."""
     from onprompt.cli import prompt_copies
 
     if rubric == "illusion":
@@ -27,8 +27,7 @@ def audit(
         print_json(prompt_copies.document(file, comparison))
     else:
         echo("\n".join(prompt_copies.lines(file, comparison)))
-    same = comparison.state in (prompt_copies.State.SAME, prompt_copies.State.WHITESPACE)
-    raise typer.Exit(0 if same else 1)
+    raise typer.Exit(0 if comparison.settled else 1)
 
 
 def audit_target(

@@ -18,6 +18,8 @@ from onprompt.types import Rubric
 LARGEST = 2**20  # bytes of a file
 SHORTEST = 40  # characters of a string that may be a copy
 NO_COPY = 0.1  # of our word triples: a file that shares fewer holds no copy
+ALIKE = 0.3  # of the word triples of both: another passage that may be what is sent
+TEXTS = ("", ".txt", ".prompt", ".json", ".jsonl")  # what is compared there is all that there is
 DOCUMENTS = (".md", ".markdown", ".rst", ".html", ".htm", ".tex", ".yaml", ".yml", ".toml")  # a copy may be embedded
 QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 # A program appends the prompt, the instruction or the id to the judge's text.
@@ -64,6 +66,13 @@ class Comparison(NamedTuple):
     sha256: str
     their_sha256: str
     differences: tuple[Difference, ...]
+    in_program: bool = False  # what a program sends is not seen
+    others: tuple[str, ...] = ()  # where other texts of the file are like ours, but differ
+
+    @property
+    def settled(self) -> bool:
+        """Whether the text is the same, and there is no other that might be sent in its place."""
+        return self.state in (State.SAME, State.WHITESPACE) and not self.others
 
 
 def compare(rubric: str, path: Path) -> Comparison:
@@ -83,7 +92,10 @@ def compare(rubric: str, path: Path) -> Comparison:
     state = state_of(ours, passage) if shared_part >= NO_COPY else State.NO_COPY
     differing = tuple(differences(ours, passage)) if state is State.DIFFERS else ()
     their_text = ours if state is State.SAME else passage.text
-    return Comparison(rubric, version, state, passage, digest(ours), digest(their_text), differing)
+    in_program = path.suffix.lower() not in (*TEXTS, *DOCUMENTS)
+    alike = [each for likeness, *_, each in candidates if likeness >= ALIKE and each.name != passage.name]
+    others = tuple(dict.fromkeys(each.name for each in alike)) if in_program else ()
+    return Comparison(rubric, version, state, passage, digest(ours), digest(their_text), differing, in_program, others)
 
 
 def word_triples(text: str) -> set[tuple[str, str, str]]:
@@ -206,12 +218,15 @@ def lines(path: Path, comparison: Comparison, most: int = 40) -> Iterator[str]:
     if comparison.state is State.NO_COPY:
         yield f"{path}: contains no copy of {rubric}"
         return
-    verb, end = (
-        ("differs from", "")
-        if comparison.state is State.DIFFERS
-        else ("same as", comparison.state.removeprefix("same"))
-    )
-    yield f"{where}: {verb} {rubric}{end}"
+    if comparison.state is State.DIFFERS:
+        yield f"{where}: differs from {rubric}"
+    elif comparison.in_program:
+        yield f"{where}: the official text of {rubric} is in this file{comparison.state.removeprefix('same')}"
+        yield "whether it is what is sent could not be seen: compare the text that your program sends, in a .txt file"
+    else:
+        yield f"{where}: same as {rubric}{comparison.state.removeprefix('same')}"
+    if comparison.others:
+        yield f"also like it: {', '.join(comparison.others)}"
     yield f"ours   sha256 {comparison.sha256}"
     yield f"theirs sha256 {comparison.their_sha256}"
     if comparison.state is State.WHITESPACE:
@@ -239,7 +254,7 @@ def visible(line: str) -> str:
 def document(path: Path, comparison: Comparison) -> dict[str, Any]:
     """The comparison as JSON."""
     return {
-        "format": "onprompt.audit/2",
+        "format": "onprompt.audit/3",
         "file": str(path),
         "rubric": comparison.rubric,
         "version": comparison.version,
@@ -248,5 +263,7 @@ def document(path: Path, comparison: Comparison) -> dict[str, Any]:
         "line": comparison.passage.line,
         "sha256": comparison.sha256,
         "their_sha256": comparison.their_sha256,
+        "sent": "not seen" if comparison.in_program else "the file",
+        "others": list(comparison.others),
         "differences": [difference._asdict() for difference in comparison.differences],
     }

@@ -50,27 +50,25 @@ class ModelClient:
     def ask(self, question: Question) -> Answer:
         """The answer, cached or new; also recorded, if the settings say so."""
         key = answer_store.key_of(question, self.identity)
-        answer = self.cached(key) or self.new_answer(question, key)
+        with self.lock:  # threads with the same question share one answer
+            question_lock = self.in_flight.setdefault(key, threading.Lock())
+        with question_lock:
+            answer = self.cached(key) or self.new_answer(question, key)
         if self.settings.record:
             record(self.settings.record, question, answer)
         return answer
 
     def new_answer(self, question: Question, key: str) -> Answer:
-        """The backend's answer, stored before it is returned; threads with the same question share one."""
-        with self.lock:
-            question_lock = self.in_flight.setdefault(key, threading.Lock())
-        with question_lock:
-            if answer := self.cached(key):  # another thread asked meanwhile
-                return answer
-            reserved = self.budget.reserve(question)
-            try:
-                answer = self.backend.ask(question)
-            except BaseException:
-                self.budget.settle(question, reserved)
-                raise
-            answer = replace(answer, usage=self.budget.settle(question, reserved, answer.usage), key=key)
-            self.answers.put(key, {**self.identity, **answer_store.options(question)}, answer, self.settings.asked_by)
-            return answer
+        """The backend's answer, stored before it is returned."""
+        reserved = self.budget.reserve(question)
+        try:
+            answer = self.backend.ask(question)
+        except BaseException:
+            self.budget.settle(question, reserved)
+            raise
+        answer = replace(answer, usage=self.budget.settle(question, reserved, answer.usage), key=key)
+        self.answers.put(key, {**self.identity, **answer_store.options(question)}, answer, self.settings.asked_by)
+        return answer
 
     def cached_answer(self, question: Question) -> Answer:
         """The answer from the store, or NotCached."""

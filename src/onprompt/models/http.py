@@ -7,18 +7,18 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
-
-import httpx2
 
 from onprompt.errors import Rejected, ServerTrouble, SettingsError
-from onprompt.models.bounded_transport import BoundedTransport
+from onprompt.models.http_pool import HttpPool
 from onprompt.models.rate_limits import exhausted_for, retry_after
 from onprompt.models.redaction import hide_key
 from onprompt.settings import Settings
 from onprompt.types import Answer, Question, Usage
+
+if TYPE_CHECKING:
+    import httpx2
 
 MAX_QUOTED, MAX_PAGE = 300, 10_000  # characters of a server's error message, and of the page in which it stands
 BUSY = (429, 503, 529)
@@ -143,9 +143,8 @@ class HttpBackend:
         """The error for a response that is late or incomplete."""
         return ServerTrouble("timeout", f"no complete response from {self.address} within {self.settings.timeout:g} s")
 
-    def unreachable(self, reason: object) -> ServerTrouble:
-        """The error for a connection that fails."""
-        begun = isinstance(reason, httpx2.ReadError | httpx2.DecodingError)
+    def unreachable(self, reason: object, begun: bool = False) -> ServerTrouble:
+        """The error for a connection that fails, before or after a response has begun."""
         what = f"can't read the response of {self.address}" if begun else f"can't reach {self.address}"
         return ServerTrouble("connection", f"{what}: {self.redact(str(reason))}")
 
@@ -177,16 +176,19 @@ def checked_usage(answer: Answer) -> Usage:
     return used if plausible else Usage(estimated=True)
 
 
-def http_client(url: str, settings: Settings) -> httpx2.Client:
-    """The HTTP client for one server. It follows no redirect, which would take the key to another server."""
-    scheme, host = urlsplit(url).scheme, urlsplit(url).hostname or ""
-    transport = BoundedTransport(
-        settings.timeout,
-        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=settings.concurrency),
-        proxy=None if proxy_bypass(host) else getproxies().get(scheme),
-    )
-    compression = {"accept-encoding": BoundedTransport.ENCODING}
-    return httpx2.Client(transport=transport, timeout=settings.timeout, headers=compression, follow_redirects=False)
+def http_pool(url: str, settings: Settings) -> HttpPool:
+    """Connections to one server."""
+    return HttpPool(url, settings.timeout, settings.concurrency)
+
+
+def httpx_client(url: str, settings: Settings) -> "httpx2.Client":
+    """The same connections for an SDK, which follow no redirect."""
+    import httpx2
+
+    from onprompt.models.bounded_transport import BoundedTransport
+
+    transport = BoundedTransport(http_pool(url, settings))
+    return httpx2.Client(transport=transport, timeout=settings.timeout, follow_redirects=False)
 
 
 def api_key(settings: Settings, *variables: str) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import anthropic
+import httpx2
 
-from onprompt.models.http import HttpBackend, http_client, token_count
+from onprompt.models.http import HttpBackend, httpx_client, token_count
 from onprompt.types import Answer, Message, Part, Question, Usage
 from onprompt.vision.image import encode_image
 
@@ -39,7 +40,7 @@ class Anthropic(HttpBackend):
             base_url=self.url,
             max_retries=0,
             timeout=self.settings.timeout,
-            http_client=http_client(self.url, self.settings),
+            http_client=httpx_client(self.url, self.settings),
         )
 
     def options(self, question: Question) -> dict[str, Any]:
@@ -70,7 +71,8 @@ class Anthropic(HttpBackend):
             return self.status_error(error.status_code, error.response.text, error.response.headers, options)
         if isinstance(error, anthropic.APITimeoutError):
             return self.timed_out()
-        return self.unreachable(error.__cause__ or error)
+        cause = error.__cause__ or error
+        return self.unreachable(cause, isinstance(cause, httpx2.ReadError))
 
     def message(self, message: Message) -> dict[str, Any]:
         return {"role": message.role, "content": [self.content(part) for part in message.joined]}

@@ -11,7 +11,7 @@ from google import genai
 from google.genai import errors, types
 
 from onprompt.errors import Rejected, ServerTrouble
-from onprompt.models.http import MALFORMED, HttpBackend, http_client, token_count
+from onprompt.models.http import MALFORMED, HttpBackend, httpx_client, token_count
 from onprompt.models.reading import number_spots
 from onprompt.types import Answer, Message, Part, Question, Usage
 from onprompt.vision.image import encode_image
@@ -46,7 +46,7 @@ class Gemini(HttpBackend):
     option_words = OPTION_WORDS
 
     def connect(self) -> genai.Client:
-        seconds, self.http = self.settings.timeout, http_client(self.url, self.settings)
+        seconds, self.http = self.settings.timeout, httpx_client(self.url, self.settings)
         options = types.HttpOptions(
             base_url=self.url,
             timeout=math.ceil(seconds * 1000),
@@ -97,7 +97,7 @@ class Gemini(HttpBackend):
         if isinstance(error, httpx2.TimeoutException):
             return self.timed_out()
         if isinstance(error, httpx2.HTTPError):
-            return self.unreachable(error)
+            return self.unreachable(error, isinstance(error, httpx2.ReadError))
         if isinstance(error, RecursionError | UnicodeDecodeError):  # from the SDK's parsing of the server's error
             return ServerTrouble("broken", f"{self.address} did not send JSON")
         return Rejected(f"the Gemini SDK rejects the question: {self.redact(str(error))}")

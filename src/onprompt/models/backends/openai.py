@@ -5,12 +5,14 @@ import json
 import math
 import os
 from collections.abc import Mapping, Sequence
+from functools import cached_property
+from importlib import metadata
 from typing import Any
-
-import httpx2
+from urllib.parse import urlsplit
 
 from onprompt.errors import Rejected
-from onprompt.models.http import HttpBackend, http_client, token_count
+from onprompt.models.http import HttpBackend, http_pool, token_count
+from onprompt.models.http_pool import BadResponse, HttpPool, Late, Unreachable
 from onprompt.models.reading import number_spots
 from onprompt.settings import Settings
 from onprompt.types import Answer, Message, Part, Question, Usage
@@ -48,17 +50,21 @@ class OpenAI(HttpBackend):
     def __init__(self, model: str, settings: Settings) -> None:
         super().__init__(model, settings)
         self.needs_key = self.url == self.server
-        self.endpoint = httpx2.URL(f"{self.url.rstrip('/')}/chat/completions")  # parsed once, not for each request
+        parts = urlsplit(self.url)
+        self.path = f"{parts.path.rstrip('/')}/chat/completions" + (f"?{parts.query}" if parts.query else "")
         # OpenAI's newer models accept only the longer name, other servers often only the shorter.
         self.unsupported = frozenset({"max_tokens" if self.needs_key else "max_completion_tokens"})
 
-    def connect(self) -> httpx2.Client:
+    def connect(self) -> HttpPool:
         """Without OpenAI's SDK, whose work on each request takes as long as all other."""
+        return http_pool(self.url, self.settings)
+
+    @cached_property
+    def headers(self) -> dict[str, str]:
         account = {name: os.environ.get(variable, "") for name, variable in ACCOUNT_HEADERS.items()}
         headers = {"Authorization": f"Bearer {self.key or 'none'}", "Content-Type": "application/json"}
-        http = http_client(self.url, self.settings)
-        http.headers.update({name: value for name, value in (headers | account).items() if value})
-        return http
+        version = f"onprompt/{metadata.version('onprompt')}"
+        return {name: value for name, value in {**headers, **account, "User-Agent": version}.items() if value}
 
     def drop(self, option: str) -> None:
         super().drop(option)
@@ -81,16 +87,16 @@ class OpenAI(HttpBackend):
         more = {"top_logprobs": TOP_LOGPROBS} if "logprobs" in options else {}
         body = {"model": self.model, "messages": [*map(self.message, question.messages)], **options, **more}
         try:
-            response = self.client.post(self.endpoint, content=json.dumps(body).encode())
-        except httpx2.TimeoutException:
+            response = self.client.request("POST", self.path, json.dumps(body).encode(), self.headers)
+        except Late:
             problem: Exception = self.timed_out()
-        except (httpx2.HTTPError, OSError) as error:
-            problem = self.unreachable(error)
+        except (Unreachable, BadResponse) as error:
+            problem = self.unreachable(error, isinstance(error, BadResponse))
         else:
-            if response.is_success:
+            if 200 <= response.status < 300:
                 return self.parse_json(response.content), response.headers
-            problem = self.status_error(response.status_code, response.text, response.headers, options)
-        raise problem  # not inside `except`: the request holds the key and would become its context
+            problem = self.status_error(response.status, response.text, response.headers, options)
+        raise problem  # not inside `except`: what was sent holds the key and would become its context
 
     def message(self, message: Message) -> dict[str, Any]:
         return {"role": message.role, "content": [self.content(part) for part in message.joined]}
