@@ -14,7 +14,7 @@ COPY src src
 # Extras, such as anthropic,gemini
 ARG EXTRAS=
 RUN python -m venv /opt/onprompt \
-    && /opt/onprompt/bin/pip install --no-cache-dir ".[${EXTRAS}]" \
+    && /opt/onprompt/bin/pip install --no-cache-dir ".${EXTRAS:+[$EXTRAS]}" \
     && find /opt/onprompt -name __pycache__ -prune -exec rm -rf {} +
 
 FROM python:3.12-slim-bookworm

@@ -23,8 +23,7 @@ def test_a_verdict_is_short_and_draws_itself() -> None:
     with Image.open(io.BytesIO(verdict._repr_png_())) as image:
         assert image.format == "PNG"
     page = verdict._repr_html_()
-    assert "<td>a laptop</td>" in page
-    assert "MISSING" in page
+    assert "a laptop: MISSING" in page
     assert "data:image/jpeg;base64," in page
 
 
@@ -40,3 +39,4 @@ def test_nothing_in_a_verdict_is_markup() -> None:
     assert "<script" not in page
     assert "<b>gone" not in page
     assert "&lt;b&gt;gone" in page
+    assert "<td>A cup</td>" in page, "without the picture, a table"

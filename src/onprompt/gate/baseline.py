@@ -47,6 +47,8 @@ def measure_drop(results: Sequence[Result], baseline: Sequence[Result], allowed:
     half = float(both_sides) / 2
     larger = sum(beyond.values()) > 0
     p_worse, p_fine = (half, 1 - half) if larger else (1 - half, half)
+    if not any(beyond.values()):
+        p_worse = p_fine = 1.0
     return Drop(mean_of(np.array(list(differences.values()))), allowed, p_worse, p_fine)
 
 
@@ -64,13 +66,18 @@ def decide(run: RunResults, baseline: RunResults, allowed: float, strict: bool) 
         return Decision("baseline", asked, "the runs have no prompt in common", met=False), ()
     met, p = (drop.ruled_out, drop.p_fine) if strict else (not drop.shown, drop.p_worse)
     prompts = plural(drop.size.n, "common prompt")
-    measured = f"{-(drop.size.value or 0.0):+.3f}{interval(drop.size)} on {prompts} ({format_p(p)})"
+    measured = f"{turned(drop.size.value)}{interval(drop.size)} on {prompts} ({format_p(p)})"
     return Decision("baseline", asked, measured, met), tuple(notes(run, baseline, drop, met))
 
 
 def interval(size: Estimate) -> str:
     """The interval of the change, which is the drop turned around."""
-    return "" if size.low is None or size.high is None else f" [{-size.high:+.3f}, {-size.low:+.3f}]"
+    return "" if size.low is None else f" [{turned(size.high)}, {turned(size.low)}]"
+
+
+def turned(number: float | None) -> str:
+    """A drop as a change: `-0.020`; `+0.000`, not `-0.000`, for none."""
+    return f"{0.0 - round(number or 0.0, 3):+.3f}"
 
 
 def notes(run: RunResults, baseline: RunResults, drop: Drop, met: bool) -> list[str]:

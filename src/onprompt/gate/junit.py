@@ -58,8 +58,7 @@ def sample_case(result: Result, outcome: Outcome) -> Xml.Element:
     """A sample: failed if a condition failed because of it, skipped if there is nothing to say."""
     case = Xml.Element("testcase", classname="onprompt.samples", name=clean(result.id))
     broken = outcome.broken_by(result)
-    scores = ", ".join(f"{name} {number:.4g}" for name, number in result.metrics.items())
-    text = clean("\n".join(filter(None, (f"prompt: {result.prompt}", scores, result.summary, result.error))))
+    text = clean("\n".join(filter(None, (f"prompt: {result.prompt}", result.scores, result.summary, result.error))))
     message = clean("; ".join(decision.asked for decision in broken))
     if broken:
         tag = "error" if result.error else "failure"

@@ -57,8 +57,7 @@ def sample_lines(outcome: Outcome) -> Iterator[str]:
 
 def row(result: Result) -> str:
     """A sample as a row of a table."""
-    scores = ", ".join(f"{name} {number:.3g}" for name, number in result.metrics.items())
-    cells = (code(result.id), scores, code(result.prompt), code(result.error or result.summary))
+    cells = (code(result.id), result.scores, code(result.prompt), code(result.error or result.summary))
     return f"| {' | '.join(cells)} |"
 
 

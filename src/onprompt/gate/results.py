@@ -28,6 +28,12 @@ class Result:
         """Whether it is in means and shares."""
         return bool(self.metrics) and not self.is_counted_as("not_verifiable")
 
+    @property
+    def scores(self) -> str:
+        """`score 2, value 0.44, coverage 1.00`."""
+        numbers = {name: f"{n:.2f}" if name in ("value", "coverage") else f"{n:g}" for name, n in self.metrics.items()}
+        return ", ".join(f"{name} {number}" for name, number in numbers.items())
+
     def is_counted_as(self, what: str) -> bool:
         """Whether it is one of the errors, of those that are not verifiable, or of the flagged."""
         return {

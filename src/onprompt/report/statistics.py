@@ -86,7 +86,7 @@ def mean_of(values: Array, resamples: int = 1000, seed: int = 0) -> Estimate:
     if not len(values):
         return Estimate(why="no values")
     if len(values) < MANY:
-        return bootstrap_mean(values, resamples, seed)
+        return bootstrap_mean(np.sort(values), resamples, seed)  # the same interval in whatever order they come
     mean, margin = float(values.mean()), Z * float(values.std(ddof=1)) / len(values) ** 0.5
     return Estimate(mean, mean - margin, mean + margin, len(values))
 
