@@ -9,7 +9,7 @@ BIN := .venv/bin
 ADAPTERS := adapters generating
 HARNESSES := evalscope llama_cpp publishing trackers
 
-.PHONY: demo test test-fast test-extras lint
+.PHONY: demo test test-fast test-extras test-hostile docs lint
 
 demo: .venv/ready
 	$(BIN)/python examples/demo.py
@@ -21,10 +21,20 @@ test: lint
 test-fast: .venv/ready
 	ONPROMPT_HOME=/dev/null/none $(BIN)/python -m pytest tests --ignore tests/extras -m 'not models and not slow' -n $(JOBS) --dist loadfile
 
-test-extras: .venv/extras .venv-adapters/ready .venv-harnesses/ready .promptfoo/ready
+test-extras: .venv/extras .venv-adapters/ready .venv-harnesses/ready .promptfoo/ready .browser/ready
 	$(BIN)/python -m pytest tests/extras $(foreach name,$(ADAPTERS) $(HARNESSES),--ignore tests/extras/test_$(name).py)
 	.venv-adapters/bin/python -m pytest $(ADAPTERS:%=tests/extras/test_%.py)
 	.venv-harnesses/bin/python -m pytest $(HARNESSES:%=tests/extras/test_%.py)
+
+# Kills, broken files, bad servers, memory: new cases at every run, about 20 minutes; outside of CI.
+test-hostile: .venv/ready
+	$(BIN)/python -m tests.hostile
+
+# The documentation as a site, in site/; a broken link is an error.
+docs: .venv/ready
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	$(BIN)/mkdocs build --quiet
+	@echo "open site/index.html"
 
 lint: .venv/ready
 	$(BIN)/ruff check .
@@ -39,7 +49,7 @@ lint: .venv/ready
 
 .venv/extras: .venv/ready
 	$(BIN)/python -m pip install --quiet '$(TORCH)'
-	$(BIN)/python -m pip install --quiet --editable '.[dev,hf,data,ray]'
+	$(BIN)/python -m pip install --quiet --editable '.[dev,hf,data,ray,docs]'
 	touch $@
 
 # The harnesses that adapters are for have needs of their own, which pip can't bring together with all the rest.
@@ -63,4 +73,14 @@ lint: .venv/ready
 	mkdir -p .promptfoo
 	! command -v npm || npm install --prefix .promptfoo --omit=optional --ignore-scripts --no-audit --no-fund promptfoo@0.121.20 \
 		"$$(node -p "'@libsql/' + process.platform + '-' + process.arch + (process.platform == 'linux' ? '-gnu' : '')")"
+	touch $@
+
+# Pages are tested in Debian's Chromium, driven by Playwright without a browser of its own; axe-core looks for barriers.
+.browser/ready: .venv/ready
+	$(BIN)/python -m pip install --quiet --group browser
+	{ command -v chromium && command -v npm; } > /dev/null || { test "$$(id -u)" = 0 && apt-get update -qq && \
+		apt-get install -qq -y --no-install-recommends chromium npm > /dev/null; } || \
+		{ echo "the tests of pages need chromium and npm: apt-get install chromium npm" >&2; exit 1; }
+	mkdir -p .browser
+	npm install --silent --no-save --no-audit --no-fund --prefix .browser axe-core@4
 	touch $@

@@ -319,7 +319,9 @@ def test_the_demo_runs() -> None:
     assert result.returncode == 0, result.stderr
     assert "(4)\n" in result.stdout
     assert "MISSING" in result.stdout
-    assert re.search(r"\(\d\)\n\Z", result.stdout), "the last line is the score"
+    assert len(re.findall(r"^\(\d\)$", result.stdout, re.M)) == 2, "both scores"
+    assert Path("demo/report/index.html").exists()
+    assert result.stdout.endswith("open demo/report/index.html\n")
     assert Path("demo/right.png").exists()
     assert Path("demo/wrong.png").exists()
 

@@ -43,6 +43,18 @@ def test_the_result_that_is_shown_is_the_result() -> None:
     assert printed[-len(shown.splitlines()) :] == shown.splitlines()
 
 
+def test_the_result_that_is_explained_is_the_result() -> None:
+    from onprompt import Settings, verify
+    from onprompt.report import arithmetic
+    from tests.conftest import photo
+
+    blocks = re.findall(r"```\n(.*?)```", text_of(Path("docs/score.md")), flags=re.S)
+    verdict = verify(photo("coffee.png"), "Two red cups on a table, and a laptop.")
+    printed = list(arithmetic.lines(verdict, Settings()))
+    for line in "".join(blocks).splitlines():
+        assert line in printed
+
+
 def commands(group: Any, path: str = "onprompt") -> Iterator[tuple[str, set[str]]]:
     """Every command and its options; rubrics' commands are loaded when they are asked for."""
     context = click.Context(group)

@@ -280,7 +280,8 @@ def read_file() -> list[fitted.Layer]:
 def read_environment() -> list[fitted.Layer]:
     """`ONPROMPT_DETECTOR=coco` sets `detector`; an empty variable sets nothing."""
     variables = {name: value for name, value in os.environ.items() if name.startswith(PREFIX) and value}
-    variables.pop(PREFIX + "CONFIG", None)
+    for other in ("CONFIG", "WEB_TOKEN"):  # which are no settings
+        variables.pop(PREFIX + other, None)
     return [(name, {name.removeprefix(PREFIX).lower(): value}) for name, value in sorted(variables.items())]
 
 

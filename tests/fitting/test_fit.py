@@ -18,6 +18,7 @@ from onprompt.rubrics.verify import RUBRIC
 from onprompt.runs import findings
 from onprompt.runs.job import JudgeJob
 from onprompt.runs.ledger import Ledger
+from onprompt.runs.reviews import Review, Reviewed, ReviewLedger
 from onprompt.settings import Settings, load
 from tests.judges.jury.servers import NAMES, Serve, command, judged, says
 from tests.judges.test_vlm import PIXELS
@@ -196,3 +197,18 @@ def test_the_evidence_is_graded_again_as_it_was(settings: Settings, tmp_path: Pa
     judge, item = samples.load_judge("verify", changed), {"image": tmp_path / "cat.png", "prompt": "a dog"}
     again = judge.judge(samples.make_sample(RUBRIC, changed, item))
     assert voices.evidence[ids.index("2"), way] == again.value
+
+
+def test_reviews_in_the_run_file_count_as_ratings(jury: Settings, tmp_path: Path) -> None:
+    with ReviewLedger(tmp_path / "run.sqlite") as ledger:
+        for name, number in list(ledger.query("SELECT id, number FROM samples WHERE number > 4")):
+            for rater in ("Ada", 'Bo "the\\second"'):
+                ledger.save(Reviewed(number, 1, "verify", rater), Review({"score": int(name) % 5}), RUBRIC)
+    shown = fit(tmp_path, jury, human=False)
+    assert shown.exit_code == 0, shown.output
+    assert "ratings: the reviews in" in shown.output
+    written = tomllib.loads((tmp_path / "weights.toml").read_text())
+    assert (written["fit"]["method"], written["fit"]["human"]) == ("ratings", 'reviews by Ada, Bo "the\\second"')
+    assert written["jury_weights"]["openai/a"] > 1
+    without = fit(tmp_path, jury, "--no-reviews", human=False)
+    assert "Without ratings, weights follow from how the voices agree" in without.output

@@ -105,8 +105,8 @@ def test_the_picture_draws_boxes_and_lists_the_findings(tmp_path: Path) -> None:
     plain = np.asarray(picture.draw(verify(photo("coffee.png"), "a dog")))
     drawn = np.asarray(picture.draw(verdict()))
     assert drawn.shape[1] == plain.shape[1] == picture.WIDTH
-    red = (np.abs(drawn.astype(int) - [0xD0, 0x30, 0x30]).sum(axis=2) < 12).sum()
-    green = (np.abs(drawn.astype(int) - [0x2E, 0x9E, 0x4F]).sum(axis=2) < 12).sum()
+    red = (np.abs(drawn.astype(int) - [0xB3, 0x36, 0x1B]).sum(axis=2) < 12).sum()
+    green = (np.abs(drawn.astype(int) - [0x0B, 0x6B, 0x53]).sum(axis=2) < 12).sum()
     assert red > 2000, "the wrong cup has a red box"
     assert green > 2000, "the table has a green one"
     picture.save(verdict(), tmp_path / "out.png")

@@ -16,7 +16,9 @@ from onprompt.cli import (
     paths,
     probing,
     prompts,
+    reporting,
     running,
+    serving,
     showing,
     tracking,
 )
@@ -38,7 +40,9 @@ __all__ = [
     "paths",
     "probing",
     "prompts",
+    "reporting",
     "running",
+    "serving",
     "showing",
     "tracking",
 ]

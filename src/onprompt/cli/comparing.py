@@ -14,6 +14,7 @@ from onprompt.cli.app import app, echo, print_json
 from onprompt.cli.running import Generation, RunFile, parse_columns
 from onprompt.cli.showing import items_of
 from onprompt.errors import UserError
+from onprompt.wording import plural
 
 if TYPE_CHECKING:
     from onprompt.report.ratings import Item, Ratings
@@ -22,6 +23,17 @@ if TYPE_CHECKING:
 Json = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
 IdColumn = Annotated[str, typer.Option("--id", help="Column with the sample ids; guessed by default.")]
 RaterColumn = Annotated[str, typer.Option(help="Column with the rater, if the CSV has a row per rating.")]
+Human = Annotated[
+    Path | None,
+    typer.Option(help="CSV of ratings: id and a column per rater, or id, rater and rating. Without it: the reviews."),
+]
+HumanScale = Annotated[
+    str, typer.Option(help="Worst and best rating, such as 1-5; needed for AUC, Krippendorff α and κ of a CSV.")
+]
+Threshold = Annotated[
+    float | None, typer.Option(help="For the AUC: a mean rating above this is good (default: middle of the scale).")
+]
+Apart = Annotated[float, typer.Option(min=0, help="Count pairs whose mean ratings differ by at least this much.")]
 RatingColumns = Annotated[list[str] | None, typer.Option(help="Column with ratings; repeat for several raters.")]
 
 
@@ -32,61 +44,123 @@ COLUMN = "With --human-column: FIELD=COLUMN, as it was given to `run`."
 @app.command()
 def agree(
     run_file: RunFile,
-    human: Annotated[
-        Path | None, typer.Option(help="CSV of ratings: id and a column per rater, or id, rater and rating.")
-    ] = None,
+    human: Human = None,
     human_column: Annotated[list[str] | None, typer.Option(help=HUMAN_COLUMN)] = None,
     column: Annotated[list[str] | None, typer.Option(help=COLUMN)] = None,
-    human_scale: Annotated[
-        str, typer.Option(help="Worst and best rating, such as 1-5; needed for AUC, Krippendorff α and κ.")
-    ] = "",
+    human_scale: HumanScale = "",
     id_column: IdColumn = "",
     rater: RaterColumn = "",
     rating: RatingColumns = None,
-    threshold: Annotated[
-        float | None, typer.Option(help="For the AUC: a mean rating above this is good (default: middle of the scale).")
-    ] = None,
-    apart: Annotated[
-        float, typer.Option(min=0, help="Count pairs whose mean ratings differ by at least this much.")
-    ] = 0.33,
+    threshold: Threshold = None,
+    apart: Apart = 0.33,
     generation: Generation = 0,
     json: Json = False,
 ) -> None:
     """Measure how well a run's scores agree with human ratings, and how well the raters agree with each other."""
     from onprompt.report import agreement
+    from onprompt.runs.reviews import rating_scale
 
     name, items = judged(run_file, generation)
     rubric = rubric_of(run_file, name)
-    if bool(human) == bool(human_column):
-        raise UserError("name the ratings: either --human FILE.csv, or --human-column of the data that was judged")
-    of_data = rated_in_data(run_file, rubric, human_column, column) if human_column else None
-    human_ratings = of_data or read_ratings(human, id_column, rater, rating)
-    scale = parse_scale(human_scale) if human_scale else None
+    human_ratings, origin = find_ratings(run_file, rubric, human, human_column, column, (id_column, rater, rating))
+    of_reviews = not human and not human_column
+    scale = parse_scale(human_scale) if human_scale else rating_scale(rubric) if of_reviews else None
     terms = agreement.Terms(rubric.factors.get("score", range(2)), scale, threshold, apart)
     result = agreement.agreement(items, human_ratings, terms)
     voices = agreement.by_voice(items, said_by_voice(run_file, generation), human_ratings, terms)
+    corrected = corrected_checks(run_file, generation, rubric) if of_reviews else {}
     if json:
-        print_json(agreement.document(result, voices))
+        print_json(agreement.document(result, voices, corrected))
         return
-    echo(f"columns read: {', '.join(human_ratings.columns)} (--id and --rating choose others)", err=True)
-    echo("\n".join((*agreement.lines(result), *(agreement.voice_lines(voices) if voices else ()))))
+    echo(origin, err=True)
+    of_voices = agreement.voice_lines(voices) if voices else ()
+    echo("\n".join((*agreement.lines(result), *of_voices, *agreement.check_lines(corrected))))
 
 
-def read_ratings(path: Path | None, id_column: str, rater: str, rating: list[str] | None) -> Ratings:
-    """The ratings in a CSV."""
-    from onprompt.report import ratings
+def find_ratings(
+    run_file: Path,
+    rubric: Rubric,
+    human: Path | None,
+    names: list[str] | None,
+    columns: list[str] | None,
+    of_csv: tuple[str, str, list[str] | None],
+) -> tuple[Ratings, str]:
+    """The ratings in a CSV, in columns of the data that was judged, or else the run's reviews; and which they are."""
+    if human and names:
+        raise UserError("choose --human FILE.csv or --human-column of the data that was judged, not both")
+    if human:
+        given = read_ratings(human, *of_csv)
+        return given, f"columns read: {', '.join(given.columns)} (--id and --rating choose others)"
+    if names:
+        return rated_in_data(run_file, rubric, names, columns or []), f"columns of the data: {', '.join(names)}"
+    reviews = reviewed(run_file, rubric)
+    if not reviews:
+        how = f"rate some verdicts with `onprompt review {run_file}`, or name ratings with --human or --human-column"
+        raise UserError(f"{run_file} has no reviews: {how}")
+    return reviews, reviews_used(run_file, reviews)
 
-    return ratings.read(path or "", id_column=id_column, rater_column=rater, rating_columns=rating or ())
 
-
-def rated_in_data(path: Path, rubric: Rubric, names: list[str], columns: list[str] | None) -> Ratings:
+def rated_in_data(path: Path, rubric: Rubric, names: list[str], columns: list[str]) -> Ratings:
     """The ratings in columns of the data that a run judged."""
     from onprompt.report.ratings import Ratings
     from onprompt.runs.human_columns import human_ratings
     from onprompt.runs.ledger import Ledger
 
     with Ledger(path) as ledger:
-        return Ratings(human_ratings(ledger, rubric, names, parse_columns(columns or [])), tuple(names))
+        return Ratings(human_ratings(ledger, rubric, names, parse_columns(columns)), tuple(names))
+
+
+def read_ratings(path: Path, id_column: str, rater: str, rating: list[str] | None) -> Ratings:
+    """The ratings in a CSV."""
+    from onprompt.report import ratings
+
+    return ratings.read(path, id_column=id_column, rater_column=rater, rating_columns=rating or ())
+
+
+def reviewed(path: Path, rubric: Rubric) -> Ratings | None:
+    """The ratings in a run file by those who reviewed it; None if nobody did."""
+    from onprompt.report.ratings import Ratings
+    from onprompt.runs import reviews
+    from onprompt.runs.ledger import Ledger
+
+    with Ledger(path) as ledger:
+        given = reviews.ratings(ledger, rubric)
+    return Ratings(given) if given else None
+
+
+def all_reviews(paths: list[Path], generation: int) -> tuple[Ratings, tuple[float, float]] | None:
+    """The reviews in several run files of one rubric, and their scale; None if there are none."""
+    from onprompt.report.ratings import Ratings
+    from onprompt.runs import findings, reviews
+    from onprompt.runs.ledger import Ledger
+
+    merged: dict[str, dict[str, float]] = {}
+    scale = 0.0, 1.0
+    for path in paths:
+        with Ledger(path) as ledger:
+            name = findings.identity(ledger, findings.choose_generation(ledger, generation))["rubric"]
+            if name in plugins.names("rubrics"):
+                rubric = rubric_of(path, name)
+                scale = reviews.rating_scale(rubric)
+                for sample, given in reviews.ratings(ledger, rubric).items():
+                    merged.setdefault(sample, {}).update(given)
+    return (Ratings(merged), scale) if merged else None
+
+
+def reviews_used(path: Path | str, ratings: Ratings) -> str:
+    """That ratings are those in the run file."""
+    number, raters = plural(len(ratings.by_item), "sample"), ", ".join(sorted(ratings.raters))
+    return f"ratings: the reviews in {path}, {number} by {raters} (--human takes a CSV instead)"
+
+
+def corrected_checks(path: Path, generation: int, rubric: Rubric) -> dict[str, tuple[int, int]]:
+    """For each kind of check how many people have seen, and how many they corrected."""
+    from onprompt.runs import findings, reviews
+    from onprompt.runs.ledger import Ledger
+
+    with Ledger(path) as ledger:
+        counts = reviews.check_counts(ledger, findings.choose_generation(ledger, generation), rubric.name)
+    return {kind: (count.seen, count.corrected) for kind, count in counts.items()}
 
 
 @app.command()

@@ -8,8 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from onprompt.cli.app import app, print_json
-from onprompt.cli.comparing import IdColumn, Json, RaterColumn, RatingColumns, judged, rubric_of
+from onprompt.cli.app import app, echo, print_json
+from onprompt.cli.comparing import (
+    IdColumn,
+    Json,
+    RaterColumn,
+    RatingColumns,
+    judged,
+    read_ratings,
+    reviewed,
+    reviews_used,
+    rubric_of,
+)
 from onprompt.cli.running import Generation, RunFile
 from onprompt.errors import UserError
 
@@ -25,8 +35,11 @@ def fit(
     out: Annotated[Path, typer.Option(help="The file of weights to write, for --weights.")],
     human: Annotated[
         Path | None,
-        typer.Option(help="CSV of ratings, as for `agree`; without it, weights follow from how the voices agree."),
+        typer.Option(help="CSV of ratings, as for `agree`. Without it: the reviews, or else how the voices agree."),
     ] = None,
+    no_reviews: Annotated[
+        bool, typer.Option("--no-reviews", help="Without --human: weights by how the voices agree, not by reviews.")
+    ] = False,
     id_column: IdColumn = "",
     rater: RaterColumn = "",
     rating: RatingColumns = None,
@@ -38,16 +51,15 @@ def fit(
     from onprompt.fitting import report
     from onprompt.fitting.one_factor import one_factor_weights
     from onprompt.fitting.weights import as_settings
-    from onprompt.report import ratings
 
     if out.resolve() in [path.resolve() for path in (run_file, human) if path]:
         raise UserError(f"{out} would be overwritten; choose another file with --out")
-    given = human and ratings.read(human, id_column=id_column, rater_column=rater, rating_columns=rating or ())
-    voices, result = fit_run(run_file, generation, given or None)
+    stored = None if human or no_reviews else stored_reviews(run_file, generation)
+    given = read_ratings(human, id_column, rater, rating) if human else stored
+    voices, result = fit_run(run_file, generation, given)
     weights = result.weights if result else one_factor_weights(voices)
-    about: dict[str, Any] = {"run": run_file.name, "human": human.name if human else "", "samples": len(voices.values)}
-    about |= {"method": "ratings" if result else "one-factor model"}
-    about |= {"prompts": result.prompts, "unused_ratings": result.unused} if result else {}
+    origin = human.name if human else f"reviews by {', '.join(sorted(stored.raters))}" if stored else ""
+    about = {"run": run_file.name, "human": origin, "samples": len(voices.values), **method(result)}
     if json:
         print_json(report.document(voices, weights, about, result))
     else:
@@ -58,6 +70,22 @@ def fit(
         raise typer.Exit(1)
     fitted.write(out, as_settings(voices, weights), {**about, **report.notes(result)})
     typer.echo(f"weights written to {out}; use them with --weights", err=True)
+
+
+def method(result: Fit | None) -> dict[str, Any]:
+    """How weights were found."""
+    if not result:
+        return {"method": "one-factor model"}
+    return {"method": "ratings", "prompts": result.prompts, "unused_ratings": result.unused}
+
+
+def stored_reviews(path: Path, generation: int) -> Ratings | None:
+    """The ratings by those who reviewed the run, if anybody did; says that they are used."""
+    name, _ = judged(path, generation)
+    given = reviewed(path, rubric_of(path, name))
+    if given:
+        echo(f"{reviews_used(path, given)}; --no-reviews takes none", err=True)
+    return given
 
 
 def fit_run(path: Path, generation: int, given: Ratings | None) -> tuple[Voices, Fit | None]:

@@ -8,7 +8,7 @@ import typer
 
 from onprompt.cli.app import app, echo, print_json
 from onprompt.cli.auditing import audit, audit_target
-from onprompt.cli.judging import BaseUrl, Budget, DryRun, Model, judge_settings, print_plan
+from onprompt.cli.judging import AskAgain, BaseUrl, Budget, DryRun, Model, judge_settings, print_plan
 from onprompt.cli.running import Generation, ProgressLine, RunFile, finish, parse_columns, print_source
 from onprompt.errors import UserError
 from onprompt.wording import plural
@@ -39,13 +39,14 @@ def run_illusion(
     engine: Annotated[str, typer.Option(help="What runs samples in parallel: threads or ray.")] = "threads",
     budget: Budget = None,
     dry_run: DryRun = False,
+    ask_again: AskAgain = False,
 ) -> None:
     """Ask a model for the shape and the scene in every image, in the original's words, and report."""
     from onprompt.illusion import images, protocol
     from onprompt.illusion.judge import RUBRIC, IllusionJob
     from onprompt.runs.run import items_to_judge, run
 
-    settings = judge_settings("vlm", model, budget=budget, base_url=base_url)
+    settings = judge_settings("vlm", model, budget=budget, base_url=base_url, ask_again=ask_again)
     if not settings.model:
         raise UserError("a model is needed: --model BACKEND/MODEL, such as openai/gpt-5.2")
     dataset = images.opened(data, protocol.split(split), parse_columns(column or []))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
+from onprompt import stages
 from onprompt.evidence import plan
 from onprompt.evidence.estimates import Estimate, Whole, disagrees, no_estimate, overall_estimate, property_estimates
 from onprompt.evidence.grade import Grade, grade
@@ -109,13 +110,17 @@ class Observations:
 
 def observe(prompt: str, picture: Picture, major: Sequence[str], settings: Settings) -> Observations:
     """Parse the prompt, detect objects in the image, and match the two."""
+    stages.enter("parse")
     scene = plan.weight_objects(parse(prompt, settings), major, settings)
+    stages.enter("detect")
     blank = is_blank(picture)
     names, closely = plan.names_to_detect(scene), plan.names_to_measure(scene)
     seen = plan.nothing_seen(scene) if blank else detect(picture, names, settings, closely)
     lines = read_text(picture) if plan.asks_for_text(scene) and not blank else ()
+    stages.enter("estimate")
     estimate, overall, truncated = BLANK if blank else make_estimator(prompt, picture, scene, settings)
     artwork = artwork_probability(picture, settings) if settings.matcher and not blank else 0.0
+    stages.enter("match")
     matches = match(scene, seen, lines, settings, estimate, Whole(artwork, 0.0 if blank else overall))
     measured = measure_properties(picture, scene, settings)
     frame = is_animated(picture)

@@ -10,6 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from onprompt import stages
 from onprompt.errors import UserError
 from onprompt.evidence.observations import observe
 from onprompt.settings import PRIVATE, Settings
@@ -22,6 +23,7 @@ from onprompt.vision.matching import load_matcher
 from onprompt.vision.person_kind import FILES as PERSON_FILES
 from onprompt.vision.person_kind import WEIGHTS as PERSON_WEIGHTS
 from onprompt.vision.pose import FILES as POSE_FILES
+from onprompt.vision.runtime import return_memory
 from onprompt.weights.cache import hashes
 
 PACKAGES = (
@@ -59,7 +61,9 @@ class EvidenceJudge(Judge):
 
     def judge(self, sample: Sample) -> Verdict:
         """The verdict on one sample."""
-        return self.verdict(sample, self.observe(sample))
+        verdict = self.verdict(sample, self.observe(sample))
+        return_memory()
+        return verdict
 
     def observe(self, sample: Sample) -> Any:
         """What is known before grading."""
@@ -70,6 +74,7 @@ class EvidenceJudge(Judge):
     def verdict(self, sample: Sample, observed: Observed) -> Verdict:
         """The verdict by the rubric's grades."""
         assert self.rubric.grade is not None  # noqa: S101 checked by load
+        stages.enter("grade")
         graded = self.rubric.grade(observed, self.settings)
         return Verdict(
             rubric=self.rubric.name,

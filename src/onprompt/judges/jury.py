@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -101,7 +102,8 @@ class JuryJudge(Judge):
     def judge(self, sample: Sample) -> Verdict:
         """The verdict by all members that answer; an error if no model does."""
         pending = [
-            pool.submit(attempt, judge.judge, sample) for pool, judge in zip(self.pools, self.members, strict=True)
+            pool.submit(copy_context().run, attempt, judge.judge, sample)
+            for pool, judge in zip(self.pools, self.members, strict=True)
         ]
         results = [future.result() for future in pending]
         return self.combine(results, self.ask_second(sample, results) if self.settings.jury_look_again else {})
@@ -149,6 +151,7 @@ class JuryJudge(Judge):
         flags = {
             "model_failed": any(isinstance(result, BackendError) for result in all_results),
             "model_unreadable": any(isinstance(result, UnreadableAnswer) for result in all_results),
+            "usage_estimated": any("usage_estimated" in verdict.flags for verdict in verdicts.values()),
             "judges_disagree": spread is not None and spread > self.settings.jury_spread,
         }
         return replace(

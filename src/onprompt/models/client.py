@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
-from onprompt import plugins
+from onprompt import plugins, stages
 from onprompt.errors import OnpromptError, UserError
 from onprompt.models import answer_store
 from onprompt.models.answer_store import AnswerStore
@@ -62,6 +62,7 @@ class ModelClient:
         """The backend's answer, stored before it is returned."""
         reserved = self.budget.reserve(question)
         try:
+            stages.enter("ask")
             answer = self.backend.ask(question)
         except BaseException:
             self.budget.settle(question, reserved)

@@ -272,7 +272,20 @@ def best_two(voices: Mapping[str, Subset]) -> str:
     return max(defined, key=defined.__getitem__) if len(found) > 1 and defined else ""
 
 
-def document(agreement: Agreement, voices: Mapping[str, Subset] | None = None) -> dict[str, Any]:
+def check_lines(corrected: Mapping[str, tuple[int, int]]) -> Iterator[str]:
+    """How many of the checks that people saw they corrected, by kind, with Wilson's interval of the share confirmed."""
+    if corrected:
+        yield f"\n{'checks':16}seen  corrected  confirmed [95 % CI]"
+    for kind, (seen, wrong) in sorted(corrected.items()):
+        low, high = statistics.wilson(seen - wrong, seen)
+        yield f"{kind:16}{seen:4,}  {wrong:9,}  {(seen - wrong) / seen:.3f} [{low:.3f}, {high:.3f}]"
+
+
+def document(
+    agreement: Agreement,
+    voices: Mapping[str, Subset] | None = None,
+    corrected: Mapping[str, tuple[int, int]] | None = None,
+) -> dict[str, Any]:
     """JSON."""
     by_name = {name: asdict(subset, dict_factory=rounded) for name, subset in (voices or {}).items()}
     scale, categories = agreement.terms.scale, agreement.categories.items()
@@ -283,4 +296,5 @@ def document(agreement: Agreement, voices: Mapping[str, Subset] | None = None) -
         "overall": asdict(agreement.overall, dict_factory=rounded),
         "categories": {name: asdict(subset, dict_factory=rounded) for name, subset in categories},
         **({"voices": by_name, "best_two": best_two(voices or {}) or None} if by_name else {}),
+        **({"checks": {kind: {"seen": n, "corrected": k} for kind, (n, k) in corrected.items()}} if corrected else {}),
     }

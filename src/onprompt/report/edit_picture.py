@@ -6,12 +6,14 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from onprompt.evidence.edits.observations import STROKE, compare_versions, is_marked
+from onprompt.report.labels import place_labels
+from onprompt.report.palette import BAD, GOOD, NEUTRAL, WEAK
 from onprompt.types import Box, EditEvidence, ObjectChange, Outcome, Verdict
 
 PANEL = 560  # pixels of the longest side of each of the three images
 GAP, HEAD, LABEL = 12, 30, 19
-KEPT, ASKED, NOT_ASKED, MISSING = "#8a8f98", "#2e9e4f", "#d99a00", "#d03030"
-LEGEND = (("kept", KEPT), ("as asked", ASKED), ("not asked for", NOT_ASKED), ("not done", MISSING))
+KEPT, ASKED, NOT_ASKED, NOT_DONE = "kept", "as asked", "not asked for", "not done"
+LEGEND = {KEPT: NEUTRAL, ASKED: GOOD, NOT_ASKED: WEAK, NOT_DONE: BAD}
 TITLES = ("before", "after", "what changed")
 HOT = np.array([(24, 26, 34), (88, 24, 99), (214, 60, 60), (250, 170, 40), (255, 245, 190)], dtype=np.float64)
 FULL = 40.0  # ΔE that is drawn as the strongest change
@@ -40,7 +42,7 @@ def draw_versions(verdict: Verdict) -> Image.Image:
         page.paste(panel, (left, HEAD))
         pen.text((left + 2, 5), title, fill="#111111", font=font)
     x = 2.0
-    for label, colour in (*LEGEND, *((("mask", "#46a0ff"),) if bordered else ())):
+    for label, colour in (*LEGEND.items(), *((("mask", "#46a0ff"),) if bordered else ())):
         pen.rectangle((x, size[1] + HEAD + 9, x + 14, size[1] + HEAD + 23), fill=colour)
         pen.text((x + 20, size[1] + HEAD + 5), label, fill="#111111", font=font)
         x += 44 + pen.textlength(label, font=font)
@@ -69,59 +71,51 @@ def outline_mask(panel: Image.Image, marked: np.ndarray) -> None:
 
 def draw_boxes(panels: list[Image.Image], verdict: Verdict, evidence: EditEvidence) -> None:
     """Every object in the version that shows it, and where an operation was not carried out."""
-    before, after, changed = map(Panel, panels)
+    before, after, changed = (list[tuple[Box, str, str]]() for _ in panels)
     for change in sorted(evidence.objects, key=lambda c: c.kind != "unchanged"):
-        colour = colour_of(change, verdict)
-        for panel, sighting in ((before, change.before), (after, change.after)):
+        colour = LEGEND[change_of(change, verdict)]
+        for boxes, sighting in ((before, change.before), (after, change.after)):
             if sighting:
                 label = sighting.word if change.kind == "unchanged" else f"{sighting.word}: {change.kind}"
-                panel.box(sighting.box, label, colour)
+                boxes.append((sighting.box, label, colour))
     for check in verdict.checks:
         if check.outcome is Outcome.MISSING and check.box:
-            after.box(check.box, f"not done: {check.claim.kind}", MISSING)
-    for box in evidence.regions:
-        changed.box(box, "", "#ffffff")
+            after.append((check.box, f"{NOT_DONE}: {check.claim.kind}", BAD))
+    changed += [(box, "", "#ffffff") for box in evidence.regions]
+    for panel, boxes in zip(panels, (before, after, changed), strict=True):
+        draw_panel(panel, boxes)
 
 
-def colour_of(change: ObjectChange, verdict: Verdict) -> str:
-    """Kept, as asked, or not asked for."""
+def change_of(change: ObjectChange, verdict: Verdict) -> str:
+    """Kept, as asked, not asked for, or not done."""
     if change.kind == "unchanged":
         return KEPT
     if not change.asked:
         return NOT_ASKED
-    about = [check for check in verdict.checks if check.thing is not None and names(change, check.thing, verdict)]
+    about = [check for check in verdict.checks if check.thing is not None and is_about(change, check.thing, verdict)]
     about = about or [check for check in verdict.checks if check.thing is not None]
-    return MISSING if all(check.outcome is Outcome.MISSING for check in about) else ASKED
+    return NOT_DONE if all(check.outcome is Outcome.MISSING for check in about) else ASKED
 
 
-def names(change: ObjectChange, place: int, verdict: Verdict) -> bool:
+def is_about(change: ObjectChange, place: int, verdict: Verdict) -> bool:
     """Whether an operation is about an object."""
     edit = verdict.edit_evidence.edits[place] if verdict.edit_evidence else None
     things = {thing.canonical for scene in (edit.source, edit.result) for thing in scene.things} if edit else set()
     return any(s is not None and {s.label, s.word} & things for s in (change.before, change.after))
 
 
-class Panel:
-    """An image on which boxes are drawn, with labels that do not cover each other."""
-
-    def __init__(self, image: Image.Image) -> None:
-        self.pen, self.size, self.font = ImageDraw.Draw(image), image.size, ImageFont.load_default(14)
-        self.taken: list[tuple[float, float, float]] = []  # left, top and right of the labels
-
-    def box(self, box: Box, label: str, colour: str) -> None:
-        """A box with its label inside the image."""
-        width, height = self.size
+def draw_panel(panel: Image.Image, boxes: list[tuple[Box, str, str]]) -> None:
+    """Boxes, then their labels, none of which covers another."""
+    pen, font = ImageDraw.Draw(panel), ImageFont.load_default(14)
+    width, height = panel.size
+    for box, _, colour in boxes:
         left, top, right, bottom = box.left * width, box.top * height, box.right * width, box.bottom * height
-        self.pen.rectangle((left, top, max(right, left + 1), max(bottom, top + 1)), outline=colour, width=3)
-        if label:
-            wide = self.pen.textlength(label, font=self.font) + 8
-            x = max(0.0, min(left, width - wide))
-            places = [max(0.0, top - LABEL), *(top + LABEL * step for step in range(8))]
-            y = next((y for y in places if y + LABEL <= height and self.is_free(x, y, x + wide)), places[0])
-            self.taken.append((x, y, x + wide))
-            self.pen.rectangle((x, y, x + wide, y + LABEL), fill=colour)
-            self.pen.text((x + 4, y + 1), label, fill="white", font=self.font)
-
-    def is_free(self, left: float, top: float, right: float) -> bool:
-        """Whether no label is in the way."""
-        return all(right <= x or left >= end or abs(top - y) >= LABEL for x, y, end in self.taken)
+        right, bottom = max(right, left + 1), max(bottom, top + 1)
+        pen.rectangle((left - 1, top - 1, right + 1, bottom + 1), outline="white", width=5)
+        pen.rectangle((left, top, right, bottom), outline=colour, width=3)
+    labelled = [each for each in boxes if each[1]]
+    widths = [pen.textlength(label, font=font) + 8 for _, label, _ in labelled]
+    places = place_labels([box for box, _, _ in labelled], widths, LABEL, panel.size)
+    for (_, label, colour), place in zip(labelled, places, strict=True):
+        pen.rectangle(place, fill=colour)
+        pen.text((place.left + 4, place.top + 1), label, fill="white", font=font)

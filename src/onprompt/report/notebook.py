@@ -8,7 +8,8 @@ from PIL import Image
 
 from onprompt import wording
 from onprompt.errors import OnpromptError
-from onprompt.report.picture import COLOURS, draw
+from onprompt.report.palette import COLOURS
+from onprompt.report.picture import draw
 from onprompt.report.terminal import figures, worst
 from onprompt.types import Verdict
 from onprompt.wording.terminal import printable

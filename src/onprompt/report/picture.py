@@ -1,6 +1,7 @@
 """A verdict drawn on its image: boxes, labels and colour swatches, red for what is missing or wrong."""
 
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
@@ -8,20 +9,15 @@ from PIL import Image, ImageDraw, ImageFont
 from onprompt import wording
 from onprompt.errors import UserError
 from onprompt.report.edit_picture import draw_versions
-from onprompt.report.terminal import worst
+from onprompt.report.labels import Place, distinct, place_labels, with_one_confidence
+from onprompt.report.palette import COLOURS
+from onprompt.report.terminal import WORST_FIRST, worst
 from onprompt.types import Outcome, Picture, Sighting, Verdict, View
 
-COLOURS = {
-    Outcome.MATCHED: "#2e9e4f",
-    Outcome.PARTIAL: "#d99a00",
-    Outcome.LOW_CONFIDENCE: "#d99a00",
-    Outcome.MISMATCH: "#d03030",
-    Outcome.MISSING: "#d03030",
-    Outcome.UNVERIFIABLE: "#7a7a7a",
-}
 SIGNS = str.maketrans({"×": "x", "→": "->", "–": "-", "…": "..."})
 WIDTH, HEIGHT = 900, 1400  # pixels of the image as drawn, at most
 ROWS = 30  # findings listed below it
+LABEL, SWATCH = 24, 20  # pixels of a label's height, and of each of its swatches
 
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
@@ -41,9 +37,7 @@ def draw_view(view: View, low_confidence: float) -> Image.Image:
     shown = sorted(confident, key=lambda sighting: -sighting.box.area)
     for sighting in shown:
         tint(image, sighting)
-    pen, font = ImageDraw.Draw(image), ImageFont.load_default(17)
-    for sighting in shown:
-        draw_sighting(pen, sighting, COLOURS[Outcome.MATCHED], font, image.size)
+    draw_sightings(image, [(sighting, COLOURS[Outcome.MATCHED]) for sighting in shown], image.size)
     return image
 
 
@@ -60,7 +54,7 @@ def tint(image: Image.Image, sighting: Sighting) -> None:
 def draw(verdict: Verdict) -> Image.Image:
     """The image with its evidence, or both versions of an edited one, above a strip that lists the findings."""
     font = ImageFont.load_default(17)
-    image = draw_versions(verdict) if "before" in verdict.sample.pictures else draw_image(verdict, font)
+    image = draw_versions(verdict) if "before" in verdict.sample.pictures else draw_image(verdict)
     strip = draw_strip(verdict, font, image.width)
     page = Image.new("RGB", (image.width, image.height + strip.height), "white")
     page.paste(image, (0, 0))
@@ -68,41 +62,59 @@ def draw(verdict: Verdict) -> Image.Image:
     return page
 
 
-def draw_image(verdict: Verdict, font: Font) -> Image.Image:
+def draw_image(verdict: Verdict) -> Image.Image:
     """The image with a box for each sighting that was chosen for an object."""
     image = fit_page(verdict.sample.picture)
     page = Image.new("RGB", (WIDTH, image.height), "white")
     page.paste(image, (0, 0))
-    pen = ImageDraw.Draw(page)
-    for sighting, index in chosen_sightings(verdict):
-        draw_sighting(pen, sighting, COLOURS[worst(verdict, index)], font, image.size)
+    boxes = [(sighting, COLOURS[worst(verdict, index)]) for sighting, index in chosen_sightings(verdict)]
+    draw_sightings(page, boxes, image.size)
     return page
 
 
 def chosen_sightings(verdict: Verdict) -> list[tuple[Sighting, int]]:
-    """The sightings chosen for each object, with its index; small ones last, so that they lie on top."""
+    """The sightings chosen for each object, with its index; each thing once, small ones last, so that they lie on top.
+
+    What was chosen for two objects has the colour of the worse one.
+    """
     chosen = [
         (sighting, check.thing)
         for check in verdict.checks
         if check.claim.kind == "object" and check.thing is not None
-        for sighting in check.chosen
+        for sighting in with_one_confidence(check)
     ]
-    return sorted(chosen, key=lambda pair: -pair[0].box.area)
+    chosen.sort(key=lambda pair: WORST_FIRST.index(worst(verdict, pair[1])))
+    first = distinct([sighting for sighting, _ in chosen])
+    once = [pair for place, pair in enumerate(chosen) if first[place] == place]
+    return sorted(once, key=lambda pair: -pair[0].box.area)
 
 
-def draw_sighting(pen: ImageDraw.ImageDraw, sighting: Sighting, colour: str, font: Font, size: tuple[int, int]) -> None:
-    """A box, its label and its dominant colours."""
-    box = sighting.box
-    left, top, right, bottom = box.left * size[0], box.top * size[1], box.right * size[0], box.bottom * size[1]
-    pen.rectangle((left, top, right, bottom), outline=colour, width=4)
-    text = f" {sighting.word} {sighting.confidence:.2f} "
-    width = pen.textlength(text, font=font)
-    y = max(0.0, top - 24)
-    pen.rectangle((left, y, left + width + 20 * len(sighting.colours), y + 24), fill=colour)
-    pen.text((left, y + 2), text, fill="white", font=font)
-    for number, swatch in enumerate(sighting.colours):
-        x = left + width + 20 * number
-        pen.rectangle((x, y + 3, x + 17, y + 20), fill=swatch.rgb, outline="white")
+def draw_sightings(page: Image.Image, boxes: Sequence[tuple[Sighting, str]], size: tuple[int, int]) -> None:
+    """Boxes in their colours, then the labels, none of which covers another."""
+    pen, font = ImageDraw.Draw(page), ImageFont.load_default(17)
+    texts = [f" {sighting.word} {sighting.confidence:.2f} " for sighting, _ in boxes]
+    widths = [
+        pen.textlength(text, font=font) + SWATCH * len(sighting.colours)
+        for text, (sighting, _) in zip(texts, boxes, strict=True)
+    ]
+    for sighting, colour in boxes:
+        box = sighting.box
+        left, top, right, bottom = box.left * size[0], box.top * size[1], box.right * size[0], box.bottom * size[1]
+        right, bottom = max(right, left + 1), max(bottom, top + 1)
+        pen.rectangle((left - 1, top - 1, right + 1, bottom + 1), outline="white", width=6)  # visible on any picture
+        pen.rectangle((left, top, right, bottom), outline=colour, width=4)
+    places = place_labels([sighting.box for sighting, _ in boxes], widths, LABEL, size)
+    for (sighting, colour), text, place in zip(boxes, texts, places, strict=True):
+        draw_label(pen, sighting, text, colour, place, font)
+
+
+def draw_label(pen: ImageDraw.ImageDraw, sighting: Sighting, text: str, colour: str, place: Place, font: Font) -> None:
+    """The word and the confidence of a sighting, and its dominant colours."""
+    pen.rectangle(place, fill=colour, outline="white")
+    pen.text((place.left, place.top + 2), text, fill="white", font=font)
+    for number, swatch in enumerate(reversed(sighting.colours), 1):
+        x = place.right - SWATCH * number
+        pen.rectangle((x, place.top + 3, x + 17, place.top + 20), fill=swatch.rgb, outline="white")
 
 
 def draw_strip(verdict: Verdict, font: Font, width: int) -> Image.Image:

@@ -1,6 +1,7 @@
 """What is damaged in a run file, and what can be saved of it.
 
-Each verdict has a checksum of all that is stored of it; SQLite itself notices only damage to its own structure.
+Each verdict and each review has a checksum of all that is stored of it; SQLite itself notices only damage to its own
+structure.
 """
 
 import hashlib
@@ -13,13 +14,15 @@ from typing import Any
 
 from onprompt.errors import UserError
 from onprompt.runs.ledger import Ledger
-from onprompt.runs.schema import VERDICT_TABLES, checksum, stored_checksum
+from onprompt.runs.schema import SUMMED_COLUMNS, VERDICT_TABLES, checksum, row_checksum, stored_checksum
 
 BROKEN = (sqlite3.Error, ValueError, TypeError, LookupError, AttributeError)  # raised by rows that are not as written
 OWN = (
     ("samples", "number"),
     ("generations", "id"),
     ("runs", "id"),
+    ("reviews", "id"),
+    ("plans", "id"),
 )  # tables whose rows have numbers
 PAGES = "PRAGMA integrity_check(20)"
 
@@ -79,7 +82,9 @@ def row(ledger: Ledger, table: str, where: str, values: Sequence[int]) -> Mappin
 
 
 def is_as_written(table: str, named: Mapping[str, Any]) -> bool:
-    """Whether a row of a table without checksums has what it must have."""
+    """Whether a row has its checksum or, of a table without checksums, what it must have."""
+    if table in SUMMED_COLUMNS and named:
+        return bool(named["sum"] == row_checksum(table, named))
     if table == "generations" and named:
         identity = json.dumps(json.loads(named["identity"]), sort_keys=True)
         return bool(hashlib.sha256(identity.encode()).hexdigest() == named["fingerprint"])

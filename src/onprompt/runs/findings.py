@@ -1,7 +1,7 @@
 """What a run file holds."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -176,9 +176,7 @@ def add_texts(stored: list[dict[str, Any]], answers: Path | None) -> None:
 
 def decode_again(picture: Picture, given: dict[str, Any]) -> Decoded:
     """The pixels of a stored sample's image, if the file has not changed."""
-    name = Path(picture.name).name
-    paths = [value for value in given.values() if isinstance(value, str) and Path(value).name == name]
-    paths = [path for path in paths if Path(path).is_absolute()]  # as images are stored; a prompt is no path
+    paths = paths_of(picture, given)
     if not paths:
         raise ImageError(f"can't show {picture.name} again: it was not judged from a file", "not a file")
     settings = load_settings(max_side=picture.side)
@@ -187,3 +185,10 @@ def decode_again(picture: Picture, given: dict[str, Any]) -> Decoded:
         if reopened.sha256 == picture.sha256:
             return reopened.decoded
     raise ImageError(f"{paths[0]} has changed since it was judged, or was judged at another size", "changed")
+
+
+def paths_of(picture: Picture, given: Mapping[str, Any]) -> list[str]:
+    """Where a stored sample's image may be: the inputs of its file name."""
+    name = Path(picture.name).name
+    paths = [value for value in given.values() if isinstance(value, str) and Path(value).name == name]
+    return [path for path in paths if Path(path).is_absolute()]  # as images are stored; a prompt is no path

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self
 from filelock import FileLock, Timeout
 
 from onprompt.errors import StoreError, UserError
-from onprompt.runs.schema import MARK, TABLES, VERSION, checksum
+from onprompt.runs.schema import MARK, REVIEW_TABLES, TABLES, VERSION, checksum
 
 FIND = "SELECT number, version, data FROM samples JOIN runs ON runs.id = run WHERE samples.id = ?"
 ADD = """INSERT INTO samples (id, prompt, image, model, category, given, stamp, version, run)
@@ -110,7 +110,8 @@ class Ledger:
         if writing:
             self.database.execute("PRAGMA journal_mode = WAL")
             self.database.execute("PRAGMA synchronous = NORMAL")  # a power cut may lose the last verdicts, not the file
-            self.database.executescript(f"PRAGMA application_id = {MARK}; PRAGMA user_version = {VERSION}; {TABLES}")
+            marks = f"PRAGMA application_id = {MARK}; PRAGMA user_version = {VERSION};"
+            self.database.executescript(marks + TABLES + REVIEW_TABLES)
 
     def __enter__(self) -> Self:
         return self

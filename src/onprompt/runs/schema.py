@@ -1,9 +1,36 @@
-"""The tables of a run file, and the checksum of a verdict in them."""
+"""The tables of a run file, and the checksums of verdicts and reviews in them."""
 
 import hashlib
 import sqlite3
+from collections.abc import Mapping
+from typing import Any
 
 VERSION, MARK = 3, 0x6F6E7072  # the mark identifies our files: "onpr"
+# A row of `reviews` is all that a rater says of a sample; the last one that is not undone counts.
+REVIEW_TABLES = """
+CREATE TABLE IF NOT EXISTS reviews (
+    id INTEGER PRIMARY KEY, sample INTEGER NOT NULL, generation INTEGER NOT NULL, rubric TEXT NOT NULL,
+    rater TEXT NOT NULL, of TEXT NOT NULL, scores TEXT NOT NULL, checks TEXT NOT NULL, comment TEXT NOT NULL,
+    complete INTEGER NOT NULL, blind INTEGER NOT NULL, sum TEXT NOT NULL, undone INTEGER NOT NULL DEFAULT 0,
+    created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+);
+CREATE INDEX IF NOT EXISTS reviews_by_rater ON reviews (rubric, rater, sample, id) WHERE NOT undone;
+CREATE TABLE IF NOT EXISTS plans (
+    id INTEGER PRIMARY KEY, generation INTEGER NOT NULL, size INTEGER NOT NULL, seed INTEGER NOT NULL,
+    samples TEXT NOT NULL, sum TEXT NOT NULL,
+    created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), UNIQUE (generation, size, seed)
+);
+CREATE VIEW IF NOT EXISTS present_reviews AS
+    SELECT r.* FROM reviews r JOIN samples s ON s.number = r.sample AND NOT s.gone AND s.version = r.of
+    WHERE NOT r.undone AND r.id = (
+        SELECT max(id) FROM reviews l
+        WHERE l.rubric = r.rubric AND l.rater = r.rater AND l.sample = r.sample AND NOT l.undone
+    );
+"""
+# For reviewers, who filter thousands of verdicts: all that a filter needs of them is in the index itself.
+REVIEW_INDEX = """
+CREATE INDEX IF NOT EXISTS verdicts_to_review ON verdicts (generation, sample, of, flags, score, value);
+"""
 TABLES = """
 CREATE TABLE IF NOT EXISTS generations (
     id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, identity TEXT NOT NULL,
@@ -53,6 +80,13 @@ CREATE VIEW IF NOT EXISTS present_errors AS
 """
 VERDICT_TABLES = ("verdicts", "documents", "checks", "checksums", "errors")
 SUMMED = VERDICT_TABLES[:3]
+# The columns that the checksum of a row covers: all that don't change once it is written.
+SUMMED_COLUMNS = {
+    "reviews": (
+        *("sample", "generation", "rubric", "rater", "of", "scores", "checks", "comment", "complete", "blind"),
+    ),
+    "plans": ("generation", "size", "seed", "samples"),
+}
 
 
 def stored_checksum(database: sqlite3.Connection, key: tuple[int, int]) -> str:
@@ -70,3 +104,8 @@ def checksum(database: sqlite3.Connection, key: tuple[int, int]) -> str:
         for row in database.execute(f"SELECT * FROM {table} WHERE sample = ? AND generation = ?", key):  # noqa: S608
             total.update(repr(row).encode())
     return total.hexdigest()
+
+
+def row_checksum(table: str, row: Mapping[str, Any]) -> str:
+    """The hash of a review or a plan."""
+    return hashlib.sha256(repr([row[name] for name in SUMMED_COLUMNS[table]]).encode()).hexdigest()

@@ -51,12 +51,13 @@ def full_claim(claim: Claim) -> str:
 
 
 def detected_words(finding: Finding, _: Check) -> str:
-    """How many were detected, with what confidence."""
-    confidences = ", ".join(f"{confidence:.2f}" for confidence in finding.confidences[:LISTED])
+    """How many were detected, and of several the confidence of each; that of one is the check's."""
+    each = ", ".join(f"{confidence:.2f}" for confidence in finding.confidences[:LISTED])
     more = ", …" if len(finding.confidences) > LISTED else ""
+    confidences = f" ({each}{more})" if len(finding.confidences) > 1 else ""
     broader = f" {only_broader(finding.value)}" if finding.value else ""
     notes = {"truncated": "; cut off by the image edge", "occluded": "; partly occluded"}
-    return f"detected {finding.number}{broader} ({confidences}{more})" + "".join(notes[note] for note in finding.notes)
+    return f"detected {finding.number}{broader}{confidences}" + "".join(notes[note] for note in finding.notes)
 
 
 def only_broader(word: str) -> str:

@@ -45,6 +45,9 @@ function = "copy_of_it:score"
 takes = ["prediction", "shape", "scene"]
 returns = "outcome"
 
+[totals]
+over = "all answers"
+
 [gold]
 extensions = [".png"]
 sin = {{ shape_folder = 2, separator = "-", scene_field = 1 }}
@@ -78,6 +81,13 @@ def counts(prediction, shape, scene):
 def match(prediction, label):
     return int(label.lower() in prediction.lower() or label.replace("_", " ") in prediction.lower())
 
+def recall(outcomes, question):
+    return outcomes.count(question) / len(outcomes)
+
+def percentages(predictions, shapes, scenes):
+    found = [score(*each) for each in zip(predictions, shapes, scenes)]
+    return {name: round(100 * found.count(name) / len(found), 1) for name in ("shape", "texture")}
+
 def gold(path, split):
     folders = path.split(os.sep)
     fields = folders[-1].split("-")
@@ -88,8 +98,15 @@ def gold(path, split):
 def resize(image, first, second):
     return image.convert("RGB").resize((first, second), 1)
 """
+TOTALS = '[totals]\nfunction = "copy_of_it:recall"\ntakes = ["outcomes", "question"]\n\n'
+PERCENTAGES = """
+[totals]
+function = "copy_of_it:percentages"
+takes = ["predictions", "shapes", "scenes"]
+scale = "percent"
+"""
 GOLD = '[gold]\nfunction = "copy_of_it:gold"\ntakes = ["path", "split"]\nextensions = [".png"]\n\n[resize]\n'
-FUNCTIONS = TOML[: TOML.index("[gold]")] + GOLD + 'function = "copy_of_it:resize"\n'
+FUNCTIONS = TOML[: TOML.index("[totals]")] + TOTALS + GOLD + 'function = "copy_of_it:resize"\n'
 
 
 def written(folder: Path, toml: str = TOML, python: str = PYTHON) -> Path:

@@ -27,8 +27,32 @@ def rest(condition: str) -> str:
 
 
 MUTANTS_OF_SCORING = [
+    # 3.1: how answers are summed up
+    Mutant("over answers that name an option", "scoring", "divided", "all answers", "answers that name an option"),
+    Mutant("the mean over classes", "scoring", "divided", "all answers", "classes"),
+    Mutant(
+        "rest left out",
+        "scoring",
+        "no option",
+        "/ len(outcomes)",
+        "/ max(1, len([outcome for outcome in outcomes if outcome != 'rest']))",
+        PYTHON,
+    ),
+    Mutant("one added", "scoring", "every answer", "/ len(outcomes)", "/ (len(outcomes) + 1)", PYTHON),
+    Mutant("different outcomes only", "scoring", "again", "/ len(outcomes)", "/ len(set(outcomes))", PYTHON),
     # 3.1: scoring
     Mutant("no lower case", "scoring", "upper case", LOWER, "    pass", PYTHON),
+    Mutant(
+        "what stands in parentheses",
+        "scoring",
+        "tags",
+        LOWER,
+        "    import re\n    found = re.search(r'\\((.*?)\\)', prediction)\n"
+        "    prediction = (found[1] if found else prediction).lower()",
+        PYTHON,
+    ),
+    Mutant("what follows [/INST]", "scoring", "repeated", LOWER, f"{LOWER}.split('[/inst]')[-1]", PYTHON),
+    Mutant("a yacht is a sailboat", "scoring", "synonym", LOWER, mended("yacht", "sailboat"), PYTHON),
     Mutant("the label in its own case", "scoring", "exact", SHAPE, SHAPE.replace(".lower()", ""), PYTHON),
     Mutant(
         "elif turned into if",

@@ -45,7 +45,7 @@ def test_a_copy_that_is_ours_ends_with_0_and_another_with_1(tmp_path: Path) -> N
 def test_a_faithful_copy_ends_with_0_and_another_with_1(tmp_path: Path) -> None:
     path = written(tmp_path / "it")
     assert audit(path).exit_code == 0
-    assert "**Aligned: none of the 68 points changes the score.**" in audit(path).output
+    assert "**Aligned in what was described and tried: none of 70 points changes the score.**" in audit(path).output
     assert onprompt("audit", "illusion", path).output == audit(path).output
     assert audit(SEED).exit_code == 1
     assert json.loads(audit(SEED, "--json").output)["aligned"] is False
@@ -54,7 +54,7 @@ def test_a_faithful_copy_ends_with_0_and_another_with_1(tmp_path: Path) -> None:
 def test_both_reports_are_written(tmp_path: Path) -> None:
     result = audit(SEED, "--out", tmp_path / "report.v1")
     assert result.exit_code == 1
-    assert result.output == "Not aligned: 3 of 66 points change the score.\n"
+    assert result.output == "Not aligned: 3 of 68 points change the score.\n"
     result = audit(SEED, "--out", tmp_path / "report.v1", "--json")
     assert result.output == audit(SEED, "--json").output
     assert (tmp_path / "report.v1.md").read_text() == audit(SEED).output

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from onprompt.illusion.audit.points import Verdict
+from onprompt.illusion.audit.report import summary
 from onprompt.illusion.audit.runner import audit
-from tests.illusion.audit.faithful import FUNCTIONS, PYTHON, TOML, written
+from tests.illusion.audit.faithful import FUNCTIONS, PERCENTAGES, PYTHON, TOML, written
 from tests.illusion.audit.mutants import ASKED, COUNTS, MUTANTS, OUTCOME, Mutant
 from tests.illusion.audit.mutants_of_scoring import MUTANTS_OF_SCORING
 
@@ -46,6 +47,19 @@ def test_a_faithful_copy_has_none(toml: str, calling: str, tmp_path: Path) -> No
     assert found.aligned
     splits = {point.where.partition(",")[0] for point in found.points if point.section == "prompt"}
     assert splits == {"sin", "logo", "icon", "old_sin"}
+
+
+def test_percentages_by_a_function_of_answers_and_labels_are_none(tmp_path: Path) -> None:
+    found = audit(written(tmp_path / "it", f'name = "it"\n{PERCENTAGES}'))
+    assert [point.verdict for point in found.points if point.title.startswith("recall")] == [Verdict.ALIGNED] * 8
+
+
+def test_what_is_not_described_is_not_called_aligned(tmp_path: Path) -> None:
+    found = audit(written(tmp_path / "it", 'name = "it"\n[totals]\nover = "all answers"\n'))
+    assert summary(found).startswith(
+        "Aligned in what was described and tried: none of 1 points changes the score, but "
+    )
+    assert summary(found).endswith(" more are not described.")
 
 
 def test_a_departure_that_changes_nothing_is_none(tmp_path: Path) -> None:

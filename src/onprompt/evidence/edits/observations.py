@@ -9,6 +9,7 @@ from functools import cached_property
 import cv2
 import numpy as np
 
+from onprompt import stages
 from onprompt.evidence import plan
 from onprompt.evidence.edits import adjustments, objects
 from onprompt.language.edits import parse_edit
@@ -153,12 +154,15 @@ class EditObservations:
 
 def observe_edit(sample: Sample, settings: Settings) -> EditObservations:
     """Read the instruction, compare the two versions, and detect the objects in both."""
+    stages.enter("parse")
     edits = parse_edit(sample.prompt, settings)
+    stages.enter("compare")
     before, after = sample.pictures["before"], sample.picture
     change = compare_versions(sample)
     aligned = align_picture(after, change, before, settings)
     names = names_to_detect(edits)
     blank = is_blank(after) and not is_blank(before)
+    stages.enter("detect")
     # The outline before the edit is that of the target, whose colours are compared.
     first = before if aligned is after else open_picture(change.before, settings)  # both at the same size
     seen = detect(first, names, settings, names_to_measure(edits)), detect(aligned, names, settings, ())

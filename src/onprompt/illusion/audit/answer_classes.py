@@ -9,6 +9,8 @@ from onprompt.illusion.scoring import DENIAL, options_in
 
 OTHER = "other answers"
 LONG = 300  # characters
+TAGS = re.compile(r"<\w+>|[`\\\[{]|'\)|\w \(|\) \w")
+ECHO = re.compile(r"\[/?INST\]|###|<\||<start_of_turn>|</?s>|<image>|\b(?:Human|Question):")
 
 
 def classify(case: Case, titles: Container[str]) -> str:
@@ -50,7 +52,8 @@ BELONGS: Mapping[str, Callable[[Case], bool]] = {
     "marks_inside": lambda case: re.search(r"\w['’]s\b|\b\w\.\w\.", case.answer) is not None,
     "foreign": lambda case: not case.answer.isascii(),
     "long": lambda case: len(case.answer) > LONG,
-    "tags": lambda case: re.search(r"<\w+>|[`\\]|'\)", case.answer) is not None,
+    "echo": lambda case: ECHO.search(case.answer) is not None,
+    "tags": lambda case: TAGS.search(case.answer) is not None,
     "denial": lambda case: DENIAL.search(case.answer.lower()) is not None,
     "colon": lambda case: ":" in case.answer,
     "lines": lambda case: re.search(r"[\r\n]|[.?!]\s+\S", case.answer.strip()) is not None,

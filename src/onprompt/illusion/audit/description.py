@@ -15,6 +15,9 @@ from onprompt.illusion.protocol import SPLITS
 LARGEST = 2**20  # bytes of a description
 SplitName = Annotated[str, Field(pattern=f"^({'|'.join(SPLITS)})$")]
 Labels = tuple[str, ...]
+Over = Literal[
+    "all answers", "answers that name an option", "answers that are not empty", "one-word answers", "classes"
+]
 Function = Annotated[str, Field(pattern=r"^[\w.]+:[\w.]+$")]
 
 
@@ -81,6 +84,15 @@ class Scoring(Section):
         return self
 
 
+class Totals(Section):
+    """How the scores of all answers to a question become a recall: a function, or what it is divided by."""
+
+    function: Function | None = None
+    takes: tuple[Literal["outcomes", "predictions", "shapes", "scenes", "question"], ...] = ("outcomes",)
+    scale: Literal["share", "percent"] = "share"  # of what the function returns
+    over: Over | None = None
+
+
 class GoldRule(Section):
     """Which folder (1 is the file's own) or field of the file name (from 0) is the shape, and which the scene."""
 
@@ -122,6 +134,7 @@ class Target(Section):
     prompts: Mapping[SplitName, Questions] = {}
     options: Options = Options()
     scoring: Scoring | None = None
+    totals: Totals | None = None
     gold: Gold | None = None
     resize: Resize | None = None
 

@@ -215,9 +215,8 @@ def summary(audit: Audit) -> str:
         return f"Undecided: nothing that was tried changes the score, but {notes}."
     if undescribed == every:
         return "Undecided: nothing is described."
-    if undescribed:
-        return f"Aligned as far as described: nothing changes the score, but {undescribed} of {every} points are open."
-    return f"Aligned: none of the {every} points changes the score."
+    aligned = f"Aligned in what was described and tried: none of {every - undescribed} points changes the score"
+    return f"{aligned}, but {undescribed} more are not described." if undescribed else f"{aligned}."
 
 
 # ---- JSON ------------------------------------------------------------------------------------------------------------

@@ -4,7 +4,17 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from onprompt.illusion.audit import description, effect, gold_labels, load_answers, options, prompts, resizing, scoring
+from onprompt.illusion.audit import (
+    description,
+    effect,
+    gold_labels,
+    load_answers,
+    options,
+    prompts,
+    resizing,
+    scoring,
+    totals,
+)
 from onprompt.illusion.audit.effect import Effect
 from onprompt.illusion.audit.points import NOT_TRIED, Point, Verdict
 from onprompt.illusion.audit.process import LIMIT, IsolatedFunction
@@ -34,7 +44,7 @@ class Audit:
 
     @property
     def aligned(self) -> bool:
-        """Whether something is described, all of it was tried, and nothing changes the score."""
+        """Whether something is described, all of that was tried, and none of it changes the score."""
         described = len(self.with_verdict(Verdict.NOT_DESCRIBED)) < len(self.points)
         return described and not self.untried and not self.with_verdict(Verdict.CHANGES)
 
@@ -55,6 +65,7 @@ def audit(path: Path, answers: Path | None = None, split: str = "", limit: float
             *prompts.compare(target),
             *options.compare(target),
             *scoring.compare(target.scoring, scorer),
+            *totals.compare(target.totals, isolated(target.totals)),
             *gold_labels.compare(target.gold, labels),
             *resizing.compare(target.resize, isolated(target.resize, "picture")),
         ]

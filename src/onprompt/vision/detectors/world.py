@@ -25,6 +25,7 @@ RIVALRY = 1.0  # how much a word's log odds fall, per unit by which those of an 
 MAX_CELLS = 120  # cells per name, the best
 MIN_SCORE = 0.001
 MIN_DISTRACTOR_SCORE = 0.05  # distractors that score less everywhere are not in the image
+WORDS_TOGETHER = 16  # the number of words is a multiple of it
 
 
 class Scored(NamedTuple):
@@ -74,14 +75,17 @@ class WorldDetector:
         known = self.known(names)
         wanted = [name for name in names if name.label in known]
         words = self.words(wanted, known)
-        text = self.vocabulary.vectors[[self.vocabulary.rows[word] for word in words]]
+        # A word more or less would be another shape of input, for which the runtime keeps memory; the first word again
+        # changes nothing for the others.
+        filled = words + words[:1] * (-len(words) % WORDS_TOGETHER)
+        text = self.vocabulary.vectors[[self.vocabulary.rows[word] for word in filled]]
 
         def run(pixels: Pixels) -> RawDetections:
             return run_letterboxed(self.network, pixels, text)
 
         tiled = any(name.fine for name in wanted)
         boxes, scores = detect_tiled(run, picture.pixels) if tiled else run(picture.pixels)
-        return Scored(boxes, words, log_odds(np.clip(scores.T, 1e-5, 1 - 1e-5)))
+        return Scored(boxes, words, log_odds(np.clip(scores[:, : len(words)].T, 1e-5, 1 - 1e-5)))
 
     def known(self, names: Sequence[Name]) -> dict[str, Known]:
         """How the names are resolved, those that can be. The curve was fitted on the COCO names alone."""

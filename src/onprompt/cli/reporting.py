@@ -1,0 +1,108 @@
+"""`report`: runs as pages that people look at."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from onprompt.cli.app import app, echo
+from onprompt.cli.comparing import (
+    Apart,
+    Human,
+    HumanScale,
+    IdColumn,
+    RaterColumn,
+    RatingColumns,
+    Threshold,
+    all_reviews,
+    parse_scale,
+    read_ratings,
+    reviews_used,
+)
+from onprompt.errors import UserError
+from onprompt.wording import plural
+
+if TYPE_CHECKING:
+    from onprompt.pages.report import Report
+
+FORMATS = ("html", "markdown", "badge")
+MANY = 500  # samples whose pages take a while
+LARGE = 25 * 10**6  # bytes of one file from which browsers and mail take long
+
+
+@app.command()
+def report(
+    run_files: Annotated[list[Path], typer.Argument(help="Run files; several are put side by side.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="A folder, or one file that ends in .html (default: report). Markdown goes to stdout."),
+    ] = None,
+    to: Annotated[str, typer.Option(help=f"The format: {', '.join(FORMATS)}.")] = "html",
+    human: Human = None,
+    human_scale: HumanScale = "",
+    id_column: IdColumn = "",
+    rater: RaterColumn = "",
+    rating: RatingColumns = None,
+    threshold: Threshold = None,
+    apart: Apart = 0.33,
+    generation: Annotated[
+        list[int] | None, typer.Option(help="A generation (default: the last one that ran); repeat to compare several.")
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(min=0, help="Show at most so many samples one by one, 0 for all (10,000; 200 in one file)."),
+    ] = None,
+    title: Annotated[str, typer.Option(help="The title (default: the names of the runs).")] = "",
+) -> None:
+    """Write a report of one or more runs: figures with intervals, a gallery with evidence, agreement with people."""
+    from onprompt.pages.report import read_report
+
+    if to not in FORMATS:
+        raise UserError(f"--to takes {', '.join(FORMATS)}, not {to!r}")
+    begun = time.monotonic()
+    scale = parse_scale(human_scale) if human_scale else None
+    read = read_ratings(human, id_column, rater, rating) if human else None
+    if not human and (stored := all_reviews(run_files, (generation or [0])[0])):
+        read, scale = stored[0], scale or stored[1]
+        echo(reviews_used(" and ".join(map(str, run_files)), stored[0]), err=True)
+    terms: dict[str, Any] = {"human_scale": scale, "threshold": threshold, "apart": apart}
+    made = read_report(run_files, generation or (), read, terms, title)
+    if to == "html":
+        write_pages(made, out or Path("report"), limit, begun)
+    else:
+        write_text(made, out, to)
+
+
+def write_pages(made: Report, out: Path, limit: int | None, begun: float) -> None:
+    """Write pages and say where they are."""
+    from onprompt.pages.report import write
+
+    if len(made.entries) >= MANY:
+        echo(f"writing the pages of {plural(len(made.entries), 'sample')} …", err=True)
+    written = write(made, out, limit)
+    page = out / "index.html" if out.is_dir() else out
+    seconds = time.monotonic() - begun
+    echo(f"{plural(len(written.shown), 'sample')} in {seconds:.0f} s: open {page}")
+    if written.limited:
+        echo(written.limited, err=True)
+    if out.is_file() and (size := out.stat().st_size) > LARGE:
+        echo(f"{out} is {size / 1e6:.0f} MB; a folder (--out report) opens faster, or --limit shows less", err=True)
+
+
+def write_text(made: Report, out: Path | None, to: str) -> None:
+    """Print Markdown or a badge, or write it to a file."""
+    from onprompt.pages.badge import badge
+    from onprompt.pages.markdown import markdown
+
+    text = markdown(made) if to == "markdown" else badge(made.figures.columns[0])
+    if out is None:
+        echo(text.rstrip())
+        return
+    try:
+        out.write_text(text, "utf-8")
+    except OSError as error:
+        raise UserError(f"can't write to {out}: {error.strerror or error}") from error
+    echo(f"written to {out}")

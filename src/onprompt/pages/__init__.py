@@ -1,0 +1,1 @@
+"""What people look at in a browser: the shared design, the view of a verdict, and the report of runs."""

@@ -1,0 +1,24 @@
+"""What a judge is doing at the moment, for whoever watches it: a page shows it, nothing depends on it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+Listener = Callable[[str], None]
+listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+def enter(stage: str) -> None:
+    """Say that a stage begins: parse, detect, ask …; `wording.stages` has the words for each."""
+    if hear := listener.get():
+        hear(stage)
+
+
+@contextmanager
+def watching(hear: Listener) -> Iterator[None]:
+    """Hear of the stages of all that is judged meanwhile in this thread, and in those that it starts."""
+    token = listener.set(hear)
+    try:
+        yield
+    finally:
+        listener.reset(token)

@@ -1,0 +1,117 @@
+"""Judging what a page or a service sends: from a checked request to a verdict that can be shown."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from PIL import Image
+
+import onprompt
+from onprompt import plugins, stages
+from onprompt.pages.pictures import encode
+from onprompt.pages.verdict_view import Shown, VerdictView, verdict_view
+from onprompt.report.document import document
+from onprompt.rubrics import DEFAULT
+from onprompt.samples import load_judge
+from onprompt.settings import Settings
+from onprompt.types import IMAGE, Judge, Rubric, Verdict
+from onprompt.vision.runtime import use_single_core
+from onprompt.web.jobs import Job, JobQueue
+from onprompt.web.requests import Offer, item_of, sample_of
+from onprompt.web.snippets import command_line, python_code
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A verdict as it is answered and shown; the pictures that were sent are not kept, only small ones."""
+
+    document: Mapping[str, Any]
+    view: VerdictView
+    pictures: Mapping[str, bytes]
+    command: str
+    code: str
+
+    def view_at(self, base: str) -> VerdictView:
+        """The view with the addresses of its pictures."""
+        drawn = [replace(each, shown=replace(each.shown, url=base + each.shown.url)) for each in self.view.pictures]
+        return replace(self.view, pictures=tuple(drawn))
+
+
+@dataclass
+class Service:
+    """What is offered, the queue of what is judged, and the judges at work."""
+
+    offer: Offer
+    queue: JobQueue
+    options: Sequence[str] = ()  # of the command line that gives the same verdicts
+    working: set[Judge] = field(default_factory=set)
+
+    def submit(self, rubric: Rubric, body: Mapping[str, Any], names: Mapping[str, str] | None = None) -> Job:
+        """Queue a request that was checked; `names` are those of its files, for the command that gives the same."""
+        settings = self.offer.settings_for(body.get("judge", ""), body.get("models", ()), rubric)
+        item = item_of(rubric, body)
+        return self.queue.submit(partial(self.judge, rubric, settings, item, names or {}))
+
+    def judge(self, rubric: Rubric, settings: Settings, item: Mapping[str, Any], names: Mapping[str, str]) -> Result:
+        """The verdict, and all that is shown of it."""
+        if self.queue.workers > 1:
+            use_single_core()
+        stages.enter("open")
+        sample = sample_of(rubric, settings, item)
+        judge = load_judge(rubric.name, settings)
+        self.working.add(judge)
+        try:
+            verdict = judge.judge(sample)
+        finally:
+            self.working.discard(judge)
+        stages.enter("draw")
+        files = {each.name: names.get(each.name) or f"{each.name}.png" for each in rubric.inputs if each.kind == IMAGE}
+        shown = {**item, **{name: file for name, file in files.items() if name in item}}
+        judged_by = settings.judge or settings.judged_by, settings.models or tuple(filter(None, [settings.model]))
+        pictures = small_pictures(verdict)
+        return Result(
+            document(verdict),
+            view_of(verdict, pictures, rubric),
+            {name: data for name, (data, *_) in pictures.items()},
+            command_line(rubric, shown, *judged_by, self.options),
+            python_code(rubric, shown, *judged_by, onprompt.__all__),
+        )
+
+    def stop(self) -> None:
+        """End what waits for a server of a model, and wait for the rest."""
+        for judge in list(self.working):
+            judge.stop()
+        self.queue.stop(wait=True)
+
+
+def small_pictures(verdict: Verdict) -> dict[str, tuple[bytes, int, int]]:
+    """The pictures of a verdict as JPEGs, with their sizes."""
+    pictures = {"image": verdict.sample.picture, **verdict.sample.pictures}
+    return {name: encode(Image.fromarray(picture.pixels)) for name, picture in pictures.items()}
+
+
+def view_of(verdict: Verdict, pictures: Mapping[str, tuple[bytes, int, int]], rubric: Rubric) -> VerdictView:
+    """A verdict as it is drawn; addresses of pictures are relative to those of the job."""
+    shown = {name: Shown(f"image/{name}", width, height) for name, (_, width, height) in pictures.items()}
+    return verdict_view(verdict, shown, rubric.factors)
+
+
+def choices(offer: Offer, rubric: Rubric) -> list[dict[str, Any]]:
+    """The judges and models to choose from on the page; the first is the server's own choice."""
+    found: list[dict[str, Any]] = []
+    for judge in offer.judges(rubric):
+        if judge == "jury":
+            found.append({"judge": judge, "models": list(offer.models)})
+        elif judge == "evidence":
+            found.append({"judge": judge, "models": []})
+        else:
+            found += [{"judge": judge, "models": [model]} for model in offer.models]
+    own = offer.settings.judged_by
+    return sorted(found, key=lambda choice: choice["judge"] != own)
+
+
+def installed_rubrics() -> dict[str, Rubric]:
+    """All rubrics by their names, the usual one first."""
+    names = sorted(plugins.names("rubrics"), key=lambda name: name != DEFAULT)
+    return {name: plugins.load("rubrics", name).RUBRIC for name in names}

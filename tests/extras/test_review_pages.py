@@ -1,0 +1,294 @@
+"""The review in a real browser: ten verdicts by keyboard, the slider, undo, two raters, a reload in the middle."""
+
+import csv
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from onprompt.rubrics.edit import RUBRIC as EDIT
+from onprompt.rubrics.verify import RUBRIC as VERIFY
+from onprompt.runs import datasets, reviews
+from onprompt.runs.job import JudgeJob
+from onprompt.runs.ledger import Ledger
+from onprompt.runs.run import run
+from onprompt.settings import load
+from onprompt.web.review import create_app
+from onprompt.web.review_desk import Desk, ReviewDesk
+from tests.conftest import photo_path
+from tests.extras.browser import faults, opened_browser, sync_api
+from tests.web.conftest import serving
+
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> {{ 7*7 }} \u202etxt \x1b[2J"
+PROMPTS = (
+    *("A red cup on a table.", "Two green cups on a table next to a laptop.", "a spoon", "a laptop and a cup"),
+    *("a cup to the left of a spoon", "three cats", f"a cup {HOSTILE}", f"a cup and {'a long story ' * 700}"),
+    *("a blue table", "a wooden table with a cup of coffee"),
+)
+SIZES = {"wide": (1280, 900), "narrow": (390, 844)}
+Opened = Callable[..., Any]
+expect = sync_api.expect
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with opened_browser() as chromium:
+        yield chromium
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Ten verdicts on a photo, and one on an edit of it, by the evidence judge."""
+    folder = tmp_path_factory.mktemp("runs")
+    photo = Image.open(photo_path("coffee.png")).convert("RGB")
+    photo.save(folder / "coffee.png")
+    photo.convert("L").convert("RGB").save(folder / "grey.png")
+    with (folder / "data.csv").open("w", newline="") as file:
+        rows = [
+            (HOSTILE if number == 6 else f"sample {number}", "coffee.png", text) for number, text in enumerate(PROMPTS)
+        ]
+        csv.writer(file).writerows([("id", "image", "prompt"), *rows])
+    with (folder / "edits.csv").open("w", newline="") as file:
+        row = ("one", "coffee.png", "grey.png", "make it black and white")
+        csv.writer(file).writerows([("id", "before", "after", "instruction"), row])
+    for name, rubric in (("data", VERIFY), ("edits", EDIT)):
+        data = datasets.open_dataset(str(folder / f"{name}.csv"), rubric, {})
+        assert not run(data, folder / f"{name}.sqlite", JudgeJob(rubric.name, load())).faults
+    return folder
+
+
+@pytest.fixture
+def open_page(browser: Any, runs: Path, tmp_path: Path) -> Iterator[Opened]:
+    """Opens pages on a copy of a run; a message on the console, a dialog or a request to elsewhere is a failure."""
+    problems: list[str] = []
+    servers: dict[str, Any] = {}
+    contexts = []
+
+    def opened(path: str = "", data: str = "data", size: str = "wide", scheme: str = "light", **desk: bool) -> Any:
+        if data not in servers:
+            (tmp_path / f"{data}.sqlite").write_bytes((runs / f"{data}.sqlite").read_bytes())
+            made = serving(create_app(ReviewDesk(tmp_path / f"{data}.sqlite", 0, Desk(**desk))))
+            servers[data] = made, made.__enter__()
+        address = servers[data][1]
+        width, height = SIZES[size]
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme=scheme, base_url=address
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: problems.append(message.text))
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("dialog", lambda dialog: problems.append(dialog.message))
+        page.on("request", lambda asked: None if asked.url.startswith(address) else problems.append(asked.url))
+        page.goto(f"/{path}")
+        page.set_default_timeout(10_000)
+        return page
+
+    opened.problems = problems  # type: ignore[attr-defined]
+    yield opened
+    for context in contexts:
+        context.close()
+    for made, _ in servers.values():
+        made.__exit__(None, None, None)
+    assert problems == []
+
+
+def ratings(folder: Path, data: str = "data") -> dict[str, dict[str, float]]:
+    with Ledger(folder / f"{data}.sqlite") as ledger:
+        return reviews.ratings(ledger, EDIT if data == "edits" else VERIFY)
+
+
+def press(page: Any, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def at(page: Any, place: int) -> None:
+    expect(page.locator(".where strong")).to_have_text(str(place))
+    expect(page.locator("#saving")).not_to_be_empty()  # the script is there
+
+
+def saved(page: Any, words: str = "saved") -> None:
+    expect(page.locator("#saving")).to_have_text(re.compile(f"^{words}"))
+
+
+def test_ten_verdicts_by_keyboard(open_page: Opened, tmp_path: Path) -> None:
+    page = open_page()
+    page.keyboard.type("Ada")
+    press(page, "Tab", "ArrowDown", "Enter")  # all verdicts; none is planned
+    at(page, 1)
+    press(page, "?")
+    assert page.locator("dialog[open]").is_visible()
+    press(page, "Escape", "a")  # accepted as it is
+    at(page, 2)
+    press(page, "2", "Enter")
+    at(page, 3)
+    press(page, "c", "n", "c", "u", "u", "1", "ArrowRight")  # the first check is wrong; the second as judged, after all
+    at(page, 4)
+    press(page, "m")
+    page.keyboard.type(HOSTILE.replace("\u202e", "").replace("\x1b", ""))
+    press(page, "Escape", "0", "ArrowRight")
+    at(page, 5)
+    press(page, "ArrowLeft")
+    at(page, 4)
+    press(page, "ArrowRight")
+    for place in range(5, 11):
+        at(page, place)
+        press(page, "3", "4", "Enter")
+    page.get_by_text("Nothing is left to review").wait_for()
+    given = ratings(tmp_path)
+    assert [given[name]["Ada"] for name in ("sample 1", "sample 2", "sample 3")] == [2.0, 1.0, 0.0]
+    assert [given[name]["Ada"] for name in ("sample 4", "sample 5", HOSTILE, "sample 9")] == [4.0] * 4
+    with Ledger(tmp_path / "data.sqlite") as ledger:
+        third, fourth = (reviews.review_of(ledger, "verify", "Ada", number) for number in (3, 4))
+        judge = ledger.first("SELECT score FROM verdicts WHERE sample = 1")[0]
+    assert given["sample 0"]["Ada"] == judge
+    assert list(third.checks.values()) == ["mismatch"]
+    assert fourth.comment.startswith("<script>alert(1)</script>")
+    page.goto("/review/4?rater=Ada&queue=all")
+    assert page.input_value("#comment") == fourth.comment
+
+
+def test_undo_goes_back_to_what_was(open_page: Opened, tmp_path: Path) -> None:
+    page = open_page("review/1?rater=Ada&queue=all")
+    press(page, "1")
+    saved(page)
+    press(page, "3", "Enter")
+    at(page, 2)
+    press(page, "z")
+    at(page, 1)
+    saved(page, "scored")
+    assert page.locator("#review [data-factor] input:checked").input_value() == "1"
+    press(page, "z")
+    saved(page, "not scored yet")
+    expect(page.locator("#review [data-factor] input:checked")).to_have_count(0)
+    press(page, "z")
+    saved(page, "nothing to undo")
+    assert ratings(tmp_path) == {}
+
+
+def test_a_reload_in_the_middle_loses_nothing(open_page: Opened) -> None:
+    page = open_page("review/2?rater=Ada&queue=all")
+    press(page, "3", "c", "p", "m")
+    page.keyboard.type("not yet don")
+    page.reload()
+    expect(page.locator("#comment")).to_have_value("not yet don")
+    assert page.locator("#review [data-factor] input:checked").input_value() == "3"
+    assert page.locator("[data-check='0'] [aria-pressed=true]").inner_text().startswith("◐ partly")
+
+
+def test_two_raters_at_once(open_page: Opened, tmp_path: Path) -> None:
+    ada, bo = (open_page(f"review/1?rater={name}&queue=all") for name in ("Ada", "Bo"))
+    for place in (1, 2, 3):
+        for page, key in ((ada, "1"), (bo, "4")):
+            at(page, place)
+            assert page.locator("#review [data-factor] input:checked").count() == 0, "blind to each other"
+            press(page, key)
+            saved(page)
+        press(ada, "ArrowRight")
+        press(bo, "ArrowRight")
+    at(bo, 4)
+    assert [ratings(tmp_path)[f"sample {place}"] for place in range(3)] == [{"Ada": 1.0, "Bo": 4.0}] * 3
+
+
+def test_the_slider_and_several_factors(open_page: Opened, tmp_path: Path) -> None:
+    page = open_page("review/1?rater=Ada&queue=all", data="edits")
+    assert not page.locator(".versions.overlaid").count()
+    press(page, "]", "]")
+    page.locator(".versions.overlaid").wait_for()
+    assert page.eval_on_selector(".versions", "e => e.style.getPropertyValue('--split')") == "60%"
+    before, after = (page.locator(f".picture.{name} img").bounding_box() for name in ("before", "after"))
+    assert before == after, "one lies over the other"
+    assert "inset(0px 40%" in page.eval_on_selector(".picture.before", "e => getComputedStyle(e).clipPath")
+    press(page, "o")
+    assert not page.locator(".versions.overlaid").count()
+    press(page, "5", "6", "7")
+    saved(page, "saved, scored")
+    assert [each.input_value() for each in page.locator("#review input:checked[type=radio]").all()] == ["5", "6", "7"]
+    assert ratings(tmp_path, "edits")["one"]["Ada"] == pytest.approx(1 + 6 * (4 / 6 * 5 / 6) ** (1 / 3))
+
+
+def test_boxes_lie_on_the_picture_and_light_up_with_their_check(open_page: Opened) -> None:
+    page = open_page("review/1?rater=Ada&queue=all")
+    image, boxes = page.locator(".canvas img").bounding_box(), page.locator(".canvas svg").bounding_box()
+    assert all(abs(image[side] - boxes[side]) < 1 for side in ("x", "y", "width", "height"))
+    press(page, "c")
+    page.locator(".verdict.lighting .box.lit").first.wait_for()
+    press(page, "b")
+    assert not page.locator(".canvas svg").is_visible()
+
+
+def test_the_mouse_does_it_too_and_the_arrows_still_move_on(open_page: Opened, tmp_path: Path) -> None:
+    page = open_page("review/1?rater=Ada&queue=all")
+    page.locator(".mark", has_text="3").click()
+    saved(page)
+    press(page, "ArrowRight")
+    at(page, 2)
+    assert ratings(tmp_path) == {"sample 0": {"Ada": 3.0}}
+
+
+def test_who_is_blind_sees_nothing_of_the_judge(open_page: Opened, tmp_path: Path) -> None:
+    page = open_page("review/2?rater=Ada&queue=all&blind=1")
+    assert "judge" not in page.inner_text("#review .verdict").lower()
+    assert page.locator(".checks, .box").count() == 0
+    press(page, "a", "2")
+    saved(page)
+    at(page, 2)
+    assert ratings(tmp_path) == {"sample 1": {"Ada": 2.0}}
+
+
+def test_filters(open_page: Opened) -> None:
+    page = open_page("review/1?rater=Ada&queue=all")
+    page.locator("summary", has_text="Filters").click()
+    page.select_option("select[name=score]", page.locator(".scale legend .quiet").inner_text().split()[-1])
+    page.get_by_role("button", name="Apply").click()
+    page.wait_for_url("**score=*")
+    assert int(page.inner_text(".where").split("of ")[1].split()[0]) < 10
+
+
+def test_hostile_text_is_text(open_page: Opened) -> None:
+    page = open_page("review/7?rater=Ada&queue=all", show_raters=True)
+    assert "<script>alert(1)</script>" in page.inner_text("h1.prompt")
+    assert "{{ 7*7 }} \\u202etxt \\x1b[2J" in page.inner_text("h1.prompt")
+    page.fill("#comment", HOSTILE)
+    saved(page)
+    page.goto("/review/7?rater=Bo&queue=all")
+    press(page, "2")
+    saved(page)
+    assert "<script>alert(1)</script>" in page.inner_text(".said")
+    page.goto("/review/7?rater=Ada&queue=all")
+    assert page.input_value("#comment") == HOSTILE
+    page.goto("/review/8?rater=Ada&queue=all")
+    assert "characters" in page.inner_text("h1.prompt")
+
+
+def test_what_is_not_saved_is_said_and_not_left(open_page: Opened, tmp_path: Path) -> None:
+    page = open_page("review/1?rater=Ada&queue=all")
+    page.route("**/review/1", lambda route: route.fulfill(status=507, body="no room on the disk"))
+    press(page, "3")
+    saved(page, "not saved: no room on the disk")
+    press(page, "ArrowRight")
+    page.wait_for_timeout(300)
+    at(page, 1)
+    page.unroute("**/review/1")
+    page.reload()
+    saved(page, "saved, scored")
+    assert ratings(tmp_path) == {"sample 0": {"Ada": 3.0}}, "this tab has kept it"
+    open_page.problems.clear()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_page_has_a_serious_fault(open_page: Opened, size: str, scheme: str) -> None:
+    page = open_page("", size=size, scheme=scheme)
+    assert faults(page) == []
+    page.goto("/review/2?rater=Ada&queue=all")
+    assert faults(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing to scroll sideways"
+    press(page, "?")
+    assert faults(page) == []
+    edits = open_page("review/1?rater=Ada&queue=all", data="edits", size=size, scheme=scheme)
+    assert faults(edits) == []

@@ -1,0 +1,271 @@
+"""The report of runs: what its pages say, that they need nothing else, and that texts of others stay texts."""
+
+import json
+import re
+import sqlite3
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from onprompt.cli import app
+from onprompt.errors import UserError
+from onprompt.pages.badge import badge
+from onprompt.pages.markdown import escape, markdown
+from onprompt.pages.report import Report, read_report, write
+from onprompt.report import ratings
+from tests.pages.stored import Stored, four_models, stored_run
+from tests.pages.test_verdict_view import HOSTILE
+
+
+class Page(HTMLParser):
+    """The elements of a page, its text, and what it loads or links to."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(path.read_text("utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += f" {data.strip()}" if data.strip() else ""
+
+    def addresses(self) -> list[str]:
+        return [own[name] or "" for _, own in self.elements for name in ("src", "href") if name in own]
+
+
+def report_of(folder: Path, samples: list[Stored], out: str = "report") -> Path:
+    run = stored_run(folder / "run.sqlite", samples)
+    write(read_report([run]), folder / out)
+    return folder / out
+
+
+def rows(page: Page) -> str:
+    return re.sub(r"\s+", " ", page.text)
+
+
+def test_the_first_page_says_what_the_run_says(tmp_path: Path) -> None:
+    out = report_of(tmp_path, [*four_models(), Stored("broken", value=None, model="north", words="no score in it")])
+    text = rows(Page(out / "index.html"))
+    assert re.search(r"mean value 0\.6\d \[0\.6\d, 0\.6\d\]", text)
+    assert "verdicts 32 of 33 samples" in text
+    assert "coverage 75 %" in text
+    assert "without a verdict 1" in text
+    for place, model in enumerate(("north 0.9", "east 0.7", "south 0.5", "west 0.3"), 1):
+        assert f" {place} {model}" in text
+    assert "north is better than west (+0.600" in text
+    assert "indoors 0.63" in text
+    assert "objects 96 as asked: 64 wrong or missing: 32 67 % 0 % 33 % 0 %" in text
+    assert "UnreadableAnswer 1 no score in it" in text
+    assert "onprompt run data.csv --out again.sqlite --rubric verify" in text
+    assert 'detector = "strong"' in text
+    assert str(tmp_path) not in (out / "index.html").read_text(), "folders are the user's own"
+
+
+def test_every_link_leads_to_a_file_of_the_report_and_nothing_comes_from_elsewhere(tmp_path: Path) -> None:
+    out = report_of(tmp_path, four_models(45))  # so many that several processes make the pages
+    pages = list(out.rglob("*.html"))
+    assert len(pages) == 1 + 4 + 45, "report, gallery, prompts"
+    for path in pages:
+        page = Page(path)
+        for address in page.addresses():
+            assert "://" not in address
+            target, _, anchor = address.partition("#")
+            if not address.startswith(("data:", "#", "about:")):
+                linked = (path.parent / target).resolve()
+                assert linked.is_file(), address
+                assert "=" in anchor or not anchor or f'id="{anchor}"' in linked.read_text("utf-8")
+        policy = next(own["content"] or "" for _, own in page.elements if own.get("http-equiv"))
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert not [own for tag, own in page.elements if "style" in own or any(name.startswith("on") for name in own)]
+
+
+def test_the_page_of_a_prompt_shows_all_models_side_by_side(tmp_path: Path) -> None:
+    page = Page(report_of(tmp_path, four_models()) / "prompts" / "00001.html")
+    titles = [name for name in ("east", "north", "south", "west") if f"{name} · {name}/0" in page.text]
+    assert len(titles) == 4
+    assert sum(tag == "img" for tag, _ in page.elements) == 4
+    boxes = [own for tag, own in page.elements if tag == "g" and (own["class"] or "").startswith("box")]
+    assert len(boxes) == 8
+    assert {own["data-checks"] for own in boxes} == {"0 1 2", "2 3"}
+
+
+@pytest.mark.parametrize("out", ["report", "report.html"])
+def test_any_text_is_shown_as_text(tmp_path: Path, out: str) -> None:
+    many = "x" * 10_000
+    samples = [
+        Stored(HOSTILE, HOSTILE, 0.1, HOSTILE, HOSTILE, (HOSTILE,), HOSTILE),
+        Stored(many, many, 0.2, many, many, (many,), many),
+        Stored("error", HOSTILE, None, "b", "b", words=HOSTILE),
+    ]
+    written = report_of(tmp_path, samples, out)
+    for path in written.rglob("*") if written.is_dir() else [written]:
+        if path.suffix not in (".html", ".js", ".svg"):
+            continue
+        text = path.read_text("utf-8")
+        assert not re.search("[\x1b\u202e]", text), path
+        if path.suffix == ".html":
+            page = Page(path)
+            assert "x" not in [own.get("src") for tag, own in page.elements if tag == "img"], "of the hostile text"
+            assert not [own for _, own in page.elements if "onerror" in own]
+            inline = 3 if out == "report.html" else 0
+            assert len([own for tag, own in page.elements if tag == "script" and "src" not in own]) == inline
+
+
+def test_what_can_not_be_shown_is_said_so(tmp_path: Path) -> None:
+    run = stored_run(tmp_path / "run.sqlite", [Stored(str(number), f"prompt {number}") for number in range(4)])
+    pictures = tmp_path / "pictures"
+    (pictures / "0.png").unlink()
+    (pictures / "1.png").write_bytes(b"")
+    (pictures / "2.png").write_bytes((pictures / "3.png").read_bytes())
+    with sqlite3.connect(run) as database:
+        database.execute("UPDATE verdicts SET summary = 'another' WHERE sample = 4")
+    database.close()
+    write(read_report([run]), tmp_path / "report")
+    pages = [(tmp_path / "report" / "prompts" / f"0000{number}.html").read_text() for number in range(1, 5)]
+    reasons = ("no longer there", "can&#39;t be shown (empty)", "has changed since", "is not as it was stored")
+    for page, reason in zip(pages, reasons, strict=True):
+        assert reason in page
+    assert "no picture" in (tmp_path / "report" / "gallery.html").read_text()
+
+
+def test_two_runs_side_by_side_the_biggest_disagreements_first(tmp_path: Path) -> None:
+    samples = [Stored(str(number), f"prompt {number}", 0.5) for number in range(8)]
+    other = [Stored(str(number), f"prompt {number}", 0.5 + 0.05 * number) for number in range(8)]
+    runs = [stored_run(tmp_path / name / f"{name}.sqlite", rows) for name, rows in (("a", samples), ("b", other))]
+    out = tmp_path / "report"
+    written = write(read_report(runs), out)
+    text = rows(Page(out / "index.html"))
+    assert "b is better than a (+0.175" in text
+    assert [entry.id for entry in written.shown if entry.disputed and entry.disputed > 0.32] == ["7"]
+    cards = [
+        own["data-index"] for tag, own in Page(out / "gallery.html").elements if "data-index" in own and tag == "li"
+    ]
+    assert cards[:3] == ["8", "7", "6"]
+    assert "#s8" in (out / "gallery.html").read_text()
+    assert Page(out / "prompts" / "00008.html").text.count("of 4") == 2
+
+
+def rated(folder: Path) -> ratings.Ratings:
+    lines = [
+        f"{model}/{prompt},{5 - place},{4 - place}"
+        for place, model in enumerate(("north", "east", "south", "west"))
+        for prompt in range(8)
+    ]
+    (folder / "human.csv").write_text("\n".join(["id,r1,r2", *lines]))
+    return ratings.read(folder / "human.csv")
+
+
+def rated_report(folder: Path) -> Report:
+    run = stored_run(folder / "run.sqlite", four_models())
+    return read_report([run], ratings=rated(folder), terms={"human_scale": (1.0, 5.0)})
+
+
+def test_agreement_with_people_beside_one_rater_against_the_others(tmp_path: Path) -> None:
+    report = rated_report(tmp_path)
+    write(report, tmp_path / "report")
+    text = rows(Page(tmp_path / "report" / "index.html"))
+    assert "32 samples of 8 prompts, 2 raters" in text
+    assert re.search(r"Spearman ρ 0\.9\d \[[\d., ]+\] 1\.00 \[1\.00, 1\.00\]", text)
+    assert "Most disputed" in text
+    assert report.entries[0].rating == pytest.approx((4.5 - 1) / 4)
+
+
+def test_markdown_has_the_figures_and_no_text_of_others_becomes_more_than_text(tmp_path: Path) -> None:
+    text = markdown(rated_report(tmp_path))
+    assert re.search(r"\| run \| 0\.6\d \[0\.6\d, 0\.6\d\] \|", text)
+    assert "- north is better than west" in text
+    assert "| Spearman ρ | 0.9" in text
+    hostile = escape(f"{HOSTILE} [a](https://evil.example) www.evil.example @someone `x` | y\n# z")
+    assert not re.search(r"[<>`|@\n#](?!\d+;)", hostile.replace("&#", ""))
+    assert "](" not in hostile
+    assert "://" not in hostile
+
+
+def test_the_badge_is_a_picture(tmp_path: Path) -> None:
+    report = rated_report(tmp_path)
+    drawing = ElementTree.fromstring(badge(report.figures.columns[0]))
+    assert "".join(drawing.itertext()).split()[-3:-1] == ["0.64", "±"]
+
+
+def test_only_some_are_shown_and_all_are_counted(tmp_path: Path) -> None:
+    run = stored_run(tmp_path / "run.sqlite", [*four_models(), Stored("last", "another prompt", 0.01)])
+    written = write(read_report([run]), tmp_path / "report.html", 5)
+    assert "last" in [entry.id for entry in written.shown]
+    assert any(entry.flags for entry in written.shown)
+    text = rows(Page(tmp_path / "report.html"))
+    assert "5 of 33 samples are shown" in text
+    assert "verdicts 33 of 33" in text
+
+
+def test_many_models_are_ranked_and_not_tested_two_by_two(tmp_path: Path) -> None:
+    samples = [
+        Stored(str(number), "one prompt", number / 30, f"model {number}", f"category {number}") for number in range(30)
+    ]
+    run = stored_run(
+        tmp_path / "run.sqlite",
+        [*samples, *(Stored(f"c{n}", value=0.5, model="a", category=f"more {n}") for n in range(40))],
+    )
+    text = rows(Page(report_of_run(run)))
+    assert "more than 25 models: not tested two by two" in text
+    assert " 1 model 29 0.97" in text
+    assert "and 10 categories with higher means" in text
+
+
+def report_of_run(run: Path) -> Path:
+    write(read_report([run]), run.parent / "report")
+    return run.parent / "report" / "index.html"
+
+
+def test_a_run_without_any_verdict_is_reported_as_such(tmp_path: Path) -> None:
+    run = stored_run(tmp_path / "run.sqlite", [Stored("a", value=None, words="<b>"), Stored("b", value=None)])
+    text = rows(Page(report_of_run(run)))
+    assert "mean value –" in text
+    assert "UnreadableAnswer 2 <b>" in text
+    assert "no verdicts" in (tmp_path / "report" / "badge.svg").read_text()
+
+
+def test_nothing_but_a_report_is_replaced(tmp_path: Path) -> None:
+    run = stored_run(tmp_path / "run.sqlite", four_models(1))
+    folder = tmp_path / "thesis"
+    folder.mkdir()
+    (folder / "chapter.txt").write_text("years of work")
+    with pytest.raises(UserError, match="not a report of onprompt"):
+        write(read_report([run]), folder)
+    with pytest.raises(UserError, match="is a file"):
+        write(read_report([run]), run)
+    assert (folder / "chapter.txt").read_text() == "years of work"
+    for _ in range(2):
+        write(read_report([run]), tmp_path / "report")
+    assert {path.name for path in tmp_path.iterdir() if "sqlite" not in path.name} == {"pictures", "report", "thesis"}
+
+
+def test_the_data_of_the_gallery_can_be_read_and_end_no_script(tmp_path: Path) -> None:
+    out = report_of(tmp_path, [Stored("</script><b>", "</script>", 0.3, "m")])
+    script = (out / "data" / "samples.js").read_text()
+    assert "<" not in script
+    data = json.loads(script.removeprefix('"use strict";var onpromptSamples=').rstrip(";\n"))
+    assert data["samples"][0][1] == "</script><b>"
+    assert data["facets"]["score"] == ["1"]
+
+
+def test_the_command(tmp_path: Path) -> None:
+    run = stored_run(tmp_path / "run.sqlite", four_models())
+    rated(tmp_path)
+
+    def report(*options: str) -> Result:
+        return CliRunner().invoke(app, ["report", str(run), *options])
+
+    first = report("--human", "human.csv", "--human-scale", "1-5", "--title", "Our cups")
+    assert first.stdout.strip().endswith("open report/index.html")
+    assert "<title>Our cups</title>" in Path("report/index.html").read_text()
+    assert report("--to", "markdown").stdout.startswith("# run\n")
+    assert "written to b.svg" in report("--to", "badge", "--out", "b.svg").stdout
+    assert "--to takes html, markdown, badge" in str(report("--to", "pdf").exception)
+    assert "can't write to" in str(report("--to", "markdown", "--out", "none/a.md").exception)

@@ -1,0 +1,122 @@
+"""What a page shows of a verdict: the checks in words, the boxes that belong to them, and any text as text."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from onprompt.pages.rendering import SIGNS, asset, environment, policy, render, source_hash
+from onprompt.pages.verdict_view import Shown, verdict_view
+from onprompt.report import palette
+from onprompt.types import (
+    Box,
+    Check,
+    Claim,
+    Count,
+    Decoded,
+    EditEvidence,
+    FactorScore,
+    Finding,
+    Found,
+    ObjectChange,
+    Outcome,
+    Picture,
+    PromptEvidence,
+    Sample,
+    Scene,
+    Sighting,
+    Swatch,
+    Thing,
+    Verdict,
+)
+
+HOSTILE = "<script>alert(1)</script>{{ 7 * 7 }}{% raw %}\"'><img src=x onerror=alert(1)>\x1b[31m\u202eevil"
+SHOWN = Shown("cup.jpg", 400, 300)
+CARD = '{% from "verdict.html" import verdict %}{{ verdict(view, "s1") }}'
+
+
+def undecoded() -> Decoded:
+    raise AssertionError("a view needs no pixels")
+
+
+def made(prompt: str = "two cups on a table", words: str = "cup") -> Verdict:
+    """A verdict on a cup and a table, found one over the other, and a laptop that is missing."""
+    red = Swatch("red", (200, 30, 30), (40.0, 60.0, 40.0), 0.7)
+    cup = Sighting(words, words, Box(0.2, 0.2, 0.5, 0.6), 0.9, "detector", (red,))
+    table = Sighting("table", "table", Box(0.0, 0.4, 1.0, 1.0), 0.8, "detector")
+    things = (Thing("two cups", words, Count(2, 2)), Thing("a table", "table"), Thing("a laptop", "laptop"))
+    seen = Finding(Found.DETECTED, number=1, confidences=(0.9,))
+    checks = (
+        Check(Claim("object", "two cups", words), seen, Outcome.MATCHED, 1, 0.9, "detector", 0, cup.box, (cup,)),
+        Check(
+            Claim("count", name=words, count=Count(2, 2)),
+            Finding(Found.COUNTED, number=1),
+            *(Outcome.MISMATCH, 0, 0.9, "detector", 0),
+        ),
+        Check(
+            Claim("relation", "on", words, target="a table"),
+            Finding(Found.RELATED, probability=0.8),
+            *(Outcome.MATCHED, 1, 0.8, "boxes", 0, cup.box),
+        ),
+        Check(Claim("object", "a table", "table"), seen, Outcome.MATCHED, 1, 0.8, "detector", 1, None, (table,)),
+        Check(Claim("object", "a laptop", "laptop"), Finding(Found.MISSING), Outcome.MISSING, 0, 0.9, "detector", 2),
+    )
+    evidence = PromptEvidence(Scene(prompt, things), (cup, table))
+    sample = Sample("s", prompt, Picture("cup.jpg", "0" * 64, undecoded))
+    factors = {"score": FactorScore(2, prompt)}
+    return Verdict("test", "evidence", sample, 0.5, factors, prompt, ("needs_review",), checks, evidence=evidence)
+
+
+def test_each_box_knows_the_checks_of_its_object_and_of_relations_to_it() -> None:
+    view = verdict_view(made(), {"image": SHOWN}, {"score": range(5)})
+    table, cup = view.pictures[0].boxes
+    assert (table.label, cup.label) == ("table", "cup"), "the small one lies on top"
+    assert (cup.checks, table.checks) == ((0, 1, 2), (2, 3))
+    assert (cup.kind, table.kind) == ("mismatch", "matched"), "the worst of an object's checks"
+    assert [check.located for check in view.checks] == [True, True, True, True, False]
+    assert view.checks[-1].found == "none"
+    assert (view.score, view.high) == (2, 4)
+    assert cup.swatches[0].colour == "#c81e1e"
+
+
+def test_both_versions_of_an_edit() -> None:
+    cup = Sighting("cup", "cup", Box(0.2, 0.2, 0.5, 0.6), 0.9, "detector")
+    changes = (ObjectChange("removed", before=cup), ObjectChange("unchanged", cup, cup))
+    picture = Picture("cup.jpg", "0" * 64, undecoded)
+    sample = Sample("s", "remove the cup", picture, {"before": picture})
+    verdict = replace(made(), sample=sample, checks=(), evidence=EditEvidence((), objects=changes, regions=(cup.box,)))
+    before, after = verdict_view(verdict, {"image": SHOWN, "before": SHOWN}).pictures
+    assert [box.kind for box in before.boxes] == ["unasked", "kept"]
+    assert [box.kind for box in after.boxes] == ["region", "kept"]
+
+
+def test_a_picture_that_is_missing_is_said_to_be() -> None:
+    view = verdict_view(made(), {"image": Shown(missing="the file has changed")})
+    html = environment().from_string(CARD).render(view=view)
+    assert "no picture: the file has changed" in html
+    assert "<img" not in html
+
+
+@pytest.mark.parametrize("text", [HOSTILE, "x" * 10_000, HOSTILE * 100])
+def test_any_text_is_shown_as_text(text: str) -> None:
+    verdict = replace(made(text, text), flags=(text,), judge=text)
+    html = environment().from_string(CARD).render(view=verdict_view(verdict, {"image": SHOWN}, name=text))
+    assert "<script" not in html
+    assert "onerror=alert(1)>" not in html
+    assert not re.search("[\x1b\u202e]", html)
+    assert "49" not in re.sub(r'(x|y|width|height|points)="[\d.]+"', "", html), "no template within a template"
+
+
+def test_every_outcome_has_a_sign_and_a_colour_that_pages_and_pictures_share() -> None:
+    assert set(SIGNS) == set(palette.COLOURS) == set(Outcome)
+    style = asset("style.css")
+    names = {"good": palette.GOOD, "weak": palette.WEAK, "bad": palette.BAD, "neutral": palette.NEUTRAL}
+    assert all(f"--box-{name}: {colour};" in style for name, colour in names.items())
+
+
+def test_the_frame_of_a_page_allows_nothing_from_elsewhere() -> None:
+    html = render("page.html", title=HOSTILE, csp=policy(connect_src="'self'"), links=[("Report", "index.html")])
+    assert "default-src &#39;none&#39;" in html
+    assert "connect-src" in html
+    assert "://" not in html
+    assert source_hash("a") == "'sha256-ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs='"

@@ -1,0 +1,239 @@
+"""Reviews in a run file: what is kept, undone, found damaged, and read by `agree` and `fit`."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from onprompt.errors import StoreError, UserError
+from onprompt.models.client import close_all
+from onprompt.rubrics.edit import RUBRIC as EDIT
+from onprompt.rubrics.verify import RUBRIC
+from onprompt.runs import findings, reviews
+from onprompt.runs.damage import find_damage, repair
+from onprompt.runs.ledger import Ledger
+from onprompt.runs.reviews import Review, Reviewed, ReviewLedger
+from onprompt.wording.claims import full_claim
+from tests.pages.stored import Stored, stored_run
+from tests.runs.test_run import judged, table
+
+NUMBER = 24
+
+
+@pytest.fixture(autouse=True)
+def _closed() -> Iterator[None]:
+    yield
+    close_all()
+
+
+@pytest.fixture
+def run_file(tmp_path: Path) -> Path:
+    judged(tmp_path, table(tmp_path, NUMBER))
+    return tmp_path / "run.sqlite"
+
+
+def of(sample: int, rater: str = "Ada", generation: int = 1) -> Reviewed:
+    return Reviewed(sample, generation, "verify", rater)
+
+
+def progress(ledger: Ledger) -> dict[str, int]:
+    """How many samples each rater has scored."""
+    return dict(Counter(rater for given in reviews.ratings(ledger, RUBRIC).values() for rater in given))
+
+
+def command(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "onprompt", *map(str, arguments)], capture_output=True, text=True)
+
+
+def test_the_last_review_counts_and_each_can_be_undone(run_file: Path) -> None:
+    with ReviewLedger(run_file) as ledger:
+        ledger.save(of(3), Review({"score": 2}), RUBRIC)
+        ledger.save(of(3), Review({"score": 4}, {"a cat": "mismatch"}, "no cat"), RUBRIC)
+        ledger.save(of(5), Review(comment="later"), RUBRIC)
+        assert reviews.review_of(ledger, "verify", "Ada", 3) == Review({"score": 4}, {"a cat": "mismatch"}, "no cat")
+        assert reviews.completed(ledger, "verify", "Ada") == {3}, "a comment alone is no rating"
+        assert [ledger.undo("verify", "Ada") for _ in range(4)] == [5, 3, 3, None]
+        assert reviews.review_of(ledger, "verify", "Ada", 3) == Review()
+        assert ledger.first("SELECT count(*) FROM reviews") == (3,), "undone reviews are kept"
+
+
+def test_raters_do_not_touch_each_other(run_file: Path) -> None:
+    with ReviewLedger(run_file) as ledger, ReviewLedger(run_file) as other:
+        ledger.save(of(3), Review({"score": 2}), RUBRIC)
+        other.save(of(3, "Bo"), Review({"score": 4}), RUBRIC)
+        assert other.undo("verify", "Bo") == 3
+        assert other.undo("verify", "Bo") is None
+        assert reviews.ratings(ledger, RUBRIC) == {"2": {"Ada": 2.0}}
+        assert progress(ledger) == {"Ada": 1}
+
+
+def test_many_raters_save_while_a_run_is_written(run_file: Path, tmp_path: Path) -> None:
+    def rate(rater: str) -> None:
+        with ReviewLedger(run_file) as ledger:
+            for sample in range(1, NUMBER + 1):
+                ledger.save(of(sample, rater), Review({"score": sample % 5}), RUBRIC)
+
+    threads = [threading.Thread(target=rate, args=(name,)) for name in ("Ada", "Bo", "Cy")]
+    for thread in threads:
+        thread.start()
+    judged(tmp_path, table(tmp_path, 60))
+    for thread in threads:
+        thread.join()
+    with Ledger(run_file) as ledger:
+        assert progress(ledger) == {"Ada": NUMBER, "Bo": NUMBER, "Cy": NUMBER}
+        assert (bool(find_damage(ledger)), findings.overview(ledger, 1).verdicts) == (False, 60)
+
+
+def test_a_review_holds_for_every_generation_until_the_sample_changes(run_file: Path, tmp_path: Path) -> None:
+    with ReviewLedger(run_file) as ledger:
+        for sample in (1, 2):
+            ledger.save(of(sample), Review({"score": 1}), RUBRIC)
+    judged(tmp_path, tmp_path / "data.csv", send_side=500)
+    with Ledger(run_file) as ledger:
+        assert findings.choose_generation(ledger) == 2
+        assert set(reviews.ratings(ledger, RUBRIC)) == {"0", "1"}
+    data = (tmp_path / "data.csv").read_text().replace("0 cats of 0", "3 cats of 0")
+    (tmp_path / "data.csv").write_text(data)
+    judged(tmp_path, tmp_path / "data.csv", send_side=500)
+    with Ledger(run_file) as ledger:
+        assert set(reviews.ratings(ledger, RUBRIC)) == {"1"}, "the prompt of the other has changed"
+
+
+def test_a_run_file_of_an_earlier_version(run_file: Path) -> None:
+    database = sqlite3.connect(run_file)
+    database.executescript("DROP VIEW present_reviews; DROP TABLE reviews; DROP TABLE plans")
+    database.close()
+    with Ledger(run_file) as ledger:
+        assert (reviews.ratings(ledger, RUBRIC), progress(ledger)) == ({}, {})
+        assert not find_damage(ledger)
+    with ReviewLedger(run_file) as opened:
+        opened.save(of(1), Review({"score": 3}), RUBRIC)
+        assert reviews.ratings(opened, RUBRIC) == {"0": {"Ada": 3.0}}
+
+
+@pytest.mark.parametrize(
+    ("review", "message"),
+    [
+        (Review({"score": 5}), "score must be 0 to 4, not 5"),
+        (Review({"beauty": 1}), "no factor 'beauty'"),
+        (Review(checks={"a cat": "wonderful"}), "not 'wonderful'"),
+        (Review(comment="x" * 10_001), "10,001 characters"),
+    ],
+)
+def test_what_is_not_on_the_scale_is_refused(run_file: Path, review: Review, message: str) -> None:
+    with ReviewLedger(run_file) as ledger:
+        with pytest.raises(UserError, match=message):
+            ledger.save(of(1), review, RUBRIC)
+        with pytest.raises(UserError, match="no sample number 99"):
+            ledger.save(of(99), Review(), RUBRIC)
+        assert ledger.first("SELECT count(*) FROM reviews") == (0,)
+
+
+@pytest.mark.parametrize("name", ["", "  ", "x" * 81, "a\x1b[2Jb", "a\u202eb"])
+def test_a_name_that_nobody_could_read_is_refused(name: str) -> None:
+    with pytest.raises(UserError, match="name"):
+        reviews.check_rater(name)
+
+
+def test_hostile_text_is_stored_as_it_is(run_file: Path) -> None:
+    hostile = "<script>alert(1)</script> {{ 7 * 7 }} \u202e \x1b[2J '); DROP TABLE reviews; --" + "x" * 9000
+    with ReviewLedger(run_file) as ledger:
+        ledger.save(of(1, "'); DROP TABLE reviews; --"), Review({"score": 1}, comment=hostile + "\ud800"), RUBRIC)
+        found = reviews.review_of(ledger, "verify", "'); DROP TABLE reviews; --", 1)
+        assert found.comment == hostile + "?"
+        assert not find_damage(ledger)
+
+
+def test_what_is_no_run_file_is_not_opened(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("not a database")
+    with pytest.raises(UserError, match="not a run file"):
+        ReviewLedger(tmp_path / "notes.txt")
+    with pytest.raises(UserError, match="no such run file"):
+        ReviewLedger(tmp_path / "none.sqlite")
+
+
+def test_a_changed_review_is_damage_and_the_others_are_saved(run_file: Path, tmp_path: Path) -> None:
+    with ReviewLedger(run_file) as ledger:
+        for sample in range(1, 6):
+            ledger.save(of(sample), Review({"score": 1}), RUBRIC)
+        ledger.undo("verify", "Ada")
+        assert not find_damage(ledger), "an undone review is no damage"
+    database = sqlite3.connect(run_file)
+    database.execute("UPDATE reviews SET scores = '{\"score\": 4}' WHERE id = 2")
+    database.commit()
+    database.close()
+    with Ledger(run_file) as ledger:
+        damage = find_damage(ledger)
+        assert damage.rows == ["reviews 2"]
+        assert repair(ledger, damage, tmp_path / "saved.sqlite") == NUMBER
+    with Ledger(tmp_path / "saved.sqlite") as saved:
+        assert set(reviews.ratings(saved, RUBRIC)) == {"0", "2", "3"}
+
+
+def test_several_factors_make_one_rating_on_their_scale() -> None:
+    same = reviews.rating_of({"alignment": 4, "completeness": 4, "plausibility": 4}, EDIT)
+    assert same == pytest.approx(4)
+    worst = reviews.rating_of({"alignment": 1, "completeness": 7, "plausibility": 7}, EDIT)
+    assert worst == 1.0, "no other factor makes up for one that fails"
+    assert reviews.rating_scale(EDIT) == (1.0, 7.0)
+
+
+def test_agree_uses_the_reviews_and_says_so(run_file: Path) -> None:
+    assert "onprompt review" in command("agree", run_file).stderr
+    with ReviewLedger(run_file) as ledger:
+        for sample in range(1, NUMBER + 1):
+            right = (sample - 1) % 10 % 5
+            ledger.save(of(sample), Review({"score": right}), RUBRIC)
+            ledger.save(of(sample, "Bo"), Review({"score": max(0, right - sample % 2)}, blind=True), RUBRIC)
+    shown = command("agree", run_file)
+    assert shown.returncode == 0, shown.stderr
+    assert f"the reviews in {run_file}, {NUMBER} samples by Ada, Bo" in shown.stderr
+    result = json.loads(command("agree", run_file, "--json").stdout)
+    assert result["raters"] == 2
+    assert result["terms"]["human_scale"] == [0.0, 4.0]
+    assert result["overall"]["judge"]["spearman"]["value"] > 0.9
+    assert result["overall"]["judge"]["kappa"]["value"] > 0.8
+    assert 0.8 < result["overall"]["ceiling"]["spearman"]["value"] < 1
+    report = command("report", run_file, "--to", "markdown")
+    assert "the reviews in" in report.stderr
+    assert f"{result['overall']['judge']['spearman']['value']:.2f}"[1:] in report.stdout
+
+
+def test_a_review_of_a_locked_file_waits_and_then_says_why(run_file: Path) -> None:
+    with ReviewLedger(run_file) as ledger:
+        ledger.database.execute("PRAGMA busy_timeout = 50")
+        other = sqlite3.connect(run_file, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match="locked"):
+            ledger.save(of(1), Review({"score": 1}), RUBRIC)
+        other.execute("ROLLBACK")
+        other.close()
+        ledger.save(of(1), Review({"score": 1}), RUBRIC)
+
+
+def test_corrected_checks_are_counted_by_kind(tmp_path: Path) -> None:
+    path = stored_run(tmp_path / "run.sqlite", [Stored("one"), Stored("two"), Stored("three")])
+    with Ledger(path) as ledger:
+        checks = findings.stored_verdict(ledger, 1, "one").checks
+    kinds = Counter(check.claim.kind for check in checks)
+    first = checks[0]
+    opposite = "mismatch" if reviews.answer_to(first.outcome) == "matched" else "matched"
+    with ReviewLedger(path) as opened:
+        opened.save(of(1), Review({"score": 2}, {full_claim(first.claim): opposite}), RUBRIC)
+        opened.save(of(2), Review({"score": 2}, {full_claim(first.claim): reviews.answer_to(first.outcome)}), RUBRIC)
+        opened.save(of(3), Review({"score": 2}, {full_claim(first.claim): opposite}, blind=True), RUBRIC)
+        opened.save(of(3, "Bo"), Review(checks={full_claim(first.claim): opposite}), RUBRIC)
+        counts = reviews.check_counts(opened, 1, "verify")
+    assert {kind: count.seen for kind, count in counts.items()} == {kind: 2 * n for kind, n in kinds.items()}
+    assert {kind: count.corrected for kind, count in counts.items() if count.corrected} == {first.claim.kind: 1}
+    shown = command("agree", path)
+    line = next(line for line in shown.stdout.splitlines() if line.startswith(f"{first.claim.kind} "))
+    assert line.split()[1:3] == [str(2 * kinds[first.claim.kind]), "1"]
