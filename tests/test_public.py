@@ -14,7 +14,7 @@ HEAVY = ("numpy", "cv2", "openvino", "onnxruntime", "rapidocr", "spacy", "torch"
 def test_the_public_names_are_these() -> None:
     assert sorted(onprompt.__all__) == [
         *("Check", "Edit", "OnpromptError", "Outcome", "Scene", "Settings", "Sighting", "UnreadableAnswer", "Verdict"),
-        *("edit", "judge_many", "match", "parse", "parse_edit", "rate", "see", "see_many"),
+        *("best", "edit", "judge_many", "load_run", "match", "parse", "parse_edit", "rate", "see", "see_many"),
         *("sentence", "verify"),
     ]
     assert all(getattr(onprompt, name) for name in onprompt.__all__)

@@ -22,7 +22,9 @@ PAGES = sorted(
     path.relative_to(ROOT) for path in (*ROOT.glob("*.md"), *ROOT.glob("*/*.md"), *ROOT.glob("src/*/*/*.md"))
 )
 COMMON = {"errors", "plugins", "settings", "types"}  # what every package may import
-THEIRS = {"--no", "--head", "--address"}  # as prompts of others exclude things, and as Ray is started
+# As prompts of others exclude things, as Ray is started, and of pytest
+THEIRS = {"--no", "--head", "--address", "--junitxml", "--onprompt-artifacts"}
+THEIRS |= {"--rm", "--build-arg", "--model-path", "--mmproj"}  # of Docker and of models' servers
 
 
 @cache

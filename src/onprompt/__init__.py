@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onprompt.errors import OnpromptError, UnreadableAnswer
-from onprompt.types import Check, Edit, Outcome, Scene, Sighting, Verdict
-
 if TYPE_CHECKING:
-    from onprompt.api import edit, judge_many, match, parse, parse_edit, rate, see, see_many, verify
+    from onprompt.api import edit, judge_many, load_run, match, parse, parse_edit, rate, see, see_many, verify
+    from onprompt.errors import OnpromptError, UnreadableAnswer
+    from onprompt.ranking import best
     from onprompt.settings import Settings
+    from onprompt.types import Check, Edit, Outcome, Scene, Sighting, Verdict
     from onprompt.wording import sentence
 
     __version__: str
@@ -24,8 +24,10 @@ __all__ = [
     "Sighting",
     "UnreadableAnswer",
     "Verdict",
+    "best",
     "edit",
     "judge_many",
+    "load_run",
     "match",
     "parse",
     "parse_edit",
@@ -35,26 +37,38 @@ __all__ = [
     "sentence",
     "verify",
 ]
+WHERE = {
+    "api": (
+        "edit",
+        "judge_many",
+        "load_run",
+        "match",
+        "parse",
+        "parse_edit",
+        "rate",
+        "see",
+        "see_many",
+        "verify",
+    ),
+    "errors": ("OnpromptError", "UnreadableAnswer"),
+    "ranking": ("best",),
+    "settings": ("Settings",),
+    "types": ("Check", "Edit", "Outcome", "Scene", "Sighting", "Verdict"),
+    "wording": ("sentence",),
+}
 
 
 def __getattr__(name: str) -> object:
-    """The functions are imported when first used: `import onprompt` alone loads no model, no numpy, no pydantic."""
-    if name in ("edit", "judge_many", "match", "parse", "parse_edit", "rate", "see", "see_many", "verify"):
-        from onprompt import api
-
-        return getattr(api, name)
-    if name == "sentence":
-        from onprompt.wording import sentence
-
-        return sentence
+    """A name is imported when it is first used: `import onprompt` alone loads nothing, as its pytest plug-in needs."""
     if name == "__version__":
         from importlib.metadata import version
 
         return version("onprompt")
-    if name == "Settings":
-        from onprompt.settings import Settings
+    for module, names in WHERE.items():
+        if name in names:
+            from importlib import import_module
 
-        return Settings
+            return getattr(import_module(f"onprompt.{module}"), name)
     raise AttributeError(f"module 'onprompt' has no attribute {name!r}")
 
 

@@ -15,6 +15,7 @@ from onprompt.language import edits, parser
 from onprompt.language.ontology import name_of
 from onprompt.language.spelling import correct_spelling
 from onprompt.runs.engines.threads import in_order
+from onprompt.runs.reading import Run
 from onprompt.samples import check_names, load_judge, load_rubric, make_sample
 from onprompt.settings import Settings
 from onprompt.types import Edit, Picture, Plan, Sample, Scene, Seen, Sighting, Usage, Verdict, View
@@ -258,6 +259,11 @@ def plan(
     resolved, protocol = judge_settings(settings, judge, model, models), load_rubric(rubric)
     planned = load_judge(rubric, resolved).plan(partial(make_sample, protocol, resolved, item) for item in items)
     return Plan("", 0, 0, Usage(cost=0.0), again=False) if planned is None else planned
+
+
+def load_run(path: str | os.PathLike[str], generation: int = 0) -> Run:
+    """The results in a run file: rows, verdicts, a pandas DataFrame."""
+    return Run(os.fspath(path), generation)
 
 
 def judge_settings(settings: Settings | None, judge: str, model: str, models: Sequence[str] = ()) -> Settings:

@@ -15,7 +15,8 @@ OnpromptError
 │   ├── Rejected         the server refuses the request: a wrong key, an unknown model
 │   └── BudgetSpent      the next question would exceed the budget
 ├── UnreadableAnswer     a model's answer has no readable score; exit code 5
-└── StoreError           a run file or the answer store can't be used; exit code 6
+├── StoreError           a run file or the answer store can't be used; exit code 6
+└── GateFailed           a run does not meet its conditions; exit code 7
 """
 
 from typing import Any
@@ -113,3 +114,9 @@ class StoreError(OnpromptError):
     """A run file or the answer store can't be used."""
 
     exit_code = 6
+
+
+class GateFailed(OnpromptError):
+    """A run does not meet the conditions that were set for it."""
+
+    exit_code = 7

@@ -3,6 +3,8 @@
 import json
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -120,3 +122,33 @@ def test_metadata_that_is_none_is_named(outputs: Path, text: str) -> None:
 def test_a_folder_without_pictures_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"no image like 00000/samples/0000\.png"):
         geneval.images(tmp_path)
+
+
+def test_a_run_and_back_again(outputs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A folder is judged, written as GenEval's file, read from it, judged again, and compared with what it said."""
+    said = outputs.parent / "said.jsonl"
+    said.write_text(
+        "\n".join(
+            json.dumps({"contains": w, "text": t}) for w, t in ((PROMPTS["two_object"], "No.\n(2)"), ("", "Yes.\n(4)"))
+        )
+    )
+    run, results = outputs.parent / "run.sqlite", outputs.parent / "run.geneval.jsonl"
+    common = ("--model", f"replay/{said}")
+    assert command("run", outputs, "--out", run, *common).returncode == 1, "one picture is none"
+    exported = command("export", run, "--to", "geneval")
+    assert "3 results written" in exported.stdout, exported.stderr
+    assert "1 left out" in exported.stdout
+    assert {name: type(value) for name, value in lines(results)[0].items()} == FIELDS
+    assert [line["correct"] for line in lines(results)] == [True, False, True]
+    again = outputs.parent / "again.sqlite"
+    assert command("run", f"geneval:{results}", "--out", again, *common).returncode == 0
+    agreed = command("agree", again, "--human-column", "correct", "--human-scale", "0-1", "--json")
+    assert agreed.returncode == 0, agreed.stderr
+    assert json.loads(agreed.stdout)["overall"]["judge"]["auc"]["value"] == 1.0
+    (outputs / "other.jsonl").write_text('{"prompt": "a"}\n')
+    assert "has no filename and no tag" in command("run", f"geneval:{outputs / 'other.jsonl'}", "--out", again).stderr
+
+
+def command(*arguments: object) -> subprocess.CompletedProcess[str]:
+    program = [sys.executable, "-m", "onprompt", *map(str, arguments)]
+    return subprocess.run(program, capture_output=True, text=True, timeout=120)

@@ -212,3 +212,24 @@ def test_illusions_of_a_hub(tmp_path: Path) -> None:
     told.save_to_disk(tmp_path / "two")
     found = list(illusions(f"hf:{tmp_path / 'two'}", SPLITS["sin"], {}).rows())
     assert [row.item["prompt"] for row in found if isinstance(row, Row)] == ["Cat in Ocean", "Dog in City"]
+
+
+def test_a_run_as_a_dataset(tmp_path: Path) -> None:
+    """What `export --to datasets` writes, the library loads: images, scores, and None where there is no verdict."""
+    from onprompt.models.client import close_all
+    from onprompt.runs import exporting
+    from onprompt.runs.ledger import Ledger
+    from tests.runs.test_run import judged, table
+
+    judged(tmp_path, table(tmp_path, 5, bad=["x,none.png,1 cats"]))
+    close_all()
+    with Ledger(tmp_path / "run.sqlite") as ledger:
+        assert exporting.export(ledger, 1, tmp_path / "out", "datasets") == (6, 0)
+        with pytest.raises(UserError, match="exists already"):
+            exporting.export(ledger, 1, tmp_path / "out", "datasets")
+    (tmp_path / "cat.png").unlink()
+    found = datasets.load_from_disk(str(tmp_path / "out"))
+    assert found["score"] == [0, 1, 2, 3, 4, None]
+    assert found[0]["image"].size == (8, 8), "the folder has its own copy"
+    assert found[5]["image"] is None
+    assert found[5]["error"] == "ImageError: missing"

@@ -15,7 +15,7 @@ from onprompt.settings import Settings
 from onprompt.weights.cache import paths
 
 PICTURES, WARM, GROWTH = 400, 150, 1.03
-PHOTOS = ("astronaut.png", "chelsea.png", "coffee.png", "motorcycle.png")
+PHOTOS = ("astronaut.png", "chelsea.png", "coffee.png")
 PROMPTS = ("a cup of coffee on a table", "two cats", "a woman in an orange suit", 'a sign that says "open"')
 
 

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from onprompt.cli.running import sample_line
+from onprompt.cli.showing import sample_line
 from onprompt.errors import StoreError, UserError
 from onprompt.models.answer_store import AnswerStore
 from onprompt.models.client import close_all
 from onprompt.report.document import document
 from onprompt.rubrics.verify import RUBRIC as VERIFY
-from onprompt.runs import datasets, findings
+from onprompt.runs import datasets, exporting, findings
 from onprompt.runs.findings import Overview
 from onprompt.runs.ledger import Ledger
 from onprompt.runs.run import items_to_judge
@@ -325,8 +325,8 @@ def test_exports_of_answers_can_be_read(tmp_path: Path) -> None:
     judged(tmp_path, table(tmp_path, 1))
     answers = AnswerStore(tmp_path / "answers.sqlite")
     with Ledger(tmp_path / "run.sqlite") as ledger:
-        assert findings.export(ledger, 1, tmp_path / "a.csv", "csv", answers) == (1, 0)
-        findings.export(ledger, 1, tmp_path / "a.jsonl", "jsonl", answers)
+        assert exporting.export(ledger, 1, tmp_path / "a.csv", "csv", answers) == (1, 0)
+        exporting.export(ledger, 1, tmp_path / "a.jsonl", "jsonl", answers)
     answers.close()
     with (tmp_path / "a.csv").open(newline="") as file:
         (row,) = csv.DictReader(file)

@@ -83,7 +83,9 @@ def test_a_thousand_files_of_which_two_hundred_are_broken(tmp_path: Path) -> Non
     assert all(name.partition("-")[0] in message for name, message in messages.items()), "each names its file"
     shown = onprompt("show", str(tmp_path / "run.sqlite")).stdout
     assert "800 verdicts on 1,000 samples" in shown
-    assert "mean value 0.750; scores: 800 × (3)" in shown
+    assert (
+        "mean value 0.750 [0.750, 0.750], mean score 3.000 [3.000, 3.000] over 800 prompts; scores: 800 × (3)" in shown
+    )
 
 
 def test_agree_and_compare(tmp_path: Path) -> None:

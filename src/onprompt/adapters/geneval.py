@@ -8,6 +8,9 @@
     written = geneval.write("results.jsonl", zip(images, verdicts, strict=True))
     print(written.results, written.left_out)
 
+A run file does as well: `onprompt export run.sqlite --to geneval`. The other way, `onprompt run geneval:results.jsonl`
+judges the images of a results file again, and `onprompt agree --human-column correct` compares with what GenEval said.
+
 `correct` means the highest score. An image without a verdict is not wrong: it is left out and counted, and
 `results.left_out.jsonl` says why. Scores by another judge are not comparable with published ones.
 """
@@ -15,13 +18,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from onprompt.adapters import missing_reason
 from onprompt.api import Result
-from onprompt.errors import UserError
+from onprompt.errors import ImageError, OnpromptError, UserError
+from onprompt.runs.reading import Run
 from onprompt.samples import load_rubric
 from onprompt.types import Verdict
 from onprompt.wording import differences
@@ -55,6 +59,21 @@ def images(folder: str | Path) -> list[Generated]:
     places = dict.fromkeys(path.parent.parent for path in numbered)
     metadata = {place: read_metadata(place / "metadata.jsonl") for place in places}
     return [Generated(path, metadata[path.parent.parent]) for path in numbered]
+
+
+def stored(run: Run) -> Iterator[tuple[Generated, Result]]:
+    """The images of a run with their stored verdicts, and with GenEval's metadata where it lies beside them."""
+    for row in run:
+        path = Path(row["image"])
+        own = path.parent.parent / "metadata.jsonl"
+        about = {"tag": row["category"], "prompt": row["prompt"]}
+        image = Generated(path, read_metadata(own) if own.is_file() else about)
+        try:
+            if row["value"] is None:
+                raise UserError(f"{row['error']}: {row['message']}" if row["error"] else "not judged yet")
+            yield image, run.verdict(row["id"])
+        except OnpromptError as error:
+            yield image, error
 
 
 def read_metadata(file: Path) -> Mapping[str, Any]:
@@ -104,7 +123,10 @@ def judgement(verdict: Verdict) -> dict[str, Any]:
 def details(verdict: Verdict) -> str:
     """The boxes of each class as GenEval has them: left, top, right, bottom in pixels, and the confidence."""
     boxes: dict[str, list[list[float]]] = {}
-    width, height = verdict.sample.picture.size
+    try:
+        width, height = verdict.sample.picture.size
+    except ImageError:  # of a stored verdict, whose image is gone: without its size there are no pixels
+        return "{}"
     for sighting in verdict.evidence.sightings if verdict.evidence else ():
         box = sighting.box
         corners = (box.left * width, box.top * height, box.right * width, box.bottom * height)

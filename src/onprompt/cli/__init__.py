@@ -8,14 +8,19 @@ from onprompt.cli import (
     checking,
     comparing,
     fitting,
+    gating,
     illusion,
     judging,
     looking,
     models,
+    paths,
     probing,
+    prompts,
     reporting,
     running,
     serving,
+    showing,
+    tracking,
 )
 from onprompt.cli.app import app, echo
 from onprompt.errors import OnpromptError
@@ -26,15 +31,20 @@ __all__ = [
     "checking",
     "comparing",
     "fitting",
+    "gating",
     "illusion",
     "judging",
     "looking",
     "main",
     "models",
+    "paths",
     "probing",
+    "prompts",
     "reporting",
     "running",
     "serving",
+    "showing",
+    "tracking",
 ]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -40,6 +42,23 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def add_options(options: Mapping[str, tuple[Any, Any]]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command options that it shares with others, as keywords: the annotation and the default of each."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        own = inspect.signature(command, eval_str=True).parameters.values()
+        added = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+            for name, (kind, default) in options.items()
+        ]
+        named = [*(each for each in own if each.kind is not inspect.Parameter.VAR_KEYWORD), *added]
+        command.__signature__ = inspect.Signature(named)  # type: ignore[attr-defined]
+        command.__annotations__ = {each.name: each.annotation for each in named}
+        return command
+
+    return decorate
 
 
 def load_settings(**options: Any) -> Settings:

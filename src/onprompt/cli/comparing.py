@@ -11,7 +11,8 @@ import typer
 
 from onprompt import plugins
 from onprompt.cli.app import app, echo, print_json
-from onprompt.cli.running import Generation, RunFile
+from onprompt.cli.running import Generation, RunFile, parse_columns
+from onprompt.cli.showing import items_of
 from onprompt.errors import UserError
 from onprompt.wording import plural
 
@@ -36,10 +37,16 @@ Apart = Annotated[float, typer.Option(min=0, help="Count pairs whose mean rating
 RatingColumns = Annotated[list[str] | None, typer.Option(help="Column with ratings; repeat for several raters.")]
 
 
+HUMAN_COLUMN = "Column of the data that was judged, with ratings; repeat for several raters. In place of --human."
+COLUMN = "With --human-column: FIELD=COLUMN, as it was given to `run`."
+
+
 @app.command()
 def agree(
     run_file: RunFile,
     human: Human = None,
+    human_column: Annotated[list[str] | None, typer.Option(help=HUMAN_COLUMN)] = None,
+    column: Annotated[list[str] | None, typer.Option(help=COLUMN)] = None,
     human_scale: HumanScale = "",
     id_column: IdColumn = "",
     rater: RaterColumn = "",
@@ -55,23 +62,52 @@ def agree(
 
     name, items = judged(run_file, generation)
     rubric = rubric_of(run_file, name)
-    human_ratings = read_ratings(human, id_column, rater, rating) if human else reviewed(run_file, rubric)
-    if not human_ratings:
-        how = f"rate some verdicts with `onprompt review {run_file}`, or name a CSV with --human"
-        raise UserError(f"{run_file} has no reviews: {how}")
-    scale = parse_scale(human_scale) if human_scale else None if human else rating_scale(rubric)
+    human_ratings, origin = find_ratings(run_file, rubric, human, human_column, column, (id_column, rater, rating))
+    of_reviews = not human and not human_column
+    scale = parse_scale(human_scale) if human_scale else rating_scale(rubric) if of_reviews else None
     terms = agreement.Terms(rubric.factors.get("score", range(2)), scale, threshold, apart)
     result = agreement.agreement(items, human_ratings, terms)
     voices = agreement.by_voice(items, said_by_voice(run_file, generation), human_ratings, terms)
-    corrected = {} if human else corrected_checks(run_file, generation, rubric)
+    corrected = corrected_checks(run_file, generation, rubric) if of_reviews else {}
     if json:
         print_json(agreement.document(result, voices, corrected))
         return
-    origin = f"columns read: {', '.join(human_ratings.columns)} (--id and --rating choose others)"
-    echo(origin if human else reviews_used(run_file, human_ratings), err=True)
+    echo(origin, err=True)
     of_voices = agreement.voice_lines(voices) if voices else ()
-    for line in (*agreement.lines(result), *of_voices, *agreement.check_lines(corrected)):
-        echo(line)
+    echo("\n".join((*agreement.lines(result), *of_voices, *agreement.check_lines(corrected))))
+
+
+def find_ratings(
+    run_file: Path,
+    rubric: Rubric,
+    human: Path | None,
+    names: list[str] | None,
+    columns: list[str] | None,
+    of_csv: tuple[str, str, list[str] | None],
+) -> tuple[Ratings, str]:
+    """The ratings in a CSV, in columns of the data that was judged, or else the run's reviews; and which they are."""
+    if human and names:
+        raise UserError("choose --human FILE.csv or --human-column of the data that was judged, not both")
+    if human:
+        given = read_ratings(human, *of_csv)
+        return given, f"columns read: {', '.join(given.columns)} (--id and --rating choose others)"
+    if names:
+        return rated_in_data(run_file, rubric, names, columns or []), f"columns of the data: {', '.join(names)}"
+    reviews = reviewed(run_file, rubric)
+    if not reviews:
+        how = f"rate some verdicts with `onprompt review {run_file}`, or name ratings with --human or --human-column"
+        raise UserError(f"{run_file} has no reviews: {how}")
+    return reviews, reviews_used(run_file, reviews)
+
+
+def rated_in_data(path: Path, rubric: Rubric, names: list[str], columns: list[str]) -> Ratings:
+    """The ratings in columns of the data that a run judged."""
+    from onprompt.report.ratings import Ratings
+    from onprompt.runs.human_columns import human_ratings
+    from onprompt.runs.ledger import Ledger
+
+    with Ledger(path) as ledger:
+        return Ratings(human_ratings(ledger, rubric, names, parse_columns(columns)), tuple(names))
 
 
 def read_ratings(path: Path, id_column: str, rater: str, rating: list[str] | None) -> Ratings:
@@ -130,16 +166,35 @@ def corrected_checks(path: Path, generation: int, rubric: Rubric) -> dict[str, t
 @app.command()
 def compare(
     run_files: Annotated[list[Path], typer.Argument(help="Run files.")],
-    by: Annotated[str, typer.Option(help="Compare each run, model or generation.")] = "run",
+    by: Annotated[
+        str, typer.Option(help="Compare each run, model or generation; or, within each category, runs or models.")
+    ] = "run",
     json: Json = False,
 ) -> None:
     """Rank runs or models by mean value with confidence intervals, and test which differences are significant."""
     from onprompt.report import comparison
 
-    if by not in ("run", "model", "generation"):
-        raise UserError(f"--by takes run, model or generation, not {by!r}")
+    if by not in ("run", "model", "generation", "category"):
+        raise UserError(f"--by takes run, model, generation or category, not {by!r}")
     if len(set(run_files)) < len(run_files):
         raise UserError("the same run is given twice")
+    runs = judged_runs(run_files, by)
+    by_model = by == "model" or (by == "category" and len(run_files) == 1)
+    systems = comparison.systems(runs, by_model)
+    warnings = () if by == "generation" else judge_warnings(run_files)
+    if by == "category":
+        categories = comparison.compare_categories(systems)
+        categories = {name: replace(each, warnings=(*warnings, *each.warnings)) for name, each in categories.items()}
+        documents = {name: comparison.document(each) for name, each in categories.items()}
+        print_json(documents) if json else echo("\n".join(comparison.category_lines(categories)))
+        return
+    result = comparison.compare(systems)
+    result = replace(result, warnings=(*warnings, *result.warnings))
+    print_json(comparison.document(result)) if json else echo("\n".join(comparison.lines(result)))
+
+
+def judged_runs(run_files: list[Path], by: str) -> dict[str, list[Item]]:
+    """The samples of each run, or of each generation, by name; an error if their rubrics differ."""
     ambiguous = len({path.stem for path in run_files}) < len(run_files)
     runs = {}
     for path in run_files:
@@ -148,16 +203,15 @@ def compare(
             runs[f"{name}, generation {number}" if by == "generation" else name] = judged(path, number)
     if len(rubrics := {rubric for rubric, _ in runs.values()}) > 1:
         raise UserError(f"can't compare runs of {' and '.join(sorted(rubrics))}: their values differ in meaning")
-    systems = comparison.systems({name: items for name, (_, items) in runs.items()}, by == "model")
-    result = comparison.compare(systems)
-    if by != "generation" and len(judges := {judged_by(path) for path in run_files}) > 1:
-        warning = f"these runs are by different judges, whose values differ in meaning: {', '.join(sorted(judges))}"
-        result = replace(result, warnings=(warning, *result.warnings))
-    if json:
-        print_json(comparison.document(result))
-        return
-    for line in comparison.lines(result):
-        echo(line)
+    return {name: items for name, (_, items) in runs.items()}
+
+
+def judge_warnings(run_files: list[Path]) -> tuple[str, ...]:
+    """What to know of runs by different judges."""
+    judges = sorted({judged_by(path) for path in run_files})
+    if len(judges) < 2:
+        return ()
+    return (f"these runs are by different judges, whose values differ in meaning: {', '.join(judges)}",)
 
 
 def generations(path: Path) -> list[int]:
@@ -191,7 +245,6 @@ def said_by_voice(path: Path, generation: int) -> dict[str, dict[str, float]]:
 
 def judged(path: Path, generation: int) -> tuple[str, list[Item]]:
     """A run's rubric and its samples; one of which nothing could be checked has no value."""
-    from onprompt.report.ratings import Item
     from onprompt.runs import findings
     from onprompt.runs.ledger import Ledger
 
@@ -199,12 +252,7 @@ def judged(path: Path, generation: int) -> tuple[str, list[Item]]:
         number = findings.choose_generation(ledger, generation)
         about = findings.identity(ledger, number)
         name = " ".join(filter(None, (about["rubric"], about.get("split"))))
-        items = []
-        for row in findings.rows(ledger, number):
-            real = row["value"] is not None and findings.NOTHING_CHECKED not in row["flags"].split()
-            value, score = (row["value"], row["score"]) if real else (None, None)
-            items.append(Item(row["id"], row["prompt"], value, score, row["category"], row["model"]))
-    return name, items
+        return name, items_of(ledger, number)
 
 
 def rubric_of(path: Path, name: str) -> Rubric:

@@ -1,19 +1,19 @@
-"""`run`, `show` and `export`: many samples, and their results."""
+"""`run`: many samples, judged and stored."""
 
 from __future__ import annotations
 
 import shutil
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import closing, nullcontext
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from onprompt import plugins
-from onprompt.cli.app import Permissive, app, echo, load_settings, print_json
+from onprompt.cli.app import Permissive, add_options, app, echo
+from onprompt.cli.gating import GATE, Gating
 from onprompt.cli.judging import (
     AskAgain,
     BaseUrl,
@@ -25,13 +25,13 @@ from onprompt.cli.judging import (
     MatcherName,
     Models,
     NoEvidence,
-    PictureFile,
     Repeats,
     WeightsFile,
     judge_settings,
     print_plan,
-    print_verdict,
 )
+from onprompt.cli.tracking import Log, send
+from onprompt.cli.tracking import check as check_trackers
 from onprompt.errors import UserError
 from onprompt.models.reading import one_line
 from onprompt.rubrics import DEFAULT
@@ -39,8 +39,6 @@ from onprompt.wording import plural
 
 if TYPE_CHECKING:
     from onprompt.runs.datasets import Dataset
-    from onprompt.runs.findings import Overview
-    from onprompt.runs.ledger import Ledger
     from onprompt.runs.run import Summary
 
 RunFile = Annotated[Path, typer.Argument(help="The run file.")]
@@ -53,6 +51,7 @@ MAX_MESSAGE = 160  # characters
 
 
 @app.command()
+@add_options({**GATE, "log": (Log, None)})
 def run(
     data: Annotated[str, typer.Argument(help="CSV, JSONL, Parquet, a folder, a glob, or hf:OWNER/DATASET.")],
     out: Annotated[Path, typer.Option(help="The run file; an existing one is resumed.")],
@@ -72,6 +71,7 @@ def run(
     permissive: Permissive = False,
     ask_again: AskAgain = False,
     dry_run: DryRun = False,
+    **after: Any,
 ) -> None:
     """Judge many samples. A run resumes after any interruption; a sample that fails affects no other."""
     from onprompt import api
@@ -80,6 +80,7 @@ def run(
     from onprompt.runs.run import items_to_judge
     from onprompt.runs.run import run as judge_all
 
+    trackers, gating = check_trackers(after.pop("log")), Gating(**after)
     options: dict[str, Any] = {"base_url": base_url, "detector": detector, "matcher": matcher, "permissive": permissive}
     options |= {"no_evidence": no_evidence, "look_again": look_again, "ask_again": ask_again, "weights": weights}
     job = JudgeJob(rubric, judge_settings(judge, model, repeats, budget, **options))
@@ -88,7 +89,7 @@ def run(
     if dry_run:
         print_plan(api.plan(rubric, items_to_judge(dataset, out, job), settings=job.settings))
         return
-    finish(judge_all(dataset, out, job, engine, ProgressLine(dataset.count)))
+    finish(judge_all(dataset, out, job, engine, ProgressLine(dataset.count)), gating, trackers)
 
 
 def print_source(dataset: Dataset) -> None:
@@ -102,87 +103,19 @@ def print_source(dataset: Dataset) -> None:
         raise UserError(f"{dataset.source} has no samples")
 
 
-def finish(summary: Summary) -> None:
-    """Print the results and exit: with 1 if a sample got no verdict, with 130 after Ctrl-C."""
+def finish(summary: Summary, gating: Gating | None = None, trackers: Sequence[str] = ()) -> None:
+    """Print the results and exit: with 130 after Ctrl-C, with 7 if a gate fails, with 1 if a sample got no verdict."""
     if sys.stderr.isatty():
         sys.stderr.write("\r\x1b[K")
     echo("\n".join(result_lines(summary)))
-    raise typer.Exit(130 if summary.interrupted else 1 if summary.faults or summary.stopped else 0)
-
-
-@app.command()
-def show(
-    run_file: RunFile,
-    sample: Annotated[str, typer.Option("--id", help="Print the verdict on this sample.")] = "",
-    picture: PictureFile = None,
-    worst: Annotated[int, typer.Option(min=0, help="List this many samples with the lowest values.")] = 0,
-    flagged: Annotated[bool, typer.Option("--flagged", help="List only samples that need review.")] = False,
-    generation: Generation = 0,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object per sample; with --id the verdict.")
-    ] = False,
-) -> None:
-    """Show the results of a run: an overview, the worst or flagged samples, or one verdict."""
-    from onprompt.runs import findings
-    from onprompt.runs.ledger import Ledger
-
-    if picture and not sample:
-        raise UserError("--picture needs a sample: choose one with --id")
-    with Ledger(run_file) as ledger:
-        number = findings.choose_generation(ledger, generation)
-        if sample:
-            show_verdict(ledger, number, sample, picture, json)
-        elif not worst and not flagged and not json:
-            echo("\n".join(overview_lines(findings.overview(ledger, number))))
-        else:
-            for row in findings.rows(ledger, number, worst, flagged):
-                print_json(row, indent=None) if json else echo(sample_line(row))
-
-
-def show_verdict(ledger: Ledger, generation: int, sample: str, picture: Path | None, json: bool) -> None:
-    """Print a stored verdict, as it was printed when it was made."""
-    from onprompt.report import picture as drawing
-    from onprompt.report.document import document
-    from onprompt.runs.findings import stored_verdict
-
-    verdict = stored_verdict(ledger, generation, sample, load_settings().answers)
-    if picture:
-        drawing.check_path(picture, verdict.sample.picture.name)
-        drawing.save(verdict, picture)
-    if json:
-        print_json(document(verdict))
-    else:
-        print_verdict(verdict)
-
-
-@app.command()
-def export(
-    run_file: RunFile,
-    to: Annotated[str, typer.Option(help="The format: csv, jsonl or parquet.")] = "csv",
-    out: Annotated[
-        Path | None, typer.Option(help="The file to write (default: NAME.verdicts.csv beside the run file).")
-    ] = None,
-    answers: Annotated[bool, typer.Option("--answers", help="Include the model's raw answers.")] = False,
-    excel_safe: Annotated[
-        bool, typer.Option("--excel-safe", help="Put an apostrophe before texts that a spreadsheet would evaluate.")
-    ] = False,
-    generation: Generation = 0,
-) -> None:
-    """Write all samples of a run, with their verdicts and errors, to a file."""
-    from onprompt.models.answer_store import AnswerStore
-    from onprompt.runs import findings
-    from onprompt.runs.ledger import Ledger
-
-    path = out or run_file.with_name(f"{run_file.stem}.verdicts.{to}")
-    if path.resolve() == run_file.resolve():
-        raise UserError(f"{path} is the run file itself; choose another file with --out")
-    cache = load_settings().answers
-    with closing(AnswerStore(cache)) if answers else nullcontext() as store, Ledger(run_file) as ledger:
-        number = findings.choose_generation(ledger, generation)
-        count, lost = findings.export(ledger, number, path, to, store, excel_safe)
-    echo(f"{plural(count, 'sample')} written to {path}")
-    if lost:
-        echo(f"{plural(lost, 'answer')} no longer in {cache}: exported as null", err=True)
+    if summary.interrupted:
+        raise typer.Exit(130)
+    if summary.stopped:
+        raise typer.Exit(1)
+    send(summary.path, list(trackers), summary.generation)
+    if gating and gating.wanted:
+        gating.check(summary.path, summary.generation)
+    raise typer.Exit(1 if summary.faults and not (gating and gating.allows_errors) else 0)
 
 
 def parse_columns(pairs: list[str]) -> dict[str, str]:
@@ -259,34 +192,3 @@ def shorten(message: str) -> str:
     """A message on one line."""
     line = one_line(message)
     return line if len(line) <= MAX_MESSAGE else f"{line[: MAX_MESSAGE - 1]}…"
-
-
-def overview_lines(run: Overview) -> Iterator[str]:
-    """A run at a glance."""
-    by = run.identity.get("model") or run.identity["judge"]
-    number = f" (generation {run.generation} of {run.generations})" if run.generations > 1 else ""
-    yield f"{run.identity['rubric']} by {by}{number}"
-    gone = f"; {run.gone:,} more are no longer in the data and not counted" if run.gone else ""
-    yield f"{plural(run.verdicts, 'verdict')} on {plural(run.samples, 'sample')}{gone}"
-    if run.outdated:
-        yield f"{plural(run.outdated, 'verdict')} outdated (image or prompt changed) and not counted; run again"
-    if not run.read_whole:
-        yield "the last run did not read all of the data; run it again to resume"
-    if run.mean is not None:
-        scores = ", ".join(f"{count:,} × ({score})" for score, count in run.scores.items())
-        yield f"mean value {run.mean:.3f}" + (f"; scores: {scores}" if scores else "")
-    if run.placeholders:
-        yield f"{plural(run.placeholders, 'verdict')} not verifiable, and not in the mean"
-    if run.tokens:
-        yield plural(run.tokens, "token") + ("" if run.cost is None else f", ${run.cost:.4f}")
-    yield from (f"{number:,} × no verdict: {kind}" for kind, number in run.faults.items())
-
-
-def sample_line(row: dict[str, Any]) -> str:
-    """`0.12 (1)  cup.png: 'a laptop' Missing. [flags]`, free of control characters."""
-    name = one_line(row["id"])
-    if row["error"]:
-        return f"no verdict  {name}: {row['error']}: {one_line(row['message'])}"
-    score = "" if row["score"] is None else f" ({row['score']})"
-    flags = f" [{row['flags']}]" if row["flags"] else ""
-    return f"{row['value']:.2f}{score}  {name}: {row['prompt']!r} {one_line(row['summary'])}{flags}"

@@ -9,7 +9,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,8 @@ MAX_EXACT = 16  # prompts up to which all 2^n signs are enumerated
 FLIPS = 20_000  # random signs beyond that
 SIGNIFICANCE = 0.05
 TOLERANCE = 1e-9  # smaller differences are ties: the order of summation makes no winner
+
+NO_CATEGORY = "(none)"
 
 Values = dict[str, dict[str, float]]  # by prompt, by id
 
@@ -81,6 +83,9 @@ class Comparison:
     seed: int
 
 
+ByCategory = dict[str, Comparison]
+
+
 def systems(runs: Mapping[str, Sequence[Item]], by_model: bool = False) -> dict[str, list[Item]]:
     """The runs, or the models in them; a model in several runs is one system per run."""
     if not by_model:
@@ -117,6 +122,29 @@ def compare(items: Mapping[str, Sequence[Item]], resamples: int = 1000, seed: in
     warnings = ("the systems have different prompts: the ranking uses all of each, the tests common ones only",)
     same_prompts = len({frozenset(prompts) for prompts in values.values()}) == 1
     return Comparison(tuple(ranking), pairs, () if same_prompts else warnings, resamples, seed)
+
+
+def compare_categories(items: Mapping[str, Sequence[Item]], resamples: int = 1000, seed: int = 0) -> ByCategory:
+    """A comparison within each category that two systems have; p-values are corrected for all of them together."""
+    names = sorted({item.category for judged in items.values() for item in judged})
+    if names in ([], [""]):
+        raise UserError("can't compare by category: no sample names one (column 'category', 'tag' or 'type')")
+    found = {}
+    for category in names:
+        present = {name: [item for item in judged if item.category == category] for name, judged in items.items()}
+        if len(present := {name: judged for name, judged in present.items() if judged}) > 1:
+            found[category or NO_CATEGORY] = compare(present, resamples, seed)
+    if not found:
+        raise UserError("can't compare by category: no category has samples of two systems")
+    pairs = [pair for result in found.values() for pair in result.pairs]
+    corrected = iter(holm(np.array([math.nan if pair.p_alone is None else pair.p_alone for pair in pairs])).tolist())
+    return {
+        name: replace(
+            result,
+            pairs=tuple(replace(pair, p=p) if pair.p is not None else pair for pair, p in zip(result.pairs, corrected)),  # noqa: B905
+        )
+        for name, result in found.items()
+    }
 
 
 def by_prompt(name: str, items: Sequence[Item]) -> Values:
@@ -219,6 +247,21 @@ def format_p(p: float) -> str:
 
 def lines(comparison: Comparison) -> Iterator[str]:
     """The ranking as a table, then a line for every two systems."""
+    yield from table_lines(comparison)
+    yield from note_lines([comparison])
+
+
+def category_lines(comparisons: ByCategory) -> Iterator[str]:
+    """A table and the pairs of each category."""
+    for name, comparison in comparisons.items():
+        yield f"{name}:"
+        yield from table_lines(comparison)
+        yield ""
+    yield from note_lines(list(comparisons.values()))
+
+
+def table_lines(comparison: Comparison) -> Iterator[str]:
+    """The ranking, then every two systems."""
     width = max(len(system.name) for system in comparison.ranking)
     yield f"{'':{width + 4}}  {'mean [95 % CI]':22}  prompts  samples  no verdict"
     for place, system in enumerate(comparison.ranking, 1):
@@ -228,8 +271,13 @@ def lines(comparison: Comparison) -> Iterator[str]:
     for pair in comparison.pairs:
         counts = f"wins {pair.wins}, ties {pair.ties}, losses {pair.losses}"
         yield f"{pair.verdict}: {counts}" if pair.effect.n else pair.verdict
-    yield from (f"warning: {warning}" for warning in comparison.warnings)
-    tested = sum(pair.p is not None for pair in comparison.pairs)
+
+
+def note_lines(comparisons: Sequence[Comparison]) -> Iterator[str]:
+    """Warnings, and how the figures were made."""
+    warnings = dict.fromkeys(warning for comparison in comparisons for warning in comparison.warnings)
+    yield from (f"warning: {warning}" for warning in warnings)
+    tested = sum(pair.p is not None for comparison in comparisons for pair in comparison.pairs)
     yield f"\np: sign-flip test on common prompts, Holm-corrected (pairs: {tested}); significant below {SIGNIFICANCE}"
     yield "CI: bootstrap over prompts, not corrected for the number of pairs"
 

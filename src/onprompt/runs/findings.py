@@ -1,9 +1,7 @@
-"""What a run file holds, to show and to export."""
+"""What a run file holds."""
 
-import csv
-import itertools
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +16,6 @@ from onprompt.runs.schema import checksum, stored_checksum
 from onprompt.settings import load as load_settings
 from onprompt.types import Decoded, Picture, Verdict
 from onprompt.vision.image import open_picture
-from onprompt.wording.terminal import printable
 
 COLUMNS = (
     *("id", "prompt", "image", "model", "category", "score", "value", "flags", "summary"),
@@ -33,8 +30,6 @@ LEFT JOIN errors e ON e.sample = s.number AND e.generation = :generation AND e.o
 WHERE s.gone = 0
 """
 SUGGESTED = 10_000  # ids that are searched for a similar one
-BATCH = 10_000  # rows of Parquet in memory
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell begins that a spreadsheet would evaluate
 NOTHING_CHECKED = "not_verifiable"  # a flag: such a score is a placeholder, and stays out of means
 REAL = f"present_verdicts WHERE generation = ? AND instr(flags, '{NOTHING_CHECKED}') = 0"
 FAULTS = "SELECT kind, count(*) FROM present_errors WHERE generation = ? GROUP BY kind ORDER BY 2 DESC"
@@ -46,6 +41,13 @@ STORED = """SELECT document, given FROM documents d JOIN samples s ON s.number =
 WHERE s.id = ? AND d.generation = ?"""
 WHY_NONE = """SELECT kind, message FROM errors e JOIN samples s ON s.number = e.sample
 WHERE s.id = ? AND e.generation = ?"""
+
+
+PROMPT_MEANS = f"""SELECT avg(value), avg(score) FROM {REAL} GROUP BY
+(SELECT iif(prompt = '', id, prompt) FROM samples WHERE number = sample)"""  # noqa: S608
+KINDS = f"""SELECT c.kind, (SELECT iif(prompt = '', id, prompt) FROM samples WHERE number = c.sample) AS of_prompt,
+c.outcome, sum(c.score), count(*) FROM checks c JOIN (SELECT sample, generation FROM {REAL}) v
+ON v.sample = c.sample AND v.generation = c.generation GROUP BY c.kind, of_prompt, c.outcome"""  # noqa: S608
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,17 @@ def overview(ledger: Ledger, generation: int) -> Overview:
         cost=cost,
         tokens=tokens,
     )
+
+
+def prompt_means(ledger: Ledger, generation: int) -> tuple[list[float], list[float]]:
+    """The mean value and the mean score of each prompt, without placeholders."""
+    rows = list(ledger.query(PROMPT_MEANS, (generation,)))
+    return [value for value, _ in rows], [score for _, score in rows if score is not None]
+
+
+def check_sums(ledger: Ledger, generation: int) -> Iterator[tuple[Any, ...]]:
+    """Rows of kind, prompt, outcome, the sum of the checks' scores and their number."""
+    return ledger.query(KINDS, (generation,))
 
 
 def identity(ledger: Ledger, generation: int) -> dict[str, Any]:
@@ -179,88 +192,3 @@ def paths_of(picture: Picture, given: Mapping[str, Any]) -> list[str]:
     name = Path(picture.name).name
     paths = [value for value in given.values() if isinstance(value, str) and Path(value).name == name]
     return [path for path in paths if Path(path).is_absolute()]  # as images are stored; a prompt is no path
-
-
-def with_answers(samples: Iterator[dict[str, Any]], answers: AnswerStore, lost: list[str]) -> Iterator[dict[str, Any]]:
-    """The samples with the texts of the model's answers, as a JSON list, in place of their keys.
-
-    An answer that is no longer cached is null, and its key is added to `lost`.
-    """
-    for sample in samples:
-        keys = (sample["answers"] or "").split()
-        cached = [answers.get(key) for key in keys]
-        lost += [key for key, answer in zip(keys, cached, strict=True) if answer is None]
-        texts = [answer.text if answer else None for answer in cached]
-        yield {**sample, "answers": json.dumps(texts, ensure_ascii=False)}
-
-
-def export(
-    ledger: Ledger,
-    generation: int,
-    path: Path,
-    kind: str,
-    answers: AnswerStore | None = None,
-    excel_safe: bool = False,
-) -> tuple[int, int]:
-    """Write all samples to a file, with the raw answers if given; returns how many, and how many answers are lost."""
-    writers: dict[str, Callable[[Iterator[dict[str, Any]], Path], None]] = {
-        "csv": write_csv,
-        "jsonl": write_jsonl,
-        "parquet": write_parquet,
-    }
-    if kind not in writers:
-        raise UserError(f"no format {kind!r}{did_you_mean(kind, writers)}")
-    lost: list[str] = []
-    numbers = itertools.count()
-    samples = rows(ledger, generation)
-    samples = with_answers(samples, answers, lost) if answers else samples
-    samples = map(without_formulas, samples) if excel_safe else samples
-    try:
-        writers[kind]((sample for sample, _ in zip(samples, numbers)), path)  # noqa: B905 numbers have no end
-    except OSError as error:
-        raise UserError(f"can't write {path}: {error.strerror or error}") from error
-    return next(numbers), len(lost)
-
-
-def without_formulas(sample: dict[str, Any]) -> dict[str, Any]:
-    """A sample of whose texts a spreadsheet takes none for a formula: an apostrophe marks each as text."""
-    return {
-        name: f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
-        for name, value in sample.items()
-    }
-
-
-def write_csv(samples: Iterator[dict[str, Any]], path: Path) -> None:
-    """A line per sample; control characters are spelled out, for many look at a CSV on a terminal."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        writer.writeheader()
-        for sample in samples:
-            writer.writerow({n: printable(value) if isinstance(value, str) else value for n, value in sample.items()})
-
-
-def write_jsonl(samples: Iterator[dict[str, Any]], path: Path) -> None:
-    """A JSON object per sample."""
-    with path.open("w", encoding="utf-8") as file:
-        for sample in samples:
-            answers = sample["answers"] or ""
-            nested = {
-                "factors": json.loads(sample["factors"] or "{}"),
-                "answers": json.loads(answers) if answers[:1] == "[" else answers,
-            }
-            file.write(json.dumps({**sample, **nested}, ensure_ascii=False) + "\n")
-
-
-def write_parquet(samples: Iterator[dict[str, Any]], path: Path) -> None:
-    """A typed table, for large runs."""
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise UserError("Parquet needs pyarrow: pip install 'onprompt[data]'") from None
-    types = {"score": pyarrow.int64(), "tokens_in": pyarrow.int64(), "tokens_out": pyarrow.int64()}
-    types |= dict.fromkeys(("value", "coverage", "cost"), pyarrow.float64())
-    schema = pyarrow.schema([(name, types.get(name, pyarrow.string())) for name in COLUMNS])
-    with parquet.ParquetWriter(path, schema) as file:
-        while batch := list(itertools.islice(samples, BATCH)):
-            file.write_table(pyarrow.Table.from_pylist(batch, schema))

@@ -128,6 +128,10 @@ class Sighting:
     joints: tuple[tuple[str, tuple[float, float]], ...] = field(default=(), compare=False, repr=False)  # of a person
     mask: NDArray[bool_] | None = field(default=None, compare=False, repr=False)  # what it fills of its box, in cells
 
+    def __repr__(self) -> str:
+        corners = ", ".join(f"{corner:.2f}" for corner in self.box)
+        return f"<Sighting {self.word!r}: confidence {self.confidence:.2f}, box ({corners}), {self.source}>"
+
 
 @dataclass(frozen=True, slots=True)
 class Known:

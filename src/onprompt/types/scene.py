@@ -62,6 +62,11 @@ class Scene:
     flags: tuple[str, ...] = ()
     properties: tuple[Attribute, ...] = ()
 
+    def __repr__(self) -> str:
+        things = ", ".join(f"{'no' if thing.absent else thing.count.low} × {thing.canonical}" for thing in self.things)
+        prompt = self.prompt if len(self.prompt) <= 60 else f"{self.prompt[:59]}…"
+        return f"<Scene {prompt!r}: {things or 'no objects'}>"
+
     @property
     def texts(self) -> tuple[str, ...]:
         """The words that are to be read in the picture."""

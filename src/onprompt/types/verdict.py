@@ -103,6 +103,10 @@ class Check:
     chosen: tuple[Sighting, ...] = ()
     candidates: tuple[Sighting, ...] = ()
 
+    def __repr__(self) -> str:
+        words = " ".join(filter(None, (self.claim.name, self.claim.kind, self.claim.value)))
+        return f"<Check {words!r}: {self.outcome.value}, score {self.score:.2f}, confidence {self.confidence:.2f}>"
+
     @property
     def weight(self) -> float:
         """1, or its confidence where that is low."""
@@ -208,6 +212,23 @@ class Verdict:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     stated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what a model listed: prompt, image
     voices: tuple[Voice, ...] = ()  # of a jury: what each member says
+
+    def __repr__(self) -> str:
+        factors = ", ".join(f"{name} {factor.score}" for name, factor in self.factors.items())
+        matched = sum(check.outcome is Outcome.MATCHED for check in self.checks)
+        checks = f", {matched} of {len(self.checks)} checks matched" if self.checks else ""
+        prompt = self.sample.prompt if len(self.sample.prompt) <= 60 else f"{self.sample.prompt[:59]}…"
+        return f"<Verdict {self.rubric} by {self.judge} on {prompt!r}: {factors}, value {self.value:.2f}{checks}>"
+
+    def _repr_html_(self) -> str:
+        from onprompt.report import notebook
+
+        return notebook.html(self)
+
+    def _repr_png_(self) -> bytes:
+        from onprompt.report import notebook
+
+        return notebook.png(self)
 
     @property
     def score(self) -> int | None:

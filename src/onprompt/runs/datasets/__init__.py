@@ -41,6 +41,7 @@ class Row:
     item: Mapping[str, Any]
     model: str = ""
     category: str = ""
+    others: Mapping[str, Any] = field(default_factory=dict)  # cells of further columns, as they are
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +102,8 @@ class Dataset:
             yield row if name == row.id else replace(row, id=name)
 
 
-def open_dataset(data: str, rubric: Rubric, columns: Mapping[str, str]) -> Dataset:
-    """DATA with the given columns, the others guessed. UserError if it can't be opened or a column is ambiguous."""
+def open_dataset(data: str, rubric: Rubric, columns: Mapping[str, str], others: Sequence[str] = ()) -> Dataset:
+    """DATA with the given columns, the fields' guessed. UserError if it can't be opened or a column is ambiguous."""
     try:
         kind, rest = find_reader(data, rubric.folder_reader)
         table: Table = plugins.load("runs.datasets", kind).load(rest)
@@ -121,10 +122,11 @@ def open_dataset(data: str, rubric: Rubric, columns: Mapping[str, str]) -> Datas
     if unique is False:
         note = f"{used['id']!r} is not used as the id, since values repeat there; --column id={used['id']} uses it"
         del used["id"]
-    parser = RowParser(used, table.folder, rubric)
+    check_columns(others, table.columns)
+    parser = RowParser(used, table.folder, rubric, others)
 
     def read() -> Iterator[Row | BadRow]:
-        return map(parser.parse, table.records(list(dict.fromkeys(used.values()))), itertools.count(1))
+        return map(parser.parse, table.records(list(dict.fromkeys([*used.values(), *others]))), itertools.count(1))
 
     return Dataset(table.kind, table.fixed or used, table.count, read, absolute(data), bool(unique), note)
 
@@ -184,8 +186,7 @@ def choose_columns(
     for name, column in named.items():
         if name not in usual:
             raise UserError(f"no field {name!r}{plugins.did_you_mean(name, usual)}")
-        if column and column not in columns:
-            raise UserError(f"no column {column!r} among {list_columns(columns)}{suggest(column, columns)}")
+        check_columns([column] if column else [], columns)
     chosen = {name: named[name] if name in named else guess_column(name, columns, usual[name]) for name in usual}
     for name, column in chosen.items():
         if not column and name in required:
@@ -193,6 +194,13 @@ def choose_columns(
         if column and columns.count(column) > 1:
             raise UserError(f"two columns are named {column!r}, which {name} should come from; rename one")
     return {name: column for name, column in chosen.items() if column}
+
+
+def check_columns(names: Sequence[str], columns: Sequence[str]) -> None:
+    """An error for a column that there is not."""
+    for name in names:
+        if name not in columns:
+            raise UserError(f"no column {name!r} among {list_columns(columns)}{suggest(name, columns)}")
 
 
 def guess_column(name: str, columns: Sequence[str], usual: Sequence[str]) -> str:
@@ -213,6 +221,7 @@ class RowParser(NamedTuple):
     columns: Mapping[str, str]
     folder: str
     rubric: Rubric
+    others: Sequence[str] = ()  # columns that are no field's
 
     def parse(self, record: Record, number: int) -> Row | BadRow:
         """A record as a row; a bad row if a cell is unreadable or a required one empty."""
@@ -229,7 +238,8 @@ class RowParser(NamedTuple):
             return BadRow(self.id_of(values) or f"row {number}", record.line, str(error), record.rest_lost)
         item = {name: value for name, value in values.items() if value and name not in ("id", *ABOUT)}
         about = {name: values.get(name) or "" for name in ABOUT}
-        return Row(self.id_of(values) or str(number), record.line, item, **about)
+        others = {name: record.cells.get(name) for name in self.others}
+        return Row(self.id_of(values) or str(number), record.line, item, **about, others=others)
 
     def id_of(self, values: Mapping[str, Any]) -> str:
         """The row's id, or else the path of its image."""

@@ -1,0 +1,121 @@
+"""A pytest plug-in: `assert_shows(image, "two red cups", at_least=3)`. It imports nothing until a test uses it.
+
+    def test_hero_image(assert_shows):
+        assert_shows("hero.png", "two red cups on a table", at_least=3)
+
+As a function, for helpers of your own: `from onprompt.pytest_plugin import assert_shows`.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+TYPE_CHECKING = False  # not imported from typing, for the time that takes
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from onprompt.types import Verdict
+
+FOLDER = "onprompt-failures"
+NOTHING = "nothing in the prompt could be checked, so this test can't tell"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--onprompt-artifacts DIR`, also as `onprompt_artifacts` in the configuration file."""
+    words = "Where assert_shows writes the annotated picture of a failed assertion."
+    parser.getgroup("onprompt").addoption("--onprompt-artifacts", default=None, metavar="DIR", help=words)
+    parser.addini("onprompt_artifacts", words, default=FOLDER)
+
+
+@pytest.fixture(name="assert_shows")
+def assert_shows_fixture(request: pytest.FixtureRequest, record_property: Callable[[str, object], None]) -> Any:
+    """`assert_shows`, with pictures named after the test; JUnit XML gets their paths as properties."""
+    chosen = request.config.getoption("--onprompt-artifacts") or request.config.getini("onprompt_artifacts")
+    stem = re.sub(r"[^\w.-]+", "_", request.node.nodeid)[-150:]
+
+    def check(image: Any, prompt: str, **options: Any) -> Verdict:
+        __tracebackhide__ = True
+        options = {"artifacts": request.config.rootpath / chosen, "name": stem} | options
+        return assert_shows(image, prompt, on_picture=lambda path: record_property("onprompt_picture", path), **options)
+
+    return check
+
+
+def assert_shows(
+    image: Any,
+    prompt: str,
+    *,
+    at_least: float | None = None,
+    value: float | None = None,
+    rubric: str = "",
+    artifacts: str | Path | None = FOLDER,
+    name: str = "",
+    on_picture: Callable[[str], None] | None = None,
+    **options: Any,
+) -> Verdict:
+    """Assert that an image shows what a prompt asks for, and return the verdict.
+
+    `at_least` is a score on the rubric's scale (by default the highest), `value` a limit between 0 and 1; `options` are
+    those of `onprompt.verify`: judge, model, models, settings, major, frame. Where nothing could be checked, it fails.
+    """
+    __tracebackhide__ = True
+    from onprompt.api import judge_many
+    from onprompt.rubrics import DEFAULT
+    from onprompt.samples import load_rubric
+
+    rubric = rubric or DEFAULT
+    chosen = {key: options.pop(key) for key in ("judge", "model", "models", "settings") if key in options}
+    (verdict,) = judge_many(rubric, [{"image": image, "prompt": prompt, **options}], **chosen)
+    if isinstance(verdict, Exception):
+        raise verdict
+    if at_least is None and value is None:
+        at_least = load_rubric(rubric).factors["score"][-1]
+    if faults := shortfalls(verdict, at_least, value):
+        picture = save_picture(verdict, Path(artifacts), name) if artifacts is not None else ""
+        if picture and on_picture:
+            on_picture(picture)
+        raise AssertionError(message(verdict, faults, picture))
+    return verdict
+
+
+def shortfalls(verdict: Verdict, at_least: float | None, value: float | None) -> list[str]:
+    """What the verdict lacks; empty if it is good enough."""
+    if "not_verifiable" in verdict.flags:
+        return [NOTHING]
+    faults = []
+    if at_least is not None and (verdict.score is None or verdict.score < at_least):
+        faults.append(f"score {verdict.score}, at least {at_least:g} expected")
+    if value is not None and verdict.value < value:
+        faults.append(f"value {verdict.value:.2f}, at least {value:g} expected")
+    return faults
+
+
+def save_picture(verdict: Verdict, folder: Path, name: str) -> str:
+    """Draw the verdict into a folder; a number keeps several pictures of one test apart."""
+    from onprompt.report.picture import save
+
+    folder.mkdir(parents=True, exist_ok=True)
+    stem = name or re.sub(r"[^\w.-]+", "_", verdict.sample.id or "image")[-150:]
+    path = folder / f"{stem}.png"
+    number = 2
+    while path.exists():
+        path = folder / f"{stem}-{number}.png"
+        number += 1
+    save(verdict, path)
+    return str(path)
+
+
+def message(verdict: Verdict, faults: list[str], picture: str) -> str:
+    """What the assertion says: what was expected, each difference, and where the picture is."""
+    from onprompt.wording import differences
+    from onprompt.wording.terminal import printable
+
+    lines = [f"{verdict.sample.id or 'the image'} does not show {verdict.sample.prompt!r}: {'; '.join(faults)}"]
+    lines += [f"  {asked}: {found}" for asked, found in differences(verdict)]
+    lines += [f"  {verdict.summary}"] if len(lines) == 1 else []
+    lines += [f"  picture: {picture}"] if picture else []
+    return printable("\n".join(lines))

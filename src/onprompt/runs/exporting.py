@@ -1,0 +1,126 @@
+"""The samples of a run in a file of another format: CSV, JSON lines, Parquet, or a folder of the library datasets."""
+
+import csv
+import itertools
+import json
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from onprompt.errors import UserError
+from onprompt.models.answer_store import AnswerStore
+from onprompt.plugins import did_you_mean
+from onprompt.runs.findings import COLUMNS, rows
+from onprompt.runs.ledger import Ledger
+from onprompt.wording.terminal import printable
+
+BATCH = 10_000  # rows of Parquet in memory
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell begins that a spreadsheet would evaluate
+NEEDS = "{} needs {}: pip install 'onprompt[data]'"
+
+
+def with_answers(samples: Iterator[dict[str, Any]], answers: AnswerStore, lost: list[str]) -> Iterator[dict[str, Any]]:
+    """The samples with the texts of the model's answers, as a JSON list, in place of their keys.
+
+    An answer that is no longer cached is null, and its key is added to `lost`.
+    """
+    for sample in samples:
+        keys = (sample["answers"] or "").split()
+        cached = [answers.get(key) for key in keys]
+        lost += [key for key, answer in zip(keys, cached, strict=True) if answer is None]
+        texts = [answer.text if answer else None for answer in cached]
+        yield {**sample, "answers": json.dumps(texts, ensure_ascii=False)}
+
+
+def export(
+    ledger: Ledger,
+    generation: int,
+    path: Path,
+    kind: str,
+    answers: AnswerStore | None = None,
+    excel_safe: bool = False,
+) -> tuple[int, int]:
+    """Write all samples to a file, with the raw answers if given; returns how many, and how many answers are lost."""
+    writers: dict[str, Callable[[Iterator[dict[str, Any]], Path], None]] = {
+        "csv": partial(write_csv, encoding="utf-8-sig") if excel_safe else write_csv,  # Excel takes a BOM for UTF-8
+        "jsonl": write_jsonl,
+        "parquet": write_parquet,
+        "datasets": write_datasets,
+    }
+    if kind not in writers:
+        raise UserError(f"no format {kind!r}{did_you_mean(kind, writers)}")
+    lost: list[str] = []
+    numbers = itertools.count()
+    samples = rows(ledger, generation)
+    samples = with_answers(samples, answers, lost) if answers else samples
+    samples = map(without_formulas, samples) if excel_safe else samples
+    try:
+        writers[kind]((sample for sample, _ in zip(samples, numbers)), path)  # noqa: B905 numbers have no end
+    except OSError as error:
+        raise UserError(f"can't write {path}: {error.strerror or error}") from error
+    return next(numbers), len(lost)
+
+
+def without_formulas(sample: dict[str, Any]) -> dict[str, Any]:
+    """A sample of whose texts a spreadsheet takes none for a formula: an apostrophe marks each as text."""
+    return {
+        name: f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+        for name, value in sample.items()
+    }
+
+
+def write_csv(samples: Iterator[dict[str, Any]], path: Path, encoding: str = "utf-8") -> None:
+    """A line per sample; control characters are spelled out, for many look at a CSV on a terminal."""
+    with path.open("w", encoding=encoding, newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        writer.writeheader()
+        for sample in samples:
+            writer.writerow({n: printable(value) if isinstance(value, str) else value for n, value in sample.items()})
+
+
+def write_jsonl(samples: Iterator[dict[str, Any]], path: Path) -> None:
+    """A JSON object per sample."""
+    with path.open("w", encoding="utf-8") as file:
+        for sample in samples:
+            answers = sample["answers"] or ""
+            nested = {
+                "factors": json.loads(sample["factors"] or "{}"),
+                "answers": json.loads(answers) if answers[:1] == "[" else answers,
+            }
+            file.write(json.dumps({**sample, **nested}, ensure_ascii=False) + "\n")
+
+
+def write_parquet(samples: Iterator[dict[str, Any]], path: Path) -> None:
+    """A typed table, for large runs."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise UserError(NEEDS.format("Parquet", "pyarrow")) from None
+    types = {"int64": pyarrow.int64(), "float64": pyarrow.float64(), "string": pyarrow.string()}
+    schema = pyarrow.schema([(name, types[type_of(name)]) for name in COLUMNS])
+    with parquet.ParquetWriter(path, schema) as file:
+        while batch := list(itertools.islice(samples, BATCH)):
+            file.write_table(pyarrow.Table.from_pylist(batch, schema))
+
+
+def type_of(column: str) -> str:
+    """The type of a column, by the name that Arrow has for it."""
+    if column in ("score", "tokens_in", "tokens_out"):
+        return "int64"
+    return "float64" if column in ("value", "coverage", "cost") else "string"
+
+
+def write_datasets(samples: Iterator[dict[str, Any]], path: Path) -> None:
+    """A folder for `datasets.load_from_disk`, with the images in it; an image that is gone is None."""
+    try:
+        from datasets import Dataset, Features, Image, Value
+    except ImportError:
+        raise UserError(NEEDS.format("a folder of datasets", "datasets")) from None
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise UserError(f"{path} exists already; choose a new folder with --out")
+    features = {name: Image() if name == "image" else Value(type_of(name)) for name in COLUMNS}
+    data = [{**sample, "image": sample["image"] if Path(sample["image"]).is_file() else None} for sample in samples]
+    columns = {name: [sample[name] for sample in data] for name in COLUMNS}
+    Dataset.from_dict(columns, Features(features)).save_to_disk(str(path))  # which copies the images into it

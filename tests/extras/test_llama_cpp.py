@@ -1,0 +1,57 @@
+"""llama.cpp's server, a real process with a small model by chance: what it says, and what is made of it."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from tests.extras import tiny_gguf
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("llama")
+    model, vision = folder / "model.gguf", folder / "vision.gguf"
+    tiny_gguf.language_model(model)
+    tiny_gguf.vision_model(vision)
+    command = [sys.executable, "-m", "tests.extras.llama_server", str(model), str(vision)]
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, cwd=ROOT
+        )
+        assert process.stdout
+        assert process.stdin
+        address = next((line.strip() for line in process.stdout if line.startswith("http://")), "")
+        assert address, (folder / "log").read_text()
+        yield address
+        process.stdin.close()
+        process.stdout.close()
+        process.wait(30)
+
+
+def judge(server: str, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    Image.new("RGB", (64, 64), "red").save(folder / "cup.png")
+    command = [sys.executable, "-m", "onprompt", "verify", "cup.png", "A cup on a table.", "--model", "openai/tiny"]
+    own = {"ONPROMPT_ANSWERS": str(folder / "answers.sqlite"), "ONPROMPT_ANSWER_TOKENS": "256"}
+    command += ["--base-url", f"{server}/v1", *options]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=os.environ | own, timeout=300)
+
+
+def test_claims_by_a_schema_that_the_server_enforces(server: str, tmp_path: Path) -> None:
+    run = judge(server, tmp_path, "--judge", "atoms")
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.splitlines()[-1] in ("(0)", "(1)", "(2)", "(3)", "(4)")
+    assert "output tokens" in run.stdout, "which the server counted"
+
+
+def test_what_it_babbles_is_no_score(server: str, tmp_path: Path) -> None:
+    run = judge(server, tmp_path)
+    assert run.returncode == 5, run.stdout + run.stderr
+    assert "The model's last answer:" in run.stderr
+    assert "unreadable answer" in run.stderr

@@ -1,0 +1,247 @@
+"""A gate: what passes, what does not, what can't be decided, and what CI servers read of it."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree as Xml
+
+import numpy as np
+import pytest
+
+from onprompt.errors import UserError
+from onprompt.gate import baseline, junit, markdown, results
+from onprompt.gate.gate import Outcome, check, conditions
+from onprompt.gate.results import Result, RunResults
+from onprompt.gate.rules import Decision, decide, parse_over, parse_under
+from onprompt.models.client import close_all
+from tests.cli.test_hostile_text import EVIL
+from tests.runs.test_run import judged, table
+
+HOSTILE = f"<script>alert(1)</script> @everyone | [x](http://e) `code` \\| ]]> &amp; {EVIL}\ufffe\n\n# head"
+
+
+@pytest.fixture(autouse=True)
+def _closed() -> Iterator[None]:
+    yield
+    close_all()
+
+
+def onprompt(*arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "onprompt", *map(str, arguments)]
+    settings = {"ONPROMPT_ANSWERS": str(folder / "answers.sqlite")}
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=os.environ | settings)
+
+
+def sample(number: int, value: float, score: float = 3, **more: object) -> Result:
+    return Result(str(number), f"prompt {number}", {"score": score, "value": value}, **more)  # type: ignore[arg-type]
+
+
+def values(*numbers: float) -> list[Result]:
+    return [sample(number, value) for number, value in enumerate(numbers)]
+
+
+def run_of(rows: list[Result], judge: str = "evidence") -> RunResults:
+    return RunResults(Path("run.sqlite"), "verify", judge, True, tuple(rows))
+
+
+def only(rule: str, rows: list[Result], over: bool = False) -> Decision:
+    (decision,) = decide([parse_over(rule) if over else parse_under(rule)], rows)
+    return decision
+
+
+# ---- conditions ----------------------------------------------------------------------------------------------------
+
+
+def test_a_mean_is_over_prompts_and_meets_its_limit_exactly() -> None:
+    rows = [*values(0.1, 0.2, 0.3), Result("x", "prompt 0", {"value": 0.3})]
+    assert only("value=.2333333333333", rows).met, "(.2 + .2 + .3) / 3"
+    assert not only("value=.24", rows).met
+    assert only("value=.2", rows).measured.startswith("0.233")
+
+
+def test_a_share_counts_the_samples_that_reach_a_level() -> None:
+    rows = [sample(number, 0.5, score) for number, score in enumerate([4] * 9 + [2])]
+    met = only("score=3@.9", rows)
+    assert (met.met, met.missed) == (True, ("9",))
+    assert "9 of 10" in met.measured
+    assert not only("score=3@91%", rows).met
+
+
+def test_what_has_no_verdict_is_in_no_mean_but_counted() -> None:
+    rows = [
+        *values(0.8, 0.8),
+        Result("e", "p", {}, error="ImageError: gone"),
+        sample(8, 0.0, flags=("not_verifiable",)),
+        sample(9, 0.8, flags=("low_confidence",), cost=0.5),
+    ]
+    assert only("value=.8", rows).met
+    assert [only(f"{name}=0", rows, over=True).missed for name in ("errors", "not_verifiable", "flagged")] == [
+        ("e",),
+        ("8",),
+        ("8", "9"),
+    ]
+    assert only("errors=20%", rows, over=True).met
+    assert not only("errors=19%", rows, over=True).met
+    assert not only("cost=.4", rows, over=True).met
+    assert only("cost=.5", rows, over=True).met
+
+
+@pytest.mark.parametrize("rule", ["value=.1", "score=0@.5"])
+def test_a_condition_on_nothing_is_not_met(rule: str) -> None:
+    assert not only(rule, []).met
+    assert not only(rule, [Result("e", "p", {}, error="gone")]).met
+
+
+@pytest.mark.parametrize("rule", ["value", "value=", "value=x", "score=3@0", "score=3@1.1", "score=3@.9@.8", "=1"])
+def test_a_bad_condition_says_what_it_should_be(rule: str) -> None:
+    with pytest.raises(UserError, match="such as"):
+        parse_under(rule)
+
+
+def test_an_unknown_metric_is_an_error() -> None:
+    with pytest.raises(UserError, match="did you mean 'value'"):
+        only("valu=.5", values(0.5))
+    with pytest.raises(UserError, match="did you mean 'errors'"):
+        parse_over("error=0")
+
+
+# ---- baseline ------------------------------------------------------------------------------------------------------
+
+
+def noisy(n: int, shift: float, seed: int) -> list[Result]:
+    generator = np.random.default_rng(seed)
+    return values(*(0.6 + shift + 0.1 * generator.standard_normal(n)))
+
+
+def against(new: list[Result], old: list[Result], allowed: float, strict: bool = False) -> bool:
+    return baseline.decide(run_of(new), run_of(old), allowed, strict)[0].met
+
+
+def test_a_large_drop_fails_and_a_small_one_does_not() -> None:
+    old = noisy(60, 0, 1)
+    worse = [sample(int(r.id), r.metrics["value"] - 0.1 + 0.01 * (int(r.id) % 3)) for r in old]
+    assert not against(worse, old, 0.02)
+    assert against(worse, old, 0.2)
+    assert against(old, worse, 0.0), "better is never worse"
+    assert against(old, old, 0.0), "the same run is no worse than itself"
+
+
+def test_strict_wants_proof() -> None:
+    old, few = noisy(60, 0, 1), noisy(4, 0, 2)
+    same = [sample(int(r.id), r.metrics["value"] + 0.001 * (-1) ** int(r.id)) for r in old]
+    assert against(same, old, 0.02, strict=True)
+    assert not against(few, few, 0.0, strict=True), "four prompts prove nothing"
+    assert against(few, few, 0.0)
+
+
+def test_the_exact_p_value_by_hand() -> None:
+    """Five prompts, all .1 lower: one of 2^5 sign combinations is as low."""
+    drop = baseline.measure_drop(values(*[0.4] * 5), values(*[0.5] * 5), 0.02)
+    assert drop
+    assert drop.p_worse == pytest.approx(1 / 32)
+    assert drop.p_fine == pytest.approx(31 / 32)
+
+
+def test_its_error_rate_is_that_of_the_test() -> None:
+    """Runs that are exactly as much worse as is allowed fail in about 5 % of cases."""
+    generator, failed = np.random.default_rng(3), 0
+    for _ in range(400):
+        difference = generator.standard_normal(12) * 0.1 - 0.02
+        failed += not against(values(*(0.6 + difference)), values(*[0.6] * 12), 0.02)
+    assert failed / 400 == pytest.approx(0.05, abs=0.03)
+
+
+def test_what_can_not_be_compared_does_not_pass() -> None:
+    others = [Result(f"o{n}", f"other {n}", {"value": 0.5}) for n in range(5)]
+    decision, _ = baseline.decide(run_of(values(0.5)), run_of(others), 0.0, False)
+    assert (decision.met, decision.measured) == (False, "the runs have no prompt in common")
+    with pytest.raises(UserError, match="baseline of rate"):
+        baseline.decide(run_of([]), RunResults(Path("b"), "rate", "evidence", True, ()), 0.0, False)
+    _, notes = baseline.decide(run_of(values(0.5)), run_of(values(0.5), "vlm m"), 0.0, False)
+    assert "different judges" in notes[0]
+    with pytest.raises(UserError, match="--baseline"):
+        conditions(max_drop=0.1)
+    with pytest.raises(UserError, match="nothing to check"):
+        check(Path("none"), conditions())
+
+
+# ---- files ---------------------------------------------------------------------------------------------------------
+
+
+def hostile_outcome(met: bool) -> Outcome:
+    rows = [
+        Result(HOSTILE, HOSTILE, {"score": 1, "value": 0.1}, summary=HOSTILE),
+        Result("e", HOSTILE, {}, error=HOSTILE),
+        Result("n", "p", {"score": 0, "value": 0.0}, ("not_verifiable",)),
+    ]
+    decisions = (
+        Decision("score=3@.9", "asked", HOSTILE, met, (HOSTILE,)),
+        Decision("errors=0", "none", "1", met, ("e",)),
+    )
+    return Outcome(run_of(rows), decisions, (HOSTILE,))
+
+
+@pytest.mark.parametrize("met", [True, False])
+def test_junit_fails_where_the_gate_does(tmp_path: Path, met: bool) -> None:
+    junit.write(hostile_outcome(met), tmp_path / "junit.xml")
+    root = Xml.parse(tmp_path / "junit.xml").getroot()
+    expected = {"tests": "5", "failures": "0", "errors": "0", "skipped": "2"}
+    expected |= {} if met else {"failures": "3", "errors": "1", "skipped": "1"}
+    assert {name: root.get(name) for name in expected} == expected
+    assert len(root.findall(".//testcase")) == 5
+    assert "<script>" in (root.findall(".//testcase")[2].get("name") or ""), "as text, which a reader escapes"
+
+
+def test_markdown_holds_nothing_that_acts(tmp_path: Path) -> None:
+    for _ in range(2):
+        markdown.write(hostile_outcome(False), tmp_path / "summary.md")
+    text = (tmp_path / "summary.md").read_text()
+    assert text.count("### onprompt: **failed**") == 2, "GitHub's file is added to"
+    outside = [part for line in text.splitlines() for part in line.replace("``", "\0").split("\0")[::2]]
+    assert not [part for part in outside if "script" in part or "@every" in part or "](" in part]
+    tables = [line for line in text.splitlines() if line.startswith("|")]
+    assert {line.count("|") for line in tables} == {4, 5}
+    assert "\x1b" not in text
+
+
+def test_a_gate_on_100_recorded_verdicts(tmp_path: Path) -> None:
+    """By the command, with all that it writes, in under 2 s of processor time."""
+    judged(tmp_path, table(tmp_path, 100))
+    run = tmp_path / "run.sqlite"
+    files = ("--junit", tmp_path / "junit.xml", "--summary", tmp_path / "summary.md")
+    before, start = os.times(), time.monotonic()
+    passed = onprompt("gate", run, "--fail-under", "score=1@.8", "--baseline", run, *files, folder=tmp_path)
+    after = os.times()
+    assert passed.returncode == 0, passed.stderr
+    spent = after.children_user + after.children_system - before.children_user - before.children_system
+    assert min(spent, time.monotonic() - start) < 2
+    assert passed.stdout.splitlines()[0].startswith("ok      score of at least 1 in at least 0.8 of the samples: 0.800")
+    failed = onprompt("gate", run, "--fail-under", "score=3@.9", "--fail-over", "errors=0", "--json", folder=tmp_path)
+    assert failed.returncode == 7
+    decisions = json.loads(failed.stdout)
+    assert (decisions["passed"], [each["met"] for each in decisions["conditions"]]) == (False, [False, True])
+    assert "fails 1 condition" in failed.stderr
+    assert len(Xml.parse(tmp_path / "junit.xml").findall(".//testcase")) == 102
+
+
+def test_a_run_with_a_gate_decides_when_it_is_done(tmp_path: Path) -> None:
+    data = table(tmp_path, 10, bad=["x,none.png,1 cats"])
+    common = ("run", data, "--out", tmp_path / "run.sqlite", "--model", f"replay/{tmp_path / 'said.jsonl'}")
+    codes = {
+        "no gate": (),
+        "a gate that says nothing of errors": ("--fail-under", "value=.1"),
+        "errors allowed": ("--fail-over", "errors=1"),
+        "no errors allowed": ("--fail-over", "errors=0"),
+        "a bad condition": ("--fail-under", "value"),
+    }
+    expected = [1, 1, 0, 7, 2]
+    assert [onprompt(*common, *more, folder=tmp_path).returncode for more in codes.values()] == expected
+    assert results.read(tmp_path / "run.sqlite").complete
+    assert math.isclose(sum(r.metrics["score"] for r in results.read(tmp_path / "run.sqlite").results if r.counts), 20)

@@ -1,0 +1,72 @@
+"""The recipes of docs/servers.md: each command, run against a double on loopback; and the sample answers are read."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import urlparse
+
+import pytest
+from PIL import Image
+
+import onprompt
+from onprompt.models.client import close_all
+from tests.models.backends.server import Reply, Scripted
+from tests.models.backends.test_openai import completion
+
+PAGE = (Path(__file__).parent.parent.parent / "docs" / "servers.md").read_text()
+RECIPES = {
+    match[1]: (match[2], match[3])
+    for match in re.finditer(
+        r"^\| ([\w. ]+?) \|.*\| `onprompt verify .* --model openai/(\S+) --base-url (\S+)` \|$", PAGE, re.M
+    )
+}
+SAMPLES = dict(re.findall(r"^`(\w+)`[^\n]*:\n\n```\w*\n(.*?)```", PAGE, re.M | re.S))
+
+
+def test_all_recipes_are_run() -> None:
+    assert list(RECIPES) == ["vLLM", "SGLang", "Ollama", "llama.cpp", "LM Studio", "Azure", "OpenRouter"]
+
+
+@pytest.mark.parametrize("server", RECIPES)
+def test_a_recipe(server: str, tmp_path: Path) -> None:
+    model, address = RECIPES[server]
+    Image.new("RGB", (32, 32), "red").save(tmp_path / "photo.jpg")
+    hosted = address.startswith("https")
+    with Scripted(Reply(completion(SAMPLES["verify"]))) as double:
+        own = {"ONPROMPT_ANSWERS": str(tmp_path / "answers.sqlite")} | ({"ONPROMPT_API_KEY": "a-key"} if hosted else {})
+        command = ["verify", "photo.jpg", "Two dogs.", "--model", f"openai/{model}"]
+        command += ["--base-url", double.url + urlparse(address).path]
+        run = subprocess.run(
+            [sys.executable, "-m", "onprompt", *command],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env=os.environ | own,
+            timeout=60,
+        )
+        assert run.stdout.splitlines()[-1:] == ["(2)"], run.stderr
+        (request,) = double.requests
+    assert request.path == f"{urlparse(address).path}/chat/completions"
+    assert request.json["model"] == model
+    assert request.headers.get("authorization") == ("Bearer a-key" if hosted else request.headers.get("authorization"))
+    assert hosted or "a-key" not in str(request.headers)
+
+
+def test_the_sample_answers_are_read(tmp_path: Path) -> None:
+    Image.new("RGB", (32, 32), "red").save(tmp_path / "ball.png")
+    (tmp_path / "said.jsonl").write_text(
+        "\n".join(
+            json.dumps({"contains": words, "text": SAMPLES[rubric]})
+            for words, rubric in (("online_factor_results", "edit"), ("Reasoning:", "rate"), ("", "verify"))
+        )
+    )
+    settings = onprompt.Settings(answers=tmp_path / "answers.sqlite", model=f"replay/{tmp_path / 'said.jsonl'}")
+    image = tmp_path / "ball.png"
+    assert onprompt.verify(image, "Two dogs and a red ball.", settings=settings).score == 2
+    assert onprompt.rate(image, "Two dogs and a red ball.", settings=settings).score == 3
+    edited = onprompt.edit(image, image, "make the ball blue", id="ball", settings=settings)
+    assert [factor.score for factor in edited.factors.values()] == [6, 7, 6]
+    close_all()

@@ -1,0 +1,42 @@
+"""What a notebook shows: short texts, pictures, and no page of others."""
+
+import io
+from dataclasses import replace
+
+from PIL import Image
+
+import onprompt
+from onprompt.errors import ImageError
+from onprompt.types import Decoded, Picture
+from tests.conftest import photo_path
+
+
+def test_a_verdict_is_short_and_draws_itself() -> None:
+    verdict = onprompt.verify(photo_path("coffee.png"), "Two red cups on a table, and a laptop.")
+    text = repr(verdict)
+    assert text.startswith("<Verdict verify by evidence on 'Two red cups on a table, and a laptop.': score 2, value 0.")
+    assert max(len(repr(part)) for part in (verdict, *verdict.checks)) < 200
+    evidence = verdict.prompt_evidence
+    assert evidence
+    assert repr(evidence.scene).endswith("2 × cup, 1 × table, 1 × laptop>")
+    assert len(repr(evidence.sightings[0])) < 120
+    with Image.open(io.BytesIO(verdict._repr_png_())) as image:
+        assert image.format == "PNG"
+    page = verdict._repr_html_()
+    assert "a laptop: MISSING" in page
+    assert "data:image/jpeg;base64," in page
+
+
+def test_nothing_in_a_verdict_is_markup() -> None:
+    evil = "<script>alert(1)</script> a cup"
+
+    def gone() -> Decoded:
+        raise ImageError("<b>gone</b>")
+
+    verdict = onprompt.verify(photo_path("coffee.png"), "A cup.")
+    sample = replace(verdict.sample, prompt=evil, picture=Picture("x", "0", gone))
+    page = replace(verdict, sample=sample, summary=evil)._repr_html_()
+    assert "<script" not in page
+    assert "<b>gone" not in page
+    assert "&lt;b&gt;gone" in page
+    assert "<td>A cup</td>" in page, "without the picture, a table"
