@@ -44,6 +44,36 @@ def test_a_file_without_damage(run_file: Path) -> None:
     assert (bool(damage), damage.intact, damage.unchecked) == (False, 40, 0)
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE samples SET prompt = replace(prompt, 'cats', 'cars') WHERE number = 7",
+        "UPDATE samples SET model = 'other' WHERE number = 7",
+        "UPDATE samples SET version = 'x' || version WHERE number = 7",
+        "UPDATE samples SET gone = 1 WHERE number = 7",
+    ],
+)
+def test_a_sample_that_is_not_as_written_is_found(run_file: Path, sql: str) -> None:
+    change(run_file, sql)
+    with Ledger(run_file) as ledger:
+        assert find_damage(ledger).rows == ["samples 7"]
+
+
+def test_a_sample_that_is_rightly_gone_is_no_damage(tmp_path: Path, run_file: Path) -> None:
+    data = table(tmp_path, 40)
+    data.write_text("\n".join(data.read_text().splitlines()[:-5]) + "\n")
+    judged(tmp_path, data)
+    with Ledger(run_file) as ledger:
+        assert ledger.first("SELECT sum(gone) FROM samples") == (5,)
+        assert not find_damage(ledger)
+
+
+def test_samples_of_an_earlier_version_have_no_checksum(run_file: Path) -> None:
+    change(run_file, "DROP TABLE sample_sums")
+    with Ledger(run_file) as ledger:
+        assert not find_damage(ledger)
+
+
 def test_verdicts_of_an_earlier_version_have_no_checksum(run_file: Path) -> None:
     change(run_file, "DROP TABLE checksums")
     with Ledger(run_file) as ledger:

@@ -14,11 +14,20 @@ from typing import Any
 
 from onprompt.errors import UserError
 from onprompt.runs.ledger import Ledger
-from onprompt.runs.schema import SUMMED_COLUMNS, VERDICT_TABLES, checksum, row_checksum, stored_checksum
+from onprompt.runs.schema import (
+    SUMMED_COLUMNS,
+    VERDICT_TABLES,
+    WRONGLY_GONE,
+    checksum,
+    row_checksum,
+    stored_checksum,
+    stored_sample_checksum,
+)
 
 BROKEN = (sqlite3.Error, ValueError, TypeError, LookupError, AttributeError)  # raised by rows that are not as written
 OWN = (
     ("samples", "number"),
+    ("sample_sums", "number"),
     ("generations", "id"),
     ("runs", "id"),
     ("reviews", "id"),
@@ -46,12 +55,13 @@ def find_damage(ledger: Ledger) -> Damage:
     damage = Damage()
     try:
         damage.structure = [text for (text,) in ledger.database.execute(PAGES) if text != "ok"]
-    except sqlite3.Error as error:
+    except BROKEN as error:
         damage.structure = [str(error)]
     for table, key in OWN:
         for number in numbers(ledger, table, key):
             if row(ledger, table, f"{key} = ?", (number,)) == "broken":
                 damage.rows.append(f"{table} {number}")
+    damage.rows += [f"samples {number}" for number in wrongly_gone(ledger)]
     for number in numbers(ledger, "samples", "number"):
         for generation in numbers(ledger, "generations", "id"):
             state = verdict_state(ledger, (number, generation))
@@ -59,6 +69,14 @@ def find_damage(ledger: Ledger) -> Damage:
             damage.unchecked += state == "unchecked"
             damage.verdicts += [(number, generation)] if state == "broken" else []
     return damage
+
+
+def wrongly_gone(ledger: Ledger) -> list[int]:
+    """Samples that are marked as gone, or not, against what the runs say."""
+    try:
+        return [number for (number,) in ledger.database.execute(WRONGLY_GONE)]
+    except BROKEN:
+        return []
 
 
 def numbers(ledger: Ledger, table: str, key: str) -> range:
@@ -76,20 +94,22 @@ def row(ledger: Ledger, table: str, where: str, values: Sequence[int]) -> Mappin
         cursor = ledger.database.execute(f"SELECT * FROM {table} WHERE {where}", values)  # noqa: S608
         found = cursor.fetchone()
         named = dict(zip([name for name, *_ in cursor.description], found, strict=True)) if found else {}
-        return named if is_as_written(table, named) else "broken"
+        return named if is_as_written(ledger, table, named) else "broken"
     except BROKEN:
         return "broken"
 
 
-def is_as_written(table: str, named: Mapping[str, Any]) -> bool:
+def is_as_written(ledger: Ledger, table: str, named: Mapping[str, Any]) -> bool:
     """Whether a row has its checksum or, of a table without checksums, what it must have."""
+    if table == "samples" and named:
+        expected = stored_sample_checksum(ledger.database, named["number"])
+        whole = isinstance(json.loads(named["given"]), dict) and isinstance(named["id"], str)
+        return whole and expected in ("", row_checksum(table, named))
     if table in SUMMED_COLUMNS and named:
         return bool(named["sum"] == row_checksum(table, named))
     if table == "generations" and named:
         identity = json.dumps(json.loads(named["identity"]), sort_keys=True)
         return bool(hashlib.sha256(identity.encode()).hexdigest() == named["fingerprint"])
-    if table == "samples" and named:
-        return isinstance(json.loads(named["given"]), dict) and isinstance(named["id"], str)
     return True
 
 

@@ -15,13 +15,14 @@ from typing import Any, NamedTuple, Self
 from filelock import FileLock, Timeout
 
 from onprompt.errors import StoreError, UserError
-from onprompt.runs.schema import MARK, REVIEW_TABLES, TABLES, VERSION, checksum
+from onprompt.runs.schema import MARK, REVIEW_TABLES, TABLES, VERSION, checksum, row_checksum
 
 FIND = "SELECT number, version, data FROM samples JOIN runs ON runs.id = run WHERE samples.id = ?"
 ADD = """INSERT INTO samples (id, prompt, image, model, category, given, stamp, version, run)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 UPDATE = """UPDATE samples SET prompt = ?, image = ?, model = ?, category = ?, given = ?, stamp = ?, version = ?,
 run = ?, gone = 0 WHERE number = ?"""
+SUM = "INSERT OR REPLACE INTO sample_sums VALUES (?, ?)"
 VERSION_NOW = "(SELECT version FROM samples WHERE number = ?)"
 FAIL = f"""INSERT OR REPLACE INTO errors (sample, generation, kind, message, text, of)
 VALUES (?, ?, ?, ?, ?, {VERSION_NOW})"""  # noqa: S608
@@ -178,13 +179,16 @@ class Ledger:
         """Add or update one sample."""
         known = self.first(FIND, (entry.id,))
         if not known:
-            return int(self.database.execute(ADD, (*entry, self.run)).lastrowid or 0), False
+            added = int(self.database.execute(ADD, (*entry, self.run)).lastrowid or 0)
+            self.database.execute(SUM, (added, row_checksum("samples", entry._asdict())))
+            return added, False
         number, version, data = known
         if version != entry.version and data != self.data and still_exists(data):
             raise UserError(
                 f"{self.path} has another sample {entry.id!r}, from {data}; use unique ids, or another run file"
             )
         self.database.execute(UPDATE, (*entry[1:], self.run, number))
+        self.database.execute(SUM, (number, row_checksum("samples", entry._asdict())))
         judged = self.first(HOLDS, (number, generation))
         return int(number), judged == (entry.version,)
 
@@ -301,6 +305,8 @@ def wrap_db_errors(path: Path) -> Iterator[None]:
     """Turn errors of the disk and the database into ours."""
     try:
         yield
+    except UnicodeDecodeError as error:  # in a message of SQLite's that quotes a broken name
+        raise damaged(path, "a name in it is not UTF-8") from error
     except (OSError, sqlite3.Error) as error:
         if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
             raise not_a_run(path) from None

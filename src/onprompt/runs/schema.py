@@ -1,4 +1,4 @@
-"""The tables of a run file, and the checksums of verdicts and reviews in them."""
+"""The tables of a run file, and the checksums in them."""
 
 import hashlib
 import sqlite3
@@ -67,6 +67,7 @@ CREATE TABLE IF NOT EXISTS checks (
 CREATE TABLE IF NOT EXISTS checksums (
     sample INTEGER NOT NULL, generation INTEGER NOT NULL, sum TEXT NOT NULL, PRIMARY KEY (sample, generation)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS sample_sums (number INTEGER PRIMARY KEY, sum TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS errors (
     sample INTEGER NOT NULL, generation INTEGER NOT NULL, kind TEXT NOT NULL, message TEXT NOT NULL, text TEXT NOT NULL,
     of TEXT NOT NULL,
@@ -86,14 +87,30 @@ SUMMED_COLUMNS = {
         *("sample", "generation", "rubric", "rater", "of", "scores", "checks", "comment", "complete", "blind"),
     ),
     "plans": ("generation", "size", "seed", "samples"),
+    "samples": ("id", "prompt", "image", "model", "category", "given", "stamp", "version"),
 }
+# Samples whose mark is not what the runs say: only a later run that read all of the same data takes one away.
+WRONGLY_GONE = """
+SELECT number FROM samples s JOIN runs own ON own.id = s.run WHERE s.gone != EXISTS
+(SELECT 1 FROM runs later WHERE later.id > s.run AND later.read_whole AND later.data = own.data)
+"""
 
 
 def stored_checksum(database: sqlite3.Connection, key: tuple[int, int]) -> str:
     """The checksum that a verdict was stored with; empty for one of an earlier version, which stored none."""
-    if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'checksums'").fetchone():
+    return stored_sum(database, "checksums", "sample = ? AND generation = ?", key)
+
+
+def stored_sample_checksum(database: sqlite3.Connection, number: int) -> str:
+    """The same for a sample."""
+    return stored_sum(database, "sample_sums", "number = ?", (number,))
+
+
+def stored_sum(database: sqlite3.Connection, table: str, where: str, key: tuple[int, ...]) -> str:
+    """A checksum, if there is one."""
+    if not database.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone():
         return ""
-    row = database.execute("SELECT sum FROM checksums WHERE sample = ? AND generation = ?", key).fetchone()
+    row = database.execute(f"SELECT sum FROM {table} WHERE {where}", key).fetchone()  # noqa: S608
     return str(row[0]) if row else ""
 
 
@@ -107,5 +124,5 @@ def checksum(database: sqlite3.Connection, key: tuple[int, int]) -> str:
 
 
 def row_checksum(table: str, row: Mapping[str, Any]) -> str:
-    """The hash of a review or a plan."""
+    """The hash of a review, a plan or a sample."""
     return hashlib.sha256(repr([row[name] for name in SUMMED_COLUMNS[table]]).encode()).hexdigest()
