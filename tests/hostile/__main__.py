@@ -29,7 +29,7 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "kills": Kind(kills.case, 125),
+    "kills": Kind(kills.case, 150),
     "images": Kind(images.case, 10_000),
     "prompts": Kind(prompts.case, 10_000),
     "answers": Kind(answers.case, 10_000),
