@@ -1,4 +1,4 @@
-"""The Python of the README: with photo.jpg, before.png and after.png in the current folder, and a key for the model."""
+"""The Python of the README: with images and a run file in the current folder, and a key for the model."""
 
 import onprompt
 
@@ -12,6 +12,9 @@ onprompt.verify("photo.jpg", "Two dogs and a red ball.", model="openai/gpt-5.2")
 onprompt.edit("before.png", "after.png", "make the ball blue").factors["alignment"].score  # 1–7
 for result in onprompt.judge_many("verify", [{"image": "photo.jpg", "prompt": "Two dogs."}]):
     print(result)  # a verdict, or the error that stands in its place
+
+onprompt.best(["a.png", "b.png"], "Two dogs and a red ball.")[0].reason  # the best of n, and why
+onprompt.load_run("run.sqlite").to_pandas()  # a run as a table
 
 onprompt.see("photo.jpg", ["dog", "ball"])  # sightings: label, box, confidence, colours, traits
 onprompt.match("photo.jpg", ["two dogs in the snow", "a cup of tea"])  # the probability that each describes it

@@ -1,0 +1,13 @@
+"""The Python of docs/runs.md: a run as a table, and the best of several images."""
+
+import onprompt
+
+run = onprompt.load_run("run.sqlite")
+frame = run.to_pandas()  # a row per sample; without a verdict, score and value are missing, and error says why
+frame.groupby("category")["value"].mean()
+run.verdict("cup.png")  # one verdict, as it was
+
+images = ["a.png", "b.png"]
+ranked = onprompt.best(images, "Two red cups on a table.")  # paths or Pillow images; the best first
+ranked[0].image, ranked[0].value, ranked[0].reason
+print(frame, ranked)
