@@ -2,4 +2,4 @@
 
 
 def test_hero_image(assert_shows):
-    assert_shows("hero.png", "two red cups on a table", at_least=3)
+    assert_shows("hero.png", "two red cups on a table, and a laptop", at_least=3)

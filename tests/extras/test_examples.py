@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -39,7 +40,9 @@ def test_a_test_of_an_image_says_what_is_wrong(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_hero_image.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert "hero.png does not show 'two red cups on a table': score" in done.stdout
+    shown = re.search(r"```\n(AssertionError: .*?)\n  picture", (ROOT / "docs" / "ci.md").read_text(), flags=re.S)
+    assert shown
+    assert shown[1] in re.sub(r"^E {7}", "", done.stdout, flags=re.M)
 
 
 def test_a_service_is_asked(folder: Path) -> None:
