@@ -22,6 +22,7 @@ def _closed() -> Iterator[None]:
 
 
 def test_a_run_is_a_table(tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
     judged(tmp_path, table(tmp_path, 12, bad=["x,none.png,1 cats"]))
     run = onprompt.load_run(tmp_path / "run.sqlite")
     assert len(run) == 13

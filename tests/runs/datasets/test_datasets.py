@@ -41,7 +41,8 @@ def good(data: str, rubric: Rubric = VERIFY, **columns: str) -> list[Row]:
 
 
 def test_each_kind_is_one_file() -> None:
-    assert plugins.names("runs.datasets") == ["csv", "folder", "glob", "hf", "illusionbench", "jsonl", "parquet"]
+    kinds = ["csv", "folder", "geneval", "glob", "hf", "illusionbench", "jsonl", "parquet"]
+    assert plugins.names("runs.datasets") == kinds
 
 
 def test_two_hundred_rows(write: Write, tmp_path: Path) -> None:
