@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -26,9 +27,15 @@ INPUTS = {
 WHOLE = {
     "verify": 'Step 1: ["Two dogs","A ball"]\nStep 2: ["Two dogs"]\nStep 3&4: [("A ball", "nothing")]\nNone.\n(2)',
     "rate": "Reasoning: The image shows both dogs, but the ball is blue instead of red.\nScore: 3",
-    "edit": '{"alignment": {"score": 6, "justification": "It is red now, as the instruction asks, and nothing else."},'
-    ' "completeness": {"score": 5, "justification": "All of it is red but for one corner at the lower left."},'
-    ' "plausibility": {"score": 7, "justification": "Light and shadow fit the rest of the picture very well."}}',
+    "edit": json.dumps(
+        {
+            "image_id": "the picture",
+            "online_factor_results": {
+                name: {"score": score, "justification": " ".join(["The ball is red as the instruction asks."] * 3)}
+                for name, score in (("alignment", 6), ("completeness", 5), ("plausibility", 7))
+            },
+        }
+    ),
 }
 
 
