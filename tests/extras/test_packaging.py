@@ -45,4 +45,4 @@ def test_the_wheel_alone_answers(wheel: Path, tmp_path: Path) -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, env=dict(os.environ)
     )
     assert str(target) in result.stdout
-    assert "canonical='dog'" in result.stdout
+    assert "2 × dog" in result.stdout
