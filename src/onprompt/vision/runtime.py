@@ -18,7 +18,7 @@ from openvino import opset13 as op
 
 FULL_PRECISION = {"INFERENCE_PRECISION_HINT": "f32"}
 IMAGENET_MEAN, IMAGENET_STD = (123.675, 116.28, 103.53), (58.395, 57.12, 57.375)
-PICTURES = 20  # between two calls that take some 20 ms
+PICTURES = 20  # between two such calls: after each picture they cost half as much again as judging it
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 # OpenVINO fills its tables of number types on first use. Two threads that do so at the same moment deadlock, so it is
@@ -37,8 +37,8 @@ def openvino_core() -> ov.Core:
 def return_memory() -> None:
     """Return freed memory to the system, once for some pictures, where the C library is glibc.
 
-    Pictures and texts of many sizes leave gaps in its heaps that nothing fits into: after 600 of them a process held
-    1.75 GB, and 1.1 GB with this.
+    Pictures of many sizes leave gaps in its heaps that nothing fits into: after 60, half of them read for text, a
+    process held 1.5 GB, and 1.1 GB with this.
     """
     if next(pictures) % PICTURES == 0:
         with suppress(OSError, AttributeError, TypeError):  # another C library, or another system
@@ -138,7 +138,6 @@ class Network:
         self.model = model
         self.compiled = openvino_core().compile_model(model, "CPU", {**FULL_PRECISION, "PERFORMANCE_HINT": "LATENCY"})
         self.lock = threading.Lock()
-        self.idle: dict[bool, list[ov.InferRequest]] = {False: [], True: []}  # by whether it is for threads
 
     @cached_property
     def compiled_for_threads(self) -> ov.CompiledModel:
@@ -152,16 +151,13 @@ class Network:
 
     def run(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[np.float32]]:
         """The outputs, in the model's order."""
-        for_threads = getattr(thread_state, "single_core", False)
-        with self.lock:
-            compiled = self.compiled_for_threads if for_threads else self.compiled
-            # Requests are used again: memory for a new one each time would leave the heap full of gaps.
-            request = self.idle[for_threads].pop() if self.idle[for_threads] else compiled.create_infer_request()
+        compiled = self.compiled
+        if getattr(thread_state, "single_core", False):
+            with self.lock:
+                compiled = self.compiled_for_threads
+        request = compiled.create_infer_request()
         request.infer(list(inputs), share_inputs=True)
-        found = [np.array(request.get_output_tensor(index).data) for index in range(len(self.compiled.outputs))]
-        with self.lock:
-            self.idle[for_threads].append(request)
-        return found
+        return [np.array(request.get_output_tensor(index).data) for index in range(len(self.compiled.outputs))]
 
 
 @thread_safe_cache
