@@ -67,8 +67,8 @@ def list_models(context: typer.Context) -> None:
         echo(f"{file.set:9} {file.name:25} {size}  {state(file, settings):8} {file.licence}: {file.use}")
     echo(f"in {folder(settings)}")
     if compiled := blobs.files(blobs.folder(settings)):
-        size = sum(map(blobs.size_of, compiled)) / 1e6
-        echo(f"and {len(compiled)} compiled networks, {size:.1f} MB, in {blobs.folder(settings)}")
+        total = sum(map(blobs.size_of, compiled)) / 1e6
+        echo(f"and {len(compiled)} compiled networks, {total:.1f} MB, in {blobs.folder(settings)}")
 
 
 @models.command()

@@ -15,7 +15,14 @@ from typing import NamedTuple
 import openvino as ov
 
 from onprompt.settings import Settings
-from onprompt.vision.runtime import FULL_PRECISION, Network, compile_folded, openvino_core, thread_safe_cache
+from onprompt.vision.runtime import (
+    FULL_PRECISION,
+    Network,
+    compile_folded,
+    openvino_core,
+    thread_safe_cache,
+    thread_state,
+)
 from onprompt.weights import blobs
 from onprompt.weights.cache import file_hash, paths
 
@@ -57,7 +64,10 @@ def network(variant: str, made_of: Source, build: Callable[[], ov.Model]) -> Net
             blobs.write(path, made.export_model().getvalue(), made_of.megabytes)
         return made
 
-    return Network(compiled)
+    made = Network(compiled)
+    if getattr(thread_state, "at_once", False):
+        made.for_this_thread()
+    return made
 
 
 @thread_safe_cache

@@ -150,10 +150,14 @@ class Network:
         streams = {"NUM_STREAMS": str(os.cpu_count() or 1), "ENABLE_CPU_PINNING": "NO"}
         return self.compile({**FULL_PRECISION, **streams})
 
+    def for_this_thread(self) -> ov.CompiledModel:
+        """Whichever of the two this thread needs; no other thread compiles it meanwhile."""
+        with self.lock:
+            return self.compiled_for_threads if getattr(thread_state, "single_core", False) else self.compiled
+
     def run(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[np.float32]]:
         """The outputs, in the model's order."""
-        with self.lock:
-            compiled = self.compiled_for_threads if getattr(thread_state, "single_core", False) else self.compiled
+        compiled = self.for_this_thread()
         request = compiled.create_infer_request()
         request.infer(list(inputs), share_inputs=True)
         return [np.array(request.get_output_tensor(index).data) for index in range(len(compiled.outputs))]
