@@ -17,6 +17,7 @@ from onprompt.vision.boxes import Floats, box_iou
 
 SAME_OBJECT = 0.5  # IoU from which boxes of two networks are one object
 MAX_SCORE = 1 - 1e-4  # raw scores are clipped to this
+ROUNDING = 1e-4  # more than the same confidence can differ by when it is computed in another order
 
 
 class Candidates(NamedTuple):
@@ -77,6 +78,19 @@ def count_probabilities(ordered: Floats, curve: Curve) -> Floats:
     return np.minimum.accumulate(1 / (1 + np.exp(-odds))).astype(np.float32)
 
 
+def highest_confidence(best: Floats, source: str) -> Floats:
+    """A limit of the confidence of each name, from the best score of each network (names × networks).
+
+    It is that of one sighting if each network had two of the best score. Of more sightings none is more confident.
+    """
+    curve = load_curves()[source]
+    odds = logit(best, curve.floor).astype(np.float64)
+    lowest = logit(np.zeros(1, dtype=np.float32), curve.floor)
+    after = np.maximum(curve.after * (odds @ curve.mix), curve.after * lowest)
+    limit: Floats = 1 / (1 + np.exp(-(curve.offset + curve.first + odds @ curve.own + after)))
+    return limit + ROUNDING
+
+
 def ordered_scores(members: Sequence[Candidates], number: int) -> Floats:
     """The best scores of each network in descending order, padded with zeros to the same number."""
     rows = [np.sort(member.scores)[::-1][:number] for member in members]
@@ -98,19 +112,21 @@ def fuse(members: Sequence[Candidates], curve: Curve) -> list[FusedObject]:
     order = np.argsort(-scores, kind="stable")
     if len(members) == 1:
         return [FusedObject(boxes[index], words[index], scores[index, None]) for index in order]
-    network = np.repeat(np.arange(len(members)), [len(member.scores) for member in members])
+    network = np.repeat(np.arange(len(members)), [len(member.scores) for member in members])[order].tolist()
+    boxes, scores = boxes[order], scores[order]
     iou = box_iou(boxes, boxes)
-    first: list[int] = []  # the best box of each object
-    objects: list[FusedObject] = []
-    for index in order:
-        free = [position for position, item in enumerate(objects) if not item.scores[network[index]]]
-        nearest = max(free, key=lambda position: iou[index, first[position]], default=-1)
-        if nearest < 0 or iou[index, first[nearest]] < SAME_OBJECT:
-            nearest = len(objects)
-            first.append(int(index))
-            objects.append(FusedObject(boxes[index], words[index], np.zeros(len(members), dtype=np.float32)))
-        objects[nearest].scores[network[index]] = scores[index]
-    return sorted(objects, key=lambda item: -float(np.dot(curve.own, logit(item.scores, curve.floor))))
+    objects: dict[int, Floats] = {}  # the score of each network, by the index of the best box
+    for index, row in enumerate(iou):
+        near = [other for other in np.flatnonzero(row >= SAME_OBJECT).tolist() if other in objects]
+        free = [other for other in near if not objects[other][network[index]]]
+        best = max(free, key=row.__getitem__, default=index)
+        objects.setdefault(best, np.zeros(len(members), dtype=np.float32))[network[index]] = scores[index]
+    fused = [FusedObject(boxes[index], words[order[index]], found) for index, found in objects.items()]
+    if not fused:
+        return []
+    own = np.array(curve.own)
+    likelihood = [float(np.dot(own, odds)) for odds in logit(np.stack(list(objects.values())), curve.floor)]
+    return [fused[place] for place in sorted(range(len(fused)), key=lambda place: -likelihood[place])]
 
 
 def calibrate(
