@@ -10,17 +10,20 @@ RawDetections = tuple[Floats, Floats]  # boxes as fractions of the image, and a 
 
 def box_iou(boxes: Floats, others: Floats) -> Floats:
     """IoU of each box with each of the others: a matrix, or a row for a single box."""
-    return pairwise_iou(boxes[..., None, :], others)
-
-
-def pairwise_iou(boxes: Floats, others: Floats) -> Floats:
-    """IoU of boxes and others that belong together; shapes broadcast."""
-    width = np.minimum(boxes[..., 2], others[..., 2]) - np.maximum(boxes[..., 0], others[..., 0])
-    height = np.minimum(boxes[..., 3], others[..., 3]) - np.maximum(boxes[..., 1], others[..., 1])
-    intersection = np.maximum(width, 0) * np.maximum(height, 0)
-    union = box_area(boxes) + box_area(others) - intersection
-    iou: Floats = intersection / np.maximum(union, 1e-9)
+    first = boxes[..., None, :]
+    width, height = (shared_side(first[..., low::2], others[:, low::2]) for low in (0, 1))
+    intersection = np.multiply(width, height, out=width)  # in place: of many boxes, memory takes most of the time
+    union = np.add(box_area(first), box_area(others), out=height)
+    union -= intersection
+    iou: Floats = np.divide(intersection, np.maximum(union, 1e-9, out=union), out=intersection)
     return iou
+
+
+def shared_side(spans: Floats, others: Floats) -> Floats:
+    """The length of what spans (low, high) share with others; 0 for nothing."""
+    shared: Floats = np.minimum(spans[..., 1], others[..., 1])
+    shared -= np.maximum(spans[..., 0], others[..., 0])
+    return np.maximum(shared, 0, out=shared)
 
 
 def box_area(boxes: Floats) -> Floats:
@@ -31,21 +34,13 @@ def box_area(boxes: Floats) -> Floats:
 
 def non_max_suppression(boxes: Floats, scores: Floats, classes: NDArray[np.int_], threshold: float) -> list[int]:
     """Of boxes of one class whose IoU exceeds the threshold, the index of the best; best first."""
-    order = np.lexsort((-scores, classes))  # by class, then best first
-    first, second = pairs_within(classes[order])
-    boxes = boxes[order]
-    duplicates = pairwise_iou(boxes[first], boxes[second]) > threshold
-    kept = np.ones(len(order), dtype=bool)
-    for better, worse in zip(first[duplicates].tolist(), second[duplicates].tolist(), strict=True):
-        if kept[better]:
-            kept[worse] = False
-    remaining = np.sort(order[kept])
-    return [int(index) for index in remaining[np.argsort(-scores[remaining], kind="stable")]]
-
-
-def pairs_within(groups: NDArray[np.int_]) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
-    """Each pair of places that hold the same value of a sorted array: the earlier places, and the later ones."""
-    places = np.arange(len(groups))
-    later = np.searchsorted(groups, groups, side="right") - places - 1  # how many of its group come after each
-    first = np.repeat(places, later)
-    return first, np.arange(len(first)) - np.repeat(np.cumsum(later) - later, later) + first + 1
+    order = np.argsort(-scores, kind="stable")
+    boxes, classes = boxes[order], classes[order]
+    distinct = (box_iou(boxes, boxes) <= threshold) | (classes[:, None] != classes)
+    remaining = np.ones(len(order), dtype=bool)
+    kept: list[int] = []
+    for rank, index in enumerate(order.tolist()):
+        if remaining[rank]:
+            kept.append(index)
+            remaining &= distinct[rank]
+    return kept

@@ -7,6 +7,7 @@ whether there is one at all, and as many as reach .5 is the likeliest count.
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -93,8 +94,11 @@ def highest_confidence(best: Floats, source: str) -> Floats:
 
 def ordered_scores(members: Sequence[Candidates], number: int) -> Floats:
     """The best scores of each network in descending order, padded with zeros to the same number."""
-    rows = [np.sort(member.scores)[::-1][:number] for member in members]
-    return np.stack([np.pad(row, (0, number - len(row))) for row in rows])
+    ordered = np.zeros((len(members), number), dtype=np.float32)
+    for row, member in zip(ordered, members, strict=True):
+        best = np.sort(member.scores)[::-1][:number]
+        row[: len(best)] = best
+    return ordered
 
 
 class FusedObject(NamedTuple):
@@ -115,17 +119,19 @@ def fuse(members: Sequence[Candidates], curve: Curve) -> list[FusedObject]:
     network = np.repeat(np.arange(len(members)), [len(member.scores) for member in members])[order].tolist()
     boxes, scores = boxes[order], scores[order]
     iou = box_iou(boxes, boxes)
-    objects: dict[int, Floats] = {}  # the score of each network, by the index of the best box
-    for index, row in enumerate(iou):
-        near = [other for other in np.flatnonzero(row >= SAME_OBJECT).tolist() if other in objects]
-        free = [other for other in near if not objects[other][network[index]]]
-        best = max(free, key=row.__getitem__, default=index)
-        objects.setdefault(best, np.zeros(len(members), dtype=np.float32))[network[index]] = scores[index]
-    fused = [FusedObject(boxes[index], words[order[index]], found) for index, found in objects.items()]
-    if not fused:
-        return []
+    near: list[list[tuple[int, float]]] = [[] for _ in order]  # better boxes in the same place
+    better, worse = np.nonzero(np.triu(iou >= SAME_OBJECT, 1))
+    for first, second, shared in zip(better.tolist(), worse.tolist(), iou[better, worse].tolist(), strict=True):
+        near[second].append((first, shared))
+    objects: dict[int, list[float]] = {}  # the score of each network, by the index of the best box
+    for index, score in enumerate(scores.tolist()):
+        free = [pair for pair in near[index] if pair[0] in objects and not objects[pair[0]][network[index]]]
+        best, _ = max(free, key=itemgetter(1), default=(index, 1.0))
+        objects.setdefault(best, [0.0] * len(members))[network[index]] = score
+    found = np.array(list(objects.values()), dtype=np.float32).reshape(-1, len(members))
+    fused = [FusedObject(boxes[best], words[order[best]], row) for best, row in zip(objects, found, strict=True)]
     own = np.array(curve.own)
-    likelihood = [float(np.dot(own, odds)) for odds in logit(np.stack(list(objects.values())), curve.floor)]
+    likelihood = [float(np.dot(own, odds)) for odds in logit(found, curve.floor)]
     return [fused[place] for place in sorted(range(len(fused)), key=lambda place: -likelihood[place])]
 
 
@@ -138,9 +144,9 @@ def calibrate(
     for label, members in candidates.items():
         if objects := fuse(members, curve):
             confidences = count_probabilities(ordered_scores(members, len(objects)), curve)
+            number = int((confidences >= min_confidence).sum())  # the first ones, since confidences never rise
             sightings += [
-                Sighting(label, item.word, Box(*map(float, item.box)), float(confidence), source)
-                for item, confidence in zip(objects, confidences, strict=True)
-                if confidence >= min_confidence
+                Sighting(label, item.word, Box(*item.box.tolist()), confidence, source)
+                for item, confidence in zip(objects, confidences[:number].tolist(), strict=False)
             ]
     return tuple(sorted(sightings, key=lambda sighting: -sighting.confidence))

@@ -77,7 +77,9 @@ def best_scores(best: BestBoxes, groups: Iterable[Sequence[int]]) -> Floats:
 def candidates_of(best: BestBoxes, classes: Sequence[int], overlap: float) -> Candidates:
     """The candidates of the classes that one name covers: what is both a car and a truck is one vehicle."""
     boxes, scores, all_classes = best
-    chosen = np.flatnonzero(np.isin(all_classes, classes))
+    covered = np.zeros(len(COCO), dtype=bool)
+    covered[list(classes)] = True
+    chosen = np.flatnonzero(covered[all_classes])
     # In each class first: a box that is suppressed there suppresses none of another class.
     for groups in (all_classes, np.zeros_like(all_classes))[: len(classes)]:
         chosen = chosen[non_max_suppression(boxes[chosen], scores[chosen], groups[chosen], overlap)]
