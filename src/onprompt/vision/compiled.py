@@ -15,10 +15,12 @@ from typing import NamedTuple
 import openvino as ov
 
 from onprompt.settings import Settings
+from onprompt.vision import eight_bits
 from onprompt.vision.runtime import (
     FULL_PRECISION,
     Network,
-    compile_folded,
+    compile_model,
+    fold_constants,
     openvino_core,
     thread_safe_cache,
     thread_state,
@@ -26,14 +28,15 @@ from onprompt.vision.runtime import (
 from onprompt.weights import blobs
 from onprompt.weights.cache import file_hash, paths
 
-CODE = (*Path(__file__).parent.rglob("*.py"), Path(__file__).parents[1] / "weights" / "torchfile.py")
+CODE = (*Path(__file__).parent.rglob("*.py"), *eight_bits.FOLDER.glob("*.npz"), Path(__file__).parents[1] / "weights" / "torchfile.py")
 
 
 class Source(NamedTuple):
-    """The files that a network is built from, their hashes, and where it is kept once it is compiled."""
+    """The files that a network is built from, their hashes, how precise it is, and where it is kept once compiled."""
 
     files: tuple[Path, ...]
     hashes: tuple[str, ...]
+    precision: str
     folder: Path
     megabytes: int
 
@@ -47,19 +50,23 @@ def source(names: Sequence[str], settings: Settings) -> Source:
     """The files of a network by name, downloaded unless they are cached; an absolute path is a file of our own."""
     fetched = paths([name for name in names if not Path(name).is_absolute()], settings)
     files = tuple(fetched.get(name, Path(name)) for name in names)
-    return Source(files, tuple(map(file_hash, names)), blobs.folder(settings), settings.compiled_megabytes)
+    hashes = tuple(map(file_hash, names))
+    return Source(files, hashes, settings.precision, blobs.folder(settings), settings.compiled_megabytes)
 
 
 def network(variant: str, made_of: Source, build: Callable[[], ov.Model]) -> Network:
     """The network that `build` describes, which is called only where no earlier process has compiled it."""
-    path = made_of.folder / f"{variant.replace(' ', '-')}-{key(variant, made_of.hashes)}{blobs.SUFFIX}"
+    activations = eight_bits.load_activations(variant) if made_of.precision == "int8" else ()
+    name = f"{variant.replace(' ', '-')}-{'int8' if activations else 'f32'}"
+    path = made_of.folder / f"{name}-{key(name, made_of.hashes)}{blobs.SUFFIX}"
 
     def compiled(config: Mapping[str, str]) -> ov.CompiledModel:
         content = blobs.read(path) if made_of.megabytes else None
         if content is not None:
             with suppress(RuntimeError):  # OpenVINO can't use it in spite of its name: compiled again
                 return openvino_core().import_model(content, "CPU", dict(config))
-        made = compile_folded(build(), config)
+        model = fold_constants(build())
+        made = compile_model(eight_bits.quantize(model, activations) if activations else model, config)
         if made_of.megabytes:
             blobs.write(path, made.export_model().getvalue(), made_of.megabytes)
         return made

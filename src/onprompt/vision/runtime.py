@@ -60,7 +60,9 @@ def with_pixel_input(
 def fold_constants(model: ov.Model) -> ov.Model:
     """The model with every subgraph that depends on no input replaced by its value.
 
-    OpenVINO's own ConstantFolding leaves out those that decompress weights.
+    OpenVINO's own ConstantFolding leaves out those that decompress weights. Streams share weights by their address:
+    weights that OpenVINO computes for a stream are in memory that it frees and reuses, so a layer may silently get
+    the weights of another one.
     """
     constant: set[str] = set()
     for node in model.get_ordered_ops():
@@ -135,7 +137,7 @@ class Network:
     """A network, compiled when it is first needed; safe to run from several threads."""
 
     def __init__(self, model: ov.Model | Compile) -> None:
-        self.compile = partial(compile_folded, model) if isinstance(model, ov.Model) else model
+        self.compile = partial(compile_model, fold_constants(model)) if isinstance(model, ov.Model) else model
         self.lock = threading.Lock()
 
     @cached_property
@@ -163,10 +165,6 @@ class Network:
         return [np.array(request.get_output_tensor(index).data) for index in range(len(compiled.outputs))]
 
 
-def compile_folded(model: ov.Model, config: Mapping[str, str]) -> ov.CompiledModel:
-    """The model, compiled.
-
-    Streams share weights by their address. Weights that OpenVINO computes for a stream are in memory that it frees and
-    reuses, so a layer may silently get the weights of another one: they are computed before.
-    """
-    return openvino_core().compile_model(fold_constants(model.clone()), "CPU", dict(config))
+def compile_model(model: ov.Model, config: Mapping[str, str]) -> ov.CompiledModel:
+    """The model, compiled for the processor."""
+    return openvino_core().compile_model(model, "CPU", dict(config))

@@ -21,7 +21,7 @@ MEDIUM, LARGE = "yolo26m.pt", "yolo26x.pt"
 @thread_safe_cache
 def load_network(made_of: Source) -> Callable[[Pixels], RawDetections]:
     """The network, built once per process, whatever the settings."""
-    return partial(run_letterboxed, network("yolo26", made_of, lambda: build(made_of)))
+    return partial(run_letterboxed, network(made_of.file.stem, made_of, lambda: build(made_of)))
 
 
 def build(made_of: Source) -> ov.Model:
