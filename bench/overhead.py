@@ -15,6 +15,7 @@ from PIL import Image
 from timing import bare_inference, seconds
 
 import onprompt
+from onprompt.language.parser import parse
 from onprompt.settings import load
 from onprompt.vision.image import load_picture
 from onprompt.vision.matchers import small
@@ -43,8 +44,9 @@ def measured(picture, prompt, rounds):
     """Median milliseconds of the whole, of the bare inference, and of reading the file."""
 
     def verify():
-        for cached in (load_matcher, small.load):  # so that they do not remember the picture
+        for cached in (load_matcher, small.load):  # so that nothing is remembered of the picture and the prompt
             cached.__wrapped__.cache_clear()
+        parse.cache_clear()
         return onprompt.verify(picture, prompt)
 
     actions = {
