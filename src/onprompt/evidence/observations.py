@@ -127,6 +127,11 @@ def observe(prompt: str, picture: Picture, major: Sequence[str], settings: Setti
     return Observations(scene, seen, lines, measured, estimate, overall, artwork, matches, blank, frame, truncated)
 
 
+def parse_ahead(prompt: str, settings: Settings) -> None:
+    """Parse a prompt, which is cached: `observe` will have it at once."""
+    parse(prompt, settings)
+
+
 def is_animated(picture: Picture) -> bool:
     """Whether an image is one frame of an animation."""
     return any(note.startswith("frame") for note in picture.notes)
