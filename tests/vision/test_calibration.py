@@ -1,6 +1,7 @@
 """From raw scores to confidences, by hand and with the fitted curves."""
 
 from collections.abc import Sequence
+from functools import partial
 from math import exp, log
 from types import ModuleType
 
@@ -11,7 +12,7 @@ from onprompt.language.ontology import name_of
 from onprompt.settings import Settings
 from onprompt.types import Box, Look, Picture
 from onprompt.vision import calibration
-from onprompt.vision.boxes import Floats, box_iou
+from onprompt.vision.boxes import Floats, Pixels, RawDetections, box_iou
 from onprompt.vision.calibration import (
     SAME_OBJECT,
     Candidates,
@@ -281,19 +282,23 @@ def test_no_name_is_more_confident_than_its_limit(source: str) -> None:
 def test_names_are_left_out_only_if_they_have_no_sighting(seed: int, settings: Settings) -> None:
     random = np.random.default_rng(seed)
 
-    def network(_: object) -> tuple[Floats, Floats]:
+    def detections() -> RawDetections:
         low = random.random((60, 2)) * 0.7
         boxes = np.concatenate([low, low + 0.05 + random.random((60, 2)) * 0.25], axis=1).astype(np.float32)
         return boxes, (random.random((60, 80)) ** 40 * np.repeat((0.03, 0.9), (70, 10))).astype(np.float32)
 
-    answers = [network(None) for _ in range(4)]
-    detector = ClosedSetDetector((), [lambda _, answer=answer: answer for answer in answers], coco.CURVE, settings)
+    answers = [detections() for _ in range(4)]
+    detector = ClosedSetDetector((), [partial(answer_with, answer) for answer in answers], coco.CURVE, settings)
     look = Look(drawn_picture(settings), [name_of("vehicle"), name_of("cat")])
     (seen,) = detector.see([look])
     everything = detector.candidates(look.picture, detector.known(look.names))
     reachable = detector.candidates(look.picture, detector.known(look.names), min_confidence=settings.faintest)
     assert len(everything) > len(reachable) > 0
     assert seen.sightings == calibrate(everything, coco.CURVE, settings.faintest)
+
+
+def answer_with(answer: RawDetections, _: Pixels) -> RawDetections:
+    return answer
 
 
 def drawn_picture(settings: Settings) -> Picture:

@@ -247,7 +247,7 @@ class Backend(Protocol):
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
-TaskType = TypeVar("TaskType", contravariant=True)
+TaskType = TypeVar("TaskType")
 ResultType = TypeVar("ResultType", covariant=True)
 
 
