@@ -20,10 +20,10 @@ from onprompt.language.ontology import name_of
 from onprompt.settings import load
 from onprompt.vision import calibration
 from onprompt.vision.closed_set import ClosedSetDetector
+from onprompt.vision.compiled import source
 from onprompt.vision.detectors import coco, world, yolo26
 from onprompt.vision.image import load_picture
 from onprompt.vision.vocabulary import COCO
-from onprompt.weights.cache import paths
 
 MOST = 12  # objects of a kind looked at in a photo
 FLOOR = 0.01  # raw scores below this are taken as this
@@ -48,7 +48,7 @@ def detectors(settings):
         return lambda picture: detector.candidates(picture, detector.known(names))
 
     def yolo(file):
-        network = yolo26.load_network(paths([file], settings)[file])
+        network = yolo26.load_network(source([file], settings))
         return ClosedSetDetector((file,), [network], file.removesuffix(".pt"), settings)
 
     def opened():

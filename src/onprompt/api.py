@@ -236,11 +236,13 @@ def judge_many(
         except OnpromptError as error:
             return error
 
+    rest = iter(items)
+    first = list(itertools.islice(rest, 2))
     return in_order(
         partial(attempt, loaded.judge),
-        items,
+        itertools.chain(first, rest),
         loaded.slots,
-        begin=use_single_core,
+        begin=use_single_core if len(first) > 1 else None,  # a single one has all cores
         recall=partial(attempt, loaded.recall) if loaded.recalls else None,
         stop=loaded.stop,
     )

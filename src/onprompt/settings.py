@@ -38,7 +38,7 @@ ASCENDING = (  # settings of which none may be smaller than the one before
 )
 SWITCHES = {"none": "", "0": "", "false": "", "1": "small", "true": "small"}  # of the matcher
 PRIVATE = frozenset(
-    {"home", "mirror", "answers", "record", "weights", "base_url", "api_key", "asked_by"}
+    {"home", "mirror", "compiled_megabytes", "answers", "record", "weights", "base_url", "api_key", "asked_by"}
 )  # never stored with a verdict
 
 
@@ -68,6 +68,9 @@ class Settings(BaseModel):
     )
     mirror: str = option("", "your own folder or http(s) address of model files, tried first")
     source_timeout: float = number(3.0, "seconds to wait for a source of model files before trying the next", 0.1, 600)
+    compiled_megabytes: int = integer(
+        512, "size of the compiled networks that are kept beside the model files, for a faster start; 0: none are", 0
+    )
     parser: str = option("", "spaCy pipeline that parses prompts (en_core_web_sm …); empty: the built-in one")
     permissive: bool = option(False, "refuse model files that are not under an Apache, MIT or BSD licence")
     detector: str = option("coco", "detector: coco, strong (more names, AGPL files), yolo26, world or hf:OWNER/MODEL")

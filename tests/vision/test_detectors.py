@@ -12,6 +12,7 @@ from onprompt.settings import Settings, load
 from onprompt.types import Box, Look, Picture
 from onprompt.vision.boxes import box_iou, non_max_suppression
 from onprompt.vision.calibration import load_curves
+from onprompt.vision.compiled import source
 from onprompt.vision.detection import load_detector
 from onprompt.vision.detectors import coco, world, yolo26
 from onprompt.vision.image import load_picture
@@ -46,13 +47,13 @@ def test_lite2_joins_the_default_detector_once_it_is_cached(settings: Settings, 
     assert (detector.files, detector.curve) == (coco.FILES, coco.CURVE)  # which the verdict records
     assert len(detector.networks) == len(load_curves()[coco.CURVE].own)
     try:
-        path = paths([coco.LITE2], other)[coco.LITE2]
+        lite2 = source([coco.LITE2], other)
     except NotFetched:
         pytest.skip("EfficientDet-Lite2 is only on npm")
     detector = coco.load(other)
     assert (detector.files, detector.curve) == ((*coco.FILES, coco.LITE2), coco.LITE2_CURVE)
     assert len(detector.networks) == len(load_curves()[coco.LITE2_CURVE].own)
-    boxes, scores = coco.EfficientDet(path)(photo("chelsea.png"))
+    boxes, scores = coco.EfficientDet(lite2)(photo("chelsea.png"))
     best = scores.max(axis=1).argmax()
     assert COCO[scores[best].argmax()] == "cat"
     assert Box(*map(float, boxes[best])).area > 0.5

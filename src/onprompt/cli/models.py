@@ -57,6 +57,7 @@ def list_models(context: typer.Context) -> None:
     """List the model files with their state and licence."""
     if context.invoked_subcommand:
         return
+    from onprompt.weights import blobs
     from onprompt.weights.cache import folder, state
     from onprompt.weights.manifest import manifest
 
@@ -65,6 +66,19 @@ def list_models(context: typer.Context) -> None:
         size = f"{file.bytes / 1e6:6.1f} MB"
         echo(f"{file.set:9} {file.name:25} {size}  {state(file, settings):8} {file.licence}: {file.use}")
     echo(f"in {folder(settings)}")
+    if compiled := blobs.files(blobs.folder(settings)):
+        total = sum(map(blobs.size_of, compiled)) / 1e6
+        echo(f"and {len(compiled)} compiled networks, {total:.1f} MB, in {blobs.folder(settings)}")
+
+
+@models.command()
+def clean() -> None:
+    """Delete the compiled networks, which make the first verdict faster; they are made again when needed."""
+    from onprompt.weights import blobs
+
+    where = blobs.folder(load_settings())
+    number, size = blobs.delete_all(where)
+    echo(f"{number} compiled networks deleted, {size / 1e6:.1f} MB, in {where}")
 
 
 @models.command()

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
+from onprompt.evidence.assignment import best_assignment
 from onprompt.evidence.attributes import measure
 from onprompt.evidence.counting import count_score
 from onprompt.language.ontology import OTHER, distance, name_of
@@ -48,8 +48,7 @@ def assign_objects(
     rewards = np.array([[reward(scene.things[i], names, settings) for i in competing] for names in objects])
     places = [k for k, i in enumerate(competing) for _ in range(min(scene.things[i].count.low, len(objects)) or 1)]
     assigned = rewards.argmax(axis=1)
-    rows, columns = linear_sum_assignment(rewards[:, places], maximize=True)
-    for row, column in zip(rows, columns, strict=True):
+    for row, column in best_assignment(rewards[:, places]):
         if rewards[row, places[column]] > 0:
             assigned[row] = places[column]
     return [competing[k] for k in assigned]

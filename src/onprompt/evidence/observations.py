@@ -21,6 +21,7 @@ from onprompt.language.parser import parse
 from onprompt.language.spelling import correct_spelling, is_common_word
 from onprompt.settings import Settings
 from onprompt.types import Check, Outcome, Picture, PromptEvidence, Scene, Seen, Sighting, Trait
+from onprompt.vision.ahead import load_ahead, measure_ahead
 from onprompt.vision.detection import detect
 from onprompt.vision.global_properties import is_blank, medium, properties
 from onprompt.vision.matchers.small import artwork_probability
@@ -111,10 +112,13 @@ class Observations:
 def observe(prompt: str, picture: Picture, major: Sequence[str], settings: Settings) -> Observations:
     """Parse the prompt, detect objects in the image, and match the two."""
     stages.enter("parse")
+    load_ahead(settings)
     scene = plan.weight_objects(parse(prompt, settings), major, settings)
     stages.enter("detect")
     blank = is_blank(picture)
     names, closely = plan.names_to_detect(scene), plan.names_to_measure(scene)
+    if closely and not blank:
+        measure_ahead(settings)
     seen = plan.nothing_seen(scene) if blank else detect(picture, names, settings, closely)
     lines = read_text(picture) if plan.asks_for_text(scene) and not blank else ()
     stages.enter("estimate")

@@ -1,7 +1,6 @@
 """Image features: an ImageNet classifier (PPLCNetV2) on the image and its parts, and colour histograms."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import cv2
 import numpy as np
@@ -9,8 +8,8 @@ import openvino as ov
 
 from onprompt.settings import Settings
 from onprompt.vision.boxes import Floats, Pixels
+from onprompt.vision.compiled import Source, network, source
 from onprompt.vision.runtime import Network, openvino_core, thread_safe_cache, with_pixel_input
-from onprompt.weights.cache import paths
 
 FILES = ("pplcnet.pdmodel", "pplcnet.pdiparams")
 OUTPUTS = ("relu_39.tmp_0", "linear_1.tmp_1")  # the penultimate layer, and the logits
@@ -27,28 +26,31 @@ HUE_BIN, GREY_BIN = np.arange(256) // 15 * LIGHTS, HUES * LIGHTS + np.arange(256
 
 
 @thread_safe_cache
-def load_feature_map(path: Path) -> Network:
+def load_feature_map(made_of: Source) -> Network:
     """The classifier up to a layer that still knows where things are."""
-    model = openvino_core().read_model(path)
-    layer = next(node for node in model.get_ops() if node.get_friendly_name() == LOCAL)
-    return Network(with_pixel_input(ov.Model([ov.opset13.result(layer.output(0))], model.get_parameters(), LOCAL)))
+    return network("pplcnet features", made_of, lambda: cut_at([LOCAL], made_of))
 
 
 def feature_similarity(first: Pixels, second: Pixels, settings: Settings) -> Floats:
     """The cosine of two images' features at each place of a grid: they see more than pixels do."""
     inputs = np.stack([resize(image, (INPUT_SIDE, INPUT_SIDE)) for image in (first, second)])
-    (maps,) = load_feature_map(paths(FILES, settings)[FILES[0]]).run([inputs])
+    (maps,) = load_feature_map(source(FILES, settings)).run([inputs])
     a, b = maps / np.maximum(np.linalg.norm(maps, axis=1, keepdims=True), 1e-6)
     return np.asarray((a * b).sum(axis=0), dtype=np.float32)
 
 
 @thread_safe_cache
-def load_backbone(path: Path) -> Network:
+def load_backbone(made_of: Source) -> Network:
     """The classifier with both outputs, compiled once per process."""
-    model = openvino_core().read_model(path)
+    return network("pplcnet", made_of, lambda: cut_at(OUTPUTS, made_of))
+
+
+def cut_at(layers: Sequence[str], made_of: Source) -> ov.Model:
+    """The classifier with these layers as its outputs."""
+    model = openvino_core().read_model(made_of.file)
     outputs = {node.get_friendly_name(): node.output(0) for node in model.get_ops()}
-    cut = ov.Model([ov.opset13.result(outputs[name]) for name in OUTPUTS], model.get_parameters(), "pplcnet")
-    return Network(with_pixel_input(cut))
+    cut = ov.Model([ov.opset13.result(outputs[name]) for name in layers], model.get_parameters(), "pplcnet")
+    return with_pixel_input(cut)
 
 
 def image_features(small: Pixels, settings: Settings) -> Floats:
@@ -67,7 +69,7 @@ def image_features(small: Pixels, settings: Settings) -> Floats:
 def run_backbone(crops: Sequence[Pixels], settings: Settings) -> tuple[Floats, Floats]:
     """The penultimate layer and the logits, a row for each crop; a crop is scaled to a square."""
     inputs = np.stack([resize(crop, (INPUT_SIDE, INPUT_SIDE)) for crop in crops])
-    hidden, logits = load_backbone(paths(FILES, settings)[FILES[0]]).run([inputs])
+    hidden, logits = load_backbone(source(FILES, settings)).run([inputs])
     return hidden.reshape(len(crops), HIDDEN), logits
 
 

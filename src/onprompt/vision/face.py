@@ -2,20 +2,22 @@
 
 import tempfile
 import zipfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
+import openvino as ov
 from numpy.typing import NDArray
 
 from onprompt.settings import Settings
 from onprompt.types import Picture, Trait
+from onprompt.vision.compiled import Source, network, source
 from onprompt.vision.geometry import ramp
 from onprompt.vision.pose import Person
 from onprompt.vision.runtime import Network, openvino_core, thread_safe_cache
 from onprompt.vision.terms import TERMS
-from onprompt.weights.cache import paths
 
 FILES = ("face_landmarker.task",)
 MEMBERS = ("face_landmarks_detector.tflite", "face_blendshapes.tflite")
@@ -34,11 +36,15 @@ Points = NDArray[np.floating[Any]]
 
 
 @thread_safe_cache
-def load_networks(path: Path) -> tuple[Network, Network]:
-    """Landmarks and blendshapes, compiled once per process; OpenVINO reads them from files only."""
-    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(path) as task:
-        landmarks, blendshapes = (openvino_core().read_model(task.extract(name, folder)) for name in MEMBERS)
-        return Network(landmarks), Network(blendshapes)
+def load_networks(made_of: Source) -> tuple[Network, ...]:
+    """Landmarks and blendshapes, compiled once per process."""
+
+    def read(member: str) -> ov.Model:
+        """OpenVINO reads models from files only."""
+        with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(made_of.file) as task:
+            return openvino_core().read_model(task.extract(member, folder))
+
+    return tuple(network(Path(member).stem, made_of, partial(read, member)) for member in MEMBERS)
 
 
 def traits(picture: Picture, person: Person, settings: Settings) -> list[Trait]:
@@ -56,7 +62,7 @@ def smile_score(picture: Picture, person: Person, settings: Settings) -> float |
     transform = crop_from_joints(person)
     if transform is None:
         return None
-    landmarks, blendshapes = load_networks(paths(FILES, settings)[FILES[0]])
+    landmarks, blendshapes = load_networks(source(FILES, settings))
     points: Points = np.empty((0, 2))
     for _ in range(2):  # joints place a face roughly; its own landmarks place it well
         crop = cv2.warpAffine(picture.pixels, transform, (SIDE, SIDE), flags=cv2.INTER_CUBIC)

@@ -10,8 +10,8 @@ from onprompt.settings import Settings
 from onprompt.types import Box, Picture
 from onprompt.vision.boxes import Floats, Pixels
 from onprompt.vision.colour import SAMPLE
-from onprompt.vision.runtime import IMAGENET_MEAN, IMAGENET_STD, load_network
-from onprompt.weights.cache import paths
+from onprompt.vision.compiled import load_network, source
+from onprompt.vision.runtime import IMAGENET_MEAN, IMAGENET_STD
 
 FILES = ("eiseg.pdmodel", "eiseg.pdiparams")
 SIDE = 192  # pixels; 256 is no better by more than .005 IoU and takes twice as long
@@ -31,7 +31,7 @@ def segment(picture: Picture, box: Box, settings: Settings) -> Mask:
     corners = np.array([[box.left, box.top], [box.right, box.bottom]]) * (width, height) - (left, top)
     (x0, y0), (x1, y1) = corners * scale
     image = ((crop - np.array(IMAGENET_MEAN)) / np.array(IMAGENET_STD)).astype(np.float32).transpose(2, 0, 1)[None]
-    logits = load_network(paths(FILES, settings)[FILES[0]]).run([click_maps(x0, y0, x1, y1)[None], image])[0][0, 0]
+    logits = load_network(source(FILES, settings)).run([click_maps(x0, y0, x1, y1)[None], image])[0][0, 0]
     y, x = min(SIDE - 1, max(0, int(y0))), min(SIDE - 1, max(0, int(x0)))
     mask = logits[y : max(y + 1, round(y1)), x : max(x + 1, round(x1))] > 0
     return mask if mask.any() else ellipse(*mask.shape)

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from onprompt.settings import Settings
 from onprompt.types import Box, Picture, Trait
 from onprompt.vision.boxes import Floats
+from onprompt.vision.compiled import load_network, source
 from onprompt.vision.geometry import ramp
 from onprompt.vision.letterbox import letterbox
-from onprompt.vision.runtime import load_network
 from onprompt.vision.terms import values_by_word
-from onprompt.weights.cache import paths
 
 FILES = ("movenet-multipose.tflite",)
 SIDE = 256  # pixels of the longer side
@@ -88,7 +87,7 @@ def detect_people(picture: Picture, settings: Settings) -> tuple[Person, ...]:
     """Up to six people."""
     height, width = picture.pixels.shape[:2]
     padded, inner = letterbox(picture.pixels, SIDE, fill=0, enlarge=cv2.INTER_AREA)
-    (rows,) = load_network(paths(FILES, settings)[FILES[0]]).run([padded[None]])
+    (rows,) = load_network(source(FILES, settings)).run([padded[None]])
     scale = np.array([padded.shape[1] / inner[0], padded.shape[0] / inner[1]])
     return tuple(parse_person(row, scale, (width, height)) for row in rows[0] if row[-1] >= MIN_PERSON_SCORE)
 

@@ -4,11 +4,10 @@ import ctypes
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, cached_property, wraps
+from functools import cache, cached_property, partial, wraps
 from itertools import count
-from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -21,6 +20,7 @@ IMAGENET_MEAN, IMAGENET_STD = (123.675, 116.28, 103.53), (58.395, 57.12, 57.375)
 PICTURES = 20  # between two such calls: after each picture they cost half as much again as judging it
 Key = TypeVar("Key")
 Value = TypeVar("Value")
+Compile = Callable[[Mapping[str, str]], ov.CompiledModel]
 # OpenVINO fills its tables of number types on first use. Two threads that do so at the same moment deadlock, so it is
 # done here, where only one thread can be.
 ov.Type(np.dtype(np.float32)).to_dtype()
@@ -132,35 +132,41 @@ class LatestValues(Generic[Key, Value]):
 
 
 class Network:
-    """A compiled model; safe to run from several threads."""
+    """A network, compiled when it is first needed; safe to run from several threads."""
 
-    def __init__(self, model: ov.Model) -> None:
-        self.model = model
-        self.compiled = openvino_core().compile_model(model, "CPU", {**FULL_PRECISION, "PERFORMANCE_HINT": "LATENCY"})
+    def __init__(self, model: ov.Model | Compile) -> None:
+        self.compile = partial(compile_folded, model) if isinstance(model, ov.Model) else model
         self.lock = threading.Lock()
 
     @cached_property
+    def compiled(self) -> ov.CompiledModel:
+        """For one image at a time, on all cores."""
+        return self.compile({**FULL_PRECISION, "PERFORMANCE_HINT": "LATENCY"})
+
+    @cached_property
     def compiled_for_threads(self) -> ov.CompiledModel:
-        """The same for several images at a time, one core each; compiled when it is first needed."""
-        # Streams share weights by their address. Weights that OpenVINO computes for a stream are in memory that it
-        # frees and reuses, so a layer may silently get the weights of another one.
-        model = fold_constants(self.model.clone())
+        """For several images at a time, one core each."""
         # With pinning, the first streams of all networks are on one core, which threads would then share.
         streams = {"NUM_STREAMS": str(os.cpu_count() or 1), "ENABLE_CPU_PINNING": "NO"}
-        return openvino_core().compile_model(model, "CPU", {**FULL_PRECISION, **streams})
+        return self.compile({**FULL_PRECISION, **streams})
+
+    def for_this_thread(self) -> ov.CompiledModel:
+        """Whichever of the two this thread needs; no other thread compiles it meanwhile."""
+        with self.lock:
+            return self.compiled_for_threads if getattr(thread_state, "single_core", False) else self.compiled
 
     def run(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[np.float32]]:
         """The outputs, in the model's order."""
-        compiled = self.compiled
-        if getattr(thread_state, "single_core", False):
-            with self.lock:
-                compiled = self.compiled_for_threads
+        compiled = self.for_this_thread()
         request = compiled.create_infer_request()
         request.infer(list(inputs), share_inputs=True)
-        return [np.array(request.get_output_tensor(index).data) for index in range(len(self.compiled.outputs))]
+        return [np.array(request.get_output_tensor(index).data) for index in range(len(compiled.outputs))]
 
 
-@thread_safe_cache
-def load_network(path: Path) -> Network:
-    """The network of a model file, compiled once per process."""
-    return Network(openvino_core().read_model(path))
+def compile_folded(model: ov.Model, config: Mapping[str, str]) -> ov.CompiledModel:
+    """The model, compiled.
+
+    Streams share weights by their address. Weights that OpenVINO computes for a stream are in memory that it frees and
+    reuses, so a layer may silently get the weights of another one: they are computed before.
+    """
+    return openvino_core().compile_model(fold_constants(model.clone()), "CPU", dict(config))

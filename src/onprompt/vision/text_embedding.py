@@ -5,6 +5,7 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from onprompt.vision.boxes import Floats
 from onprompt.vision.runtime import thread_safe_cache
@@ -21,14 +22,14 @@ class EmbeddingTable:
         self.folder = folder
 
     @cached_property
-    def vectors(self) -> Floats:
+    def vectors(self) -> NDArray[np.float16]:
         """One row per token; a safetensors file is a JSON header and plain numbers."""
         data = (self.folder / FILES[0]).read_bytes()
         start = 8 + int.from_bytes(data[:8], "little")
         entry = json.loads(data[8:start])[TENSOR]
         first, last = entry["data_offsets"]
-        numbers = np.frombuffer(data[start + first : start + last], dtype=np.float16)
-        return numbers.reshape(entry["shape"]).astype(np.float32)
+        numbers = np.frombuffer(data, dtype=np.float16, count=(last - first) // 2, offset=start + first)
+        return numbers.reshape(entry["shape"])
 
     @cached_property
     def tokenizer(self):  # type: ignore[no-untyped-def]  # its library is imported when it is first needed
@@ -45,7 +46,7 @@ class EmbeddingTable:
     def features(self, text: str, rarity: Floats) -> Floats:
         """The mean of the token vectors weighted by rarity, and their maximum and minimum."""
         ids = self.tokens(text)
-        vectors, weights = self.vectors[ids], rarity[ids][:, None]
+        vectors, weights = self.vectors[ids].astype(np.float32), rarity[ids][:, None]
         mean = (vectors * weights).sum(axis=0) / max(float(weights.sum()), 1e-6)
         return np.concatenate([mean, vectors.max(axis=0), vectors.min(axis=0)])
 

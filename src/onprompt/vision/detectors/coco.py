@@ -14,14 +14,17 @@ from openvino.frontend import FrontEndManager
 from onprompt.settings import Settings
 from onprompt.vision.boxes import Floats, Pixels, RawDetections
 from onprompt.vision.closed_set import MIN_SCORE, ClosedSetDetector, flipped
-from onprompt.vision.runtime import Network, openvino_core, thread_safe_cache, with_pixel_input
+from onprompt.vision.compiled import Source, network, source
+from onprompt.vision.runtime import openvino_core, thread_safe_cache, with_pixel_input
 from onprompt.vision.vocabulary import COCO
-from onprompt.weights.cache import is_cached, paths
+from onprompt.weights.cache import is_cached
 
-FILES = ("picodet.pdmodel", "picodet.pdiparams", "efficientdet-lite0.tflite")
-LITE2 = "efficientdet-lite2.tflite"
+PICODET = ("picodet.pdmodel", "picodet.pdiparams")
+LITE0, LITE2 = "efficientdet-lite0.tflite", "efficientdet-lite2.tflite"
+FILES = (*PICODET, LITE0)
 CURVE, LITE2_CURVE = "picodet + efficientdet", "picodet + efficientdet + lite2"
 PICODET_SIDE = 416
+SIDES = {LITE0: 320, LITE2: 448}
 # EfficientDet numbers its classes as COCO's files do, from 1 and with gaps: these ids are unused.
 UNUSED_IDS = (12, 26, 29, 30, 45, 66, 68, 69, 71, 83)
 CLASS_COLUMNS = [number - 1 for number in range(1, 91) if number not in UNUSED_IDS]
@@ -32,8 +35,10 @@ ASPECT_RATIOS = (1.0, 2.0, 0.5)
 class PicoDet:
     """Boxes and scores of an image."""
 
-    def __init__(self, path: Path) -> None:
-        self.network = Network(with_pixel_input(openvino_core().read_model(path), 1))
+    def __init__(self, made_of: Source) -> None:
+        self.network = network(
+            "picodet", made_of, lambda: with_pixel_input(openvino_core().read_model(made_of.file), 1)
+        )
 
     def __call__(self, pixels: Pixels) -> RawDetections:
         scale = np.array([[PICODET_SIDE, PICODET_SIDE]], dtype=np.float32)  # so that boxes come out as fractions
@@ -48,10 +53,9 @@ class PicoDet:
 class EfficientDet:
     """Boxes and scores of an image."""
 
-    def __init__(self, path: Path) -> None:
-        model = read_tflite(path)
-        self.side = int(model.input(0).shape[1])
-        self.network = Network(dequantize(model))
+    def __init__(self, made_of: Source) -> None:
+        self.network = network("efficientdet", made_of, lambda: dequantize(read_tflite(made_of.file)))
+        self.side = SIDES[made_of.file.name]
         self.anchors = make_anchors(self.side)
 
     def __call__(self, pixels: Pixels) -> RawDetections:
@@ -104,9 +108,9 @@ def dequantize(model: Model) -> Model:
 
 
 @thread_safe_cache
-def load_network(path: Path) -> PicoDet | EfficientDet:
+def load_network(made_of: Source) -> PicoDet | EfficientDet:
     """One network, compiled once per process, whatever the settings."""
-    return (EfficientDet if path.suffix == ".tflite" else PicoDet)(path)
+    return (EfficientDet if made_of.file.suffix == ".tflite" else PicoDet)(made_of)
 
 
 def load(settings: Settings) -> ClosedSetDetector:
@@ -116,7 +120,7 @@ def load(settings: Settings) -> ClosedSetDetector:
 
 def load_with(curve: str, settings: Settings) -> ClosedSetDetector:
     """The detector with two networks or three. Each network also sees the flipped image."""
-    files = (*FILES, LITE2) if curve == LITE2_CURVE else FILES
-    networks = [load_network(path) for path in paths(files, settings).values() if path.suffix != ".pdiparams"]
+    names = (PICODET, (LITE0,), (LITE2,)) if curve == LITE2_CURVE else (PICODET, (LITE0,))
+    networks = [load_network(source(files, settings)) for files in names]
     augmented = [variant for network in networks for variant in (network, flipped(network))]
-    return ClosedSetDetector(files, augmented, curve, settings)
+    return ClosedSetDetector(sum(names, ()), augmented, curve, settings)

@@ -2,20 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import openvino as ov
 
 from onprompt.settings import Settings
 from onprompt.types import Box, Known, Look, Name, Picture, Seen
 from onprompt.vision import vocabulary, world_graph
 from onprompt.vision.boxes import Floats, Pixels, RawDetections, box_iou, non_max_suppression
 from onprompt.vision.calibration import Candidates, calibrate
+from onprompt.vision.compiled import Source, network, source
 from onprompt.vision.letterbox import run_letterboxed
 from onprompt.vision.runtime import Network, thread_safe_cache, with_pixel_input
 from onprompt.vision.tiles import detect_tiled
-from onprompt.weights.cache import paths
 from onprompt.weights.torchfile import Tensors, read_tensors
 
 COCO = frozenset(vocabulary.COCO)
@@ -43,7 +43,7 @@ class WorldDetector:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.vocabulary, self.network = load_network(paths(self.files, settings)[WEIGHTS].parent)
+        self.vocabulary, self.network = load_network(source(self.files, settings))
 
     def see(self, looks: Sequence[Look]) -> list[Seen]:
         """One image after the other: each keeps all cores busy."""
@@ -113,11 +113,14 @@ def log_odds(probability: Any) -> Any:
 
 
 @thread_safe_cache
-def load_network(folder: Path) -> tuple[vocabulary.Vocabulary, Network]:
+def load_network(made_of: Source) -> tuple[vocabulary.Vocabulary, Network]:
     """Vocabulary and network, built once per process, whatever the settings."""
-    tensors = read_tensors(folder / WEIGHTS)
-    network = Network(with_pixel_input(world_graph.build(tensors), 0, (0, 0, 0), (255, 255, 255)))
-    return align(vocabulary.load_vocabulary(folder), tensors), network
+
+    def build() -> ov.Model:
+        return with_pixel_input(world_graph.build(read_tensors(made_of.file)), 0, (0, 0, 0), (255, 255, 255))
+
+    words = vocabulary.load_vocabulary(made_of.file.parent)
+    return align(words, read_tensors(made_of.file)), network("yolo-world", made_of, build)
 
 
 def align(words: vocabulary.Vocabulary, tensors: Tensors) -> vocabulary.Vocabulary:

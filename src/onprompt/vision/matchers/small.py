@@ -3,11 +3,12 @@
 Trained by training/matcher/train.py on photos with captions; vision/MATCHER.md is the model card.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from hashlib import blake2b
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from onprompt.types import Matcher, Picture
 from onprompt.vision import backbone, text_embedding
 from onprompt.vision.blocks import Node
 from onprompt.vision.boxes import Floats, Pixels
+from onprompt.vision.compiled import Source, network, source
 from onprompt.vision.runtime import LatestValues, Network, thread_safe_cache
 from onprompt.weights.cache import paths
 
@@ -28,11 +30,31 @@ ARTWORK_FILES = (*backbone.FILES, str(WEIGHTS))
 CACHE_SIZE = 4096  # image embeddings, and as many of texts
 
 
+class Weights(Mapping[str, Floats]):
+    """The arrays of the file."""
+
+    def __init__(self) -> None:
+        self.file = np.load(WEIGHTS, allow_pickle=False)
+        self.read: dict[str, Floats] = {}
+        self.lock = Lock()
+
+    def __getitem__(self, name: str) -> Floats:
+        with self.lock:
+            if name not in self.read:
+                self.read[name] = self.file[name].astype(np.float32)
+            return self.read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.file.files)
+
+    def __len__(self) -> int:
+        return len(self.file.files)
+
+
 @cache
-def load_weights() -> dict[str, Floats]:
-    """The trained weights."""
-    with np.load(WEIGHTS, allow_pickle=False) as data:
-        return {name: data[name].astype(np.float32) for name in data.files}
+def load_weights() -> Weights:
+    """The trained weights, each read when it is first needed: the towers are mostly compiled already."""
+    return Weights()
 
 
 def build_tower(side: str, weights: Mapping[str, Floats]) -> ov.Model:
@@ -70,10 +92,13 @@ def projection_head(x: Node, into: Floats, into_bias: Floats, out: Floats, skip:
     return op.normalize_l2(vector, np.array([1]), 1e-12, "add")
 
 
-@cache
-def load_towers() -> dict[str, Network]:
+@thread_safe_cache
+def load_towers(made_of: Source) -> dict[str, Network]:
     """Both towers, compiled once per process."""
-    return {side: Network(build_tower(side, load_weights())) for side in ("image", "text")}
+    return {
+        side: network(f"matcher {side}", made_of, partial(build_tower, side, load_weights()))
+        for side in ("image", "text")
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +120,7 @@ class SmallMatcher(Matcher):
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.weights = load_weights()
+        self.towers = load_towers(source([str(WEIGHTS)], settings))
         self.cached: LatestValues[bytes, ImageEmbedding] = LatestValues(CACHE_SIZE)
         self.texts: LatestValues[str, Floats] = LatestValues(CACHE_SIZE)
 
@@ -111,7 +137,7 @@ class SmallMatcher(Matcher):
         if found := self.cached.get(key):
             return found
         features = backbone.image_features(small, self.settings)
-        (vectors,) = load_towers()["image"].run([features])
+        (vectors,) = self.towers["image"].run([features])
         padded = np.pad(vectors, ((0, 0), (0, 1)), constant_values=1.0)
         embedding = ImageEmbedding(padded, self.artwork_probability(features[0]))
         self.cached.put(key, embedding)
@@ -124,7 +150,7 @@ class SmallMatcher(Matcher):
             folder = paths(text_embedding.FILES, self.settings)[text_embedding.FILES[0]].parent
             table = text_embedding.load_embeddings(folder)
             features = np.stack([table.features(text, self.weights["rarity"]) for text in new])
-            (computed,) = load_towers()["text"].run([features])
+            (computed,) = self.towers["text"].run([features])
             for text, vector in zip(new, computed, strict=True):
                 vectors[text] = vector
                 self.texts.put(text, vector)

@@ -1,0 +1,92 @@
+"""Networks that an earlier process has compiled: read from the cache folder in a fifth of the time, with equal results.
+
+A file is named by all that it depends on: model files, versions, the code that builds graphs, and the processor.
+"""
+
+import hashlib
+import os
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import openvino as ov
+
+from onprompt.settings import Settings
+from onprompt.vision.runtime import (
+    FULL_PRECISION,
+    Network,
+    compile_folded,
+    openvino_core,
+    thread_safe_cache,
+    thread_state,
+)
+from onprompt.weights import blobs
+from onprompt.weights.cache import file_hash, paths
+
+CODE = (*Path(__file__).parent.rglob("*.py"), Path(__file__).parents[1] / "weights" / "torchfile.py")
+
+
+class Source(NamedTuple):
+    """The files that a network is built from, their hashes, and where it is kept once it is compiled."""
+
+    files: tuple[Path, ...]
+    hashes: tuple[str, ...]
+    folder: Path
+    megabytes: int
+
+    @property
+    def file(self) -> Path:
+        """The first of the files: the one that is opened."""
+        return self.files[0]
+
+
+def source(names: Sequence[str], settings: Settings) -> Source:
+    """The files of a network by name, downloaded unless they are cached; an absolute path is a file of our own."""
+    fetched = paths([name for name in names if not Path(name).is_absolute()], settings)
+    files = tuple(fetched.get(name, Path(name)) for name in names)
+    return Source(files, tuple(map(file_hash, names)), blobs.folder(settings), settings.compiled_megabytes)
+
+
+def network(variant: str, made_of: Source, build: Callable[[], ov.Model]) -> Network:
+    """The network that `build` describes, which is called only where no earlier process has compiled it."""
+    path = made_of.folder / f"{variant.replace(' ', '-')}-{key(variant, made_of.hashes)}{blobs.SUFFIX}"
+
+    def compiled(config: Mapping[str, str]) -> ov.CompiledModel:
+        content = blobs.read(path) if made_of.megabytes else None
+        if content is not None:
+            with suppress(RuntimeError):  # OpenVINO can't use it in spite of its name: compiled again
+                return openvino_core().import_model(content, "CPU", dict(config))
+        made = compile_folded(build(), config)
+        if made_of.megabytes:
+            blobs.write(path, made.export_model().getvalue(), made_of.megabytes)
+        return made
+
+    made = Network(compiled)
+    if getattr(thread_state, "at_once", False):
+        made.for_this_thread()
+    return made
+
+
+@thread_safe_cache
+def load_network(made_of: Source) -> Network:
+    """The network of a model file as it is, compiled once per process."""
+    return network(made_of.file.stem, made_of, lambda: openvino_core().read_model(made_of.file))
+
+
+def key(variant: str, hashes: Sequence[str]) -> str:
+    """A hash of all that a compiled network depends on. Threads and streams are chosen when it is read."""
+    return hashlib.sha256("\n".join((variant, *hashes, *machine())).encode()).hexdigest()[:24]
+
+
+@cache
+def machine() -> tuple[str, ...]:
+    """The versions of OpenVINO and of the code that builds graphs, and the processor."""
+    code = hashlib.sha256(b"\0".join(path.read_bytes() for path in sorted(CODE))).hexdigest()
+    core = openvino_core()
+    processor = (core.get_property("CPU", name) for name in ("FULL_DEVICE_NAME", "OPTIMIZATION_CAPABILITIES"))
+    limits = (os.environ.get(name, "") for name in ("ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"))
+    system = ov.get_version(), platform.system(), platform.machine()
+    return (*system, code, str(FULL_PRECISION), *map(str, processor), *limits)
