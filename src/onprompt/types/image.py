@@ -79,10 +79,14 @@ class Picture:
 
     @property
     def decoded(self) -> Decoded:
-        if "decoded" not in self.derived:  # no cached_property: until Python 3.12, one lock held up all other pictures
+        if not self.is_decoded:  # no cached_property: until Python 3.12, one lock held up all other pictures
             self.derived["decoded"] = self.decode()
         decoded: Decoded = self.derived["decoded"]
         return decoded
+
+    @property
+    def is_decoded(self) -> bool:
+        return "decoded" in self.derived
 
     @property
     def pixels(self) -> NDArray[uint8]:
