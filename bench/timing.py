@@ -11,8 +11,11 @@ def seconds(action):
     return time.perf_counter() - start
 
 
-def bare_inference(action):
-    """A function that runs the networks that an action runs, on the very inputs that it gave them, and nothing else."""
+def bare_inference(action, on_threads=False):
+    """A function that runs the networks that an action runs, on the very inputs that it gave them, and nothing else.
+
+    With `on_threads`, on one core, so that several threads can call functions of their own.
+    """
     calls, run = [], Network.run
 
     def record(network, inputs):
@@ -24,5 +27,6 @@ def bare_inference(action):
         action()
     finally:
         Network.run = run
-    requests = [(network.compiled.create_infer_request(), inputs) for network, inputs in calls]
+    compiled = [network.compiled_for_threads if on_threads else network.compiled for network, _ in calls]
+    requests = [(each.create_infer_request(), inputs) for each, (_, inputs) in zip(compiled, calls, strict=True)]
     return lambda: [request.infer(inputs, share_inputs=True, share_outputs=True) for request, inputs in requests]

@@ -24,7 +24,7 @@ from onprompt.models.client import close_all
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs import datasets, findings
-from onprompt.runs.job import JudgeJob
+from onprompt.runs.job import JudgeJob, Task
 from onprompt.runs.ledger import Entry, Ledger
 from onprompt.runs.run import Summary, make_entry, run
 from onprompt.settings import Settings
@@ -195,7 +195,7 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from onprompt.runs import datasets
-from onprompt.runs.job import JudgeJob
+from onprompt.runs.job import JudgeJob, Task
 from onprompt.runs.run import run
 from onprompt.settings import Settings
 folder = Path(sys.argv[1])
@@ -260,3 +260,17 @@ def test_what_tells_ways_of_judging_apart_is_what_it_was(tmp_path: Path) -> None
     illusion = IllusionJob("illusion", job(tmp_path).settings, "sin", (336, 336))
     assert illusion.identity.keys() == asked | {"split", "size", "questions"}
     assert illusion.identity["asked"] == {"backend": "replay", "model": "said.jsonl"} | illusion.identity["asked"]
+
+
+def test_a_task_is_prepared_with_its_picture_decoded_or_left_for_its_turn(tmp_path: Path, settings: Settings) -> None:
+    Image.fromarray(np.full((64, 64, 3), 99, np.uint8)).save(tmp_path / "grey.png")
+    (tmp_path / "broken.png").write_bytes((tmp_path / "grey.png").read_bytes()[:40])
+    job = JudgeJob("verify", settings)
+    items = [{"image": str(tmp_path / name), "prompt": "a cat"} for name in ("grey.png", "broken.png", "absent.png")]
+    good, broken, absent = (job.prepare(Task(number, item)) for number, item in enumerate(items))
+    assert good.sample is not None
+    (tmp_path / "grey.png").unlink()  # it is in memory
+    assert job(good).verdict is not None
+    assert (broken.sample, absent.sample) == (None, None)
+    faults = [job(task).fault for task in (broken, absent)]
+    assert [fault and fault.kind for fault in faults] == ["ImageError: no picture", "ImageError: missing"]

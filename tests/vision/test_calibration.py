@@ -1,18 +1,33 @@
 """From raw scores to confidences, by hand and with the fitted curves."""
 
 from collections.abc import Sequence
+from functools import partial
 from math import exp, log
 from types import ModuleType
 
 import numpy as np
 import pytest
 
+from onprompt.language.ontology import name_of
 from onprompt.settings import Settings
-from onprompt.types import Box
+from onprompt.types import Box, Look, Picture
 from onprompt.vision import calibration
-from onprompt.vision.boxes import Floats
-from onprompt.vision.calibration import Candidates, Curve, calibrate, count_probabilities, fuse, load_curves
+from onprompt.vision.boxes import Floats, Pixels, RawDetections, box_iou
+from onprompt.vision.calibration import (
+    SAME_OBJECT,
+    Candidates,
+    Curve,
+    FusedObject,
+    calibrate,
+    count_probabilities,
+    fuse,
+    highest_confidence,
+    load_curves,
+    logit,
+)
+from onprompt.vision.closed_set import ClosedSetDetector
 from onprompt.vision.detectors import coco, yolo26
+from onprompt.vision.image import open_picture
 
 PLAIN = Curve(floor=0.1, offset=0, mix=(1,), own=(1,), first=0, second=0, rank=0, best=0, before=0, after=0)
 FULL = Curve(
@@ -211,3 +226,80 @@ def test_three_clear_ones_are_three_and_one_is_not_two(source: str) -> None:
     assert (three >= 0.5).tolist() == [True, True, True, False]
     one = count_probabilities(np.repeat(floats([0.9, 0.02]), networks, axis=0), load_curves()[source])
     assert (one >= 0.5).tolist() == [True, False]
+
+
+# ---- the same, less the work ----------------------------------------------------------------------------------------
+
+
+def networks_that_see(seed: int, number: int = 4) -> list[Candidates]:
+    """What some networks found of one name, in few places, so that many boxes are near each other."""
+    random = np.random.default_rng(seed)
+    members = []
+    for _ in range(number):
+        found = int(random.integers(0, 30))
+        low = random.integers(0, 6, (found, 2)) / 10
+        boxes = np.concatenate([low, low + random.integers(3, 5, (found, 2)) / 10], axis=1).astype(np.float32)
+        scores = np.sort(np.round(random.random(found) ** 3, 2).astype(np.float32))[::-1]
+        members.append(Candidates(boxes, scores, [str(index) for index in range(found)]))
+    return members
+
+
+def fuse_plainly(members: Sequence[Candidates], curve: Curve) -> list[FusedObject]:
+    """Each box, best first, joins the nearest object that its network has no part in, or is a new one."""
+    found = [(float(-m.scores[i]), at, i) for at, m in enumerate(members) for i in range(len(m.scores))]
+    objects: list[FusedObject] = []
+    for _, network, i in sorted(found):
+        box = members[network].boxes[i]
+        free = [item for item in objects if not item.scores[network]]
+        nearest = max(free, key=lambda item: float(box_iou(box, item.box[None])[0]), default=None)
+        if nearest is None or box_iou(box, nearest.box[None])[0] < SAME_OBJECT:
+            nearest = FusedObject(box, members[network].words[i], np.zeros(len(members), dtype=np.float32))
+            objects.append(nearest)
+        nearest.scores[network] = members[network].scores[i]
+    return sorted(objects, key=lambda item: -float(np.dot(curve.own, logit(item.scores, curve.floor))))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_objects_are_fused_as_in_plain_loops(seed: int) -> None:
+    members, curve = networks_that_see(seed), load_curves()[coco.CURVE]
+    fast, plain = fuse(members, curve), fuse_plainly(members, curve)
+    assert [(*item.box, item.word, *item.scores) for item in fast] == [
+        (*item.box, item.word, *item.scores) for item in plain
+    ]
+
+
+@pytest.mark.parametrize("source", SHIPPED)
+def test_no_name_is_more_confident_than_its_limit(source: str) -> None:
+    number = len(load_curves()[source].own)
+    for seed in range(20):
+        members = networks_that_see(seed, number)
+        best = floats([member.scores.max(initial=0) for member in members])
+        surest = max((sighting.confidence for sighting in calibrate({"cat": members}, source, 0.0)), default=0.0)
+        assert highest_confidence(best, source)[0] >= surest
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_names_are_left_out_only_if_they_have_no_sighting(seed: int, settings: Settings) -> None:
+    random = np.random.default_rng(seed)
+
+    def detections() -> RawDetections:
+        low = random.random((60, 2)) * 0.7
+        boxes = np.concatenate([low, low + 0.05 + random.random((60, 2)) * 0.25], axis=1).astype(np.float32)
+        return boxes, (random.random((60, 80)) ** 40 * np.repeat((0.03, 0.9), (70, 10))).astype(np.float32)
+
+    answers = [detections() for _ in range(4)]
+    detector = ClosedSetDetector((), [partial(answer_with, answer) for answer in answers], coco.CURVE, settings)
+    look = Look(drawn_picture(settings), [name_of("vehicle"), name_of("cat")])
+    (seen,) = detector.see([look])
+    everything = detector.candidates(look.picture, detector.known(look.names))
+    reachable = detector.candidates(look.picture, detector.known(look.names), min_confidence=settings.faintest)
+    assert len(everything) > len(reachable) > 0
+    assert seen.sightings == calibrate(everything, coco.CURVE, settings.faintest)
+
+
+def answer_with(answer: RawDetections, _: Pixels) -> RawDetections:
+    return answer
+
+
+def drawn_picture(settings: Settings) -> Picture:
+    return open_picture(np.zeros((8, 8, 3), dtype=np.uint8), settings)

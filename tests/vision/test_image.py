@@ -5,6 +5,8 @@ import os
 import socket
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from PIL import Image
 
 from onprompt.errors import ImageError
 from onprompt.settings import Settings
+from onprompt.types import Decoded, Picture
 from onprompt.vision.image import load_picture
 
 
@@ -303,3 +306,18 @@ def test_what_the_decoder_warns_of_is_in_the_notes_and_nowhere_else() -> None:
     first, second = child.stdout.splitlines()
     assert first == second
     assert "Corrupt EXIF data" in first
+
+
+def test_pictures_are_decoded_at_the_same_time_each_once() -> None:
+    both, decoded = threading.Barrier(2), []
+
+    def decode() -> Decoded:
+        both.wait(5)  # breaks unless the other one is being decoded, too
+        decoded.append(1)
+        return Decoded(np.zeros((2, 2, 3), dtype=np.uint8), (2, 2))
+
+    pictures = [Picture(name, name, decode) for name in "ab"]
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(lambda picture: picture.size, pictures)) == [(2, 2), (2, 2)]
+    assert [picture.size for picture in pictures] == [(2, 2), (2, 2)]
+    assert len(decoded) == 2

@@ -46,8 +46,28 @@ def test_chances_are_the_same_one_by_one_and_together(settings: Settings) -> Non
     cat = picture("chelsea.png", settings)
     together = model.probabilities(cat, texts)
     assert together == [model.probabilities(cat, [text])[0] for text in texts]
+    assert together == [SmallMatcher(settings).probabilities(cat, [text])[0] for text in texts]
     assert all(0 <= chance <= 1 for chance in together)
     assert model.probabilities(cat, []) == model.phrase_probabilities(cat, []) == []
+
+
+def test_a_text_is_read_once_and_its_vector_depends_on_no_other(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts, read = [*CAPTIONS.values()], []
+    run = Network.run
+
+    def counted(network: Network, inputs: list[Floats]) -> list[Floats]:
+        read.append(len(inputs[0]))
+        return run(network, inputs)
+
+    monkeypatch.setattr(Network, "run", counted)
+    model = SmallMatcher(settings)
+    vectors = model.embed_texts([*texts[:2], texts[0]])
+    assert (vectors[0] == vectors[2]).all()
+    assert (model.embed_texts(texts)[:2] == vectors[:2]).all()
+    assert (SmallMatcher(settings).embed_texts(texts[1:2]) == vectors[1]).all()
+    assert read == [2, 1, 1]
 
 
 def test_a_picture_is_looked_at_once(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,7 +84,9 @@ def test_a_picture_is_looked_at_once(settings: Settings, monkeypatch: pytest.Mon
         model.probabilities(cat, ["a cat"])
     assert len(looks) == 1
     model.probabilities(cup, ["a cup"])
-    model.probabilities(cat, ["a cat"])  # it had to make room
+    model.probabilities(cat, ["a cat"])  # which knows its embedding
+    assert len(looks) == 2
+    model.probabilities(picture("chelsea.png", settings), ["a cat"])  # it had to make room
     assert len(looks) == 3
 
 

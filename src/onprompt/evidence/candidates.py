@@ -76,7 +76,7 @@ def may_be_same(first: Sighting, second: Sighting) -> bool:
 
 
 def outvotes(other: Sighting, sighting: Sighting, settings: Settings) -> bool:
-    """Whether a weak sighting is of an object that a sure one says is of a similar kind: what may be a bed is a sofa."""
+    """Whether a weak sighting is of what a sure one says is of a similar kind: what may be a bed is a sofa."""
     if sighting.confidence >= settings.low_confidence:
         return False
     if sighting.box.iou(other.box) < SAME_PLACE or name_of(sighting.label).may_be(other.word):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
@@ -113,7 +114,7 @@ def observe(prompt: str, picture: Picture, major: Sequence[str], settings: Setti
     """Parse the prompt, detect objects in the image, and match the two."""
     stages.enter("parse")
     load_ahead(settings)
-    scene = plan.weight_objects(parse(prompt, settings), major, settings)
+    scene = plan.weight_objects(parse_beside(picture, prompt, settings), major, settings)
     stages.enter("detect")
     blank = is_blank(picture)
     names, closely = plan.names_to_detect(scene), plan.names_to_measure(scene)
@@ -129,6 +130,22 @@ def observe(prompt: str, picture: Picture, major: Sequence[str], settings: Setti
     measured = measure_properties(picture, scene, settings)
     frame = is_animated(picture)
     return Observations(scene, seen, lines, measured, estimate, overall, artwork, matches, blank, frame, truncated)
+
+
+def parse_beside(picture: Picture, prompt: str, settings: Settings) -> Scene:
+    """The scene of a prompt, parsed while the image is decoded: decoders let other threads run."""
+    if picture.is_decoded:
+        return parse(prompt, settings)
+    with ThreadPoolExecutor(1, "onprompt-decode") as pool:
+        decoding = pool.submit(lambda: picture.decoded)
+        scene = parse(prompt, settings)
+        decoding.result()
+    return scene
+
+
+def parse_ahead(prompt: str, settings: Settings) -> None:
+    """Parse a prompt, which is cached: `observe` will have it at once."""
+    parse(prompt, settings)
 
 
 def is_animated(picture: Picture) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 from onprompt import stages
 from onprompt.errors import UserError
-from onprompt.evidence.observations import observe
+from onprompt.evidence.observations import observe, parse_ahead
 from onprompt.settings import PRIVATE, Settings
 from onprompt.types import Judge, Observed, Rubric, Sample, Verdict
 from onprompt.vision.detection import load_detector
@@ -58,6 +58,13 @@ class EvidenceJudge(Judge):
             "weights": hash_weights(True, True, self.settings),
             **matcher_identity(self.settings),
         }
+
+    def prepare(self, sample: Sample) -> None:
+        """Decode the images, and parse the prompt."""
+        for picture in (sample.picture, *sample.pictures.values()):
+            _ = picture.decoded
+        if not self.rubric.observe:
+            parse_ahead(sample.prompt, self.settings)
 
     def judge(self, sample: Sample) -> Verdict:
         """The verdict on one sample."""

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -28,6 +29,7 @@ class Task(NamedTuple):
 
     number: int
     item: Mapping[str, Any]
+    sample: Sample | None = None  # where it is prepared
 
 
 class Done(NamedTuple):
@@ -87,10 +89,18 @@ class JudgeJob:
         """The sample with the given inputs."""
         return samples.make_sample(self.rubric, self.settings, item)
 
+    def prepare(self, task: Task) -> Task:
+        """The task with its sample, files read and decoded; without it where they can't be: its turn says why."""
+        with suppress(Exception):
+            sample = self.sample(task.item)
+            self.judge.prepare(sample)
+            return task._replace(sample=sample)
+        return task
+
     def __call__(self, task: Task, /) -> Done:
         """The verdict as it is stored, or the fault."""
         try:
-            return Done(task.number, to_stored(self.judge.judge(self.sample(task.item))))
+            return Done(task.number, to_stored(self.judge.judge(task.sample or self.sample(task.item))))
         except OnpromptError as error:
             return Done(task.number, fault=to_fault(error))
         except Exception as error:  # a bug here or in a library costs one sample, not the run

@@ -160,6 +160,10 @@ class Judge(Protocol):
         """The verdict on one sample."""
         ...
 
+    def prepare(self, sample: Sample) -> None:  # noqa: ARG002
+        """Do what can be done while other samples are judged: decode images, parse the prompt."""
+        return
+
     def recall(self, sample: Sample) -> Verdict | None:  # noqa: ARG002
         """The verdict, if it takes no more than cached answers; None where it takes more."""
         return None
@@ -243,7 +247,7 @@ class Backend(Protocol):
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
-TaskType = TypeVar("TaskType", contravariant=True)
+TaskType = TypeVar("TaskType")
 ResultType = TypeVar("ResultType", covariant=True)
 
 
@@ -268,8 +272,12 @@ class Job(Protocol[TaskType, ResultType]):
         """Called when all should end: stop waiting for a server."""
         ...
 
+    def prepare(self, task: TaskType) -> TaskType:
+        """The task with what can be done while others are in progress, such as reading files."""
+        ...
+
     def __call__(self, task: TaskType, /) -> ResultType:
-        """The result of a task."""
+        """The result of a task, prepared or not."""
         ...
 
     def lost(self, task: TaskType, why: str) -> ResultType:

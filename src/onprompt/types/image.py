@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onprompt.types.scene import Name
@@ -78,9 +77,16 @@ class Picture:
     encoded: dict[str, bytes] = field(default_factory=dict, init=False, repr=False, compare=False)  # as sent to models
     derived: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)  # by what computed it
 
-    @cached_property
+    @property
     def decoded(self) -> Decoded:
-        return self.decode()
+        if not self.is_decoded:  # no cached_property: until Python 3.12, one lock held up all other pictures
+            self.derived["decoded"] = self.decode()
+        decoded: Decoded = self.derived["decoded"]
+        return decoded
+
+    @property
+    def is_decoded(self) -> bool:
+        return "decoded" in self.derived
 
     @property
     def pixels(self) -> NDArray[uint8]:

@@ -82,14 +82,15 @@ def shrink(pixels: Pixels) -> Pixels:
 def recompress(pixels: Pixels) -> Pixels:
     """The image as a JPEG of common quality: the matcher was trained on those, and takes clean images for drawings."""
     _, data = cv2.imencode(".jpg", cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR), [cv2.IMWRITE_JPEG_QUALITY, QUALITY])
-    return np.asarray(cv2.cvtColor(cv2.imdecode(data, cv2.IMREAD_COLOR), cv2.COLOR_BGR2RGB), dtype=np.uint8)
+    decoded = np.asarray(cv2.imdecode(data, cv2.IMREAD_COLOR), dtype=np.uint8)
+    return np.asarray(cv2.cvtColor(decoded, cv2.COLOR_BGR2RGB), dtype=np.uint8)
 
 
 def resize(pixels: Pixels, size: Sequence[int]) -> Pixels:
     """Cubic interpolation to enlarge, pixel areas to shrink."""
     smaller = size[0] < pixels.shape[1]
-    resized: Pixels = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA if smaller else cv2.INTER_CUBIC)
-    return resized
+    method = cv2.INTER_AREA if smaller else cv2.INTER_CUBIC
+    return np.asarray(cv2.resize(pixels, size, interpolation=method), dtype=np.uint8)
 
 
 def corner_crops(pixels: Pixels) -> list[Pixels]:

@@ -97,7 +97,7 @@ def flipped(network: Callable[[Pixels], RawDetections]) -> Callable[[Pixels], Ra
     """The network on the image flipped left to right, as test-time augmentation."""
 
     def detect(pixels: Pixels) -> RawDetections:
-        boxes, scores = network(cv2.flip(pixels, 1))
+        boxes, scores = network(np.asarray(cv2.flip(pixels, 1), dtype=np.uint8))
         left, top, right, bottom = boxes.T
         return np.stack([1 - right, top, 1 - left, bottom], axis=1), scores
 

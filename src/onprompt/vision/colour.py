@@ -123,8 +123,13 @@ def likeness(swatch: Swatch, term: str, match: float, near: float) -> float:
 def exposure_gain(pixels: Pixels) -> float:
     """How much brighter the image should be for its lights to be full: people discount dim light."""
     small = pixels[:: max(1, pixels.shape[0] // 120), :: max(1, pixels.shape[1] // 120)]
-    lights = float(np.percentile(small.max(axis=-1), BRIGHT_SCENE))
+    lights = float(np.percentile(brightest_channel(small), BRIGHT_SCENE))
     return min(MAX_GAIN, 255 / max(lights, 1.0))
+
+
+def brightest_channel(pixels: Pixels) -> Pixels:
+    """The highest value of each pixel; by far faster than `max` along an axis of three."""
+    return np.maximum(np.maximum(pixels[..., 0], pixels[..., 1]), pixels[..., 2])
 
 
 def dominant_colours(pixels: Pixels, gain: float, min_share: float) -> tuple[Swatch, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 from onprompt.settings import Settings
 from onprompt.types import Picture, Trait
 from onprompt.vision.boxes import Floats, Pixels
-from onprompt.vision.colour import Lab, rgb_to_lab
+from onprompt.vision.colour import Lab, brightest_channel, rgb_to_lab
 from onprompt.vision.geometry import ramp
 from onprompt.vision.masks import Mask
 from onprompt.vision.matchers.small import artwork_probability
@@ -31,8 +31,8 @@ def properties(picture: Picture) -> tuple[Trait, ...]:
     """Black and white or colour, dark or light, blurred or sharp; each with a confidence of at least .5."""
     small = shrink(picture.pixels, SIDE)
     # Colours and edges are weaker in the dark: they are measured as if in full light.
-    gain = 255 / max(float(np.percentile(small.max(axis=-1), 95)), 1.0)
-    lit = np.clip(np.arange(256) * gain, 0, 255).astype(np.uint8)[small]
+    gain = 255 / max(float(np.percentile(brightest_channel(small), 95)), 1.0)
+    lit = np.asarray(cv2.LUT(small, np.clip(np.arange(256) * gain, 0, 255).astype(np.uint8)), dtype=np.uint8)
     lightness = float(np.median(rgb_to_lab(small.reshape(-1, 3))[:, 0]))
     pairs = (
         ("style", "color", colour_probability(rgb_to_lab(lit.reshape(-1, 3))), "black and white"),

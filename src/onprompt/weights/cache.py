@@ -59,11 +59,12 @@ def paths(names: Sequence[str], settings: Settings) -> dict[str, Path]:
     """The paths of files by name, downloaded unless they are cached."""
     files = find(names)
     check_licences(files, settings)
-    if absent := [file for file in files if not location(file, settings).is_file()]:
+    located = {file.name: location(file, settings) for file in files}
+    if absent := [file for file in files if not located[file.name].is_file()]:
         pull(absent, settings)
     for file in files:
-        check_hash(location(file, settings), file.sha256)
-    return {file.name: location(file, settings) for file in files}
+        check_hash(located[file.name], file.sha256)
+    return located
 
 
 def check_licences(files: Sequence[File], settings: Settings) -> None:

@@ -91,3 +91,47 @@ def test_a_run_takes_what_is_done_and_never_runs_far_ahead() -> None:
             first.set()
     assert sorted(found) == list(range(50))
     assert found != sorted(found)
+
+
+def test_what_waits_is_prepared_meanwhile_and_nobody_waits_for_it() -> None:
+    held, prepared = threading.Event(), []
+
+    def prepare(number: int) -> int:
+        if number == 2:
+            held.wait(5)  # a slow disk
+        prepared.append(number)
+        return number + 100
+
+    def work(number: int) -> int:
+        time.sleep(0.01)
+        return number
+
+    found = []
+    for number in as_done(work, range(40), 2, prepare=prepare):
+        found.append(number)
+        if len(found) == 20:
+            held.set()
+    assert sorted(number % 100 for number in found) == list(range(40)), "each once, prepared or not"
+    assert all((number >= 100) == (number % 100 in prepared) for number in found)
+    assert 0 < len(prepared) < 40
+    assert 3 not in prepared, "while one is slow, others are worked on as they are"
+
+
+def test_preparing_never_runs_far_ahead() -> None:
+    lock, prepared, done = threading.Lock(), 0, 0
+
+    def prepare(number: int) -> int:
+        nonlocal prepared
+        with lock:
+            prepared += 1
+            assert prepared - done <= 4 + 2, "two for each thread, and those whose results are not counted yet"
+        return number
+
+    def work(number: int) -> int:
+        nonlocal done
+        time.sleep(0.002)
+        with lock:
+            done += 1
+        return number
+
+    assert sorted(as_done(work, range(60), 2, prepare=prepare)) == list(range(60))

@@ -61,7 +61,7 @@ class EfficientDet:
     def __call__(self, pixels: Pixels) -> RawDetections:
         small = cv2.resize(pixels, (self.side, self.side), interpolation=cv2.INTER_AREA)
         scores, shifts = self.network.run([small[None]])
-        likely = np.unique(np.flatnonzero(scores[0] > MIN_SCORE) // scores.shape[2])  # of some 20,000, a few hundred
+        likely = np.flatnonzero((scores[0] > MIN_SCORE).any(axis=1))  # of some 20,000, a few hundred
         y, x, height, width = self.anchors[likely].T
         dy, dx, dh, dw = shifts[0, likely].T
         centre = np.stack([x + dx * width, y + dy * height], axis=1)

@@ -145,8 +145,8 @@ class SmallMatcher(Matcher):
 
     def embed_texts(self, texts: Sequence[str]) -> Floats:
         """The vectors of texts, computed once; each ends with its negative hubness."""
-        vectors = {text: self.texts.get(text) for text in texts}
-        if new := [text for text, vector in vectors.items() if vector is None]:
+        vectors = {text: vector for text in texts if (vector := self.texts.get(text)) is not None}
+        if new := [text for text in dict.fromkeys(texts) if text not in vectors]:
             folder = paths(text_embedding.FILES, self.settings)[text_embedding.FILES[0]].parent
             table = text_embedding.load_embeddings(folder)
             features = np.stack([table.features(text, self.weights["rarity"]) for text in new])
