@@ -10,7 +10,7 @@ STEP = 1e-6  # of a difference
 SMALL = 1e-7  # gradient at which it ends
 ROUNDS = 200
 ENOUGH = 1e-4  # share of the descent that the slope promises, which a step must bring
-SHORTEST = 1e-10
+SHORTEST, LONGEST = 1e-10, 1.0  # steps: an estimate may be far off at first
 
 
 def minimize(loss: Callable[[Array], float], start: Array) -> Array:
@@ -19,9 +19,10 @@ def minimize(loss: Callable[[Array], float], start: Array) -> Array:
     for _ in range(ROUNDS):
         if np.abs(slope).max(initial=0.0) < SMALL:
             break
+        if slope @ inverse @ slope <= 0:  # rounding has spoilt the estimate
+            inverse = np.eye(len(start))
         direction = -inverse @ slope
-        if slope @ direction >= 0:  # rounding has spoilt the estimate
-            inverse, direction = np.eye(len(start)), -slope
+        direction *= min(1.0, LONGEST / float(np.linalg.norm(direction)))
         moved = line_search(loss, x, direction, float(slope @ direction))
         if moved is None:
             break

@@ -50,7 +50,8 @@ class Weights:
 
     def linear(self, name: str, x: Floats) -> Floats:
         """A linear layer."""
-        return product(x, self.arrays[f"{name}.W"]) + self.arrays[f"{name}.b"]
+        y: Floats = product(x, self.arrays[f"{name}.W"]) + self.arrays[f"{name}.b"]
+        return y
 
     def maxout(self, index: int, x: Floats) -> Floats:
         """A maxout layer with layer normalization."""

@@ -40,8 +40,8 @@ def shape(word: str) -> str:
 
 def rows(word: str, seeds: Sequence[int], sizes: Sequence[int], symbols: Mapping[str, int]) -> list[list[int]]:
     """Four rows of each table, whose vectors are added up."""
-    keys = (symbols.get(text, text and hash_text(text)) or 0 for text in features(word))
-    return [[key % size for key in hash_key(int(k), seed)] for k, seed, size in zip(keys, seeds, sizes, strict=True)]
+    keys = (symbols[text] if text in symbols else hash_text(text) for text in features(word))  # "" is among them: 0
+    return [[row % size for row in hash_key(key, seed)] for key, seed, size in zip(keys, seeds, sizes, strict=True)]
 
 
 def hash_text(text: str) -> int:
