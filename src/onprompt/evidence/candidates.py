@@ -29,7 +29,8 @@ def find_candidates(scene: Scene, sightings: Sequence[Sighting], settings: Setti
     black"), do not compete: any sighting of their name is a candidate.
     """
     single = [s for s in sightings if s.confidence >= settings.faintest and s.count == (1, 1)]
-    usable = [s for s in single if not any(outvotes(other, s, settings) for other in single)]
+    sure = [s for s in single if s.confidence >= OUTVOTING]
+    usable = [s for s in single if not any(outvotes(other, s, settings) for other in sure)]
     objects = group_same_objects(usable)
     names = [thing.canonical for thing in scene.things]
     competing = [i for i, thing in enumerate(scene.things) if not thing.absent and thing.part_of is None]
@@ -75,8 +76,8 @@ def may_be_same(first: Sighting, second: Sighting) -> bool:
 
 
 def outvotes(other: Sighting, sighting: Sighting, settings: Settings) -> bool:
-    """Whether a weak sighting is of an object that is confidently of a similar kind: what may be a bed is a sofa."""
-    if sighting.confidence >= settings.low_confidence or other.confidence < OUTVOTING:
+    """Whether a weak sighting is of an object that a sure one says is of a similar kind: what may be a bed is a sofa."""
+    if sighting.confidence >= settings.low_confidence:
         return False
     if sighting.box.iou(other.box) < SAME_PLACE or name_of(sighting.label).may_be(other.word):
         return False

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from onprompt.errors import PromptError
 from onprompt.language.chunker import Chunker
@@ -28,6 +29,7 @@ from onprompt.language.trees import dependency_trees
 from onprompt.settings import Settings
 from onprompt.types import Attribute, Scene
 
+CACHED = 256  # scenes, the latest
 BATCH = 64  # prompts that are parsed together, which is faster than one by one
 
 
@@ -48,8 +50,9 @@ class Segments:
         return [[token for token in clause if not token.detached] for clause in self.clauses]
 
 
+@lru_cache(maxsize=CACHED)
 def parse(prompt: str, settings: Settings) -> Scene:
-    """The scene that a prompt asks for."""
+    """The scene that a prompt asks for; runs have many images of one prompt."""
     segments = segment(prompt, settings)
     return build_scene(segments, dependency_trees(segments.parsed, settings.parser))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onprompt.types.scene import Name
 
@@ -49,7 +49,11 @@ class Box(NamedTuple):
 
     def iou(self, other: Box) -> float:
         """Shared area over joint area."""
-        shared = self.overlap(other).area
+        width = min(self.right, other.right) - max(self.left, other.left)
+        height = min(self.bottom, other.bottom) - max(self.top, other.top)
+        if width <= 0 or height <= 0:
+            return 0.0
+        shared = width * height
         joint = self.area + other.area - shared
         return shared / joint if joint else 0.0
 
@@ -72,6 +76,7 @@ class Picture:
     frame: int = 0
     side: int = 0  # its longest side is cut to this when it is decoded
     encoded: dict[str, bytes] = field(default_factory=dict, init=False, repr=False, compare=False)  # as sent to models
+    derived: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)  # by what computed it
 
     @cached_property
     def decoded(self) -> Decoded:

@@ -22,6 +22,7 @@ HIDDEN = 1280  # width of the penultimate layer
 COLOUR_SIDE = 96
 HUES, LIGHTS, GREYS = 12, 2, 5
 BINS = HUES * LIGHTS + GREYS
+HUE_BIN, GREY_BIN = np.arange(256) // 15 * LIGHTS, HUES * LIGHTS + np.arange(256) // 52  # of a pixel's hue or value
 
 
 @thread_safe_cache
@@ -80,14 +81,15 @@ def shrink(pixels: Pixels) -> Pixels:
 
 def recompress(pixels: Pixels) -> Pixels:
     """The image as a JPEG of common quality: the matcher was trained on those, and takes clean images for drawings."""
-    _, data = cv2.imencode(".jpg", pixels[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, QUALITY])
-    return np.ascontiguousarray(np.asarray(cv2.imdecode(data, cv2.IMREAD_COLOR), dtype=np.uint8)[..., ::-1])
+    _, data = cv2.imencode(".jpg", cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR), [cv2.IMWRITE_JPEG_QUALITY, QUALITY])
+    return np.asarray(cv2.cvtColor(cv2.imdecode(data, cv2.IMREAD_COLOR), cv2.COLOR_BGR2RGB), dtype=np.uint8)
 
 
 def resize(pixels: Pixels, size: Sequence[int]) -> Pixels:
     """Cubic interpolation to enlarge, pixel areas to shrink."""
     smaller = size[0] < pixels.shape[1]
-    return cv2.resize(pixels, size, interpolation=cv2.INTER_AREA if smaller else cv2.INTER_CUBIC).astype(np.uint8)
+    resized: Pixels = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA if smaller else cv2.INTER_CUBIC)
+    return resized
 
 
 def corner_crops(pixels: Pixels) -> list[Pixels]:
@@ -104,11 +106,12 @@ def both_ends(length: int) -> tuple[slice, slice]:
 def colour_histogram(pixels: Pixels) -> Floats:
     """Shares of each hue, light or dark, and of each grey: of the image, its centre and its quarters."""
     small = resize(pixels, (COLOUR_SIDE, COLOUR_SIDE))
-    hue, saturation, value = np.moveaxis(cv2.cvtColor(small, cv2.COLOR_RGB2HSV).astype(int), -1, 0)
+    hue, saturation, value = cv2.split(cv2.cvtColor(small, cv2.COLOR_RGB2HSV))
     grey = (saturation < 50) | (value < 40)
-    bins = np.where(grey, HUES * LIGHTS + value // 52, hue // 15 * LIGHTS + (value > 150))
+    bins = np.where(grey, GREY_BIN[value], HUE_BIN[hue] + (value > 150))
     half, quarter = COLOUR_SIDE // 2, COLOUR_SIDE // 4
     centre = bins[quarter:-quarter, quarter:-quarter]
     quarters = [bins[rows, columns] for rows in both_ends(half) for columns in both_ends(half)]
-    shares = [np.bincount(area.ravel(), minlength=BINS) / area.size for area in (bins, centre, *quarters)]
-    return np.asarray(np.sqrt(np.concatenate(shares)), dtype=np.float32)
+    counts = [np.bincount(area.ravel(), minlength=BINS) for area in (centre, *quarters)]
+    shares = np.stack([sum(counts[1:]), *counts]) / [[bins.size], *([area.size] for area in (centre, *quarters))]
+    return np.asarray(np.sqrt(shares.ravel()), dtype=np.float32)

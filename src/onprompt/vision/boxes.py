@@ -11,12 +11,19 @@ RawDetections = tuple[Floats, Floats]  # boxes as fractions of the image, and a 
 def box_iou(boxes: Floats, others: Floats) -> Floats:
     """IoU of each box with each of the others: a matrix, or a row for a single box."""
     first = boxes[..., None, :]
-    low, high = np.maximum(first[..., :2], others[:, :2]), np.minimum(first[..., 2:], others[:, 2:])
-    sides = np.maximum(high - low, 0)
-    intersection = sides[..., 0] * sides[..., 1]
-    union = box_area(first) + box_area(others) - intersection
-    iou: Floats = intersection / np.maximum(union, 1e-9)
+    width, height = (shared_side(first[..., low::2], others[:, low::2]) for low in (0, 1))
+    intersection = np.multiply(width, height, out=width)  # in place: of many boxes, memory takes most of the time
+    union = np.add(box_area(first), box_area(others), out=height)
+    union -= intersection
+    iou: Floats = np.divide(intersection, np.maximum(union, 1e-9, out=union), out=intersection)
     return iou
+
+
+def shared_side(spans: Floats, others: Floats) -> Floats:
+    """The length of what spans (low, high) share with others; 0 for nothing."""
+    shared: Floats = np.minimum(spans[..., 1], others[..., 1])
+    shared -= np.maximum(spans[..., 0], others[..., 0])
+    return np.maximum(shared, 0, out=shared)
 
 
 def box_area(boxes: Floats) -> Floats:
@@ -29,11 +36,11 @@ def non_max_suppression(boxes: Floats, scores: Floats, classes: NDArray[np.int_]
     """Of boxes of one class whose IoU exceeds the threshold, the index of the best; best first."""
     order = np.argsort(-scores, kind="stable")
     boxes, classes = boxes[order], classes[order]
-    duplicates = (box_iou(boxes, boxes) > threshold) & (classes[:, None] == classes)
+    distinct = (box_iou(boxes, boxes) <= threshold) | (classes[:, None] != classes)
     remaining = np.ones(len(order), dtype=bool)
     kept: list[int] = []
-    for rank, index in enumerate(order):
+    for rank, index in enumerate(order.tolist()):
         if remaining[rank]:
-            kept.append(int(index))
-            remaining &= ~duplicates[rank]
+            kept.append(index)
+            remaining &= distinct[rank]
     return kept

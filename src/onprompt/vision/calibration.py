@@ -7,6 +7,7 @@ whether there is one at all, and as many as reach .5 is the likeliest count.
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from onprompt.vision.boxes import Floats, box_iou
 
 SAME_OBJECT = 0.5  # IoU from which boxes of two networks are one object
 MAX_SCORE = 1 - 1e-4  # raw scores are clipped to this
+ROUNDING = 1e-4  # more than the same confidence can differ by when it is computed in another order
 
 
 class Candidates(NamedTuple):
@@ -77,10 +79,26 @@ def count_probabilities(ordered: Floats, curve: Curve) -> Floats:
     return np.minimum.accumulate(1 / (1 + np.exp(-odds))).astype(np.float32)
 
 
+def highest_confidence(best: Floats, source: str) -> Floats:
+    """A limit of the confidence of each name, from the best score of each network (names × networks).
+
+    It is that of one sighting if each network had two of the best score. Of more sightings none is more confident.
+    """
+    curve = load_curves()[source]
+    odds = logit(best, curve.floor).astype(np.float64)
+    lowest = logit(np.zeros(1, dtype=np.float32), curve.floor)
+    after = np.maximum(curve.after * (odds @ curve.mix), curve.after * lowest)
+    limit: Floats = 1 / (1 + np.exp(-(curve.offset + curve.first + odds @ curve.own + after)))
+    return limit + ROUNDING
+
+
 def ordered_scores(members: Sequence[Candidates], number: int) -> Floats:
     """The best scores of each network in descending order, padded with zeros to the same number."""
-    rows = [np.sort(member.scores)[::-1][:number] for member in members]
-    return np.stack([np.pad(row, (0, number - len(row))) for row in rows])
+    ordered = np.zeros((len(members), number), dtype=np.float32)
+    for row, member in zip(ordered, members, strict=True):
+        best = np.sort(member.scores)[::-1][:number]
+        row[: len(best)] = best
+    return ordered
 
 
 class FusedObject(NamedTuple):
@@ -98,19 +116,23 @@ def fuse(members: Sequence[Candidates], curve: Curve) -> list[FusedObject]:
     order = np.argsort(-scores, kind="stable")
     if len(members) == 1:
         return [FusedObject(boxes[index], words[index], scores[index, None]) for index in order]
-    network = np.repeat(np.arange(len(members)), [len(member.scores) for member in members])
+    network = np.repeat(np.arange(len(members)), [len(member.scores) for member in members])[order].tolist()
+    boxes, scores = boxes[order], scores[order]
     iou = box_iou(boxes, boxes)
-    first: list[int] = []  # the best box of each object
-    objects: list[FusedObject] = []
-    for index in order:
-        free = [position for position, item in enumerate(objects) if not item.scores[network[index]]]
-        nearest = max(free, key=lambda position: iou[index, first[position]], default=-1)
-        if nearest < 0 or iou[index, first[nearest]] < SAME_OBJECT:
-            nearest = len(objects)
-            first.append(int(index))
-            objects.append(FusedObject(boxes[index], words[index], np.zeros(len(members), dtype=np.float32)))
-        objects[nearest].scores[network[index]] = scores[index]
-    return sorted(objects, key=lambda item: -float(np.dot(curve.own, logit(item.scores, curve.floor))))
+    near: list[list[tuple[int, float]]] = [[] for _ in order]  # better boxes in the same place
+    better, worse = np.nonzero(np.triu(iou >= SAME_OBJECT, 1))
+    for first, second, shared in zip(better.tolist(), worse.tolist(), iou[better, worse].tolist(), strict=True):
+        near[second].append((first, shared))
+    objects: dict[int, list[float]] = {}  # the score of each network, by the index of the best box
+    for index, score in enumerate(scores.tolist()):
+        free = [pair for pair in near[index] if pair[0] in objects and not objects[pair[0]][network[index]]]
+        best, _ = max(free, key=itemgetter(1), default=(index, 1.0))
+        objects.setdefault(best, [0.0] * len(members))[network[index]] = score
+    found = np.array(list(objects.values()), dtype=np.float32).reshape(-1, len(members))
+    fused = [FusedObject(boxes[best], words[order[best]], row) for best, row in zip(objects, found, strict=True)]
+    own = np.array(curve.own)
+    likelihood = [float(np.dot(own, odds)) for odds in logit(found, curve.floor)]
+    return [fused[place] for place in sorted(range(len(fused)), key=lambda place: -likelihood[place])]
 
 
 def calibrate(
@@ -122,9 +144,9 @@ def calibrate(
     for label, members in candidates.items():
         if objects := fuse(members, curve):
             confidences = count_probabilities(ordered_scores(members, len(objects)), curve)
+            number = int((confidences >= min_confidence).sum())  # the first ones, since confidences never rise
             sightings += [
-                Sighting(label, item.word, Box(*map(float, item.box)), float(confidence), source)
-                for item, confidence in zip(objects, confidences, strict=True)
-                if confidence >= min_confidence
+                Sighting(label, item.word, Box(*item.box.tolist()), confidence, source)
+                for item, confidence in zip(objects, confidences[:number].tolist(), strict=False)
             ]
     return tuple(sorted(sightings, key=lambda sighting: -sighting.confidence))

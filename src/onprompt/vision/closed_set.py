@@ -1,14 +1,16 @@
 """Detectors of the 80 COCO classes: networks that look for all of them, whatever the names."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import compress
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from onprompt.settings import Settings
 from onprompt.types import Known, Look, Name, Picture, Seen
 from onprompt.vision.boxes import Floats, Pixels, RawDetections, non_max_suppression
-from onprompt.vision.calibration import Candidates, calibrate
+from onprompt.vision.calibration import Candidates, calibrate, highest_confidence
 from onprompt.vision.tiles import detect_tiled
 from onprompt.vision.vocabulary import COCO, resolve_all
 
@@ -34,44 +36,53 @@ class ClosedSetDetector:
         seen = []
         for picture, names in looks:
             known = self.known(names)
-            candidates = self.candidates(picture, known, any(name.fine for name in names))
+            candidates = self.candidates(picture, known, any(name.fine for name in names), self.settings.faintest)
             seen.append(Seen(calibrate(candidates, self.curve, self.settings.faintest), known))
         return seen
 
     def candidates(
-        self, picture: Picture, known: Mapping[str, Known], tiled: bool = False
+        self, picture: Picture, known: Mapping[str, Known], tiled: bool = False, min_confidence: float = 0.0
     ) -> dict[str, list[Candidates]]:
-        """The candidates of each network for each name."""
-        overlap, pixels = self.settings.duplicate_overlap, picture.pixels
-        raw = (detect_tiled(network, pixels) if tiled else network(pixels) for network in self.networks)
-        best = [best_boxes(*detections, overlap) for detections in raw]
-        return {
-            label: [candidates_of(boxes, classes, overlap) for boxes in best]
-            for label, classes in classes_by_label(known).items()
-        }
+        """The candidates of each network for each name, but of names that can't reach a confidence: most can't."""
+        pixels = picture.pixels
+        best = [best_boxes(*(detect_tiled(network, pixels) if tiled else network(pixels))) for network in self.networks]
+        classes = classes_by_label(known)
+        if min_confidence:
+            scores = np.stack([best_scores(boxes, classes.values()) for boxes in best], axis=1)
+            classes = dict(compress(classes.items(), highest_confidence(scores, self.curve) >= min_confidence))
+        overlap = self.settings.duplicate_overlap
+        return {label: [candidates_of(boxes, own, overlap) for boxes in best] for label, own in classes.items()}
 
     def known(self, names: Sequence[Name]) -> dict[str, Known]:
         """How the names are resolved, those that can be."""
         return resolve_all(names, COCO, self.settings.subtype_score)
 
 
-def best_boxes(boxes: Floats, scores: Floats, overlap: float) -> BestBoxes:
-    """The boxes with the best class scores, after non-maximum suppression in each class."""
+def best_boxes(boxes: Floats, scores: Floats) -> BestBoxes:
+    """The boxes with the best class scores, best first."""
     cells, classes = np.nonzero(scores > MIN_SCORE)
     likely = scores[cells, classes]
     best = np.argsort(-likely, kind="stable")[:MAX_BOXES]
-    cells, classes, likely = cells[best], classes[best], likely[best]
-    kept = non_max_suppression(boxes[cells], likely, classes, overlap)
-    return boxes[cells[kept]], likely[kept], classes[kept]
+    return boxes[cells[best]], likely[best], classes[best]
+
+
+def best_scores(best: BestBoxes, groups: Iterable[Sequence[int]]) -> Floats:
+    """The best score of each group of classes; 0 for none."""
+    _, scores, classes = best
+    by_class = np.zeros(len(COCO), dtype=np.float32)
+    np.maximum.at(by_class, classes, scores)
+    return np.array([max((by_class[index] for index in group), default=0.0) for group in groups], dtype=np.float32)
 
 
 def candidates_of(best: BestBoxes, classes: Sequence[int], overlap: float) -> Candidates:
     """The candidates of the classes that one name covers: what is both a car and a truck is one vehicle."""
     boxes, scores, all_classes = best
-    chosen = np.flatnonzero(np.isin(all_classes, classes))
-    if len(classes) > 1:
-        same_class = np.zeros(len(chosen), dtype=int)
-        chosen = chosen[non_max_suppression(boxes[chosen], scores[chosen], same_class, overlap)]
+    covered = np.zeros(len(COCO), dtype=bool)
+    covered[list(classes)] = True
+    chosen = np.flatnonzero(covered[all_classes])
+    # In each class first: a box that is suppressed there suppresses none of another class.
+    for groups in (all_classes, np.zeros_like(all_classes))[: len(classes)]:
+        chosen = chosen[non_max_suppression(boxes[chosen], scores[chosen], groups[chosen], overlap)]
     return Candidates(boxes[chosen], scores[chosen], [COCO[index] for index in all_classes[chosen]])
 
 
@@ -86,7 +97,7 @@ def flipped(network: Callable[[Pixels], RawDetections]) -> Callable[[Pixels], Ra
     """The network on the image flipped left to right, as test-time augmentation."""
 
     def detect(pixels: Pixels) -> RawDetections:
-        boxes, scores = network(np.ascontiguousarray(pixels[:, ::-1]))
+        boxes, scores = network(cv2.flip(pixels, 1))
         left, top, right, bottom = boxes.T
         return np.stack([1 - right, top, 1 - left, bottom], axis=1), scores
 

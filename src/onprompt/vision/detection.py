@@ -13,6 +13,7 @@ from onprompt.vision.runtime import thread_safe_cache
 PEOPLE = frozenset({"person", "man", "woman", "boy", "girl", "child", "baby"})
 CROWD = 10  # confident sightings of one name from which it is a crowd, whose count is a range
 MAX_MEASURED = 24  # sightings per image whose appearance is measured
+IN_FRONT = 0.5  # confidence from which a sighting may hide another one
 OCCLUDED = 0.3  # share of a box that an object in front of it covers, from which it is occluded
 
 
@@ -52,10 +53,11 @@ def measure(
     `kinds` are the labels that say more of a person than that it is one.
     """
     wanted = set(seen.known if labels is None else labels)
-    located = [measure_geometry(sighting, seen.sightings, settings) for sighting in seen.sightings]
+    fronts = [sighting for sighting in seen.sightings if sighting.confidence >= IN_FRONT]
+    located = [measure_geometry(sighting, fronts, settings) for sighting in seen.sightings]
     chosen = select_for_appearance([sighting for sighting in located if sighting.label in wanted], settings)
     people = pose.detect_people(picture, settings) if any(is_person(sighting) for sighting in chosen) else ()
-    gain = colour.exposure_gain(picture.pixels)
+    gain = colour.exposure_gain(picture.pixels) if chosen else 1.0
     measured = [
         measure_appearance(sighting, picture, gain, people, settings) if sighting in chosen else sighting
         for sighting in located
@@ -74,8 +76,8 @@ def select_for_appearance(sightings: Sequence[Sighting], settings: Settings) -> 
     return [*confident, *(best for best in weak.values() if best.confidence >= settings.faintest)][:MAX_MEASURED]
 
 
-def measure_geometry(sighting: Sighting, sightings: Sequence[Sighting], settings: Settings) -> Sighting:
-    """Add size, position, truncation and occlusion."""
+def measure_geometry(sighting: Sighting, fronts: Sequence[Sighting], settings: Settings) -> Sighting:
+    """Add size, position, truncation and occlusion by the confident sightings."""
     size, position = geometry.size_of(sighting.box, settings), geometry.position_of(sighting.box)
     traits = [
         Trait("size", size, geometry.size_confidence(sighting.box, settings)),
@@ -83,19 +85,20 @@ def measure_geometry(sighting: Sighting, sightings: Sequence[Sighting], settings
     ]
     if truncated := geometry.is_truncated(sighting.box):
         traits.append(Trait("visibility", "truncated", 1.0))
-    covered = max((occlusion(sighting, other) for other in sightings if other is not sighting), default=0.0)
+    covered = max((occlusion(sighting, other) for other in fronts if other is not sighting), default=0.0)
     if covered >= OCCLUDED:
         traits.append(Trait("visibility", "occluded", round(min(1.0, covered), 4)))
     return replace(sighting, size=size, position=position, truncated=truncated, traits=(*sighting.traits, *traits))
 
 
 def occlusion(sighting: Sighting, other: Sighting) -> float:
-    """The share of a box that a confident sighting of another object covers whose lower edge is lower."""
+    """The share of a box that another object covers whose lower edge is lower."""
     box, front = sighting.box, other.box
-    lower = front.bottom > box.bottom and other.confidence >= 0.5
+    lower = front.bottom > box.bottom
     smaller = front.area < box.area  # a larger object may be what it stands on
-    same = box.iou(front) >= 0.5  # one object under two names, or twice
-    return box.overlap(front).area / box.area if lower and smaller and not same else 0.0
+    if not (lower and smaller) or box.iou(front) >= 0.5:  # one object under two names, or twice
+        return 0.0
+    return box.overlap(front).area / box.area
 
 
 def with_kind(sighting: Sighting, picture: Picture, settings: Settings) -> Sighting:

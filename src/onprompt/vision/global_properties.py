@@ -31,7 +31,8 @@ def properties(picture: Picture) -> tuple[Trait, ...]:
     """Black and white or colour, dark or light, blurred or sharp; each with a confidence of at least .5."""
     small = shrink(picture.pixels, SIDE)
     # Colours and edges are weaker in the dark: they are measured as if in full light.
-    lit = np.clip(small * (255 / max(float(np.percentile(small.max(axis=-1), 95)), 1.0)), 0, 255).astype(np.uint8)
+    gain = 255 / max(float(np.percentile(small.max(axis=-1), 95)), 1.0)
+    lit = np.clip(np.arange(256) * gain, 0, 255).astype(np.uint8)[small]
     lightness = float(np.median(rgb_to_lab(small.reshape(-1, 3))[:, 0]))
     pairs = (
         ("style", "color", colour_probability(rgb_to_lab(lit.reshape(-1, 3))), "black and white"),
@@ -75,10 +76,10 @@ def medium(picture: Picture, settings: Settings) -> Trait:
 def colour_probability(lab: Lab) -> float:
     """How likely an image has colours: chroma, and more than one hue; a sepia print is black and white."""
     chroma = np.hypot(lab[:, 1], lab[:, 2])
-    strongest = float(np.percentile(chroma, 95))
+    strongest, spots = np.percentile(chroma, (95, 99)).tolist()
     total = float(chroma.sum())
     similar = float(np.hypot(lab[:, 1].sum(), lab[:, 2].sum())) / total if total else 1.0
-    spot = ramp(float(np.percentile(chroma, 99)), *SPOT)  # one red object in a grey image leaves it open
+    spot = ramp(spots, *SPOT)  # one red object in a grey image leaves it open
     return max(0.5 * spot, ramp(strongest, *GREY) * (1 - ramp(strongest, *FAINT) * ramp(similar, *TINT)))
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from onprompt.settings import Settings
 from onprompt.types import Box, Picture
 from onprompt.vision.boxes import Floats, Pixels
+from onprompt.vision.colour import SAMPLE
 from onprompt.vision.compiled import load_network, source
 from onprompt.vision.runtime import IMAGENET_MEAN, IMAGENET_STD
 
@@ -68,11 +69,13 @@ def ellipse(rows: int, columns: int) -> Mask:
 
 
 def masked_pixels(picture: Picture, box: Box, mask: Mask) -> Pixels:
-    """The pixels of the image that the mask of a box covers, in rows."""
+    """The pixels of the image that the mask of a box covers, in rows; of many, an even sample."""
     height, width = picture.pixels.shape[:2]
     left, top = min(width - 1, int(box.left * width)), min(height - 1, int(box.top * height))
     right, bottom = max(left + 1, round(box.right * width)), max(top + 1, round(box.bottom * height))
     crop = picture.pixels[top:bottom, left:right]
-    fine = cv2.resize(mask.astype(np.uint8), (crop.shape[1], crop.shape[0]), interpolation=cv2.INTER_NEAREST) > 0
-    pixels: Pixels = crop[fine] if fine.any() else crop.reshape(-1, 3)
+    fine = cv2.resize(mask.astype(np.uint8), (crop.shape[1], crop.shape[0]), interpolation=cv2.INTER_NEAREST)
+    covered = np.flatnonzero(fine) if fine.any() else np.arange(fine.size)
+    rows, columns = np.divmod(covered[:: max(1, len(covered) // SAMPLE)], crop.shape[1])
+    pixels: Pixels = crop[rows, columns]
     return pixels

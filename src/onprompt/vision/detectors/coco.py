@@ -13,7 +13,7 @@ from openvino.frontend import FrontEndManager
 
 from onprompt.settings import Settings
 from onprompt.vision.boxes import Floats, Pixels, RawDetections
-from onprompt.vision.closed_set import ClosedSetDetector, flipped
+from onprompt.vision.closed_set import MIN_SCORE, ClosedSetDetector, flipped
 from onprompt.vision.compiled import Source, network, source
 from onprompt.vision.runtime import openvino_core, thread_safe_cache, with_pixel_input
 from onprompt.vision.vocabulary import COCO
@@ -61,12 +61,13 @@ class EfficientDet:
     def __call__(self, pixels: Pixels) -> RawDetections:
         small = cv2.resize(pixels, (self.side, self.side), interpolation=cv2.INTER_AREA)
         scores, shifts = self.network.run([small[None]])
-        y, x, height, width = self.anchors.T
-        dy, dx, dh, dw = shifts[0].T
+        likely = np.unique(np.flatnonzero(scores[0] > MIN_SCORE) // scores.shape[2])  # of some 20,000, a few hundred
+        y, x, height, width = self.anchors[likely].T
+        dy, dx, dh, dw = shifts[0, likely].T
         centre = np.stack([x + dx * width, y + dy * height], axis=1)
         half = np.stack([width * np.exp(dw), height * np.exp(dh)], axis=1) / 2
         boxes = np.clip(np.concatenate([centre - half, centre + half], axis=1), 0, 1)
-        return boxes, scores[0][:, CLASS_COLUMNS]
+        return boxes, scores[0, likely][:, CLASS_COLUMNS]
 
 
 def read_tflite(path: Path) -> Model:

@@ -19,7 +19,7 @@ from onprompt.settings import Settings
 from onprompt.types import Matcher, Picture
 from onprompt.vision import backbone, text_embedding
 from onprompt.vision.blocks import Node
-from onprompt.vision.boxes import Floats
+from onprompt.vision.boxes import Floats, Pixels
 from onprompt.vision.compiled import Source, network, source
 from onprompt.vision.runtime import LatestValues, Network, thread_safe_cache
 from onprompt.weights.cache import paths
@@ -27,7 +27,7 @@ from onprompt.weights.cache import paths
 FILES = (*backbone.FILES, *text_embedding.FILES)
 WEIGHTS = Path(__file__).parents[1] / "matcher.npz"
 ARTWORK_FILES = (*backbone.FILES, str(WEIGHTS))
-CACHE_SIZE = 4096  # image embeddings
+CACHE_SIZE = 4096  # image embeddings, and as many of texts
 
 
 class Weights(Mapping[str, Floats]):
@@ -113,7 +113,7 @@ class ImageEmbedding:
 
 
 class SmallMatcher(Matcher):
-    """Images and texts as vectors that can be compared; the latest image embeddings are cached."""
+    """Images and texts as vectors that can be compared; the latest are cached."""
 
     files = (*FILES, str(WEIGHTS))
 
@@ -122,10 +122,17 @@ class SmallMatcher(Matcher):
         self.weights = load_weights()
         self.towers = load_towers(source([str(WEIGHTS)], settings))
         self.cached: LatestValues[bytes, ImageEmbedding] = LatestValues(CACHE_SIZE)
+        self.texts: LatestValues[str, Floats] = LatestValues(CACHE_SIZE)
 
     def embed_image(self, picture: Picture) -> ImageEmbedding:
         """An image's embedding, computed once."""
-        small = backbone.shrink(picture.pixels)
+        if (found := picture.derived.get((SmallMatcher, self.settings))) is None:
+            found = picture.derived[SmallMatcher, self.settings] = self.embed_pixels(backbone.shrink(picture.pixels))
+        embedding: ImageEmbedding = found
+        return embedding
+
+    def embed_pixels(self, small: Pixels) -> ImageEmbedding:
+        """The embedding of an image that `shrink` made small, computed once for equal ones."""
         key = blake2b(repr(small.shape).encode() + small.tobytes()).digest()
         if found := self.cached.get(key):
             return found
@@ -137,12 +144,17 @@ class SmallMatcher(Matcher):
         return embedding
 
     def embed_texts(self, texts: Sequence[str]) -> Floats:
-        """The vectors of texts; each ends with its negative hubness."""
-        folder = paths(text_embedding.FILES, self.settings)[text_embedding.FILES[0]].parent
-        table = text_embedding.load_embeddings(folder)
-        features = np.stack([table.features(text, self.weights["rarity"]) for text in texts])
-        (vectors,) = self.towers["text"].run([features])
-        return vectors
+        """The vectors of texts, computed once; each ends with its negative hubness."""
+        vectors = {text: self.texts.get(text) for text in texts}
+        if new := [text for text, vector in vectors.items() if vector is None]:
+            folder = paths(text_embedding.FILES, self.settings)[text_embedding.FILES[0]].parent
+            table = text_embedding.load_embeddings(folder)
+            features = np.stack([table.features(text, self.weights["rarity"]) for text in new])
+            (computed,) = self.towers["text"].run([features])
+            for text, vector in zip(new, computed, strict=True):
+                vectors[text] = vector
+                self.texts.put(text, vector)
+        return np.stack([vectors[text] for text in texts])
 
     def probabilities(self, picture: Picture, texts: Sequence[str]) -> list[float]:
         """The probability that each text describes this image as a whole rather than another one."""
