@@ -68,11 +68,11 @@ def timed(arguments):
 
     from onprompt import api, cli  # noqa: F401 what the command imports
     from onprompt.judges import evidence  # noqa: F401
-    from onprompt.language import spacy_parser
+    from onprompt.language import parser
     from onprompt.vision.detectors import coco, strong, world, yolo26  # noqa: F401
 
     spent["imports"] = time.perf_counter() - begin
-    timer("parser", spacy_parser, "pipeline")
+    timer("parser", parser, "dependency_trees")  # which loads it
     for name in ("load", "convert", "convert_partially"):
         timer("reading", FrontEnd, name)
     timer("reading", openvino.Core, "read_model")

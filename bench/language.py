@@ -19,8 +19,9 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 import onprompt.language.parser as parser_module
+from onprompt.language.dependency_tree import Word
 from onprompt.language.parser import parse
-from onprompt.language.spacy_parser import build_tree, dependency_trees
+from onprompt.language.trees import build_tree, dependency_trees
 from onprompt.report.document import scene_document
 from onprompt.settings import load
 
@@ -199,13 +200,6 @@ def taught(python, sentences):
     return json.loads(done.stdout)
 
 
-class Token:
-    """As much of a spaCy token as a tree needs."""
-
-    def __init__(self, at, row):
-        self.i, (self.tag_, self.dep_, self.lemma_, self.up) = at, row
-
-
 def with_teacher(python, prompts, settings):
     """The same rules on the teacher's trees, then both parsers' time in turns."""
     sentences = sentences_of(prompts, settings)
@@ -214,10 +208,8 @@ def with_teacher(python, prompts, settings):
     def replay(units, _):
         found = []
         for each in units:
-            tokens = [Token(at, row) for at, row in enumerate(known[json.dumps([unit.word for unit in each])])]
-            for token in tokens:
-                token.head = tokens[token.up]
-            found.append(build_tree(tokens, each))
+            words = [Word(*row) for row in known[json.dumps([unit.word for unit in each])]]
+            found.append(build_tree(words, each))
         return found
 
     parser_module.dependency_trees = replay

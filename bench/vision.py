@@ -219,7 +219,7 @@ def text(_):
     for number, word in enumerate(words):
         file = files[number % len(files)]
         shown = [word.lower(), word.upper(), word.capitalize()][number % 3]
-        lines = read_text(load_picture(drawn_word(shown, location(file, settings), rng), settings))
+        lines = read_text(load_picture(drawn_word(shown, location(file, settings), rng), settings), settings)
         found.append(normalized_words(word)[0] in normalized_words(" ".join(line.text for line in lines)))
         by_font[file.name].append(found[-1])
     worst = min(by_font, key=lambda name: np.mean(by_font[name]))

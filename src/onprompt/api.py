@@ -128,7 +128,7 @@ def view(
     asked = tuple(sighting for sighting in seen.sightings if sighting.label in seen.known)
     unknown = tuple(name.label for name in names if name.label not in seen.known)
     traits = (*properties(picture), medium(picture, resolved))
-    return View(picture, asked, read_text(picture) if text else (), traits, unknown)
+    return View(picture, asked, read_text(picture, resolved) if text else (), traits, unknown)
 
 
 def match(image: Source, texts: Iterable[str], *, frame: int = 0, settings: Settings | None = None) -> list[float]:

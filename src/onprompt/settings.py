@@ -68,9 +68,7 @@ class Settings(BaseModel):
     )
     mirror: str = option("", "your own folder or http(s) address of model files, tried first")
     source_timeout: float = number(3.0, "seconds to wait for a source of model files before trying the next", 0.1, 600)
-    compiled_megabytes: int = integer(
-        512, "size of the compiled networks that are kept beside the model files, for a faster start; 0: none are", 0
-    )
+    compiled_megabytes: int = integer(512, "MB of compiled networks that are kept for a faster start; 0: none", 0)
     parser: str = option("", "spaCy pipeline that parses prompts (en_core_web_sm …); empty: the built-in one")
     permissive: bool = option(False, "refuse model files that are not under an Apache, MIT or BSD licence")
     detector: str = option("coco", "detector: coco, strong (more names, AGPL files), yolo26, world or hf:OWNER/MODEL")
@@ -81,9 +79,7 @@ class Settings(BaseModel):
     max_megapixels: float = number(100, "larger images are refused", 0.01, 178)
     max_megabytes: int = integer(600, "images whose file and pixels would take more memory are refused")
     max_side: int = integer(1280, "images are scaled down to this many pixels on their longer side", 64)
-    max_prompt_characters: int = integer(
-        10_000, "longer prompts are refused: no image model reads as much, and parsing takes up to 2 s"
-    )
+    max_prompt_characters: int = integer(10_000, "longer prompts are refused: no image model reads as much")
 
     pair: int = integer(2, "the number of 'a pair' or 'a couple'")
     few_low: int = integer(2, "the lowest number for 'few'")

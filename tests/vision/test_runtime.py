@@ -7,7 +7,7 @@ import openvino as ov
 import pytest
 from openvino import opset13 as op
 
-from onprompt import verify
+from onprompt import judge_many, verify
 from onprompt.settings import Settings
 from onprompt.vision import runtime
 from tests.conftest import photo_path
@@ -42,3 +42,16 @@ def test_constants_are_folded() -> None:
     model = runtime.fold_constants(ov.Model([op.add(op.multiply(x, weights), weights)], [x], "small"))
     assert {node.get_type_name() for node in model.get_ops()} == {"Parameter", "Constant", "Multiply", "Add", "Result"}
     assert runtime.Network(model).run([np.array([1, 2], dtype=np.float32)])[0].tolist() == [3.0, 6.0]
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_single_image_has_all_cores(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    single_core, run = set(), runtime.Network.run
+
+    def spy(network: runtime.Network, inputs: Any) -> Any:
+        single_core.add(getattr(runtime.thread_state, "single_core", False))
+        return run(network, inputs)
+
+    monkeypatch.setattr(runtime.Network, "run", spy)
+    list(judge_many("verify", [{"image": photo_path("chelsea.png"), "prompt": "a cat"}] * number))
+    assert single_core == {number > 1}

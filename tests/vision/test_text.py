@@ -22,14 +22,14 @@ def poster(text: str, size: int = 60) -> np.ndarray:
 
 @pytest.mark.parametrize("words", ["OPEN", "Coffee 24h", "STOP here"])
 def test_drawn_words_are_read_where_they_stand(words: str, settings: Settings) -> None:
-    lines = read_text(load_picture(poster(words), settings))
+    lines = read_text(load_picture(poster(words), settings), settings)
     assert similarity(words, " ".join(line.text for line in lines)) == 1
     assert all(0.1 < line.box.left < line.box.right < 0.95 for line in lines)
     assert all(line.confidence > 0.5 for line in lines)
 
 
 def test_a_picture_without_text_has_none(settings: Settings) -> None:
-    assert read_text(load_picture(np.full((200, 300, 3), 200, dtype=np.uint8), settings)) == ()
+    assert read_text(load_picture(np.full((200, 300, 3), 200, dtype=np.uint8), settings), settings) == ()
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_text_is_read_only_when_it_is_asked_for() -> None:
 
 @pytest.mark.parametrize("shape", [(2, 1000), (1000, 2), (2, 2), (1280, 20)])
 def test_a_thin_picture_is_read_without_filling_the_memory(shape: tuple[int, int], settings: Settings) -> None:
-    assert read_text(load_picture(np.full((*shape, 3), 128, dtype=np.uint8), settings)) == ()
+    assert read_text(load_picture(np.full((*shape, 3), 128, dtype=np.uint8), settings), settings) == ()
     height, width = pad_thin_image(np.zeros((*shape, 3), dtype=np.uint8)).shape[:2]
     assert max(height, width) == max(shape)
     assert max(height, width) <= MAX_ASPECT_RATIO * min(height, width) + MAX_ASPECT_RATIO

@@ -1,7 +1,7 @@
 """Train the prompt parser on annotated lines, and measure it against its teacher on lines that it has not seen.
 
 python train.py ANNOTATED.jsonl WORK OUT: ANNOTATED comes from annotate.py; WORK is a scratch folder; OUT receives the
-trained pipeline (src/onprompt/language/model). Settings are in config.cfg. Deterministic on one machine.
+trained pipeline (training/parser/model; then run export.py). Settings are in config.cfg. Deterministic on one machine.
 
 Prompts are sloppier than captions, so the student also sees every line worse than its teacher did, with the tree the
 teacher gave to the good version: without articles, capitals or full stop, numbers as figures, lines run together.

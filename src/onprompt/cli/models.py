@@ -60,6 +60,7 @@ def list_models(context: typer.Context) -> None:
     from onprompt.weights import blobs
     from onprompt.weights.cache import folder, state
     from onprompt.weights.manifest import manifest
+    from onprompt.wording import plural
 
     settings = load_settings()
     for file in manifest():
@@ -68,17 +69,18 @@ def list_models(context: typer.Context) -> None:
     echo(f"in {folder(settings)}")
     if compiled := blobs.files(blobs.folder(settings)):
         total = sum(map(blobs.size_of, compiled)) / 1e6
-        echo(f"and {len(compiled)} compiled networks, {total:.1f} MB, in {blobs.folder(settings)}")
+        echo(f"and {plural(len(compiled), 'compiled network')}, {total:.1f} MB, in {blobs.folder(settings)}")
 
 
 @models.command()
 def clean() -> None:
     """Delete the compiled networks, which make the first verdict faster; they are made again when needed."""
     from onprompt.weights import blobs
+    from onprompt.wording import plural
 
     where = blobs.folder(load_settings())
     number, size = blobs.delete_all(where)
-    echo(f"{number} compiled networks deleted, {size / 1e6:.1f} MB, in {where}")
+    echo(f"{plural(number, 'compiled network')} deleted, {size / 1e6:.1f} MB, in {where}")
 
 
 @models.command()

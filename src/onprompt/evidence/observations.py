@@ -121,7 +121,7 @@ def observe(prompt: str, picture: Picture, major: Sequence[str], settings: Setti
     if closely and not blank:
         measure_ahead(settings)
     seen = plan.nothing_seen(scene) if blank else detect(picture, names, settings, closely)
-    lines = read_text(picture) if plan.asks_for_text(scene) and not blank else ()
+    lines = read_text(picture, settings) if plan.asks_for_text(scene) and not blank else ()
     stages.enter("estimate")
     estimate, overall, truncated = BLANK if blank else make_estimator(prompt, picture, scene, settings)
     artwork = artwork_probability(picture, settings) if settings.matcher and not blank else 0.0

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from onprompt.fitting.minimize import minimize
 from onprompt.report.statistics import Array, Levels, ranks, ratio, to_levels
 
 SPREAD = 1.0  # the standard deviation that log-weights are expected to have around the defaults: bench/fit.py
@@ -97,8 +99,6 @@ def fit(voices: Voices, human: Array, prompts: int) -> Weights:
 
     Prompts are counted in place of ratings: images of one prompt tend to be rated, and misjudged, alike.
     """
-    from scipy.optimize import minimize
-
     rated = standardized(order(human))
     free = len(voices.models) + bool(voices.models and voices.evidence.shape[1])
     steps, way = np.zeros(free if free > 1 else 0), 0
@@ -110,7 +110,7 @@ def fit(voices: Voices, human: Array, prompts: int) -> Weights:
 
     for _ in range(ROUNDS):
         if len(steps):
-            steps = minimize(loss, steps, args=(way,), method="L-BFGS-B").x
+            steps = minimize(partial(loss, way=way), steps)
         before, way = way, min(range(len(voices.parts)), key=lambda other: loss(steps, other))
         if way == before:
             break

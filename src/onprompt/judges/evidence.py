@@ -27,7 +27,7 @@ from onprompt.vision.runtime import return_memory
 from onprompt.weights.cache import hashes
 
 PACKAGES = (
-    *("onprompt", "numpy", "onnxruntime", "opencv-python-headless", "openvino", "pillow", "rapidocr", "spacy"),
+    *("onprompt", "numpy", "opencv-python-headless", "openvino", "pillow", "rapidocr"),
     "tokenizers",
 )
 

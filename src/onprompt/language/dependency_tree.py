@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from onprompt.language import lexicon as lex
 from onprompt.language.segmentation import Token
@@ -17,6 +18,15 @@ OBJECTS = ("dobj", "dative", "oprd")
 CLAUSES = frozenset(("relcl", "acl"))  # that modify a noun
 NAME_PARTS = frozenset(("compound", "amod", "nmod"))
 MAX_DEPTH = 12  # levels of a tree that are climbed
+
+
+class Word(NamedTuple):
+    """What a parser says of a word: its tag, label, lemma, and the place of its head; a root is its own head."""
+
+    tag: str
+    label: str
+    lemma: str
+    head: int
 
 
 @dataclass(eq=False, slots=True)

@@ -25,7 +25,7 @@ from onprompt.language.segmentation import (
     split_at_seeing,
     tags,
 )
-from onprompt.language.spacy_parser import dependency_trees
+from onprompt.language.trees import dependency_trees
 from onprompt.settings import Settings
 from onprompt.types import Attribute, Scene
 

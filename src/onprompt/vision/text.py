@@ -2,23 +2,15 @@
 
 import unicodedata
 from difflib import SequenceMatcher
-from functools import cache
-from typing import Any
 
 import numpy as np
 
+from onprompt.settings import Settings
 from onprompt.types import Box, Picture, Sighting
 from onprompt.vision.boxes import Pixels
+from onprompt.vision.ocr import load_ocr
 
 MAX_ASPECT_RATIO = 8
-
-
-@cache
-def load_ocr() -> Any:
-    """PP-OCR, with the models that its package includes."""
-    from rapidocr import RapidOCR
-
-    return RapidOCR(params={"Global.log_level": "error"})
 
 
 def pad_thin_image(pixels: Pixels) -> Pixels:
@@ -28,9 +20,9 @@ def pad_thin_image(pixels: Pixels) -> Pixels:
     return np.pad(pixels, ((0, down), (0, across), (0, 0)), mode="edge")
 
 
-def read_text(picture: Picture) -> tuple[Sighting, ...]:
+def read_text(picture: Picture, settings: Settings) -> tuple[Sighting, ...]:
     """Each line of text with its box."""
-    result = load_ocr()(pad_thin_image(picture.pixels)[..., ::-1])
+    result = load_ocr(settings)(pad_thin_image(picture.pixels)[..., ::-1])
     if result.txts is None:
         return ()
     height, width = picture.pixels.shape[:2]

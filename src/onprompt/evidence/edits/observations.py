@@ -169,7 +169,9 @@ def observe_edit(sample: Sample, settings: Settings) -> EditObservations:
     if change.regions and not blank:
         seen = seen[0], look_closer(seen, aligned, change.regions[0].box, edits, settings)
     text = any(plan.asks_for_text(scene) for edit in edits for scene in (edit.source, edit.result))
-    lines = (read_text(before), in_frame(read_text(after), change.crop)) if text else ((), ())
+    lines: tuple[tuple[Sighting, ...], tuple[Sighting, ...]] = (), ()
+    if text:
+        lines = read_text(before, settings), in_frame(read_text(after, settings), change.crop)
     mask, notes = read_mask(sample.pictures.get("mask"), change)
     similarity = feature_similarity(change.before, change.after, settings)
     pictures = first, aligned

@@ -1,0 +1,45 @@
+"""PP-OCR, whose networks rapidocr brings: run as all others, in full precision, kept compiled, safe in threads."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onprompt.settings import Settings
+from onprompt.vision.compiled import Source, network
+from onprompt.vision.runtime import openvino_core, thread_safe_cache
+from onprompt.weights import blobs
+from onprompt.weights.cache import file_hash
+
+
+def load_ocr(settings: Settings) -> Any:
+    """PP-OCR, with the models that its package includes; one for all settings that keep networks in one folder."""
+    return load_kept((blobs.folder(settings), settings.compiled_megabytes))
+
+
+@thread_safe_cache
+def load_kept(kept: tuple[Path, int]) -> Any:
+    """PP-OCR, with its networks kept in a folder of a size."""
+    import rapidocr
+    from rapidocr.inference_engine import openvino as engine
+    from rapidocr.inference_engine.base import FileInfo
+
+    class Session(engine.OpenVINOInferSession):
+        """A network of rapidocr, which makes it when it first needs it; safe to run from several threads."""
+
+        def __init__(self, options: Any) -> None:
+            kinds = "engine_type", "ocr_version", "task_type", "lang_type", "model_type"
+            url = self.get_model_url(FileInfo(**{kind: options[kind] for kind in kinds}))["model_dir"]
+            path = Path(options.model_root_dir) / Path(url).name
+            self.model = openvino_core().read_model(path)  # which holds the alphabet, too
+            made_of = Source((path,), (file_hash(str(path)),), *kept)
+            self.network = network(path.stem, made_of, lambda: self.model)
+
+        def __call__(self, pixels: NDArray[Any]) -> NDArray[np.float32]:
+            return self.network.run([pixels])[0]
+
+    # Its own has one request, which threads can't share, and leaves the precision to the processor.
+    setattr(engine, "OpenVINOInferSession", Session)  # noqa: B010 a class, which mypy would not let be assigned
+    chosen = {f"{part}.engine_type": rapidocr.EngineType.OPENVINO for part in ("Det", "Cls", "Rec")}
+    return rapidocr.RapidOCR(params={"Global.log_level": "error", **chosen})

@@ -1,0 +1,58 @@
+"""Our forward pass gives the trees of the spaCy pipeline whose weights it runs."""
+
+from pathlib import Path
+
+import pytest
+
+from onprompt.language import arc_eager, dependency_parser, spacy_parser, word_hashes
+from onprompt.language.dependency_tree import Word
+from tests.language.notation import read
+
+SCENES = sorted(Path(__file__).with_name("scenes").glob("*.txt"))
+PIPELINE = Path(__file__).parents[2] / "training" / "parser" / "model"
+ODD = ["", "é", "’s", "--", "US$", "20", "A" * 150, "日本", "dep", "X", "NORM", "\ud800", "a b", "🙂"]
+
+
+def test_it_says_what_spacy_says() -> None:
+    pytest.importorskip("spacy")
+    prompts = [case.prompt.split() for path in SCENES for case in read(path)][::5]
+    sentences = [words for words in prompts if words]
+    assert dependency_parser.parse_words(sentences) == spacy_parser.parse_words(sentences, str(PIPELINE))
+
+
+def test_one_by_one_as_together() -> None:
+    sentences = [
+        ["two", "dogs", "run", "on", "a", "mat"],
+        [],
+        ["cat"],
+        ["a", "red", "cup", ",", "a", "blue", "plate", "and", "three", "forks"],
+    ]
+    assert dependency_parser.parse_words(sentences) == [dependency_parser.parse_words([each])[0] for each in sentences]
+    assert dependency_parser.parse_words([]) == []
+
+
+def test_a_tree() -> None:
+    (tree,) = dependency_parser.parse_words([["two", "dogs", "ran"]])
+    assert tree == [Word("CD", "nummod", "two", 1), Word("NNS", "nsubj", "dog", 2), Word("VBD", "ROOT", "run", 2)]
+
+
+@pytest.mark.parametrize("word", ODD)
+def test_odd_words_are_parsed_too(word: str) -> None:
+    (tree,) = dependency_parser.parse_words([["a", word, "dog"]])
+    assert len(tree) == 3
+    assert all(0 <= each.head < 3 for each in tree)
+
+
+def test_hashes_are_murmurs() -> None:
+    assert word_hashes.hash_text("coffee") == 3197928453018144401  # as spaCy's documentation has it
+    assert word_hashes.shape("Hello, WORLD 2026!") == "Xxxxx, XXXX dddd!"
+
+
+def test_moves_end_with_a_head_for_all_but_roots() -> None:
+    state = arc_eager.State(3)
+    for move in ("S", "L-det", "S", "R-dobj", "D", "D"):
+        assert move[0] in state.valid()
+        state.apply(move)
+    assert state.is_final
+    assert state.heads == {0: 1, 2: 1}
+    assert state.labels == {0: "det", 2: "dobj"}
