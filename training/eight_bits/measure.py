@@ -93,7 +93,8 @@ def activations(build, inputs):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
-    parser.add_argument("--detector", default="coco", help="coco or strong: which networks")
+    parser.add_argument("networks", nargs="+", help="picodet efficientdet-lite0 eiseg movenet-multipose pplcnet …")
+    parser.add_argument("--detector", default="coco", help="the detector that is used: strong for yolo26m yolo-world")
     parser.add_argument("--pictures", type=int, default=200)
     parser.add_argument("--most", type=int, default=120, help="inputs of a network that are looked at")
     options = parser.parse_args()
@@ -106,7 +107,7 @@ def main():
         files = [options.data / row["image"] for row in rows[number * 9 : number * 9 + 9]]
         onprompt.verify(montage(files, TILES[number % 4]), rows[number * 9]["text"], settings=settings)
     for variant, inputs in recorder.inputs.items():
-        if not eight_bits.convolutions(recorder.builds[variant]()):
+        if variant not in options.networks:
             continue
         ranges, means = activations(recorder.builds[variant], inputs)
         ranges[len(ranges) - PRECISE.get(variant, 0) :] = np.nan

@@ -28,7 +28,11 @@ from onprompt.vision.runtime import (
 from onprompt.weights import blobs
 from onprompt.weights.cache import file_hash, paths
 
-CODE = (*Path(__file__).parent.rglob("*.py"), *eight_bits.FOLDER.glob("*.npz"), Path(__file__).parents[1] / "weights" / "torchfile.py")
+CODE = (
+    *Path(__file__).parent.rglob("*.py"),
+    *eight_bits.FOLDER.glob("*.npz"),
+    Path(__file__).parents[1] / "weights" / "torchfile.py",
+)
 
 
 class Source(NamedTuple):
