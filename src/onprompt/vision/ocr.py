@@ -33,7 +33,7 @@ def load_kept(kept: tuple[Path, int]) -> Any:
             url = self.get_model_url(FileInfo(**{kind: options[kind] for kind in kinds}))["model_dir"]
             path = Path(options.model_root_dir) / Path(url).name
             self.model = openvino_core().read_model(path)  # which holds the alphabet, too
-            made_of = Source((path,), (file_hash(str(path)),), *kept)
+            made_of = Source((path,), (file_hash(str(path)),), "f32", *kept)
             self.network = network(path.stem, made_of, lambda: self.model)
 
         def __call__(self, pixels: NDArray[Any]) -> NDArray[np.float32]:
