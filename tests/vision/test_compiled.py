@@ -26,7 +26,7 @@ def graph() -> ov.Model:
 
 
 def source(folder: Path, *hashes: str, megabytes: int = 1) -> compiled.Source:
-    return compiled.Source((Path("small.onnx"),), hashes, folder, megabytes)
+    return compiled.Source((Path("small.onnx"),), hashes, "int8", folder, megabytes)
 
 
 def result(source: compiled.Source, build: Callable[[], ov.Model]) -> Any:

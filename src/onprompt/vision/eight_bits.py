@@ -41,7 +41,9 @@ def load_activations(network: str) -> tuple[Activation, ...]:
         return ()
     with np.load(path, allow_pickle=False) as file:
         means = np.split(file["means"].astype(np.float32), np.cumsum(file["channels"])[:-1])
-        return tuple(Activation(*ends, mean) for ends, mean in zip(file["ranges"].tolist(), means, strict=True))
+        return tuple(
+            Activation(low, high, mean) for (low, high), mean in zip(file["ranges"].tolist(), means, strict=True)
+        )
 
 
 def convolutions(model: ov.Model) -> list[Node]:
@@ -53,7 +55,7 @@ def is_tiny(layer: Node) -> bool:
     """Whether a convolution is known to see a single place, or its weights are computed."""
     height = layer.input_value(0).get_partial_shape()[2]
     single = height.is_static and height.get_length() == 1
-    return single or layer.input_value(1).get_node().get_type_name() != "Constant"
+    return bool(single or layer.input_value(1).get_node().get_type_name() != "Constant")
 
 
 def quantize(model: ov.Model, activations: Sequence[Activation]) -> ov.Model:
@@ -86,13 +88,13 @@ def quantize_weights(layer: Node, mean: Floats) -> None:
         user.replace_source_output(corrected.output(0))
 
 
-def fake_quantize(source: Any, low: Floats, high: Floats, levels: int) -> Node:
+def fake_quantize(source: Any, low: Any, high: Any, levels: int) -> Node:
     """Round to so many levels of a range; OpenVINO then computes with their numbers."""
     ends = op.constant(low), op.constant(high)
     return op.fake_quantize(source, *ends, *ends, levels)
 
 
-def whole_zero(low: float, high: float) -> tuple[Floats, Floats]:
+def whole_zero(low: float, high: float) -> tuple[np.float32, np.float32]:
     """The range, widened so that zero, the border of every convolution, is one of its steps."""
     low, high = min(low, 0.0), max(high, 1e-6)
     below = min(max(round(STEPS * -low / (high - low)), 1), STEPS - 1) if low else 0
