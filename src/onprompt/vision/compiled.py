@@ -58,17 +58,20 @@ def source(names: Sequence[str], settings: Settings) -> Source:
     return Source(files, hashes, settings.precision, blobs.folder(settings), settings.compiled_megabytes)
 
 
-def network(variant: str, made_of: Source, build: Callable[[], ov.Model]) -> Network:
+def network(
+    variant: str, made_of: Source, build: Callable[[], ov.Model], options: Mapping[str, str] | None = None
+) -> Network:
     """The network that `build` describes, which is called only where no earlier process has compiled it."""
     activations = eight_bits.load_activations(variant) if made_of.precision == "int8" else ()
     name = f"{variant.replace(' ', '-')}-{'int8' if activations else 'f32'}"
     path = made_of.folder / f"{name}-{key(name, made_of.hashes)}{blobs.SUFFIX}"
 
-    def compiled(config: Mapping[str, str]) -> ov.CompiledModel:
+    def compiled(usual: Mapping[str, str]) -> ov.CompiledModel:
+        config = {**usual, **(options or {})}
         content = blobs.read(path) if made_of.megabytes else None
         if content is not None:
             with suppress(RuntimeError):  # OpenVINO can't use it in spite of its name: compiled again
-                return openvino_core().import_model(content, "CPU", dict(config))
+                return openvino_core().import_model(content, "CPU", config)
         model = fold_constants(build())
         made = compile_model(eight_bits.quantize(model, activations) if activations else model, config)
         if made_of.megabytes:

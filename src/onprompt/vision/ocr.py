@@ -12,6 +12,9 @@ from onprompt.vision.runtime import openvino_core, thread_safe_cache
 from onprompt.weights import blobs
 from onprompt.weights.cache import file_hash
 
+# Its inputs are of any size. What OpenVINO keeps for each would be 2 MB a picture, and no picture is faster for it.
+NO_SHAPES = {"CPU_RUNTIME_CACHE_CAPACITY": "0"}
+
 
 def load_ocr(settings: Settings) -> Any:
     """PP-OCR, with the models that its package includes; one for all settings that keep networks in one folder."""
@@ -34,7 +37,7 @@ def load_kept(kept: tuple[Path, int]) -> Any:
             path = Path(options.model_root_dir) / Path(url).name
             self.model = openvino_core().read_model(path)  # which holds the alphabet, too
             made_of = Source((path,), (file_hash(str(path)),), "f32", *kept)
-            self.network = network(path.stem, made_of, lambda: self.model)
+            self.network = network(path.stem, made_of, lambda: self.model, NO_SHAPES)
 
         def __call__(self, pixels: NDArray[Any]) -> NDArray[np.float32]:
             return self.network.run([pixels])[0]
