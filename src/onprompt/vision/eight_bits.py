@@ -1,4 +1,4 @@
-"""Networks in eight bits: less than two thirds of the processor time, and scores that stay where they were.
+"""Networks in eight bits: about two thirds of the processor time, for a little accuracy.
 
 The inputs of a network's convolutions are rounded to 256 steps of a range, and their weights to 128 steps: with those,
 sums of products are exact on processors with instructions for eight bits and without. `training/eight_bits/measure.py`
