@@ -104,7 +104,8 @@ def test_a_connection_that_the_server_closed_is_not_used_again(pools: list[HttpP
 def test_an_incomplete_response(pools: list[HttpPool], answer: bytes, said: str) -> None:
     server = Raw(answer, closes=True)
     pools.append(HttpPool(server.url, 5, 2))
-    with pytest.raises(BadResponse, match=said):
+    # A server that closes before it has read the whole request resets the connection, whatever it has sent.
+    with pytest.raises(BadResponse, match=f"{said}|reset by peer"):
         ask(pools[0])
     server.close()
 
