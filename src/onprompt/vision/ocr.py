@@ -1,5 +1,6 @@
 """PP-OCR, whose networks rapidocr brings: run as all others, in full precision, kept compiled, safe in threads."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,10 @@ def load_kept(kept: tuple[Path, int]) -> Any:
             self.network = network(path.stem, made_of, lambda: self.model, NO_SHAPES)
 
         def __call__(self, pixels: NDArray[Any]) -> NDArray[np.float32]:
-            return self.network.run([pixels])[0]
+            found = self.network.run([pixels])[0]
+            with suppress(RuntimeError):  # another thread is using it: it will be released after that
+                self.network.for_this_thread().release_memory()  # it would keep what the largest picture needed
+            return found
 
     # Its own has one request, which threads can't share, and leaves the precision to the processor.
     setattr(engine, "OpenVINOInferSession", Session)  # noqa: B010 a class, which mypy would not let be assigned
