@@ -1,7 +1,7 @@
 """Networks in eight bits: about two thirds of the processor time, for a little accuracy.
 
 The inputs of a network's convolutions are rounded to 256 steps of a range, and their weights to 128 steps: with those,
-sums of products are exact on processors with instructions for eight bits and without. `training/eight_bits/measure.py`
+sums of products do not overflow on processors without instructions for eight bits. `training/eight_bits/measure.py`
 measured the ranges on photos, and the mean of each channel: what rounding the weights adds to the sums on average is
 taken off again, which halves the error.
 """
