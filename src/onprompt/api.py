@@ -23,7 +23,7 @@ from onprompt.vision.detection import detect, detect_many, load_detector
 from onprompt.vision.global_properties import medium, properties
 from onprompt.vision.image import Source, load_picture
 from onprompt.vision.matching import load_matcher
-from onprompt.vision.runtime import use_single_core
+from onprompt.vision.runtime import available_cores, use_single_core
 from onprompt.vision.text import read_text
 from onprompt.vision.text_embedding import MAX_LENGTH
 from onprompt.vision.vocabulary import COCO
@@ -84,7 +84,7 @@ def see_many(
     resolved = resolve_settings(settings)
     see_batch = batch_detector(vocabulary, attributes, frame, resolved)
     batches = in_batches(images, getattr(load_detector(resolved), "batch", 1))
-    cores = os.cpu_count() or 1
+    cores = available_cores()
     return itertools.chain.from_iterable(in_order(see_batch, batches, cores, ahead=cores, begin=use_single_core))
 
 

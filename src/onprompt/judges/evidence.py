@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from collections.abc import Mapping
 from functools import cache
@@ -23,7 +22,7 @@ from onprompt.vision.matching import load_matcher
 from onprompt.vision.person_kind import FILES as PERSON_FILES
 from onprompt.vision.person_kind import WEIGHTS as PERSON_WEIGHTS
 from onprompt.vision.pose import FILES as POSE_FILES
-from onprompt.vision.runtime import return_memory
+from onprompt.vision.runtime import available_cores, return_memory
 from onprompt.weights.cache import hashes
 
 PACKAGES = (
@@ -46,7 +45,7 @@ class EvidenceJudge(Judge):
 
     def __init__(self, settings: Settings, rubric: Rubric) -> None:
         self.settings, self.rubric = settings, rubric
-        self.slots = os.cpu_count() or 1
+        self.slots = available_cores() + 1  # while one waits for the interpreter, the others keep the cores busy
         self.bound_by = "model" if uses_torch(settings) else "cores"
 
     @property

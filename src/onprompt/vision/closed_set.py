@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import compress
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,7 +10,7 @@ from onprompt.settings import Settings
 from onprompt.types import Known, Look, Name, Picture, Seen
 from onprompt.vision.boxes import Floats, Pixels, RawDetections, non_max_suppression
 from onprompt.vision.calibration import Candidates, calibrate, highest_confidence
-from onprompt.vision.tiles import detect_tiled
+from onprompt.vision.tiles import merge_tiles, with_tiles
 from onprompt.vision.vocabulary import COCO, resolve_all
 
 MAX_BOXES = 1000  # candidates per image, the best
@@ -20,12 +19,15 @@ BestBoxes = tuple[Floats, Floats, NDArray[np.int_]]  # boxes, scores, classes
 
 
 class ClosedSetDetector:
-    """One network or several behind the detector protocol; the scores of several are fused."""
+    """One network or several behind the detector protocol; the scores of several are fused.
+
+    A network returns what it detects in the image, and what it detects in other views of it, if it has any.
+    """
 
     def __init__(
         self,
         files: Sequence[str],
-        networks: Sequence[Callable[[Pixels], RawDetections]],
+        networks: Sequence[Callable[[Pixels], Sequence[RawDetections]]],
         curve: str,
         settings: Settings,
     ) -> None:
@@ -45,13 +47,23 @@ class ClosedSetDetector:
     ) -> dict[str, list[Candidates]]:
         """The candidates of each network for each name, but of names that can't reach a confidence: most can't."""
         pixels = picture.pixels
-        best = [best_boxes(*(detect_tiled(network, pixels) if tiled else network(pixels))) for network in self.networks]
+        best = [best_boxes(*view) for views in self.look(pixels, tiled) for view in views]
         classes = classes_by_label(known)
         if min_confidence:
             scores = np.stack([best_scores(boxes, classes.values()) for boxes in best], axis=1)
             classes = dict(compress(classes.items(), highest_confidence(scores, self.curve) >= min_confidence))
         overlap = self.settings.duplicate_overlap
         return {label: [candidates_of(boxes, own, overlap) for boxes in best] for label, own in classes.items()}
+
+    def look(self, pixels: Pixels, tiled: bool) -> list[list[RawDetections]]:
+        """What each network detects in each of its views of the image."""
+        whole_and_tiles = with_tiles(pixels) if tiled else [pixels]
+
+        def views(network: Callable[[Pixels], Sequence[RawDetections]]) -> list[RawDetections]:
+            looks = [network(part) for part in whole_and_tiles]
+            return [merge_tiles(view) for view in zip(*looks, strict=True)] if tiled else list(looks[0])
+
+        return [views(network) for network in self.networks]
 
     def known(self, names: Sequence[Name]) -> dict[str, Known]:
         """How the names are resolved, those that can be."""
@@ -91,14 +103,3 @@ def classes_by_label(known: Mapping[str, Known]) -> dict[str, list[int]]:
     asked = {label: [COCO.index(word) for word in resolved.words] for label, resolved in known.items()}
     covered = {index for classes in asked.values() for index in classes}
     return asked | {word: [index] for index, word in enumerate(COCO) if index not in covered and word not in asked}
-
-
-def flipped(network: Callable[[Pixels], RawDetections]) -> Callable[[Pixels], RawDetections]:
-    """The network on the image flipped left to right, as test-time augmentation."""
-
-    def detect(pixels: Pixels) -> RawDetections:
-        boxes, scores = network(np.asarray(cv2.flip(pixels, 1), dtype=np.uint8))
-        left, top, right, bottom = boxes.T
-        return np.stack([1 - right, top, 1 - left, bottom], axis=1), scores
-
-    return detect

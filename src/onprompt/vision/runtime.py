@@ -85,9 +85,19 @@ def fold_constants(model: ov.Model) -> ov.Model:
     return model
 
 
+def available_cores() -> int:
+    """The cores that this process may use, which can be fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def use_single_core() -> None:
     """Run networks on one core in this thread from now on: it is one of several that run them."""
     thread_state.single_core = True
+
+
+def on_single_core() -> bool:
+    """Whether this thread runs networks on one core."""
+    return getattr(thread_state, "single_core", False)
 
 
 @cache
@@ -139,6 +149,7 @@ class Network:
     def __init__(self, model: ov.Model | Compile) -> None:
         self.compile = partial(compile_model, fold_constants(model)) if isinstance(model, ov.Model) else model
         self.lock = threading.Lock()
+        self.idle: dict[bool, list[ov.InferRequest]] = {False: [], True: []}  # requests, by `on_single_core`
 
     @cached_property
     def compiled(self) -> ov.CompiledModel:
@@ -149,20 +160,25 @@ class Network:
     def compiled_for_threads(self) -> ov.CompiledModel:
         """For several images at a time, one core each."""
         # With pinning, the first streams of all networks are on one core, which threads would then share.
-        streams = {"NUM_STREAMS": str(os.cpu_count() or 1), "ENABLE_CPU_PINNING": "NO"}
+        streams = {"NUM_STREAMS": str(available_cores()), "ENABLE_CPU_PINNING": "NO"}
         return self.compile({**FULL_PRECISION, **streams})
 
     def for_this_thread(self) -> ov.CompiledModel:
         """Whichever of the two this thread needs; no other thread compiles it meanwhile."""
         with self.lock:
-            return self.compiled_for_threads if getattr(thread_state, "single_core", False) else self.compiled
+            return self.compiled_for_threads if on_single_core() else self.compiled
 
     def run(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[np.float32]]:
         """The outputs, in the model's order."""
-        compiled = self.for_this_thread()
-        request = compiled.create_infer_request()
+        idle = self.idle[on_single_core()]
+        try:
+            request = idle.pop()
+        except IndexError:  # a new one waits until a network in progress is done, and keeps all threads waiting
+            request = self.for_this_thread().create_infer_request()
         request.infer(list(inputs), share_inputs=True)
-        return [np.array(request.get_output_tensor(index).data) for index in range(len(compiled.outputs))]
+        outputs = [np.array(tensor.data) for tensor in request.output_tensors]
+        idle.append(request)
+        return outputs
 
 
 def compile_model(model: ov.Model, config: Mapping[str, str]) -> ov.CompiledModel:

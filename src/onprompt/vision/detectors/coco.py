@@ -3,6 +3,7 @@
 EfficientDet-Lite2 joins them if `models pull lite2` has fetched it.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 
 import cv2
@@ -13,7 +14,7 @@ from openvino.frontend import FrontEndManager
 
 from onprompt.settings import Settings
 from onprompt.vision.boxes import Floats, Pixels, RawDetections
-from onprompt.vision.closed_set import MIN_SCORE, ClosedSetDetector, flipped
+from onprompt.vision.closed_set import MIN_SCORE, ClosedSetDetector
 from onprompt.vision.compiled import Source, network, source
 from onprompt.vision.runtime import openvino_core, thread_safe_cache, with_pixel_input
 from onprompt.vision.vocabulary import COCO
@@ -33,16 +34,19 @@ ASPECT_RATIOS = (1.0, 2.0, 0.5)
 
 
 class PicoDet:
-    """Boxes and scores of an image."""
+    """Boxes and scores of an image, and of its mirror image."""
 
     def __init__(self, made_of: Source) -> None:
         self.network = network(
             "picodet", made_of, lambda: with_pixel_input(openvino_core().read_model(made_of.file), 1)
         )
 
-    def __call__(self, pixels: Pixels) -> RawDetections:
+    def __call__(self, pixels: Pixels) -> list[RawDetections]:
+        return with_mirrored(self.detect, pixels, PICODET_SIDE, cv2.INTER_CUBIC)
+
+    def detect(self, small: Pixels) -> RawDetections:
+        """Boxes and scores of an image of the network's size."""
         scale = np.array([[PICODET_SIDE, PICODET_SIDE]], dtype=np.float32)  # so that boxes come out as fractions
-        small = cv2.resize(pixels, (PICODET_SIDE, PICODET_SIDE), interpolation=cv2.INTER_CUBIC)
         rows, _ = self.network.run([scale, small[None]])
         rows = rows[rows[:, 0] >= 0]
         scores = np.zeros((len(rows), len(COCO)), dtype=np.float32)
@@ -51,15 +55,18 @@ class PicoDet:
 
 
 class EfficientDet:
-    """Boxes and scores of an image."""
+    """Boxes and scores of an image, and of its mirror image."""
 
     def __init__(self, made_of: Source) -> None:
         self.network = network("efficientdet", made_of, lambda: dequantize(read_tflite(made_of.file)))
         self.side = SIDES[made_of.file.name]
         self.anchors = make_anchors(self.side)
 
-    def __call__(self, pixels: Pixels) -> RawDetections:
-        small = cv2.resize(pixels, (self.side, self.side), interpolation=cv2.INTER_AREA)
+    def __call__(self, pixels: Pixels) -> list[RawDetections]:
+        return with_mirrored(self.detect, pixels, self.side, cv2.INTER_AREA)
+
+    def detect(self, small: Pixels) -> RawDetections:
+        """Boxes and scores of an image of the network's size."""
         scores, shifts = self.network.run([small[None]])
         likely = np.flatnonzero((scores[0] > MIN_SCORE).any(axis=1))  # of some 20,000, a few hundred
         y, x, height, width = self.anchors[likely].T
@@ -68,6 +75,16 @@ class EfficientDet:
         half = np.stack([width * np.exp(dw), height * np.exp(dh)], axis=1) / 2
         boxes = np.clip(np.concatenate([centre - half, centre + half], axis=1), 0, 1)
         return boxes, scores[0, likely][:, CLASS_COLUMNS]
+
+
+def with_mirrored(
+    detect: Callable[[Pixels], RawDetections], pixels: Pixels, side: int, interpolation: int
+) -> list[RawDetections]:
+    """What is detected in an image of a network's size, and in its mirror image, as test-time augmentation."""
+    small = cv2.resize(pixels, (side, side), interpolation=interpolation)
+    views = [detect(np.asarray(view, dtype=np.uint8)) for view in (small, cv2.flip(small, 1))]
+    (left, top, right, bottom), scores = views[1][0].T, views[1][1]
+    return [views[0], (np.stack([1 - right, top, 1 - left, bottom], axis=1), scores)]
 
 
 def read_tflite(path: Path) -> Model:
@@ -119,8 +136,7 @@ def load(settings: Settings) -> ClosedSetDetector:
 
 
 def load_with(curve: str, settings: Settings) -> ClosedSetDetector:
-    """The detector with two networks or three. Each network also sees the flipped image."""
+    """The detector with two networks or three."""
     names = (PICODET, (LITE0,), (LITE2,)) if curve == LITE2_CURVE else (PICODET, (LITE0,))
     networks = [load_network(source(files, settings)) for files in names]
-    augmented = [variant for network in networks for variant in (network, flipped(network))]
-    return ClosedSetDetector(sum(names, ()), augmented, curve, settings)
+    return ClosedSetDetector(sum(names, ()), networks, curve, settings)

@@ -1,7 +1,6 @@
 """The 80 COCO classes by YOLO26: the medium network, or the largest if `models pull largest` has fetched it."""
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
 
 import openvino as ov
 
@@ -19,9 +18,10 @@ MEDIUM, LARGE = "yolo26m.pt", "yolo26x.pt"
 
 
 @thread_safe_cache
-def load_network(made_of: Source) -> Callable[[Pixels], RawDetections]:
+def load_network(made_of: Source) -> Callable[[Pixels], Sequence[RawDetections]]:
     """The network, built once per process, whatever the settings."""
-    return partial(run_letterboxed, network(made_of.file.stem, made_of, lambda: build(made_of)))
+    built = network(made_of.file.stem, made_of, lambda: build(made_of))
+    return lambda pixels: [run_letterboxed(built, pixels)]
 
 
 def build(made_of: Source) -> ov.Model:
