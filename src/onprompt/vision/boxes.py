@@ -1,10 +1,12 @@
 """Boxes as arrays (left, top, right, bottom): intersection over union, and non-maximum suppression."""
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 Pixels = NDArray[np.uint8]
+LOWEST_SCORE = -1.0  # below all scores
 RawDetections = tuple[Floats, Floats]  # boxes as fractions of the image, and a row of class scores for each
 
 
@@ -34,13 +36,8 @@ def box_area(boxes: Floats) -> Floats:
 
 def non_max_suppression(boxes: Floats, scores: Floats, classes: NDArray[np.int_], threshold: float) -> list[int]:
     """Of boxes of one class whose IoU exceeds the threshold, the index of the best; best first."""
-    order = np.argsort(-scores, kind="stable")
-    boxes, classes = boxes[order], classes[order]
-    distinct = (box_iou(boxes, boxes) <= threshold) | (classes[:, None] != classes)
-    remaining = np.ones(len(order), dtype=bool)
-    kept: list[int] = []
-    for rank, index in enumerate(order.tolist()):
-        if remaining[rank]:
-            kept.append(index)
-            remaining &= distinct[rank]
-    return kept
+    if not len(boxes):
+        return []
+    with_sizes = np.concatenate([boxes[:, :2], boxes[:, 2:] - boxes[:, :2]], axis=1).astype(np.float64)
+    kept = cv2.dnn.NMSBoxesBatched(with_sizes.tolist(), scores.tolist(), classes.tolist(), LOWEST_SCORE, threshold)
+    return sorted(np.sort(kept).tolist(), key=lambda index: -float(scores[index]))

@@ -1,7 +1,8 @@
 """Detectors of the 80 COCO classes: networks that look for all of them, whatever the names."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import compress
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,18 @@ from onprompt.vision.vocabulary import COCO, resolve_all
 
 MAX_BOXES = 1000  # candidates per image, the best
 MIN_SCORE = 0.01
-BestBoxes = tuple[Floats, Floats, NDArray[np.int_]]  # boxes, scores, classes
+
+
+class BestBoxes(NamedTuple):
+    """Boxes, the score of each, and its class."""
+
+    boxes: Floats
+    scores: Floats
+    classes: NDArray[np.int_]
+
+    def only(self, chosen: Any) -> "BestBoxes":
+        """Those that were chosen, by index or by mask."""
+        return BestBoxes(*(each[chosen] for each in self))
 
 
 class ClosedSetDetector:
@@ -53,7 +65,8 @@ class ClosedSetDetector:
             scores = np.stack([best_scores(boxes, classes.values()) for boxes in best], axis=1)
             classes = dict(compress(classes.items(), highest_confidence(scores, self.curve) >= min_confidence))
         overlap = self.settings.duplicate_overlap
-        return {label: [candidates_of(boxes, own, overlap) for boxes in best] for label, own in classes.items()}
+        kept = [suppress(boxes, {index for own in classes.values() for index in own}, overlap) for boxes in best]
+        return {label: [candidates_of(boxes, own, overlap) for boxes in kept] for label, own in classes.items()}
 
     def look(self, pixels: Pixels, tiled: bool) -> list[list[RawDetections]]:
         """What each network detects in each of its views of the image."""
@@ -75,7 +88,7 @@ def best_boxes(boxes: Floats, scores: Floats) -> BestBoxes:
     cells, classes = np.nonzero(scores > MIN_SCORE)
     likely = scores[cells, classes]
     best = np.argsort(-likely, kind="stable")[:MAX_BOXES]
-    return boxes[cells[best]], likely[best], classes[best]
+    return BestBoxes(boxes[cells[best]], likely[best], classes[best])
 
 
 def best_scores(best: BestBoxes, groups: Iterable[Sequence[int]]) -> Floats:
@@ -86,16 +99,18 @@ def best_scores(best: BestBoxes, groups: Iterable[Sequence[int]]) -> Floats:
     return np.array([max((by_class[index] for index in group), default=0.0) for group in groups], dtype=np.float32)
 
 
-def candidates_of(best: BestBoxes, classes: Sequence[int], overlap: float) -> Candidates:
+def suppress(best: BestBoxes, classes: Collection[int], overlap: float) -> BestBoxes:
+    """The boxes of some classes, each object once in each class."""
+    own = best.only(np.isin(best.classes, list(classes)))
+    return own.only(non_max_suppression(*own, overlap))
+
+
+def candidates_of(kept: BestBoxes, classes: Sequence[int], overlap: float) -> Candidates:
     """The candidates of the classes that one name covers: what is both a car and a truck is one vehicle."""
-    boxes, scores, all_classes = best
-    covered = np.zeros(len(COCO), dtype=bool)
-    covered[list(classes)] = True
-    chosen = np.flatnonzero(covered[all_classes])
-    # In each class first: a box that is suppressed there suppresses none of another class.
-    for groups in (all_classes, np.zeros_like(all_classes))[: len(classes)]:
-        chosen = chosen[non_max_suppression(boxes[chosen], scores[chosen], groups[chosen], overlap)]
-    return Candidates(boxes[chosen], scores[chosen], [COCO[index] for index in all_classes[chosen]])
+    own = kept.only(np.isin(kept.classes, classes))
+    if len(classes) > 1:
+        own = own.only(non_max_suppression(own.boxes, own.scores, np.zeros_like(own.classes), overlap))
+    return Candidates(own.boxes, own.scores, [COCO[index] for index in own.classes])
 
 
 def classes_by_label(known: Mapping[str, Known]) -> dict[str, list[int]]:

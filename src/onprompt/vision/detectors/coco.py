@@ -3,6 +3,7 @@
 EfficientDet-Lite2 joins them if `models pull lite2` has fetched it.
 """
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,6 +32,7 @@ UNUSED_IDS = (12, 26, 29, 30, 45, 66, 68, 69, 71, 83)
 CLASS_COLUMNS = [number - 1 for number in range(1, 91) if number not in UNUSED_IDS]
 STRIDES = (8, 16, 32, 64, 128)  # pixels between anchors
 ASPECT_RATIOS = (1.0, 2.0, 0.5)
+MIN_ODDS = math.log(MIN_SCORE / (1 - MIN_SCORE))
 
 
 class PicoDet:
@@ -58,7 +60,7 @@ class EfficientDet:
     """Boxes and scores of an image, and of its mirror image."""
 
     def __init__(self, made_of: Source) -> None:
-        self.network = network("efficientdet", made_of, lambda: dequantize(read_tflite(made_of.file)))
+        self.network = network("efficientdet", made_of, lambda: without_sigmoid(dequantize(read_tflite(made_of.file))))
         self.side = SIDES[made_of.file.name]
         self.anchors = make_anchors(self.side)
 
@@ -67,14 +69,14 @@ class EfficientDet:
 
     def detect(self, small: Pixels) -> RawDetections:
         """Boxes and scores of an image of the network's size."""
-        scores, shifts = self.network.run([small[None]])
-        likely = np.flatnonzero((scores[0] > MIN_SCORE).any(axis=1))  # of some 20,000, a few hundred
+        odds, shifts = self.network.run([small[None]])
+        likely = np.flatnonzero((odds[0] > MIN_ODDS).any(axis=1))  # of some 20,000, a few hundred
         y, x, height, width = self.anchors[likely].T
         dy, dx, dh, dw = shifts[0, likely].T
         centre = np.stack([x + dx * width, y + dy * height], axis=1)
         half = np.stack([width * np.exp(dw), height * np.exp(dh)], axis=1) / 2
         boxes = np.clip(np.concatenate([centre - half, centre + half], axis=1), 0, 1)
-        return boxes, scores[0, likely][:, CLASS_COLUMNS]
+        return boxes, 1 / (1 + np.exp(-odds[0, likely][:, CLASS_COLUMNS]))
 
 
 def with_mirrored(
@@ -122,6 +124,14 @@ def dequantize(model: Model) -> Model:
             if np.allclose((low, high), (low_out, high_out), atol=1e-6):
                 node.output(0).replace(op.clamp(node.input_value(0), low, high).output(0))
     return model
+
+
+def without_sigmoid(model: Model) -> Model:
+    """The network with log odds in place of scores: nearly all of them are too low to be looked at."""
+    scores, shifts = (result.input_value(0) for result in model.get_results())
+    while scores.get_node().get_type_name() in ("Clamp", "Sigmoid"):  # the limits are those of its inputs, too
+        scores = scores.get_node().input_value(0)
+    return Model([op.result(scores), op.result(shifts)], model.get_parameters())
 
 
 @thread_safe_cache
