@@ -29,7 +29,8 @@ def run(model: ov.Model, pixels: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def both(weights: NDArray[np.float32], inputs: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    measured = eight_bits.Activation(float(inputs.min()), float(inputs.max()), inputs.mean(axis=(0, 2, 3)))
+    places = (0, 2, 3)
+    measured = eight_bits.Activation(inputs.min(axis=places), inputs.max(axis=places), inputs.mean(axis=places))
     return run(convolution(weights), inputs), run(eight_bits.quantize(convolution(weights), [measured]), inputs)
 
 
@@ -43,6 +44,36 @@ def test_eight_bits_are_close_to_full_precision(shift: float) -> None:
     inner = np.s_[..., 1:-1, 1:-1]  # at the border, where less is added up, the correction is too large
     assert np.linalg.norm(rounded[inner] - exact[inner]) / np.linalg.norm(exact[inner]) < 0.02
     assert abs((rounded - exact)[inner].mean(axis=(0, 2, 3))).max() < 0.02 * exact.std()
+
+
+def test_a_channel_with_large_values_leaves_steps_to_the_others() -> None:
+    random = np.random.default_rng(0)
+    weights = random.normal(size=(32, CHANNELS, 3, 3)).astype(np.float32)
+    inputs = random.random((1, CHANNELS, 8, 8)).astype(np.float32)
+    inputs[:, 0] *= 100
+    weights[:, 0] /= 100
+    exact, rounded = both(weights, inputs)
+    inner = np.s_[..., 1:-1, 1:-1]
+    assert np.linalg.norm(rounded[inner] - exact[inner]) / np.linalg.norm(exact[inner]) < 0.02
+
+
+def test_an_output_that_two_layers_use_is_rounded_once() -> None:
+    random = np.random.default_rng(0)
+    inputs = random.random((1, CHANNELS, 8, 8)).astype(np.float32)
+    first, second = (random.normal(size=(8, CHANNELS, 1, 1)).astype(np.float32) for _ in range(2))
+
+    def two_layers() -> ov.Model:
+        x = op.parameter([1, CHANNELS, 8, 8], np.float32)
+        layers = [op.convolution(x, weights, [1, 1], [0, 0], [0, 0], [1, 1]) for weights in (first, second)]
+        return ov.Model([op.add(*layers)], [x], "two layers")
+
+    places = (0, 2, 3)
+    measured = eight_bits.Activation(inputs.min(axis=places), inputs.max(axis=places), inputs.mean(axis=places))
+    model = eight_bits.quantize(two_layers(), [measured, measured])
+    roundings = [node for node in model.get_ops() if node.get_type_name() == "FakeQuantize"]
+    assert len(roundings) == 3  # the input, and the weights of each layer
+    exact, rounded = run(two_layers(), inputs), run(model, inputs)
+    assert np.linalg.norm(rounded - exact) / np.linalg.norm(exact) < 0.02
 
 
 def test_the_largest_sums_do_not_overflow() -> None:
@@ -66,7 +97,7 @@ def test_what_was_not_measured_stays_in_32_bits() -> None:
     random = np.random.default_rng(0)
     weights = random.normal(size=(8, 4, 3, 3)).astype(np.float32)
     inputs = random.normal(size=(1, 4, 8, 8)).astype(np.float32)
-    unmeasured = eight_bits.Activation(float("nan"), float("nan"), np.zeros(4, dtype=np.float32))
+    unmeasured = eight_bits.Activation(*np.full((3, 4), np.nan, dtype=np.float32))
     kept = eight_bits.quantize(convolution(weights), [unmeasured])
     assert np.array_equal(run(kept, inputs), run(convolution(weights), inputs))
     assert eight_bits.load_activations("a network that nobody measured") == ()

@@ -2,8 +2,8 @@
 
 DATA holds `pairs.jsonl`, captioned pictures, and the pictures. They are verified with their captions in full precision,
 so that each network is given what it is given in use; a half of them as montages of four or nine, which have as much
-detail as larger pictures. Writes a file for each network to src/onprompt/vision/activations: for each convolution the
-range of its inputs, half-way between that of an average picture and that of all pictures, and the mean of each channel.
+detail as larger pictures. Writes a file for each network to src/onprompt/vision/activations: for each channel of each
+convolution's inputs the range, half-way between that of an average picture and that of all pictures, and the mean.
 """
 
 import argparse
@@ -40,8 +40,8 @@ class Recorder:
     def install(self):
         network, run = compiled.network, Network.run
 
-        def remember(variant, made_of, build):
-            made = network(variant, made_of, build)
+        def remember(variant, made_of, build, *options):
+            made = network(variant, made_of, build, *options)
             self.builds[variant], self.variants[id(made)] = build, variant
             return made
 
@@ -75,20 +75,24 @@ def montage(files, side):
 
 
 def activations(build, inputs):
-    """Ranges of all inputs of each convolution, and means of their channels."""
+    """The lowest, highest and mean value of each channel, a row each, for each convolution."""
     model = fold_constants(build())
     layers = eight_bits.convolutions(model)
     probe = ov.Model([op.result(layer.input_value(0)) for layer in layers], model.get_parameters(), "probe")
     request = compile_model(probe, FULL_PRECISION).create_infer_request()
-    ranges, means = [], []
+    seen = [([], [], []) for _ in layers]
     for each in inputs:
         request.infer(each)
-        values = [request.get_output_tensor(index).data for index in range(len(layers))]
-        ranges.append([(value.min(), value.max()) for value in values])
-        means.append([value.mean(axis=(0, 2, 3)) for value in values])
-    low, high = np.moveaxis(np.array(ranges), 2, 0)
-    widest = np.stack([low.min(axis=0), high.max(axis=0)], axis=1)
-    return (np.mean(ranges, axis=0) + widest) / 2, [np.mean(layer, axis=0) for layer in zip(*means, strict=True)]
+        for index, found in enumerate(seen):
+            value = request.get_output_tensor(index).data
+            for kept, of_channels in zip(found, (value.min, value.max, value.mean), strict=True):
+                kept.append(of_channels(axis=(0, 2, 3)))
+    rows = []
+    for low, high, mean in seen:
+        average = [np.mean(each, axis=0) for each in (low, high, mean)]
+        widest = np.min(low, axis=0), np.max(high, axis=0)
+        rows.append(np.stack([(average[0] + widest[0]) / 2, (average[1] + widest[1]) / 2, average[2]]))
+    return rows
 
 
 def main():
@@ -110,14 +114,14 @@ def main():
     for variant, inputs in recorder.inputs.items():
         if variant not in options.networks:
             continue
-        ranges, means = activations(recorder.builds[variant], inputs)
+        layers = activations(recorder.builds[variant], inputs)
         first, last = PRECISE.get(variant, (0, 0))
-        ranges[:first], ranges[len(ranges) - last :] = np.nan, np.nan
+        for layer in (*layers[:first], *layers[len(layers) - last :]):
+            layer[:] = np.nan
         path = eight_bits.FOLDER / f"{variant}.npz"
-        channels = np.array([len(mean) for mean in means], dtype=np.int32)
-        flat = np.concatenate(means).astype(np.float16)
-        np.savez_compressed(path, ranges=ranges.astype(np.float32), channels=channels, means=flat)
-        print(f"{variant}: {len(means)} convolutions, {len(inputs)} inputs, {path.stat().st_size:,} bytes")
+        channels = np.array([layer.shape[1] for layer in layers], dtype=np.int32)
+        np.savez_compressed(path, channels=channels, values=np.concatenate(layers, axis=1).astype(np.float16))
+        print(f"{variant}: {len(layers)} convolutions, {len(inputs)} inputs, {path.stat().st_size:,} bytes")
 
 
 main()

@@ -66,8 +66,9 @@ def probability(features: Floats, kind: str) -> float:
 
 
 def person_features(pixels: Pixels, box: Box, settings: Settings) -> Floats:
-    """The backbone's features of the whole person, then of head and shoulders."""
-    hidden, _ = backbone.run_backbone(person_crops(pixels, box), settings)
+    """The backbone's features of the whole person, then of head and shoulders; in 32 bits, as it was trained."""
+    precise = settings.model_copy(update={"precision": "f32"})
+    hidden, _ = backbone.run_backbone(person_crops(pixels, box), precise)
     return hidden.ravel()
 
 
