@@ -16,17 +16,17 @@ def bare_inference(action, on_threads=False):
 
     With `on_threads`, on one core, so that several threads can call functions of their own.
     """
-    calls, run = [], Network.run
+    calls, read = [], Network.read
 
-    def record(network, inputs):
+    def record(network, inputs, reader):
         calls.append((network, list(inputs)))
-        return run(network, inputs)
+        return read(network, inputs, reader)
 
-    Network.run = record
+    Network.read = record
     try:
         action()
     finally:
-        Network.run = run
+        Network.read = read
     compiled = [network.compiled_for_threads if on_threads else network.compiled for network, _ in calls]
     requests = [(each.create_infer_request(), inputs) for each, (_, inputs) in zip(compiled, calls, strict=True)]
     return lambda: [request.infer(inputs, share_inputs=True, share_outputs=True) for request, inputs in requests]

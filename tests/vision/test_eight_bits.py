@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 from openvino import opset13 as op
 
 from onprompt.settings import load
-from onprompt.vision import eight_bits, runtime
-from onprompt.vision.compiled import source
-from onprompt.vision.detectors import coco
+from onprompt.vision import backbone, eight_bits, runtime
 from onprompt.vision.image import load_picture
 from onprompt.weights.cache import paths
 
@@ -108,19 +106,15 @@ def test_measurements_of_another_network_are_refused() -> None:
         eight_bits.quantize(convolution(np.ones((8, 4, 3, 3), dtype=np.float32)), [])
 
 
-def test_a_detector_says_nearly_the_same_and_the_same_on_one_core(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_features_are_nearly_the_same_and_the_same_on_one_core(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = load()
     picture = load_picture(paths(["chelsea.png"], settings)["chelsea.png"], settings)
 
-    def best(precision: str) -> Any:
-        files = source(coco.PICODET, settings.model_copy(update={"precision": precision}))
-        boxes, scores = coco.load_network(files)(picture.pixels)[0]
-        return boxes[scores.max(axis=1).argmax()], scores.max(axis=0)
+    def features(precision: str) -> Any:
+        chosen = settings.model_copy(update={"precision": precision})
+        return backbone.run_backbone([backbone.shrink(picture.pixels)], chosen)[0]
 
-    (box, scores), (exact_box, exact_scores) = best("int8"), best("f32")
-    assert scores.argmax() == exact_scores.argmax()
-    assert abs(scores.max() - exact_scores.max()) < 0.05
-    assert np.allclose(box, exact_box, atol=0.03)
-    assert not np.array_equal(scores, exact_scores)
+    rounded, exact = features("int8"), features("f32")
+    assert 0.01 < np.linalg.norm(rounded - exact) / np.linalg.norm(exact) < 0.12
     monkeypatch.setattr(runtime.thread_state, "single_core", True, raising=False)
-    assert all(np.array_equal(one, many) for one, many in zip(best("int8"), (box, scores), strict=True))
+    assert np.array_equal(features("int8"), rounded)

@@ -157,7 +157,7 @@ def test_all_sizes_of_a_picture_look_alike(settings: Settings) -> None:
     large = Image.fromarray(photo("coffee.png"))
     small = large.resize((large.width // 2, large.height // 2), Image.Resampling.LANCZOS)
     one, other = (backbone.image_features(backbone.shrink(np.asarray(image)), settings)[0] for image in (large, small))
-    assert np.corrcoef(one, other)[0, 1] > 0.99
+    assert np.corrcoef(one, other)[0, 1] > 0.98
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 500), (500, 1), (3, 3), (224, 224), (257, 90)])

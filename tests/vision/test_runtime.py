@@ -17,18 +17,22 @@ PROMPT = "a smiling woman waving, a red cup, a round table"
 
 def test_what_threads_see_is_what_one_sees(monkeypatch: pytest.MonkeyPatch) -> None:
     ran: dict[int, tuple[runtime.Network, Any, Any]] = {}
-    alone = runtime.Network.run
+    alone = runtime.Network.read
 
-    def run(network: runtime.Network, inputs: Any) -> Any:
+    def read(network: runtime.Network, inputs: Any, reader: Any) -> Any:
         monkeypatch.setattr(runtime.thread_state, "single_core", False, raising=False)
-        outputs = alone(network, inputs)
-        ran.setdefault(id(network), (network, [np.array(array) for array in inputs], outputs))
-        return outputs
 
-    monkeypatch.setattr(runtime.Network, "run", run)
+        def keep(*outputs: Any) -> Any:
+            copies = [np.array(array) for array in inputs], [np.array(output) for output in outputs]
+            ran.setdefault(id(network), (network, *copies))
+            return reader(*outputs)
+
+        return alone(network, inputs, keep)
+
+    monkeypatch.setattr(runtime.Network, "read", read)
     for detector in ("coco", "strong"):
         verify(photo_path("astronaut.png"), PROMPT, settings=Settings(detector=detector))
-    assert len(ran) == 11
+    assert len(ran) == 12  # the classifier in eight bits, and in 32 for people
     monkeypatch.undo()
     monkeypatch.setattr(runtime.thread_state, "single_core", True, raising=False)
     for network, inputs, outputs in ran.values():
@@ -55,12 +59,12 @@ def test_requests_are_used_again_and_outputs_stay_as_they_were() -> None:
 
 @pytest.mark.parametrize("number", [1, 2])
 def test_a_single_image_has_all_cores(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    single_core, run = set(), runtime.Network.run
+    single_core, read = set(), runtime.Network.read
 
-    def spy(network: runtime.Network, inputs: Any) -> Any:
-        single_core.add(getattr(runtime.thread_state, "single_core", False))
-        return run(network, inputs)
+    def spy(network: runtime.Network, inputs: Any, reader: Any) -> Any:
+        single_core.add(runtime.on_single_core())
+        return read(network, inputs, reader)
 
-    monkeypatch.setattr(runtime.Network, "run", spy)
+    monkeypatch.setattr(runtime.Network, "read", spy)
     list(judge_many("verify", [{"image": photo_path("chelsea.png"), "prompt": "a cat"}] * number))
     assert single_core == {number > 1}

@@ -22,7 +22,7 @@ from onprompt.vision.matching import load_matcher
 from onprompt.vision.person_kind import FILES as PERSON_FILES
 from onprompt.vision.person_kind import WEIGHTS as PERSON_WEIGHTS
 from onprompt.vision.pose import FILES as POSE_FILES
-from onprompt.vision.runtime import available_cores, return_memory
+from onprompt.vision.runtime import available_cores
 from onprompt.weights.cache import hashes
 
 PACKAGES = (
@@ -67,9 +67,7 @@ class EvidenceJudge(Judge):
 
     def judge(self, sample: Sample) -> Verdict:
         """The verdict on one sample."""
-        verdict = self.verdict(sample, self.observe(sample))
-        return_memory()
-        return verdict
+        return self.verdict(sample, self.observe(sample))
 
     def observe(self, sample: Sample) -> Any:
         """What is known before grading."""

@@ -69,7 +69,10 @@ class EfficientDet:
 
     def detect(self, small: Pixels) -> RawDetections:
         """Boxes and scores of an image of the network's size."""
-        odds, shifts = self.network.run([small[None]])
+        return self.network.read([small[None]], self.decode)
+
+    def decode(self, odds: Floats, shifts: Floats) -> RawDetections:
+        """Boxes and scores from the network's outputs."""
         likely = np.flatnonzero((odds[0] > MIN_ODDS).any(axis=1))  # of some 20,000, a few hundred
         y, x, height, width = self.anchors[likely].T
         dy, dx, dh, dw = shifts[0, likely].T
