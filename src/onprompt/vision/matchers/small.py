@@ -27,7 +27,7 @@ from onprompt.weights.cache import paths
 FILES = (*backbone.FILES, *text_embedding.FILES)
 WEIGHTS = Path(__file__).parents[1] / "matcher.npz"
 ARTWORK_FILES = (*backbone.FILES, str(WEIGHTS))
-CACHE_SIZE = 4096  # image embeddings, and as many of texts
+CACHE_SIZE = 512  # image embeddings of 10 kB each, and as many of texts
 
 
 class Weights(Mapping[str, Floats]):
