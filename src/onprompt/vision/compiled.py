@@ -33,8 +33,6 @@ CODE = (
     *eight_bits.FOLDER.glob("*.npz"),
     Path(__file__).parents[1] / "weights" / "torchfile.py",
 )
-# What OpenVINO keeps for each size of a network's inputs would be 2 MB a picture, and no picture is faster for it.
-NO_SHAPES = {"CPU_RUNTIME_CACHE_CAPACITY": "0"}
 
 
 class Source(NamedTuple):
@@ -89,7 +87,7 @@ def network(
 @thread_safe_cache
 def load_network(made_of: Source) -> Network:
     """The network of a model file as it is, compiled once per process."""
-    return network(made_of.file.stem, made_of, lambda: openvino_core().read_model(made_of.file), NO_SHAPES)
+    return network(made_of.file.stem, made_of, lambda: openvino_core().read_model(made_of.file))
 
 
 def key(variant: str, hashes: Sequence[str]) -> str:

@@ -8,10 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onprompt.settings import Settings
-from onprompt.vision.compiled import NO_SHAPES, Source, network
+from onprompt.vision.compiled import Source, network
 from onprompt.vision.runtime import openvino_core, thread_safe_cache
 from onprompt.weights import blobs
 from onprompt.weights.cache import file_hash
+
+# Its inputs are of any size. What OpenVINO keeps for each would be 2 MB a picture, and no picture is faster for it.
+NO_SHAPES = {"CPU_RUNTIME_CACHE_CAPACITY": "0"}
 
 
 def load_ocr(settings: Settings) -> Any:
