@@ -27,6 +27,7 @@ from onprompt.weights.cache import paths
 FILES = (*backbone.FILES, *text_embedding.FILES)
 WEIGHTS = Path(__file__).parents[1] / "matcher.npz"
 ARTWORK_FILES = (*backbone.FILES, str(WEIGHTS))
+BATCH = 8  # texts
 CACHE_SIZE = 512  # image embeddings of 10 kB each, and as many of texts
 
 
@@ -149,12 +150,18 @@ class SmallMatcher(Matcher):
         if new := [text for text in dict.fromkeys(texts) if text not in vectors]:
             folder = paths(text_embedding.FILES, self.settings)[text_embedding.FILES[0]].parent
             table = text_embedding.load_embeddings(folder)
-            features = np.stack([table.features(text, self.weights["rarity"]) for text in new])
-            (computed,) = self.towers["text"].run([features])
-            for text, vector in zip(new, computed, strict=True):
+            features = [table.features(text, self.weights["rarity"]) for text in new]
+            for text, vector in zip(new, self.embed_features(features), strict=True):
                 vectors[text] = vector
                 self.texts.put(text, vector)
         return np.stack([vectors[text] for text in texts])
+
+    def embed_features(self, features: Sequence[Floats]) -> Iterator[Floats]:
+        """The vectors of texts, in batches of one size: OpenVINO keeps a copy of the weights for each size."""
+        for start in range(0, len(features), BATCH):
+            batch = np.stack(features[start : start + BATCH])
+            (vectors,) = self.towers["text"].run([np.pad(batch, ((0, BATCH - len(batch)), (0, 0)))])
+            yield from vectors[: len(batch)]
 
     def probabilities(self, picture: Picture, texts: Sequence[str]) -> list[float]:
         """The probability that each text describes this image as a whole rather than another one."""
