@@ -2,7 +2,7 @@
 
 growth: seconds and memory of runs of 1,000 to 20,000 samples by a judge of recorded answers, and what the engine and
 the ledger add to each sample beside the judge. opening: how long a finished run of 20,000 takes to show. cores: the
-evidence judge on small pictures by one thread and by as many as there are cores, in turns. real: a run by the evidence
+evidence judge on small pictures on one core and on all, in turns. real: a run by the evidence
 judge, with its memory and its processor time on the way; 20,000 take about two hours on two cores.
 """
 
@@ -26,16 +26,16 @@ COLOURS = ("red", "green", "blue", "yellow")
 TEXT = 'Step 1: ["a cat"]\nStep 2: ["a cat"]\nStep 3&4: []\nStep 5: all matched.\n(4)'
 RUN = """
 import json, os, resource, sys, time
+if sys.argv[3] == "1":
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 from pathlib import Path
 from onprompt.runs import datasets
 from onprompt.runs.job import JudgeJob, Task
 from onprompt.runs.run import run
 from onprompt.settings import Settings
-folder, model, slots, marks = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), json.loads(sys.argv[4])
+folder, model, marks = Path(sys.argv[1]), sys.argv[2], json.loads(sys.argv[4])
 settings = Settings(model=model, answers=folder / "answers.sqlite", concurrency=4, detector=sys.argv[5])
 job = JudgeJob("verify", settings)
-if slots:
-    job.judge.slots = slots
 rows = [row.item for row in datasets.open_dataset(str(folder / "data.csv"), job.rubric, {}).rows()][:200]
 for item in rows[:2]:
     job(Task(0, item))  # what is loaded once
@@ -90,9 +90,9 @@ def drawings(one, other):
     return made[one, other]
 
 
-def ran(folder, model="", slots=0, marks=(), detector="strong"):
-    """A run in a process of its own."""
-    given = [str(folder), model, str(slots), json.dumps(marks), detector]
+def ran(folder, model="", cores=0, marks=(), detector="strong"):
+    """A run in a process of its own, on one core or on all."""
+    given = [str(folder), model, str(cores), json.dumps(marks), detector]
     run = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", RUN, *given], stdout=subprocess.PIPE, text=True, check=True
     )
@@ -135,13 +135,13 @@ def opening():
 def cores():
     rates = {1: [], os.cpu_count(): []}
     for _ in range(ROUNDS):
-        for slots, found in rates.items():
+        for number, found in rates.items():
             with tempfile.TemporaryDirectory() as name:
                 pictures(Path(name), PICTURES)
-                told = ran(Path(name), slots=slots)
+                told = ran(Path(name), cores=number)
                 found.append(told["done"] / told["seconds"])
                 size = f"{told['size'] / PICTURES / 1000:.0f} kB on disk for each"
-                print(f"evidence, {slots} at a time: {found[-1]:.2f} samples a second, {size}", flush=True)
+                print(f"evidence, {number} cores: {found[-1]:.2f} samples a second, {size}", flush=True)
     one, all_of_them = (statistics.median(found) for found in rates.values())
     print(f"{all_of_them / one:.2f} times as many")
 
