@@ -25,6 +25,7 @@ from onprompt.settings import load
 from onprompt.vision.image import load_picture
 from onprompt.vision.matchers import small
 from onprompt.vision.matching import load_matcher
+from onprompt.vision.runtime import available_cores
 from onprompt.weights.cache import paths
 
 LIMIT = 0.20
@@ -86,11 +87,11 @@ def measured_run(folder, prompt, number, rounds):
         forget()
         return list(Threads().run(job, tasks))
 
-    bare = [bare_inference(verify, on_threads=True) for _ in range(job.slots)]
+    bare = [bare_inference(verify, on_threads=True) for _ in range(available_cores())]
 
     def inference():
-        with ThreadPoolExecutor(job.slots) as pool:
-            list(pool.map(lambda look: [look() for _ in range(number // job.slots)], bare))
+        with ThreadPoolExecutor(len(bare)) as pool:
+            list(pool.map(lambda look: [look() for _ in range(number // len(bare))], bare))
 
     run(), inference()  # which compiles them for threads
     return [each / number for each in medians({"run": run, "bare": inference}, rounds)]

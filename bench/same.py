@@ -2,8 +2,9 @@
 
 Judges the same images one by one on all cores, one by one on one core, many at a time, with networks that were compiled
 before and with new ones, and on a processor without instructions for eight bits or with shorter vectors, as far as the
-environment variable ONEDNN_MAX_CPU_ISA can make believe so. Compares the stored documents, byte for byte, and the
-scores. Ends with 1 if one differs where none may: shorter vectors add up in another order.
+environment variable ONEDNN_MAX_CPU_ISA can make believe so (on a processor that has no more, this shows nothing).
+Compares the stored documents, byte for byte, and the scores. Ends with 1 if one differs where none may: shorter vectors
+add up in another order.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 JUDGE = """
@@ -58,16 +60,16 @@ def main():
     parser.add_argument("data", type=Path)
     parser.add_argument("--pictures", type=int, default=40)
     parser.add_argument("--detector", default="coco")
-    parser.add_argument("--out", type=Path, default=Path("same.json"), help="where the list of images is written")
     options = parser.parse_args()
     folder = options.data.resolve() / "t2i"
     with (folder / "Text-To-Image.csv").open(encoding="utf-8") as table:
         rows = list(csv.DictReader(table))
-    rows = rows[:: len(rows) // options.pictures][: options.pictures]
+    rows = rows[:: max(1, len(rows) // options.pictures)][: options.pictures]
     items = [{"image": str(folder / row["image"]), "prompt": row["prompt"]} for row in rows]
-    options.out.write_text(json.dumps(items), encoding="utf-8")
-    found = {name: judged(options.out, way, options.detector) for name, way in WAYS.items()}
-    options.out.unlink()
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder) / "images.json"
+        table.write_text(json.dumps(items), encoding="utf-8")
+        found = {name: judged(table, way, options.detector) for name, way in WAYS.items()}
     first, failed = next(iter(found.values())), False
     for name, verdicts in found.items():
         documents = sum(ours == other for ours, other in zip(first, verdicts, strict=True))

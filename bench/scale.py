@@ -2,8 +2,8 @@
 
 growth: seconds and memory of runs of 1,000 to 20,000 samples by a judge of recorded answers, and what the engine and
 the ledger add to each sample beside the judge. opening: how long a finished run of 20,000 takes to show. cores: the
-evidence judge on small pictures on one core and on all, in turns. real: a run by the evidence
-judge, with its memory and its processor time on the way; 20,000 take about two hours on two cores.
+evidence judge on small pictures on one core and on all, in turns. real: a run by the evidence judge, with its memory
+and its processor time on the way; 20,000 take about two hours on two cores.
 """
 
 import json

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -14,6 +13,7 @@ from onprompt.settings import Settings
 from onprompt.vision.image import load_picture
 from onprompt.vision.match_curve import Calibration
 from onprompt.vision.matching import load_matcher
+from onprompt.vision.runtime import available_cores
 from onprompt.wording import plural
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def calibrate_matcher(items: Iterable[Item | OnpromptError], settings: Settings)
             return error
 
     def examples() -> Iterator[Example]:
-        for example in in_order(embed, items, os.cpu_count() or 1):
+        for example in in_order(embed, items, available_cores()):
             if isinstance(example, Example):
                 yield example
             else:

@@ -72,7 +72,7 @@ class Settings(BaseModel):
     parser: str = option("", "spaCy pipeline that parses prompts (en_core_web_sm …); empty: the built-in one")
     permissive: bool = option(False, "refuse model files that are not under an Apache, MIT or BSD licence")
     detector: str = option("coco", "detector: coco, strong (more names, AGPL files), yolo26, world or hf:OWNER/MODEL")
-    precision: Literal["int8", "f32"] = option("int8", "int8: eight bits for networks that lose nothing by it; f32")
+    precision: Literal["int8", "f32"] = option("int8", "int8: eight bits for the networks that hardly lose by it; f32")
 
     max_megapixels: float = number(100, "larger images are refused", 0.01, 178)
     max_megabytes: int = integer(600, "images whose file and pixels would take more memory are refused")

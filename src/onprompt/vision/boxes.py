@@ -36,8 +36,10 @@ def box_area(boxes: Floats) -> Floats:
 
 def non_max_suppression(boxes: Floats, scores: Floats, classes: NDArray[np.int_], threshold: float) -> list[int]:
     """Of boxes of one class whose IoU exceeds the threshold, the index of the best; best first."""
-    if not len(boxes):
-        return []
     with_sizes = np.concatenate([boxes[:, :2], boxes[:, 2:] - boxes[:, :2]], axis=1).astype(np.float64)
-    kept = cv2.dnn.NMSBoxesBatched(with_sizes.tolist(), scores.tolist(), classes.tolist(), LOWEST_SCORE, threshold)
-    return sorted(np.sort(kept).tolist(), key=lambda index: -float(scores[index]))
+    empty = np.flatnonzero(with_sizes[:, 2:].min(axis=1, initial=np.inf) <= 0)  # which OpenCV takes for equal
+    full = np.setdiff1d(np.arange(len(boxes)), empty)
+    rectangles, likely, kinds = (each[full].tolist() for each in (with_sizes, scores, classes))
+    kept = cv2.dnn.NMSBoxesBatched(rectangles, likely, kinds, LOWEST_SCORE, threshold) if rectangles else ()
+    chosen = np.sort(np.concatenate([full[list(kept)], empty]).astype(int)).tolist()
+    return sorted(chosen, key=lambda index: -float(scores[index]))

@@ -1,4 +1,4 @@
-"""Networks in eight bits: about two thirds of the processor time, for a little accuracy.
+"""Networks in eight bits: a third to two thirds of the processor time, by the processor, for a small error.
 
 The inputs of a network's convolutions are rounded to 256 steps of a range, and their weights to 128 steps: with those,
 sums of products do not overflow on processors without instructions for eight bits. `training/eight_bits/measure.py`
@@ -23,7 +23,7 @@ STEPS = 255  # of an activation's range
 # Two products of an activation (up to 255) and a weight are added in sixteen bits where a processor knows no better: a
 # weight may be 64 at most.
 LARGEST_WEIGHT = 63
-BALANCE = 0.25  # how much of the range of a channel is evened out; 0.5 is no worse, 0 and 0.75 are
+BALANCE = 0.25  # exponent of a channel's range; its weights have the rest. 0.5 is hardly worse, 0.75 is
 Node = Any  # OpenVINO's nodes carry no types
 
 
@@ -86,7 +86,7 @@ def channel_weights(layer: Node) -> Floats:
 def balance(largest: Floats, weights: Floats) -> Floats:
     """What each channel is divided by before it is rounded, and its weights are multiplied by.
 
-    All channels share one range: without it, a few with large values would leave few steps to the others.
+    All channels share one range: without this scaling, a few with large values would leave few steps to the others.
     """
     largest, weights = (np.maximum(each, 1e-3 * each.max() + 1e-9) for each in (largest, weights))
     scale = largest**BALANCE / weights ** (1 - BALANCE)

@@ -131,10 +131,15 @@ def dequantize(model: Model) -> Model:
 
 def without_sigmoid(model: Model) -> Model:
     """The network with log odds in place of scores: nearly all of them are too low to be looked at."""
-    scores, shifts = (result.input_value(0) for result in model.get_results())
-    while scores.get_node().get_type_name() in ("Clamp", "Sigmoid"):  # the limits are those of its inputs, too
-        scores = scores.get_node().input_value(0)
-    return Model([op.result(scores), op.result(shifts)], model.get_parameters())
+    odds, shifts = (result.input_value(0) for result in model.get_results())
+    removed = []
+    # The limits before the sigmoid are those of the heads, too.
+    while (kind := odds.get_node().get_type_name()) in ("Clamp", "Sigmoid"):
+        odds = odds.get_node().input_value(0)
+        removed.append(kind)
+    if removed.count("Sigmoid") != 1:
+        raise ValueError(f"the network's scores should end with one sigmoid, not with {removed}")
+    return Model([op.result(odds), op.result(shifts)], model.get_parameters())
 
 
 @thread_safe_cache

@@ -161,7 +161,7 @@ class SmallMatcher(Matcher):
         for start in range(0, len(features), BATCH):
             batch = np.stack(features[start : start + BATCH])
             (vectors,) = self.towers["text"].run([np.pad(batch, ((0, BATCH - len(batch)), (0, 0)))])
-            yield from vectors[: len(batch)]
+            yield from (vector.copy() for vector in vectors[: len(batch)])  # not the whole batch is kept
 
     def probabilities(self, picture: Picture, texts: Sequence[str]) -> list[float]:
         """The probability that each text describes this image as a whole rather than another one."""
