@@ -78,9 +78,9 @@ lint: .venv/ready
 # Pages are tested in Debian's Chromium, driven by Playwright without a browser of its own; axe-core looks for barriers.
 .browser/ready: .venv/ready
 	$(BIN)/python -m pip install --quiet --group browser
-	{ command -v chromium && command -v npm; } > /dev/null || { test "$$(id -u)" = 0 && apt-get update -qq && \
-		apt-get install -qq -y --no-install-recommends chromium npm > /dev/null; } || \
-		{ echo "the tests of pages need chromium and npm: apt-get install chromium npm" >&2; exit 1; }
+	for needed in chromium npm; do command -v $$needed > /dev/null || { test "$$(id -u)" = 0 && apt-get update -qq && \
+		apt-get install -qq -y --no-install-recommends $$needed > /dev/null; } || \
+		{ echo "the tests of pages need $$needed: apt-get install $$needed" >&2; exit 1; }; done
 	mkdir -p .browser
 	npm install --silent --no-save --no-audit --no-fund --prefix .browser axe-core@4
 	touch $@
