@@ -19,7 +19,7 @@ from PIL import Image
 
 import onprompt
 from onprompt.settings import load
-from onprompt.vision import backbone, compiled, eight_bits
+from onprompt.vision import backbone, compiled, eight_bits, masks
 from onprompt.vision.detectors import coco, world, yolo26
 from onprompt.vision.runtime import FULL_PRECISION, Network, compile_model, fold_constants
 
@@ -40,8 +40,8 @@ class Recorder:
     def install(self):
         network, read = compiled.network, Network.read
 
-        def remember(variant, made_of, build, *options):
-            made = network(variant, made_of, build, *options)
+        def remember(variant, made_of, build, **options):
+            made = network(variant, made_of, build, **options)
             self.builds[variant], self.variants[id(made)] = build, variant
             return made
 
@@ -50,7 +50,7 @@ class Recorder:
                 self.keep(variant, [np.array(each) for each in inputs])
             return read(made, inputs, reader)
 
-        for module in (backbone, compiled, coco, world, yolo26):
+        for module in (backbone, masks, coco, world, yolo26):
             module.network = remember
         Network.read = record
 

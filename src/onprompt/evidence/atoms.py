@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from onprompt.evidence.details import attribute_claim, is_text
+from onprompt.evidence.details import attribute_claim, is_text, relation_claim
 from onprompt.evidence.estimates import no_estimate
 from onprompt.evidence.image_properties import not_measured
 from onprompt.evidence.match import NO_SOURCE
@@ -88,9 +88,9 @@ def thing_atoms(index: int, scene: Scene) -> Iterator[Atom]:
         yield blank_atom(attribute_claim(attribute, thing), index, needs)
     for relation in thing.relations:
         target = scene.things[relation.target]
-        claim = Claim("relation", relation.name, thing.canonical, target=target.phrase)
         needed = needs if is_text(target) else (*needs, relation.target)
-        yield replace(blank_atom(claim, index, needed), target=relation.target)
+        atom = blank_atom(relation_claim(relation, thing, scene), index, needed)
+        yield replace(atom, target=relation.target)
 
 
 def has_number(thing: Thing) -> bool:

@@ -19,6 +19,11 @@ def attribute_claim(attribute: Attribute, thing: Thing) -> Claim:
     return Claim(kind, attribute.value, thing.canonical, negated=kind != attribute.kind)
 
 
+def relation_claim(relation: Relation, thing: Thing, scene: Scene) -> Claim:
+    """The claim that an object relates to another one."""
+    return Claim("relation", relation.name, thing.canonical, target=scene.things[relation.target].phrase)
+
+
 def attribute_check(
     blank: Check, attribute: Attribute, chosen: Sequence[Sighting], lines: Sequence[Sighting], settings: Settings
 ) -> Check:

@@ -7,7 +7,14 @@ from onprompt.evidence import people
 from onprompt.evidence.attributes import measure_text
 from onprompt.evidence.candidates import choose, find_candidates, fit
 from onprompt.evidence.counting import count_check, count_claim
-from onprompt.evidence.details import attribute_check, attribute_claim, is_text, relation_check, summarize
+from onprompt.evidence.details import (
+    attribute_check,
+    attribute_claim,
+    is_text,
+    relation_check,
+    relation_claim,
+    summarize,
+)
 from onprompt.evidence.estimates import (
     NOTHING_KNOWN,
     Estimate,
@@ -92,8 +99,8 @@ def check_details(
         blank = case.blank(attribute_claim(attribute, thing), outcome)
         checks.append(attribute_check(blank, attribute, case.chosen, lines, settings))
     for relation in thing.relations:
-        claim = Claim("relation", relation.name, thing.canonical, target=scene.things[relation.target].phrase)
-        check = relation_check(case.blank(claim, outcome), scene, relation, chosen, gone, settings)
+        blank = case.blank(relation_claim(relation, thing, scene), outcome)
+        check = relation_check(blank, scene, relation, chosen, gone, settings)
         read = case.read and is_text(scene.things[relation.target])
         checks.append(recognized_by_text(check) if read else check)
     return checks

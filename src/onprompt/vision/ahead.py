@@ -7,7 +7,7 @@ from functools import cache, partial
 
 from onprompt.settings import Settings
 from onprompt.vision import backbone, masks, pose
-from onprompt.vision.compiled import load_network, source
+from onprompt.vision.compiled import source
 from onprompt.vision.detection import load_detector
 from onprompt.vision.matching import load_matcher
 from onprompt.vision.runtime import thread_state
@@ -26,8 +26,11 @@ def load_ahead(settings: Settings) -> None:
 @cache
 def measure_ahead(settings: Settings) -> None:
     """Begin to load what measures the appearance of objects, once per process."""
-    networks = masks.FILES, pose.FILES
-    in_background([lambda: [load_network(source(files, settings)) for files in networks]], settings)
+    loads: list[Callable[[], object]] = [
+        lambda: masks.load_segmenter(source(masks.FILES, settings)),
+        lambda: pose.load_joints(source(pose.FILES, settings)),
+    ]
+    in_background(loads, settings)
 
 
 def in_background(loads: list[Callable[[], object]], settings: Settings) -> None:

@@ -20,7 +20,6 @@ from onprompt.vision.runtime import Network, openvino_core, thread_safe_cache
 from onprompt.vision.terms import TERMS
 
 FILES = ("face_landmarker.task",)
-MEMBERS = ("face_landmarks_detector.tflite", "face_blendshapes.tflite")
 SIDE = 256  # pixels of the square that the landmark network takes
 MIN_PRESENCE = 0.5  # probability of a face
 MIN_SIZE = 25  # pixels of a face's square; in a smaller one a mouth can't be read
@@ -30,6 +29,10 @@ SMILES = 44, 45  # indices of mouthSmileLeft and mouthSmileRight among the 52 bl
 NO_SMILE, SMILE = 0.2, 0.7  # blendshape values: surely no smile, surely a smile
 PRECISION = 0.8  # how often people agree: bench/vision.py
 BLENDSHAPE_LANDMARKS = np.array(TERMS["expression"]["landmarks"])
+MEMBERS = {  # of the file, and the shapes of their inputs
+    "face_landmarks_detector.tflite": (1, SIDE, SIDE, 3),
+    "face_blendshapes.tflite": (1, len(BLENDSHAPE_LANDMARKS), 2),
+}
 SMILING = frozenset(TERMS["expression"]["smiling"].split())
 NOT_SMILING = frozenset(TERMS["expression"]["not smiling"].split())
 Points = NDArray[np.floating[Any]]
@@ -44,7 +47,9 @@ def load_networks(made_of: Source) -> tuple[Network, ...]:
         with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(made_of.file) as task:
             return openvino_core().read_model(task.extract(member, folder))
 
-    return tuple(network(Path(member).stem, made_of, partial(read, member)) for member in MEMBERS)
+    return tuple(
+        network(Path(member).stem, made_of, partial(read, member), shapes=[shape]) for member, shape in MEMBERS.items()
+    )
 
 
 def traits(picture: Picture, person: Person, settings: Settings) -> list[Trait]:

@@ -12,13 +12,13 @@ GREY = 114  # the border that the networks were trained with
 
 
 def letterbox(
-    pixels: Pixels, side: int = SIDE, fill: int = GREY, enlarge: int = cv2.INTER_LINEAR
+    pixels: Pixels, side: int = SIDE, fill: int = GREY, enlarge: int = cv2.INTER_LINEAR, square: bool = False
 ) -> tuple[Pixels, tuple[int, int]]:
-    """The image with its long side scaled to `side`, padded to whole cells; and its width and height there."""
+    """The image with its long side scaled to `side`, padded to whole cells or a square; its width and height there."""
     height, width = pixels.shape[:2]
     ratio = side / max(height, width)
     inner = max(1, round(width * ratio)), max(1, round(height * ratio))
-    cell = max(STRIDES)
+    cell = side if square else max(STRIDES)
     padded = np.full((-(-inner[1] // cell) * cell, -(-inner[0] // cell) * cell, 3), fill, dtype=np.uint8)
     method = cv2.INTER_AREA if ratio < 1 else enlarge
     padded[: inner[1], : inner[0]] = cv2.resize(pixels, inner, interpolation=method)

@@ -38,7 +38,7 @@ def load_kept(kept: tuple[Path, int]) -> Any:
             path = Path(options.model_root_dir) / Path(url).name
             self.model = openvino_core().read_model(path)  # which holds the alphabet, too
             made_of = Source((path,), (file_hash(str(path)),), "f32", *kept)
-            self.network = network(path.stem, made_of, lambda: self.model, NO_SHAPES)
+            self.network = network(path.stem, made_of, lambda: self.model, options=NO_SHAPES)
 
         def __call__(self, pixels: NDArray[Any]) -> NDArray[np.float32]:
             found = self.network.run([pixels])[0]

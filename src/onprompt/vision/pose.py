@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from onprompt.settings import Settings
 from onprompt.types import Box, Picture, Trait
 from onprompt.vision.boxes import Floats
-from onprompt.vision.compiled import load_network, source
+from onprompt.vision.compiled import Source, network, source
 from onprompt.vision.geometry import ramp
 from onprompt.vision.letterbox import letterbox
+from onprompt.vision.runtime import Network, openvino_core, thread_safe_cache
 from onprompt.vision.terms import values_by_word
 
 FILES = ("movenet-multipose.tflite",)
-SIDE = 256  # pixels of the longer side
+SIDE = 256  # pixels; always a square, since OpenVINO keeps memory for each shape
 JOINTS = (
     *("nose", "left eye", "right eye", "left ear", "right ear", "left shoulder", "right shoulder", "left elbow"),
     *("right elbow", "left wrist", "right wrist", "left hip", "right hip", "left knee", "right knee", "left ankle"),
@@ -83,11 +84,18 @@ class Person:
         return angles
 
 
+@thread_safe_cache
+def load_joints(made_of: Source) -> Network:
+    """The network, compiled once per process."""
+    shapes = ((1, SIDE, SIDE, 3),)
+    return network("movenet", made_of, lambda: openvino_core().read_model(made_of.file), shapes=shapes)
+
+
 def detect_people(picture: Picture, settings: Settings) -> tuple[Person, ...]:
     """Up to six people."""
     height, width = picture.pixels.shape[:2]
-    padded, inner = letterbox(picture.pixels, SIDE, fill=0, enlarge=cv2.INTER_AREA)
-    (rows,) = load_network(source(FILES, settings)).run([padded[None]])
+    padded, inner = letterbox(picture.pixels, SIDE, fill=0, enlarge=cv2.INTER_AREA, square=True)
+    (rows,) = load_joints(source(FILES, settings)).run([padded[None]])
     scale = np.array([padded.shape[1] / inner[0], padded.shape[0] / inner[1]])
     return tuple(parse_person(row, scale, (width, height)) for row in rows[0] if row[-1] >= MIN_PERSON_SCORE)
 

@@ -182,7 +182,7 @@ class Network:
             request = idle.pop()
         if request is None:  # a new one waits until a network in progress is done, and keeps all threads waiting
             request = self.for_this_thread().create_infer_request()
-        request.infer(list(inputs), share_inputs=True)
+        request.infer(list(inputs), share_inputs=True, share_outputs=True)
         result = reader(*(tensor.data for tensor in request.output_tensors))
         idle.append(request)
         return result

@@ -71,9 +71,9 @@ class EfficientDet:
         """Boxes and scores of an image of the network's size."""
         return self.network.read([small[None]], self.decode)
 
-    def decode(self, odds: Floats, shifts: Floats) -> RawDetections:
+    def decode(self, odds: Floats, shifts: Floats, best: Floats) -> RawDetections:
         """Boxes and scores from the network's outputs."""
-        likely = np.flatnonzero((odds[0] > MIN_ODDS).any(axis=1))  # of some 20,000, a few hundred
+        likely = np.flatnonzero(best[0] > MIN_ODDS)  # of some 20,000, a few hundred
         y, x, height, width = self.anchors[likely].T
         dy, dx, dh, dw = shifts[0, likely].T
         centre = np.stack([x + dx * width, y + dy * height], axis=1)
@@ -130,7 +130,7 @@ def dequantize(model: Model) -> Model:
 
 
 def without_sigmoid(model: Model) -> Model:
-    """The network with log odds in place of scores: nearly all of them are too low to be looked at."""
+    """The network with log odds in place of scores, and the best of each anchor: nearly all are too low to matter."""
     odds, shifts = (result.input_value(0) for result in model.get_results())
     removed = []
     # The limits before the sigmoid are those of the heads, too.
@@ -139,7 +139,8 @@ def without_sigmoid(model: Model) -> Model:
         removed.append(kind)
     if removed.count("Sigmoid") != 1:
         raise ValueError(f"the network's scores should end with one sigmoid, not with {removed}")
-    return Model([op.result(odds), op.result(shifts)], model.get_parameters())
+    best = op.reduce_max(odds, np.array([2]), False)
+    return Model([op.result(odds), op.result(shifts), op.result(best)], model.get_parameters())
 
 
 @thread_safe_cache
