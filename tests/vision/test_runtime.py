@@ -1,11 +1,13 @@
 """A network gives the same alone and as one of many; else a run in threads would find other things than one look."""
 
+import os
 from typing import Any
 
 import numpy as np
 import openvino as ov
 import pytest
 from openvino import opset13 as op
+from PIL import Image
 
 from onprompt import judge_many, verify
 from onprompt.settings import Settings
@@ -68,3 +70,34 @@ def test_a_single_image_has_all_cores(number: int, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(runtime.Network, "read", spy)
     list(judge_many("verify", [{"image": photo_path("chelsea.png"), "prompt": "a cat"}] * number))
     assert single_core == {number > 1}
+
+
+def test_a_network_sees_few_shapes_whatever_the_sizes_of_images(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: dict[int, set[tuple[tuple[int, ...], ...]]] = {}
+    read = runtime.Network.read
+
+    def record(network: runtime.Network, inputs: Any, reader: Any) -> Any:
+        seen.setdefault(id(network), set()).add(tuple(each.shape for each in inputs))
+        return read(network, inputs, reader)
+
+    monkeypatch.setattr(runtime.Network, "read", record)
+    astronaut = Image.open(photo_path("astronaut.png")).convert("RGB")
+    for size in ((512, 512), (640, 200), (200, 640), (300, 401), (811, 555), (150, 190)):
+        verify(np.asarray(astronaut.resize(size)), PROMPT)
+    assert len(seen) >= 6, "detectors, outlines, joints, the matcher"
+    assert [shapes for shapes in seen.values() if len(shapes) > 1] == [], "OpenVINO keeps memory for each"
+
+
+def test_a_released_network_runs_on() -> None:
+    x = op.parameter([-1, 2], np.float32)
+    network = runtime.Network(ov.Model([op.multiply(x, np.float32(2))], [x], "double"))
+    for number in (1, 3):
+        (found,) = network.run([np.ones((number, 2), dtype=np.float32)])
+        assert found.tolist() == [[2.0, 2.0]] * number
+        network.release()
+        assert not network.idle[False], "a request keeps its inputs and outputs"
+
+
+def test_other_libraries_keep_their_kernels() -> None:
+    runtime.openvino_core()
+    assert runtime.KERNELS not in os.environ

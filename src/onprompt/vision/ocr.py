@@ -1,6 +1,5 @@
 """PP-OCR, whose networks rapidocr brings: run as all others, in full precision, kept compiled, safe in threads."""
 
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +41,7 @@ def load_kept(kept: tuple[Path, int]) -> Any:
 
         def __call__(self, pixels: NDArray[Any]) -> NDArray[np.float32]:
             found = self.network.run([pixels])[0]
-            with suppress(RuntimeError):  # another thread is using it: it will be released after that
-                self.network.for_this_thread().release_memory()  # it would keep what the largest picture needed
+            self.network.release()  # it would keep what the largest picture needed
             return found
 
     # Its own has one request, which threads can't share, and leaves the precision to the processor.

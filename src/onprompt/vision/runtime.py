@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, cached_property, partial, wraps
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, TypeVarTuple
 
 import numpy as np
 import openvino as ov
@@ -18,7 +18,9 @@ FULL_PRECISION = {"INFERENCE_PRECISION_HINT": "f32"}
 IMAGENET_MEAN, IMAGENET_STD = (123.675, 116.28, 103.53), (58.395, 57.12, 57.375)
 # Of glibc's mallopt: M_MMAP_THRESHOLD and M_TRIM_THRESHOLD in bytes, and M_ARENA_MAX, the number of heaps.
 MALLOC_OPTIONS = {"MMAP_THRESHOLD": (-3, 4_000_000), "TRIM_THRESHOLD": (-1, 64_000_000), "ARENA_MAX": (-8, 2)}
+KERNELS = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
 Key = TypeVar("Key")
+Keys = TypeVarTuple("Keys")
 Value = TypeVar("Value")
 Compile = Callable[[Mapping[str, str]], ov.CompiledModel]
 # OpenVINO fills its tables of number types on first use. Two threads that do so at the same moment deadlock, so it is
@@ -27,11 +29,42 @@ ov.Type(np.dtype(np.float32)).to_dtype()
 thread_state = threading.local()
 
 
-@cache
+def thread_safe_cache(make: Callable[[*Keys], Value]) -> Callable[[*Keys], Value]:
+    """`functools.cache` that never computes a value twice, even if two threads ask at the same moment."""
+    cached, lock = cache(make), threading.Lock()
+
+    @wraps(cached)
+    def get(*keys: *Keys) -> Value:
+        with lock:
+            return cached(*keys)
+
+    return get
+
+
+@thread_safe_cache
 def openvino_core() -> ov.Core:
     """The only OpenVINO core of the process."""
     limit_free_memory()
-    return ov.Core()
+    core = ov.Core()
+    forget_kernels(core)
+    return core
+
+
+def forget_kernels(core: ov.Core) -> None:
+    """Keep no kernels of shapes that no network uses any more: oneDNN would keep 1,024, which are 60 MB.
+
+    It reads the environment once, when OpenVINO compiles its first layer. torch has a oneDNN of its own, and needs what
+    that one keeps: so the variable is gone again after that.
+    """
+    if KERNELS in os.environ:
+        return
+    x = op.parameter([1, 8], np.float32)
+    layer = ov.Model([op.matmul(x, np.eye(8, dtype=np.float32), False, False)], [x], "first")
+    os.environ[KERNELS] = "0"
+    try:
+        core.compile_model(layer, "CPU", {"INFERENCE_NUM_THREADS": "1"})
+    finally:
+        del os.environ[KERNELS]
 
 
 def limit_free_memory() -> None:
@@ -111,18 +144,6 @@ def limit_threads(cores: int) -> None:
     openvino_core().set_property("CPU", {"INFERENCE_NUM_THREADS": cores, "ENABLE_CPU_PINNING": False})
 
 
-def thread_safe_cache(make: Callable[[Key], Value]) -> Callable[[Key], Value]:
-    """`functools.cache` that never computes a value twice, even if two threads ask at the same moment."""
-    cached, lock = cache(make), threading.Lock()
-
-    @wraps(cached)
-    def get(key: Key) -> Value:
-        with lock:
-            return cached(key)
-
-    return get
-
-
 class LatestValues(Generic[Key, Value]):
     """A cache of the values that were used last; safe to use from several threads."""
 
@@ -186,6 +207,12 @@ class Network:
         result = reader(*(tensor.data for tensor in request.output_tensors))
         idle.append(request)
         return result
+
+    def release(self) -> None:
+        """Give back the memory of the latest inputs and outputs."""
+        self.idle[on_single_core()].clear()
+        with suppress(RuntimeError):  # another thread is using it: it will be released after that
+            self.for_this_thread().release_memory()
 
 
 def compile_model(model: ov.Model, config: Mapping[str, str]) -> ov.CompiledModel:
