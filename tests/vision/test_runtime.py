@@ -1,6 +1,8 @@
 """A network gives the same alone and as one of many; else a run in threads would find other things than one look."""
 
 import os
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -72,7 +74,7 @@ def test_a_single_image_has_all_cores(number: int, monkeypatch: pytest.MonkeyPat
     assert single_core == {number > 1}
 
 
-def test_a_network_sees_few_shapes_whatever_the_sizes_of_images(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_network_sees_one_shape_whatever_the_sizes_of_images(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: dict[int, set[tuple[tuple[int, ...], ...]]] = {}
     read = runtime.Network.read
 
@@ -98,6 +100,11 @@ def test_a_released_network_runs_on() -> None:
         assert not network.idle[False], "a request keeps its inputs and outputs"
 
 
-def test_other_libraries_keep_their_kernels() -> None:
-    runtime.openvino_core()
-    assert runtime.KERNELS not in os.environ
+@pytest.mark.parametrize("processor", [{}, {"ONEDNN_MAX_CPU_ISA": "AVX2"}])
+def test_few_kernels_are_kept_and_only_here(processor: dict[str, str]) -> None:
+    mine = [name for name in os.environ if not name.endswith("PRIMITIVE_CACHE_CAPACITY")]
+    code = "from onprompt.vision import runtime; runtime.openvino_core(); import os; print(sorted(os.environ))"
+    env = {**{name: os.environ[name] for name in mine}, "ONEDNN_VERBOSE": "all", **processor}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    assert "create:cache_miss" in done.stdout, "oneDNN reads how many it keeps when it makes the first"
+    assert "PRIMITIVE_CACHE_CAPACITY" not in done.stdout.splitlines()[-1], "torch has a oneDNN of its own"

@@ -10,7 +10,7 @@ from onprompt.vision import backbone, masks, pose
 from onprompt.vision.compiled import source
 from onprompt.vision.detection import load_detector
 from onprompt.vision.matching import load_matcher
-from onprompt.vision.runtime import thread_state
+from onprompt.vision.runtime import openvino_core, thread_state
 from onprompt.weights import blobs
 
 
@@ -49,4 +49,5 @@ def in_background(loads: list[Callable[[], object]], settings: Settings) -> None
             with suppress(Exception):
                 load()
 
+    openvino_core()  # which sets a variable of the environment for a moment: no other thread should run then
     threading.Thread(target=work, name="onprompt-ahead").start()

@@ -70,7 +70,7 @@ def network(
     """
     activations = eight_bits.load_activations(variant) if made_of.precision == "int8" else ()
     name = f"{variant.replace(' ', '-')}-{'int8' if activations else 'f32'}"
-    path = made_of.folder / f"{name}-{key(name, made_of.hashes)}{blobs.SUFFIX}"
+    path = made_of.folder / f"{name}-{key(name, (*made_of.hashes, str(options), str(shapes)))}{blobs.SUFFIX}"
 
     def compiled(usual: Mapping[str, str]) -> ov.CompiledModel:
         config = {**usual, **(options or {})}
@@ -80,7 +80,7 @@ def network(
                 return openvino_core().import_model(content, "CPU", config)
         model = fold_constants(build())
         model = eight_bits.quantize(model, activations) if activations else model
-        if shapes:
+        if shapes:  # after rounding, which tells convolutions on a single place by shapes that are not known yet
             model.reshape({index: ov.PartialShape(list(shape)) for index, shape in enumerate(shapes)})
         made = compile_model(model, config)
         if made_of.megabytes:
@@ -93,9 +93,9 @@ def network(
     return made
 
 
-def key(variant: str, hashes: Sequence[str]) -> str:
+def key(variant: str, details: Sequence[str]) -> str:
     """A hash of all that a compiled network depends on. Threads and streams are chosen when it is read."""
-    return hashlib.sha256("\n".join((variant, *hashes, *machine())).encode()).hexdigest()[:24]
+    return hashlib.sha256("\n".join((variant, *details, *machine())).encode()).hexdigest()[:24]
 
 
 @cache

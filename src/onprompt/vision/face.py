@@ -29,7 +29,7 @@ SMILES = 44, 45  # indices of mouthSmileLeft and mouthSmileRight among the 52 bl
 NO_SMILE, SMILE = 0.2, 0.7  # blendshape values: surely no smile, surely a smile
 PRECISION = 0.8  # how often people agree: bench/vision.py
 BLENDSHAPE_LANDMARKS = np.array(TERMS["expression"]["landmarks"])
-MEMBERS = {  # of the file, and the shapes of their inputs
+MEMBERS = {  # of the file; the shape of each one's input
     "face_landmarks_detector.tflite": (1, SIDE, SIDE, 3),
     "face_blendshapes.tflite": (1, len(BLENDSHAPE_LANDMARKS), 2),
 }

@@ -14,7 +14,7 @@ GREY = 114  # the border that the networks were trained with
 def letterbox(
     pixels: Pixels, side: int = SIDE, fill: int = GREY, enlarge: int = cv2.INTER_LINEAR, square: bool = False
 ) -> tuple[Pixels, tuple[int, int]]:
-    """The image with its long side scaled to `side`, padded to whole cells or a square; its width and height there."""
+    """The image with its long side scaled to `side`, padded to whole cells or a square; and its size there."""
     height, width = pixels.shape[:2]
     ratio = side / max(height, width)
     inner = max(1, round(width * ratio)), max(1, round(height * ratio))

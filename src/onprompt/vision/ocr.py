@@ -1,5 +1,6 @@
 """PP-OCR, whose networks rapidocr brings: run as all others, in full precision, kept compiled, safe in threads."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -7,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onprompt.settings import Settings
+from onprompt.vision.boxes import Pixels
 from onprompt.vision.compiled import Source, network
-from onprompt.vision.runtime import openvino_core, thread_safe_cache
+from onprompt.vision.runtime import Network, openvino_core, return_free_memory, thread_safe_cache
 from onprompt.weights import blobs
 from onprompt.weights.cache import file_hash
 
@@ -16,17 +18,19 @@ from onprompt.weights.cache import file_hash
 NO_SHAPES = {"CPU_RUNTIME_CACHE_CAPACITY": "0"}
 
 
-def load_ocr(settings: Settings) -> Any:
+def load_ocr(settings: Settings) -> Callable[[Pixels], Any]:
     """PP-OCR, with the models that its package includes; one for all settings that keep networks in one folder."""
     return load_kept((blobs.folder(settings), settings.compiled_megabytes))
 
 
 @thread_safe_cache
-def load_kept(kept: tuple[Path, int]) -> Any:
+def load_kept(kept: tuple[Path, int]) -> Callable[[Pixels], Any]:
     """PP-OCR, with its networks kept in a folder of a size."""
     import rapidocr
     from rapidocr.inference_engine import openvino as engine
     from rapidocr.inference_engine.base import FileInfo
+
+    networks: list[Network] = []
 
     class Session(engine.OpenVINOInferSession):
         """A network of rapidocr, which makes it when it first needs it; safe to run from several threads."""
@@ -38,13 +42,22 @@ def load_kept(kept: tuple[Path, int]) -> Any:
             self.model = openvino_core().read_model(path)  # which holds the alphabet, too
             made_of = Source((path,), (file_hash(str(path)),), "f32", *kept)
             self.network = network(path.stem, made_of, lambda: self.model, options=NO_SHAPES)
+            networks.append(self.network)
 
         def __call__(self, pixels: NDArray[Any]) -> NDArray[np.float32]:
-            found = self.network.run([pixels])[0]
-            self.network.release()  # it would keep what the largest picture needed
-            return found
+            return self.network.run([pixels])[0]
 
     # Its own has one request, which threads can't share, and leaves the precision to the processor.
     setattr(engine, "OpenVINOInferSession", Session)  # noqa: B010 a class, which mypy would not let be assigned
     chosen = {f"{part}.engine_type": rapidocr.EngineType.OPENVINO for part in ("Det", "Cls", "Rec")}
-    return rapidocr.RapidOCR(params={"Global.log_level": "error", **chosen})
+    ocr = rapidocr.RapidOCR(params={"Global.log_level": "error", **chosen})
+
+    def read(pixels: Pixels) -> Any:
+        """What PP-OCR reads; its networks keep nothing of it, since the next image has other sizes."""
+        found = ocr(pixels)
+        for each in networks:
+            each.release()
+        return_free_memory()
+        return found
+
+    return read
