@@ -5,7 +5,7 @@ Trained by training/matcher/train.py on photos with captions; vision/MATCHER.md 
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
@@ -125,6 +125,12 @@ class SmallMatcher(Matcher):
         self.cached: LatestValues[bytes, ImageEmbedding] = LatestValues(CACHE_SIZE)
         self.texts: LatestValues[str, Floats] = LatestValues(CACHE_SIZE)
 
+    @cached_property
+    def table(self) -> text_embedding.EmbeddingTable:
+        """The vectors of tokens, whose files are fetched when they are first needed."""
+        folder = paths(text_embedding.FILES, self.settings)[text_embedding.FILES[0]].parent
+        return text_embedding.load_embeddings(folder)
+
     def embed_image(self, picture: Picture) -> ImageEmbedding:
         """An image's embedding, computed once."""
         if (found := picture.derived.get((SmallMatcher, self.settings))) is None:
@@ -148,9 +154,7 @@ class SmallMatcher(Matcher):
         """The vectors of texts, computed once; each ends with its negative hubness."""
         vectors = {text: vector for text in texts if (vector := self.texts.get(text)) is not None}
         if new := [text for text in dict.fromkeys(texts) if text not in vectors]:
-            folder = paths(text_embedding.FILES, self.settings)[text_embedding.FILES[0]].parent
-            table = text_embedding.load_embeddings(folder)
-            features = [table.features(text, self.weights["rarity"]) for text in new]
+            features = [self.table.features(text, self.weights["rarity"]) for text in new]
             for text, vector in zip(new, self.embed_features(features), strict=True):
                 vectors[text] = vector
                 self.texts.put(text, vector)
