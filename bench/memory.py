@@ -50,7 +50,7 @@ def main():
     third = len(sizes) // 3
     first, last = np.mean(sizes[:third]), np.mean(sizes[-third:])
     print(f"first third {first:.0f} MB, last third {last:.0f} MB: {last / first - 1:+.1%}")
-    sys.exit(last > first * GROWTH)
+    sys.exit(int(last > first * GROWTH))
 
 
 main()

@@ -16,17 +16,29 @@ def bare_inference(action, on_threads=False):
 
     With `on_threads`, on one core, so that several threads can call functions of their own.
     """
-    calls, read = [], Network.read
+    calls, read_all = [], Network.read_all
 
-    def record(network, inputs, reader):
-        calls.append((network, list(inputs)))
-        return read(network, inputs, reader)
+    def record(network, batches, reader):
+        # One core looks at one view after the other.
+        calls.extend((network, each) for each in ([[inputs] for inputs in batches] if on_threads else [batches]))
+        return read_all(network, batches, reader)
 
-    Network.read = record
+    Network.read_all = record
     try:
         action()
     finally:
-        Network.read = read
+        Network.read_all = read_all
     compiled = [network.compiled_for_threads if on_threads else network.compiled for network, _ in calls]
-    requests = [(each.create_infer_request(), inputs) for each, (_, inputs) in zip(compiled, calls, strict=True)]
-    return lambda: [request.infer(inputs, share_inputs=True, share_outputs=True) for request, inputs in requests]
+    looks = [
+        [(each.create_infer_request(), list(inputs)) for inputs in batches]
+        for each, (_, batches) in zip(compiled, calls, strict=True)
+    ]
+
+    def infer():
+        for look in looks:
+            for request, inputs in look:
+                request.start_async(inputs, share_inputs=True)
+            for request, _ in look:
+                request.wait()
+
+    return infer

@@ -21,19 +21,19 @@ PROMPT = "a smiling woman waving, a red cup, a round table"
 
 def test_what_threads_see_is_what_one_sees(monkeypatch: pytest.MonkeyPatch) -> None:
     ran: dict[int, tuple[runtime.Network, Any, Any]] = {}
-    alone = runtime.Network.read
+    alone = runtime.Network.read_all
 
-    def read(network: runtime.Network, inputs: Any, reader: Any) -> Any:
+    def read_all(network: runtime.Network, batches: Any, reader: Any) -> Any:
         monkeypatch.setattr(runtime.thread_state, "single_core", False, raising=False)
 
         def keep(*outputs: Any) -> Any:
-            copies = [np.array(array) for array in inputs], [np.array(output) for output in outputs]
-            ran.setdefault(id(network), (network, *copies))
+            copies = [np.array(array) for array in batches[0]], [np.array(output) for output in outputs]
+            ran.setdefault(id(network), (network, *copies))  # those of the first view
             return reader(*outputs)
 
-        return alone(network, inputs, keep)
+        return alone(network, batches, keep)
 
-    monkeypatch.setattr(runtime.Network, "read", read)
+    monkeypatch.setattr(runtime.Network, "read_all", read_all)
     for detector in ("coco", "strong"):
         verify(photo_path("astronaut.png"), PROMPT, settings=Settings(detector=detector))
     assert len(ran) == 12  # the classifier in eight bits, and in 32 for people
@@ -63,31 +63,44 @@ def test_requests_are_used_again_and_outputs_stay_as_they_were() -> None:
 
 @pytest.mark.parametrize("number", [1, 2])
 def test_a_single_image_has_all_cores(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    single_core, read = set(), runtime.Network.read
+    single_core, read_all = set(), runtime.Network.read_all
 
-    def spy(network: runtime.Network, inputs: Any, reader: Any) -> Any:
+    def spy(network: runtime.Network, batches: Any, reader: Any) -> Any:
         single_core.add(runtime.on_single_core())
-        return read(network, inputs, reader)
+        return read_all(network, batches, reader)
 
-    monkeypatch.setattr(runtime.Network, "read", spy)
+    monkeypatch.setattr(runtime.Network, "read_all", spy)
     list(judge_many("verify", [{"image": photo_path("chelsea.png"), "prompt": "a cat"}] * number))
     assert single_core == {number > 1}
 
 
 def test_a_network_sees_one_shape_whatever_the_sizes_of_images(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: dict[int, set[tuple[tuple[int, ...], ...]]] = {}
-    read = runtime.Network.read
+    read_all = runtime.Network.read_all
 
-    def record(network: runtime.Network, inputs: Any, reader: Any) -> Any:
-        seen.setdefault(id(network), set()).add(tuple(each.shape for each in inputs))
-        return read(network, inputs, reader)
+    def record(network: runtime.Network, batches: Any, reader: Any) -> Any:
+        seen.setdefault(id(network), set()).update(tuple(each.shape for each in inputs) for inputs in batches)
+        return read_all(network, batches, reader)
 
-    monkeypatch.setattr(runtime.Network, "read", record)
+    monkeypatch.setattr(runtime.Network, "read_all", record)
     astronaut = Image.open(photo_path("astronaut.png")).convert("RGB")
     for size in ((512, 512), (640, 200), (200, 640), (300, 401), (811, 555), (150, 190)):
         verify(np.asarray(astronaut.resize(size)), PROMPT)
     assert len(seen) >= 6, "detectors, outlines, joints, the matcher"
     assert [shapes for shapes in seen.values() if len(shapes) > 1] == [], "OpenVINO keeps memory for each"
+
+
+@pytest.mark.parametrize("single_core", [False, True])
+def test_views_are_read_in_their_order(single_core: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runtime.thread_state, "single_core", single_core, raising=False)
+    x = op.parameter([-1], np.float32)
+    network = runtime.Network(ov.Model([op.multiply(x, np.float32(2))], [x], "double"), views=2)
+    views = [[np.arange(start, start + 3, dtype=np.float32)] for start in range(5)]
+    for _ in range(2):
+        assert network.read_all(views, lambda found: found.tolist()) == [
+            [2.0 * start, 2.0 * start + 2, 2.0 * start + 4] for start in range(5)
+        ]
+    assert len(network.idle[single_core]) == (1 if single_core else 5)
 
 
 def test_a_released_network_runs_on() -> None:

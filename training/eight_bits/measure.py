@@ -38,21 +38,22 @@ class Recorder:
         self.seen, self.inputs, self.builds, self.variants = Counter(), defaultdict(list), {}, {}
 
     def install(self):
-        network, read = compiled.network, Network.read
+        network, read_all = compiled.network, Network.read_all
 
         def remember(variant, made_of, build, **options):
             made = network(variant, made_of, build, **options)
             self.builds[variant], self.variants[id(made)] = build, variant
             return made
 
-        def record(made, inputs, reader):
+        def record(made, batches, reader):
             if variant := self.variants.get(id(made)):
-                self.keep(variant, [np.array(each) for each in inputs])
-            return read(made, inputs, reader)
+                for inputs in batches:
+                    self.keep(variant, [np.array(each) for each in inputs])
+            return read_all(made, batches, reader)
 
         for module in (backbone, masks, coco, world, yolo26):
             module.network = remember
-        Network.read = record
+        Network.read_all = record
 
     def keep(self, variant, inputs):
         self.seen[variant] += 1

@@ -63,10 +63,12 @@ def network(
     build: Callable[[], ov.Model],
     options: Mapping[str, str] | None = None,
     shapes: Sequence[Sequence[int]] = (),
+    views: int = 1,
 ) -> Network:
     """The network that `build` describes, which is called only where no earlier process has compiled it.
 
-    `shapes` are those of its inputs, where these are always the same: it is faster then, and takes less memory.
+    `shapes` are those of its inputs, where these are always the same: it is faster then, and takes less memory. `views`
+    is how many of an image it sees, side by side.
     """
     activations = eight_bits.load_activations(variant) if made_of.precision == "int8" else ()
     name = f"{variant.replace(' ', '-')}-{'int8' if activations else 'f32'}"
@@ -87,7 +89,7 @@ def network(
             blobs.write(path, made.export_model().getvalue(), made_of.megabytes)
         return made
 
-    made = Network(compiled)
+    made = Network(compiled, views)
     if getattr(thread_state, "at_once", False):
         made.for_this_thread()
     return made

@@ -4,7 +4,7 @@ EfficientDet-Lite2 joins them if `models pull lite2` has fetched it.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import cv2
@@ -40,16 +40,19 @@ class PicoDet:
 
     def __init__(self, made_of: Source) -> None:
         self.network = network(
-            "picodet", made_of, lambda: with_pixel_input(openvino_core().read_model(made_of.file), 1)
+            "picodet", made_of, lambda: with_pixel_input(openvino_core().read_model(made_of.file), 1), views=2
         )
 
     def __call__(self, pixels: Pixels) -> list[RawDetections]:
         return with_mirrored(self.detect, pixels, PICODET_SIDE, cv2.INTER_CUBIC)
 
-    def detect(self, small: Pixels) -> RawDetections:
-        """Boxes and scores of an image of the network's size."""
+    def detect(self, views: Sequence[Pixels]) -> list[RawDetections]:
+        """Boxes and scores of images of the network's size."""
         scale = np.array([[PICODET_SIDE, PICODET_SIDE]], dtype=np.float32)  # so that boxes come out as fractions
-        rows, _ = self.network.run([scale, small[None]])
+        return self.network.read_all([[scale, view[None]] for view in views], self.decode)
+
+    def decode(self, rows: Floats, _: Floats) -> RawDetections:
+        """Boxes and scores from the network's outputs."""
         rows = rows[rows[:, 0] >= 0]
         scores = np.zeros((len(rows), len(COCO)), dtype=np.float32)
         scores[np.arange(len(rows)), rows[:, 0].astype(int)] = rows[:, 1]
@@ -60,16 +63,18 @@ class EfficientDet:
     """Boxes and scores of an image, and of its mirror image."""
 
     def __init__(self, made_of: Source) -> None:
-        self.network = network("efficientdet", made_of, lambda: without_sigmoid(dequantize(read_tflite(made_of.file))))
+        self.network = network(
+            "efficientdet", made_of, lambda: without_sigmoid(dequantize(read_tflite(made_of.file))), views=2
+        )
         self.side = SIDES[made_of.file.name]
         self.anchors = make_anchors(self.side)
 
     def __call__(self, pixels: Pixels) -> list[RawDetections]:
         return with_mirrored(self.detect, pixels, self.side, cv2.INTER_AREA)
 
-    def detect(self, small: Pixels) -> RawDetections:
-        """Boxes and scores of an image of the network's size."""
-        return self.network.read([small[None]], self.decode)
+    def detect(self, views: Sequence[Pixels]) -> list[RawDetections]:
+        """Boxes and scores of images of the network's size."""
+        return self.network.read_all([[view[None]] for view in views], self.decode)
 
     def decode(self, odds: Floats, shifts: Floats, best: Floats) -> RawDetections:
         """Boxes and scores from the network's outputs."""
@@ -83,13 +88,13 @@ class EfficientDet:
 
 
 def with_mirrored(
-    detect: Callable[[Pixels], RawDetections], pixels: Pixels, side: int, interpolation: int
+    detect: Callable[[Sequence[Pixels]], list[RawDetections]], pixels: Pixels, side: int, interpolation: int
 ) -> list[RawDetections]:
     """What is detected in an image of a network's size, and in its mirror image, as test-time augmentation."""
-    small = cv2.resize(pixels, (side, side), interpolation=interpolation)
-    views = [detect(np.asarray(view, dtype=np.uint8)) for view in (small, cv2.flip(small, 1))]
-    (left, top, right, bottom), scores = views[1][0].T, views[1][1]
-    return [views[0], (np.stack([1 - right, top, 1 - left, bottom], axis=1), scores)]
+    small = np.asarray(cv2.resize(pixels, (side, side), interpolation=interpolation), dtype=np.uint8)
+    own, (boxes, scores) = detect([small, np.asarray(cv2.flip(small, 1), dtype=np.uint8)])
+    left, top, right, bottom = boxes.T
+    return [own, (np.stack([1 - right, top, 1 - left, bottom], axis=1), scores)]
 
 
 def read_tflite(path: Path) -> Model:
