@@ -103,6 +103,33 @@ def test_views_are_read_in_their_order(single_core: bool, monkeypatch: pytest.Mo
     assert len(network.idle[single_core]) == (1 if single_core else 5)
 
 
+def test_a_view_that_cannot_be_read_waits_for_the_others() -> None:
+    x = op.parameter([1, 8, 200, 200], np.float32)
+    layer = op.convolution(x, np.ones((8, 8, 9, 9), dtype=np.float32), [1, 1], [0, 0], [0, 0], [1, 1])
+    network = runtime.Network(ov.Model([layer], [x], "slow"), views=2)
+    waited = []
+
+    class Request:
+        """A request that tells when it was waited for."""
+
+        def __init__(self, number: int) -> None:
+            self.number, self.own = number, network.for_this_thread().create_infer_request()
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.own, name)
+
+        def wait(self) -> None:
+            self.own.wait()
+            waited.append(self.number)
+
+    network.idle[False] += [Request(2), Request(1)]
+    views = [[np.zeros((1, 8, 200, 200), dtype=np.float32)] for _ in range(2)]
+    with pytest.raises(ZeroDivisionError):
+        network.read_all(views, lambda _: 1 / 0)
+    assert set(waited) == {1, 2}, "it would read inputs that are gone"
+    assert not network.idle[False], "nobody knows what they are doing"
+
+
 def test_a_released_network_runs_on() -> None:
     x = op.parameter([-1, 2], np.float32)
     network = runtime.Network(ov.Model([op.multiply(x, np.float32(2))], [x], "double"))

@@ -9,6 +9,7 @@ convolution's inputs the range, half-way between that of an average picture and 
 import argparse
 import json
 import random
+import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from PIL import Image
 
 import onprompt
 from onprompt.settings import load
-from onprompt.vision import backbone, compiled, eight_bits, masks
+from onprompt.vision import backbone, compiled, eight_bits, masks, pose
 from onprompt.vision.detectors import coco, world, yolo26
 from onprompt.vision.runtime import FULL_PRECISION, Network, compile_model, fold_constants
 
@@ -51,7 +52,7 @@ class Recorder:
                     self.keep(variant, [np.array(each) for each in inputs])
             return read_all(made, batches, reader)
 
-        for module in (backbone, masks, coco, world, yolo26):
+        for module in (backbone, masks, pose, coco, world, yolo26):
             module.network = remember
         Network.read_all = record
 
@@ -112,9 +113,10 @@ def main():
     for number in range(options.pictures):
         files = [options.data / row["image"] for row in rows[number * 9 : number * 9 + 9]]
         onprompt.verify(montage(files, TILES[number % 4]), rows[number * 9]["text"], settings=settings)
-    for variant, inputs in recorder.inputs.items():
-        if variant not in options.networks:
-            continue
+    if unseen := set(options.networks) - set(recorder.inputs):
+        sys.exit(f"not in use: {', '.join(sorted(unseen))}; in use: {', '.join(recorder.inputs)}")
+    for variant in options.networks:
+        inputs = recorder.inputs[variant]
         layers = activations(recorder.builds[variant], inputs)
         first, last = PRECISE.get(variant, (0, 0))
         for layer in (*layers[:first], *layers[len(layers) - last :]):

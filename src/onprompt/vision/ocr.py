@@ -54,10 +54,11 @@ def load_kept(kept: tuple[Path, int]) -> Callable[[Pixels], Any]:
 
     def read(pixels: Pixels) -> Any:
         """What PP-OCR reads; its networks keep nothing of it, since the next image has other sizes."""
-        found = ocr(pixels)
-        for each in networks:
-            each.release()
-        return_free_memory()
-        return found
+        try:
+            return ocr(pixels)
+        finally:
+            for each in networks:
+                each.release()
+            return_free_memory()
 
     return read

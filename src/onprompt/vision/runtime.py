@@ -194,8 +194,8 @@ class Network:
     @cached_property
     def compiled(self) -> ov.CompiledModel:
         """For one image at a time, on all cores."""
-        latency = {"NUM_STREAMS": str(self.views)} if self.views > 1 else {"PERFORMANCE_HINT": "LATENCY"}
-        return self.compile({**FULL_PRECISION, **latency})
+        streams = 1 if available_cores() % self.views else self.views  # each has as many cores, and none is left over
+        return self.compile({**FULL_PRECISION, "PERFORMANCE_HINT": "LATENCY", "NUM_STREAMS": str(streams)})
 
     @cached_property
     def compiled_for_threads(self) -> ov.CompiledModel:
@@ -219,33 +219,40 @@ class Network:
 
     def read_all(self, batches: Sequence[Sequence[NDArray[Any]]], reader: Callable[..., Value]) -> list[Value]:
         """What a function reads from the outputs for each of several inputs, in their order."""
-        if on_single_core():
-            return [self.finish(self.start(inputs), reader) for inputs in batches]
-        started = [self.start(inputs) for inputs in batches]
-        return [self.finish(request, reader) for request in started]
+        turns = [[inputs] for inputs in batches] if on_single_core() else [batches]
+        return [result for together in turns for result in self.read_together(together, reader)]
 
-    def start(self, inputs: Sequence[NDArray[Any]]) -> ov.InferRequest:
-        """A request in progress, which does not copy its inputs."""
-        request = None
+    def read_together(self, batches: Sequence[Sequence[NDArray[Any]]], reader: Callable[..., Value]) -> list[Value]:
+        """`read_all`, all at the same time."""
+        requests: list[ov.InferRequest] = []
+        results = []
+        try:
+            for inputs in batches:
+                requests.append(self.idle_request())
+                requests[-1].start_async(list(inputs), share_inputs=True)
+            for request in requests:
+                request.wait()
+                results.append(reader(*(tensor.data for tensor in request.output_tensors)))
+        finally:
+            for request in requests:  # inputs are not copied: whatever happened, none may go while it is being read
+                with suppress(RuntimeError):
+                    request.wait()
+        self.idle[on_single_core()].extend(requests)
+        return results
+
+    def idle_request(self) -> ov.InferRequest:
+        """A request that nobody uses; a new one would wait until a network in progress is done."""
         with suppress(IndexError):
-            request = self.idle[on_single_core()].pop()
-        if request is None:  # a new one waits until a network in progress is done, and keeps all threads waiting
-            request = self.for_this_thread().create_infer_request()
-        request.start_async(list(inputs), share_inputs=True)
-        return request
-
-    def finish(self, request: ov.InferRequest, reader: Callable[..., Value]) -> Value:
-        """What a function reads from the outputs of a request, once they are there; then others can use it."""
-        request.wait()
-        result = reader(*(tensor.data for tensor in request.output_tensors))
-        self.idle[on_single_core()].append(request)
-        return result
+            return self.idle[on_single_core()].pop()
+        return self.for_this_thread().create_infer_request()
 
     def release(self) -> None:
         """Give back the memory of the latest inputs and outputs of threads like this one."""
         self.idle[on_single_core()].clear()
-        with suppress(RuntimeError):  # another thread is using it: it will be released after that
-            self.for_this_thread().release_memory()
+        compiled = self.__dict__.get("compiled_for_threads" if on_single_core() else "compiled")
+        if compiled is not None:
+            with suppress(RuntimeError):  # another thread is using it: it will be released after that
+                compiled.release_memory()
 
 
 def compile_model(model: ov.Model, config: Mapping[str, str]) -> ov.CompiledModel:
