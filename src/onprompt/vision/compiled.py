@@ -68,7 +68,7 @@ def network(
     """The network that `build` describes, which is called only where no earlier process has compiled it.
 
     `shapes` are those of its inputs, where these are always the same: it is faster then, and takes less memory. `views`
-    is how many of an image it sees, side by side.
+    is how many views of an image it looks at, side by side.
     """
     activations = eight_bits.load_activations(variant) if made_of.precision == "int8" else ()
     name = f"{variant.replace(' ', '-')}-{'int8' if activations else 'f32'}"

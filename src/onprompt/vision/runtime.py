@@ -52,7 +52,7 @@ def openvino_core() -> ov.Core:
 
 
 def limit_kernel_cache(core: ov.Core) -> None:
-    """Keep fewer kernels of shapes that no network sees any more: oneDNN would keep 1,024, which are 60 MB.
+    """Let oneDNN keep fewer compiled kernels for shapes that no network sees any more: by default 1,024, or 60 MB.
 
     It reads the environment once, when OpenVINO compiles its first layer. torch has a oneDNN of its own, and needs what
     that one keeps: so the variable is gone again after that.
@@ -182,7 +182,8 @@ class LatestValues(Generic[Key, Value]):
 class Network:
     """A network, compiled when it is first needed; safe to run from several threads.
 
-    `views` of an image are run side by side, where that is how it looks at one: faster than each on all cores.
+    A detector that looks at an image and its mirror image has two `views`. They run side by side, on half of the cores
+    each, which is faster than one after the other on all of them.
     """
 
     def __init__(self, model: ov.Model | Compile, views: int = 1) -> None:
