@@ -46,6 +46,16 @@ def test_another_package_joins_by_entry_point(tmp_path: Path, monkeypatch: pytes
     assert plugins.load("vision.detectors", "theirs").load(None) == "theirs"
 
 
+def test_a_package_that_replaces_a_built_in_plugin_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    info = tmp_path / "their_package-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their-package\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[onprompt.detectors]\ncoco = their_detector\n")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    with pytest.raises(PluginError, match="detector 'coco' is built in, but their-package adds another one: uninstall"):
+        plugins.load("vision.detectors", "coco")
+
+
 def test_the_extra_that_brings_a_library_is_named() -> None:
     assert plugins.how_to_install("ruff") == "pip install 'onprompt[dev]'"
     assert plugins.how_to_install("unheard_of") == "pip install unheard_of"

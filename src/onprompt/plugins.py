@@ -40,14 +40,17 @@ def modules(folder: str) -> list[str]:
 def load(folder: str, name: str) -> ModuleType:
     """The module of a plug-in; the error for an unknown name or a missing extra says what to do."""
     kind = folder.rpartition(".")[2].removesuffix("s")
-    for entry in entry_points(group(folder)).select(name=name):
-        module: ModuleType = entry.load()
+    added = entry_points(group(folder)).select(name=name)
+    if name in modules(folder):
+        if added:  # built-in code is never replaced behind the user's back
+            packages = ", ".join(sorted(entry.dist.name if entry.dist else entry.value for entry in added))
+            raise PluginError(f"the {kind} {name!r} is built in, but {packages} adds another one: uninstall {packages}")
+    elif added:
+        module: ModuleType = next(iter(added)).load()
         return module
-    if loaded := sys.modules.get(f"onprompt.{folder}.{name}"):
-        return loaded
-    if name not in modules(folder):
+    else:
         raise PluginError(f"no {kind} {name!r}{did_you_mean(name, names(folder))}")
-    try:
+    try:  # never from sys.modules, where a module is that another thread is still importing
         return importlib.import_module(f"onprompt.{folder}.{name}")
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]

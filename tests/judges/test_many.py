@@ -30,3 +30,15 @@ print([found.score for found in onprompt.judge_many("verify", items)])
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert run.returncode == 0, run.stderr
     assert run.stdout == "[4, 0, 4, 0]\n"
+
+
+def test_a_pool_of_threads_may_make_the_first_calls() -> None:
+    program = f"""
+from concurrent.futures import ThreadPoolExecutor
+import onprompt
+with ThreadPoolExecutor(8) as pool:
+    print(list(pool.map(lambda _: onprompt.verify({str(photo_path("coffee.png"))!r}, "a spoon").score, range(8))))
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == f"{[4] * 8}\n"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import signal
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -450,3 +452,13 @@ def test_a_failed_try_lets_one_thread_ask_at_a_time(serve: Serve) -> None:
     found = list(onprompt.judge_many("verify", items, settings=settings))
     assert len(requests) == 2
     assert sum(isinstance(each, Verdict) for each in found) == 5
+
+
+def test_a_call_that_was_interrupted_leaves_later_ones_able_to_ask(serve: Serve) -> None:
+    settings, _ = serve(Reply(SENSIBLE, delay=30), Reply(SENSIBLE, delay=30), Reply(SENSIBLE))
+    items = [{"image": PIXELS, "prompt": prompt} for prompt in ("a cat", "a dog")]
+    main = threading.get_ident()
+    threading.Timer(0.3, signal.pthread_kill, (main, signal.SIGINT)).start()  # Ctrl-C, or a notebook's stop button
+    with pytest.raises(KeyboardInterrupt):
+        list(onprompt.judge_many("verify", items, settings=settings))
+    assert onprompt.verify(PIXELS, "a cat", settings=settings).score == 3

@@ -170,3 +170,13 @@ def test_tls_with_a_certificate_that_is_trusted_and_one_that_is_not(
         http_pool.tls.cache_clear()
         assert ask(pools[0]) == "yes"
     http_pool.tls.cache_clear()
+
+
+def test_a_chunk_of_negative_size_does_not_pass_the_limit(pools: list[HttpPool]) -> None:
+    endless = (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n-1\r\n", bytes(2**24))
+    with Scripted(Reply(endless=endless)) as server:
+        pools.append(HttpPool(server.url, 20.0, 1))
+        start = time.monotonic()
+        with pytest.raises(BadResponse, match="larger than 16 MiB"):
+            ask(pools[0])
+        assert time.monotonic() - start < 10

@@ -82,7 +82,10 @@ class ModelClient:
         return self.answers.get(key) if self.settings.reuse_answers else None
 
     def stop(self) -> None:
-        """Make every thread that waits for the server raise an error."""
+        """Make every thread that waits for the server raise an error; later calls get a client of their own."""
+        with clients_lock:
+            for key in [key for key, client in clients.items() if client is self]:
+                del clients[key]
         self.backend.stop()
 
     def close(self) -> None:

@@ -25,9 +25,11 @@ import certifi
 from onprompt.errors import SettingsError
 
 MAX_RESPONSE_BYTES = 16 * 2**20  # 2,048 tokens, each with 20 alternatives and their probabilities, are about 4 MiB
+MAX_RAW_BYTES = 2 * MAX_RESPONSE_BYTES  # with headers and the sizes of chunks, whatever these claim
 PIECE = 2**18  # bytes read at a time
 IDLE_SECONDS = 5  # after which a connection is not used again: servers close theirs
 GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
+TOO_LARGE = f"the response is larger than {MAX_RESPONSE_BYTES >> 20} MiB"
 PLAIN = ("", "identity")
 COMPRESSED = ("gzip", "x-gzip", "deflate")
 Selector = getattr(selectors, "PollSelector", selectors.SelectSelector)
@@ -75,17 +77,21 @@ deadline = Deadline()
 
 
 class DeadlineReader(io.RawIOBase):
-    """Reads a socket, and never waits longer than to the deadline of the call."""
+    """Reads one response, never waits longer than to the deadline of the call, and takes no endless one."""
 
     def __init__(self, sock: socket.socket) -> None:
-        self.sock, self.raw = sock, sock.makefile("rb", buffering=0)
+        self.sock, self.raw, self.received = sock, sock.makefile("rb", buffering=0), 0
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int | None:
         self.sock.settimeout(deadline.left())
-        return cast(io.RawIOBase, self.raw).readinto(buffer)
+        count = cast(io.RawIOBase, self.raw).readinto(buffer)
+        self.received += count or 0
+        if self.received > MAX_RAW_BYTES:
+            raise BadResponse(TOO_LARGE)
+        return count
 
     def close(self) -> None:
         self.raw.close()
@@ -245,7 +251,7 @@ def read(response: HTTPResponse) -> bytes:
     for piece in pieces(response) if encoding in PLAIN else unpack(pieces(response)):
         content += piece
         if len(content) > MAX_RESPONSE_BYTES:
-            raise BadResponse(f"the response is larger than {MAX_RESPONSE_BYTES >> 20} MiB")
+            raise BadResponse(TOO_LARGE)
     return bytes(content)
 
 
