@@ -44,6 +44,7 @@ def test_settings_take_the_weights_of_a_file(path: Path, monkeypatch: pytest.Mon
 
 def test_what_is_set_in_the_same_place_or_later_wins(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("onprompt.toml").write_text(f"weights = '{path}'\nvalue_count = 5\n")
+    monkeypatch.setenv("ONPROMPT_CONFIG", "onprompt.toml")
     assert (load().value_count, load().jury_evidence_weight) == (5, 0.3)
     assert load(jury_evidence_weight=0.4).jury_evidence_weight == 0.4
     assert load(weights=path).value_count == 8.0, "an option beats the file of settings"
@@ -52,7 +53,10 @@ def test_what_is_set_in_the_same_place_or_later_wins(path: Path, monkeypatch: py
     assert load().value_count == 6
 
 
-def test_of_two_files_of_weights_only_the_last_is_read(path: Path, tmp_path: Path) -> None:
+def test_of_two_files_of_weights_only_the_last_is_read(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ONPROMPT_CONFIG", "onprompt.toml")
     fitted.write(tmp_path / "other.toml", {"value_whole": 6.0}, {})
     Path("onprompt.toml").write_text(f"weights = '{path}'\n")
     assert (load(weights=tmp_path / "other.toml").value_whole, load(weights=tmp_path / "other.toml").value_count) == (
@@ -67,6 +71,7 @@ def test_all_settings_with_weights_are_a_valid_file(path: Path, monkeypatch: pyt
     before = load()
     monkeypatch.delenv("ONPROMPT_WEIGHTS")
     Path("onprompt.toml").write_text(shown)
+    monkeypatch.setenv("ONPROMPT_CONFIG", "onprompt.toml")
     assert load() == before
 
 

@@ -1,5 +1,7 @@
 """Every number of the protocol is a default, and every value can be traced to where it comes from."""
 
+import subprocess
+import sys
 import traceback
 from pathlib import Path
 
@@ -63,10 +65,50 @@ def test_a_file_elsewhere_can_be_named(tmp_path: Path, monkeypatch: pytest.Monke
         ('mirror = "a\\u0000b"', "contains a NUL character"),
     ],
 )
-def test_a_bad_file_says_what_is_wrong(content: str, message: str) -> None:
+def test_a_bad_file_says_what_is_wrong(content: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("onprompt.toml").write_text(content)
+    monkeypatch.setenv("ONPROMPT_CONFIG", "onprompt.toml")
     with pytest.raises(SettingsError, match=message):
         load()
+
+
+OUTSIDE = {
+    "base_url": '"http://127.0.0.1:9/v1"',
+    "model": '"openai/gpt"',
+    "models": '["openai/a", "openai/b@http://127.0.0.1:9"]',
+    "home": '"elsewhere"',
+    "record": '"/tmp/a"',
+    "answers": '"/tmp/a"',
+    "weights": '"/etc/passwd"',
+    "mirror": '"http://127.0.0.1:9"',
+    "detector": '"hf:owner/model"',
+    "matcher": '"hf:file.toml"',
+}
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_a_file_that_merely_lies_there_sends_nothing_anywhere(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("onprompt.toml").write_text(f"pair = 3\n{name} = {OUTSIDE[name]}\n")
+    with pytest.raises(SettingsError, match=rf"onprompt.toml in this folder sets {name}\..*--config onprompt.toml"):
+        load()
+    monkeypatch.setenv("ONPROMPT_CONFIG", "/dev/null")
+    assert load().pair == 2
+    if name != "weights":
+        monkeypatch.setenv("ONPROMPT_CONFIG", "onprompt.toml")
+        assert load().pair == 3
+
+
+def test_the_file_in_use_is_named_and_a_flag_trusts_it() -> None:
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([sys.executable, "-m", "onprompt", *words], capture_output=True, text=True, check=False)
+
+    Path("onprompt.toml").write_text("pair = 3\n")
+    assert "settings from onprompt.toml" in run("settings").stderr
+    Path("onprompt.toml").write_text('pair = 3\nmodel = "openai/gpt"\n')
+    assert run("settings").returncode == 2
+    trusted = run("--config", "onprompt.toml", "settings")
+    assert 'model = "openai/gpt"' in trusted.stdout
+    assert "settings from onprompt.toml" in trusted.stderr
 
 
 def test_a_misspelt_variable_is_an_error_and_an_empty_one_is_none(monkeypatch: pytest.MonkeyPatch) -> None:

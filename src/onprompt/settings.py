@@ -40,6 +40,8 @@ SWITCHES = {"none": "", "0": "", "false": "", "1": "small", "true": "small"}  # 
 PRIVATE = frozenset(
     {"home", "mirror", "compiled_megabytes", "answers", "record", "weights", "base_url", "api_key", "asked_by"}
 )  # never stored with a verdict
+# Settings that decide where images and keys go and which files are used: a file has to be named to set them.
+OUTWARD = ("home", "mirror", "parser", "answers", "record", "weights", "base_url", "api_key", "model", "models")
 
 
 def number(default: float, description: str, low: float = 0.0, high: float = 1.0) -> Any:
@@ -265,16 +267,32 @@ class Settings(BaseModel):
         return self
 
 
-def read_file() -> list[fitted.Layer]:
-    """`onprompt.toml` in the current folder, or the file that ONPROMPT_CONFIG names."""
+def config_file() -> Path | None:
+    """The file that ONPROMPT_CONFIG names, or `onprompt.toml` in the current folder, if there is one."""
     configured = os.environ.get(PREFIX + "CONFIG")
-    path = Path(configured or FILE)
-    if not configured and not path.is_file():
+    return Path(configured) if configured else Path(FILE) if Path(FILE).is_file() else None
+
+
+def read_file() -> list[fitted.Layer]:
+    """The settings in the file. One that merely lies in the current folder may be a stranger's."""
+    path = config_file()
+    if not path:
         return []
     try:
-        return [(str(path), tomllib.loads(path.read_text(encoding="utf-8")))]
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingsError(f"can't read {path}: {error}") from error
+    if not os.environ.get(PREFIX + "CONFIG"):
+        usual = Settings().model_dump()
+        outward = [name for name in OUTWARD if values.get(name) and str(values[name]) != str(usual[name])]
+        outward += [name for name in ("detector", "matcher") if ":" in str(values.get(name))]  # of a hub, or a file
+        if outward:
+            raise SettingsError(
+                f"{path} in this folder sets {', '.join(outward)}. Such settings decide where images and keys are sent "
+                f"and which files are used. If you trust the file, name it: onprompt --config {path} …, or set "
+                f"{PREFIX}CONFIG={path}; {PREFIX}CONFIG={os.devnull} ignores it"
+            )
+    return [(str(path), values)]
 
 
 def read_environment() -> list[fitted.Layer]:

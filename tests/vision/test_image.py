@@ -3,9 +3,11 @@
 import io
 import os
 import socket
+import struct
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ from PIL import Image
 from onprompt.errors import ImageError
 from onprompt.settings import Settings
 from onprompt.types import Decoded, Picture
-from onprompt.vision.image import load_picture
+from onprompt.vision.image import TimedBytes, load_picture
 
 
 def half_red_half_blue(size: tuple[int, int] = (60, 40)) -> Image.Image:
@@ -93,6 +95,16 @@ def test_a_palette_with_transparency_is_put_on_white(settings: Settings) -> None
 def animation() -> bytes:
     frames = [Image.new("RGB", (20, 20), colour) for colour in ("red", "blue", "white")]
     return encoded(frames[0], "GIF", save_all=True, append_images=frames[1:])
+
+
+def paged_tiff(pages: int) -> bytes:
+    """A file with many pages, all of them the same 8 × 8 gray pixels."""
+    tags = ((256, 8), (257, 8), (258, 8), (259, 1), (262, 1), (273, 0), (277, 1), (278, 8), (279, 64))
+    entries = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in tags)
+    size = 2 + len(entries) + 4
+    ends = [8 + size * number if number < pages else 0 for number in range(1, pages + 1)]
+    directories = b"".join(struct.pack("<H", len(tags)) + entries + struct.pack("<I", end) for end in ends)
+    return b"II*\0" + struct.pack("<I", 8) + directories + bytes(64)
 
 
 def test_one_frame_of_an_animation_is_chosen_and_noted(settings: Settings) -> None:
@@ -241,7 +253,7 @@ def test_a_picture_that_would_take_too_much_memory_is_refused(settings: Settings
 CHILD = """
 import resource, sys
 from onprompt.settings import load
-from onprompt.vision.image import load_picture
+from onprompt.vision.image import TimedBytes, load_picture
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 load_picture(sys.argv[1], load())
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
@@ -291,7 +303,7 @@ WARNED = """
 import io, sys
 from PIL import Image
 from onprompt.settings import load
-from onprompt.vision.image import load_picture
+from onprompt.vision.image import TimedBytes, load_picture
 exif = bytes.fromhex("45786966000049492a0008000000020012010300010000000100000031010200ff000000ffff0000")
 file = io.BytesIO()
 Image.new("RGB", (20, 20)).save(file, "JPEG", exif=exif)
@@ -321,3 +333,27 @@ def test_pictures_are_decoded_at_the_same_time_each_once() -> None:
         assert list(pool.map(lambda picture: picture.size, pictures)) == [(2, 2), (2, 2)]
     assert [picture.size for picture in pictures] == [(2, 2), (2, 2)]
     assert len(decoded) == 2
+
+
+def test_a_tiff_with_thousands_of_pages_takes_a_moment(settings: Settings) -> None:
+    start = time.process_time()
+    picture = load_picture(paged_tiff(20_000), settings)
+    assert picture.notes == ("frame 0 of 1000 or more",)
+    assert load_picture(paged_tiff(5), settings, frame=4).notes == ("frame 4 of 5",)
+    with pytest.raises(ImageError, match="no frame 5; it has 5"):
+        load_picture(paged_tiff(5), settings, frame=5)
+    assert time.process_time() - start < 3
+
+
+def test_decoding_has_a_limit_of_time() -> None:
+    file = TimedBytes(animation(), "slow.gif")
+    image = Image.open(file)
+    file.end = time.thread_time()
+    with pytest.raises(ImageError, match=r"slow.gif takes more than 10 s to decode"):
+        image.seek(1)
+
+
+@pytest.mark.parametrize("size", [(2, 5000), (5000, 2), (3, 3841)])
+def test_a_picture_that_scaling_leaves_one_pixel_wide_is_refused(size: tuple[int, int], settings: Settings) -> None:
+    with pytest.raises(ImageError, match="too narrow to show anything"):
+        load_picture(encoded(Image.new("RGB", size), "PNG"), settings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -80,9 +81,16 @@ def version(wanted: bool) -> None:
 
 @app.callback()
 def about(
+    config: Annotated[str, typer.Option(help="File of settings. Default: onprompt.toml, thresholds only.")] = "",
     _: Annotated[bool, typer.Option("--version", callback=version, is_eager=True, help="Show the version.")] = False,
 ) -> None:
     """Does this image show what was asked for? A score, and the evidence for it."""
+    from onprompt.settings import PREFIX, config_file
+
+    if config:
+        os.environ[PREFIX + "CONFIG"] = config  # inherited by the processes that a command starts
+    if path := config_file():
+        echo(f"settings from {path}", err=True)
 
 
 def echo(text: object, err: bool = False, **style: Any) -> None:

@@ -4,6 +4,7 @@ import hashlib
 import io
 import os
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -31,6 +32,8 @@ ENCODING = tuple(threading.Lock() for _ in range(64))  # several models may be s
 GAP = 1.5  # how many times the size it gets an image is at least reduced to by whole factors: faster, and as good
 BAND = 2**20  # pixels of a large image that are converted at a time
 ORIENTATION = 0x0112  # in EXIF
+DECODING_SECONDS = 10  # of processor time, which other work on the machine does not change; 100 megapixels take 1 to 4
+MAX_FRAMES = 1000  # that are counted: a TIFF has a list of them, whose end is only found by walking it
 # Bytes for each pixel while an image is decoded, as measured; of others, 4 for the pixels themselves.
 BYTES_PER_PIXEL = {"WEBP": 17, "AVIF": 12, "PROGRESSIVE": 6}
 
@@ -46,6 +49,23 @@ class DecoderWarnings(threading.local):
             self.texts.append(" ".join(str(message).split()))
         else:
             show(message, category, filename, *rest)
+
+
+class TimedBytes(io.BytesIO):
+    """A file in memory that can be read as long as its decoder has not worked too long."""
+
+    def __init__(self, data: bytes, name: str) -> None:
+        super().__init__(data)
+        self.name, self.end = name, time.thread_time() + DECODING_SECONDS
+
+    def check(self) -> None:
+        """Raise an ImageError if the time is over."""
+        if time.thread_time() > self.end:
+            raise ImageError(f"{self.name} takes more than {DECODING_SECONDS} s to decode", "too slow")
+
+    def read(self, size: int | None = -1) -> bytes:
+        self.check()
+        return super().read(size)
 
 
 decoder_warnings = DecoderWarnings()
@@ -82,8 +102,11 @@ def decode_image(encoded: bytes | Image.Image, name: str, settings: Settings, fr
     """One frame of a file or of an image in memory: upright, RGB, no longer than `max_side`."""
     with noting_warnings() as warned, decoding_errors(name):
         image = open_image(encoded, name)
+        file_size = len(encoded) if isinstance(encoded, bytes) else 0
+        if frame and image.format != "TIFF":  # whose pages have sizes of their own; other frames are built up
+            check_size(image, name, settings, file_size)
         notes = seek_frame(image, frame, name)
-        check_size(image, name, settings, len(encoded) if isinstance(encoded, bytes) else 0)
+        check_size(image, name, settings, file_size)
         width, height = image.size
         scale = DRAFT_SCALE * settings.max_side / max(width, height)
         image.draft("RGB", (int(width * scale), int(height * scale)))  # a JPEG can be decoded at half or quarter size
@@ -91,6 +114,8 @@ def decode_image(encoded: bytes | Image.Image, name: str, settings: Settings, fr
         size = (height, width) if (image.width > image.height) != (width > height) else (width, height)
         image = to_rgb(image)
         image.thumbnail((settings.max_side, settings.max_side), Image.Resampling.BILINEAR, reducing_gap=GAP)
+        if min(image.size) < 2:
+            raise ImageError(f"{name} is {width} × {height}: too narrow to show anything", "too small")
         return Decoded(np.asarray(image, dtype=np.uint8), size, (*notes, *dict.fromkeys(warned)))
 
 
@@ -198,7 +223,9 @@ def open_image(encoded: bytes | Image.Image, name: str) -> Image.Image:
     if isinstance(encoded, Image.Image):
         return encoded
     try:
-        return Image.open(io.BytesIO(encoded), formats=FORMATS)
+        return Image.open(TimedBytes(encoded, name), formats=FORMATS)
+    except ImageError:
+        raise
     except UnidentifiedImageError as error:
         raise ImageError(
             f"{name} is not an image in a supported format ({', '.join(FORMATS)})", "no picture"
@@ -211,13 +238,31 @@ def open_image(encoded: bytes | Image.Image, name: str) -> Image.Image:
 
 def seek_frame(image: Image.Image, frame: int, name: str) -> tuple[str, ...]:
     """Go to one frame of an animation, and note which."""
-    frames = getattr(image, "n_frames", 1)
+    frames = count_frames(image)
     if not 0 <= frame < frames:
         raise ImageError(f"{name} has no frame {frame}; it has {frames}, numbered from 0", "no such frame")
     if frames == 1:
         return ()
-    image.seek(frame)
-    return (f"frame {frame} of {frames}",)
+    for number in range(frame + 1) if image.format != "TIFF" else (frame,):  # others build a frame on those before it
+        image.seek(number)
+        if number < frame:
+            image.load()
+            if isinstance(image.fp, TimedBytes):  # WebP and AVIF have read it all by now
+                image.fp.check()
+    return (f"frame {frame} of {frames}{' or more' * (frames == MAX_FRAMES)}",)
+
+
+def count_frames(image: Image.Image) -> int:
+    """How many frames there are, or a bound."""
+    if image.format != "TIFF":
+        return min(getattr(image, "n_frames", 1), MAX_FRAMES)
+    for number in range(1, MAX_FRAMES):  # `n_frames` walks the whole list, in a time that is quadratic
+        try:
+            image.seek(number)
+        except EOFError:
+            image.seek(0)
+            return number
+    return MAX_FRAMES
 
 
 def to_rgb(image: Image.Image, white: float = 0.0) -> Image.Image:

@@ -195,6 +195,7 @@ def test_the_evidence_alone_is_no_jury(serve: Serve) -> None:
 
 def test_settings_hold_models_and_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("onprompt.toml").write_text('models = ["openai/a", "openai/b"]\n[jury_weights]\n"openai/b" = 0.5\n')
+    monkeypatch.setenv("ONPROMPT_CONFIG", "onprompt.toml")
     assert (load().models, load().jury_weights, load().judged_by) == (NAMES[:2], (("openai/b", 0.5),), "jury")
     monkeypatch.setenv("ONPROMPT_MODELS", "openai/a, openai/c@http://localhost:1/v1?x=1")
     monkeypatch.setenv("ONPROMPT_JURY_WEIGHTS", "openai/a=2,openai/c=0.5")
