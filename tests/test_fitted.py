@@ -42,6 +42,13 @@ def test_settings_take_the_weights_of_a_file(path: Path, monkeypatch: pytest.Mon
     assert load().value_count == 8.0
 
 
+@pytest.mark.parametrize("name", ["weights", "config"])
+def test_a_device_that_never_ends_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"ONPROMPT_{name.upper()}", "/dev/zero")
+    with pytest.raises(SettingsError, match="it is a device, not a regular file"):
+        load()
+
+
 def test_what_is_set_in_the_same_place_or_later_wins(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("onprompt.toml").write_text(f"weights = '{path}'\nvalue_count = 5\n")
     monkeypatch.setenv("ONPROMPT_CONFIG", "onprompt.toml")

@@ -17,8 +17,8 @@ MAY: dict[str, set[str]] = {
     "files": set(),
     "types": {"evidence", "report", "settings"},  # for annotations, and when a notebook shows a verdict
     "plugins": {"errors"},
-    "fitted": {"errors"},
-    "settings": {"errors", "fitted", "plugins"},
+    "fitted": {"errors", "files"},
+    "settings": {"errors", "files", "fitted", "plugins"},
     "stages": set(),
     "weights": {"errors", "plugins", "settings"},
     "language": {"errors", "settings", "types"},

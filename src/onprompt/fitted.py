@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from onprompt.errors import SettingsError, UserError
+from onprompt.files import read_file
 
+MAX_BYTES = 10**7
 FORMAT = "onprompt.weights/1"
 PARTS = ("value_whole", "value_count", "value_details")  # how much each part of the evidence counts in its value
 SETTINGS = frozenset({"jury_weights", "jury_evidence_weight", *PARTS})
@@ -31,7 +33,7 @@ def with_weights(kinds: Sequence[list[Layer]]) -> list[Layer]:
 def read(path: str | Path) -> dict[str, Any]:
     """The settings in a file of weights, and as `weights_source` its name and hash."""
     try:
-        content = Path(path).read_bytes()
+        content = read_file(path, MAX_BYTES)
         found = tomllib.loads(content.decode("utf-8"))
     except (OSError, ValueError) as error:
         raise SettingsError(f"can't read the weights in {path}: {error}") from error

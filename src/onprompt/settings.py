@@ -17,7 +17,7 @@ from pydantic import (
     model_validator,
 )
 
-from onprompt import fitted
+from onprompt import files, fitted
 from onprompt.errors import SettingsError
 from onprompt.plugins import did_you_mean
 
@@ -270,7 +270,9 @@ class Settings(BaseModel):
 def config_file() -> Path | None:
     """The file that ONPROMPT_CONFIG names, or `onprompt.toml` in the current folder, if there is one."""
     configured = os.environ.get(PREFIX + "CONFIG")
-    return Path(configured) if configured else Path(FILE) if Path(FILE).is_file() else None
+    if configured:
+        return Path(configured) if configured != os.devnull else None
+    return Path(FILE) if Path(FILE).is_file() else None
 
 
 def read_file() -> list[fitted.Layer]:
@@ -279,7 +281,7 @@ def read_file() -> list[fitted.Layer]:
     if not path:
         return []
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        values = tomllib.loads(files.read_file(path, fitted.MAX_BYTES).decode("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingsError(f"can't read {path}: {error}") from error
     if not os.environ.get(PREFIX + "CONFIG"):

@@ -2,6 +2,7 @@
 
 import gc
 import io
+import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,13 +14,15 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from onprompt.errors import PluginError, UserError
+from onprompt.errors import ImageError, PluginError, UserError
 from onprompt.illusion.images import opened as illusions
 from onprompt.illusion.protocol import SPLITS
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs.datasets import BadRow, Row, open_dataset
+from onprompt.settings import Settings
 from onprompt.types import Rubric
+from onprompt.vision.image import load_picture
 
 # The library leaves files open, which the garbage collector complains of at any later moment.
 pytestmark = [
@@ -184,15 +187,46 @@ def test_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dat
         open_dataset(data, VERIFY, {})
 
 
-def test_pictures_at_an_address_of_the_hub_are_fetched(tmp_path: Path) -> None:
-    (tmp_path / "a.png").write_bytes(png(9))
-    kept = [{"bytes": None, "path": f"file://{tmp_path}/{name}.png"} for name in ("a", "gone")]
-    parquet(tmp_path / "d" / "train.parquet", image=kept, prompt=["a", "b"])
-    first, second = rows(f"hf:{tmp_path}/d")
-    assert isinstance(first, Row)
-    assert first.item["image"] == png(9)
-    assert isinstance(second, BadRow)
-    assert "can't download file://" in second.message
+def test_no_address_in_a_cell_is_asked_for(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        near = f"127.0.0.1:{listener.getsockname()[1]}"
+        paths = [
+            *(f"http://{near}/a.png", f"simplecache::http://{near}/a.png", f"zip://a.png::http://{near}/a.zip"),
+            *(f"hf://datasets/other/name@main/../{near}", f"ftp://{near}/a.png", "memory://a.png"),
+        ]
+        kept = [{"bytes": None, "path": path} for path in paths]
+        parquet(tmp_path / "d" / "train.parquet", image=kept, prompt=["a"] * len(paths))
+        for row in rows(f"hf:{tmp_path}/d"):
+            assert isinstance(row, Row)
+            with pytest.raises(ImageError):
+                load_picture(row.item["image"], Settings())
+        listener.settimeout(0.2)
+        with pytest.raises(TimeoutError):
+            listener.accept()
+
+
+def test_pictures_of_the_dataset_itself_are_downloaded_from_the_hub() -> None:
+    import fsspec
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    from onprompt.runs.datasets.hf import fetch
+
+    class Near(MemoryFileSystem):  # type: ignore[misc]
+        """The hub's files in memory, for the hub itself is out of reach."""
+
+        @classmethod
+        def _strip_protocol(cls, path: str) -> str:
+            return "/" + path.removeprefix("hf://").lstrip("/")
+
+    hub = fsspec.get_filesystem_class("hf")
+    fsspec.register_implementation("hf", Near, clobber=True)
+    try:
+        Near().pipe_file("hf://datasets/owner/name@main/a.png", png(9))
+        cell = {"bytes": None, "path": "hf://datasets/owner/name@main/a.png"}
+        assert fetch(cell, "owner/name") == png(9)
+        assert fetch(cell, "owner/nam") == cell
+    finally:
+        fsspec.register_implementation("hf", hub, clobber=True)
 
 
 def test_illusions_of_a_hub(tmp_path: Path) -> None:

@@ -3,8 +3,11 @@
 import json
 import re
 import sqlite3
+import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -14,6 +17,7 @@ from onprompt.cli import app
 from onprompt.errors import UserError
 from onprompt.pages.badge import badge
 from onprompt.pages.markdown import escape, markdown
+from onprompt.pages.recipe import commands
 from onprompt.pages.report import Report, read_report, write
 from onprompt.report import ratings
 from tests.pages.stored import Stored, four_models, stored_run
@@ -62,7 +66,7 @@ def test_the_first_page_says_what_the_run_says(tmp_path: Path) -> None:
     assert "indoors 0.63" in text
     assert "objects 96 as asked: 64 wrong or missing: 32 67 % 0 % 33 % 0 %" in text
     assert "UnreadableAnswer 1 no score in it" in text
-    assert "onprompt run data.csv --out again.sqlite --rubric verify" in text
+    assert "onprompt run --out again.sqlite --rubric verify data.csv" in text
     assert 'detector = "strong"' in text
     assert str(tmp_path) not in (out / "index.html").read_text(), "folders are the user's own"
 
@@ -269,3 +273,14 @@ def test_the_command(tmp_path: Path) -> None:
     assert "written to b.svg" in report("--to", "badge", "--out", "b.svg").stdout
     assert "--to takes html, markdown, badge" in str(report("--to", "pdf").exception)
     assert "can't write to" in str(report("--to", "markdown", "--out", "none/a.md").exception)
+
+
+def test_the_commands_that_make_it_again_are_quoted() -> None:
+    nasty = ("$(touch pwned)", "a'b; rm -rf x", "--judge", "`id`\n", "\x1b[31m")
+    for word in nasty:
+        column: Any = SimpleNamespace(identity={"judge": word, "model": word}, rubric=word)
+        first, _ = commands(column, word)
+        echoed = subprocess.run(["bash", "-c", f"printf '%s\\0' {first}"], capture_output=True, text=True, check=True)
+        words = echoed.stdout.split("\0")[:-1]
+        assert [words[at + 1] for at, name in enumerate(words[:-1]) if name in ("--rubric", "--model")] == [word, word]
+        assert words[-1] == word

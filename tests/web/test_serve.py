@@ -27,8 +27,9 @@ from onprompt.settings import Settings
 from onprompt.web.jobs import JobQueue
 from onprompt.web.judging import Service
 from onprompt.web.requests import Offer
-from onprompt.web.snippets import command_line, python_code, shell_word
+from onprompt.web.snippets import command_line, python_code
 from onprompt.web.tryout import create_app
+from onprompt.wording.terminal import shell_word
 from tests.judges.jury.servers import says
 from tests.models.backends.server import KEY, Reply, Scripted
 from tests.web.conftest import Serve, serving

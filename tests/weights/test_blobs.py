@@ -34,6 +34,12 @@ def test_a_single_changed_byte_is_noticed(tmp_path: Path) -> None:
     assert blobs.read(path) is None
 
 
+def test_one_network_can_not_stand_in_for_another(tmp_path: Path) -> None:
+    blobs.write(tmp_path / "a.blob", b"network", 1)
+    (tmp_path / "a.blob").rename(tmp_path / "b.blob")
+    assert blobs.read(tmp_path / "b.blob") is None
+
+
 def test_the_least_recently_used_make_room(tmp_path: Path) -> None:
     for age, name in enumerate(("a", "b", "c")):
         blobs.write(tmp_path / f"{name}.blob", b"x" * 400_000, 2)

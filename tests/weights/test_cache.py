@@ -90,13 +90,21 @@ def test_a_wrong_file_on_the_mirror_is_named_as_such(force: Settings, mirror: Pa
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is how Linux shows a full disk")
-def test_a_full_disk_says_so(force: Settings) -> None:
+def test_a_full_disk_says_so(tmp_path: Path) -> None:
+    with pytest.raises(WeightsError, match=r"the disk is full.*ONPROMPT_HOME"), cache.disk_errors(tmp_path):
+        Path("/dev/full").write_bytes(CONTENT)
+
+
+def test_a_link_in_the_place_of_an_unfinished_file_is_not_followed(force: Settings, tmp_path: Path) -> None:
     path = cache.location(FILE, force)
     path.parent.mkdir(parents=True)
-    (path.parent / "model.bin.part").symlink_to("/dev/full")
-    with pytest.raises(WeightsError, match=r"the disk is full.*ONPROMPT_HOME"):
-        cache.pull([FILE], force)
-    assert not path.exists()
+    other = tmp_path / "other"
+    other.write_text("mine")
+    (path.parent / "model.bin.part").symlink_to(other)
+    cache.pull([FILE], force)
+    assert other.read_text() == "mine"
+    assert cache.state(FILE, force) == "ready"
+    assert not path.is_symlink()
 
 
 def test_a_home_that_cannot_be_written_says_so(force: Settings, tmp_path: Path) -> None:

@@ -1,13 +1,13 @@
 """What to do to get the numbers of a run again."""
 
 import json
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from onprompt.pages.judged import Column
 from onprompt.settings import PRIVATE, Settings
+from onprompt.wording.terminal import shell_word
 
 MEASURED = "evidence"  # the judge without a model, and its name in a jury
 
@@ -46,10 +46,10 @@ def recipe(column: Column, fingerprint: str) -> Recipe:
 def commands(column: Column, data: str) -> Iterator[str]:
     """The command that judges the same data in the same way, and the one that makes the report."""
     models = list(column.identity.get("members", ())) or [column.identity.get("model") or ""]
-    options = [f"--model {shlex.quote(name)}" for name in models if name and name != MEASURED]
-    options += ["--judge " + str(column.identity["judge"])] if column.identity["judge"] != MEASURED else []
-    rubric = f"--rubric {column.rubric}"
-    yield " ".join(["onprompt run", shlex.quote(data), "--out again.sqlite", rubric, *options])
+    words = ["onprompt", "run", "--out", "again.sqlite", "--rubric", column.rubric]
+    words += [word for name in models if name and name != MEASURED for word in ("--model", name)]
+    words += ["--judge", column.identity["judge"]] if column.identity["judge"] != MEASURED else []
+    yield " ".join(shell_word(str(word)) for word in [*words, *(["--"] if data.startswith("-") else []), data])
     yield "onprompt report again.sqlite --out report"
 
 

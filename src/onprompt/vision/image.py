@@ -247,8 +247,8 @@ def seek_frame(image: Image.Image, frame: int, name: str) -> tuple[str, ...]:
         image.seek(number)
         if number < frame:
             image.load()
-            if isinstance(image.fp, TimedBytes):  # WebP and AVIF have read it all by now
-                image.fp.check()
+            if isinstance(file := getattr(image, "fp", None), TimedBytes):  # WebP and AVIF have read it all by now
+                file.check()
     return (f"frame {frame} of {frames}{' or more' * (frames == MAX_FRAMES)}",)
 
 

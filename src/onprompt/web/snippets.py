@@ -1,27 +1,9 @@
 """The command line and the Python that give the same verdict, safe to copy whatever a prompt holds."""
 
-import re
-import shlex
 from collections.abc import Mapping, Sequence
 
 from onprompt.types import NAMES, Rubric
-from onprompt.wording.terminal import UNSAFE
-
-NEEDS_QUOTE = re.compile(rf"{UNSAFE.pattern[:-1]}\n\t]")  # what can't be seen in a line that is pasted
-
-
-def shell_word(text: str) -> str:
-    """One word of a command; control and hidden characters are spelled out, as bash and zsh read them."""
-    if not NEEDS_QUOTE.search(text):
-        return shlex.quote(text)
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return f"$'{NEEDS_QUOTE.sub(escape, escaped)}'"
-
-
-def escape(found: re.Match[str]) -> str:
-    """A character as $'…' has it."""
-    code = ord(found[0])
-    return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}"
+from onprompt.wording.terminal import shell_word
 
 
 def command_line(

@@ -27,11 +27,13 @@ def read(path: Path) -> bytes | None:
     """The content of a file, if it is what was written; a damaged one is deleted."""
     try:
         with path.open("rb") as stream:
-            digest, content = stream.read(HASH_BYTES), stream.read()
+            owner, digest, content = os.fstat(stream.fileno()).st_uid, stream.read(HASH_BYTES), stream.read()
         os.utime(path)  # when it was used last
     except OSError:
         return None
-    if hashlib.sha256(content).digest() == digest:
+    if hasattr(os, "getuid") and owner not in (os.getuid(), 0):
+        return None  # code for the processor: not from another user
+    if digest_of(path, content) == digest:
         return content
     with suppress(OSError):
         path.unlink()
@@ -44,11 +46,17 @@ def write(path: Path, content: bytes, megabytes: int) -> None:
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            part.write_bytes(hashlib.sha256(content).digest() + content)
+            with part.open("xb") as stream:
+                stream.write(digest_of(path, content) + content)
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)
         make_room(path.parent, megabytes)
+
+
+def digest_of(path: Path, content: bytes) -> bytes:
+    """The hash of a file's content and of its name, which says what it is made of: none can stand in for another."""
+    return hashlib.sha256(path.name.encode() + content).digest()
 
 
 def make_room(where: Path, megabytes: int) -> None:

@@ -110,8 +110,9 @@ def url_of(kind: str, rest: str, file: File) -> str:
 def save_verified(stream: IO[bytes], file: File, folder: Path) -> None:
     """Copy to a temporary file, check length and hash, then move it into place atomically."""
     part = folder / f"{file.name}.part"
+    part.unlink(missing_ok=True)
     sha, size = hashlib.sha256(), 0
-    with part.open("wb") as out, progress_bar(file.name, file.bytes) as progress:
+    with part.open("xb") as out, progress_bar(file.name, file.bytes) as progress:
         # Stop at one byte too many: no archive can fill the disk.
         while chunk := read_chunk(stream, min(CHUNK, file.bytes - size + 1)):
             size += len(chunk)

@@ -66,18 +66,19 @@ def read_rows(name: str, rows: Any, columns: Sequence[str]) -> Iterator[Record]:
     number = 0
     try:
         for number, cells in enumerate(rows, 1):
-            yield Record(f"{name}, row {number}", {column: fetch(cell) for column, cell in cells.items()})
+            yield Record(f"{name}, row {number}", {column: fetch(cell, name) for column, cell in cells.items()})
     except Exception as error:  # the network fails, or a file of the dataset is damaged
         why = UserError(f"the dataset is unreadable from here on: {error}")
         yield Record(f"{name}, row {number + 1}", why, rest_lost=True)
 
 
-def fetch(cell: Any) -> Any:
-    """A cell; an image that is stored at the hub is downloaded."""
-    if not isinstance(cell, Mapping) or cell.get("bytes") or "://" not in str(cell.get("path")):
+def fetch(cell: Any, name: str) -> Any:
+    """A cell; an image that the hub stores in this very dataset is downloaded, and nothing from any other address."""
+    path = str(cell.get("path")) if isinstance(cell, Mapping) and not cell.get("bytes") else ""
+    if not re.fullmatch(rf"(zip://[^:]*::)?hf://datasets/{re.escape(name)}@[^:]*", path):
         return cell
     try:
-        with fsspec.open(cell["path"], "rb") as file:
+        with fsspec.open(path, "rb") as file:
             return file.read()
     except Exception as error:
-        return UserError(f"can't download {cell['path']}: {error}")
+        return UserError(f"can't download {path}: {error}")
