@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 
@@ -34,7 +35,10 @@ def response(chance: Random) -> bytes:
             body = gzip.compress(body)
             head += ["content-encoding: gzip", f"content-length: {len(body)}"]
         case 1:
-            body = b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
+            odd = (b"-1", b"-%x" % len(body), b"7fffffffffffffff", b"0x4", b"_4")
+            size = chance.choice((*([b"%x" % len(body)] * len(odd)), *odd))
+            more = bytes(2**26) if size[:1] == b"-" and chance.random() < 0.3 else b""
+            body = size + b"\r\n" + body + more + b"\r\n0\r\n\r\n"
             head += ["transfer-encoding: chunked"]
         case _:
             head += [f"content-length: {len(body)}"]
@@ -47,7 +51,8 @@ def serve(listener: socket.socket, sent: bytes, stalls: bool) -> None:
     connection, _ = listener.accept()
     with connection:
         connection.recv(65536)
-        connection.sendall(sent)
+        with suppress(OSError):  # it may have had enough
+            connection.sendall(sent)
         if stalls:
             time.sleep(TIMEOUT)
 
