@@ -30,7 +30,7 @@ MODELS = (
     ),
 )
 SLOW = (
-    *("cli/test_prompt_copies.py", "illusion/audit/", "illusion/test_drawing.py", "illusion/test_run.py"),
+    *("illusion/audit/", "illusion/test_run.py"),
     *("language/test_edits.py::test_it_may", "language/test_edits.py::test_many_operations"),
     *(
         "language/test_edits.py::test_whatever",

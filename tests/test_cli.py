@@ -337,24 +337,6 @@ def test_a_bad_line_of_many_is_told_and_costs_no_other(tmp_path: Path) -> None:
     assert result.stderr == "onprompt: line 3: the prompt '...' holds no word\n"
 
 
-def test_match_ranks_texts() -> None:
-    texts = ["a bus in the street", "a cup of coffee on a table", "a snowy mountain"]
-    result = onprompt("match", str(photo_path("coffee.png")), *texts)
-    assert result.returncode == 0, result.stderr
-    lines = result.stdout.splitlines()
-    assert lines[0].endswith("a cup of coffee on a table")
-    chances = [float(line.split()[0]) for line in lines]
-    assert chances == sorted(chances, reverse=True)
-    entries = json.loads(onprompt("match", str(photo_path("coffee.png")), *texts, "--json").stdout)
-    assert [entry["text"] for entry in entries] == texts
-    assert max(entries, key=lambda entry: entry["chance"])["text"] == texts[1]
-
-
-def test_match_refuses_an_empty_text() -> None:
-    result = onprompt("match", str(photo_path("coffee.png")), "a cup", "  ")
-    assert (result.returncode, result.stderr) == (2, "onprompt: a text is empty\n")
-
-
 def test_a_verdict_shows_the_estimate_of_the_whole_as_an_estimate() -> None:
     result = onprompt("verify", str(photo_path("coffee.png")), "a cup on a wooden table in a kitchen")
     assert "Overall match (estimate)\n  the image as a whole: 0." in result.stdout
@@ -489,8 +471,6 @@ def test_an_answer_that_can_not_be_read_is_shown_and_gives_no_score(tmp_path: Pa
     assert (result.returncode, result.stdout) == (5, "")
     assert "What a lovely picture!" in result.stderr
     assert "unreadable answer" in result.stderr
-    kept = onprompt("answers", ONPROMPT_ANSWERS=str(tmp_path / "answers.sqlite")).stdout
-    assert [line.split()[:3] for line in kept.splitlines()[1:-1]] == [["replay/said.jsonl", "no_score", "2"]]
 
 
 def test_a_dry_run_asks_nothing(tmp_path: Path) -> None:

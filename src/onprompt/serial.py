@@ -22,7 +22,6 @@ VERSION = 5
 FORMAT, KIND, EVIDENCE_FIELD, SEEN = "format", "type", "evidence", "sightings"
 REPEATED = {"chosen", "candidates", "extras"}  # lists of sightings that all stand in the evidence once
 EVIDENCE = typing.get_args(Evidence) or (Evidence,)  # several kinds, told apart by their names
-Encode = Callable[[Any], Any]
 Decode = Callable[[Any], Any]
 OpenPicture = Callable[[Picture], Decoded]
 

@@ -16,13 +16,14 @@ import pytest
 from PIL import Image
 from pydantic import SecretStr
 
-from onprompt.illusion import answers, drawing, images, results, tables
+from onprompt.illusion import answers, images, results, tables
 from onprompt.illusion.judge import IllusionJob
 from onprompt.illusion.protocol import SPLITS
 from onprompt.models.client import close_all
 from onprompt.runs.ledger import Ledger
 from onprompt.runs.run import Summary, run
 from onprompt.settings import Settings
+from tests.illusion.drawn import draw
 from tests.models.backends.server import Reply, Scripted
 
 SHAPE, SCENE = "Identify the shape", "Identify the background"
@@ -37,7 +38,7 @@ def _closed() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("drawn")
-    drawing.make(folder, SPLITS["sin"], per_class=2, side=64)
+    draw(folder, SPLITS["sin"], per_class=2)
     return folder
 
 
@@ -135,7 +136,7 @@ def test_an_answer_that_is_withheld_is_left_out(tmp_path: Path, drawn: Path) -> 
 
 
 def test_a_broken_image_costs_no_other(tmp_path: Path) -> None:
-    drawing.make(tmp_path / "pics", SPLITS["icon"], per_class=1, side=64)
+    draw(tmp_path / "pics", SPLITS["icon"], per_class=1)
     broken = next((tmp_path / "pics").rglob("animal-*.png"))
     broken.write_bytes(b"nothing")
     summary = ran(tmp_path, tmp_path / "pics", said(tmp_path, {"text": "Music"}), split="icon")
@@ -180,14 +181,12 @@ def onprompt(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_commands(tmp_path: Path) -> None:
-    made = onprompt("illusion", "make", str(tmp_path / "pics"), "--split", "logo", "--per-class", "1", "--side", "64")
-    assert "8 images written to" in made.stdout
-    assert "not drawn, for lack of a plain outline: Amazon, Apple" in made.stdout
+    draw(tmp_path / "pics", SPLITS["logo"], per_class=1)
     run_file, model = str(tmp_path / "run.sqlite"), said(tmp_path, {"text": "Audi"})
     first = onprompt("illusion", "run", str(tmp_path / "pics"), "--split", "logo", "--model", model, "--out", run_file)
     assert first.returncode == 0, first.stderr
-    assert "original                 12.5 % (2.2–47.1)  0.0 % (0.0–32.4)" in first.stdout
-    assert "GPT-4o, published        22.0 %             53.3 %" in first.stdout
+    assert "original                 4.8 % (0.8–22.7)  0.0 % (0.0–15.5)" in first.stdout
+    assert "GPT-4o, published        22.0 %            53.3 %" in first.stdout
     again = json.loads(onprompt("illusion", "report", run_file, "--json").stdout)
     assert again["scorings"]["strict"]["recall"]["shape"]["count"] == 1
     onprompt("illusion", "report", run_file, "--markdown", str(tmp_path / "report.md"))

@@ -8,14 +8,12 @@ from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from onprompt.cli import app
 from onprompt.errors import UserError
-from onprompt.pages.badge import badge
 from onprompt.pages.markdown import escape, markdown
 from onprompt.pages.recipe import commands
 from onprompt.pages.report import Report, read_report, write
@@ -192,12 +190,6 @@ def test_markdown_has_the_figures_and_no_text_of_others_becomes_more_than_text(t
     assert "://" not in hostile
 
 
-def test_the_badge_is_a_picture(tmp_path: Path) -> None:
-    report = rated_report(tmp_path)
-    drawing = ElementTree.fromstring(badge(report.figures.columns[0]))
-    assert "".join(drawing.itertext()).split()[-3:-1] == ["0.64", "±"]
-
-
 def test_only_some_are_shown_and_all_are_counted(tmp_path: Path) -> None:
     run = stored_run(tmp_path / "run.sqlite", [*four_models(), Stored("last", "another prompt", 0.01)])
     written = write(read_report([run]), tmp_path / "report.html", 5)
@@ -232,7 +224,6 @@ def test_a_run_without_any_verdict_is_reported_as_such(tmp_path: Path) -> None:
     text = rows(Page(report_of_run(run)))
     assert "mean value –" in text
     assert "UnreadableAnswer 2 <b>" in text
-    assert "no verdicts" in (tmp_path / "report" / "badge.svg").read_text()
 
 
 def test_nothing_but_a_report_is_replaced(tmp_path: Path) -> None:
@@ -270,8 +261,8 @@ def test_the_command(tmp_path: Path) -> None:
     assert first.stdout.strip().endswith("open report/index.html")
     assert "<title>Our cups</title>" in Path("report/index.html").read_text()
     assert report("--to", "markdown").stdout.startswith("# run\n")
-    assert "written to b.svg" in report("--to", "badge", "--out", "b.svg").stdout
-    assert "--to takes html, markdown, badge" in str(report("--to", "pdf").exception)
+    assert "written to b.md" in report("--to", "markdown", "--out", "b.md").stdout
+    assert "--to takes html, markdown" in str(report("--to", "pdf").exception)
     assert "can't write to" in str(report("--to", "markdown", "--out", "none/a.md").exception)
 
 

@@ -85,12 +85,3 @@ def test_from_prompts_to_a_run(tmp_path: Path) -> None:
     assert "exists already" in onprompt("prompts", "make", "--out", tmp_path / "set").stderr
     with pytest.raises(UserError, match="can't write"):
         write([], Path("/dev/null/none"))
-
-
-def test_known_sets_say_where_they_are() -> None:
-    listed = onprompt("prompts").stdout
-    assert "geneval2" in listed
-    about = onprompt("prompts", "geneval2").stdout
-    assert "CC BY-NC 4.0" in about
-    assert "github.com/facebookresearch/GenEval2" in about
-    assert onprompt("prompts", "genevla").returncode == 2

@@ -74,10 +74,3 @@ def test_writers_do_not_disturb_each_other(tmp_path: Path) -> None:
         thread.join()
     assert blobs.read(path) in contents
     assert [each.name for each in tmp_path.iterdir()] == ["a.blob"]
-
-
-def test_all_are_deleted_and_counted(tmp_path: Path) -> None:
-    blobs.write(tmp_path / "a.blob", b"x" * 68, 1)
-    (tmp_path / "other.txt").write_text("kept")
-    assert blobs.delete_all(tmp_path) == (1, 100)
-    assert [each.name for each in tmp_path.iterdir()] == ["other.txt"]

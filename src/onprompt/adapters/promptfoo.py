@@ -1,6 +1,6 @@
 """A promptfoo assertion: does the image in a provider's output show the prompt?
 
-    # promptfooconfig.yaml; `onprompt path promptfoo` prints the path of this file
+    # promptfooconfig.yaml; python -c 'import onprompt.adapters.promptfoo as file; print(file.__file__)' prints the path
     assert:
       - type: python
         value: file:///PATH/onprompt/adapters/promptfoo.py

@@ -1,4 +1,4 @@
-"""`audit` compares a copy of a judge's prompt with ours, `illusion audit` a re-implementation with the original."""
+"""`illusion audit`: compare a re-implementation with the original."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,27 +7,6 @@ import typer
 
 from onprompt.cli.app import echo, print_json
 from onprompt.errors import UserError
-
-
-def audit(
-    rubric: Annotated[str, typer.Argument(help="verify, rate or edit (illusion: as `onprompt illusion audit`).")],
-    file: Annotated[
-        Path, typer.Argument(help="A text, Markdown, Python, JSON, TOML or YAML file that holds the prompt.")
-    ],
-    json: Annotated[bool, typer.Option("--json", help="Print all differences as JSON.")] = False,
-) -> None:
-    """Compare a copy of a judge's prompt with ours. The exit code is 1 if it, or another text like it, differs."""
-    from onprompt.cli import prompt_copies
-
-    if rubric == "illusion":
-        audit_target(file, json=json)
-        return
-    comparison = prompt_copies.compare(rubric, file)
-    if json:
-        print_json(prompt_copies.document(file, comparison))
-    else:
-        echo("\n".join(prompt_copies.lines(file, comparison)))
-    raise typer.Exit(0 if comparison.settled else 1)
 
 
 def audit_target(

@@ -1,4 +1,4 @@
-"""`illusion run`, `report`, `make` and `audit`: IllusionBench, asked and scored as published and in other ways."""
+"""`illusion run`, `report` and `audit`: IllusionBench, asked and scored as published and in other ways."""
 
 from functools import partial
 from pathlib import Path
@@ -7,20 +7,18 @@ from typing import Annotated
 import typer
 
 from onprompt.cli.app import app, echo, print_json
-from onprompt.cli.auditing import audit, audit_target
+from onprompt.cli.auditing import audit_target
 from onprompt.cli.judging import AskAgain, BaseUrl, Budget, DryRun, Model, judge_settings, print_plan
 from onprompt.cli.running import Generation, ProgressLine, RunFile, finish, parse_columns, print_source
 from onprompt.errors import UserError
-from onprompt.wording import plural
 
 illusion = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="IllusionBench: which shape hides in this scene? Ask, score, draw and audit.",
+    help="IllusionBench: which shape hides in this scene? Ask, score and audit.",
 )
 app.add_typer(illusion, name="illusion")
 illusion.command("audit")(audit_target)
-app.command()(audit)  # beside it, for the other rubrics
 SplitName = Annotated[str, typer.Option(help="sin (the paper's IN), logo, icon or old_sin.")]
 Scoring = Annotated[str, typer.Option(help="Scoring for the groups: original, recall, in_context, strict.")]
 
@@ -73,28 +71,6 @@ def report(
 ) -> None:
     """Score the stored answers of a run in all four ways, beside the published figures; nothing is asked."""
     print_report(run_file, generation, scoring, markdown, json)
-
-
-@illusion.command()
-def make(
-    folder: Annotated[Path, typer.Argument(help="The folder for the images, in the original's layout.")],
-    split: SplitName = "sin",
-    per_class: Annotated[int, typer.Option(min=1, help="Images per shape.")] = 11,
-    side: Annotated[int, typer.Option(min=64, max=2048, help="Width and height of an image, in pixels.")] = 512,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the random drawings.")] = 0,
-) -> None:
-    """Draw images with hidden shapes, to try everything without the benchmark's own images."""
-    from onprompt.illusion import drawing, protocol
-    from onprompt.illusion.silhouettes import drawable
-
-    part = protocol.split(split)
-    try:
-        made = drawing.make(folder, part, per_class, side, seed)
-    except OSError as error:
-        raise UserError(f"can't write to {folder}: {error.strerror or error}") from error
-    echo(f"{plural(len(made), 'image')} written to {folder}")
-    if missing := [shape for shape in part.shapes if shape not in drawable(part)]:
-        echo(f"not drawn, for lack of a plain outline: {', '.join(missing)}")
 
 
 def print_report(path: Path, generation: int, scoring: str, markdown: Path | None = None, json: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""`see`, `match` and `parse`: what an image shows, and what a prompt asks for."""
+"""`see` and `parse`: what an image shows, and what a prompt asks for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from onprompt.cli.app import DETECTORS, MATCHERS, Permissive, app, echo, load_settings, print_json
+from onprompt.cli.app import DETECTORS, Permissive, app, echo, load_settings, print_json
 from onprompt.errors import PromptError, UserError
 
 if TYPE_CHECKING:
@@ -46,26 +46,6 @@ def see(
         print_json(document.view_document(view, settings.low_confidence))
     else:
         echo("\n".join(terminal.view_lines(view, settings.low_confidence)))
-
-
-@app.command()
-def match(
-    image: Image,
-    texts: Annotated[list[str], typer.Argument(help="Texts that may describe it.")],
-    json: Annotated[bool, typer.Option("--json", help="Print a JSON list, in the given order.")] = False,
-    frame: Frame = 0,
-    matcher: Annotated[str, typer.Option(help=MATCHERS)] = "",
-) -> None:
-    """Rank texts by how well each describes an image as a whole. An estimate, not evidence."""
-    from onprompt import api
-
-    chances = api.match(image, texts, frame=frame, settings=load_settings(matcher=matcher))
-    estimates = list(zip(texts, chances, strict=True))
-    if json:
-        print_json([{"text": text, "chance": probability} for text, probability in estimates])
-        return
-    for text, probability in sorted(estimates, key=lambda estimate: -estimate[1]):
-        echo(f"{probability:.2f}  {text}")
 
 
 @app.command()

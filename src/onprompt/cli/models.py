@@ -1,4 +1,4 @@
-"""`settings`, `answers` and `models`: the configuration, the answer cache and the model files."""
+"""`settings` and `models`: the configuration and the model files."""
 
 import itertools
 import json
@@ -37,21 +37,6 @@ def settings() -> None:
             echo(f"{name} = {shown}")
 
 
-@app.command()
-def answers() -> None:
-    """Summarize the cached answers of models by outcome, with their tokens and cost."""
-    from onprompt.models.answer_store import AnswerStore
-
-    store = AnswerStore(load_settings().answers)
-    echo(f"{'model':32} {'outcome':14} {'answers':>8} {'tokens in':>12} {'tokens out':>12} {'US dollars':>11}")
-    for row in store.summary():
-        cost = "unknown" if row.cost is None else f"{row.cost:.4f}"
-        counts = f"{row.answers:8,} {row.tokens_in:12,} {row.tokens_out:12,} {cost:>11}"
-        echo(f"{row.model:32} {row.outcome or 'unread':14} {counts}")
-    echo(f"in {store.path}")
-    store.close()
-
-
 @models.callback()
 def list_models(context: typer.Context) -> None:
     """List the model files with their state and licence."""
@@ -70,17 +55,6 @@ def list_models(context: typer.Context) -> None:
     if compiled := blobs.files(blobs.folder(settings)):
         total = sum(map(blobs.size_of, compiled)) / 1e6
         echo(f"and {plural(len(compiled), 'compiled network')}, {total:.1f} MB, in {blobs.folder(settings)}")
-
-
-@models.command()
-def clean() -> None:
-    """Delete the compiled networks, which make the first verdict faster; they are made again when needed."""
-    from onprompt.weights import blobs
-    from onprompt.wording import plural
-
-    where = blobs.folder(load_settings())
-    number, size = blobs.delete_all(where)
-    echo(f"{plural(number, 'compiled network')} deleted, {size / 1e6:.1f} MB, in {where}")
 
 
 @models.command()

@@ -1,64 +1,17 @@
-"""`prompts`: known sets of prompts, and compositional ones of our own."""
+"""`prompts make`: compositional prompts, with the scenes that they were made from."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
 
 from onprompt.cli.app import app, echo
 from onprompt.wording import plural
 
-
-class Sets(TyperGroup):
-    """`make`, and a command per known set that says where to get it."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        return [*super().list_commands(ctx), *known()]
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        command = super().get_command(ctx, cmd_name)
-        return set_command(cmd_name) if command is None and cmd_name in known() else command
-
-
-prompts = typer.Typer(
-    cls=Sets, invoke_without_command=True, help="List known sets of prompts, say where to get them, or make some."
-)
+prompts = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Make prompts to test a model with.")
 app.add_typer(prompts, name="prompts")
-
-
-def known() -> dict[str, dict[str, Any]]:
-    """The known sets by name."""
-    import tomllib
-    from importlib.resources import files
-
-    return tomllib.loads(files("onprompt.prompt_sets").joinpath("known.toml").read_text(encoding="utf-8"))
-
-
-def set_command(name: str) -> Any:
-    """The command that says where to get a set, and how to judge its images."""
-    about = known()[name]
-
-    def command() -> None:
-        echo(f"{about['title']}: {about['prompts']:,} prompts, {about['about']}")
-        echo(f"licence: {about['licence']}; not shipped with onprompt")
-        echo(f"get it:  {about['source']}")
-        echo(f"use it:  {about['use']} --out run.sqlite")
-
-    single = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    single.command(name, help=f"Say where to get {about['title']}, and how to judge its images.")(command)
-    return typer.main.get_command(single)
-
-
-@prompts.callback()
-def list_sets(context: typer.Context) -> None:
-    """List known sets of prompts."""
-    if not context.invoked_subcommand:
-        for name, about in known().items():
-            echo(f"{name:12} {about['prompts']:6,} prompts  {about['licence']}: {about['about']}")
-        echo("\nonprompt prompts NAME says where to get a set; onprompt prompts make writes prompts of our own")
 
 
 @prompts.command()

@@ -28,7 +28,7 @@ from onprompt.wording import plural
 if TYPE_CHECKING:
     from onprompt.pages.report import Report
 
-FORMATS = ("html", "markdown", "badge")
+FORMATS = ("html", "markdown")
 MANY = 500  # samples whose pages take a while
 LARGE = 25 * 10**6  # bytes of one file from which browsers and mail take long
 
@@ -73,7 +73,7 @@ def report(
     if to == "html":
         write_pages(made, out or Path("report"), limit, begun)
     else:
-        write_text(made, out, to)
+        write_markdown(made, out)
 
 
 def write_pages(made: Report, out: Path, limit: int | None, begun: float) -> None:
@@ -92,12 +92,11 @@ def write_pages(made: Report, out: Path, limit: int | None, begun: float) -> Non
         echo(f"{out} is {size / 1e6:.0f} MB; a folder (--out report) opens faster, or --limit shows less", err=True)
 
 
-def write_text(made: Report, out: Path | None, to: str) -> None:
-    """Print Markdown or a badge, or write it to a file."""
-    from onprompt.pages.badge import badge
+def write_markdown(made: Report, out: Path | None) -> None:
+    """Print Markdown, or write it to a file."""
     from onprompt.pages.markdown import markdown
 
-    text = markdown(made) if to == "markdown" else badge(made.figures.columns[0])
+    text = markdown(made)
     if out is None:
         echo(text.rstrip())
         return

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from onprompt.errors import StoreError
 from onprompt.types import Answer, Question, Spot, Usage
@@ -38,23 +38,6 @@ SELECT sum(json_extract(answer, '$.usage.tokens_in')), sum(json_extract(answer, 
     sum(json_extract(answer, '$.usage.cost'))
 FROM answers WHERE asked_by = ? AND asked_by != '' AND created >= ?
 """
-SUMMARY = """
-SELECT json_extract(asked, '$.backend') || '/' || json_extract(asked, '$.model'), outcome, count(*),
-    sum(json_extract(answer, '$.usage.tokens_in')), sum(json_extract(answer, '$.usage.tokens_out')),
-    sum(json_extract(answer, '$.usage.cost'))
-FROM answers GROUP BY 1, 2 ORDER BY 1, 3 DESC
-"""
-
-
-class SummaryRow(NamedTuple):
-    """The answers of one model with one outcome."""
-
-    model: str
-    outcome: str
-    answers: int
-    tokens_in: int
-    tokens_out: int
-    cost: float | None
 
 
 class AnswerStore:
@@ -112,10 +95,6 @@ class AnswerStore:
     def outcomes(self) -> dict[str, int]:
         """The number of answers by outcome."""
         return dict(self.execute("SELECT outcome, count(*) FROM answers GROUP BY outcome ORDER BY outcome"))
-
-    def summary(self) -> list[SummaryRow]:
-        """Counts and usage by model and outcome."""
-        return [SummaryRow(*row) for row in self.execute(SUMMARY)]
 
     def close(self) -> None:
         """Close the file, once no thread is using it: SQLite crashes otherwise."""

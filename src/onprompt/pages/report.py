@@ -10,7 +10,6 @@ from markupsafe import Markup
 
 from onprompt.errors import UserError
 from onprompt.pages import gallery, rendering
-from onprompt.pages.badge import badge
 from onprompt.pages.figures import SHARES, Figures, figures
 from onprompt.pages.judged import Column, Entry, by_prompt, choose, orders, read_columns, read_entries
 from onprompt.pages.prompt_pages import PageJob, Plan, SampleJob, Source, Wanted, make_pages
@@ -127,7 +126,6 @@ def write_folder(report: Report, folder: Path) -> None:
     (folder / "style.css").write_text(style(), "utf-8")
     for name in ("evidence.js", "gallery.js"):
         (folder / name).write_text(rendering.asset(name), "utf-8")
-    (folder / "badge.svg").write_text(badge(report.figures.columns[0]), "utf-8")
     write_gallery(report, folder)
     common = {"csp": rendering.policy(), "links": LINKS, "current": "Report", "home": "index.html"}
     html = rendering.render("report.html", gallery="gallery.html", **values(report), **common)

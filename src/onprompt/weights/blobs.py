@@ -90,12 +90,3 @@ def size_of(path: Path) -> int:
         return path.stat().st_size
     except OSError:
         return 0
-
-
-def delete_all(where: Path) -> tuple[int, int]:
-    """Delete the files; their number and size in bytes."""
-    found = files(where)
-    size = sum(map(size_of, found))
-    for path in found:
-        path.unlink(missing_ok=True)
-    return len(found), size

@@ -12,7 +12,6 @@ from typer.testing import CliRunner, Result
 from onprompt.cli.app import app
 from onprompt.cli.auditing import audit_target
 from onprompt.errors import UserError
-from onprompt.rubrics import text
 from tests.illusion.audit.faithful import PYTHON, written
 
 SEED = Path(__file__).parents[3] / "examples" / "illusion" / "arshia_utils.toml"
@@ -29,24 +28,10 @@ def audit(*arguments: str | Path) -> Result:
     return CliRunner().invoke(alone, [str(argument) for argument in arguments])
 
 
-def test_a_copy_that_is_ours_ends_with_0_and_another_with_1(tmp_path: Path) -> None:
-    path = tmp_path / "judge.txt"
-    path.write_text(text("verify-1"))
-    result = onprompt("audit", "verify", path)
-    assert result.exit_code == 0
-    assert result.output.splitlines()[0] == f"{path}: same as verify 1"
-    path.write_text(text("verify-1").replace("Score 3", "Score 5"))
-    result = onprompt("audit", "verify", path)
-    assert result.exit_code == 1
-    assert "-Score 3: High" in result.output
-    assert json.loads(onprompt("audit", "verify", path, "--json").output)["state"] == "differs"
-
-
 def test_a_faithful_copy_ends_with_0_and_another_with_1(tmp_path: Path) -> None:
     path = written(tmp_path / "it")
     assert audit(path).exit_code == 0
     assert "**Aligned in what was described and tried: none of 70 points changes the score.**" in audit(path).output
-    assert onprompt("audit", "illusion", path).output == audit(path).output
     assert audit(SEED).exit_code == 1
     assert json.loads(audit(SEED, "--json").output)["aligned"] is False
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from onprompt.errors import UserError
-from onprompt.illusion import drawing, images
+from onprompt.illusion import images
 from onprompt.illusion.audit import report
 from onprompt.illusion.audit.answer_classes import BELONGS, OTHER, classify
 from onprompt.illusion.audit.points import Verdict
@@ -24,6 +24,7 @@ from onprompt.models.client import close_all
 from onprompt.runs.run import run
 from onprompt.settings import Settings
 from tests.illusion.audit.faithful import FUNCTIONS, PYTHON, TOML, written
+from tests.illusion.drawn import draw
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "illusion"
 SEED = EXAMPLES / "arshia_utils.toml"
@@ -118,7 +119,7 @@ def test_the_answers_of_a_run_are_given(tmp_path: Path) -> None:
     said, pictures, run_file = tmp_path / "said.jsonl", tmp_path / "pictures", tmp_path / "run.sqlite"
     withheld, seen = {"contains": "Identify the shape", "text": "", "stop": "filter"}, {"text": "in the sand dune"}
     said.write_text(f"{json.dumps(withheld)}\n{json.dumps(seen)}\n")
-    drawing.make(pictures, SPLITS["sin"], per_class=2, side=64)
+    draw(pictures, SPLITS["sin"], per_class=2)
     settings = Settings(model=f"replay/{said}", answers=tmp_path / "answers.sqlite")
     run(images.opened(str(pictures), SPLITS["sin"], {}), run_file, IllusionJob("illusion", settings, "sin"))
     close_all()
