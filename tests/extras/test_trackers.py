@@ -130,7 +130,7 @@ def test_by_the_command(run_file: Path, tmp_path: Path) -> None:
 
 def test_a_tracker_that_fails_costs_no_run(run_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TENSORBOARD_LOGDIR", "/dev/null/none")
-    with pytest.raises(UserError, match=r"the run is stored, and `onprompt log .* --to tensorboard` tries again"):
+    with pytest.raises(UserError, match=r"the run is stored, and `onprompt export .* --to tensorboard` tries again"):
         track(run_file, "tensorboard")
     with pytest.raises(PluginError, match="no tracker 'mlfow'"):
         track(run_file, "mlfow")

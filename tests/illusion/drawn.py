@@ -16,9 +16,7 @@ def draw(folder: Path, split: Split, per_class: int) -> None:
         for number in range(per_class):
             scene = SCENES[(number + place) % len(SCENES)]
             difficulty, strength = STRENGTHS[(number + place) % len(STRENGTHS)]
-            fields = (
-                (shape.lower(), "kind") if split.name == "icon" else (shape.lower(),)
-            )  # icons have one more
+            fields = (shape.lower(), "kind") if split.name == "icon" else (shape.lower(),)  # icons have one more
             name = "-".join((*fields, scene, difficulty, strength, str(number + 1)))
             path = folder / shape / difficulty / f"{name}.png"
             path.parent.mkdir(parents=True, exist_ok=True)

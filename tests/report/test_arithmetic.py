@@ -31,10 +31,3 @@ def test_every_sum_comes_out(prompt: str, settings: Settings) -> None:
             assert worked_out(words) == pytest.approx(float(result), abs=0.02)
     assert any(line.startswith(f"score = ({verdict.score})") for line in shown)
     assert shown[-1].endswith(f"{verdict.value:.4f}")
-
-
-def test_one_object_alone(settings: Settings) -> None:
-    verdict = verify(photo("coffee.png"), "a cup and a spoon", settings=settings)
-    shown = "\n".join(lines(verdict, settings, ["cup"]))
-    assert "a cup (weight 1)" in shown
-    assert "a spoon (weight" not in shown

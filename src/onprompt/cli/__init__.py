@@ -19,7 +19,6 @@ from onprompt.cli import (
     running,
     serving,
     showing,
-    tracking,
 )
 from onprompt.cli.app import app, echo
 from onprompt.errors import OnpromptError
@@ -42,7 +41,6 @@ __all__ = [
     "running",
     "serving",
     "showing",
-    "tracking",
 ]
 
 

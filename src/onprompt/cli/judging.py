@@ -1,4 +1,4 @@
-"""A command per rubric, made from its inputs; and `explain`."""
+"""A command per rubric, made from its inputs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from onprompt import plugins
-from onprompt.cli.app import DETECTORS, MATCHERS, Permissive, app, echo, load_settings, print_json
+from onprompt.cli.app import DETECTORS, MATCHERS, Permissive, echo, load_settings, print_json
 from onprompt.errors import PluginError, UnreadableAnswer, UserError
 from onprompt.types import FRAME, NAMES, Input, Line, Rubric, Verdict
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from onprompt.types import Plan
 
 Protocol = Annotated[bool, typer.Option("--protocol", help="Print exactly the output that the protocol asks for.")]
+Explain = Annotated[bool, typer.Option("--explain", help="Print how the score is computed: checks, sums, thresholds.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the verdict as JSON (docs/json.md).")]
 PictureFile = Annotated[Path | None, typer.Option(help="Write the image with boxes and findings to this file.")]
 DetectorName = Annotated[str, typer.Option(help=DETECTORS)]
@@ -54,6 +55,7 @@ JUDGING = (
 OPTIONS: dict[str, tuple[Any, Any]] = {
     "json": (Json, False),
     "protocol": (Protocol, False),
+    "explain": (Explain, False),
     "picture": (PictureFile, None),
     "id": (Id, ""),
     "detector": (DetectorName, ""),
@@ -83,7 +85,8 @@ def rubric_command(name: str) -> Any:
 
     inputs = sorted(rubric.inputs, key=lambda given: not given.required)
     # Options that not every rubric has
-    optional = {"yes_no": rubric.yes_no, "protocol": rubric.protocol, "send_mask": "mask" in rubric.image_inputs}
+    optional: dict[str, object] = {"yes_no": rubric.yes_no, "protocol": rubric.protocol, "explain": rubric.explain}
+    optional["send_mask"] = "mask" in rubric.image_inputs
     options = {key: option for key, option in OPTIONS.items() if optional.get(key, True)}
     if taken := [given.name for given in inputs if given.name in OPTIONS]:
         raise PluginError(f"the rubric {name!r} has an input {taken[0]!r}, which is an option of every command")
@@ -132,6 +135,8 @@ def judge_sample(rubric: Rubric, values: Mapping[str, Any]) -> None:
         print_json(document(verdict))
     elif values.get("protocol") and rubric.protocol:
         echo(rubric.protocol(verdict))
+    elif values.get("explain") and rubric.explain:
+        echo("\n".join(rubric.explain(verdict, settings)))
     else:
         print_verdict(verdict)
 
@@ -164,32 +169,6 @@ def judge_item(rubric: str, item: Mapping[str, Any], settings: Settings) -> Verd
     if isinstance(result, Exception):
         raise result
     return result
-
-
-@app.command()
-def explain(
-    image: Annotated[str, typer.Argument(help="The image.")],
-    prompt: Annotated[str, typer.Argument(help="What it should show.")],
-    why: Annotated[list[str] | None, typer.Option(help="Only this object; can be repeated.")] = None,
-    major: Annotated[list[str] | None, typer.Option(help="An object that weighs more; can be repeated.")] = None,
-    frame: Annotated[int, typer.Option(help="Which frame of an animation, from 0.")] = 0,
-    detector: DetectorName = "",
-    matcher: MatcherName = "",
-    permissive: Permissive = False,
-) -> None:
-    """Show how a score is computed: every check, sum and threshold."""
-    from onprompt import api
-    from onprompt.language.ontology import canonical
-    from onprompt.report import arithmetic
-
-    settings = load_settings(detector=detector, matcher=matcher, permissive=permissive, judge="evidence")
-    verdict = api.verify(image, prompt, major=major or (), frame=frame, settings=settings)
-    names = [canonical(name) for name in why or ()]
-    known = {thing.canonical for thing in (verdict.prompt_evidence.scene.things if verdict.prompt_evidence else ())}
-    if unknown := [name for name in names if name not in known]:
-        raise UserError(f"not in the prompt: {', '.join(unknown)}; it names {', '.join(sorted(known)) or 'no object'}")
-    for line in arithmetic.lines(verdict, settings, names):
-        echo(line)
 
 
 def judge_settings(

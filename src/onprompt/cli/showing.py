@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from onprompt import plugins
 from onprompt.cli.app import app, echo, load_settings, print_json
 from onprompt.cli.judging import PictureFile, print_verdict
 from onprompt.cli.running import Generation, RunFile
+from onprompt.cli.tracking import TRACKERS, send
 from onprompt.errors import UserError
 from onprompt.models.reading import one_line
 from onprompt.wording import plural
@@ -108,7 +110,7 @@ def show_verdict(ledger: Ledger, generation: int, sample: str, picture: Path | N
 def export(
     run_file: RunFile,
     to: Annotated[
-        str, typer.Option(help="The format: csv, jsonl, parquet, datasets (a folder), or geneval (its results file).")
+        str, typer.Option(help=f"Format (csv, jsonl, parquet, datasets, geneval) or tracker ({TRACKERS}).")
     ] = "csv",
     out: Annotated[
         Path | None, typer.Option(help="The file to write (default: NAME.verdicts.csv beside the run file).")
@@ -119,11 +121,14 @@ def export(
     ] = False,
     generation: Generation = 0,
 ) -> None:
-    """Write all samples of a run, with their verdicts and errors, to a file."""
+    """Write all samples of a run, with their verdicts and errors, to a file; or send the run to a tracker."""
     from onprompt.models.answer_store import AnswerStore
     from onprompt.runs import exporting, findings
     from onprompt.runs.ledger import Ledger
 
+    if to in plugins.names("trackers"):
+        send(run_file, [to], generation)
+        return
     path = out or run_file.with_name(f"{run_file.stem}.verdicts.{to}")
     if path.resolve() == run_file.resolve():
         raise UserError(f"{path} is the run file itself; choose another file with --out")

@@ -14,15 +14,14 @@ TOP = 4
 ROUNDING = 5e-5  # of the numbers shown
 
 
-def lines(verdict: Verdict, settings: Settings, names: Sequence[str] = ()) -> Iterator[str]:
-    """For each object, or those named, its checks and match_score; then averages, score and value."""
+def lines(verdict: Verdict, settings: Settings) -> Iterator[str]:
+    """For each object its checks and match_score; then averages, score and value."""
     if verdict.prompt_evidence is None:
         raise UserError("only verdicts of the evidence judge can be explained")
     matches = group_by_object(verdict.prompt_evidence.scene, verdict.checks)
     presence, attributes = averages(verdict)
     for match in matches:
-        if not names or match.thing.canonical in names:
-            yield from object_lines(match, settings)
+        yield from object_lines(match, settings)
     weighted = [match for match in matches if weight(match)]
     if not weighted:
         yield f"nothing could be checked, so overall_presence_score is the prior, {presence:g}"

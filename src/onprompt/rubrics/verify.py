@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onprompt import wording
@@ -300,6 +300,13 @@ def protocol(verdict: Verdict) -> str:
     )
 
 
+def explain(verdict: Verdict, settings: Settings) -> Iterable[str]:
+    """How the score is computed, line by line."""
+    from onprompt.report import arithmetic  # with numpy, which the list of commands does without
+
+    return arithmetic.lines(verdict, settings)
+
+
 RUBRIC = Rubric(
     name="verify",
     version="1",
@@ -313,5 +320,6 @@ RUBRIC = Rubric(
     grade=grade,
     lines=terminal.lines,
     protocol=protocol,
+    explain=explain,
     yes_no='Does this figure show "{prompt}"? Please answer yes or no.',
 )

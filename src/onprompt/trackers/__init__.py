@@ -48,7 +48,7 @@ def track(run_file: Path, name: str, generation: int = 0) -> str:
     try:
         return str(tracker.log(figures))
     except Exception as error:  # a library's or a server's: the run itself is safe
-        again = f"`onprompt log {run_file} --to {name}` tries again"
+        again = f"`onprompt export {run_file} --to {name}` tries again"
         raise UserError(
             f"can't log to {name}: {type(error).__name__}: {error}; the run is stored, and {again}"
         ) from error
