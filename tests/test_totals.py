@@ -1,0 +1,47 @@
+"""How much there is of everything. A number may fall freely; raising one needs a line in the commit that says why."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+import typer
+
+from onprompt.cli import app
+from onprompt.settings import Settings
+
+ROOT = Path(__file__).parent.parent
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+DOCS = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+
+
+def commands(command: Any) -> list[Any]:
+    """All commands below one, and itself if it does something by itself."""
+    context = click.Context(command)
+    below = [command.get_command(context, name) for name in getattr(command, "list_commands", lambda _: [])(context)]
+    own = [command] if not below or (command.invoke_without_command and command.name) else []
+    return own + [each for part in below for each in commands(part)]
+
+
+def test_totals_do_not_grow() -> None:
+    every = commands(typer.main.get_command(app))
+    totals = {
+        "lines": sum(len(path.read_text().splitlines()) for path in SOURCES),
+        "files": len(SOURCES),
+        "settings": len(Settings.model_fields),
+        "commands": len(every),
+        "options": sum(each.param_type_name == "option" for command in every for each in command.params),
+        "words of docs": sum(len(path.read_text().split()) for path in DOCS),
+    }
+    limits = {
+        "lines": 41_000,
+        "files": 338,
+        "settings": 122,
+        "commands": 30,
+        "options": 233,
+        "words of docs": 31_000,
+    }
+    assert {name: total for name, total in totals.items() if total > limits[name]} == {}
+
+
+def test_no_file_is_longer_than_600_lines() -> None:
+    assert [path.name for path in SOURCES if len(path.read_text().splitlines()) > 600] == []
