@@ -1,4 +1,4 @@
-"""What a judge is doing at the moment, for whoever watches it: a page shows it, nothing depends on it."""
+"""What a judge is doing at the moment, for a page that shows it; a listener that raises an error ends the work."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -252,6 +252,13 @@ def test_provenance_tells_how_to_get_the_same_verdict_again() -> None:
     )
 
 
+def test_provenance_holds_no_address_of_a_server() -> None:
+    url = "http://someone:secret@host/v1"
+    settings = Settings(judge="evidence", model=f"openai/a@{url}", models=(f"openai/b@{url}",))
+    stored = verify(scene("cat"), "a cat", settings=settings).provenance["settings"]
+    assert (stored["model"], stored["models"]) == ("openai/a", ["openai/b"])
+
+
 def test_the_whole_has_a_weight_in_value_and_none_in_the_grade() -> None:
     prompt = "a photo of a red cup on a wooden table in a kitchen"
     verdicts = [verify(scene("coffee"), prompt, settings=Settings(value_whole=weight)) for weight in (0, 0.5, 1)]

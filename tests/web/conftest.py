@@ -26,10 +26,11 @@ def serving(
     token: str = "",
     max_bytes: int = 2**20,
     on_stop: Callable[[], object] = bool,
+    seconds: float = 60,
 ) -> Iterator[str]:
     """The address of a server that runs an application in a thread."""
     with listen("127.0.0.1", 0) as listening:
-        server = make_server(Guard(app, host, token, max_bytes), on_stop)
+        server = make_server(Guard(app, host, token, max_bytes, seconds), on_stop)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         while not server.started:

@@ -1,18 +1,22 @@
 """Who is let in: hosts, origins, tokens and sizes, over real HTTP."""
 
+import select
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import MutableMapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from onprompt.errors import UserError
 from onprompt.web.guard import Receive, Send
 from onprompt.web.server import address_of, choose_token, listen
-from tests.web.conftest import Serve
+from tests.web.conftest import Serve, serving
 
 
 async def echo(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
@@ -60,6 +64,7 @@ def test_its_own_names_are_not(serve: Serve, host: str) -> None:
         {"Origin": "http://evil.example"},
         {"Origin": "null"},
         {"Origin": "http://localhost:1"},
+        {"Origin": "http://["},
         {"Sec-Fetch-Site": "cross-site"},
         {"Sec-Fetch-Site": "same-site"},
     ],
@@ -88,6 +93,47 @@ def test_too_much_is_refused_announced_or_not(serve: Serve) -> None:
     assert (chunks.status_code, chunks.text) == (413, "the request is larger than 0.001 MB")
 
 
+@pytest.mark.parametrize("body", [b"[" * 20_001, b'{"a":1,' * 10_001, b"[" + b"1," * 20_000 + b"1]"])
+def test_json_of_too_many_values_is_not_even_parsed(serve: Serve, body: bytes) -> None:
+    answer = serve(echo).post("/", content=body)
+    assert (answer.status_code, answer.text) == (413, "the request has more than 20,000 values")
+
+
+def upload(client: httpx2.Client, sent: bytes, size: int) -> socket.socket:
+    """A connection that has sent a part of a body."""
+    connection = socket.create_connection((client.base_url.host, client.base_url.port or 0), timeout=20)
+    connection.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % size + sent)
+    return connection
+
+
+def test_who_sends_too_slowly_is_told_and_hung_up_on(serve: Serve) -> None:
+    with upload(serve(echo, seconds=0.5), b"x", 10) as connection, connection.makefile("rb") as answer:
+        told = answer.read()  # to the end, which comes only once it is closed
+    assert told.startswith(b"HTTP/1.1 408 ")
+    assert b"the request took longer than 0.5 s to arrive" in told
+
+
+def test_requests_that_arrive_together_have_a_limit_together(serve: Serve) -> None:
+    client = serve(echo, max_bytes=1000)
+    with ExitStack() as stack:
+        connections = [stack.enter_context(upload(client, b"x" * 999, 1000)) for _ in range(9)]
+        ready, _, _ = select.select(connections, [], [], 20)
+        assert ready[0].recv(100).startswith(b"HTTP/1.1 429 ")
+        for connection in connections:
+            if connection is not ready[0]:
+                connection.sendall(b"x")
+                assert connection.recv(100).startswith(b"HTTP/1.1 200 ")
+    assert client.post("/", content=b"x" * 1000).text == "1000"
+
+
+def test_an_upload_that_is_unfinished_when_the_server_stops_is_told(serve: Serve) -> None:
+    with ExitStack() as stack:
+        with serving(echo) as address:
+            connection = stack.enter_context(upload(httpx2.Client(base_url=address), b"x", 10))
+            time.sleep(0.2)
+        assert connection.recv(100).startswith(b"HTTP/1.1 503 ")
+
+
 def test_a_token_is_needed_and_becomes_a_cookie(serve: Serve) -> None:
     client = serve(echo, host="0.0.0.0", token="a-long-secret-token")
     assert client.get("/").status_code == 401
@@ -101,7 +147,11 @@ def test_a_token_is_needed_and_becomes_a_cookie(serve: Serve) -> None:
         redirect = client.get(f"{client.base_url}{odd}?token=a-long-secret-token")
         assert (redirect.status_code, redirect.headers["location"]) == (303, path)
     assert "HttpOnly; SameSite=Strict" in first.headers["set-cookie"]
-    assert client.get("/", headers={"Cookie": first.headers["set-cookie"].split(";")[0]}).status_code == 200
+    ours = first.headers["set-cookie"].split(";")[0]
+    name = ours.partition("=")[0]
+    for cookie in (ours, f'other={{"a": 1}}; {ours}; more', f"\xe9=1; {ours}", f"{name}=stale; {ours}"):
+        assert client.get("/", headers={b"Cookie": cookie.encode("latin-1")}).status_code == 200, cookie
+    assert client.get("/", headers={"Cookie": f"x{ours}"}).status_code == 401
     named = client.get(
         "/", headers={"Host": f"{socket.gethostname()}:99", "Authorization": "Bearer a-long-secret-token"}
     )

@@ -71,6 +71,54 @@ def test_what_is_not_a_review_is_refused(serve: Serve, run_file: Path, path: str
         assert ledger.first("SELECT count(*) FROM reviews") == (0,)
 
 
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**30, "²", "१", "1" * 5000, "1e3"])
+def test_odd_numbers_are_no_accident(serve: Serve, run_file: Path, number: object) -> None:
+    client = opened(serve, run_file)
+    for path in (f"/review/{number}?rater=Ada", f"/image/{number}/image"):
+        assert client.get(path).status_code == 422
+    assert client.post(f"/review/{number}", json={"rater": "Ada", "scores": {"score": 1}}).status_code == 422
+    assert client.get(f"/review/1?rater=Ada&score={number}").status_code == 200
+    body = f'{{"rater": "Ada", "scores": {{"score": {json.dumps(number)}}}}}'
+    saved = client.post("/review/1", content=body, headers={"Content-Type": "application/json"})
+    assert saved.status_code == 422
+
+
+def test_invented_filters_are_refused_or_forgotten(serve: Serve, run_file: Path) -> None:
+    desk = ReviewDesk(run_file)
+    client = serve(create_app(desk))
+    assert client.get("/review/1?rater=Ada&queue=invented").status_code == 422
+    for number in range(300):
+        client.get(f"/review?rater=r{number}&model=m{number}&score={number}")
+    assert len(desk.queue.known) <= 256
+
+
+def test_too_much_is_refused_announced_or_not(serve: Serve, run_file: Path) -> None:
+    client = opened(serve, run_file)
+    body = json.dumps({"rater": "Ada", "comment": "x" * 2_000_000}).encode()
+    parts = (body[at : at + 65536] for at in range(0, len(body), 65536))
+    for content in (body, parts):
+        answer = client.post("/review/1", content=content, headers={"Content-Type": "application/json"})
+        assert answer.status_code == 413
+
+
+@pytest.mark.parametrize("how", ["replaced", "deleted"])
+def test_nothing_is_saved_to_a_file_that_is_no_longer_there(serve: Serve, run_file: Path, how: str) -> None:
+    copy = run_file.with_name("copy.sqlite")
+    with sqlite3.connect(run_file) as source, sqlite3.connect(copy) as target:
+        source.backup(target)
+    source.close()
+    target.close()
+    client = opened(serve, run_file)
+    review = {"rater": "Ada", "scores": {"score": 3}}
+    assert client.post("/review/1", json=review).status_code == 200
+    copy.replace(run_file) if how == "replaced" else run_file.unlink()
+    saved, undone = client.post("/review/2", json=review), client.post("/undo", json={"rater": "Ada"})
+    assert (saved.status_code, undone.status_code) == (409, 409)
+    assert saved.text == (
+        "run.sqlite was replaced or deleted while this review was open; start `onprompt review` again"
+    )
+
+
 def test_only_pictures_of_the_run_are_served(serve: Serve, run_file: Path) -> None:
     client = opened(serve, run_file)
     picture = client.get("/image/1/image")

@@ -6,12 +6,14 @@ import io
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 import zlib
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +23,11 @@ from PIL import Image
 from pydantic import SecretStr
 
 import onprompt
+from onprompt import stages
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.settings import Settings
-from onprompt.web.jobs import JobQueue
+from onprompt.web.jobs import Dropped, JobQueue, QueueFull
 from onprompt.web.judging import Service
 from onprompt.web.requests import Offer
 from onprompt.web.snippets import command_line, python_code
@@ -129,8 +132,11 @@ def test_what_is_no_json_or_too_large(client: httpx2.Client) -> None:
     assert client.post("/v1/verify", content=b"{", headers=headers).status_code == 422
     assert client.post("/v1/verify", content=b"x" * 2_000_001, headers=headers).status_code == 413
     assert client.post("/v1/verify", content=zlib.compress(b"{}"), headers=headers).status_code == 400
-    deep = b"[" * 100_000 + b"]" * 100_000
-    assert client.post("/v1/verify", content=deep, headers=headers).status_code in (400, 422)
+    for depth, status in ((100_000, 413), (5_000, 400)):
+        deep = b"[" * depth + b"]" * depth
+        assert client.post("/v1/verify", content=deep, headers=headers).status_code == status
+    chunks = (b"x" * 500_000 for _ in range(5))
+    assert client.post("/v1/verify", content=chunks, headers=headers).status_code == 413
     assert client.get("/v1/verify").status_code == 405
     assert client.post("/v1/nothing", json={}).status_code == 404
 
@@ -221,6 +227,150 @@ def test_whoever_waits_for_an_answer_when_it_stops_gets_one(slow: tuple[Service,
         thread.join()
     assert (answers[0].status_code, answers[0].json()["score"]) == (200, 4), "in progress"
     assert (answers[1].status_code, answers[1].json()["error"]) == (503, "Stopping"), "in the queue"
+
+
+def asking(address: str, prompt: str) -> socket.socket:
+    """A connection that has sent a request."""
+    body = json.dumps({"image": picture(), "prompt": prompt}).encode()
+    host, _, port = address.removeprefix("http://").strip("/").partition(":")
+    connection = socket.create_connection((host, int(port)), timeout=30)
+    head = f"POST /v1/verify HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
+    connection.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+    return connection
+
+
+def test_what_a_client_that_is_gone_has_asked_is_dropped(
+    serve: Serve, slow: tuple[Service, threading.Event, Scripted]
+) -> None:
+    judging, let, server = slow
+    client = serve(create_app(judging))
+    address = str(client.base_url)
+    with asking(address, "1 cat"):
+        wait_for(lambda: server.requests)
+        with asking(address, "2 cats"):
+            wait_for(lambda: judging.queue.unfinished == 2)
+        wait_for(lambda: judging.queue.unfinished == 1)
+    page = {"request": {"image": picture(), "prompt": "3 cats"}}
+    name = client.post("/jobs/verify", json=page).json()["id"]
+    assert client.post("/jobs/verify", json=page).status_code == 429
+    assert client.delete(f"/jobs/{name}").status_code == 204
+    assert client.get(f"/jobs/{name}").status_code == 404
+    assert judging.queue.unfinished == 1
+    let.set()
+    wait_for(lambda: judging.queue.unfinished == 0)
+    assert client.post("/v1/verify", json={"image": picture(), "prompt": "4 cats"}).status_code == 200
+    assert ["1 cat" in str(each.json) for each in server.requests] == [True, False]
+
+
+def test_work_for_a_client_that_is_gone_ends_at_its_next_stage() -> None:
+    queue, entered, let, done = JobQueue(1, 1), threading.Event(), threading.Event(), list[str]()
+
+    def work() -> None:
+        stages.enter("open")
+        entered.set()
+        let.wait(20)
+        stages.enter("draw")
+        done.append("drawn")
+
+    job = queue.submit(work)
+    entered.wait(20)
+    queue.drop(job)
+    let.set()
+    assert isinstance(job.future.result(20), Dropped)
+    assert not done
+    assert queue.unfinished == 0
+    queue.stop(wait=True)
+
+
+def test_a_job_whose_page_asks_no_more_makes_room() -> None:
+    queue, let = JobQueue(1, 1), threading.Event()
+    first, second = queue.submit(lambda: let.wait(20)), queue.submit(bool)
+    queue.get(second.id)
+    second.last_asked -= 60
+    with pytest.raises(QueueFull):
+        queue.submit(bool)
+    second.last_asked -= 60
+    third = queue.submit(bool)
+    assert isinstance(second.future.result(20), Dropped)
+    let.set()
+    assert (first.future.result(20), third.future.result(20)) == (True, False)
+    queue.stop(wait=True)
+
+
+SLEEPY = """
+import time
+from onprompt.types import Judge
+
+def load(settings, rubric):
+    return Sleepy()
+
+class Sleepy(Judge):
+    def judge(self, sample):
+        time.sleep(60)
+"""
+
+
+def test_sigterm_ends_the_server_in_seconds_whatever_is_judged(tmp_path: Path) -> None:
+    (tmp_path / "sleepy.py").write_text(SLEEPY)
+    (tmp_path / "sleepy-1.dist-info").mkdir()
+    (tmp_path / "sleepy-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: sleepy\nVersion: 1\n")
+    (tmp_path / "sleepy-1.dist-info" / "entry_points.txt").write_text("[onprompt.judges]\nsleepy = sleepy\n")
+    with started("--judge", "sleepy", PYTHONPATH=str(tmp_path)) as (process, address):
+        with asking(address, "a cat") as running, asking(address, "a dog") as waiting:
+            wait_for(lambda: httpx2.get(f"{address}v1/health").json()["unfinished"] == 2)
+            process.terminate()
+            assert waiting.recv(100).startswith(b"HTTP/1.1 503 ")
+            assert running.recv(100).startswith(b"HTTP/1.1 503 ")
+        assert process.wait(timeout=10) == 0
+        assert "Traceback" not in (process.stderr.read() if process.stderr else "")
+
+
+def test_the_first_requests_of_a_process_may_come_together(tmp_path: Path) -> None:
+    replaying(tmp_path)
+    with ExitStack() as stack:
+        model = f"replay/{tmp_path / 'said.jsonl'}"
+        _, address = stack.enter_context(started("--model", model, "--workers", "8"))
+        connections = [stack.enter_context(asking(address, f"{number} cats")) for number in range(8)]
+        assert [connection.recv(15) for connection in connections] == [b"HTTP/1.1 200 OK"] * 8
+
+
+@contextmanager
+def started(*options: str, **environment: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A server of its own, and its address."""
+    command = [sys.executable, "-m", "onprompt", "serve", "--port", "0", *options]
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, env={**os.environ, **environment}, **pipes) as process:
+        assert process.stdout
+        try:
+            yield process, process.stdout.readline().strip()
+        finally:
+            process.kill()
+
+
+def test_a_password_in_an_address_is_never_shown(serve: Serve, tmp_path: Path) -> None:
+    with Scripted(says(4)) as first, Scripted(says(3)) as second:
+        servers = [server.url.replace("//", "//someone:pass@word@") for server in (first, second)]
+        models = tuple(f"openai/{name}@{url}" for name, url in zip("ab", servers, strict=True))
+        more: dict[str, Any] = {"api_key": SecretStr(KEY), "answers": tmp_path / "answers.sqlite", "retries": 0}
+        judging = service(Settings(models=models, jury_evidence=False, **more))
+        judging.options = ["--base-url", servers[0]]
+        client = serve(create_app(judging))
+        offered = client.get("/v1/judges").json()["models"]
+        assert offered == [f"openai/a@{first.url}", f"openai/b@{second.url}"]
+        body = {"image": picture(), "prompt": "a cat"}
+        chosen: list[dict[str, Any]] = [{}, {"models": offered}, {"judge": "vlm", "models": offered[1:]}]
+        chosen += [{"models": list(models)}, {"judge": "atoms", "models": offered[:1]}, {"models": ["openai/c"]}]
+        answers = [client.post("/v1/verify", json={**body, **choice}) for choice in chosen]
+        assert [answer.status_code for answer in answers] == [200, 200, 200, 200, 502, 422]
+        assert [answer.json()["value"] for answer in answers[:3]] == [0.875, 0.875, 0.75]
+        name = client.post("/jobs/verify", json={"request": {**body, "models": offered}}).json()["id"]
+        wait_for(lambda: client.get(f"/jobs/{name}").json().get("done", True))
+        answers += [client.get(path) for path in ("/", "/docs", "/v1/judges", f"/jobs/{name}")]
+        sent = [str(request) for server in (first, second) for request in server.requests]
+    answers += [client.post("/v1/verify", json={**body, "prompt": "a dog", **choice}) for choice in chosen]
+    assert [answer.status_code for answer in answers[-len(chosen) :]] == [502, 502, 502, 502, 502, 422]
+    assert "someone" not in "".join([*sent, *(answer.text for answer in answers)])
+    assert "word@" not in "".join(answer.text for answer in answers)
 
 
 def test_the_page_watches_a_job(client: httpx2.Client) -> None:

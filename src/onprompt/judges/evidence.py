@@ -133,7 +133,9 @@ def public_name(plugin: str) -> str:
 
 def provenance(sample: Sample, weights: tuple[bool, bool], rubric: Rubric, settings: Settings) -> dict[str, Any]:
     """All that is needed to reproduce a verdict, without the user's paths and addresses."""
-    names = {"detector": public_name(settings.detector), "matcher": public_name(settings.matcher)}
+    names: dict[str, Any] = {"detector": public_name(settings.detector), "matcher": public_name(settings.matcher)}
+    names["model"], *_ = settings.model.partition("@http")
+    names["models"] = [model.partition("@http")[0] for model in settings.models]
     return {
         "rubric": f"{rubric.name}/{rubric.version}",
         "judge": "evidence",

@@ -125,6 +125,8 @@ clients_lock = threading.Lock()
 
 def model_client(settings: Settings, jury: Settings | None = None) -> ModelClient:
     """The client for the settings, made once per process; the models of a jury have one budget."""
+    if not settings.models and settings.model:
+        (settings,) = settings_by_model(settings)
     if settings.model.startswith(ATOMS):
         alone = settings.model.removeprefix(ATOMS)
         raise UserError(f"{settings.model} can join a jury (--judge jury); alone it is --judge atoms --model {alone}")

@@ -1,17 +1,19 @@
 """A bounded queue: a few samples are judged at a time, some wait, and more are refused at once."""
 
+import math
 import secrets
 import threading
-from collections import OrderedDict
+import time
+from collections import OrderedDict, deque
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from contextlib import suppress
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from onprompt import stages
 from onprompt.errors import OnpromptError
 
 KEPT = 64  # finished jobs whose result can still be fetched
+UNWATCHED = 75  # seconds without a question of its page after which a job is dropped; hidden pages ask once a minute
 
 
 class QueueFull(OnpromptError):
@@ -22,18 +24,43 @@ class Stopping(OnpromptError):
     """The server is about to stop."""
 
 
-class Job:
-    """One sample that is judged: its stages so far, and its result once there is one."""
+class Dropped(OnpromptError):
+    """The client of a job is gone."""
 
     def __init__(self) -> None:
+        super().__init__("this was not judged, since nobody waited for it any more; judge it again")
+
+
+class Job:
+    """One sample that is judged: its stages so far, and its result or error once there is one."""
+
+    def __init__(self, work: Callable[[], Any]) -> None:
         self.id = secrets.token_urlsafe(16)
         self.stages: list[str] = ["wait"]
+        self.work: Callable[[], Any] | None = work
         self.future: Future[Any] = Future()
+        self.dropped, self.last_asked = False, math.inf  # when its page last asked for it, if it has one
 
-    def run(self, work: Callable[[], Any]) -> Any:
-        """Do the work, and note its stages; each only once, since several models may be asked."""
-        with stages.watching(lambda stage: None if stage in self.stages else self.stages.append(stage)):
-            return work()
+    @property
+    def is_gone(self) -> bool:
+        """Whether nobody waits for its result."""
+        return self.dropped or time.monotonic() - self.last_asked > UNWATCHED
+
+    def enter(self, stage: str) -> None:
+        """Note a stage, each only once, since several models may be asked; none for a client that is gone."""
+        if self.is_gone:
+            raise Dropped
+        if stage not in self.stages:
+            self.stages.append(stage)
+
+    def run(self) -> Any:
+        """Do the work: its result, or its error."""
+        work, self.work = self.work, None  # with the pictures that were sent, which are not kept
+        try:
+            with stages.watching(self.enter):
+                return work() if work else None
+        except Exception as error:
+            return error
 
 
 class JobQueue:
@@ -42,43 +69,67 @@ class JobQueue:
     def __init__(self, workers: int, waiting: int) -> None:
         self.workers, self.room, self.lock = workers, workers + waiting, threading.Lock()
         self.pool = ThreadPoolExecutor(workers, thread_name_prefix="judge")
-        self.unfinished, self.stopping = 0, False
+        self.running, self.stopping = 0, False
+        self.waiting: deque[Job] = deque()
         self.jobs: OrderedDict[str, Job] = OrderedDict()
+
+    @property
+    def unfinished(self) -> int:
+        """How many samples are being judged or waiting."""
+        return self.running + len(self.waiting)
 
     def submit(self, work: Callable[[], Any]) -> Job:
         """Queue some work; QueueFull if there is no room."""
-        job = Job()
         with self.lock:
             if self.stopping:
                 raise Stopping("the server is stopping")
+            self.forget_gone()
             if self.unfinished >= self.room:
                 raise QueueFull(f"{self.room} samples are being judged or waiting; try again later")
-            self.unfinished += 1
+            job = Job(work)
+            self.waiting.append(job)
             self.jobs[job.id] = job
             while len(self.jobs) > KEPT + self.room:
                 self.jobs.popitem(last=False)
-            job.future = self.pool.submit(job.run, work)
-        job.future.add_done_callback(self.finish)
+            self.pool.submit(self.run_next)
         return job
 
-    def finish(self, _: Future[Any]) -> None:
-        """Make room for another."""
+    def run_next(self) -> None:
+        """Do the work that waits longest; nothing is left to do if it was dropped."""
         with self.lock:
-            self.unfinished -= 1
+            self.forget_gone()
+            if not self.waiting:
+                return
+            job = self.waiting.popleft()
+            self.running += 1
+        result = job.run()
+        with self.lock:
+            self.running -= 1  # before anybody hears of the result: who does may ask for the next
+        job.future.set_result(result)
+
+    def forget_gone(self) -> None:
+        """Make room: drop the waiting jobs whose client is gone."""
+        for job in [job for job in self.waiting if job.is_gone]:
+            self.waiting.remove(job)
+            job.future.set_result(Dropped())
+
+    def drop(self, job: Job) -> None:
+        """End a job whose client is gone: at once if it waits, or else at its next stage."""
+        with self.lock:
+            job.dropped = True
+            self.jobs.pop(job.id, None)
+            self.forget_gone()
 
     def get(self, name: str) -> Job | None:
-        """A job by its id, as long as it is kept."""
-        return self.jobs.get(name)
+        """A job by its id, as long as it is kept; the page that asks is there, and must go on asking."""
+        if job := self.jobs.get(name):
+            job.last_asked = time.monotonic()
+        return job
 
     def stop(self, wait: bool = False) -> None:
         """Take no more and drop what is waiting; `wait` for what is in progress."""
         with self.lock:
-            self.stopping = True
+            self.stopping, dropped, self.waiting = True, self.waiting, deque()
+        for job in dropped:
+            job.future.set_result(Stopping("the server is stopping"))
         self.pool.shutdown(wait=wait, cancel_futures=True)
-
-
-def outcome(job: Job) -> Any:
-    """What became of a job that has ended: its result or its error."""
-    with suppress(CancelledError):
-        return job.future.exception() or job.future.result()
-    return Stopping("the server is stopping")

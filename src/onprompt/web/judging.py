@@ -18,7 +18,7 @@ from onprompt.settings import Settings
 from onprompt.types import IMAGE, Judge, Rubric, Verdict
 from onprompt.vision.runtime import use_single_core
 from onprompt.web.jobs import Job, JobQueue
-from onprompt.web.requests import Offer, item_of, sample_of
+from onprompt.web.requests import Offer, item_of, public_name, sample_of
 from onprompt.web.snippets import command_line, python_code
 
 
@@ -50,14 +50,14 @@ class Service:
     def submit(self, rubric: Rubric, body: Mapping[str, Any], names: Mapping[str, str] | None = None) -> Job:
         """Queue a request that was checked; `names` are those of its files, for the command that gives the same."""
         settings = self.offer.settings_for(body.get("judge", ""), body.get("models", ()), rubric)
-        item = item_of(rubric, body)
-        return self.queue.submit(partial(self.judge, rubric, settings, item, names or {}))
+        return self.queue.submit(partial(self.judge, rubric, settings, body, names or {}))
 
-    def judge(self, rubric: Rubric, settings: Settings, item: Mapping[str, Any], names: Mapping[str, str]) -> Result:
+    def judge(self, rubric: Rubric, settings: Settings, body: Mapping[str, Any], names: Mapping[str, str]) -> Result:
         """The verdict, and all that is shown of it."""
         if self.queue.workers > 1:
             use_single_core()
         stages.enter("open")
+        item = item_of(rubric, body)
         sample = sample_of(rubric, settings, item)
         judge = load_judge(rubric.name, settings)
         self.working.add(judge)
@@ -68,13 +68,14 @@ class Service:
         stages.enter("draw")
         files = {each.name: names.get(each.name) or f"{each.name}.png" for each in rubric.inputs if each.kind == IMAGE}
         shown = {**item, **{name: file for name, file in files.items() if name in item}}
-        judged_by = settings.judge or settings.judged_by, settings.models or tuple(filter(None, [settings.model]))
+        models = settings.models or filter(None, [settings.model])
+        judged_by = settings.judged_by, [public_name(name) for name in models]
         pictures = small_pictures(verdict)
         return Result(
             document(verdict),
             view_of(verdict, pictures, rubric),
             {name: data for name, (data, *_) in pictures.items()},
-            command_line(rubric, shown, *judged_by, self.options),
+            command_line(rubric, shown, *judged_by, [public_name(word) for word in self.options]),
             python_code(rubric, shown, *judged_by, onprompt.__all__),
         )
 
@@ -102,11 +103,11 @@ def choices(offer: Offer, rubric: Rubric) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for judge in offer.judges(rubric):
         if judge == "jury":
-            found.append({"judge": judge, "models": list(offer.models)})
+            found.append({"judge": judge, "models": offer.names})
         elif judge == "evidence":
             found.append({"judge": judge, "models": []})
         else:
-            found += [{"judge": judge, "models": [model]} for model in offer.models]
+            found += [{"judge": judge, "models": [model]} for model in offer.names]
     own = offer.settings.judged_by
     return sorted(found, key=lambda choice: choice["judge"] != own)
 

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -78,6 +79,11 @@ class Offer:
     settings: Settings
     models: tuple[str, ...] = ()
 
+    @property
+    def names(self) -> list[str]:
+        """The models as they are shown and chosen."""
+        return [public_name(model) for model in self.models]
+
     def judges(self, rubric: Rubric) -> list[str]:
         """The judges that can serve a rubric here."""
         asking = [name for name in plugins.names("judges") if name not in BY_EVIDENCE] if self.models else []
@@ -88,12 +94,15 @@ class Offer:
 
         A model's name may hold the address of a server, to which a key would be sent: only listed ones are asked.
         """
-        if unknown := [name for name in models if name not in self.models]:
-            offered = ", ".join(self.models) or "none: start it with --model"
+        own = dict(zip(self.names, self.models, strict=True))
+        chosen_names = [public_name(name) for name in models]
+        if unknown := [name for name in chosen_names if name not in own]:
+            offered = ", ".join(own) or "none: start it with --model"
             raise UserError(f"this server does not offer the model {unknown[0][:200]!r}; it offers {offered}")
         if judge and judge not in self.judges(rubric):
             raise UserError(f"no judge {judge[:200]!r} for {rubric.name} here; there are: {self.listed(rubric)}")
-        asked = models or (self.models if judge and judge not in BY_EVIDENCE else ())
+        named = [own[name] for name in chosen_names]
+        asked = named or (self.models if judge and judge not in BY_EVIDENCE else ())
         asked = asked if judge == "jury" or models else asked[:1]
         chosen = model_settings(judge, asked)
         return self.settings.model_copy(update={"judge": "", "model": "", "models": (), **chosen} if chosen else {})
@@ -104,6 +113,11 @@ class Offer:
 
 
 BY_EVIDENCE = ("evidence",)  # judges that ask no model
+
+
+def public_name(model: str) -> str:
+    """A model, or an address, without the name and the password that its URL may hold."""
+    return re.sub("//.*@", "//", model, flags=re.DOTALL)
 
 
 def item_of(rubric: Rubric, body: Mapping[str, Any]) -> dict[str, Any]:

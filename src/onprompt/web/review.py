@@ -4,17 +4,17 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
-from fastapi import Depends, FastAPI, Request
+from fastapi import Depends, FastAPI, Path, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from onprompt.errors import OnpromptError
+from onprompt.errors import OnpromptError, StoreError
 from onprompt.runs.reviews import ANSWERS, MAX_COMMENT, MAX_NAME, Review, check_rater
 from onprompt.web.application import new_app
 from onprompt.web.rendering import render
 from onprompt.web.review_desk import ReviewDesk
-from onprompt.web.review_queue import Filters
+from onprompt.web.review_queue import Filters, Queue
 
 MAX_CHECKS = SHOWN = 100  # checks of one sample that can be corrected: a prompt of 10,000 characters has a thousand
 # What a person says of a check: the key and the words of each answer.
@@ -55,13 +55,14 @@ class Rater(BaseModel):
 
 
 def filters_of(
-    queue: str = "all", model: str = "", category: str = "", score: str = "", unreviewed: bool = False
+    queue: Queue = "all", model: str = "", category: str = "", score: str = "", unreviewed: bool = False
 ) -> Filters:
     """The filters in an address."""
     return Filters(queue, model, category, score, unreviewed)
 
 
 Chosen = Annotated[Filters, Depends(filters_of)]
+Number = Annotated[int, Path(ge=0, lt=2**63)]  # of a sample: what SQLite can look for
 
 
 def create_app(desk: ReviewDesk) -> FastAPI:
@@ -84,7 +85,8 @@ def add_errors(app: FastAPI) -> None:
 
     @app.exception_handler(OnpromptError)
     def refused(_: Request, error: OnpromptError) -> Response:
-        return PlainTextResponse(str(error), 404 if "no sample" in str(error) else 422)
+        status = 409 if isinstance(error, StoreError) else 404 if "no sample" in str(error) else 422
+        return PlainTextResponse(str(error), status)
 
     @app.exception_handler(RequestValidationError)
     def invalid(_: Request, error: RequestValidationError) -> Response:
@@ -109,17 +111,18 @@ def add_pages(app: FastAPI, desk: ReviewDesk) -> None:
         return RedirectResponse(where, 303)
 
     @app.get("/review/{number}", response_class=HTMLResponse)
-    def sample(number: int, rater: str, filters: Chosen, blind: bool = False) -> str:
+    def sample(number: Number, rater: str, filters: Chosen, blind: bool = False) -> str:
         name = check_rater(rater)
         shown = desk.page(number, name, filters, blind)
         state = {"number": number, "rater": name, "query": filters.query(rater=name, blind=blind)}
+        state["sample"] = shown["name"]
         state |= {key: shown[key] for key in ("scores", "checks", "comment", "judged", "blind")}
         answers = [(answer.value, key, words) for answer, (key, words) in SAID.items()]
         more = {"state": state, "rater": name, "filters": filters, "answers": answers, "help": HELP, "most": SHOWN}
         return render("sample.html", **common, **more, **shown)
 
     @app.get("/image/{number}/{name}")
-    def image(number: int, name: str) -> Response:
+    def image(number: Number, name: str) -> Response:
         try:
             return Response(
                 desk.picture(number, name), media_type="image/jpeg", headers={"Cache-Control": "private, max-age=600"}
@@ -132,7 +135,7 @@ def add_actions(app: FastAPI, desk: ReviewDesk) -> None:
     """What a rater does; each is stored before it is answered."""
 
     @app.post("/review/{number}")
-    def save(number: int, saved: Saved) -> Response:
+    def save(number: Number, saved: Saved) -> Response:
         review = Review(saved.scores, saved.checks, saved.comment, saved.blind)
         desk.save(number, check_rater(saved.rater), review)
         return JSONResponse({"complete": saved.scores.keys() == desk.rubric.factors.keys()})

@@ -2,19 +2,20 @@
 
 import hashlib
 import json
+import os
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from onprompt import plugins
-from onprompt.errors import ImageError, OnpromptError, UserError
+from onprompt.errors import ImageError, OnpromptError, StoreError, UserError
 from onprompt.pages.pictures import small_picture
 from onprompt.pages.verdict_view import Shown, VerdictView, verdict_view
 from onprompt.report.ratings import mean
@@ -25,7 +26,7 @@ from onprompt.settings import Settings
 from onprompt.settings import load as load_settings
 from onprompt.types import Picture, Rubric, Verdict
 from onprompt.vision.image import ORIENTATION, decoding_errors, open_image, read_source
-from onprompt.web.review_queue import Filters, ReviewQueue, position
+from onprompt.web.review_queue import Filters, Queue, ReviewQueue, position
 from onprompt.wording.claims import full_claim
 
 SIDE = 1280  # pixels of a picture's longer side, at most
@@ -49,6 +50,7 @@ class ReviewDesk:
 
     def __init__(self, path: Path, generation: int = 0, desk: Desk | None = None) -> None:
         self.path, self.desk, self.lock = path, desk or Desk(), threading.Lock()
+        self.file = which_file(path)  # looked at before it is opened: if it is replaced meanwhile, nothing is saved
         with ExitStack() as stack:
             self.ledger = stack.enter_context(ReviewLedger(path))
             self.generation = findings.choose_generation(self.ledger, generation)
@@ -76,10 +78,9 @@ class ReviewDesk:
         """What the first page shows: the run, the plan, who has reviewed how much, and how well the judge agrees."""
         with self.lock:
             plan = sampling.stored_plan(self.ledger, self.generation)
-            kinds = ("plan", "flagged", "all")
             return {
                 "plan": sampling.plan_words(plan) if plan else "",
-                "counts": {kind: len(self.queue.numbers(Filters(kind))) for kind in kinds},
+                "counts": {kind: len(self.queue.numbers(Filters(kind))) for kind in get_args(Queue)},
                 **self.queue.cached("so far", self.so_far),
                 **self.choices(),
             }
@@ -193,16 +194,40 @@ class ReviewDesk:
                 raise UserError(f"the verdict has no check {min(unknown)[:20]!r}")
             claims = {places[place]: answer for place, answer in review.checks.items()}
         key = Reviewed(number, self.generation, self.rubric.name, rater)
-        with self.lock:
+        with self.writing():
             blind = review.blind or self.desk.blind
             self.ledger.save(key, replace(review, checks=claims, blind=blind), self.rubric)
             self.queue.forget("so far", ("done", rater))
 
     def undo(self, rater: str) -> int | None:
         """Undo the last save of a rater."""
-        with self.lock:
+        with self.writing():
             self.queue.forget("so far", ("done", rater))
             return self.ledger.undo(self.rubric.name, rater)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Change the file, as long as it is the one that the path names: before, and also after the change."""
+        with self.lock:
+            self.check_file()
+            yield
+            self.check_file()
+
+    def check_file(self) -> None:
+        """Refuse to write to a file that was deleted or replaced: nobody would ever read it."""
+        if which_file(self.path) != self.file:
+            raise StoreError(
+                f"{self.path.name} was replaced or deleted while this review was open; start `onprompt review` again"
+            )
+
+
+def which_file(path: Path) -> tuple[int, int] | None:
+    """The device and the inode of a file; None if there is none."""
+    try:
+        found = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def agreement_words(values: Sequence[float], human: Sequence[float]) -> str:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 from urllib.parse import urlencode
 
 from onprompt.runs.ledger import Ledger
@@ -13,7 +13,8 @@ from onprompt.types import Rubric
 
 Kept = TypeVar("Kept")
 STALE = 1.0  # seconds for which verdicts of a run that is being written may not be noticed
-PLAN, FLAGGED, ALL = "plan", "flagged", "all"
+KEPT = 256  # things that were read, at most: addresses may name any number of raters and models
+Queue = Literal["plan", "flagged", "all"]
 JUDGED = """SELECT v.sample FROM verdicts v JOIN samples s ON s.number = v.sample AND NOT s.gone AND s.version = v.of
 WHERE v.generation = :generation"""
 CONDITIONS = {
@@ -30,7 +31,7 @@ NAMES = """SELECT DISTINCT s.{column} FROM samples s WHERE NOT s.gone AND s.{col
 class Filters:
     """What a rater wants to see; empty: everything."""
 
-    queue: str = ALL
+    queue: Queue = "all"
     model: str = ""
     category: str = ""
     score: str = ""
@@ -58,6 +59,7 @@ class ReviewQueue:
             self.known = self.known if version == self.version else {}
             self.version, self.looked_at = version, now
         if key not in self.known:
+            self.known = self.known if len(self.known) < KEPT else {}
             self.known[key] = read()
         kept: Kept = self.known[key]
         return kept
@@ -73,13 +75,13 @@ class ReviewQueue:
 
     def read(self, filters: Filters) -> list[int]:
         """The same, out of the file."""
-        kinds = {"flagged": filters.queue == FLAGGED, "model": filters.model, "category": filters.category}
+        kinds = {"flagged": filters.queue == "flagged", "model": filters.model, "category": filters.category}
         kinds["score" if "score" in self.rubric.factors else "band"] = filters.score
         conditions = "".join(f" AND {CONDITIONS[kind]}" for kind, wanted in kinds.items() if wanted)
         values = {"generation": self.generation, "bands": BANDS, "model": filters.model, "category": filters.category}
-        values["score"] = int(filters.score) if filters.score.isdigit() else -1
+        values["score"] = int(filters.score) if filters.score in dict(self.scores()) else -1
         found = [number for (number,) in self.ledger.query(f"{JUDGED}{conditions} ORDER BY v.sample", values)]
-        if filters.queue != PLAN:
+        if filters.queue != "plan":
             return found
         plan, among = stored_plan(self.ledger, self.generation), set(found)
         return [number for number in plan.samples if number in among] if plan else []

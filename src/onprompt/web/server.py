@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import signal
 import socket
+import threading
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -16,7 +18,8 @@ from onprompt.web.guard import App, Guard, is_loopback
 if TYPE_CHECKING:
     import uvicorn
 
-GRACE = 10  # seconds that requests in progress have to end
+GRACE = 5  # seconds that requests in progress have to end
+END = 3  # more seconds until the process ends, whatever its threads do
 NEEDED = ("fastapi", "uvicorn")
 MIN_TOKEN = 16  # characters
 
@@ -72,9 +75,16 @@ class Place:
 def run(app: App, place: Place, on_start: Callable[[str], None], on_stop: Callable[[], object] = bool) -> None:
     """Serve an application until Ctrl-C or SIGTERM; `on_start` is told its address, `on_stop` called when it stops."""
     host, token = place.host, choose_token(place.host, place.token)
+
+    def stop() -> None:
+        on_stop()
+        end = threading.Timer(GRACE + END, os._exit, (0,))
+        end.daemon = True
+        end.start()
+
     signal.signal(signal.SIGTERM, interrupt)  # uvicorn raises the signal that stopped it once more at the end
     with listen(host, place.port) as listening, suppress(KeyboardInterrupt):
-        server = make_server(Guard(app, host, token, place.max_bytes), on_stop)
+        server = make_server(Guard(app, host, token, place.max_bytes), stop)
         on_start(address_of(listening, host, token))
         server.run(sockets=[listening])
 
@@ -90,7 +100,7 @@ def make_server(app: App, on_stop: Callable[[], object]) -> uvicorn.Server:
 
     class Server(uvicorn.Server):
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-            on_stop()  # before those are waited for who wait for an answer
+            on_stop()  # before waiting for pending requests
             await super().shutdown(sockets)
 
     config = uvicorn.Config(

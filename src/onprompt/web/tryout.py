@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field, create_model
 from onprompt.errors import BackendError, OnpromptError, UnreadableAnswer, UserError, WeightsError
 from onprompt.types import Rubric
 from onprompt.web.application import new_app
-from onprompt.web.jobs import Job, QueueFull, Stopping, outcome
+from onprompt.web.jobs import Dropped, Job, QueueFull, Stopping
 from onprompt.web.judging import Result, Service, choices, installed_rubrics
 from onprompt.web.rendering import render
 from onprompt.web.requests import JudgeRequest, Problem, VerdictDocument, request_model
@@ -25,6 +25,7 @@ RETRY = 5  # seconds after which a service may ask again
 STATUS: tuple[tuple[type[OnpromptError], int], ...] = (
     (QueueFull, 429),
     (Stopping, 503),
+    (Dropped, 410),
     (UserError, 422),
     (WeightsError, 503),
     (UnreadableAnswer, 502),
@@ -113,13 +114,13 @@ def add_endpoint(app: FastAPI, service: Service, rubric: Rubric) -> None:
     """`POST /v1/NAME`, which answers with the verdict; and the same for the page, which watches the stages."""
     body_type = request_model(rubric)
 
-    async def judge(body: JudgeRequest) -> Response:
-        job = service.submit(rubric, body.model_dump())
-        result = await finished(job)
+    async def judge(body: JudgeRequest, request: Request) -> Response:
+        result = await finished(service.submit(rubric, body.model_dump()), service, request)
         return JSONResponse(result.document) if isinstance(result, Result) else problem(result)
 
     async def watch(watched: Watched) -> Response:
         job = service.submit(rubric, watched.request.model_dump(), watched.names)
+        service.queue.get(job.id)  # from now on its page must ask for it
         return JSONResponse({"id": job.id}, 202)
 
     judge.__annotations__["body"] = body_type
@@ -130,10 +131,17 @@ def add_endpoint(app: FastAPI, service: Service, rubric: Rubric) -> None:
     app.post(f"/jobs/{rubric.name}", include_in_schema=False)(watch)
 
 
-async def finished(job: Job) -> Any:
-    """What a job comes to: a result or an error."""
-    await asyncio.wait([asyncio.wrap_future(job.future)])
-    return outcome(job)
+async def finished(job: Job, service: Service, request: Request) -> Any:
+    """What a job comes to: a result or an error. It is dropped if its client leaves before."""
+    result, left = asyncio.wrap_future(job.future), asyncio.ensure_future(request.receive())
+    try:
+        await asyncio.wait([result, left], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        left.cancel()
+    if result.done():
+        return result.result()
+    service.queue.drop(job)
+    return Dropped()
 
 
 def add_information(app: FastAPI, service: Service, rubrics: dict[str, Rubric]) -> None:
@@ -142,7 +150,7 @@ def add_information(app: FastAPI, service: Service, rubrics: dict[str, Rubric]) 
     @app.get("/v1/judges", summary="The judges and models that this server offers.")
     def judges() -> Offered:
         offered = {name: service.offer.judges(rubric) for name, rubric in rubrics.items()}
-        return Offered(rubrics=offered, models=list(service.offer.models))
+        return Offered(rubrics=offered, models=service.offer.names)
 
     @app.get("/v1/health", summary="Whether the server takes requests.")
     def health() -> Queued:
@@ -177,17 +185,23 @@ def add_jobs(app: FastAPI, service: Service) -> None:
         stages = [stage_words(stage) for stage in list(job.stages)]
         if not job.future.done():
             return JSONResponse({"stages": stages, "done": False})
-        result = outcome(job)
+        result = job.future.result()
         if not isinstance(result, Result):
             return problem(result)
         view = result.view_at(f"/jobs/{name}/")
         shown = render("result.html", view=view, command=result.command, code=result.code)
         return JSONResponse({"stages": stages, "done": True, "html": shown, "document": result.document})
 
+    @app.delete("/jobs/{name}", include_in_schema=False)
+    def drop(name: str) -> Response:
+        if job := service.queue.get(name):
+            service.queue.drop(job)
+        return Response(status_code=204)
+
     @app.get("/jobs/{name}/image/{picture}", include_in_schema=False)
     def image(name: str, picture: str) -> Response:
         job = service.queue.get(name)
-        result = outcome(job) if job and job.future.done() else None
+        result = job.future.result() if job and job.future.done() else None
         if not isinstance(result, Result) or picture not in result.pictures:
             return PlainTextResponse("no such picture", 404)
         return Response(result.pictures[picture], media_type="image/jpeg")

@@ -10,7 +10,7 @@
   const help = document.getElementById("help");
   const scales = all("[data-factor]");
   const checks = all("[data-check]");
-  const draft = `review ${state.number} ${state.rater}`;
+  const draft = `review ${state.number} ${state.sample} ${state.rater}`; // the file may be another by then
   let marked = 0;
   let sending = Promise.resolve(true);
   let timer = 0;

@@ -8,6 +8,7 @@
   const progress = element("progress");
   const result = element("result");
   let watching = 0; // the number of the request that is shown
+  let job = ""; // its id on the server, until it is done
   let verdict = null;
 
   // ---- rubrics
@@ -108,7 +109,12 @@
   }
   const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
+  function drop() {
+    if (job) fetch(`/jobs/${job}`, { method: "DELETE", keepalive: true });
+    job = "";
+  }
   async function judge(form) {
+    drop();
     const mine = ++watching;
     const start = Date.now();
     problem.hidden = true;
@@ -120,6 +126,7 @@
       const headers = { "Content-Type": "application/json" };
       const sent = JSON.stringify(await body(form));
       const { id } = await ask(`/jobs/${form.dataset.rubric}`, { method: "POST", headers, body: sent });
+      job = id;
       for (;;) {
         const told = await ask(`/jobs/${id}`);
         if (mine !== watching) return;
@@ -148,6 +155,7 @@
     element("seconds").textContent = ((Date.now() - start) / 1000).toFixed(1);
   }
   function finish(told) {
+    job = "";
     verdict = told.document;
     progress.hidden = true;
     result.innerHTML = told.html; // made by our own templates, which escape every text
@@ -166,9 +174,11 @@
     });
   }
   element("forget").addEventListener("click", () => {
+    drop();
     watching += 1;
     progress.hidden = true;
   });
+  addEventListener("pagehide", drop);
   result.addEventListener("click", async (event) => {
     const button = event.target.closest("button");
     if (button?.dataset.copy) {
