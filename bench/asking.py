@@ -18,7 +18,7 @@ import numpy as np
 from PIL import Image
 
 import onprompt
-from onprompt.models.client import close_all
+from onprompt.api import judges
 from onprompt.settings import Settings
 from onprompt.types import Verdict
 
@@ -107,7 +107,7 @@ def main():
         asked = calls.value - before
         again = []
         for _ in range(5):
-            close_all()
+            judges.close()
             again.append(run(items, settings)[0])
         ideal = options.questions / options.slots * options.latency
         print(f"{options.questions} questions, {options.slots} at a time, {options.latency * 1000:.0f} ms each")

@@ -16,7 +16,7 @@ from asking import serve
 from PIL import Image
 
 import onprompt
-from onprompt.models.client import close_all
+from onprompt.api import judges
 from onprompt.settings import Settings
 from onprompt.types import Verdict
 
@@ -62,7 +62,7 @@ def main():
             before = calls.value
             one = seconds(rest, Settings(model=models[0], judge="vlm", **usual, **answers))
             three = seconds(rest, Settings(models=(*models[1:], "openai/d"), **usual, **answers))
-            close_all()
+            judges.close()
             if number:
                 ratios.append(three / one)
                 print(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from onprompt.models.client import close_all
+from onprompt.api import judges
 from tests.runs.test_run import judged, table
 
 ROOT = Path(__file__).parent.parent
@@ -41,7 +41,7 @@ def act(folder: Path, **inputs: str) -> tuple[int, str, str]:
 
 def test_it_decides_on_a_run_file(tmp_path: Path) -> None:
     judged(tmp_path, table(tmp_path, 20))
-    close_all()
+    judges.close()
     code, output, said = act(tmp_path, run_file="run.sqlite", fail_under="value=.4 score=1@.8", baseline="run.sqlite")
     assert (code, output) == (0, "passed=true"), said
     assert "### onprompt: passed" in (tmp_path / "summary.md").read_text()

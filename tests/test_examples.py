@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from onprompt.models.client import close_all
+from onprompt.api import judges
 from tests.conftest import photo
 from tests.models.backends.server import Reply, Scripted
 
@@ -51,7 +51,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             monkeypatch.setenv(name, value)
         monkeypatch.chdir(tmp_path)
         yield tmp_path
-        close_all()
+        judges.close()
 
 
 def example(name: str, folder: Path) -> None:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import onprompt
 from onprompt import plugins, serial
+from onprompt.api import judges
 from onprompt.errors import UserError
-from onprompt.models.client import close_all
 from onprompt.settings import Settings
 from onprompt.types import (
     Answer,
@@ -168,7 +168,7 @@ def test_verdicts_of_every_rubric_and_judge(
     inputs = {name: named_photo("coffee.png") for name in loaded.required}
     item = {**inputs, loaded.prompt: "A red cup on a table, and an astrolabe"}
     (verdict,) = onprompt.judge_many(rubric, [item], settings=settings)
-    close_all()
+    judges.close()
     assert isinstance(verdict, Verdict)
     assert (verdict.rubric, verdict.judge) == (rubric, judge)
     assert verdict.checks or verdict.factors

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ from onprompt.language.ontology import name_of
 from onprompt.language.spelling import correct_spelling
 from onprompt.runs.engines.threads import in_order
 from onprompt.runs.reading import Run
-from onprompt.samples import check_names, load_judge, load_rubric, make_sample
+from onprompt.samples import Judges, check_names, load_rubric, make_sample
 from onprompt.settings import Settings
 from onprompt.types import Edit, Picture, Plan, Sample, Scene, Seen, Sighting, Usage, Verdict, View
 from onprompt.vision.detection import detect, detect_many, load_detector
@@ -29,6 +30,8 @@ from onprompt.vision.text_embedding import MAX_LENGTH
 from onprompt.vision.vocabulary import COCO
 
 Result = Verdict | OnpromptError
+judges = Judges()  # of this module's functions
+atexit.register(judges.close)
 SeeBatch = Callable[[Sequence[Source]], list[list[Sighting] | OnpromptError]]
 
 
@@ -210,7 +213,7 @@ def judge_one(
 ) -> Verdict:
     """The verdict by any rubric; `item` has its inputs by name."""
     resolved = judge_settings(settings, judge, model, models)
-    return load_judge(rubric, resolved).judge(make_sample(load_rubric(rubric), resolved, item))
+    return judges.get(rubric, resolved).judge(make_sample(load_rubric(rubric), resolved, item))
 
 
 def judge_many(
@@ -228,7 +231,7 @@ def judge_many(
     its error: it affects no other.
     """
     resolved, protocol = judge_settings(settings, judge, model, models), load_rubric(rubric)
-    loaded = load_judge(rubric, resolved)
+    loaded = judges.get(rubric, resolved)
 
     def attempt(method: Callable[[Sample], Any], item: Mapping[str, Any]) -> Any:
         try:
@@ -244,7 +247,7 @@ def judge_many(
         loaded.slots,
         begin=use_single_core if len(first) > 1 else None,  # a single one has all cores
         recall=partial(attempt, loaded.recall) if loaded.recalls else None,
-        stop=loaded.stop,
+        stop=partial(judges.drop, loaded),
     )
 
 
@@ -259,7 +262,7 @@ def plan(
 ) -> Plan:
     """The calls to a model, tokens and dollars that `judge_many` would take; nothing is asked."""
     resolved, protocol = judge_settings(settings, judge, model, models), load_rubric(rubric)
-    planned = load_judge(rubric, resolved).plan(partial(make_sample, protocol, resolved, item) for item in items)
+    planned = judges.get(rubric, resolved).plan(partial(make_sample, protocol, resolved, item) for item in items)
     return Plan("", 0, 0, Usage(cost=0.0), again=False) if planned is None else planned
 
 

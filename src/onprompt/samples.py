@@ -1,5 +1,6 @@
 """From names and inputs to what judges work with: rubrics, judges and samples."""
 
+import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,6 +21,32 @@ def load_judge(rubric: str, settings: Settings) -> Judge:
     """The judge of the settings, for a rubric by its name."""
     judge: Judge = plugins.load("judges", settings.judged_by).load(settings, load_rubric(rubric))
     return judge
+
+
+class Judges:
+    """Judges by rubric and settings: calls with the same ones share connections, cached answers and a budget."""
+
+    def __init__(self) -> None:
+        self.lock, self.kept = threading.Lock(), dict[tuple[str, Settings], Judge]()
+
+    def get(self, rubric: str, settings: Settings) -> Judge:
+        """The judge, made once."""
+        with self.lock:
+            if (rubric, settings) not in self.kept:
+                self.kept[rubric, settings] = load_judge(rubric, settings)
+            return self.kept[rubric, settings]
+
+    def drop(self, judge: Judge) -> None:
+        """Stop a judge's work; later calls get another."""
+        with self.lock:
+            self.kept = {key: kept for key, kept in self.kept.items() if kept is not judge}
+        judge.stop()
+
+    def close(self) -> None:
+        """Close all judges; they are made anew on demand."""
+        with self.lock:
+            while self.kept:
+                self.kept.popitem()[1].close()
 
 
 def make_sample(rubric: Rubric, settings: Settings, item: Mapping[str, Any]) -> Sample:

@@ -15,8 +15,8 @@ import pytest
 
 import onprompt
 from onprompt.adapters import geneval
+from onprompt.api import judges
 from onprompt.errors import UserError
-from onprompt.models.client import close_all
 from onprompt.settings import Settings
 from tests.conftest import photo_path
 
@@ -41,7 +41,7 @@ def outputs(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def _closed() -> Iterator[None]:
     yield
-    close_all()
+    judges.close()
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -94,7 +94,7 @@ def test_only_a_four_is_correct_and_an_unreadable_answer_is_neither(outputs: Pat
 
 def test_a_second_run_leaves_nothing_of_the_first(outputs: Path) -> None:
     assert by_model(outputs, ("", "What a lovely picture!")) == (0, 3)
-    close_all()  # the file of answers is another now
+    judges.close()  # the file of answers is another now
     assert by_model(outputs, ("", "Step 5: it is\n(4)")) == (3, 0)
     assert lines(outputs.parent / "results.left_out.jsonl") == []
 
@@ -102,7 +102,7 @@ def test_a_second_run_leaves_nothing_of_the_first(outputs: Path) -> None:
 def test_of_another_rubric_only_its_highest_score_is_correct(outputs: Path) -> None:
     for score in (4, 5):
         by_model(outputs, ("", f"Reasoning: It is there.\nScore: {score}"), rubric="rate")
-        close_all()  # the file of answers is another now
+        judges.close()  # the file of answers is another now
         assert {line["correct"] for line in lines(outputs.parent / "results.jsonl")} == {score == 5}
 
 

@@ -31,8 +31,8 @@ from onprompt.adapters import inspect as inspect_adapter
 from onprompt.adapters import torchmetrics as torchmetrics_adapter
 from onprompt.adapters.inspect import onprompt_scorer
 from onprompt.adapters.torchmetrics import Onprompt
+from onprompt.api import judges
 from onprompt.errors import SettingsError
-from onprompt.models.client import close_all
 from onprompt.wording import differences
 from tests.conftest import photo, photo_path
 
@@ -61,7 +61,7 @@ def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     monkeypatch.setenv("ONPROMPT_ANSWERS", str(tmp_path / "answers.sqlite"))
     shutil.copy(photo_path("coffee.png"), tmp_path / "photo.png")
     yield
-    close_all()
+    judges.close()
 
 
 @pytest.fixture

@@ -250,13 +250,13 @@ def test_illusions_of_a_hub(tmp_path: Path) -> None:
 
 def test_a_run_as_a_dataset(tmp_path: Path) -> None:
     """What `export --to datasets` writes, the library loads: images, scores, and None where there is no verdict."""
-    from onprompt.models.client import close_all
+    from onprompt.api import judges
     from onprompt.runs import exporting
     from onprompt.runs.ledger import Ledger
     from tests.runs.test_run import judged, table
 
     judged(tmp_path, table(tmp_path, 5, bad=["x,none.png,1 cats"]))
-    close_all()
+    judges.close()
     with Ledger(tmp_path / "run.sqlite") as ledger:
         assert exporting.export(ledger, 1, tmp_path / "out", "datasets") == (6, 0)
         with pytest.raises(UserError, match="exists already"):

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from onprompt.api import judges
 from onprompt.errors import PluginError, UserError
-from onprompt.models.client import close_all
 from onprompt.trackers import Figures, numbers, track
 from tests.runs.test_run import judged, table
 
@@ -30,7 +30,7 @@ pytestmark = [
 @pytest.fixture
 def run_file(tmp_path: Path) -> Path:
     judged(tmp_path, table(tmp_path, 20, bad=["x,none.png,1 cats"]))
-    close_all()
+    judges.close()
     return tmp_path / "run.sqlite"
 
 

@@ -15,12 +15,12 @@ from xml.etree import ElementTree as Xml
 import numpy as np
 import pytest
 
+from onprompt.api import judges
 from onprompt.errors import UserError
 from onprompt.gate import baseline, junit, markdown, results
 from onprompt.gate.gate import Outcome, check, conditions
 from onprompt.gate.results import Result, RunResults
 from onprompt.gate.rules import Decision, decide, parse_over, parse_under
-from onprompt.models.client import close_all
 from tests.cli.test_hostile_text import EVIL
 from tests.runs.test_run import judged, table
 
@@ -30,7 +30,7 @@ HOSTILE = f"<script>alert(1)</script> @everyone | [x](http://e) `code` \\| ]]> &
 @pytest.fixture(autouse=True)
 def _closed() -> Iterator[None]:
     yield
-    close_all()
+    judges.close()
 
 
 def onprompt(*arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:

@@ -11,8 +11,8 @@ from pathlib import Path
 from random import Random
 from tempfile import mkdtemp
 
+from onprompt.api import judges
 from onprompt.errors import OnpromptError
-from onprompt.models.client import close_all
 from onprompt.runs import findings
 from onprompt.runs.damage import find_damage
 from onprompt.runs.ledger import Ledger
@@ -26,7 +26,7 @@ def whole() -> Path:
     """A run file without damage."""
     folder = Path(mkdtemp(prefix="onprompt-hostile-"))
     judged(folder, table(folder, SAMPLES))
-    close_all()
+    judges.close()
     return folder / "run.sqlite"
 
 

@@ -16,10 +16,10 @@ import pytest
 from PIL import Image
 from pydantic import SecretStr
 
+from onprompt.api import judges
 from onprompt.illusion import answers, images, results, tables
 from onprompt.illusion.judge import IllusionJob
 from onprompt.illusion.protocol import SPLITS
-from onprompt.models.client import close_all
 from onprompt.runs.ledger import Ledger
 from onprompt.runs.run import Summary, run
 from onprompt.settings import Settings
@@ -32,7 +32,7 @@ SHAPE, SCENE = "Identify the shape", "Identify the background"
 @pytest.fixture(autouse=True)
 def _closed() -> Iterator[None]:
     yield
-    close_all()
+    judges.close()
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,9 @@ import pytest
 from PIL import Image
 
 import onprompt
+from onprompt.api import judges
 from onprompt.evidence.match import match
 from onprompt.judges.hybrid import claim_question
-from onprompt.models.client import close_all
 from onprompt.rubrics import text
 from onprompt.settings import Settings
 from onprompt.types import Attribute, Outcome, Scene, Seen, Thing, Verdict
@@ -32,12 +32,12 @@ def judged(tmp_path: Path, named_photo: Callable[[str], Path]) -> Iterator[Calla
         lines += [{"contains": "Claims:", "text": texts[0]}]
         file = tmp_path / "said.jsonl"
         file.write_text("\n".join(json.dumps(line) for line in lines))
-        close_all()  # the file was read for other settings before
+        judges.close()  # the file was read for other settings before
         settings = Settings(judge="hybrid", model=f"replay/{file}", answers=tmp_path / "answers.sqlite")
         return onprompt.verify(named_photo("coffee.png"), prompt, settings=settings)
 
     yield judge
-    close_all()
+    judges.close()
 
 
 def said(*words: str) -> str:
@@ -107,7 +107,7 @@ def test_it_can_rate_too(tmp_path: Path, named_photo: Callable[[str], Path]) -> 
     file.write_text(json.dumps({"text": said("yes", "yes")}))
     settings = Settings(judge="hybrid", model=f"replay/{file}", answers=tmp_path / "answers.sqlite")
     assert onprompt.rate(named_photo("coffee.png"), PROMPT, settings=settings).score == 5
-    close_all()
+    judges.close()
 
 
 def test_where_an_object_is_open_its_details_are_too(judged: Callable[..., Verdict]) -> None:
@@ -146,7 +146,7 @@ def test_of_an_edit_the_model_is_asked_only_what_was_not_measured(
     after[40:140, 40:160] = (30, 200, 60)
     lines = [{"contains": "Edits:\n1. let the cup look antique\n\nAnswer", "text": said("yes")}]
     file.write_text("\n".join(json.dumps(line) for line in lines))
-    close_all()
+    judges.close()
     settings = Settings(judge="hybrid", model=f"replay/{file}", answers=tmp_path / "answers.sqlite")
     verdict = onprompt.edit(before, after, "let the cup look antique and remove the table", settings=settings)
     own = onprompt.edit(before, after, "let the cup look antique and remove the table")
@@ -155,4 +155,4 @@ def test_of_an_edit_the_model_is_asked_only_what_was_not_measured(
     assert table == own.checks[1]
     assert verdict.factors["completeness"].score > own.factors["completeness"].score
     assert verdict.provenance["rubric_sha256"] == hashlib.sha256(text("claims-edit-1").encode()).hexdigest()
-    close_all()
+    judges.close()

@@ -19,8 +19,9 @@ from pydantic import SecretStr
 
 import onprompt
 from onprompt import api
+from onprompt.api import judges
 from onprompt.errors import BudgetSpent, ImageError, PromptError, Rejected, ServerTrouble, UserError
-from onprompt.models.client import close_all, model_client
+from onprompt.models.answer_store import AnswerStore
 from onprompt.rubrics.verify import RUBRIC
 from onprompt.settings import Settings
 from onprompt.types import Outcome, Verdict
@@ -52,7 +53,7 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., tuple[Settings, list[Receive
         return Settings(**{**usual, **quick, **settings}), server.requests
 
     yield start
-    close_all()
+    judges.close()
     for server in servers:
         server.__exit__()
 
@@ -153,7 +154,7 @@ def test_what_can_not_be_read_is_asked_once_more_and_then_an_error(serve: Serve,
     assert caught.value.text == UNREADABLE[kind]["choices"][0]["message"]["content"]
     assert len(requests) == 2
     assert caught.value.reason in json.dumps(requests[1].json["messages"])
-    assert model_client(settings).answers.outcomes() == {kind: 2}
+    assert AnswerStore(settings.answers).outcomes() == {kind: 2}
 
 
 @pytest.mark.parametrize("kind", UNREADABLE)
@@ -197,7 +198,7 @@ def test_trouble_that_stays_is_an_error_and_no_score(serve: Serve, trouble: str)
     with pytest.raises(ServerTrouble, match="after 3 attempts"):
         onprompt.verify(PIXELS, "a cat", settings=settings)
     assert len(requests) == 3
-    assert model_client(settings).answers.outcomes() == {}
+    assert AnswerStore(settings.answers).outcomes() == {}
 
 
 def test_a_stall_is_given_up(serve: Serve) -> None:
@@ -224,7 +225,7 @@ def test_a_large_answer_is_kept_and_read(serve: Serve) -> None:
 def test_the_same_question_is_never_paid_for_twice(serve: Serve) -> None:
     settings, requests = serve(Reply(completion(GOOD)))
     first = onprompt.verify(PIXELS, "a cat in a hat", settings=settings)
-    close_all()  # as another process would
+    judges.close()  # as another process would
     second = onprompt.verify(PIXELS, "a cat in a hat", settings=settings)
     assert len(requests) == 1
     assert (second.score, second.checks, second.answers[0].cached) == (first.score, first.checks, True)
@@ -339,7 +340,7 @@ def test_the_key_is_nowhere(serve: Serve, tmp_path: Path, capsys: pytest.Capture
     from onprompt.report.document import document
 
     told = [repr(verdict), json.dumps(document(verdict)), repr(settings), str(settings), *capsys.readouterr()]
-    model_client(settings).answers.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    AnswerStore(settings.answers).connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     told += [path.read_bytes().decode("latin-1") for path in tmp_path.rglob("*") if path.is_file()]
     assert len(told) > 6
     assert not any(KEY in each for each in told)

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 import onprompt
-from onprompt.models.client import close_all
+from onprompt.api import judges
 from tests.models.backends.server import Reply, Scripted
 from tests.models.backends.test_openai import completion
 
@@ -69,4 +69,4 @@ def test_the_sample_answers_are_read(tmp_path: Path) -> None:
     assert onprompt.rate(image, "Two dogs and a red ball.", settings=settings).score == 3
     edited = onprompt.edit(image, image, "make the ball blue", id="ball", settings=settings)
     assert [factor.score for factor in edited.factors.values()] == [6, 7, 6]
-    close_all()
+    judges.close()

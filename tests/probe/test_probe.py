@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from onprompt import Settings
+from onprompt import Settings, api
 from onprompt.cli import app
 from onprompt.errors import Rejected, UnreadableAnswer, UserError
-from onprompt.models.client import model_client
+from onprompt.judges.vlm import VlmJudge
 from onprompt.probe import PROBES, Row, probe, save, split, unique_cases
 from onprompt.probe.cases import PROMPTS, Case
 from onprompt.probe.pictures import DRAWINGS, NAMES, NOISE, draw, picture
+from onprompt.samples import Judges
 from onprompt.types import FactorScore, Judge, Sample, Verdict
 from onprompt.vision.image import open_picture
 
@@ -53,8 +54,8 @@ def probed(monkeypatch: pytest.MonkeyPatch) -> Callable[[Answer], dict[str, Row]
 
 
 def use_judge(monkeypatch: pytest.MonkeyPatch, load: Callable[[str, Settings], Judge]) -> None:
-    for module in ("onprompt.api", "onprompt.probe"):
-        monkeypatch.setattr(f"{module}.load_judge", load)
+    monkeypatch.setattr("onprompt.samples.load_judge", load)
+    monkeypatch.setattr(api, "judges", Judges())
 
 
 def key(case: Case) -> tuple[str, str]:
@@ -214,7 +215,9 @@ def test_repeated_questions_get_the_rest_of_the_budget(tmp_path: Path) -> None:
     (tmp_path / "said.jsonl").write_text("")
     model, answers = f"replay/{tmp_path / 'said.jsonl'}", tmp_path / "answers.sqlite"
     settings = Settings(judge="vlm", model=model, answers=answers, price_in=1, price_out=1, budget=0.5)
-    model_client(settings).budget.purse.spent = 0.375
+    judge = api.judges.get("verify", settings)
+    assert isinstance(judge, VlmJudge)
+    judge.client.budget.purse.spent = 0.375
     *_, (_, again, last) = split(unique_cases(PROBES), "verify", settings)
     assert (len(again), last.reuse_answers, last.budget) == (len(PROMPTS), False, 0.125)
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from onprompt.models.client import close_all
+from onprompt.api import judges
 from onprompt.rubrics.rate import RUBRIC as RATE
 from onprompt.runs import datasets, findings
 from onprompt.runs.job import JudgeJob
@@ -38,7 +38,7 @@ run(datasets.open_dataset(str(folder / "data.csv"), RATE, {}), folder / "run.sql
 @pytest.fixture(autouse=True)
 def _closed() -> Iterator[None]:
     yield
-    close_all()
+    judges.close()
 
 
 def completion(usage: Any) -> Reply:
@@ -131,7 +131,7 @@ def test_calls_of_a_run_that_was_interrupted_are_counted(tmp_path: Path) -> None
     with Scripted(completion(USUAL)) as server:
         data = datasets.open_dataset(str(tmp_path / "data.csv"), RATE, {})
         summary = run(data, tmp_path / "run.sqlite", job(tmp_path, server.url), on_progress=interrupt)
-        close_all()
+        judges.close()
         judged(tmp_path, server.url)
     assert summary.interrupted
     assert spent(tmp_path) == (30 * (TOKENS_IN + TOKENS_OUT), 0.03)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from onprompt.api import judges
 from onprompt.errors import OnpromptError, StoreError
-from onprompt.models.client import close_all
 from onprompt.runs import findings
 from onprompt.runs.damage import find_damage, repair
 from onprompt.runs.ledger import Ledger
@@ -22,7 +22,7 @@ from tests.runs.test_run import judged, scores, table
 @pytest.fixture(autouse=True)
 def _closed() -> Iterator[None]:
     yield
-    close_all()
+    judges.close()
 
 
 @pytest.fixture

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from onprompt.api import judges
 from onprompt.cli.showing import sample_line
 from onprompt.errors import StoreError, UserError
 from onprompt.models.answer_store import AnswerStore
-from onprompt.models.client import close_all
 from onprompt.report.document import document
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs import datasets, exporting, findings
@@ -32,7 +32,7 @@ NOBODY = 65534  # a user who may write nowhere
 @pytest.fixture(autouse=True)
 def _closed() -> Iterator[None]:
     yield
-    close_all()
+    judges.close()
 
 
 def onprompt(*arguments: str) -> subprocess.CompletedProcess[str]:

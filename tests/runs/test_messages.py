@@ -11,10 +11,10 @@ import pytest
 from typer.testing import CliRunner
 
 from onprompt import api
+from onprompt.api import judges
 from onprompt.cli import app
 from onprompt.cli.running import ProgressLine
 from onprompt.errors import UserError
-from onprompt.models.client import close_all
 from onprompt.report import comparison
 from onprompt.report.ratings import Item
 from onprompt.runs.run import Summary
@@ -28,7 +28,7 @@ from tests.runs.test_run import judged, table
 def _closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("ONPROMPT_ANSWERS", str(tmp_path / "answers.sqlite"))
     yield
-    close_all()
+    judges.close()
 
 
 def onprompt(*arguments: object) -> tuple[int, str]:
@@ -113,7 +113,7 @@ def test_runs_by_different_judges(tmp_path: Path) -> None:
     data = table(tmp_path, 5)
     judged(tmp_path, data)
     (tmp_path / "run.sqlite").replace(tmp_path / "one.sqlite")
-    close_all()
+    judges.close()
     (tmp_path / "said.jsonl").replace(tmp_path / "other.jsonl")
     judged(tmp_path, data, model=f"replay/{tmp_path / 'other.jsonl'}")
     code, text = onprompt("compare", tmp_path / "one.sqlite", tmp_path / "run.sqlite")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import onprompt
+from onprompt.api import judges
 from onprompt.errors import UserError
-from onprompt.models.client import close_all
 from tests.runs.test_findings import onprompt as command
 from tests.runs.test_run import judged, table
 
@@ -18,7 +18,7 @@ from tests.runs.test_run import judged, table
 @pytest.fixture(autouse=True)
 def _closed() -> Iterator[None]:
     yield
-    close_all()
+    judges.close()
 
 
 def test_a_run_is_a_table(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from onprompt.api import judges
 from onprompt.errors import StoreError, UserError
-from onprompt.models.client import close_all
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC
 from onprompt.runs import findings, reviews
@@ -31,7 +31,7 @@ NUMBER = 24
 @pytest.fixture(autouse=True)
 def _closed() -> Iterator[None]:
     yield
-    close_all()
+    judges.close()
 
 
 @pytest.fixture

@@ -18,9 +18,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from onprompt.api import judges
 from onprompt.errors import StoreError, UserError
 from onprompt.illusion.judge import IllusionJob
-from onprompt.models.client import close_all
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs import datasets, findings
@@ -35,7 +35,7 @@ SAID = [{"contains": f"{number} cats", "text": f"So many.\n({number % 5})"} for 
 @pytest.fixture(autouse=True)
 def _closed() -> Iterator[None]:
     yield
-    close_all()
+    judges.close()
 
 
 def table(folder: Path, number: int, **more: Any) -> Path:
@@ -67,6 +67,17 @@ def test_every_sample_gets_its_verdict(tmp_path: Path) -> None:
     summary = judged(tmp_path, table(tmp_path, 40))
     assert (summary.done, summary.before, summary.faults.total(), summary.generation) == (40, 0, 0, 1)
     assert scores(tmp_path) == {str(index): index % 10 % 5 for index in range(40)}
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are counted by Linux's /proc")
+def test_many_runs_in_a_process_leave_no_file_open(tmp_path: Path) -> None:
+    def open_files() -> list[str]:
+        return [str(link.readlink()) for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
+
+    for number in range(20):
+        (folder := tmp_path / str(number)).mkdir()
+        judged(folder, table(folder, 3))
+    assert [name for name in open_files() if str(tmp_path) in name] == []
 
 
 def test_a_second_run_does_nothing(tmp_path: Path) -> None:
@@ -145,7 +156,7 @@ def test_other_answers_are_another_generation(tmp_path: Path) -> None:
     data = table(tmp_path, 5)
     judged(tmp_path, data)
     (tmp_path / "said.jsonl").write_text('{"text": "(1)"}')
-    close_all()
+    judges.close()
     again = judged(tmp_path, data)
     assert (again.generation, again.done) == (2, 5)
 

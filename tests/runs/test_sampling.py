@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from onprompt.api import judges
 from onprompt.errors import UserError
-from onprompt.models.client import close_all
 from onprompt.runs import sampling
 from onprompt.runs.ledger import Ledger
 from onprompt.runs.reviews import ReviewLedger
@@ -22,7 +22,7 @@ from tests.runs.test_run import judged, table
 @pytest.fixture(autouse=True)
 def _closed() -> Iterator[None]:
     yield
-    close_all()
+    judges.close()
 
 
 @pytest.mark.parametrize("correlation", [0.5, 0.7, 0.85])

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from onprompt.models.client import close_all
+from onprompt.api import judges
 from onprompt.web.guard import App, Guard
 from onprompt.web.server import listen, make_server
 from tests.runs.test_run import judged, table
@@ -50,7 +50,7 @@ def serve() -> Iterator[Serve]:
             return stack.enter_context(httpx2.Client(base_url=address, timeout=60))
 
         yield start
-    close_all()
+    judges.close()
 
 
 @pytest.fixture
@@ -59,4 +59,4 @@ def run_file(tmp_path: Path) -> Iterator[Path]:
     Image.fromarray(np.full((8, 8, 3), 99, np.uint8)).save(tmp_path / "cat.png")
     judged(tmp_path, table(tmp_path, 30))
     yield tmp_path / "run.sqlite"
-    close_all()
+    judges.close()

@@ -11,7 +11,7 @@ from onprompt.illusion.protocol import SPLITS
 from onprompt.illusion.scoring import Outcome as Score
 from onprompt.illusion.scoring import original
 from onprompt.models.asking import ModelJudge, versions
-from onprompt.models.client import ModelClient, model_client
+from onprompt.models.client import ModelClient, open_client
 from onprompt.runs.job import JudgeJob
 from onprompt.settings import Settings
 from onprompt.types import (
@@ -146,7 +146,7 @@ class IllusionJob(JudgeJob):
 
     @cached_property
     def judge(self) -> IllusionJudge:
-        return IllusionJudge(self.split, self.size, self.settings, model_client(self.settings))
+        return IllusionJudge(self.split, self.size, self.settings, open_client(self.settings))
 
     def sample(self, item: Mapping[str, Any]) -> Sample:
         """An image with its shape and scene."""

@@ -29,7 +29,7 @@ from onprompt.models.asking import (
     versions,
     with_usage,
 )
-from onprompt.models.client import ModelClient, NotCached, model_client
+from onprompt.models.client import ModelClient, NotCached, open_client
 from onprompt.models.reading import choice_probabilities, parse_answer, strict_json, without_thinking
 from onprompt.rubrics import object_schema, text
 from onprompt.settings import PRIVATE, Settings
@@ -45,7 +45,7 @@ UNREADABLE = Reply(fault="unreadable")
 
 def load(settings: Settings, rubric: Rubric) -> AtomsJudge:
     """The judge for a rubric that grades one image by its prompt."""
-    return AtomsJudge(settings, rubric, model_client(settings))
+    return AtomsJudge(settings, rubric, open_client(settings))
 
 
 @dataclass(slots=True)

@@ -18,7 +18,7 @@ from onprompt.evidence.matches import Match
 from onprompt.evidence.observations import Observations
 from onprompt.judges import evidence
 from onprompt.models.asking import READER, ModelJudge, ask_again
-from onprompt.models.client import ModelClient, model_client
+from onprompt.models.client import ModelClient, open_client
 from onprompt.models.reading import parse_answer, strict_json
 from onprompt.rubrics import object_schema, text
 from onprompt.settings import Settings
@@ -36,7 +36,7 @@ OpenClaim = tuple[Check, str]  # and the sentence that the model is asked about
 
 def load(settings: Settings, rubric: Rubric) -> HybridJudge:
     """The judge for a rubric that the evidence judge supports, and the model of the settings."""
-    return HybridJudge(evidence.load(settings, rubric), model_client(settings))
+    return HybridJudge(evidence.load(settings, rubric), open_client(settings))
 
 
 class HybridJudge(ModelJudge):

@@ -25,8 +25,9 @@ from onprompt.judges.atoms import AtomsJudge
 from onprompt.judges.evidence import EvidenceJudge
 from onprompt.judges.vlm import VlmJudge
 from onprompt.models import voices as combining
-from onprompt.models.budget import CHARACTERS_PER_TOKEN, TYPICAL_ANSWER
-from onprompt.models.client import model_client, plan_calls, settings_by_model
+from onprompt.models.answer_store import AnswerStore
+from onprompt.models.budget import CHARACTERS_PER_TOKEN, TYPICAL_ANSWER, Purse
+from onprompt.models.client import open_client, plan_calls, settings_by_model
 from onprompt.models.voices import ATOMS, EVIDENCE
 from onprompt.rubrics import text
 from onprompt.settings import Settings
@@ -51,7 +52,8 @@ def load(settings: Settings, rubric: Rubric) -> JuryJudge:
     asked = settings_by_model(settings)
     if not asked:
         raise UserError("a jury needs a model: --model BACKEND/MODEL, such as openai/gpt-5.2")
-    models = [load_member(each, rubric, settings) for each in asked]
+    shared = Purse(settings.budget), AnswerStore(settings.answers)
+    models = [load_member(each, rubric, *shared) for each in asked]
     measuring = settings.model_copy(update={"model": "", "models": ()})
     heard = settings.jury_evidence and rubric.grade is not None
     if settings.jury_look_again and not heard:
@@ -59,11 +61,11 @@ def load(settings: Settings, rubric: Rubric) -> JuryJudge:
     return JuryJudge(settings, models, evidence.load(measuring, rubric) if heard else None)
 
 
-def load_member(settings: Settings, rubric: Rubric, jury: Settings) -> VlmJudge | AtomsJudge:
+def load_member(settings: Settings, rubric: Rubric, purse: Purse, store: AnswerStore) -> VlmJudge | AtomsJudge:
     """The judge for one model: by the rubric's own question, or claim by claim."""
     plain = settings.model_copy(update={"model": settings.model.removeprefix(ATOMS)})
     kind = VlmJudge if plain.model == settings.model else AtomsJudge
-    return kind(plain, rubric, model_client(plain, jury))
+    return kind(plain, rubric, open_client(plain, purse, store))
 
 
 class JuryJudge(Judge):
@@ -231,6 +233,12 @@ class JuryJudge(Judge):
     def stop(self) -> None:
         for judge in self.models:
             judge.stop()
+
+    def close(self) -> None:
+        for pool in self.pools:
+            pool.shutdown(cancel_futures=True)
+        for judge in self.members:
+            judge.close()
 
 
 def attempt(method: Callable[[Any], Any], given: Sample | Question) -> Any:

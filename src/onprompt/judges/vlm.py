@@ -22,7 +22,7 @@ from onprompt.models.asking import (
     versions,
     with_usage,
 )
-from onprompt.models.client import ModelClient, model_client
+from onprompt.models.client import ModelClient, open_client
 from onprompt.models.reading import choice_probabilities, expected_score, read_answer
 from onprompt.settings import Settings
 from onprompt.types import Answer, FactorScore, Message, Picture, Question, Reading, Rubric, Sample, Shown, Verdict
@@ -38,7 +38,7 @@ def load(settings: Settings, rubric: Rubric) -> VlmJudge:
     """The judge for the model of the settings."""
     if not rubric.text:
         raise UserError(f"the rubric {rubric.name!r} has no question for a model")
-    return VlmJudge(settings, rubric, model_client(settings))
+    return VlmJudge(settings, rubric, open_client(settings))
 
 
 class VlmJudge(AnswerJudge):

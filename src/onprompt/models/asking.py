@@ -42,6 +42,9 @@ class ModelJudge(Judge):
     def stop(self) -> None:
         self.client.stop()
 
+    def close(self) -> None:
+        self.client.close()
+
     def show(self, picture: Picture) -> Shown:
         """An image as it is sent."""
         return Shown(picture, self.settings.send_side, self.settings.send_format, self.settings.send_quality)

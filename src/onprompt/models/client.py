@@ -1,6 +1,5 @@
 """Ask a model: cached answers from the store, new ones within the budget and with retries."""
 
-import atexit
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -82,10 +81,7 @@ class ModelClient:
         return self.answers.get(key) if self.settings.reuse_answers else None
 
     def stop(self) -> None:
-        """Make every thread that waits for the server raise an error; later calls get a client of their own."""
-        with clients_lock:
-            for key in [key for key, client in clients.items() if client is self]:
-                del clients[key]
+        """Make every thread that waits for the server raise an error, now and from now on."""
         self.backend.stop()
 
     def close(self) -> None:
@@ -118,13 +114,8 @@ def plan_calls(
     return Plan(client.name, len(seen), known, replace(usage, cost=price.of(usage) if price else None), faults, again)
 
 
-clients: dict[tuple[Settings, Settings], ModelClient] = {}  # by the settings of the model, and those of its jury
-purses: dict[Settings, Purse] = {}
-clients_lock = threading.Lock()
-
-
-def model_client(settings: Settings, jury: Settings | None = None) -> ModelClient:
-    """The client for the settings, made once per process; the models of a jury have one budget."""
+def open_client(settings: Settings, purse: Purse | None = None, store: AnswerStore | None = None) -> ModelClient:
+    """The client for the model of the settings; the models of a jury share a purse and a store."""
     if not settings.models and settings.model:
         (settings,) = settings_by_model(settings)
     if settings.model.startswith(ATOMS):
@@ -137,14 +128,7 @@ def model_client(settings: Settings, jury: Settings | None = None) -> ModelClien
         raise UserError("a model is needed: --model BACKEND/MODEL, such as openai/gpt-5.2")
     if not model:
         raise UserError(f"invalid model {settings.model!r}: use BACKEND/MODEL, such as openai/gpt-5.2")
-    whole = jury or settings
-    with clients_lock:
-        if (settings, whole) not in clients:
-            purse = purses.setdefault(whole, Purse(whole.budget))
-            loaded = plugins.load("models.backends", backend).load(model, settings)
-            store = next((client.answers for (_, other), client in clients.items() if other == whole), None)
-            clients[settings, whole] = ModelClient(loaded, settings, purse, store)
-        return clients[settings, whole]
+    return ModelClient(plugins.load("models.backends", backend).load(model, settings), settings, purse, store)
 
 
 def settings_by_model(settings: Settings) -> list[Settings]:
@@ -155,12 +139,3 @@ def settings_by_model(settings: Settings) -> list[Settings]:
         own = {"base_url": f"http{url}"} if url else {}
         found.append(settings.model_copy(update={"model": model, "models": (), **own}))
     return found
-
-
-@atexit.register
-def close_all() -> None:
-    """Close all clients; they are made anew on demand."""
-    with clients_lock:
-        purses.clear()
-        while clients:
-            clients.popitem()[1].close()

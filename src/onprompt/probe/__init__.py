@@ -13,7 +13,7 @@ from onprompt.probe.cases import PROBES, Case, Comparison, Probe
 from onprompt.probe.pictures import NAMES, picture
 from onprompt.probe.results import Report, Result, Row
 from onprompt.rubrics import DEFAULT
-from onprompt.samples import load_judge, load_rubric
+from onprompt.samples import load_rubric
 from onprompt.settings import Settings
 from onprompt.types import Plan, Rubric, Verdict
 
@@ -34,7 +34,7 @@ def probe(
 ) -> Report:
     """How many comparisons a judge gets right, by probe; edits use their own rubric, if the judge supports it."""
     chosen, scale = api.judge_settings(settings, judge, model), rubric_for_prompts(rubric)
-    asked = load_judge(rubric, chosen)  # raises if the judge can't be asked at all
+    asked = api.judges.get(rubric, chosen)  # raises if the judge can't be asked at all
     supported = select(probes, chosen)
     answers = judge_cases(unique_cases(supported), rubric, chosen)
     rows = (
@@ -86,7 +86,7 @@ def edit_rubric() -> str:
 def select(probes: Iterable[Probe], settings: Settings) -> list[Probe]:
     """The probes that the judge supports."""
     try:
-        load_judge(edit_rubric(), settings)
+        api.judges.get(edit_rubric(), settings)
     except UserError:
         return [probe for probe in probes if not probe.edits]
     return list(probes)
@@ -111,13 +111,20 @@ def split(cases: Sequence[Case], rubric: str, settings: Settings) -> Iterator[tu
     plain = [case for case in cases if not case.before and not case.fresh]
     yield rubric, plain[:1], settings  # alone, so that the judge loads its models once
     yield rubric, plain[1:], settings
+    settings = less_spent(rubric, settings)
     if edits := [case for case in cases if case.before]:
         yield edit_rubric(), edits, settings
+        settings = less_spent(edit_rubric(), settings)
     if fresh := [case for case in cases if case.fresh]:
-        update: dict[str, Any] = {"reuse_answers": False}
-        if settings.budget is not None:
-            update["budget"] = max(settings.budget - load_judge(rubric, settings).spent(), 0.0)
-        yield rubric, fresh, settings.model_copy(update=update)
+        yield rubric, fresh, settings.model_copy(update={"reuse_answers": False})
+
+
+def less_spent(rubric: str, settings: Settings) -> Settings:
+    """The settings with what a judge has left of its budget."""
+    if settings.budget is None:
+        return settings
+    rest = settings.budget - api.judges.get(rubric, settings).spent()
+    return settings.model_copy(update={"budget": max(rest, 0.0)})
 
 
 def judge_cases(cases: Sequence[Case], rubric: str, settings: Settings) -> Answers:

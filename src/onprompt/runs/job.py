@@ -75,6 +75,11 @@ class JudgeJob:
     def stop(self) -> None:
         self.judge.stop()
 
+    def close(self) -> None:
+        """Close the judge; the next sample would load another."""
+        if "judge" in vars(self):
+            vars(self).pop("judge").close()
+
     @property
     def identity(self) -> Mapping[str, Any]:
         """All that a verdict depends on besides the sample."""

@@ -64,7 +64,7 @@ def run(data: Dataset, out: Path, job: JudgeJob, engine: str = "threads", on_pro
     """Judge every sample of a dataset that has no verdict yet; `on_progress` is called first and after each."""
     job = replace(job, settings=job.settings.model_copy(update={"asked_by": str(out.resolve())}))
     identity, workers = job.identity, plugins.load("runs.engines", engine).load(job.settings)
-    with Ledger(out, writing=True) as ledger:
+    with closing(job), Ledger(out, writing=True) as ledger:
         generation, new = ledger.generation(identity, fingerprint(identity))
         previous = ledger.first(PREVIOUS, (generation,))
         changed = differing_names(identity, json.loads(previous[0]) if previous else {}) if new else ""

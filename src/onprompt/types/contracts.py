@@ -178,7 +178,11 @@ class Judge(Protocol):
         return 0.0
 
     def stop(self) -> None:
-        """Stop waiting for a server."""
+        """Stop waiting for a server, now and from now on."""
+        return
+
+    def close(self) -> None:
+        """Close connections and files; it is not asked again."""
         return
 
 

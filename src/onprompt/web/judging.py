@@ -13,9 +13,9 @@ from onprompt.pages.pictures import encode
 from onprompt.pages.verdict_view import Shown, VerdictView, verdict_view
 from onprompt.report.document import document
 from onprompt.rubrics import DEFAULT
-from onprompt.samples import load_judge
+from onprompt.samples import Judges
 from onprompt.settings import Settings
-from onprompt.types import IMAGE, Judge, Rubric, Verdict
+from onprompt.types import IMAGE, Rubric, Verdict
 from onprompt.vision.runtime import use_single_core
 from onprompt.web.jobs import Job, JobQueue
 from onprompt.web.requests import Offer, item_of, public_name, sample_of
@@ -45,7 +45,7 @@ class Service:
     offer: Offer
     queue: JobQueue
     options: Sequence[str] = ()  # of the command line that gives the same verdicts
-    working: set[Judge] = field(default_factory=set)
+    judges: Judges = field(default_factory=Judges)
 
     def submit(self, rubric: Rubric, body: Mapping[str, Any], names: Mapping[str, str] | None = None) -> Job:
         """Queue a request that was checked; `names` are those of its files, for the command that gives the same."""
@@ -59,12 +59,7 @@ class Service:
         stages.enter("open")
         item = item_of(rubric, body)
         sample = sample_of(rubric, settings, item)
-        judge = load_judge(rubric.name, settings)
-        self.working.add(judge)
-        try:
-            verdict = judge.judge(sample)
-        finally:
-            self.working.discard(judge)
+        verdict = self.judges.get(rubric.name, settings).judge(sample)
         stages.enter("draw")
         files = {each.name: names.get(each.name) or f"{each.name}.png" for each in rubric.inputs if each.kind == IMAGE}
         shown = {**item, **{name: file for name, file in files.items() if name in item}}
@@ -81,9 +76,10 @@ class Service:
 
     def stop(self) -> None:
         """End what waits for a server of a model, and wait for the rest."""
-        for judge in list(self.working):
+        for judge in list(self.judges.kept.values()):
             judge.stop()
         self.queue.stop(wait=True)
+        self.judges.close()
 
 
 def small_pictures(verdict: Verdict) -> dict[str, tuple[bytes, int, int]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from onprompt.api import judges
 from onprompt.errors import UserError
 from onprompt.illusion import images
 from onprompt.illusion.audit import report
@@ -20,7 +21,6 @@ from onprompt.illusion.audit.test_answers import CLASSES, Case
 from onprompt.illusion.judge import IllusionJob
 from onprompt.illusion.protocol import SCENES, SPLITS
 from onprompt.illusion.scoring import original, recall
-from onprompt.models.client import close_all
 from onprompt.runs.run import run
 from onprompt.settings import Settings
 from tests.illusion.audit.faithful import FUNCTIONS, PYTHON, TOML, written
@@ -122,7 +122,7 @@ def test_the_answers_of_a_run_are_given(tmp_path: Path) -> None:
     draw(pictures, SPLITS["sin"], per_class=2)
     settings = Settings(model=f"replay/{said}", answers=tmp_path / "answers.sqlite")
     run(images.opened(str(pictures), SPLITS["sin"], {}), run_file, IllusionJob("illusion", settings, "sin"))
-    close_all()
+    judges.close()
     found = audit(SEED, run_file).effect
     assert found
     assert (found.answers, found.left_out) == (32, 32)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from pydantic import SecretStr
 
-from onprompt.models.client import close_all
+from onprompt.api import judges
 from onprompt.settings import Settings
 from onprompt.types import Check, Outcome, Verdict
 from onprompt.wording import full_claim
@@ -43,7 +43,7 @@ def claim_server(folder: Path) -> Iterator[Serve]:
     try:
         yield start
     finally:
-        close_all()
+        judges.close()
         for server in servers:
             server.__exit__()
 

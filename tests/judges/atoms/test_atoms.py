@@ -12,8 +12,9 @@ from PIL import Image
 
 import onprompt
 from onprompt import api, serial
+from onprompt.api import judges
 from onprompt.errors import BudgetSpent, ServerTrouble, UserError
-from onprompt.models.client import close_all, model_client
+from onprompt.models.answer_store import AnswerStore
 from onprompt.rubrics.verify import RUBRIC
 from onprompt.runs import datasets
 from onprompt.runs.job import JudgeJob
@@ -179,7 +180,7 @@ def test_nothing_readable_is_an_error_and_no_score(serve: Serve, per_call: int, 
     assert len(requests) == calls
     assert "sorry" in caught.value.text
     assert caught.value.spent[0] == 1200 * calls
-    assert model_client(settings).answers.outcomes() == {"refusal" if per_call > 1 else "no_score": calls}
+    assert AnswerStore(settings.answers).outcomes() == {"refusal" if per_call > 1 else "no_score": calls}
 
 
 MANY = ", ".join(
@@ -198,7 +199,7 @@ def test_twenty_claims_cost_one_call_and_a_second_time_none(serve: Serve) -> Non
     assert (len(first.checks), len(asked(requests[0])), len(requests)) == (20, 20, 1)
     schema = requests[0].json["response_format"]["json_schema"]["schema"]
     assert list(schema["properties"]) == schema["required"] == [str(n) for n in range(1, 21)]
-    close_all()  # as another process would
+    judges.close()  # as another process would
     second = onprompt.verify(PIXELS, MANY, settings=settings)
     assert len(requests) == 1
     assert (second.checks, second.value, second.usage.tokens_in) == (first.checks, first.value, 0)

@@ -13,8 +13,8 @@ from PIL import Image
 from pydantic import SecretStr
 from typer.testing import CliRunner
 
+from onprompt.api import judges
 from onprompt.cli import app
-from onprompt.models.client import close_all
 from onprompt.rubrics.verify import RUBRIC
 from onprompt.runs import datasets, findings
 from onprompt.runs.job import JudgeJob
@@ -48,7 +48,7 @@ def jury_of_servers(folder: Path) -> Iterator[Serve]:
     try:
         yield start
     finally:
-        close_all()
+        judges.close()
         for server in servers:
             server.__exit__()
 
