@@ -149,17 +149,6 @@ class Settings(BaseModel):
     rate_most: float = number(0.5, "rate: share above which it is most of them")
     rate_some: float = number(0.2, "rate: share from which it is some of them")
 
-    edit_shift: float = number(-1.0, "edit: log-odds of an operation before any evidence", -10, 10)
-    edit_whole: float = number(1.1, "edit: weight of the matcher's log-odds of the result, after minus before", 0, 10)
-    edit_region: float = number(0.55, "edit: weight of its log-odds in the region that changed", 0, 10)
-    edit_detector: float = number(1.0, "edit: weight of a detector's log-odds of what should be there, or gone", 0, 10)
-    edit_measured: float = number(6.0, "edit: log-odds of an operation that was measured as done, or not done", 0, 20)
-    edit_spread: float = number(3.3, "edit: weight of how much of all change lies in one region", 0, 20)
-    edit_kept: float = number(5.5, "edit: weight of how similar the image still is", 0, 20)
-    edit_mask: float = number(1.2, "edit: weight of how much more changed within a mask than outside", 0, 20)
-    edit_redrawn: float = number(4.0, "edit: weight of that similarity in plausibility", 0, 20)
-    edit_sharpness: float = number(1.5, "edit: weight of a change of sharpness where nothing was edited", 0, 10)
-
     judge: str = option(
         "",
         "judge: a file in judges (evidence, vlm, hybrid, atoms, jury); empty: evidence, vlm or jury, by the models",

@@ -11,12 +11,14 @@ from onprompt.evidence.edits.observations import EditObservations
 from onprompt.evidence.edits.operations import Operation
 from onprompt.evidence.edits.plausibility import faults, sharpness_shift
 from onprompt.evidence.estimates import sigmoid
-from onprompt.settings import Settings
 from onprompt.types import Check
 from onprompt.vision.boxes import Floats
 from onprompt.vision.change import Mask
 from onprompt.vision.geometry import ramp
 
+# Weights of what shows a careful edit: change in one place, similarity, change within a mask; and of what redrawing and
+# a change of sharpness cost plausibility (bench/edit.py).
+PLACE, SIMILAR, MASK, REDRAWN, SHARPNESS = 3.3, 5.5, 1.2, 4.0, 1.5
 SPREAD, KEPT, LAYOUT = 0.34, 0.83, 0.6  # concentration, similarity of features and of edges of an average edit
 CONTRAST = 2.2  # change within a mask against outside, in logarithms, of an average edit
 CAREFUL = 2.5  # log-odds against alignment: most edits fail
@@ -41,31 +43,31 @@ class EditGrade:
 
 def grade(operations: Sequence[Operation], observed: EditObservations) -> EditGrade:
     """The factors of an edit."""
-    settings, found = observed.settings, faults(observed)
+    found = faults(observed)
     odds = float(np.mean([operation.odds for operation in operations]))
-    aligned = min(sigmoid(odds / 2 + kept_odds(observed, settings) - CAREFUL), sigmoid(odds + BARE))
+    aligned = min(sigmoid(odds / 2 + kept_odds(observed) - CAREFUL), sigmoid(odds + BARE))
     complete = float(np.mean([operation.probability for operation in operations]))
     return EditGrade(
         alignment=round(aligned, 4),
         completeness=round(complete, 4),
-        plausibility=round(plausible(found, observed, settings), 4),
+        plausibility=round(plausible(found, observed), 4),
         preservation=round(ramp(observed.kept, *PRESERVED), 4),
         coverage=round(sum(operation.known for operation in operations) / len(operations), 4),
         faults=found,
     )
 
 
-def kept_odds(observed: EditObservations, settings: Settings) -> float:
+def kept_odds(observed: EditObservations) -> float:
     """The log-odds of an edit that left the rest alone: its change is in one place, and the image is still the same.
 
     With a mask, what counts is how much more changed within it than outside.
     """
     if observed.is_global:
-        return settings.edit_kept * (observed.change.structure - LAYOUT) / 2
-    spread = settings.edit_spread * (observed.change.concentration - SPREAD)
+        return SIMILAR * (observed.change.structure - LAYOUT) / 2
+    spread = PLACE * (observed.change.concentration - SPREAD)
     if observed.mask is not None:
-        return spread + settings.edit_mask * (mask_contrast(observed.mask, observed.change.difference) - CONTRAST)
-    return spread + settings.edit_kept * (float(np.median(observed.similarity)) - KEPT)
+        return spread + MASK * (mask_contrast(observed.mask, observed.change.difference) - CONTRAST)
+    return spread + SIMILAR * (float(np.median(observed.similarity)) - KEPT)
 
 
 def mask_contrast(mask: Mask, difference: Floats) -> float:
@@ -74,11 +76,11 @@ def mask_contrast(mask: Mask, difference: Floats) -> float:
     return float(np.log((inside + 1) / (outside + 1)))
 
 
-def plausible(found: Sequence[Check], observed: EditObservations, settings: Settings) -> float:
+def plausible(found: Sequence[Check], observed: EditObservations) -> float:
     """How plausible the edited image is, as far as that can be measured."""
     if observed.blank:
         return 0.0
     odds = SOUND - FAULT * sum(1 - check.score for check in found)
     if not observed.is_global:  # what was redrawn without need is where editors leave most of their artefacts
-        odds += settings.edit_redrawn * (observed.kept - KEPT) - settings.edit_sharpness * sharpness_shift(observed)
+        odds += REDRAWN * (observed.kept - KEPT) - SHARPNESS * sharpness_shift(observed)
     return NOT_MEASURED * sigmoid(odds)

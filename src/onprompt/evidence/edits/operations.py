@@ -15,6 +15,9 @@ from onprompt.language.spelling import correct_spelling
 from onprompt.settings import Settings
 from onprompt.types import Check, Claim, Edit, Finding, Found, Outcome, Sighting, Thing
 
+# Log-odds that an operation was carried out: before any evidence, and the weight of each source (bench/edit.py).
+SHIFT, DETECTOR, MEASURED = -1.0, 1.0, 6.0
+WHOLE, REGION = 1.1, 0.55  # of the matcher: in the whole image, and in the region that changed
 NOT_SAID = frozenset({"position", "text", "size"})  # attributes that the matcher can't see
 REFUTED = 0.2  # score of a measurement below which an operation was not carried out
 DONE, NOT_DONE = 0.6, 0.31  # probability from which an operation was carried out, below which it was not
@@ -42,16 +45,15 @@ def judge_operations(observed: EditObservations) -> tuple[Operation, ...]:
 
 def judge(edit: Edit, place: int, observed: EditObservations) -> Operation:
     """One operation."""
-    settings = observed.settings
     measured, detected = measure(edit, observed), detector_odds(edit, observed)
-    odds = settings.edit_shift + settings.edit_detector * sum(detected.values()) + matcher_odds(edit, observed)
+    odds = SHIFT + DETECTOR * sum(detected.values()) + matcher_odds(edit, observed)
     if measured is not None and edit.operation != "add":
-        odds += settings.edit_measured * measured.weight * (2 * measured.score - 1)
+        odds += MEASURED * measured.weight * (2 * measured.score - 1)
     if measured is not None and edit.operation == "add":
-        odds -= settings.edit_measured * (1 - measured.score) / 2
+        odds -= MEASURED * (1 - measured.score) / 2
     denied = any(value < 0 for value in detected.values()) or (measured is not None and measured.score < REFUTED)
     if denied:  # by a measurement, or a detector that knows the name: the matcher does not overrule it
-        odds = min(odds, settings.edit_shift)
+        odds = min(odds, SHIFT)
     if observed.failure in ("unchanged", "broken"):
         odds = min(odds, UNCHANGED)
     known = measured is not None or bool(detected)
@@ -63,17 +65,17 @@ def matcher_odds(edit: Edit, observed: EditObservations) -> float:
 
     Of something to be removed it says how much less the image, and that region, look like it.
     """
-    settings, phrase = observed.settings, wanted_phrase(edit)
-    if not settings.matcher or "not English" in edit.flags:
+    phrase = wanted_phrase(edit)
+    if not observed.settings.matcher or "not English" in edit.flags:
         return 0.0
     if phrase:
         before, after = observed.estimate_whole(phrase)
-        return settings.edit_whole * (after - before) + settings.edit_region * observed.estimate_regions(phrase, 1)
+        return WHOLE * (after - before) + REGION * observed.estimate_regions(phrase, 1)
     if edit.operation == "remove" and edit.target:
         name = edit.target.canonical
         before, after = observed.estimate_whole(name)
         was, now = (observed.estimate_regions(name, version) for version in (0, 1))
-        return settings.edit_whole * (before - after) + settings.edit_region * (was - now)
+        return WHOLE * (before - after) + REGION * (was - now)
     return 0.0
 
 
