@@ -2,6 +2,7 @@
 
 import csv
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -278,6 +279,19 @@ def test_what_is_not_saved_is_said_and_not_left(open_page: Opened, tmp_path: Pat
     page.reload()
     saved(page, "saved, scored")
     assert ratings(tmp_path) == {"sample 0": {"Ada": 3.0}}, "this tab has kept it"
+    open_page.problems.clear()  # type: ignore[attr-defined]
+
+
+def test_a_replaced_run_file_is_said_and_nothing_is_sent_for_another_sample(open_page: Opened, tmp_path: Path) -> None:
+    page = open_page("review/1?rater=Ada&queue=all")
+    press(page, "3")
+    saved(page)
+    run_file = tmp_path / "data.sqlite"
+    shutil.copy(run_file, tmp_path / "copy.sqlite")
+    (tmp_path / "copy.sqlite").replace(run_file)
+    press(page, "4")
+    saved(page, "not saved: data.sqlite was replaced or deleted while this review was open")
+    assert page.evaluate("Object.keys(sessionStorage)") == ["review 1 sample 0 Ada"], "by the sample's id"
     open_page.problems.clear()  # type: ignore[attr-defined]
 
 

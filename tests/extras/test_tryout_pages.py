@@ -2,6 +2,7 @@
 
 import base64
 import shlex
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,11 @@ from onprompt.web.tryout import create_app
 from tests.conftest import photo_path
 from tests.extras.browser import faults, opened_browser, sync_api
 from tests.extras.test_review_pages import HOSTILE, SIZES
+from tests.models.backends.server import Scripted
 from tests.web.conftest import serving
+from tests.web.test_serve import asking, slow, wait_for
 
+__all__ = ["slow"]  # a fixture
 Opened = Callable[..., Any]
 expect = sync_api.expect
 DROP = """(element, [name, data]) => {
@@ -123,6 +127,25 @@ def test_verify_with_stages_evidence_and_the_same_elsewhere(open_page: Opened, p
     with page.expect_download() as saved:
         page.locator("[data-save]").click()
     assert saved.value.suggested_filename == "verdict.json"
+
+
+@pytest.mark.parametrize("leave", [lambda page: page.click("#forget"), lambda page: page.goto("about:blank")])
+def test_who_stops_or_leaves_takes_the_job_off_the_server(
+    browser: Any, pictures: Path, slow: tuple[Service, threading.Event, Scripted], leave: Callable[[Any], None]
+) -> None:
+    judging, _, server = slow
+    with serving(create_app(judging)) as base, asking(base, "one cat"):
+        wait_for(lambda: server.requests)
+        page = browser.new_page()
+        page.goto(base)
+        page.set_input_files("#form-verify [name=image]", pictures / "coffee.png")
+        page.fill("#verify-prompt", "two cats")
+        page.locator("#form-verify button.main").click()
+        expect(page.locator(".stages li")).to_have_text(["waiting for its turn"])
+        assert judging.queue.unfinished == 2
+        leave(page)
+        wait_for(lambda: judging.queue.unfinished == 1)
+        page.close()
 
 
 def test_rate_by_keyboard_alone(open_page: Opened, pictures: Path) -> None:

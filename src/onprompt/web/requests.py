@@ -95,14 +95,13 @@ class Offer:
         A model's name may hold the address of a server, to which a key would be sent: only listed ones are asked.
         """
         own = dict(zip(self.names, self.models, strict=True))
-        chosen_names = [public_name(name) for name in models]
-        if unknown := [name for name in chosen_names if name not in own]:
+        wanted = [public_name(name) for name in models]
+        if unknown := [name for name in wanted if name not in own]:
             offered = ", ".join(own) or "none: start it with --model"
             raise UserError(f"this server does not offer the model {unknown[0][:200]!r}; it offers {offered}")
         if judge and judge not in self.judges(rubric):
             raise UserError(f"no judge {judge[:200]!r} for {rubric.name} here; there are: {self.listed(rubric)}")
-        named = [own[name] for name in chosen_names]
-        asked = named or (self.models if judge and judge not in BY_EVIDENCE else ())
+        asked = [own[name] for name in wanted] or (self.models if judge and judge not in BY_EVIDENCE else ())
         asked = asked if judge == "jury" or models else asked[:1]
         chosen = model_settings(judge, asked)
         return self.settings.model_copy(update={"judge": "", "model": "", "models": (), **chosen} if chosen else {})
@@ -117,7 +116,7 @@ BY_EVIDENCE = ("evidence",)  # judges that ask no model
 
 def public_name(model: str) -> str:
     """A model, or an address, without the name and the password that its URL may hold."""
-    return re.sub("//.*@", "//", model, flags=re.DOTALL)
+    return re.sub("://.*@", "://", model, flags=re.DOTALL)
 
 
 def item_of(rubric: Rubric, body: Mapping[str, Any]) -> dict[str, Any]:

@@ -32,6 +32,7 @@ STATUS: tuple[tuple[type[OnpromptError], int], ...] = (
     (BackendError, 502),
 )
 PROBLEMS: dict[int | str, dict[str, Any]] = {
+    408: {"description": "The request took too long to arrive."},
     413: {"description": "The request is too large."},
     422: {"model": Problem, "description": "An input, a judge or a model is not valid, or a picture can't be read."},
     429: {"model": Problem, "description": "The queue is full; Retry-After says when to ask again."},
