@@ -16,7 +16,7 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from tests.hostile import answers, folders, images, kills, memory, prompts, run_files, servers, threads
+from tests.hostile import answers, folders, images, kills, memory, prompts, requests, run_files, servers, threads
 
 Case = Callable[[Random, Path], Counter[str]]
 
@@ -35,6 +35,7 @@ KINDS = {
     "answers": Kind(answers.case, 10_000),
     "servers": Kind(servers.case, 1_000),
     "run files": Kind(run_files.case, 500),
+    "requests": Kind(requests.case, 24),
     "threads": Kind(threads.case, 40),
     "folders": Kind(folders.case, 60),
     "memory": Kind(memory.case, 1),
