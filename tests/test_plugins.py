@@ -72,6 +72,18 @@ def test_another_package_can_not_replace_a_name(tmp_path: Path, monkeypatch: pyt
         plugins.load("vision.detectors", "new")
 
 
+def test_a_missing_package_of_ours_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if "packages" not in path])  # none is installed
+    for folder, name, hint in (
+        ("vision.detectors", "strong", "no detector 'strong'; .*: pip install onprompt-yolo"),
+        ("vision.detectors", "hf", "no detector 'hf'; .*: pip install onprompt-hub"),
+        ("vision.matchers", "hf", "no matcher 'hf'; .*: pip install onprompt-hub"),
+        ("models.backends", "transformers", "no backend 'transformers'; .*: pip install onprompt-hub"),
+    ):
+        with pytest.raises(PluginError, match=hint):
+            plugins.load(folder, name)
+
+
 def test_another_package_brings_a_command(tmp_path: Path) -> None:
     code = 'def greet(name: str) -> None:\n    """Greet somebody."""\n    print(f"hello {name}")\n'
     package(tmp_path, "their-package", "[onprompt.commands]\ngreet = greeting:greet\n", greeting=code)
