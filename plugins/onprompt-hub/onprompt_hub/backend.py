@@ -83,14 +83,14 @@ class Transformers:
 
     def generate(self, inputs: Mapping[str, torch.Tensor], question: Question) -> tuple[list[int], list[Step]]:
         """The tokens of the answer, of a choice only the first; and if wanted the likeliest tokens of each step."""
-        heat = 0.0 if question.choices else question.temperature
+        temperature = 0.0 if question.choices else question.temperature
         config = transformers.GenerationConfig(
             max_new_tokens=1 if question.choices else question.longest,
             eos_token_id=self.end_tokens,
             pad_token_id=self.end_tokens[0],
             output_logits=question.chances or bool(question.choices),
             return_dict_in_generate=True,
-            **({"do_sample": True, "temperature": heat, "top_k": 0, "top_p": 1.0} if heat else {}),
+            **({"do_sample": True, "temperature": temperature, "top_k": 0, "top_p": 1.0} if temperature else {}),
         )
         with self.lock, torch.inference_mode():
             output = self.net.generate(**inputs, generation_config=config)
