@@ -80,7 +80,7 @@ def test_one_string_is_no_vocabulary() -> None:
 
 
 def test_extreme_shapes_do_not_break_anything(settings: Settings) -> None:
-    for shape in ((2, 3000), (3000, 2), (2, 2), (31, 33)):
+    for shape in ((2, 1200), (1200, 2), (2, 2), (31, 33)):
         see(np.zeros((*shape, 3), dtype=np.uint8), ["dog"], settings=settings)
 
 
