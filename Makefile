@@ -7,6 +7,7 @@ JOBS ?= 2
 BIN := .venv/bin
 # Tests of extras that run in an environment of their own
 ADAPTERS := adapters generating
+PLUGINS := $(wildcard plugins/onprompt-*)
 HARNESSES := evalscope llama_cpp publishing trackers
 
 .PHONY: demo test test-fast test-extras test-hostile docs lint
@@ -22,6 +23,7 @@ test-fast: .venv/ready
 	ONPROMPT_HOME=/dev/null/none $(BIN)/python -m pytest tests --ignore tests/extras -m 'not models and not slow' -n $(JOBS) --dist loadfile
 
 test-extras: .venv/extras .venv-adapters/ready .venv-harnesses/ready .promptfoo/ready .browser/ready
+	$(BIN)/python -m pytest $(PLUGINS:%=%/tests)
 	$(BIN)/python -m pytest tests/extras $(foreach name,$(ADAPTERS) $(HARNESSES),--ignore tests/extras/test_$(name).py)
 	.venv-adapters/bin/python -m pytest $(ADAPTERS:%=tests/extras/test_%.py)
 	.venv-harnesses/bin/python -m pytest $(HARNESSES:%=tests/extras/test_%.py)
@@ -47,9 +49,9 @@ lint: .venv/ready
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 
-.venv/extras: .venv/ready
+.venv/extras: .venv/ready $(PLUGINS:%=%/pyproject.toml)
 	$(BIN)/python -m pip install --quiet '$(TORCH)'
-	$(BIN)/python -m pip install --quiet --editable '.[dev,hf,data,ray,docs]'
+	$(BIN)/python -m pip install --quiet --editable '.[dev,data,ray,docs]' $(PLUGINS:%=--editable %)
 	touch $@
 
 # The harnesses that adapters are for have needs of their own, which pip can't bring together with all the rest.

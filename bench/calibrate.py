@@ -1,7 +1,8 @@
 """Fit the curves of vision/calibration.py: `python bench/calibrate.py DATA` where DATA/coco holds annotated photos.
 
 A curve gives the probability that a photo holds at least k objects of a kind, from the scores that a detector gives
-to them. Fitted by logistic regression over all kinds and photos; writes vision/curves.toml. Prints what curves fitted
+to them. Fitted by logistic regression over all kinds and photos; writes curves.toml in vision and, for the detectors of
+onprompt-yolo if it is installed, in that package. Prints what curves fitted
 on four fifths of the photos are worth on the rest: how well kinds are found and counted, and how true .5 is.
 `--only NAME` refits one curve and keeps the others.
 """
@@ -19,11 +20,15 @@ from scipy.optimize import minimize
 from onprompt.language.ontology import name_of
 from onprompt.settings import load
 from onprompt.vision import calibration
-from onprompt.vision.closed_set import ClosedSetDetector
-from onprompt.vision.compiled import source
-from onprompt.vision.detectors import coco, world, yolo26
+from onprompt.vision.detectors import coco
 from onprompt.vision.image import load_picture
 from onprompt.vision.vocabulary import COCO
+
+try:
+    import onprompt_yolo
+    from onprompt_yolo import world, yolo26
+except ModuleNotFoundError:
+    onprompt_yolo = None
 
 MOST = 12  # objects of a kind looked at in a photo
 FLOOR = 0.01  # raw scores below this are taken as this
@@ -47,16 +52,15 @@ def detectors(settings):
         detector = make()
         return lambda picture: detector.candidates(picture, detector.known(names))
 
-    def yolo(file):
-        network = yolo26.load_network(source([file], settings))
-        return ClosedSetDetector((file,), [network], file.removesuffix(".pt"), settings)
-
     def opened():
         detector = world.load(settings)
         return lambda picture: detector.candidates(detector.score(picture, names), names, detector.known(names))
 
     small = {curve: partial(coco.load_with, curve, settings) for curve in (coco.CURVE, coco.LITE2_CURVE)}
-    large = {file.removesuffix(".pt"): partial(yolo, file) for file in (yolo26.MEDIUM, yolo26.LARGE)}
+    if not onprompt_yolo:
+        return {name: partial(closed, make) for name, make in small.items()}
+    files = (yolo26.MEDIUM, yolo26.LARGE)
+    large = {file.removesuffix(".pt"): partial(yolo26.load_with, file, settings) for file in files}
     return {name: partial(closed, make) for name, make in (small | large).items()} | {"yolo-world": opened}
 
 
@@ -85,7 +89,7 @@ def fit_free(x, y):
 def as_curve(w, floor, mix):
     """The weights by their names."""
     own = len(w) - 7
-    return calibration.Curve(floor, float(w[0]), mix, tuple(map(float, w[1 : 1 + own])), *map(float, w[1 + own :]))
+    return calibration.Curve("", floor, float(w[0]), mix, tuple(map(float, w[1 : 1 + own])), *map(float, w[1 + own :]))
 
 
 def chances(ordered, w, floor, mix):
@@ -132,6 +136,20 @@ def report(name, ordered, true, crowd):
     return as_curve(fit(x, y), floor, mix)
 
 
+def write(path, header, fitted):
+    """Write the curves of a file anew, those that were not fitted as they are."""
+    lines, curves = [header], calibration.load_curves(path)
+    if not curves.keys() & fitted.keys():
+        return
+    for name, curve in curves.items():
+        lines.append(f'[curve."{name}"]')
+        for key, value in fitted.get(name, curve)._asdict().items():
+            if key != "source":
+                lines.append(f"{key} = {[round(w, 4) for w in value] if isinstance(value, tuple) else round(value, 4)}")
+        lines.append("")
+    path.write_text("\n".join(lines), encoding="utf-8")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
@@ -150,17 +168,13 @@ def main():
             found = [finds(picture) for picture in pictures]
             scores = [[calibration.ordered_scores(labels[kind], MOST) for kind in COCO] for labels in found]
             tables[name] = np.array(scores)
-    if not options.only:
+    if onprompt_yolo and not options.only:
         for name in ("yolo26m", "yolo26x"):
             tables[f"{name} + yolo-world"] = np.concatenate([tables[name], tables["yolo-world"]], axis=2)
     fitted = {name: report(name, ordered, true, crowd) for name, ordered in tables.items()}
-    lines = [HEADER.format(data=f"COCO val2017, {len(photos)} photos", date=datetime.date.today())]
-    for name, curve in (calibration.load_curves() | fitted).items():
-        lines.append(f'[curve."{name}"]')
-        for key, value in curve._asdict().items():
-            lines.append(f"{key} = {[round(w, 4) for w in value] if isinstance(value, tuple) else round(value, 4)}")
-        lines.append("")
-    Path(calibration.__file__).with_name("curves.toml").write_text("\n".join(lines), encoding="utf-8")
+    header = HEADER.format(data=f"COCO val2017, {len(photos)} photos", date=datetime.date.today())
+    for path in (calibration.CURVES, *([onprompt_yolo.CURVES] if onprompt_yolo else [])):
+        write(path, header, fitted)
 
 
 main()

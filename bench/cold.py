@@ -66,18 +66,19 @@ def timed(arguments):
     import openvino
     from openvino.frontend import FrontEnd
 
-    from onprompt import api, cli  # noqa: F401 what the command imports
+    from onprompt import api, cli, plugins  # noqa: F401 what the command imports
     from onprompt.judges import evidence  # noqa: F401
     from onprompt.language import parser
-    from onprompt.vision.detectors import coco, strong, world, yolo26  # noqa: F401
 
+    plugins.load("vision.detectors", arguments[-1])
     spent["imports"] = time.perf_counter() - begin
     timer("parser", parser, "dependency_trees")  # which loads it
     for name in ("load", "convert", "convert_partially"):
         timer("reading", FrontEnd, name)
     timer("reading", openvino.Core, "read_model")
-    for module in (world, yolo26):
-        timer("reading", module, "read_tensors")
+    for name, module in list(sys.modules.items()):
+        if name.startswith("onprompt") and "read_tensors" in vars(module):
+            timer("reading", module, "read_tensors")
     for name in ("compile_model", "import_model"):
         timer("compiling", openvino.Core, name)
     for call in ("infer", "start_async", "wait"):  # other versions wait in the first

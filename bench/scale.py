@@ -90,7 +90,7 @@ def drawings(one, other):
     return made[one, other]
 
 
-def ran(folder, model="", cores=0, marks=(), detector="strong"):
+def ran(folder, model="", cores=0, marks=(), detector="coco"):
     """A run in a process of its own, on one core or on all."""
     given = [str(folder), model, str(cores), json.dumps(marks), detector]
     run = subprocess.run(

@@ -15,6 +15,8 @@ PAGES = {
     "CHANGELOG.md": "changelog.md",
     "README.md": "index.md",
     "bench/README.md": "benchmarks.md",
+    "plugins/onprompt-hub/README.md": "hub.md",
+    "plugins/onprompt-yolo/README.md": "yolo.md",
     "training/README.md": "training.md",
     "src/onprompt/language/MODEL.md": "parser-model.md",
     "src/onprompt/vision/MATCHER.md": "matcher.md",

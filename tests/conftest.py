@@ -22,7 +22,6 @@ MODELS = (
     *("vision/test_calibration.py::test_a_detectors_curve", "vision/test_colour.py::test_drawn"),
     *("vision/test_colour.py::test_the_smallest", "vision/test_runtime.py", "vision/test_text.py"),
     *(
-        "weights/test_torchfile.py::test_the_real",
         "fitting/test_fit.py::test_the_evidence_",
         "judges/jury/test_jury.py::test_the_evidence_",
         "judges/jury/test_look_again.py",

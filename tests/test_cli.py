@@ -236,9 +236,9 @@ def test_settings_prints_a_file_that_can_be_loaded(tmp_path: Path) -> None:
 def test_models_are_listed_with_licence_and_state(tmp_path: Path) -> None:
     result = onprompt("models", ONPROMPT_HOME=str(tmp_path))
     assert result.returncode == 0
-    line = next(line for line in result.stdout.splitlines() if "yolov8s-world.pt" in line)
+    line = next(line for line in result.stdout.splitlines() if "picodet.pdmodel" in line)
     assert "absent" in line
-    assert "AGPL-3.0" in line
+    assert "Apache-2.0" in line
 
 
 def test_models_check_finds_a_damaged_file_and_pull_mends_it(tmp_path: Path) -> None:

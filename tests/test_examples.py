@@ -17,7 +17,6 @@ from tests.models.backends.server import Reply, Scripted
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = ["README.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
-ELSEWHERE = {"docs/hub.md"}  # needs a model of a hub: tests/extras/test_hub_matcher.py
 SAID = {"choices": [{"message": {"content": "All there.\n(4)"}, "finish_reason": "stop"}], "usage": {}}
 GEMINI = {"candidates": [{"content": {"parts": [{"text": "(3)"}]}, "finishReason": "STOP"}]}
 
@@ -28,8 +27,6 @@ def blocks(document: str) -> list[str]:
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_python_in_a_document_is_that_of_an_example(document: str) -> None:
-    if document in ELSEWHERE:
-        return
     known = {line.rstrip() for path in (ROOT / "examples").rglob("*.py") for line in path.read_text().splitlines()}
     for block in blocks(document):
         assert [line for line in block.splitlines() if line.rstrip() not in known] == []

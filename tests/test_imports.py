@@ -35,7 +35,6 @@ MAY: dict[str, set[str]] = {
     "samples": {"errors", "plugins", "settings", "types", "vision"},
     "runs.engines": {"errors", "settings", "types"},
     "runs.datasets": {"errors", "files", "plugins", "types"},
-    "calibration": {"errors", "evidence", "runs", "settings", "types", "vision", "wording"},
     "api": {"errors", "evidence", "language", "plugins", "runs", "samples", "settings", "types", "vision"},
     "runs": {"errors", "files", "models", "plugins", "samples", "serial", "settings", "types", "vision", "wording"},
     "fitting": {"errors", "evidence", "fitted", "models", "report", "runs", "serial", "settings", "types", "wording"},
@@ -52,7 +51,7 @@ MAY: dict[str, set[str]] = {
     "probe": {"api", "errors", "plugins", "report", "rubrics", "samples", "settings", "types"},
     "adapters": {"api", "errors", "rubrics", "runs", "samples", "settings", "types", "vision", "wording"},
     "cli": {
-        *("adapters", "api", "calibration", "errors", "fitted", "fitting", "gate", "illusion", "language", "models"),
+        *("adapters", "api", "errors", "fitted", "fitting", "gate", "illusion", "language", "models"),
         *("pages", "plugins", "probe", "prompt_sets", "report", "rubrics", "runs", "settings", "trackers", "types"),
         *("web", "weights", "wording"),
     },

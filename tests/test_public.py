@@ -55,5 +55,5 @@ def test_the_import_and_help_take_a_moment() -> None:
 def test_each_plugin_folder_is_a_registry() -> None:
     from onprompt import plugins
 
-    assert plugins.names("vision.detectors") == ["coco", "hf", "strong", "world", "yolo26"]
-    assert plugins.names("vision.matchers") == ["hf", "small"]
+    assert plugins.modules("vision.detectors") == ["coco"]
+    assert plugins.modules("vision.matchers") == ["small"]

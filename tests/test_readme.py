@@ -12,14 +12,15 @@ from typer.main import get_command
 
 from onprompt.cli import app
 from onprompt.report.terminal import lines
-from onprompt.weights.manifest import manifest
 from tests.conftest import MODELS, SLOW
 from tests.test_imports import MAY
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 PAGES = sorted(
-    path.relative_to(ROOT) for path in (*ROOT.glob("*.md"), *ROOT.glob("*/*.md"), *ROOT.glob("src/*/*/*.md"))
+    path.relative_to(ROOT)
+    for pattern in ("*.md", "*/*.md", "plugins/*/*.md", "src/*/*/*.md")
+    for path in ROOT.glob(pattern)
 )
 COMMON = {"errors", "plugins", "settings", "types"}  # what every package may import
 # As prompts of others exclude things, as Ray is started, and of pytest
@@ -81,13 +82,6 @@ def test_every_command_and_option_is_in_the_list_of_commands(command: str) -> No
     listed = text_of(Path("docs/commands.md"))
     assert f"`{command}" in listed
     assert [name for name in COMMANDS[command] if not re.search(rf"`[^`]*(?:{name}|--no-{name[2:]})\b", listed)] == []
-
-
-def test_every_licence_that_is_not_permissive_is_named() -> None:
-    for file in manifest():
-        if not file.permissive:
-            row = rf"`{re.escape(file.name)}`.*\*\*{re.escape(file.licence)}\*\*"
-            assert re.search(row, text_of(Path("docs/model-files.md"))), file.name
 
 
 def heading_of(line: str) -> str:

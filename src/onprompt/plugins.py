@@ -1,4 +1,4 @@
-"""Folders as registries: each module in one is a plug-in, imported on first use."""
+"""Folders as registries: each module in one is a plug-in, imported on first use; other packages join by entry point."""
 
 import difflib
 import importlib
@@ -10,8 +10,18 @@ from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
 from types import ModuleType
+from typing import Any
 
 from onprompt.errors import PluginError
+
+# What our own packages outside this one bring, by entry-point group: the error for a missing one names its package.
+ELSEWHERE = {
+    "detectors": {"hf": "onprompt-hub", **dict.fromkeys(("strong", "world", "yolo26"), "onprompt-yolo")},
+    "matchers": {"hf": "onprompt-hub"},
+    "backends": {"transformers": "onprompt-hub"},
+    "commands": {"calibrate": "onprompt-hub"},
+    "weights": dict.fromkeys(("strong", "largest"), "onprompt-yolo"),
+}
 
 
 def names(folder: str) -> list[str]:
@@ -38,25 +48,39 @@ def modules(folder: str) -> list[str]:
 
 
 def load(folder: str, name: str) -> ModuleType:
-    """The module of a plug-in; the error for an unknown name or a missing extra says what to do."""
+    """The module of a plug-in; the error for an unknown name or a missing package says what to do."""
     kind = folder.rpartition(".")[2].removesuffix("s")
-    added = entry_points(group(folder)).select(name=name)
-    if name in modules(folder):
-        if added:  # built-in code is never replaced behind the user's back
-            packages = ", ".join(sorted(entry.dist.name if entry.dist else entry.value for entry in added))
-            raise PluginError(f"the {kind} {name!r} is built in, but {packages} adds another one: uninstall {packages}")
-    elif added:
-        module: ModuleType = next(iter(added)).load()
-        return module
-    else:
-        raise PluginError(f"no {kind} {name!r}{did_you_mean(name, names(folder))}")
+    added, built_in = entry_points(group(folder)).select(name=name), name in modules(folder)
+    if not added and not built_in:
+        raise unknown(kind, name, names(folder), f"{kind}s")
     try:  # never from sys.modules, where a module is that another thread is still importing
+        if added:
+            module: ModuleType = load_added(kind, name, added, built_in)
+            return module
         return importlib.import_module(f"onprompt.{folder}.{name}")
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
         if missing in ("", "onprompt"):
             raise
         raise PluginError(f"the {kind} {name!r} needs {missing}: {how_to_install(missing, name)}") from error
+
+
+def load_added(kind: str, name: str, added: metadata.EntryPoints, built_in: bool) -> Any:
+    """What another package adds under a name that nothing else has."""
+    packages = " and ".join(sorted(entry.dist.name for entry in added if entry.dist))
+    if built_in:
+        raise PluginError(f"the {kind} {name!r} is built in, but {packages} adds another one: uninstall {packages}")
+    if len(added) > 1:
+        raise PluginError(f"{packages} both bring a {kind} {name!r}: uninstall one of them")
+    return next(iter(added)).load()
+
+
+def unknown(kind: str, name: str, known: Iterable[str], group: str) -> PluginError:
+    """The error for a name that nothing installed has: the package that brings it, or the closest name."""
+    elsewhere = ELSEWHERE.get(group, {})
+    if package := elsewhere.get(name):
+        return PluginError(f"no {kind} {name!r}; the package {package} has it: pip install {package}")
+    return PluginError(f"no {kind} {name!r}{did_you_mean(name, {*known, *elsewhere})}")
 
 
 def group(folder: str) -> str:

@@ -73,7 +73,7 @@ class Settings(BaseModel):
     compiled_megabytes: int = integer(512, "MB of compiled networks that are kept for a faster start; 0: none", 0)
     parser: str = option("", "spaCy pipeline that parses prompts (en_core_web_sm …); empty: the built-in one")
     permissive: bool = option(False, "refuse model files that are not under an Apache, MIT or BSD licence")
-    detector: str = option("coco", "detector: coco, strong (more names, AGPL files), yolo26, world or hf:OWNER/MODEL")
+    detector: str = option("coco", "detector: coco (built in), or one from another package (docs/plugins.md)")
     precision: Literal["int8", "f32"] = option("int8", "int8: eight bits for the networks that hardly lose by it; f32")
 
     max_megapixels: float = number(100, "larger images are refused", 0.01, 178)
@@ -123,10 +123,7 @@ class Settings(BaseModel):
     major_weight: float = number(2.0, "weight of an object marked major; others weigh 1", 0, 1000)
     prior: float = number(0.5, "presence if nothing is verifiable; also the value if there is no estimate")
     review_below: float = number(0.5, "coverage below which a verdict is flagged for review")
-    matcher: str = option(
-        "small",
-        "estimates what nothing else can check: small (built in), hf:OWNER/MODEL or hf:FILE.toml; empty: nothing",
-    )
+    matcher: str = option("small", "estimates the rest: small (built in), or one from another package; empty: nothing")
     asked_shift: float = number(
         1.75, "added to a detector's log-odds: what is asked for is there far more often than any class", -10, 10
     )
@@ -208,13 +205,16 @@ class Settings(BaseModel):
     price_in: float | None = Field(default=None, ge=0, description="US dollars per million input tokens")
     price_out: float | None = Field(default=None, ge=0, description="US dollars per million output tokens")
     budget: float | None = Field(default=None, gt=0, description="most US dollars to spend")
-    batch: int = integer(16, "transformers: number of questions per batch")
-    device: str = option("", "transformers, and a matcher of a hub: device of the model; empty: a GPU if there is one")
 
     @property
     def judged_by(self) -> str:
         """The name of the judge, chosen or implied."""
         return self.judge or ("jury" if self.models else "vlm" if self.model else "evidence")
+
+    @property
+    def names_a_model(self) -> bool:
+        """Whether detector or matcher is a model of the user's choice, as in hf:OWNER/MODEL: it may use a GPU."""
+        return ":" in self.detector or ":" in self.matcher
 
     @field_validator("matcher", mode="before")
     @classmethod

@@ -11,13 +11,15 @@ import pytest
 ROOT = Path(__file__).parent.parent.parent
 
 
+def build(project: Path, folder: Path) -> Path:
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(folder), str(project)]
+    subprocess.run(command, check=True)
+    return next(folder.glob("*.whl"))
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(folder), str(ROOT)], check=True
-    )
-    return next(folder.glob("*.whl"))
+    return build(ROOT, tmp_path_factory.mktemp("wheel"))
 
 
 def test_the_wheel_holds_data_types_and_licence(wheel: Path) -> None:
@@ -46,3 +48,17 @@ def test_the_wheel_alone_answers(wheel: Path, tmp_path: Path) -> None:
     )
     assert str(target) in result.stdout
     assert "2 × dog" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("project", "files"),
+    [
+        ("onprompt-yolo", {"strong.py", "manifest.toml", "curves.toml"}),
+        ("onprompt-hub", {"detector.py", "matcher.py", "backend.py", "commands.py"}),
+    ],
+)
+def test_the_wheels_of_plugins_hold_code_and_data_alone(project: str, files: set[str], tmp_path: Path) -> None:
+    names = zipfile.ZipFile(build(ROOT / "plugins" / project, tmp_path)).namelist()
+    package = project.replace("-", "_")
+    assert {f"{package}/{file}" for file in files} < set(names)
+    assert all(name.startswith(package) for name in names)

@@ -212,3 +212,9 @@ def test_reviews_in_the_run_file_count_as_ratings(jury: Settings, tmp_path: Path
     assert written["jury_weights"]["openai/a"] > 1
     without = fit(tmp_path, jury, "--no-reviews", human=False)
     assert "Without ratings, weights follow from how the voices agree" in without.output
+
+
+def test_settings_that_an_older_version_had_are_left_out() -> None:
+    older = json.dumps({"value_band": 0.2, "batch": 16, "device": "cuda"})
+    settings = stored.with_parts(older, stored.WAYS[0])
+    assert settings.value_band == 0.2

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from functools import partial
 from math import exp, log
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -26,15 +25,14 @@ from onprompt.vision.calibration import (
     logit,
 )
 from onprompt.vision.closed_set import ClosedSetDetector
-from onprompt.vision.detectors import coco, yolo26
+from onprompt.vision.detectors import coco
 from onprompt.vision.image import open_picture
 
-PLAIN = Curve(floor=0.1, offset=0, mix=(1,), own=(1,), first=0, second=0, rank=0, best=0, before=0, after=0)
-FULL = Curve(
-    floor=0.1, offset=-0.5, mix=(1,), own=(1,), first=0.7, second=0.3, rank=0.2, best=0.25, before=0.1, after=0.4
-)
+PLAIN = Curve("plain", floor=0.1, offset=0, mix=(1,), own=(1,), first=0, second=0, rank=0, best=0, before=0, after=0)
+FULL = PLAIN._replace(offset=-0.5, first=0.7, second=0.3, rank=0.2, best=0.25, before=0.1, after=0.4)
 TWO = PLAIN._replace(own=(0.75, 0.25), mix=(0.5, 0.5))
-SHIPPED = sorted(load_curves())
+SHIPPED = [pytest.param(curve, id=name) for name, curve in load_curves().items()]
+PAIR = load_curves()[coco.CURVE]
 LEFT, RIGHT = (0.1, 0.1, 0.4, 0.9), (0.6, 0.1, 0.9, 0.9)
 
 
@@ -87,9 +85,8 @@ def test_a_second_one_is_never_likelier_than_a_first() -> None:
     assert chances == pytest.approx([chance(-3)] * 3, abs=1e-6)
 
 
-@pytest.mark.parametrize("source", SHIPPED)
-def test_chances_never_rise(source: str) -> None:
-    curve = load_curves()[source]
+@pytest.mark.parametrize("curve", SHIPPED)
+def test_chances_never_rise(curve: Curve) -> None:
     chances = np.random.default_rng(0)
     for number in (1, 2, 5, 30):
         scores = -np.sort(-chances.uniform(0, 1, (len(curve.own), number)).astype(np.float32), axis=1)
@@ -132,8 +129,8 @@ def test_objects_come_in_the_order_of_their_weighted_odds() -> None:
 
 def test_nothing_found_is_no_object() -> None:
     assert fuse([finds(), finds()], TWO) == []
-    assert calibrate({"cat": [finds()]}, "yolo26m", 0.05) == ()
-    assert calibrate({}, "yolo26m", 0.05) == ()
+    assert calibrate({"cat": [finds()]}, PLAIN, 0.05) == ()
+    assert calibrate({}, PLAIN, 0.05) == ()
 
 
 def test_scores_are_ordered_for_each_network_and_filled_up() -> None:
@@ -146,28 +143,27 @@ def test_scores_are_ordered_for_each_network_and_filled_up() -> None:
 
 def test_sightings_of_all_names_come_surest_first() -> None:
     found = {"dog": [finds((LEFT, 0.5), word="hound")], "cat": [finds((LEFT, 0.3), (RIGHT, 0.9))]}
-    seen = calibrate(found, "yolo26m", 0.0)
+    seen = calibrate(found, PLAIN, 0.0)
     assert [(sighting.label, sighting.word) for sighting in seen] == [("cat", "cat"), ("dog", "hound"), ("cat", "cat")]
     assert [sighting.box for sighting in seen] == [pytest.approx(box) for box in (RIGHT, LEFT, LEFT)]
     assert isinstance(seen[0].box, Box)
-    assert {sighting.source for sighting in seen} == {"yolo26m"}
-    chances = count_probabilities(floats([0.9, 0.3]), load_curves()["yolo26m"])
+    assert {sighting.source for sighting in seen} == {"plain"}
+    chances = count_probabilities(floats([0.9, 0.3]), PLAIN)
     assert [sighting.confidence for sighting in seen if sighting.label == "cat"] == pytest.approx(chances)
 
 
 def test_fainter_sightings_than_the_least_are_left_out() -> None:
     found = {"cat": [finds((LEFT, 0.3), (RIGHT, 0.9))]}
-    every = [sighting.confidence for sighting in calibrate(found, "yolo26m", 0.0)]
+    every = [sighting.confidence for sighting in calibrate(found, PLAIN, 0.0)]
     assert len(every) == 2
-    assert [sighting.confidence for sighting in calibrate(found, "yolo26m", every[1])] == every
-    assert [sighting.confidence for sighting in calibrate(found, "yolo26m", every[1] + 1e-6)] == every[:1]
-    assert calibrate(found, "yolo26m", 1.0) == ()
+    assert [sighting.confidence for sighting in calibrate(found, PLAIN, every[1])] == every
+    assert [sighting.confidence for sighting in calibrate(found, PLAIN, every[1] + 1e-6)] == every[:1]
+    assert calibrate(found, PLAIN, 1.0) == ()
 
 
 def test_one_object_seen_by_all_networks_is_one_sighting() -> None:
-    source = "picodet + efficientdet"
-    alone = calibrate({"cat": [finds((LEFT, 0.6)), finds(), finds(), finds()]}, source, 0.0)
-    by_all = calibrate({"cat": [finds((LEFT, 0.6))] * 4}, source, 0.0)
+    alone = calibrate({"cat": [finds((LEFT, 0.6)), finds(), finds(), finds()]}, PAIR, 0.0)
+    by_all = calibrate({"cat": [finds((LEFT, 0.6))] * 4}, PAIR, 0.0)
     assert len(alone) == len(by_all) == 1
     assert alone[0].confidence < 0.5 < by_all[0].confidence
 
@@ -176,56 +172,54 @@ def test_one_object_seen_by_all_networks_is_one_sighting() -> None:
 
 
 def test_the_shipped_curves_load() -> None:
-    assert set(load_curves()) >= {"yolo26m", "yolo26x", "yolo-world", coco.CURVE, coco.LITE2_CURVE}
+    assert set(load_curves()) == {coco.CURVE, coco.LITE2_CURVE}
     for curve in load_curves().values():
         assert 0 < curve.floor < 0.1
         assert sum(curve.mix) == pytest.approx(1, abs=0.001)
         assert all(weight > 0 for weight in curve.own)
-        assert all(isinstance(number, float) for number in (*curve.mix, *curve.own, curve.offset, *curve[4:]))
+        assert all(isinstance(number, float) for number in (*curve.mix, *curve.own, curve.offset, *curve[5:]))
 
 
-@pytest.mark.parametrize("module", [coco, yolo26])
-def test_a_detectors_curve_has_a_weight_for_each_view_of_its_networks(module: ModuleType, settings: Settings) -> None:
-    detector = module.load(settings)
+def test_a_detectors_curve_has_a_weight_for_each_view_of_its_networks(settings: Settings) -> None:
+    detector = coco.load(settings)
     views = detector.look(drawn_picture(settings).pixels, tiled=False)
-    assert len(load_curves()[detector.curve].own) == sum(map(len, views))
+    assert len(detector.curve.own) == sum(map(len, views))
 
 
-@pytest.mark.parametrize("source", SHIPPED)
-def test_a_clear_score_is_likely_one_and_a_faint_one_is_not(source: str) -> None:
-    networks = len(load_curves()[source].own)
+@pytest.mark.parametrize("curve", SHIPPED)
+def test_a_clear_score_is_likely_one_and_a_faint_one_is_not(curve: Curve) -> None:
+    networks = len(curve.own)
     found = {name: [finds((LEFT, score))] * networks for name, score in (("cat", 0.9), ("dog", 0.05))}
-    cat, dog = calibrate(found, source, 0.0)
+    cat, dog = calibrate(found, curve, 0.0)
     assert cat.label == "cat"
     assert dog.confidence < 0.25 < 0.75 < cat.confidence
 
 
-@pytest.mark.parametrize("source", SHIPPED)
-def test_a_higher_score_is_never_less_sure(source: str) -> None:
-    curve = load_curves()[source]
+@pytest.mark.parametrize("curve", SHIPPED)
+def test_a_higher_score_is_never_less_sure(curve: Curve) -> None:
     scores = [np.full((len(curve.own), 1), score) for score in np.linspace(0.05, 1, 20)]
     sure = [float(count_probabilities(score, curve)[0]) for score in scores]
     assert sure == sorted(sure)
     assert len(set(sure)) == 20
 
 
-@pytest.mark.parametrize("source", SHIPPED)
-def test_more_of_them_never_lower_the_first(source: str) -> None:
-    networks = len(load_curves()[source].own)
+@pytest.mark.parametrize("curve", SHIPPED)
+def test_more_of_them_never_lower_the_first(curve: Curve) -> None:
+    networks = len(curve.own)
     for best in (0.1, 0.4, 0.8):
         for more in (0.02, 0.1, 0.4, 0.8):
             fewer, others = (np.full((networks, 1), best, dtype=np.float32), np.full((networks, 3), min(more, best)))
-            first = count_probabilities(fewer, load_curves()[source])[0]
+            first = count_probabilities(fewer, curve)[0]
             extended = np.concatenate([fewer, others], axis=1).astype(np.float32)
-            assert count_probabilities(extended, load_curves()[source])[0] >= first
+            assert count_probabilities(extended, curve)[0] >= first
 
 
-@pytest.mark.parametrize("source", SHIPPED)
-def test_three_clear_ones_are_three_and_one_is_not_two(source: str) -> None:
-    networks = len(load_curves()[source].own)
-    three = count_probabilities(np.repeat(floats([0.9, 0.9, 0.9, 0.02]), networks, axis=0), load_curves()[source])
+@pytest.mark.parametrize("curve", SHIPPED)
+def test_three_clear_ones_are_three_and_one_is_not_two(curve: Curve) -> None:
+    networks = len(curve.own)
+    three = count_probabilities(np.repeat(floats([0.9, 0.9, 0.9, 0.02]), networks, axis=0), curve)
     assert (three >= 0.5).tolist() == [True, True, True, False]
-    one = count_probabilities(np.repeat(floats([0.9, 0.02]), networks, axis=0), load_curves()[source])
+    one = count_probabilities(np.repeat(floats([0.9, 0.02]), networks, axis=0), curve)
     assert (one >= 0.5).tolist() == [True, False]
 
 
@@ -262,21 +256,21 @@ def fuse_plainly(members: Sequence[Candidates], curve: Curve) -> list[FusedObjec
 
 @pytest.mark.parametrize("seed", range(20))
 def test_objects_are_fused_as_in_plain_loops(seed: int) -> None:
-    members, curve = networks_that_see(seed), load_curves()[coco.CURVE]
+    members, curve = networks_that_see(seed), PAIR
     fast, plain = fuse(members, curve), fuse_plainly(members, curve)
     assert [(*item.box, item.word, *item.scores) for item in fast] == [
         (*item.box, item.word, *item.scores) for item in plain
     ]
 
 
-@pytest.mark.parametrize("source", SHIPPED)
-def test_no_name_is_more_confident_than_its_limit(source: str) -> None:
-    number = len(load_curves()[source].own)
+@pytest.mark.parametrize("curve", SHIPPED)
+def test_no_name_is_more_confident_than_its_limit(curve: Curve) -> None:
+    number = len(curve.own)
     for seed in range(20):
         members = networks_that_see(seed, number)
         best = floats([member.scores.max(initial=0) for member in members])
-        surest = max((sighting.confidence for sighting in calibrate({"cat": members}, source, 0.0)), default=0.0)
-        assert highest_confidence(best, source)[0] >= surest
+        surest = max((sighting.confidence for sighting in calibrate({"cat": members}, curve, 0.0)), default=0.0)
+        assert highest_confidence(best, curve)[0] >= surest
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -289,13 +283,13 @@ def test_names_are_left_out_only_if_they_have_no_sighting(seed: int, settings: S
         return boxes, (random.random((60, 80)) ** 40 * np.repeat((0.03, 0.9), (70, 10))).astype(np.float32)
 
     networks = [partial(answer_with, [detections(), detections()]) for _ in range(2)]
-    detector = ClosedSetDetector((), networks, coco.CURVE, settings)
+    detector = ClosedSetDetector((), networks, PAIR, settings)
     look = Look(drawn_picture(settings), [name_of("vehicle"), name_of("cat")])
     (seen,) = detector.see([look])
     everything = detector.candidates(look.picture, detector.known(look.names))
     reachable = detector.candidates(look.picture, detector.known(look.names), min_confidence=settings.faintest)
     assert len(everything) > len(reachable) > 0
-    assert seen.sightings == calibrate(everything, coco.CURVE, settings.faintest)
+    assert seen.sightings == calibrate(everything, PAIR, settings.faintest)
 
 
 def answer_with(answers: Sequence[RawDetections], _: Pixels) -> Sequence[RawDetections]:

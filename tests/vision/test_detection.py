@@ -20,9 +20,9 @@ def seen_at(box: Box, label: str = "dog", confidence: float = 0.9) -> Sighting:
 
 
 def test_all_that_can_be_told_of_a_sighting_is_told_with_a_confidence() -> None:
-    bus = onprompt.see(photo("bus.jpg"), ["bus"], settings=load(detector="strong"))[0]
+    bus = onprompt.see(photo("bus.jpg"), ["bus"])[0]
     traits = {trait.kind: (trait.value, trait.confidence) for trait in bus.traits}
-    assert {"color", "size", "position", "visibility"} <= set(traits)
+    assert {"color", "size", "position"} <= set(traits)
     assert traits["size"][0] == bus.size == "large"
     assert all(0 < sure <= 1 for _, sure in traits.values())
     assert bus.mask is not None
@@ -30,9 +30,9 @@ def test_all_that_can_be_told_of_a_sighting_is_told_with_a_confidence() -> None:
 
 
 def test_without_attributes_only_size_and_place_are_told() -> None:
-    bus = onprompt.see(photo("bus.jpg"), ["bus"], attributes=False, settings=load(detector="strong"))[0]
+    bus = onprompt.see(photo("bus.jpg"), ["bus"], attributes=False)[0]
     assert bus.mask is None
-    assert {trait.kind for trait in bus.traits} == {"size", "position", "visibility"}
+    assert {trait.kind for trait in bus.traits} == {"size", "position"}
 
 
 def test_people_have_joints_and_postures(settings: Settings) -> None:
@@ -88,6 +88,7 @@ def test_what_stands_in_front_hides_and_what_it_stands_on_does_not(settings: Set
     assert occlusion(man, table) == 0
     assert "occluded" in {trait.value for trait in measure_geometry(man, [man, ball], settings).traits}
     assert "occluded" not in {trait.value for trait in measure_geometry(man, [man, table], settings).traits}
+    assert "truncated" in {trait.value for trait in measure_geometry(table, [], settings).traits}
 
 
 def flock(columns: int, rows: int) -> Pixels:

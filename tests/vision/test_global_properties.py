@@ -114,7 +114,7 @@ def test_a_thumbnail_is_not_blown_up(settings: Settings) -> None:
     assert told(small, settings)["quality"] == ("sharp", 1.0)
 
 
-@pytest.mark.parametrize("shape", [(2, 2), (2, 2000), (2000, 2), (300, 300)])
+@pytest.mark.parametrize("shape", [(2, 2), (2, 1200), (1200, 2), (300, 300)])
 @pytest.mark.parametrize(("level", "light"), [(0, "dark"), (255, "light")])
 def test_blank_pictures_of_any_size_have_no_colour(
     shape: tuple[int, int], level: int, light: str, settings: Settings

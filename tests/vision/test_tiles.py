@@ -1,11 +1,13 @@
-"""A detect_tiled look, with a network that finds red squares and sees only what is large enough."""
+"""A look at tiles, with a network that finds red squares and sees only what is large enough."""
+
+from collections.abc import Callable
 
 import cv2
 import numpy as np
 import pytest
 
 from onprompt.vision.boxes import Pixels, RawDetections, non_max_suppression
-from onprompt.vision.tiles import MAX_AREA, TILE, detect_tiled
+from onprompt.vision.tiles import MAX_AREA, TILE, merge_tiles, with_tiles
 
 RED = 255, 0, 0
 
@@ -33,6 +35,11 @@ def picture(*squares: tuple[int, int, int], size: tuple[int, int] = (200, 200)) 
     for left, top, side in squares:
         pixels[top : top + side, left : left + side] = RED
     return pixels
+
+
+def detect_tiled(network: Callable[[Pixels], RawDetections], pixels: Pixels) -> RawDetections:
+    """What a network detects in the whole picture, and the small things that it detects in the tiles."""
+    return merge_tiles([network(view) for view in with_tiles(pixels)])
 
 
 def once(found: RawDetections) -> list[tuple[float, ...]]:

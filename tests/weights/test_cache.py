@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import time
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from onprompt.errors import NotFetched, WeightsError, WrongHash
 from onprompt.settings import Settings, load
 from onprompt.vision.detectors import coco
 from onprompt.weights import cache
-from onprompt.weights.manifest import File, find, manifest
+from onprompt.weights import manifest as weights_manifest
+from onprompt.weights.manifest import find, read
 from tests.weights.test_sources import CONTENT, pinned, server, silent_port, whole
 
 
@@ -153,21 +155,21 @@ def test_what_is_unreachable_is_asked_once(force: Settings, monkeypatch: pytest.
 def test_permissive_is_a_promise(force: Settings) -> None:
     from onprompt.errors import UserError
 
-    strict = force.model_copy(update={"permissive": True})
-    for attempt in (lambda: cache.paths(["strong"], strict), lambda: cache.pull(find(["yolov8s-world.pt"]), strict)):
-        with pytest.raises(UserError, match=r"is under AGPL-3.0"):
-            attempt()
-    assert not cache.location(find(["yolov8s-world.pt"])[0], strict).exists()
+    strict, copyleft = force.model_copy(update={"permissive": True}), replace(FILE, licence="AGPL-3.0")
+    with pytest.raises(UserError, match=r"is under AGPL-3.0"):
+        cache.pull([copyleft], strict)
+    assert not cache.location(copyleft, strict).exists()
+    cache.pull([copyleft], force)
+    assert cache.location(copyleft, force).exists()
 
 
-def test_the_manifest_is_complete_and_the_default_needs_only_pip() -> None:
-    for file in manifest():
-        assert file.licence
+def test_the_manifest_is_complete_and_permissive_and_the_default_needs_only_pip() -> None:
+    for file in read(Path(weights_manifest.__file__).with_name("manifest.toml")):
+        assert file.permissive
         assert file.use
         assert file.bytes > 0
         assert len(file.sha256) == 64
         assert file.optional or file.sources[0].startswith("pip:")
-    assert not next(file for file in manifest() if file.name == "yolov8s-world.pt").permissive
     assert {file.name for file in find(["coco"])} == set(coco.FILES)
 
 
@@ -180,8 +182,6 @@ def test_a_wrong_name_is_answered_with_the_nearest_one() -> None:
 
 @pytest.mark.parametrize("name", ["../escape.bin", "/etc/passwd", ".hidden", "a/b"])
 def test_a_manifest_cannot_point_outside_the_cache(name: str, tmp_path: Path) -> None:
-    from onprompt.weights.manifest import read
-
     path = tmp_path / "manifest.toml"
     path.write_text(
         f'[[file]]\nname = "{name}"\nset = "s"\nuse = "u"\nbytes = 1\nsha256 = "0"\nlicence = "MIT"\nsources = []\n'
@@ -191,7 +191,7 @@ def test_a_manifest_cannot_point_outside_the_cache(name: str, tmp_path: Path) ->
 
 
 def test_the_real_files_are_the_pinned_ones(settings: Settings) -> None:
-    files: list[File] = [file for file in manifest() if file.set in ("coco", "world")]
+    files = find(["coco"])
     cache.pull(files, settings)
     assert {cache.state(file, settings) for file in files} == {"ready"}
     assert os.environ.get("ONPROMPT_HOME") is None or str(settings.home) == os.environ["ONPROMPT_HOME"]

@@ -19,9 +19,9 @@ from openvino import opset13 as op
 from PIL import Image
 
 import onprompt
+from onprompt import plugins
 from onprompt.settings import load
-from onprompt.vision import backbone, compiled, eight_bits, masks, pose
-from onprompt.vision.detectors import coco, world, yolo26
+from onprompt.vision import backbone, compiled, eight_bits, masks, pose  # noqa: F401 whose networks are measured
 from onprompt.vision.runtime import FULL_PRECISION, Network, compile_model, fold_constants
 
 TILE = 256
@@ -38,7 +38,7 @@ class Recorder:
         self.most, self.random = most, random.Random(0)
         self.seen, self.inputs, self.builds, self.variants = Counter(), defaultdict(list), {}, {}
 
-    def install(self):
+    def install(self, detector):
         network, read_all = compiled.network, Network.read_all
 
         def remember(variant, made_of, build, **options):
@@ -52,8 +52,10 @@ class Recorder:
                     self.keep(variant, [np.array(each) for each in inputs])
             return read_all(made, batches, reader)
 
-        for module in (backbone, masks, pose, coco, world, yolo26):
-            module.network = remember
+        plugins.load("vision.detectors", detector)
+        for name, module in list(sys.modules.items()):
+            if name.startswith("onprompt") and module is not compiled and vars(module).get("network") is network:
+                module.network = remember
         Network.read_all = record
 
     def keep(self, variant, inputs):
@@ -101,14 +103,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("networks", nargs="+", help="eiseg pplcnet …")
-    parser.add_argument("--detector", default="coco", help="the detector in use: strong for yolo26m and yolo-world")
+    parser.add_argument("--detector", default="coco", help="the detector in use: strong for those of onprompt-yolo")
     parser.add_argument("--pictures", type=int, default=200)
     parser.add_argument("--most", type=int, default=120, help="inputs of a network that are looked at")
     options = parser.parse_args()
     rows = [json.loads(line) for line in (options.data / "pairs.jsonl").read_text(encoding="utf-8").splitlines()]
     random.Random(0).shuffle(rows)
     recorder = Recorder(options.most)
-    recorder.install()
+    recorder.install(options.detector)
     settings = load(detector=options.detector, precision="f32", compiled_megabytes=0)
     for number in range(options.pictures):
         files = [options.data / row["image"] for row in rows[number * 9 : number * 9 + 9]]

@@ -186,7 +186,7 @@ def phrases(corpus: Path) -> Counter[str]:
 
 def vocabulary(folder: Path) -> set[str]:
     """The detectors' names."""
-    from onprompt.vision.vocabulary import load_vocabulary
+    from onprompt_yolo.vocabulary import load_vocabulary
 
     return set(load_vocabulary(folder).rows)
 

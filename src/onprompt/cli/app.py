@@ -15,24 +15,31 @@ from onprompt import plugins
 if TYPE_CHECKING:
     from onprompt.settings import Settings
 
-DETECTORS = "The detector: coco, strong (more names, AGPL files), yolo26, world, hf:OWNER/MODEL."
-MATCHERS = "The matcher: small, hf:OWNER/MODEL (CLIP, SigLIP), hf:FILE.toml (calibrated), none."
+DETECTORS = "The detector: coco, or one from another package (docs/plugins.md)."
+MATCHERS = "The matcher: small, none, or one from another package (docs/plugins.md)."
+COMMANDS = "onprompt.commands"  # the entry-point group for commands of other packages
 Permissive = Annotated[
     bool, typer.Option("--permissive", help="Refuse files that are not under an Apache, MIT or BSD licence.")
 ]
 
 
 class Commands(TyperGroup):
-    """Our commands, and one per rubric, loaded when it is used or listed."""
+    """Our commands, one per rubric, and those of other packages; the latter two are loaded when used or listed."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return [*plugins.names("rubrics"), *super().list_commands(ctx)]
+        own = [*plugins.names("rubrics"), *super().list_commands(ctx)]
+        return list(dict.fromkeys([*own, *sorted(plugins.entry_points(COMMANDS).names)]))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         from onprompt.cli.judging import rubric_command
 
-        command = super().get_command(ctx, cmd_name)
-        return rubric_command(cmd_name) if command is None and cmd_name in plugins.names("rubrics") else command
+        command, is_rubric = super().get_command(ctx, cmd_name), cmd_name in plugins.names("rubrics")
+        if added := plugins.entry_points(COMMANDS).select(name=cmd_name):
+            built_in = is_rubric or command is not None
+            return single_command(cmd_name, plugins.load_added("command", cmd_name, added, built_in))
+        if command is None and not is_rubric and cmd_name in plugins.ELSEWHERE["commands"]:
+            raise plugins.unknown("command", cmd_name, (), "commands")
+        return rubric_command(cmd_name) if command is None and is_rubric else command
 
 
 app = typer.Typer(
@@ -43,6 +50,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def single_command(name: str, function: Callable[..., None], text: str | None = None) -> Any:
+    """A function as a command; its help is its docstring, or a text."""
+    single = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    single.command(name, help=text)(function)
+    return typer.main.get_command(single)
 
 
 def add_options(options: Mapping[str, tuple[Any, Any]]) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from onprompt import plugins
-from onprompt.cli.app import DETECTORS, MATCHERS, Permissive, echo, load_settings, print_json
+from onprompt.cli.app import DETECTORS, MATCHERS, Permissive, echo, load_settings, print_json, single_command
 from onprompt.errors import PluginError, UnreadableAnswer, UserError
 from onprompt.types import FRAME, NAMES, Input, Line, Rubric, Verdict
 
@@ -97,9 +97,7 @@ def rubric_command(name: str) -> Any:
     ]
     command.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
     command.__annotations__ = {key: kind for key, (kind, _) in parameters.items()}
-    single = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    single.command(name, help=rubric.help)(command)
-    return typer.main.get_command(single)
+    return single_command(name, command, rubric.help)
 
 
 def parameter(given: Input) -> tuple[Any, Any]:

@@ -1,15 +1,12 @@
 """`settings` and `models`: the configuration and the model files."""
 
-import itertools
 import json
 import re
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from onprompt.cli.app import app, echo, load_settings
-from onprompt.errors import UserError
 
 CREDENTIALS = r"//[^/@]*@"  # a name and a password in a URL
 
@@ -94,33 +91,6 @@ def check() -> None:
     if "damaged" in states.values():
         echo("run `onprompt models pull` to replace the damaged files", err=True)
         raise typer.Exit(3)
-
-
-@models.command()
-def calibrate(
-    matcher: Annotated[str, typer.Argument(help="A matcher from a model hub: hf:OWNER/MODEL or hf:FOLDER.")],
-    data: Annotated[str, typer.Argument(help="Images with captions: a table, a folder …, as for `run`.")],
-    out: Annotated[Path, typer.Option(help="The .toml file to write, for --matcher hf:FILE.toml.")],
-    column: Annotated[list[str] | None, typer.Option(help="FIELD=COLUMN, for a column that is not recognized.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="Use at most this many rows, the first ones.")] = 500,
-) -> None:
-    """Calibrate a matcher from a model hub on images with captions of your own."""
-    from onprompt.calibration import calibrate_matcher
-    from onprompt.cli.running import parse_columns, print_source
-    from onprompt.plugins import load
-    from onprompt.rubrics import DEFAULT
-    from onprompt.runs.datasets import Row, open_dataset
-
-    if out.suffix != ".toml":
-        raise UserError(f"--out must end in .toml, not {out.name!r}")
-    dataset = open_dataset(data, load("rubrics", DEFAULT).RUBRIC, parse_columns(column or []))
-    print_source(dataset)
-    rows = list(itertools.islice(dataset.rows(), limit))
-    items = [row.item if isinstance(row, Row) else UserError(row.message) for row in rows]
-    calibrated = calibrate_matcher(items, load_settings(matcher=matcher))
-    calibrated.write(out)
-    echo("\n".join(calibrated.lines()))
-    echo(f"written to {out}; use it with --matcher hf:{out}")
 
 
 def toml(value: object) -> str:

@@ -83,7 +83,8 @@ def observations(verdict: Verdict, seen: PromptEvidence) -> Observations:
 @cache
 def with_parts(settings: str, way: tuple[float, ...]) -> Settings:
     """The settings of a verdict, with the parts of the evidence's value weighted in another way."""
-    return Settings(**{**json.loads(settings), **parts(way)})
+    stored = {name: value for name, value in json.loads(settings).items() if name in Settings.model_fields}
+    return Settings(**{**stored, **parts(way)})  # those that an older version had are left out
 
 
 @cache

@@ -46,7 +46,7 @@ class EvidenceJudge(Judge):
     def __init__(self, settings: Settings, rubric: Rubric) -> None:
         self.settings, self.rubric = settings, rubric
         self.slots = available_cores() + 1  # while one waits for the interpreter, the others keep the cores busy
-        self.bound_by = "model" if uses_torch(settings) else "cores"
+        self.bound_by = "model" if settings.names_a_model else "cores"
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -95,16 +95,12 @@ class EvidenceJudge(Judge):
         )
 
 
-def uses_torch(settings: Settings) -> bool:
-    """Whether a model of a hub runs in this process."""
-    return settings.detector.startswith("hf:") or settings.matcher.startswith("hf:")
-
-
 @cache
-def versions(with_torch: bool) -> dict[str, str]:
-    """The versions of the packages in use."""
-    more = ("torch", "transformers") if with_torch else ()
-    return {"python": platform.python_version(), **{name: metadata.version(name) for name in (*PACKAGES, *more)}}
+def versions(settings: Settings) -> dict[str, str]:
+    """The versions of the packages in use: ours, and those of plug-ins."""
+    plugins = load_detector(settings), load_matcher(settings) if settings.matcher else None
+    packages = (*PACKAGES, *(name for plugin in plugins for name in getattr(plugin, "packages", ())))
+    return {"python": platform.python_version(), **{name: metadata.version(name) for name in packages}}
 
 
 def hash_weights(measures: bool, people: bool, settings: Settings) -> dict[str, str]:
@@ -139,7 +135,7 @@ def provenance(sample: Sample, weights: tuple[bool, bool], rubric: Rubric, setti
     return {
         "rubric": f"{rubric.name}/{rubric.version}",
         "judge": "evidence",
-        "versions": versions(uses_torch(settings)),
+        "versions": versions(settings),
         "settings": settings.model_dump(mode="json", exclude=set(PRIVATE)) | names,
         "weights": hash_weights(*weights, settings),
         **matcher_identity(settings),

@@ -43,7 +43,7 @@ class ModelClient:
 
     @property
     def bound_by(self) -> str:
-        """What limits it: a `model` in this process that answers in batches, or a `server`."""
+        """What limits it: a `model` in this process, or a `server`."""
         return "model" if hasattr(self.backend.backend, "slots") else "server"
 
     def ask(self, question: Question) -> Answer:

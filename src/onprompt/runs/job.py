@@ -18,7 +18,7 @@ from onprompt.wording import claim_words, finding_words
 # Settings that change how long a verdict takes or what it costs, but not what it says.
 IRRELEVANT = PRIVATE | {
     *("reuse_answers", "concurrency", "timeout", "retries", "backoff", "longest_wait", "source_timeout"),
-    *("breaker_failures", "breaker_pause", "price_in", "price_out", "budget", "batch", "device"),
+    *("breaker_failures", "breaker_pause", "price_in", "price_out", "budget"),
     *("max_megabytes", "weights_source"),  # the weights themselves are settings
 }
 JURY = {name for name in Settings.model_fields if name.startswith("jury_")}  # what only a jury depends on

@@ -187,7 +187,10 @@ class Judge(Protocol):
 
 
 class Detector(Protocol):
-    """Finds objects by name, in one picture or in a batch; one that likes batches says in `batch` how large."""
+    """Finds objects by name, in one picture or in a batch; one that likes batches says in `batch` how large.
+
+    `packages` may name packages whose versions belong into the provenance.
+    """
 
     @property
     def files(self) -> Sequence[str]:
@@ -206,6 +209,7 @@ class Matcher(Protocol):
     """
 
     files: Sequence[str] = ()  # the model files that it uses, by their names in the manifest or by their paths
+    packages: Sequence[str] = ()  # packages whose versions belong into the provenance
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -233,7 +237,7 @@ class Matcher(Protocol):
 class Backend(Protocol):
     """Asks a model. Its file in `models/backends` has `load(model, settings)`, which returns one.
 
-    One that answers in batches says in `slots` how many questions it likes to have in progress.
+    One that runs a model in this process says in `slots` how many questions it likes to have in progress.
     """
 
     @property

@@ -38,8 +38,8 @@ def in_background(loads: list[Callable[[], object]], settings: Settings) -> None
 
     What fails there fails again where it is needed, and is reported then.
     """
-    from_hub = ":" in settings.detector or ":" in settings.matcher  # torch is best imported by one thread alone
-    if from_hub or not settings.compiled_megabytes or not blobs.files(blobs.folder(settings)):
+    # What loads models may import torch, which is best imported by one thread alone.
+    if settings.names_a_model or not settings.compiled_megabytes or not blobs.files(blobs.folder(settings)):
         return
     single_core = getattr(thread_state, "single_core", False)
 

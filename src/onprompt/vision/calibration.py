@@ -18,6 +18,7 @@ from onprompt.vision.boxes import Floats, box_iou
 
 SAME_OBJECT = 0.5  # IoU from which boxes of two networks are one object
 MAX_SCORE = 1 - 1e-4  # raw scores are clipped to this
+CURVES = Path(__file__).with_name("curves.toml")
 ROUNDING = 1e-4  # more than the same confidence can differ by when it is computed in another order
 
 
@@ -32,6 +33,7 @@ class Candidates(NamedTuple):
 class Curve(NamedTuple):
     """Log odds that there are at least k, from the k-th best score of each network and the scores around it."""
 
+    source: str  # the networks, as sightings name them
     floor: float  # raw scores are raised to this
     offset: float
     mix: tuple[float, ...]  # each network's weight in the mean score that the last three use
@@ -45,11 +47,11 @@ class Curve(NamedTuple):
 
 
 @cache
-def load_curves() -> dict[str, Curve]:
-    """The fitted curves by name; curves.toml names the data."""
-    tables = tomllib.loads(Path(__file__).with_name("curves.toml").read_text(encoding="utf-8"))
+def load_curves(path: Path = CURVES) -> dict[str, Curve]:
+    """The fitted curves of a file by name; the file names the data."""
+    tables = tomllib.loads(path.read_text(encoding="utf-8"))
     return {
-        name: Curve(**table | {key: tuple(table[key]) for key in ("mix", "own")})
+        name: Curve(name, **table | {key: tuple(table[key]) for key in ("mix", "own")})
         for name, table in tables["curve"].items()
     }
 
@@ -74,17 +76,16 @@ def features(ordered: Floats, floor: float, mix: Sequence[float]) -> Floats:
 
 def count_probabilities(ordered: Floats, curve: Curve) -> Floats:
     """The probability that there are at least 1, 2, … objects; it never rises."""
-    weights = np.array([*curve.own, *curve[4:]], dtype=np.float64)
+    weights = np.array([*curve.own, *curve[5:]], dtype=np.float64)
     odds = curve.offset + features(ordered, curve.floor, curve.mix).astype(np.float64) @ weights
     return np.minimum.accumulate(1 / (1 + np.exp(-odds))).astype(np.float32)
 
 
-def highest_confidence(best: Floats, source: str) -> Floats:
+def highest_confidence(best: Floats, curve: Curve) -> Floats:
     """A limit of the confidence of each name, from the best score of each network (names × networks).
 
     It is that of one sighting if each network had two of the best score. Of more sightings none is more confident.
     """
-    curve = load_curves()[source]
     odds = logit(best, curve.floor).astype(np.float64)
     lowest = logit(np.zeros(1, dtype=np.float32), curve.floor)
     after = np.maximum(curve.after * (odds @ curve.mix), curve.after * lowest)
@@ -136,17 +137,16 @@ def fuse(members: Sequence[Candidates], curve: Curve) -> list[FusedObject]:
 
 
 def calibrate(
-    candidates: Mapping[str, Sequence[Candidates]], source: str, min_confidence: float
+    candidates: Mapping[str, Sequence[Candidates]], curve: Curve, min_confidence: float
 ) -> tuple[Sighting, ...]:
-    """The sightings of each name from a minimum confidence on; `source` names the detector and its curve."""
-    curve = load_curves()[source]
+    """The sightings of each name from a minimum confidence on."""
     sightings = []
     for label, members in candidates.items():
         if objects := fuse(members, curve):
             confidences = count_probabilities(ordered_scores(members, len(objects)), curve)
             number = int((confidences >= min_confidence).sum())  # the first ones, since confidences never rise
             sightings += [
-                Sighting(label, item.word, Box(*item.box.tolist()), confidence, source)
+                Sighting(label, item.word, Box(*item.box.tolist()), confidence, curve.source)
                 for item, confidence in zip(objects, confidences[:number].tolist(), strict=False)
             ]
     return tuple(sorted(sightings, key=lambda sighting: -sighting.confidence))

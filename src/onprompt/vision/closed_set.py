@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from onprompt.settings import Settings
 from onprompt.types import Known, Look, Name, Picture, Seen
 from onprompt.vision.boxes import Floats, Pixels, RawDetections, non_max_suppression
-from onprompt.vision.calibration import Candidates, calibrate, highest_confidence
+from onprompt.vision.calibration import Candidates, Curve, calibrate, highest_confidence
 from onprompt.vision.tiles import merge_tiles, with_tiles
 from onprompt.vision.vocabulary import COCO, resolve_all
 
@@ -40,10 +40,11 @@ class ClosedSetDetector:
         self,
         files: Sequence[str],
         networks: Sequence[Callable[[Pixels], Sequence[RawDetections]]],
-        curve: str,
+        curve: Curve,
         settings: Settings,
+        packages: Sequence[str] = (),
     ) -> None:
-        self.files, self.networks, self.curve, self.settings = files, networks, curve, settings
+        self.files, self.networks, self.curve, self.settings, self.packages = files, networks, curve, settings, packages
 
     def see(self, looks: Sequence[Look]) -> list[Seen]:
         """One image after the other: each keeps all cores busy. The names decide only what is known."""

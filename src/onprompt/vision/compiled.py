@@ -27,11 +27,7 @@ from onprompt.vision.runtime import (
 from onprompt.weights import blobs
 from onprompt.weights.cache import file_hash, paths
 
-CODE = (
-    *Path(__file__).parent.rglob("*.py"),
-    *eight_bits.FOLDER.glob("*.npz"),
-    Path(__file__).parents[1] / "weights" / "torchfile.py",
-)
+CODE = (*Path(__file__).parent.rglob("*.py"), *eight_bits.FOLDER.glob("*.npz"))
 
 
 class Source(NamedTuple):
@@ -50,7 +46,10 @@ class Source(NamedTuple):
 
 
 def source(names: Sequence[str], settings: Settings) -> Source:
-    """The files of a network by name, downloaded unless they are cached; an absolute path is a file of our own."""
+    """The files of a network by name, downloaded unless they are cached.
+
+    An absolute path is a file of our own, or of a plug-in: its code that builds the graph belongs among the files.
+    """
     fetched = paths([name for name in names if not Path(name).is_absolute()], settings)
     files = tuple(fetched.get(name, Path(name)) for name in names)
     hashes = tuple(map(file_hash, names))

@@ -94,7 +94,7 @@ def load_joints(made_of: Source) -> Network:
 def detect_people(picture: Picture, settings: Settings) -> tuple[Person, ...]:
     """Up to six people."""
     height, width = picture.pixels.shape[:2]
-    padded, inner = letterbox(picture.pixels, SIDE, fill=0, enlarge=cv2.INTER_AREA, square=True)
+    padded, inner = letterbox(picture.pixels, SIDE, SIDE, fill=0, enlarge=cv2.INTER_AREA)
     (rows,) = load_joints(source(FILES, settings)).run([padded[None]])
     scale = np.array([padded.shape[1] / inner[0], padded.shape[0] / inner[1]])
     return tuple(parse_person(row, scale, (width, height)) for row in rows[0] if row[-1] >= MIN_PERSON_SCORE)

@@ -1,6 +1,6 @@
 """Tiled detection: the image in four overlapping tiles, for objects that are small or many."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
@@ -11,11 +11,6 @@ TILE = 0.6  # a tile's fraction of the image's width and height
 MAX_AREA = 0.04  # what covers more of the image than this is detected well enough in the whole
 CORNERS = tuple(product((0.0, 1 - TILE), repeat=2))  # the top left corner of each tile
 EDGE = 0.01  # a box this close to a tile's inner edge is cut off by it
-
-
-def detect_tiled(network: Callable[[Pixels], RawDetections], pixels: Pixels) -> RawDetections:
-    """What a network detects in the whole image, and the small objects that it detects in the tiles."""
-    return merge_tiles([network(view) for view in with_tiles(pixels)])
 
 
 def with_tiles(pixels: Pixels) -> list[Pixels]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from onprompt.errors import UserError
-from onprompt.plugins import did_you_mean
+from onprompt import plugins
+from onprompt.errors import PluginError
 
 PERMISSIVE = ("Apache-2.0", "MIT", "BSD-3-Clause", "CC0-1.0", "public domain")
 
@@ -43,8 +43,15 @@ def read(path: Path) -> tuple[File, ...]:
 
 @cache
 def manifest() -> tuple[File, ...]:
-    """The files that onprompt uses."""
-    return read(Path(__file__).with_name("manifest.toml"))
+    """Our own files, and those of other packages, whose entry points are the paths of their manifests."""
+    files = {file.name: file for file in read(Path(__file__).with_name("manifest.toml"))}
+    for entry in plugins.entry_points("onprompt.weights"):
+        for file in read(entry.load()):
+            if file.name in files:
+                package = entry.dist.name if entry.dist else entry.module
+                raise PluginError(f"{package} brings another model file {file.name}: uninstall {package}")
+            files[file.name] = file
+    return tuple(files.values())
 
 
 def find(names: Iterable[str]) -> list[File]:
@@ -54,6 +61,6 @@ def find(names: Iterable[str]) -> list[File]:
         matches = [file for file in manifest() if name in (file.name, file.set)]
         if not matches:
             known = {name for file in manifest() for name in (file.name, file.set)}
-            raise UserError(f"no model file or set {name!r}{did_you_mean(name, known)}")
+            raise plugins.unknown("model file or set", name, known, "weights")
         files += [file for file in matches if file not in files]
     return files

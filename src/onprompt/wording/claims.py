@@ -160,7 +160,7 @@ def finding_words(check: Check) -> str:
 
 
 def sentence(check: Check) -> str:
-    """What was asked for and found: `asked for 2 × owl: found 1 (confidence 0.71, yolo26m)`."""
+    """What was asked for and found: `asked for 2 × owl: found 1 (confidence 0.71, picodet + efficientdet)`."""
     words = "none" if check.finding.kind is Found.MISSING else finding_words(check)
     known = check.thing is not None and check.source != "none"
     return f"asked for {full_claim(check.claim)}: {words}" + (

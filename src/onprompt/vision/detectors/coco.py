@@ -15,6 +15,7 @@ from openvino.frontend import FrontEndManager
 
 from onprompt.settings import Settings
 from onprompt.vision.boxes import Floats, Pixels, RawDetections
+from onprompt.vision.calibration import load_curves
 from onprompt.vision.closed_set import MIN_SCORE, ClosedSetDetector
 from onprompt.vision.compiled import Source, network, source
 from onprompt.vision.runtime import openvino_core, thread_safe_cache, with_pixel_input
@@ -163,4 +164,4 @@ def load_with(curve: str, settings: Settings) -> ClosedSetDetector:
     """The detector with two networks or three."""
     names = (PICODET, (LITE0,), (LITE2,)) if curve == LITE2_CURVE else (PICODET, (LITE0,))
     networks = [load_network(source(files, settings)) for files in names]
-    return ClosedSetDetector(sum(names, ()), networks, curve, settings)
+    return ClosedSetDetector(sum(names, ()), networks, load_curves()[curve], settings)

@@ -1,0 +1,32 @@
+"""An image as YOLO networks take it, and their boxes as fractions of the image."""
+
+import cv2
+import numpy as np
+
+from onprompt.vision.boxes import Floats, Pixels, RawDetections
+from onprompt.vision.letterbox import letterbox
+from onprompt.vision.runtime import Network
+from onprompt_yolo.blocks import STRIDES
+
+SIDE = 640
+GREY = 114  # the border that the networks were trained with
+
+
+def run_letterboxed(network: Network, pixels: Pixels, *inputs: Floats) -> RawDetections:
+    """Run a YOLO network on an image."""
+    padded, inner = letterbox(pixels, SIDE, max(STRIDES), GREY, cv2.INTER_LINEAR)
+    distances, scores = network.run([padded[None], *inputs])
+    return decode_boxes(distances, padded.shape[:2], inner), scores.T
+
+
+def decode_boxes(distances: Floats, shape: tuple[int, ...], inner: tuple[int, int]) -> Floats:
+    """Boxes as fractions of the image, from the distances of each cell's centre to the sides of its box."""
+    centres, strides = [], []
+    for stride in STRIDES:
+        rows, columns = np.mgrid[0 : shape[0] // stride, 0 : shape[1] // stride]
+        centres.append(np.stack([columns.ravel(), rows.ravel()], axis=1) + 0.5)
+        strides.append(np.full((centres[-1].shape[0], 1), stride))
+    centre, stride_column = np.concatenate(centres), np.concatenate(strides)
+    low, high = centre - distances[:2].T, centre + distances[2:].T
+    boxes = np.concatenate([low, high], axis=1) * stride_column / np.array([*inner, *inner])
+    return np.asarray(np.clip(boxes, 0, 1), dtype=np.float32)
