@@ -36,7 +36,7 @@ FLOORS = {"yolo-world": 0.001}  # of an open vocabulary fainter scores still tel
 # Networks whose weights are in a fixed ratio. On photos YOLO-World's score makes no difference beside YOLO26's, so a
 # free fit makes it nothing; on 259 generated images it orders pairs of one prompt better (.704 alone, .723 together).
 # Free weights of six networks are worse on other photos (F1 .785) than these (.799) or equal ones (.793).
-RATIOS = {"yolo26m + yolo-world": (1, 0.35), "yolo26x + yolo-world": (1, 0.35), coco.LITE2_CURVE: (2, 2, 1, 1, 2, 2)}
+RATIOS = {"yolo26m + yolo-world": (1, 0.35), "yolo26x + yolo-world": (1, 0.35)}
 LIGHTEST = 1.0  # strength of the pull towards small weights
 HEADER = """# Written by bench/calibrate.py; see vision/calibration.py for what the numbers mean.
 data = "{data}"
@@ -56,7 +56,7 @@ def detectors(settings):
         detector = world.load(settings)
         return lambda picture: detector.candidates(detector.score(picture, names), names, detector.known(names))
 
-    small = {curve: partial(coco.load_with, curve, settings) for curve in (coco.CURVE, coco.LITE2_CURVE)}
+    small = {coco.CURVE: partial(coco.load, settings)}
     if not onprompt_yolo:
         return {name: partial(closed, make) for name, make in small.items()}
     files = (yolo26.MEDIUM, yolo26.LARGE)

@@ -172,7 +172,7 @@ def test_one_object_seen_by_all_networks_is_one_sighting() -> None:
 
 
 def test_the_shipped_curves_load() -> None:
-    assert set(load_curves()) == {coco.CURVE, coco.LITE2_CURVE}
+    assert set(load_curves()) == {coco.CURVE}
     for curve in load_curves().values():
         assert 0 < curve.floor < 0.1
         assert sum(curve.mix) == pytest.approx(1, abs=0.001)

@@ -1,22 +1,17 @@
 """The detectors on real photos, and their parts on numbers."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from onprompt import see
-from onprompt.errors import NotFetched
 from onprompt.language.ontology import name_of
 from onprompt.settings import Settings, load
 from onprompt.types import Box, Look, Picture
 from onprompt.vision.boxes import box_iou, non_max_suppression
-from onprompt.vision.compiled import source
 from onprompt.vision.detection import load_detector
 from onprompt.vision.detectors import coco
 from onprompt.vision.image import load_picture
 from onprompt.vision.vocabulary import COCO
-from onprompt.weights.cache import folder, paths
 from tests.conftest import photo
 
 
@@ -32,27 +27,6 @@ def test_the_detector_finds_the_cat_and_no_dog() -> None:
 def test_boxes_are_where_things_are() -> None:
     bus = see(photo("bus.jpg"), ["bus"])[0]
     assert bus.box.iou(Box(0.0, 0.21, 1.0, 0.69)) > 0.85
-
-
-def test_lite2_joins_the_default_detector_once_it_is_cached(settings: Settings, tmp_path: Path) -> None:
-    other = settings.model_copy(update={"home": tmp_path})
-    for path in paths(coco.FILES, settings).values():
-        folder(other).mkdir(parents=True, exist_ok=True)
-        (folder(other) / path.name).symlink_to(path)
-    detector = coco.load(other)
-    assert (detector.files, detector.curve.source) == (coco.FILES, coco.CURVE)  # which the verdict records
-    assert 2 * len(detector.networks) == len(detector.curve.own)  # the image, and its mirror image
-    try:
-        lite2 = source([coco.LITE2], other)
-    except NotFetched:
-        pytest.skip("EfficientDet-Lite2 is only on npm")
-    detector = coco.load(other)
-    assert (detector.files, detector.curve.source) == ((*coco.FILES, coco.LITE2), coco.LITE2_CURVE)
-    assert 2 * len(detector.networks) == len(detector.curve.own)
-    boxes, scores = coco.EfficientDet(lite2)(photo("chelsea.png"))[0]
-    best = scores.max(axis=1).argmax()
-    assert COCO[scores[best].argmax()] == "cat"
-    assert Box(*map(float, boxes[best])).area > 0.5
 
 
 def test_a_name_is_answered_under_the_name_it_was_asked_by() -> None:

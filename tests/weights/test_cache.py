@@ -72,9 +72,7 @@ def test_sources_are_asked_in_order_whatever_the_manifest_says(
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     (mirror / "model.bin").unlink()
-    file = pinned(
-        "model.bin", CONTENT, "npm:./no#x", "hub:no/such/file", "url:ftp://no", "pip:no-such-package-here==0#x"
-    )
+    file = pinned("model.bin", CONTENT, "hub:no/such/file", "url:ftp://no", "pip:no-such-package-here==0#x")
     with pytest.raises(NotFetched) as caught:
         cache.pull([file], force)
     asked = [
@@ -82,7 +80,7 @@ def test_sources_are_asked_in_order_whatever_the_manifest_says(
         for line in str(caught.value).splitlines()
         if line.startswith("  ") and line[2] != " "
     ]
-    assert asked[:5] == ["mirror", "pip", "url", "hub", "npm"]
+    assert asked[:4] == ["mirror", "pip", "url", "hub"]
 
 
 def test_a_wrong_file_on_the_mirror_is_named_as_such(force: Settings, mirror: Path) -> None:

@@ -1,8 +1,7 @@
-"""Every source against a real one: files, loopback servers, the real pip and npm on packages made here."""
+"""Every source against a real one: files, loopback servers, the real pip on packages made here."""
 
 import hashlib
 import io
-import shutil
 import socket
 import tarfile
 import threading
@@ -231,37 +230,3 @@ def test_an_archive_cannot_write_outside_its_folder(offline_pip: Path, tmp_path:
     assert fetch("pip:tiny-weights==1.0#../../escaped", home, pinned("inside", b"evil")) == b"evil"
     assert sorted(path.name for path in home.iterdir()) == ["inside", "model.bin"]
     assert not (tmp_path / "escaped").exists()
-
-
-@pytest.mark.skipif(not shutil.which("npm"), reason="npm is an optional source; this machine has none")
-def test_npm_packs_a_package_and_runs_none_of_its_scripts(tmp_path: Path) -> None:
-    package, home = tmp_path / "package", tmp_path / "home"
-    package.mkdir()
-    home.mkdir()
-    (package / "model.bin").write_bytes(CONTENT)
-    script = f"touch '{tmp_path / 'code-ran'}'"
-    (package / "package.json").write_text(
-        f'{{"name": "tiny", "version": "1.0.0", "scripts": {{"prepack": "{script}", "prepare": "{script}"}}}}'
-    )
-    file = pinned()
-    deliver(f"npm:{package}#package/model.bin", file, [file], home, timeout=30)
-    assert (home / "model.bin").read_bytes() == CONTENT
-    assert not (tmp_path / "code-ran").exists()
-
-
-def test_a_link_in_an_npm_archive_is_refused(tmp_path: Path) -> None:
-    from onprompt.weights.sources import open_member
-
-    archive = tmp_path / "tiny.tgz"
-    with tarfile.open(archive, "w:gz") as tar:
-        link = tarfile.TarInfo("package/model.bin")
-        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
-        tar.addfile(link)
-    with pytest.raises(SourceFailed, match="not a regular file"), open_member(archive, "package/model.bin"):
-        pass
-
-
-def test_without_npm_the_source_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(SourceFailed, match="npm is not installed"):
-        fetch("npm:tiny@1.0.0#package/model.bin", tmp_path)

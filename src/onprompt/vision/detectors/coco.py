@@ -1,7 +1,4 @@
-"""The 80 COCO classes by small networks with permissive licences: PicoDet and EfficientDet-Lite0.
-
-EfficientDet-Lite2 joins them if `models pull lite2` has fetched it.
-"""
+"""The 80 COCO classes by small networks with permissive licences: PicoDet and EfficientDet-Lite0."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -20,14 +17,13 @@ from onprompt.vision.closed_set import MIN_SCORE, ClosedSetDetector
 from onprompt.vision.compiled import Source, network, source
 from onprompt.vision.runtime import openvino_core, thread_safe_cache, with_pixel_input
 from onprompt.vision.vocabulary import COCO
-from onprompt.weights.cache import is_cached
 
 PICODET = ("picodet.pdmodel", "picodet.pdiparams")
-LITE0, LITE2 = "efficientdet-lite0.tflite", "efficientdet-lite2.tflite"
+LITE0 = "efficientdet-lite0.tflite"
 FILES = (*PICODET, LITE0)
-CURVE, LITE2_CURVE = "picodet + efficientdet", "picodet + efficientdet + lite2"
+CURVE = "picodet + efficientdet"
 PICODET_SIDE = 416
-SIDES = {LITE0: 320, LITE2: 448}
+LITE0_SIDE = 320
 # EfficientDet numbers its classes as COCO's files do, from 1 and with gaps: these ids are unused.
 UNUSED_IDS = (12, 26, 29, 30, 45, 66, 68, 69, 71, 83)
 CLASS_COLUMNS = [number - 1 for number in range(1, 91) if number not in UNUSED_IDS]
@@ -67,11 +63,10 @@ class EfficientDet:
         self.network = network(
             "efficientdet", made_of, lambda: without_sigmoid(dequantize(read_tflite(made_of.file))), views=2
         )
-        self.side = SIDES[made_of.file.name]
-        self.anchors = make_anchors(self.side)
+        self.anchors = make_anchors(LITE0_SIDE)
 
     def __call__(self, pixels: Pixels) -> list[RawDetections]:
-        return with_mirrored(self.detect, pixels, self.side, cv2.INTER_AREA)
+        return with_mirrored(self.detect, pixels, LITE0_SIDE, cv2.INTER_AREA)
 
     def detect(self, views: Sequence[Pixels]) -> list[RawDetections]:
         """Boxes and scores of images of the network's size."""
@@ -157,11 +152,5 @@ def load_network(made_of: Source) -> PicoDet | EfficientDet:
 
 def load(settings: Settings) -> ClosedSetDetector:
     """The detector, with its files fetched and its networks compiled."""
-    return load_with(LITE2_CURVE if is_cached(LITE2, settings) else CURVE, settings)
-
-
-def load_with(curve: str, settings: Settings) -> ClosedSetDetector:
-    """The detector with two networks or three."""
-    names = (PICODET, (LITE0,), (LITE2,)) if curve == LITE2_CURVE else (PICODET, (LITE0,))
-    networks = [load_network(source(files, settings)) for files in names]
-    return ClosedSetDetector(sum(names, ()), networks, load_curves()[curve], settings)
+    networks = [load_network(source(files, settings)) for files in (PICODET, (LITE0,))]
+    return ClosedSetDetector(FILES, networks, load_curves()[CURVE], settings)
