@@ -35,8 +35,8 @@ from onprompt.types import Box, Look
 from onprompt.vision import colour, face, masks, pose
 from onprompt.vision.detection import load_detector
 from onprompt.vision.image import load_picture
+from onprompt.vision.ocr import normalized_words, read_text
 from onprompt.vision.relations import RELATIONS
-from onprompt.vision.text import normalized_words, read_text
 from onprompt.weights.cache import location, pull
 from onprompt.weights.manifest import read
 

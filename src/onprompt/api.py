@@ -24,8 +24,8 @@ from onprompt.vision.detection import detect, detect_many, load_detector
 from onprompt.vision.global_properties import medium, properties
 from onprompt.vision.image import Source, load_picture
 from onprompt.vision.matching import load_matcher
+from onprompt.vision.ocr import read_text
 from onprompt.vision.runtime import available_cores, use_single_core
-from onprompt.vision.text import read_text
 from onprompt.vision.text_embedding import MAX_LENGTH
 from onprompt.vision.vocabulary import COCO
 

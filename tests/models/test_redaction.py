@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from onprompt.models.redaction import WINDOW, hide_key
+from onprompt.models.http import WINDOW, hide_key
 
 KEY = "sk-secret-0123456789abcdef/+~"
 

@@ -18,7 +18,7 @@ from onprompt.vision.pose import (
     posture_of,
     traits,
 )
-from onprompt.vision.terms import TERMS
+from onprompt.vision.vocabulary import TERMS
 from tests.conftest import photo, photo_path
 
 Place = tuple[float, float]

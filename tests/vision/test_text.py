@@ -8,7 +8,7 @@ from onprompt import Outcome, verify
 from onprompt.settings import Settings
 from onprompt.types import Found
 from onprompt.vision.image import load_picture
-from onprompt.vision.text import MAX_ASPECT_RATIO, pad_thin_image, read_text, similarity
+from onprompt.vision.ocr import MAX_ASPECT_RATIO, pad_thin_image, read_text, similarity
 from onprompt.wording import differences
 
 

@@ -6,8 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from onprompt.vision.boxes import Pixels, RawDetections, non_max_suppression
-from onprompt.vision.tiles import MAX_AREA, TILE, merge_tiles, with_tiles
+from onprompt.vision.boxes import MAX_AREA, TILE, Pixels, RawDetections, merge_tiles, non_max_suppression, with_tiles
 
 RED = 255, 0, 0
 

@@ -3,8 +3,7 @@
 import cv2
 import numpy as np
 
-from onprompt.vision.boxes import Floats, Pixels, RawDetections
-from onprompt.vision.letterbox import letterbox
+from onprompt.vision.boxes import Floats, Pixels, RawDetections, letterbox
 from onprompt.vision.runtime import Network
 from onprompt_yolo.blocks import STRIDES
 

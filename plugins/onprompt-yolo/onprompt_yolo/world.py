@@ -9,11 +9,10 @@ import openvino as ov
 
 from onprompt.settings import Settings
 from onprompt.types import Box, Known, Look, Name, Picture, Seen
-from onprompt.vision.boxes import Floats, Pixels, RawDetections, box_iou, non_max_suppression
+from onprompt.vision.boxes import Floats, Pixels, RawDetections, box_iou, merge_tiles, non_max_suppression, with_tiles
 from onprompt.vision.calibration import Candidates, calibrate, load_curves
 from onprompt.vision.compiled import Source, network, source
 from onprompt.vision.runtime import Network, thread_safe_cache, with_pixel_input
-from onprompt.vision.tiles import merge_tiles, with_tiles
 from onprompt.vision.vocabulary import COCO, resolve_all
 from onprompt_yolo import CODE, CURVES, PACKAGES, vocabulary, world_graph
 from onprompt_yolo.letterbox import run_letterboxed

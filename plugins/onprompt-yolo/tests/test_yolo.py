@@ -13,8 +13,8 @@ from onprompt.errors import UserError
 from onprompt.language.ontology import name_of
 from onprompt.settings import Settings, load
 from onprompt.types import Box
+from onprompt.vision.boxes import letterbox
 from onprompt.vision.calibration import Candidates, Curve, calibrate, count_probabilities, load_curves
-from onprompt.vision.letterbox import letterbox
 from onprompt.weights import cache
 from onprompt.weights.manifest import find, read
 from onprompt_yolo import CURVES, MANIFEST, strong, world, yolo26

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from onprompt.settings import Settings
 from onprompt.types import Attribute, Sighting
-from onprompt.vision import colour, face, geometry, pose, shape, text
+from onprompt.vision import colour, face, geometry, ocr, pose, shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def measure_text(asked: str, lines: Sequence[Sighting], settings: Settings) -> M
     """The most similar line of text; all lines together also count as one."""
     texts = [(line.text, line.confidence) for line in lines]
     texts.append((" ".join(line.text for line in lines), min((line.confidence for line in lines), default=1.0)))
-    ranked = [(text.similarity(asked, words), confidence, -len(words), words) for words, confidence in texts]
+    ranked = [(ocr.similarity(asked, words), confidence, -len(words), words) for words, confidence in texts]
     similarity, confidence, _, words = max(ranked, key=lambda entry: entry[:3])
     score = 0.0 if similarity < settings.text_near else settings.minor_score
     score = 1.0 if similarity >= settings.text_match else score

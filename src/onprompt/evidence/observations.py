@@ -27,7 +27,7 @@ from onprompt.vision.detection import detect
 from onprompt.vision.global_properties import is_blank, medium, properties
 from onprompt.vision.matchers.small import artwork_probability
 from onprompt.vision.matching import load_matcher
-from onprompt.vision.text import read_text
+from onprompt.vision.ocr import read_text
 from onprompt.vision.text_embedding import MAX_LENGTH
 
 

@@ -1,24 +1,105 @@
-"""What the HTTP backends share: errors in plain words, and no API key in them or in answers."""
+"""What the HTTP backends share: errors in plain words, limits of rates, and no API key in messages or answers."""
 
+import base64
+import datetime
+import email.utils
 import json
 import os
+import re
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from onprompt.errors import Rejected, ServerTrouble, SettingsError
 from onprompt.models.http_pool import HttpPool
-from onprompt.models.rate_limits import exhausted_for, retry_after
-from onprompt.models.redaction import hide_key
 from onprompt.settings import Settings
 from onprompt.types import Answer, Question, Usage
 
 if TYPE_CHECKING:
     import httpx2
+
+
+UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+EPOCH = 1e9  # from here on a number is a Unix time, unless that was long ago
+LONG_AGO = 86400.0
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait after an error, if the server says."""
+    if milliseconds := headers.get("retry-after-ms"):
+        return seconds_until(f"{milliseconds}ms")
+    return seconds_until(headers.get("retry-after", ""))
+
+
+def exhausted_for(headers: Mapping[str, str]) -> float:
+    """Seconds until the rate limit resets, if a successful response used up the last of it."""
+    waits = [0.0]
+    for name, remaining in headers.items():
+        if "ratelimit" in name and "remaining" in name and remaining.strip() == "0":
+            waits.append(seconds_until(headers.get(name.replace("remaining", "reset"), "")) or 0.0)
+    return max(waits)
+
+
+def seconds_until(value: str) -> float | None:
+    """Seconds from now: `12`, `1.5s`, `6m0s`, `20ms`, a Unix time, an HTTP date or ISO 8601; else None."""
+    value = value.strip()
+    if re.fullmatch(r"\d{1,18}(\.\d+)?", value):
+        number = float(value)
+        if number < EPOCH:
+            return number
+        wait = (number / 1000 if number > 1000 * EPOCH else number) - time.time()
+        return max(0.0, wait) if wait > -LONG_AGO else number
+    if re.fullmatch(r"(\d+(\.\d+)?(ms|s|m|h))+", value):
+        return sum(float(number) * UNIT_SECONDS[unit] for number, unit in re.findall(r"([\d.]+)(ms|s|m|h)", value))
+    for parse in (email.utils.parsedate_to_datetime, datetime.datetime.fromisoformat):
+        try:
+            moment = parse(value)
+        except (TypeError, ValueError):
+            continue
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)
+        return max(0.0, moment.timestamp() - time.time())
+    return None
+
+
+HIDDEN = "[key]"
+WINDOW = 8  # characters of a key that are hidden wherever they stand; a shorter key is a placeholder such as "none"
+
+
+def hide_key(text: str, key: str) -> str:
+    """A text without any 8 characters of a key that follow each other."""
+    parts = windows(key)
+    if not parts:
+        return text
+    kept, start, at = [], 0, 0
+    while at <= len(text) - WINDOW:
+        if text[at : at + WINDOW] not in parts:
+            at += 1
+            continue
+        end = at + WINDOW
+        while text[end - WINDOW + 1 : end + 1] in parts:
+            end += 1
+        kept += [text[start:at], HIDDEN]
+        start = at = end
+    return "".join([*kept, text[start:]])
+
+
+@lru_cache(maxsize=64)
+def windows(key: str) -> frozenset[str]:
+    """All parts of a key and of its base64, at any of the three places in which it may begin there."""
+    if len(key) < WINDOW:
+        return frozenset()
+    forms = [key]
+    for before in range(3):
+        encoded = base64.b64encode(bytes(before) + key.encode()).decode().rstrip("=")
+        whole = encoded[-(-before * 4 // 3) : len(encoded) - bool((before + len(key)) % 3)]  # letters of the key alone
+        forms += [whole, whole.translate(str.maketrans("+/", "-_"))]
+    return frozenset(form[at : at + WINDOW] for form in forms for at in range(len(form) - WINDOW + 1))
+
 
 MAX_QUOTED, MAX_PAGE = 300, 10_000  # characters of a server's error message, and of the page in which it stands
 BUSY = (429, 503, 529)

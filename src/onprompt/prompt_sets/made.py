@@ -1,20 +1,19 @@
-"""Compositional prompts of our own, each with the scene that it was made from.
-
-A prompt names some objects, and may give them counts, colours and a relation. All combinations of these features occur
-equally often, so that a model's weakness shows in a category, not in the mix. The same seed makes the same prompts.
-"""
+"""Compositional prompts of our own, with the scenes that they were made from, and the files they are written to."""
 
 import itertools
+import json
 import random
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from onprompt.errors import UserError
 from onprompt.language.ontology import canonical
+from onprompt.report.document import scene_objects
 from onprompt.types import Attribute, Count, Relation, Scene, Thing
 
 NUMBERS = ("", "a", "two", "three", "four")
@@ -161,3 +160,30 @@ def is_parsed(made: Made, parsed: Scene) -> bool:
 def content(thing: Thing) -> tuple[Any, ...]:
     """What is asked of an object."""
     return thing.canonical, thing.count.low, thing.count.high, thing.attributes, thing.relations, thing.absent
+
+
+TABLE, GENEVAL, TEXTS = "prompts.jsonl", "evaluation_metadata.jsonl", "prompts.txt"
+
+
+def write(made: Sequence[Made], folder: Path) -> None:
+    """Three files, line by line the same prompts; the table says where each image is expected."""
+    tables = {
+        TABLE: [json.dumps(row(each), ensure_ascii=False) for each in made],
+        GENEVAL: [json.dumps(geneval_metadata(each)) for each in made],
+        TEXTS: [each.prompt for each in made],
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if existing := [name for name in tables if (folder / name).exists()]:
+            raise UserError(f"{folder / existing[0]} exists already; choose another folder with --out")
+        for name, lines in tables.items():
+            (folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"can't write to {folder}: {error.strerror or error}") from error
+
+
+def row(made: Made) -> dict[str, object]:
+    """A line of the table that `onprompt run` reads once the images are there."""
+    name = f"{made.number:05}"
+    about = {"id": name, "image": f"images/{name}.png", "prompt": made.prompt, "category": made.category}
+    return about | {"objects": scene_objects(made.scene)}

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from onprompt.settings import Settings
 from onprompt.types import Known, Look, Name, Picture, Seen
-from onprompt.vision.boxes import Floats, Pixels, RawDetections, non_max_suppression
+from onprompt.vision.boxes import Floats, Pixels, RawDetections, merge_tiles, non_max_suppression, with_tiles
 from onprompt.vision.calibration import Candidates, Curve, calibrate, highest_confidence
-from onprompt.vision.tiles import merge_tiles, with_tiles
 from onprompt.vision.vocabulary import COCO, resolve_all
 
 MAX_BOXES = 1000  # candidates per image, the best

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from onprompt.types import Swatch
 from onprompt.vision.boxes import Pixels
-from onprompt.vision.terms import TERMS
+from onprompt.vision.vocabulary import TERMS
 
 Lab = NDArray[np.float64]
 Mask = NDArray[np.bool_]

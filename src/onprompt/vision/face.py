@@ -17,7 +17,7 @@ from onprompt.vision.compiled import Source, network, source
 from onprompt.vision.geometry import ramp
 from onprompt.vision.pose import Person
 from onprompt.vision.runtime import Network, openvino_core, thread_safe_cache
-from onprompt.vision.terms import TERMS
+from onprompt.vision.vocabulary import TERMS
 
 FILES = ("face_landmarker.task",)
 SIDE = 256  # pixels of the square that the landmark network takes

@@ -5,7 +5,7 @@ from bisect import bisect_left
 
 from onprompt.settings import Settings
 from onprompt.types import Box
-from onprompt.vision.terms import values_by_word
+from onprompt.vision.vocabulary import values_by_word
 
 SIZES = ("small", "medium", "large")
 SIZE_WORDS = values_by_word("size")

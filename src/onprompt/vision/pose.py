@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from onprompt.settings import Settings
 from onprompt.types import Box, Picture, Trait
-from onprompt.vision.boxes import Floats
+from onprompt.vision.boxes import Floats, letterbox
 from onprompt.vision.compiled import Source, network, source
 from onprompt.vision.geometry import ramp
-from onprompt.vision.letterbox import letterbox
 from onprompt.vision.runtime import Network, openvino_core, thread_safe_cache
-from onprompt.vision.terms import values_by_word
+from onprompt.vision.vocabulary import values_by_word
 
 FILES = ("movenet-multipose.tflite",)
 SIDE = 256  # pixels; always a square, since OpenVINO keeps memory for each shape

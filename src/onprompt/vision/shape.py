@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from onprompt.types import Trait
 from onprompt.vision.geometry import ramp
-from onprompt.vision.terms import values_by_word
+from onprompt.vision.vocabulary import values_by_word
 
 SIDE = 128  # cells of the longer side at which an outline is measured
 TOLERANCE = 0.04  # how far an outline may deviate from straight lines, as a fraction of its length

@@ -1,9 +1,18 @@
-"""The 80 COCO names that detectors know, and how a vocabulary covers names that it lacks."""
+"""Words for sizes, colors, shapes and classes; the 80 COCO names, and how a vocabulary covers others."""
 
+import tomllib
 from collections.abc import Collection, Iterable
+from pathlib import Path
 
 from onprompt.types import Known, Name
-from onprompt.vision.terms import TERMS
+
+TERMS = tomllib.loads(Path(__file__).with_name("terms.toml").read_text(encoding="utf-8"))
+
+
+def values_by_word(kind: str) -> dict[str, str]:
+    """The value that each word stands for: `seated` → `sitting`."""
+    return {word: value for value, words in TERMS[kind].items() for word in words.split()}
+
 
 COCO = tuple(" ".join(TERMS["vocabulary"]["coco"].split()).split(", "))
 

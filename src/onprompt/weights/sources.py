@@ -24,7 +24,22 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from onprompt.weights.manifest import File
-from onprompt.weights.progress import progress_bar
+
+
+@contextmanager
+def progress_bar(name: str, total: int) -> Iterator[Callable[[int, int], None]]:
+    """Draw a bar while a file is downloaded; call with the bytes so far and the total, 0 if unknown."""
+    if not sys.stderr.isatty():
+        yield lambda *_: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    columns = TextColumn("  {task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(name, total=total or None)
+        yield lambda done, size: bar.update(task, completed=done, total=size or None)
+
 
 PRIORITY = ("mirror", "pip", "url", "hub")
 STALL = 60.0  # seconds without a byte after which a source that has answered is abandoned

@@ -23,7 +23,7 @@ from onprompt.vision.detection import detect
 from onprompt.vision.global_properties import is_blank
 from onprompt.vision.image import open_picture
 from onprompt.vision.matching import load_matcher
-from onprompt.vision.text import read_text
+from onprompt.vision.ocr import read_text
 
 WHOLE = ("restyle", "background")  # operations that may change all of the image
 CONTEXT = 0.15  # of a region that is shown to the matcher with it, as a fraction of its sides
