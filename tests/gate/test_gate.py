@@ -17,10 +17,22 @@ import pytest
 
 from onprompt.api import judges
 from onprompt.errors import UserError
-from onprompt.gate import baseline, junit, markdown, results
-from onprompt.gate.gate import Outcome, check, conditions
-from onprompt.gate.results import Result, RunResults
-from onprompt.gate.rules import Decision, decide, parse_over, parse_under
+from onprompt.gate import (
+    Decision,
+    Outcome,
+    Result,
+    RunResults,
+    check,
+    conditions,
+    decide,
+    decide_drop,
+    measure_drop,
+    parse_over,
+    parse_under,
+    read,
+    write_junit,
+    write_summary,
+)
 from tests.cli.test_hostile_text import EVIL
 from tests.runs.test_run import judged, table
 
@@ -121,7 +133,7 @@ def noisy(n: int, shift: float, seed: int) -> list[Result]:
 
 
 def against(new: list[Result], old: list[Result], allowed: float, strict: bool = False) -> bool:
-    return baseline.decide(run_of(new), run_of(old), allowed, strict)[0].met
+    return decide_drop(run_of(new), run_of(old), allowed, strict)[0].met
 
 
 def test_a_large_drop_fails_and_a_small_one_does_not() -> None:
@@ -143,7 +155,7 @@ def test_strict_wants_proof() -> None:
 
 def test_the_exact_p_value_by_hand() -> None:
     """Five prompts, all .1 lower: one of 2^5 sign combinations is as low."""
-    drop = baseline.measure_drop(values(*[0.4] * 5), values(*[0.5] * 5), 0.02)
+    drop = measure_drop(values(*[0.4] * 5), values(*[0.5] * 5), 0.02)
     assert drop
     assert drop.p_worse == pytest.approx(1 / 32)
     assert drop.p_fine == pytest.approx(31 / 32)
@@ -160,11 +172,11 @@ def test_its_error_rate_is_that_of_the_test() -> None:
 
 def test_what_can_not_be_compared_does_not_pass() -> None:
     others = [Result(f"o{n}", f"other {n}", {"value": 0.5}) for n in range(5)]
-    decision, _ = baseline.decide(run_of(values(0.5)), run_of(others), 0.0, False)
+    decision, _ = decide_drop(run_of(values(0.5)), run_of(others), 0.0, False)
     assert (decision.met, decision.measured) == (False, "the runs have no prompt in common")
     with pytest.raises(UserError, match="baseline of rate"):
-        baseline.decide(run_of([]), RunResults(Path("b"), "rate", "evidence", True, ()), 0.0, False)
-    _, notes = baseline.decide(run_of(values(0.5)), run_of(values(0.5), "vlm m"), 0.0, False)
+        decide_drop(run_of([]), RunResults(Path("b"), "rate", "evidence", True, ()), 0.0, False)
+    _, notes = decide_drop(run_of(values(0.5)), run_of(values(0.5), "vlm m"), 0.0, False)
     assert "different judges" in notes[0]
     with pytest.raises(UserError, match="--baseline"):
         conditions(max_drop=0.1)
@@ -190,7 +202,7 @@ def hostile_outcome(met: bool) -> Outcome:
 
 @pytest.mark.parametrize("met", [True, False])
 def test_junit_fails_where_the_gate_does(tmp_path: Path, met: bool) -> None:
-    junit.write(hostile_outcome(met), tmp_path / "junit.xml")
+    write_junit(hostile_outcome(met), tmp_path / "junit.xml")
     root = Xml.parse(tmp_path / "junit.xml").getroot()
     expected = {"tests": "5", "failures": "0", "errors": "0", "skipped": "2"}
     expected |= {} if met else {"failures": "3", "errors": "1", "skipped": "1"}
@@ -201,7 +213,7 @@ def test_junit_fails_where_the_gate_does(tmp_path: Path, met: bool) -> None:
 
 def test_markdown_holds_nothing_that_acts(tmp_path: Path) -> None:
     for _ in range(2):
-        markdown.write(hostile_outcome(False), tmp_path / "summary.md")
+        write_summary(hostile_outcome(False), tmp_path / "summary.md")
     text = (tmp_path / "summary.md").read_text()
     assert text.count("### onprompt: **failed**") == 2, "GitHub's file is added to"
     outside = [part for line in text.splitlines() for part in line.replace("``", "\0").split("\0")[::2]]
@@ -243,5 +255,5 @@ def test_a_run_with_a_gate_decides_when_it_is_done(tmp_path: Path) -> None:
     }
     expected = [1, 1, 0, 7, 2]
     assert [onprompt(*common, *more, folder=tmp_path).returncode for more in codes.values()] == expected
-    assert results.read(tmp_path / "run.sqlite").complete
-    assert math.isclose(sum(r.metrics["score"] for r in results.read(tmp_path / "run.sqlite").results if r.counts), 20)
+    assert read(tmp_path / "run.sqlite").complete
+    assert math.isclose(sum(r.metrics["score"] for r in read(tmp_path / "run.sqlite").results if r.counts), 20)

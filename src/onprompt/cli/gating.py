@@ -12,7 +12,7 @@ from onprompt.errors import GateFailed
 from onprompt.wording import plural
 
 if TYPE_CHECKING:
-    from onprompt.gate.gate import Conditions, Outcome
+    from onprompt.gate import Conditions, Outcome
 
 UNDER = "Fail if a mean is under a limit (value=.7), or too few samples reach a level (score=3@.9). Can be repeated."
 OVER = "Fail if there are more than this: errors=0, not_verifiable=5, flagged=5%, cost=2. Can be repeated."
@@ -45,7 +45,7 @@ class Gating:
     ) -> None:
         self.wanted: Conditions | None = None
         if any((fail_under, fail_over, baseline, max_drop is not None, strict, junit, summary)):
-            from onprompt.gate.gate import conditions
+            from onprompt.gate import conditions
 
             self.wanted = conditions(fail_under or (), fail_over or (), baseline, max_drop, strict)
         self.junit, self.summary = junit, summary
@@ -57,14 +57,13 @@ class Gating:
 
     def check(self, run_file: Path, generation: int = 0, json: bool = False) -> None:
         """Decide, print and write; a gate that does not pass is an error with an exit code of its own."""
-        from onprompt.gate import junit, markdown
-        from onprompt.gate.gate import Conditions, check
+        from onprompt.gate import Conditions, check, write_junit, write_summary
 
         outcome = check(run_file, self.wanted or Conditions(), generation)
         if self.junit:
-            junit.write(outcome, self.junit)
+            write_junit(outcome, self.junit)
         if self.summary:
-            markdown.write(outcome, self.summary)
+            write_summary(outcome, self.summary)
         print_json(document(outcome)) if json else print_decisions(outcome)
         if not outcome.passed:
             broken = sum(not decision.met for decision in outcome.decisions)

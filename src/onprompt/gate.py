@@ -1,0 +1,481 @@
+"""Does a run pass? Conditions, the test against a baseline, JUnit XML, the summary in markdown."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as Xml
+
+import numpy as np
+
+from onprompt.errors import UserError
+from onprompt.plugins import did_you_mean
+from onprompt.report.comparison import SIGNIFICANCE, by_prompt, format_p, paired_differences, sign_flip_tests
+from onprompt.report.ratings import Item
+from onprompt.report.statistics import Estimate, mean_of, wilson
+from onprompt.runs import findings
+from onprompt.runs.ledger import Ledger
+from onprompt.wording import plural
+from onprompt.wording.terminal import printable
+
+COUNTS = ("errors", "not_verifiable", "flagged", "cost")  # what --fail-over takes
+NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)"
+UNDER = re.compile(rf"(?P<metric>\w+)=(?P<limit>{NUMBER})(?:@(?P<share>{NUMBER})(?P<percent>%?))?")
+OVER = re.compile(rf"(?P<metric>\w+)=(?P<limit>{NUMBER})(?P<percent>%?)")
+ALMOST = 1e-9  # .9 of 10 samples is 9 of them, whatever the sum of floating-point numbers is
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A condition: `limit` on the mean, the count or, if `level` is given, on the share of samples that reach it."""
+
+    text: str  # as it was given
+    metric: str
+    limit: float
+    level: float | None = None
+    over: bool = False  # whether it fails above the limit
+    relative: bool = False  # whether the limit is a share of all samples
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What became of a condition: in words what was asked for and measured, and the samples that missed the level."""
+
+    name: str
+    asked: str
+    measured: str
+    met: bool
+    missed: tuple[str, ...] = ()
+
+
+def parse_under(text: str) -> Rule:
+    """`value=.7` (the mean) or `score=3@.9` (at least 90 % of the samples score 3 or more)."""
+    match = UNDER.fullmatch(text.strip())
+    if not match:
+        raise UserError(
+            f"--fail-under takes METRIC=LIMIT or METRIC=LEVEL@SHARE, such as value=.7 or score=3@.9: {text!r}"
+        )
+    limit = float(match["limit"])
+    if match["share"] is None:
+        return Rule(text.strip(), match["metric"], limit)
+    share = float(match["share"]) / (100 if match["percent"] else 1)
+    if not 0 < share <= 1:
+        raise UserError(f"the share in {text!r} must be above 0 and at most 1, such as .9 or 90%")
+    return Rule(text.strip(), match["metric"], share, limit)
+
+
+def parse_over(text: str) -> Rule:
+    """`errors=0`, or with a share of all samples `errors=2%`."""
+    match = OVER.fullmatch(text.strip())
+    if not match:
+        raise UserError(f"--fail-over takes METRIC=LIMIT, such as errors=0 or flagged=5%, not {text!r}")
+    if match["metric"] not in COUNTS:
+        raise UserError(f"--fail-over has no metric {match['metric']!r}{did_you_mean(match['metric'], COUNTS)}")
+    if match["percent"] and match["metric"] == "cost":
+        raise UserError("cost is in US dollars, not in percent")
+    share = 100 if match["percent"] else 1
+    return Rule(text.strip(), match["metric"], float(match["limit"]) / share, over=True, relative=share > 1)
+
+
+def decide(rules: Sequence[Rule], results: Sequence[Result]) -> Iterator[Decision]:
+    """Whether each condition is met."""
+    for rule in rules:
+        yield decide_count(rule, results) if rule.over else decide_under(rule, results)
+
+
+def decide_under(rule: Rule, results: Sequence[Result]) -> Decision:
+    """A condition on a mean, or on the share of samples that reach a level."""
+    judged = [result for result in results if result.counts]
+    known = sorted({name for result in judged for name in result.metrics})
+    if judged and rule.metric not in known:
+        raise UserError(f"--fail-under has no metric {rule.metric!r} here{did_you_mean(rule.metric, known)}")
+    numbers = {result.id: result.metrics[rule.metric] for result in judged if rule.metric in result.metrics}
+    if rule.level is not None:
+        return decide_share(rule, numbers)
+    asked = f"mean {rule.metric} of at least {rule.limit:g}"
+    if not numbers:
+        return Decision(rule.text, asked, "nothing to measure", met=False)
+    prompts: dict[str, list[float]] = {}
+    for result in judged:
+        if result.id in numbers:
+            prompts.setdefault(result.prompt or result.id, []).append(numbers[result.id])
+    mean = mean_of(np.array([math.fsum(values) / len(values) for values in prompts.values()]))
+    return Decision(rule.text, asked, str(mean), (mean.value or 0.0) >= rule.limit - ALMOST)
+
+
+def decide_share(rule: Rule, numbers: dict[str, float]) -> Decision:
+    """Enough samples reach the level."""
+    level = rule.level or 0.0
+    asked = f"{rule.metric} of at least {level:g} in at least {rule.limit:.4g} of the samples"
+    if not numbers:
+        return Decision(rule.text, asked, "nothing to measure", met=False)
+    missed = tuple(name for name, number in numbers.items() if number < level - ALMOST)
+    reached = len(numbers) - len(missed)
+    low, high = wilson(reached, len(numbers))
+    measured = f"{reached / len(numbers):.3f} [{low:.3f}, {high:.3f}]: {reached:,} of {len(numbers):,}"
+    return Decision(rule.text, asked, measured, reached >= rule.limit * len(numbers) - ALMOST, missed)
+
+
+def decide_count(rule: Rule, results: Sequence[Result]) -> Decision:
+    """Not too many, or not too much."""
+    if rule.metric == "cost":
+        known = [result.cost for result in results if result.cost is not None]
+        spent = math.fsum(known)
+        return Decision(rule.text, f"cost of at most ${rule.limit:g}", f"${spent:.4f}", spent <= rule.limit + ALMOST)
+    missed = tuple(result.id for result in results if result.is_counted_as(rule.metric))
+    words = rule.metric.replace("_", " ")
+    limit = f"{rule.limit:.4g} of the samples" if rule.relative else f"{rule.limit:g}"
+    allowed = rule.limit * len(results) if rule.relative else rule.limit
+    measured = f"{len(missed):,} of {len(results):,}"
+    return Decision(rule.text, f"{words}: at most {limit}", measured, len(missed) <= allowed + ALMOST, missed)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A sample: `metrics` are value, coverage and the scores of the rubric's factors; empty without a verdict."""
+
+    id: str
+    prompt: str
+    metrics: Mapping[str, float]
+    flags: tuple[str, ...] = ()
+    summary: str = ""
+    error: str = ""
+    cost: float | None = None
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is in means and shares."""
+        return bool(self.metrics) and not self.is_counted_as("not_verifiable")
+
+    @property
+    def scores(self) -> str:
+        """`score 2, value 0.44, coverage 1.00`."""
+        numbers = {name: f"{n:.2f}" if name in ("value", "coverage") else f"{n:g}" for name, n in self.metrics.items()}
+        return ", ".join(f"{name} {number}" for name, number in numbers.items())
+
+    def is_counted_as(self, what: str) -> bool:
+        """Whether it is one of the errors, of those that are not verifiable, or of the flagged."""
+        return {
+            "errors": bool(self.error) or not self.metrics,
+            "not_verifiable": findings.NOTHING_CHECKED in self.flags,
+            "flagged": bool(self.flags),
+        }[what]
+
+    @property
+    def item(self) -> Item:
+        """For a comparison."""
+        return Item(self.id, self.prompt, self.metrics["value"] if self.counts else None)
+
+
+@dataclass(frozen=True, slots=True)
+class RunResults:
+    """A run: who judged it, by which rubric, whether all of its data was read, and its samples."""
+
+    path: Path
+    rubric: str
+    judge: str
+    complete: bool
+    results: tuple[Result, ...]
+
+
+def read(path: Path, generation: int = 0) -> RunResults:
+    """The results of a run file, of the generation that ran last or of another."""
+    with Ledger(path) as ledger:
+        number = findings.choose_generation(ledger, generation)
+        about = findings.identity(ledger, number)
+        rubric = " ".join(filter(None, (about["rubric"], about.get("split"))))
+        judge = " ".join(filter(None, (about["judge"], about.get("model"))))
+        complete = ledger.first(findings.READ_WHOLE, (number,)) == (1,)
+        return RunResults(path, rubric, judge, complete, tuple(map(to_result, findings.rows(ledger, number))))
+
+
+def to_result(row: Mapping[str, Any]) -> Result:
+    """A sample as a gate sees it; one that was not judged yet has an error, too."""
+    if row["value"] is None:
+        error = f"{row['error']}: {row['message']}" if row["error"] else "not judged yet"
+        return Result(row["id"], row["prompt"], {}, error=error)
+    metrics = {name: float(score) for name, score in json.loads(row["factors"]).items()} | {"value": row["value"]}
+    metrics |= {} if row["coverage"] is None else {"coverage": row["coverage"]}
+    return Result(row["id"], row["prompt"], metrics, tuple(row["flags"].split()), row["summary"], cost=row["cost"])
+
+
+SEED = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """How far a run is below its baseline, by prompt: the mean with its interval, and what a test says of the limit."""
+
+    size: Estimate  # negative where the run is better
+    allowed: float
+    p_worse: float  # of no drop beyond the limit: if small, the drop is larger
+    p_fine: float  # of a drop beyond the limit: if small, it is not
+
+    @property
+    def shown(self) -> bool:
+        """Whether the test shows that the drop is larger than allowed."""
+        return self.p_worse < SIGNIFICANCE
+
+    @property
+    def ruled_out(self) -> bool:
+        """Whether the test shows that the drop is not larger than allowed."""
+        return self.p_fine < SIGNIFICANCE
+
+
+def measure_drop(results: Sequence[Result], baseline: Sequence[Result], allowed: float) -> Drop | None:
+    """The drop on common prompts; None if there is none."""
+    new, old = (by_prompt(name, [r.item for r in rows]) for name, rows in (("run", results), ("baseline", baseline)))
+    differences = paired_differences(old, new)
+    if not differences:
+        return None
+    beyond = {prompt: difference - allowed for prompt, difference in differences.items()}
+    (both_sides,) = sign_flip_tests([beyond], SEED)
+    # The distribution of the sums is symmetric, so each side has half of the two-sided p-value.
+    half = float(both_sides) / 2
+    larger = sum(beyond.values()) > 0
+    p_worse, p_fine = (half, 1 - half) if larger else (1 - half, half)
+    if not any(beyond.values()):
+        p_worse = p_fine = 1.0
+    return Drop(mean_of(np.array(list(differences.values()))), allowed, p_worse, p_fine)
+
+
+def decide_drop(
+    run: RunResults, baseline: RunResults, allowed: float, strict: bool
+) -> tuple[Decision, tuple[str, ...]]:
+    """Whether a run is good enough beside its baseline, and what to know before believing it.
+
+    It fails where the test shows a drop of more than is allowed; if strict, wherever the test does not rule that out.
+    """
+    if run.rubric != baseline.rubric:
+        raise UserError(f"can't compare a run of {run.rubric} with a baseline of {baseline.rubric}")
+    drop = measure_drop(run.results, baseline.results, allowed)
+    how = "shown to be no worse" if strict else "not significantly worse"
+    asked = f"{how} than {baseline.path.name} by more than {allowed:g}"
+    if drop is None:
+        return Decision("baseline", asked, "the runs have no prompt in common", met=False), ()
+    met, p = (drop.ruled_out, drop.p_fine) if strict else (not drop.shown, drop.p_worse)
+    prompts = plural(drop.size.n, "common prompt")
+    measured = f"{turned(drop.size.value)}{interval(drop.size)} on {prompts} ({format_p(p)})"
+    return Decision("baseline", asked, measured, met), tuple(notes(run, baseline, drop, met))
+
+
+def interval(size: Estimate) -> str:
+    """The interval of the change, which is the drop turned around."""
+    return "" if size.low is None else f" [{turned(size.high)}, {turned(size.low)}]"
+
+
+def turned(number: float | None) -> str:
+    """A drop as a change: `-0.020`; `+0.000`, not `-0.000`, for none."""
+    return f"{0.0 - round(number or 0.0, 3):+.3f}"
+
+
+def notes(run: RunResults, baseline: RunResults, drop: Drop, met: bool) -> list[str]:
+    """What to know before believing the comparison."""
+    said = []
+    if run.judge != baseline.judge:
+        said.append(f"the runs are by different judges, whose values differ in meaning: {run.judge}, {baseline.judge}")
+    if met and (drop.size.value or 0.0) > drop.allowed:
+        said.append("the drop is larger than allowed, but may be chance: more prompts would tell")
+    if not baseline.complete:
+        said.append(f"{baseline.path.name} did not read all of its data")
+    return said
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What a run has to meet."""
+
+    rules: tuple[Rule, ...] = ()
+    baseline: Path | None = None
+    max_drop: float = 0.0  # of the mean value, against the baseline
+    strict: bool = False  # whether the test has to rule out a larger drop
+
+    def __bool__(self) -> bool:
+        return bool(self.rules or self.baseline)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The decisions on a run, and what to know before believing them."""
+
+    run: RunResults
+    decisions: tuple[Decision, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether every condition is met."""
+        return all(decision.met for decision in self.decisions)
+
+    def broken_by(self, result: Result) -> list[Decision]:
+        """The conditions that are not met and that this sample is to blame for."""
+        return [each for each in self.decisions if not each.met and result.id in each.missed]
+
+
+def conditions(
+    under: Sequence[str] = (),
+    over: Sequence[str] = (),
+    against: Path | None = None,
+    max_drop: float | None = None,
+    strict: bool = False,
+) -> Conditions:
+    """Conditions as they are written on a command line."""
+    if against is None and (strict or max_drop is not None):
+        raise UserError(f"{'--strict' if strict else '--max-drop'} needs a run to compare with: --baseline RUN")
+    rules = (*map(parse_under, under), *map(parse_over, over))
+    return Conditions(rules, against, max_drop or 0.0, strict)
+
+
+def check(run_file: Path, wanted: Conditions, generation: int = 0) -> Outcome:
+    """Whether a run meets its conditions."""
+    if not wanted:
+        raise UserError("nothing to check: give --fail-under, --fail-over or --baseline")
+    run = read(run_file, generation)
+    decisions, notes = list(decide(wanted.rules, run.results)), list(notes_on(run))
+    if wanted.baseline:
+        decision, more = decide_drop(run, read(wanted.baseline), wanted.max_drop, wanted.strict)
+        decisions.append(decision)
+        notes += more
+    return Outcome(run, tuple(decisions), tuple(notes))
+
+
+def notes_on(run: RunResults) -> Iterator[str]:
+    """What is not in the means, and whether there is more to come."""
+    left_out = sum(not result.counts for result in run.results)
+    if left_out:
+        unverifiable = sum(result.is_counted_as("not_verifiable") for result in run.results)
+        errors = left_out - unverifiable
+        yield f"not in means and shares: {errors:,} without a verdict, {unverifiable:,} not verifiable"
+    if not run.complete:
+        yield "the run did not read all of its data"
+
+
+FORBIDDEN = re.compile("[\ufffe\uffff]")  # in XML, beside what `printable` spells out
+
+
+def write_junit(outcome: Outcome, path: Path) -> None:
+    """Write the file that CI servers read."""
+    root = Xml.Element("testsuites", name="onprompt")
+    cases = {
+        "conditions": [condition_case(decision) for decision in outcome.decisions],
+        "samples": [sample_case(result, outcome) for result in outcome.run.results],
+    }
+    for name, elements in cases.items():
+        suite = Xml.SubElement(root, "testsuite", {"name": f"onprompt {name}"} | counts(elements))
+        suite.extend(elements)
+    for key in ("tests", "failures", "errors", "skipped"):
+        root.set(key, str(sum(int(suite.get(key, 0)) for suite in root)))
+    try:
+        Xml.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
+    except OSError as error:
+        raise UserError(f"can't write {path}: {error.strerror or error}") from error
+
+
+def counts(cases: list[Xml.Element]) -> dict[str, str]:
+    """The numbers that a suite states."""
+    tags = Counter(child.tag for case in cases for child in case)
+    names = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+    return {"tests": str(len(cases))} | {name: str(tags[tag]) for name, tag in names.items()}
+
+
+def condition_case(decision: Decision) -> Xml.Element:
+    """A condition, which failed if it is not met."""
+    case = Xml.Element("testcase", classname="onprompt.conditions", name=clean(decision.name))
+    line = f"asked for {decision.asked}; measured {decision.measured}"
+    if decision.met:
+        Xml.SubElement(case, "system-out").text = clean(line)
+    else:
+        Xml.SubElement(case, "failure", message=clean(line)).text = clean(line)
+    return case
+
+
+def sample_case(result: Result, outcome: Outcome) -> Xml.Element:
+    """A sample: failed if a condition failed because of it, skipped if there is nothing to say."""
+    case = Xml.Element("testcase", classname="onprompt.samples", name=clean(result.id))
+    broken = outcome.broken_by(result)
+    text = clean("\n".join(filter(None, (f"prompt: {result.prompt}", result.scores, result.summary, result.error))))
+    message = clean("; ".join(decision.asked for decision in broken))
+    if broken:
+        tag = "error" if result.error else "failure"
+        Xml.SubElement(case, tag, message=f"{clean(result.error)} ({message})" if result.error else message).text = text
+    elif not result.counts:
+        Xml.SubElement(case, "skipped", message=clean(result.error or "nothing in the prompt could be checked"))
+    else:
+        Xml.SubElement(case, "system-out").text = text
+    return case
+
+
+def clean(text: str) -> str:
+    """A text that XML can hold."""
+    return FORBIDDEN.sub("?", printable(text))
+
+
+WORST = 10  # samples that are listed
+LONGEST = 300  # characters of a text of others
+
+
+def write_summary(outcome: Outcome, path: Path) -> None:
+    """Write the summary; it is added to what a file holds, as GITHUB_STEP_SUMMARY expects."""
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write("\n".join(lines(outcome)) + "\n")
+    except OSError as error:
+        raise UserError(f"can't write {path}: {error.strerror or error}") from error
+
+
+def lines(outcome: Outcome) -> Iterator[str]:
+    """The decisions as a table, then the worst samples."""
+    run = outcome.run
+    yield f"### onprompt: {'passed' if outcome.passed else '**failed**'}"
+    yield ""
+    yield f"{plural(len(run.results), 'sample')}, {code(run.rubric)} by {code(run.judge)}"
+    yield ""
+    yield "| | condition | measured [95 % CI] |"
+    yield "|---|---|---|"
+    for decision in outcome.decisions:
+        yield f"| {'✅' if decision.met else '❌'} | {code(decision.asked)} | {code(decision.measured)} |"
+    yield ""
+    yield from (f"- {code(note)}" for note in outcome.notes)
+    yield from sample_lines(outcome)
+
+
+def sample_lines(outcome: Outcome) -> Iterator[str]:
+    """The samples with the lowest values, and those without a verdict."""
+    judged = sorted((r for r in outcome.run.results if r.counts), key=lambda result: result.metrics["value"])
+    faults = [result for result in outcome.run.results if result.error]
+    for title, results in (("Lowest values", judged), ("No verdict", faults)):
+        if results:
+            yield ""
+            yield f"<details><summary>{title} ({min(WORST, len(results))} of {len(results):,})</summary>"
+            yield ""
+            yield "| sample | scores | prompt | why |"
+            yield "|---|---|---|---|"
+            yield from map(row, results[:WORST])
+            yield ""
+            yield "</details>"
+
+
+def row(result: Result) -> str:
+    """A sample as a row of a table."""
+    cells = (code(result.id), result.scores, code(result.prompt), code(result.error or result.summary))
+    return f"| {' | '.join(cells)} |"
+
+
+def code(text: str) -> str:
+    """A text of others as a code span: no tags, no links, no mentions, and no end of a table's cell.
+
+    A pipe would end the cell, and so would an escaped one after a backslash.
+    """
+    line = printable(" ".join(text.split())).replace("|", "¦")
+    line = line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+    if not line.strip():
+        return ""
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
+    padding = " " if "`" in line else ""
+    return f"{fence}{padding}{line}{padding}{fence}"

@@ -1,1 +1,0 @@
-"""A gate for CI: does a run pass? Conditions on its figures, and a paired test against another run."""
