@@ -4,7 +4,6 @@ import io
 import sys
 
 from onprompt.cli import (
-    auditing,
     checking,
     comparing,
     fitting,
@@ -25,7 +24,6 @@ from onprompt.errors import OnpromptError
 
 __all__ = [
     "app",
-    "auditing",
     "checking",
     "comparing",
     "fitting",

@@ -7,10 +7,51 @@ from typing import Annotated
 import typer
 
 from onprompt.cli.app import app, echo, print_json
-from onprompt.cli.auditing import audit_target
 from onprompt.cli.judging import AskAgain, BaseUrl, Budget, DryRun, Model, judge_settings, print_plan
 from onprompt.cli.running import Generation, ProgressLine, RunFile, finish, parse_columns, print_source
 from onprompt.errors import UserError
+
+
+def audit_target(
+    target: Annotated[Path, typer.Argument(help="A TOML file that describes the re-implementation (docs/audit.md).")],
+    answers: Annotated[
+        Path | None, typer.Option(help="Answers to measure the effect on: CSV, JSONL, or the .sqlite file of a run.")
+    ] = None,
+    split: Annotated[str, typer.Option(help="The split of the answers, if they have no column `split`.")] = "",
+    out: Annotated[Path | None, typer.Option(help="Write the report to OUT.md and OUT.json.")] = None,
+    limit: Annotated[float, typer.Option(help="Seconds that each described function may run in total.")] = 60.0,
+    json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+) -> None:
+    """Audit a re-implementation of IllusionBench against the original. RUNS THE CODE that the description names."""
+    import json as encoding
+    import math
+
+    from onprompt.illusion.audit import report, runner
+
+    if not 0 < limit < math.inf:
+        raise UserError(f"--limit is a number of seconds above 0, not {limit:g}")
+    try:
+        result = runner.audit(target, answers, split, limit)
+    except OSError as error:  # ours, such as a full disk: exit code 1 would mean "not aligned"
+        raise UserError(f"the audit can't continue: {error.strerror or error}") from None
+    if out:
+        write(out, ".md", "\n".join(report.markdown(result)) + "\n")
+        write(out, ".json", encoding.dumps(report.document(result), indent=2, ensure_ascii=False) + "\n")
+    if json:
+        print_json(report.document(result))
+    else:
+        echo(report.summary(result) if out else "\n".join(report.markdown(result)))
+    raise typer.Exit(0 if result.aligned else 1)
+
+
+def write(out: Path, suffix: str, text: str) -> None:
+    """Write one of the two reports."""
+    path = out.with_name(out.name.removesuffix(".md").removesuffix(".json") + suffix)
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"can't write {path}: {error.strerror or error}") from None
+
 
 illusion = typer.Typer(
     no_args_is_help=True,

@@ -1,4 +1,4 @@
-"""`run`: many samples, judged and stored."""
+"""`run`: many samples, judged and stored; and sent to experiment trackers."""
 
 from __future__ import annotations
 
@@ -30,8 +30,6 @@ from onprompt.cli.judging import (
     judge_settings,
     print_plan,
 )
-from onprompt.cli.tracking import Log, send
-from onprompt.cli.tracking import check as check_trackers
 from onprompt.errors import UserError
 from onprompt.models.reading import one_line
 from onprompt.rubrics import DEFAULT
@@ -40,6 +38,28 @@ from onprompt.wording import plural
 if TYPE_CHECKING:
     from onprompt.runs.datasets import Dataset
     from onprompt.runs.run import Summary
+
+
+TRACKERS = ", ".join(plugins.names("trackers"))
+Log = Annotated[
+    list[str] | None, typer.Option("--log", help=f"Send the results to a tracker: {TRACKERS}. Can be repeated.")
+]
+
+
+def send_to_trackers(run_file: Path, trackers: list[str], generation: int = 0) -> None:
+    """Send a run to each tracker, and say where it is."""
+    from onprompt.trackers import track
+
+    for name in trackers:
+        echo(f"logged to {track(run_file, name, generation)}", err=True)
+
+
+def check_trackers(trackers: list[str] | None) -> list[str]:
+    """The trackers, each of which there is and can be loaded: to be known before a run, not after it."""
+    for name in trackers or []:
+        plugins.load("trackers", name)
+    return trackers or []
+
 
 RunFile = Annotated[Path, typer.Argument(help="The run file.")]
 Generation = Annotated[
@@ -112,7 +132,7 @@ def finish(summary: Summary, gating: Gating | None = None, trackers: Sequence[st
         raise typer.Exit(130)
     if summary.stopped:
         raise typer.Exit(1)
-    send(summary.path, list(trackers), summary.generation)
+    send_to_trackers(summary.path, list(trackers), summary.generation)
     if gating and gating.wanted:
         gating.check(summary.path, summary.generation)
     raise typer.Exit(1 if summary.faults and not (gating and gating.allows_errors) else 0)

@@ -12,8 +12,7 @@ import typer
 from onprompt import plugins
 from onprompt.cli.app import app, echo, load_settings, print_json
 from onprompt.cli.judging import PictureFile, print_verdict
-from onprompt.cli.running import Generation, RunFile
-from onprompt.cli.tracking import TRACKERS, send
+from onprompt.cli.running import TRACKERS, Generation, RunFile, send_to_trackers
 from onprompt.errors import UserError
 from onprompt.models.reading import one_line
 from onprompt.wording import plural
@@ -127,7 +126,7 @@ def export(
     from onprompt.runs.ledger import Ledger
 
     if to in plugins.names("trackers"):
-        send(run_file, [to], generation)
+        send_to_trackers(run_file, [to], generation)
         return
     path = out or run_file.with_name(f"{run_file.stem}.verdicts.{to}")
     if path.resolve() == run_file.resolve():

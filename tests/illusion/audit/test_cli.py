@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from onprompt.cli.app import app
-from onprompt.cli.auditing import audit_target
+from onprompt.cli.illusion import audit_target
 from onprompt.errors import UserError
 from tests.illusion.audit.faithful import PYTHON, written
 
