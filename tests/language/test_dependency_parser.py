@@ -4,20 +4,19 @@ from pathlib import Path
 
 import pytest
 
-from onprompt.language import arc_eager, dependency_parser, spacy_parser, word_hashes
+from onprompt.language import arc_eager, dependency_parser, word_hashes
 from onprompt.language.dependency_tree import Word
-from tests.language.notation import read
 
-SCENES = sorted(Path(__file__).with_name("scenes").glob("*.txt"))
-PIPELINE = Path(__file__).parents[2] / "training" / "parser" / "model"
 ODD = ["", "é", "’s", "--", "US$", "20", "A" * 150, "日本", "dep", "X", "NORM", "\ud800", "a b", "🙂"]
 
 
 def test_it_says_what_spacy_says() -> None:
-    pytest.importorskip("spacy")
-    prompts = [case.prompt.split() for path in SCENES for case in read(path)][::5]
-    sentences = [words for words in prompts if words]
-    assert dependency_parser.parse_words(sentences) == spacy_parser.parse_words(sentences, str(PIPELINE))
+    """Each line of trees.txt is what training/parser/model says in spaCy 3: word, tag, label, lemma, head."""
+    blocks = Path(__file__).with_name("trees.txt").read_text(encoding="utf-8").strip().split("\n\n")
+    rows = [[line.split(" ") for line in block.split("\n")] for block in blocks]
+    assert dependency_parser.parse_words([[row[0] for row in tree] for tree in rows]) == [
+        [Word(tag, label, lemma, int(head)) for _, tag, label, lemma, head in tree] for tree in rows
+    ]
 
 
 def test_one_by_one_as_together() -> None:

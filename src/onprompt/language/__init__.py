@@ -5,7 +5,7 @@ segmentation        cut into sentences, clauses and tokens, with spelling correc
 image_properties    what is said of the image as a whole taken out; with credits
 chunker             phrases made one token each; with detached_phrases, quantities, group_nouns
 trees               clauses as dependency trees (dependency_tree), with common errors fixed (parse_fixes), by
-                    dependency_parser with word_hashes and arc_eager, or by spacy_parser
+                    dependency_parser with word_hashes and arc_eager
 noun_phrases        what is named, how many, what it is like; with attributes
 coreference         who is meant: pronouns, subjects, owners
 interpreter         what is said of whom; with relations

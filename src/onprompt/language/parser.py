@@ -54,7 +54,7 @@ class Segments:
 def parse(prompt: str, settings: Settings) -> Scene:
     """The scene that a prompt asks for; runs have many images of one prompt."""
     segments = segment(prompt, settings)
-    return build_scene(segments, dependency_trees(segments.parsed, settings.parser))
+    return build_scene(segments, dependency_trees(segments.parsed))
 
 
 def parse_many(prompts: Iterable[str], settings: Settings) -> Iterator[Scene | PromptError]:
@@ -66,15 +66,15 @@ def parse_many(prompts: Iterable[str], settings: Settings) -> Iterator[Scene | P
         except PromptError as error:
             batch.append(error)
         if len(batch) == BATCH:
-            yield from parse_batch(batch, settings)
+            yield from parse_batch(batch)
             batch = []
-    yield from parse_batch(batch, settings)
+    yield from parse_batch(batch)
 
 
-def parse_batch(batch: list[Segments | PromptError], settings: Settings) -> Iterator[Scene | PromptError]:
+def parse_batch(batch: list[Segments | PromptError]) -> Iterator[Scene | PromptError]:
     """The scenes of several prompts."""
     parsed = [clause for item in batch if isinstance(item, Segments) for clause in item.parsed]
-    trees = iter(dependency_trees(parsed, settings.parser))
+    trees = iter(dependency_trees(parsed))
     for item in batch:
         yield build_scene(item, [next(trees) for _ in item.clauses]) if isinstance(item, Segments) else item
 

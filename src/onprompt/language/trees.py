@@ -1,18 +1,17 @@
-"""Sentences as dependency trees, with common errors fixed: by our own parser, or by a spaCy pipeline that is named."""
+"""Sentences as dependency trees, with common errors fixed."""
 
 from collections.abc import Sequence
 
-from onprompt.language import dependency_parser, spacy_parser
+from onprompt.language import dependency_parser
 from onprompt.language.dependency_tree import Node, Word
 from onprompt.language.parse_fixes import fix_parse
 from onprompt.language.segmentation import Token
 
 
-def dependency_trees(sentences: Sequence[Sequence[Token]], pipeline: str) -> list[list[Node]]:
+def dependency_trees(sentences: Sequence[Sequence[Token]]) -> list[list[Node]]:
     """The nodes of each sentence's tree."""
     words = [[token.word for token in tokens] for tokens in sentences]
-    parsed = spacy_parser.parse_words(words, pipeline) if pipeline else dependency_parser.parse_words(words)
-    return [build_tree(*each) for each in zip(parsed, sentences, strict=True)]
+    return [build_tree(*each) for each in zip(dependency_parser.parse_words(words), sentences, strict=True)]
 
 
 def build_tree(words: Sequence[Word], tokens: Sequence[Token]) -> list[Node]:
