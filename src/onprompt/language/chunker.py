@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from onprompt.language import lexicon as lex
 from onprompt.language.attributes import attribute_of, comparison
-from onprompt.language.detached_phrases import A_THING, POSITIONS, RELATIONS, DetachedPhrases, Match
+from onprompt.language.detached_phrases import POSITIONS, RELATIONS, DetachedPhrases, Match
 from onprompt.language.group_nouns import collapse_quantifier
 from onprompt.language.ontology import singular
 from onprompt.language.quantities import figure, ordinal, quantity
@@ -29,7 +29,6 @@ class Chunker(DetachedPhrases):
 
     def chunk(self) -> list[Token]:
         """The tokens of the sentence."""
-        self.expand_neither()
         self.expand_adjectives()
         at = 0
         while at < len(self.tokens):
@@ -44,9 +43,9 @@ class Chunker(DetachedPhrases):
         if self.tokens[at].text is None and self.words[at] != ",":
             for reader in (
                 *(self.text, self.pose, self.direction, self.position, self.substance, self.vessel, self.dressed),
-                *(self.time_of_day, self.artist, self.viewpoint, self.style, self.equipment, self.filler),
-                *(self.modal_noun, self.state, self.quoted, self.relation, self.negation, self.one),
-                *(self.ordinal_place, self.described, self.measure, self.count, self.proper_name, self.compound),
+                *(self.time_of_day, self.artist, self.style, self.filler),
+                *(self.state, self.quoted, self.relation, self.negation, self.one),
+                *(self.described, self.count, self.proper_name, self.compound),
             ):
                 if match := reader(at):
                     return match
@@ -69,16 +68,6 @@ class Chunker(DetachedPhrases):
                 added = Token(self.tokens[at + 5].word, end, end)
                 self.rewrite([*self.tokens[: at + 2], added, *self.tokens[at + 2 :]])
 
-    def expand_neither(self) -> None:
-        """`neither the cat nor the dog is wearing a hat` → the cat and the dog is not wearing a hat."""
-        if self.word(0) != "neither" or self.word(1) not in lex.DEFINITE or "nor" not in self.words:
-            return
-        tokens = [replace(token, word="and") if token.lower == "nor" else token for token in self.tokens[1:]]
-        verb = next((at for at, token in enumerate(tokens) if token.lower in lex.BE), None)
-        if verb is not None:
-            tokens.insert(verb + 1, Token("not", tokens[verb].end, tokens[verb].end))
-        self.rewrite(tokens)
-
     # -- relations, negations, texts
 
     def relation(self, at: int) -> Match:
@@ -98,9 +87,6 @@ class Chunker(DetachedPhrases):
         end = at + 1
         while self.is_quote(end) or (self.word(end) in {"and", ","} and self.is_quote(end + 1)):
             end += 1
-        if end == at + 1 and self.word(at) in lex.TEXT_NOUNS and (end := self.unquoted_end(at)) > at + 1:
-            words = " ".join(token.word for token in self.tokens[at + 1 : end])
-            return replace(self.tokens[at], word=A_TEXT, name="text", attributes=(Attribute("text", words),)), end - at
         numbered = self.word(at) == "number" and self.word(at + 1)[:1].isdigit()  # "the number 42"
         end += numbered and end == at + 1
         if (self.word(at) not in lex.TEXT_NOUNS and not numbered) or end == at + 1:
@@ -108,16 +94,6 @@ class Chunker(DetachedPhrases):
         quotes = [token for token in self.tokens[at + 1 : end] if token.text or numbered]
         texts = tuple(Attribute("text", token.text or token.word) for token in quotes)
         return replace(self.tokens[at], word=A_TEXT, name="text", attributes=texts), end - at
-
-    def unquoted_end(self, at: int) -> int:
-        """Where words to be read end: capitals after any text noun, names after "the title", all after "the word"."""
-        end, definite, shouted = at + 1, self.follows(lex.DEFINITE), self.is_shouted(at + 1)
-        whole = shouted or (definite and self.word(at) in {"word", "words"} and not self.ends_phrase(at + 1))
-        while self.word(end) and not self.ends_text(end, shouted):
-            if not whole and not (definite and self.tokens[end].word[0].isupper()):
-                break
-            end += 1
-        return end
 
     def negation(self, at: int) -> Match:
         """`not a`, `neither`, `no one`, `without any`, each with one plain word in its place."""
@@ -189,14 +165,6 @@ class Chunker(DetachedPhrases):
             return True
         return word in lex.KIND_OF_ATTRIBUTE and word not in lex.COLOUR_NOUNS and self.ends_phrase(after + 1)
 
-    def ordinal_place(self, at: int) -> Match:
-        """`from the left` after `the second car` describes the car."""
-        if self.words[at : at + 2] != ["from", "the"] or self.word(at + 2) not in lex.SIDES:
-            return None
-        if not any(ordinal(token.lower) or any(a.kind == "position" for a in token.attributes) for token in self.done):
-            return None
-        return self.detached(at, 3, Attribute("position", " ".join(self.words[at : at + 3])))
-
     # -- adjectives and quantities
 
     def is_opened(self) -> bool:
@@ -217,17 +185,6 @@ class Chunker(DetachedPhrases):
             return None
         return self.adjective(at, size, Attribute(lex.COMPOUND_ATTRIBUTES[phrase], phrase))
 
-    def measure(self, at: int) -> Match:
-        """`25 year old`, `8 foot tall`, `12 inch`: how old or large, not how many."""
-        number, unit, dimension = (self.word(at + n) for n in range(3))
-        if figure(number) is None or unit not in lex.UNITS_OF_MEASURE or self.word(at - 1) == "of":
-            return None
-        size = 3 if dimension in lex.DIMENSIONS else 2
-        value = Attribute("state" if dimension == "old" else "size", " ".join(self.words[at : at + size]))
-        if self.ends_phrase(at + size):
-            return self.predicate(at, size, value) if size == 3 else None
-        return self.adjective(at, size, value)
-
     def count(self, at: int) -> Match:
         """A quantity: not the year of "a 1957 car", and "over" only where it can't be a place."""
         count = quantity(self.words, at, self.settings)
@@ -242,32 +199,26 @@ class Chunker(DetachedPhrases):
         if word in {"over", "under", "around", "about"} and last and not self.follows(lex.BEFORE_COMPARISONS):
             return None
         size = len(count.words.split())
-        if size == 1 and word.isdigit() and count.low in YEARS and not self.plural_follows(at + 1):
+        named = at > 1 and self.tokens[at - 1].word != self.words[at - 1]  # iPhone 15 Pro
+        year = count.low in YEARS and not self.plural_follows(at + 1)
+        if self.word(at + size) in lex.UNITS or (word.isdigit() and (named or year)):
             return None
         plain = (size == 1 and not count.explicit) or word == "one"
         stand_in = "a" if count.exact == 1 else "many" if count.high is None else "two"
         return self.replaced(at, size, self.tokens[at].word if plain else stand_in, count=count)
 
     def is_no_count(self, at: int, count: Count) -> bool:
-        """A couple that nothing follows is two people; the number after a name or a size is part of it."""
+        """A couple that nothing follows is two people."""
         words = count.words.split()
-        if words[-1] in lex.PAIRS:
-            return self.ends_phrase(at + len(words)) or not self.plural_follows(at + len(words))
-        before = self.tokens[at - 1].word if at else ""
-        named = before != before.lower() and at > 1
-        return self.word(at).isdigit() and (named or before.lower() in lex.NUMBERED_NOUNS)
+        if words[-1] not in lex.PAIRS:
+            return False
+        return self.ends_phrase(at + len(words)) or not self.plural_follows(at + len(words))
 
     def plural_follows(self, at: int) -> bool:
         """Whether a plural comes soon enough to be what is counted."""
         return any(singular(word) != word for word in self.words[at : at + 3])
 
     # -- names
-
-    def modal_noun(self, at: int) -> Match:
-        """`a can on a table`: a noun, though the word is mostly an auxiliary."""
-        word, following = self.word(at), self.word(at + 1)
-        alone = not following or (following in lex.RELATIONS and following != "of")
-        return self.replaced(at, 1, A_THING, name=word) if word in lex.MODAL_NOUNS and alone else None
 
     def proper_name(self, at: int) -> Match:
         """`Mount Fuji`, `the Statue of Liberty`: words with capitals, where these mean something; `body of water`."""

@@ -65,12 +65,9 @@ class Coreference:
         between = {word.lower for word in self.nodes[node.at + 1 : child.at]}
         if prep.lower == "without" and counted and {",", "and"} <= between:
             return True  # "without a spoon, and a laptop"
-        bare_of = prep.lower == "of" and not node.under(*COUNTED)
-        if counted and (bare_of or (is_worn(node) and not is_worn(child))):
+        if counted and is_worn(node) and not is_worn(child):
             return True
-        own = child.under("prep")
-        placed = is_spatial(prep) and any(map(is_spatial, own))  # "chairs around the table and plates on it"
-        return placed or any(other.lower in {prep.lower, "without"} for other in own)
+        return any(other.lower in {prep.lower, "without"} for other in child.under("prep"))
 
     def conjoined_objects(self, node: Node, shared: bool, until: int) -> list[int]:
         """The objects of a noun and, if what follows it is shared, of the conjuncts around it."""
@@ -102,8 +99,7 @@ class Coreference:
             clause = clause.head
         modified = self.own_objects(clause.head) if clause.dep in CLAUSES else []
         if node.tag.startswith("W") or node.lower in lex.RELATIVE_PRONOUNS:
-            named = [at for at in self.objects if at < node.at and node.dep in {*SUBJECTS, "poss"}]
-            return modified if clause.dep in CLAUSES or not named else self.objects[named[-1]]
+            return modified
         excluded = self.excluded_antecedents(node)
         owned_part = node.dep == "poss" and is_body_part(node.head)
         if node.dep == "poss":  # "a cat that has a ribbon around its neck"
@@ -112,28 +108,15 @@ class Coreference:
                 return fitting
         before = (index for at, indices in self.objects.items() if at < node.at for index in indices)
         last = max(before, default=self.known - 1)
-        if landmark := self.landmark(node, [*excluded, *range(last + 1, len(self.scene.drafts))]):
-            return landmark
         return self.scene.antecedents(node.lower, excluded, last, owned_part) or self.unnamed_person(node)
 
     def excluded_antecedents(self, node: Node) -> list[int]:
         """What a pronoun can't mean: nothing lies on itself, chases itself, or is its own part."""
         if node.dep == "pobj":
-            noun = node.head.head
-            beside = self.located_with(noun) if noun.dep == "pobj" else []
-            return [*self.own_objects(noun), *beside] or self.governors(node.head, [])
+            return self.own_objects(node.head.head) or self.governors(node.head, [])
         if node.dep == "dobj":
             return self.subjects(node.head)
         return self.own_objects(node.head) if node.dep == "poss" else []
-
-    def landmark(self, node: Node, excluded: list[int]) -> list[int]:
-        """`a cat on a sofa and a lamp on a table next to it`: the table is next to what the cat is on."""
-        prep, noun = node.head, node.head.head
-        if node.dep != "pobj" or noun.dep != "pobj" or not (is_spatial(prep) and is_spatial(noun.head)):
-            return []
-        near = (index for index in self.scene.present() if index not in excluded)
-        fitting = (index for index in near if self.scene.may_mean(node.lower, index))
-        return [i for i in fitting if any(name in lex.SPATIAL for name, _ in self.scene.incoming[i])][-1:]
 
     def wholes(self, node: Node, excluded: list[int]) -> list[int]:
         """`its chimney`: the last object that has such a part by nature."""
@@ -162,8 +145,6 @@ class Coreference:
             indices = self.objects_of(*node.under("attr"))
         if indices or depth > MAX_DEPTH:
             return indices
-        if node.under("expl"):  # "there is a dog"
-            return self.objects_of(*node.under("attr", "dobj"))
         if head is node and not node.is_noun:
             return []
         if head.at in self.objects:
@@ -221,9 +202,6 @@ class Coreference:
             return described if set(owners) & set(targets) else owners
         if is_preposition(head):
             return self.governors(head, targets, depth + 1)
-        worn = self.objects_of(*head.under("dobj")) if head.lower in lex.WEARING else []
-        if worn and relation_name(node)[0] == "with":
-            return worn  # "wearing a hat with a feather"
         return [*self.subjects(head), *self.between(node)]
 
     def between(self, node: Node) -> list[int]:

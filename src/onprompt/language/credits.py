@@ -1,7 +1,6 @@
 """By whom and with what an image was made: the names of artists, cameras and programs."""
 
 from collections.abc import Sequence
-from itertools import takewhile
 
 from onprompt.language import lexicon as lex
 from onprompt.language.ontology import singular
@@ -9,7 +8,7 @@ from onprompt.language.segmentation import Token, joined_by_comma, lower_words
 from onprompt.language.spelling import vocabulary
 from onprompt.language.wordnet import is_noun
 
-STYLE_INTRODUCERS, EQUIPMENT_INTRODUCERS = lex.Phrases(lex.STYLE_INTRODUCERS), lex.Phrases(lex.EQUIPMENT_INTRODUCERS)
+STYLE_INTRODUCERS = lex.Phrases(lex.STYLE_INTRODUCERS)
 DETERMINERS = lex.ARTICLES | lex.DEFINITE
 
 
@@ -29,13 +28,6 @@ def split_names(words: Sequence[str]) -> list[str]:
     """The names of a list."""
     text = " ".join(words).replace(" & ", " and ").replace(" ,", " and ")
     return [name.strip() for name in text.split(" and ") if name.strip()]
-
-
-def is_equipment(words: Sequence[str]) -> bool:
-    """Whether words say with which camera or program the image was made."""
-    start = len(EQUIPMENT_INTRODUCERS.at(words, 0).split())
-    thing = takewhile(lambda word: word not in lex.RELATIONS, words[start:])
-    return start > 0 and not lex.EQUIPMENT.isdisjoint(thing)
 
 
 def join_names(parts: Sequence[list[Token]]) -> list[list[Token]]:

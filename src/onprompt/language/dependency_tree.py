@@ -9,7 +9,6 @@ from typing import NamedTuple
 from onprompt.language import lexicon as lex
 from onprompt.language.segmentation import Token
 from onprompt.language.spelling import VOWELS, verb_lemmas, vocabulary
-from onprompt.language.wordnet import senses
 
 # The labels that a noun phrase can have.
 ARGUMENTS = frozenset(("nsubj", "nsubjpass", "dobj", "pobj", "attr", "conj", "ROOT", "appos", "dative", "oprd", "dep"))
@@ -66,11 +65,6 @@ class Node:
             return self.lower
         form = progressive(self.verb)
         return form if self.verb in vocabulary().verbs or form in vocabulary().common else self.lower
-
-    @property
-    def is_likely_noun(self) -> bool:
-        """Whether a word without an ending is rather a noun than a verb: cake, grass, paperweight."""
-        return self.lower == self.verb and bool(senses(self.verb)) and progressive(self.verb) not in vocabulary().common
 
     def under(self, *deps: str) -> list[Node]:
         """The children with one of these labels."""

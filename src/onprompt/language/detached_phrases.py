@@ -4,7 +4,7 @@ from collections.abc import Container, Sequence
 from typing import Any
 
 from onprompt.language import lexicon as lex
-from onprompt.language.credits import DETERMINERS, STYLE_INTRODUCERS, is_artist, is_equipment, is_name, split_names
+from onprompt.language.credits import DETERMINERS, STYLE_INTRODUCERS, is_artist, is_name, split_names
 from onprompt.language.ontology import broader, canonical, singular
 from onprompt.language.segmentation import Token, is_ing_verb, lower_words
 from onprompt.language.spelling import verb_lemmas
@@ -14,7 +14,7 @@ from onprompt.types import Attribute
 
 POSITIONS, RELATIONS = lex.Phrases(lex.POSITIONS), lex.Phrases(lex.RELATIONS)
 FACING, STATE_PHRASES = lex.Phrases(lex.FACING), lex.Phrases(lex.STATE_PHRASES)
-CAMERA_POSITIONS, TIMES_OF_DAY = lex.Phrases(lex.CAMERA_POSITIONS), lex.Phrases(lex.TIMES_OF_DAY)
+TIMES_OF_DAY = lex.Phrases(lex.TIMES_OF_DAY)
 QUOTE_INTRODUCERS, TEXT_INTRODUCERS = lex.Phrases(lex.QUOTE_INTRODUCERS), lex.Phrases(lex.TEXT_INTRODUCERS)
 DIRECTIONS = lex.Phrases(lex.DIRECTIONS)
 SUBSTANCES = {"made of": "material", "in the shape of": "shape"}
@@ -113,8 +113,7 @@ class DetachedPhrases:
         if phrase in lex.AMBIGUOUS_POSITIONS and not ends:
             return None
         attribute = Attribute(lex.POSITION_KINDS.get(phrase, "position"), lex.POSITIONS[phrase])
-        before_noun = attribute.kind == "orientation" and not ends
-        return self.adjective(at, size, attribute) if before_noun else self.detached(at, size, attribute)
+        return self.detached(at, size, attribute)
 
     def pose(self, at: int) -> Match:
         """`bent forward` in "knees bent forward", "arms are slightly bent forward": how a part of the body is held."""
@@ -281,25 +280,9 @@ class DetachedPhrases:
         end = self.more_names(self.pause(at))
         return self.detached(at, end - at, Attribute("style", " ".join(self.words[at:end])), of_image=True)
 
-    def equipment(self, at: int) -> Match:
-        """`shot on a film camera`, `rendered in unreal engine`: how the image was made, up to the next comma."""
-        end = self.pause(at)
-        if not is_equipment(self.words[at:end]):
-            return None
-        return self.detached(at, end - at, Attribute("quality", " ".join(self.words[at:end])), of_image=True)
-
     def pause(self, at: int) -> int:
         """Where the next comma is, or the end."""
         return self.words.index(",", at) if "," in self.words[at:] else len(self.words)
-
-    def viewpoint(self, at: int) -> Match:
-        """`seen from above`."""
-        phrase = CAMERA_POSITIONS.at(self.words, at)
-        size = len(phrase.split())
-        if not phrase or not self.ends_phrase(at + size):
-            return None
-        value = phrase.removeprefix("seen ").removeprefix("viewed ")
-        return self.detached(at, size, Attribute("viewpoint", value), of_image=True)
 
 
 def is_shapeless(noun: str) -> bool:

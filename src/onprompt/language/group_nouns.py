@@ -10,15 +10,11 @@ from onprompt.language.segmentation import Token, lower_words
 from onprompt.settings import Settings
 from onprompt.types import Attribute, Count
 
-A_USEFUL_THING = "bottle"  # for the dependency parser, in place of "something to eat"
-
 
 def collapse_quantifier(tokens: list[Token], following: str, settings: Settings) -> None:
     """Make one token of the last ones: `a herd of` counts, `slice of` describes, `type of` says nothing."""
     if len(tokens) > 1 and tokens[-2].lower == "many":
         multiply_group(tokens)
-    if name := lex.NAMES_BY_USE.get(" ".join(lower_words(tokens[-3:]))):
-        tokens[-3:] = [Token(A_USEFUL_THING, tokens[-3].start, tokens[-1].end, name=name)]
     if len(tokens) < 2 or tokens[-1].lower != "of" or tokens[-1].relation or not following:
         return
     noun = singular(tokens[-2].lower)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from onprompt.language import lexicon as lex
 from onprompt.language.attributes import attribute_of
-from onprompt.language.credits import DETERMINERS, STYLE_INTRODUCERS, is_equipment, split_names
+from onprompt.language.credits import DETERMINERS, STYLE_INTRODUCERS, split_names
 from onprompt.language.ontology import singular
 from onprompt.language.segmentation import Token, lower_words
 from onprompt.types import Attribute
@@ -31,11 +31,10 @@ REFUSING = re.compile(
     r"(?: any| the)? "
 )
 FRAME = re.compile(f"^(?:{ASKING})?(?:{SHOWING}|{SEEING})")
-FOCAL_LENGTH = re.compile(r"\d+mm")
 FRAME_LENGTH = 9  # words within which a frame names its medium
 
 MEDIA = lex.MEDIA | lex.GENERIC_MEDIA
-PROPERTIES, QUALITY_INTRODUCERS = lex.Phrases(lex.IMAGE_PROPERTIES), lex.Phrases(lex.QUALITY_INTRODUCERS)
+PROPERTIES = lex.Phrases(lex.IMAGE_PROPERTIES)
 FRAME_WORDS = DETERMINERS | lex.GENERIC_MEDIA | lex.MEDIUM_MODIFIERS | lex.DESCRIBING_MEDIA
 ADJECTIVE_ENDINGS = ("ic", "ed", "al", "ive", "ful", "ing", "ish", "ous", "y", "ct", "nt")
 
@@ -63,25 +62,18 @@ def split_medium(tokens: Sequence[Token]) -> tuple[list[Token], list[Attribute]]
     """`a black and white photo of a cat` → `a cat`, and what describes the photo."""
     words = lower_words(tokens)
     for at, word in enumerate(words[:FRAME_LENGTH]):
-        size = link_size(words, at)
-        if word in MEDIA and size and all(map(describes_image, words[:at])):
-            inner, more = split_medium(tokens[at + 1 + size :])
+        if (
+            word in MEDIA
+            and words[at + 1 : at + 2]
+            and words[at + 1] in lex.SHOWS
+            and all(map(describes_image, words[:at]))
+        ):
+            inner, more = split_medium(tokens[at + 2 :])
             return inner, [*medium_properties(words[:at], word), *more]
         ends = word in lex.RELATIONS or word in lex.BE - {"'s"} or word == ","
         if ends or tokens[at].relation or tokens[at].text is not None:
             break
     return list(tokens), []
-
-
-def link_size(words: Sequence[str], at: int) -> int | None:
-    """How many words link a medium to what it shows: `of`, `that shows`, none before an article; None if no link."""
-    rest = words[at + 1 : at + 3]
-    if rest and rest[0] in lex.SHOWS:
-        return 1
-    if rest in (["that", "shows"], ["which", "shows"]):
-        return 2
-    unlinked = at and words[at] in lex.UNLINKED_MEDIA and rest and rest[0] in lex.ARTICLES  # "macro shot a kitten"
-    return 0 if unlinked else None
 
 
 def describes_image(word: str) -> bool:
@@ -109,8 +101,6 @@ def medium_properties(words: Sequence[str], noun: str) -> list[Attribute]:
         if kind := property_kind(phrase):
             properties.append(Attribute(kind, lex.PROPERTY_SYNONYMS.get(phrase, phrase)))
         rest = rest[len(phrase.split()) :]
-    if noun == "view" and "eye" in words:
-        properties.append(Attribute("viewpoint", " ".join(words[1:]).replace(" 's", "'s") + " view"))  # bird's eye view
     return properties if name in lex.GENERIC_MEDIA else [*properties, medium(name)]
 
 
@@ -137,15 +127,7 @@ def image_properties(tokens: Sequence[Token]) -> list[Attribute]:
         return []
     if artists := artist_names(words):
         return [Attribute("artist", name) for name in artists]
-    described = set(words).isdisjoint(DETERMINERS | lex.RELATIONS.keys())
-    if is_equipment(words) or (described and any(map(FOCAL_LENGTH.fullmatch, words))):
-        return [Attribute("quality", text)]
-    for phrases, kind in ((STYLE_INTRODUCERS, "style"), (QUALITY_INTRODUCERS, "quality")):
-        if phrases.at(words, 0):
-            return [Attribute(kind, text)]
-    if text in lex.CAMERA_POSITIONS or text in {"from behind", "from the side"}:
-        return [Attribute("viewpoint", text.removeprefix("seen ").removeprefix("viewed "))]
-    return plain_property(words)
+    return [Attribute("style", text)] if STYLE_INTRODUCERS.at(words, 0) else plain_property(words)
 
 
 def plain_property(words: Sequence[str]) -> list[Attribute]:

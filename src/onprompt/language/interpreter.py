@@ -9,7 +9,7 @@ from onprompt.language.coreference import Coreference
 from onprompt.language.dependency_tree import CLAUSES, MAX_DEPTH, NAME_PARTS, OBJECTS, SUBJECTS, Node, has_word
 from onprompt.language.noun_phrases import NounPhraseReader, degree, is_tone, with_tone
 from onprompt.language.relations import is_preposition, is_script, relation_name
-from onprompt.language.scene_builder import Draft, is_person
+from onprompt.language.scene_builder import Draft
 from onprompt.language.segmentation import Token
 from onprompt.types import Attribute, Count
 
@@ -94,10 +94,8 @@ class Interpreter(Coreference):
         opens = at == 0 or self.nodes[at - 1].lower in {",", "and"}
         after = [place for place in self.objects if place >= at]
         before = [place for place in self.objects if place < at]
-        fronted = bool(opens and after and (not before or kind == "position") and self.starts_noun_phrase(at))
+        fronted = bool(opens and after and (not before or kind == "position"))
         near = after[:1] if fronted or not before else before[-1:]
-        if kind == "text":  # "a sign around its neck that says"
-            near = [place for place in before if self.nodes[place].lower in lex.TEXT_BEARERS][-1:] or near
         for place in near:
             indices = self.objects[place]
             if kind in {"position", "orientation"} and not fronted:
@@ -105,22 +103,11 @@ class Interpreter(Coreference):
             for attribute in token.attributes:
                 self.add_position(indices, attribute)
 
-    def starts_noun_phrase(self, at: int) -> bool:
-        """Whether a noun phrase begins at a place: "on the left, a cup"."""
-        node = next((node for node in self.nodes[at:] if node.lower != ","), None)
-        return node is not None and (
-            node.token.count is not None or node.lower in lex.DEFINITE or node.at in self.objects
-        )
-
     def add_position(self, indices: list[int], attribute: Attribute) -> None:
         """Add an attribute; `from the left` completes an ordinal: second from the left."""
         for index in indices:
             own = self.scene.drafts[index].attributes
-            nth = next((other for other in own if other.kind == "position" and other.value in lex.ORDINALS), None)
-            if nth and attribute.value.startswith("from the"):
-                own[own.index(nth)] = Attribute("position", f"{nth.value} {attribute.value}")
-            else:
-                own.append(attribute)
+            own.append(attribute)
 
     # -- quoted text
 
@@ -141,8 +128,6 @@ class Interpreter(Coreference):
             return self.objects[node.at]
         if node.dep in {*NAME_PARTS, "appos"} and node.head.at in self.objects:
             return self.objects[node.head.at]
-        if node.head.is_verb and node.head.lower in lex.TEXT_VERBS and (subjects := self.subjects(node.head)):
-            return subjects
         before = [at for at in self.objects if at < node.at]
         return self.objects[before[-1]] if before else self.objects.get(node.at + 1, [])
 
@@ -164,21 +149,10 @@ class Interpreter(Coreference):
             self.scene.unattached += given
 
     def read_adjective(self, node: Node) -> None:
-        """`the car is red`, `bigger than a horse`: an adjective said of its subject."""
-        equal = f"as {node.lower} as" if has_word([c for c in node.children if c.at < node.at], "as") else ""
-        name = lex.COMPARATIVES.get(node.lower, equal)
-        indices, targets = self.subjects(node), self.compared(node) if name else []
-        if targets:
-            self.scene.relate(indices, name, [index for index in targets if index not in indices])
-        elif node.at not in self.objects and not is_tone(node):
+        """`the car is red`: an adjective said of its subject."""
+        if node.at not in self.objects and not is_tone(node):
             attribute = attribute_of(with_tone(node), node.tag, node.lemma, degree(node))
             self.describe_subject(node, [attribute] if attribute else [])
-
-    def compared(self, node: Node) -> list[int]:
-        """The objects of a comparison: `than the girl`, `as a church`."""
-        near = [*node.children, *node.head.children]
-        preps = [child for child in near if child.at > node.at and child.lower in {"than", "as"}]
-        return self.objects_of(*(child for prep in preps for child in prep.children))
 
     # -- verbs
 
@@ -239,8 +213,8 @@ class Interpreter(Coreference):
         if not targets or name == "than" or agent:
             return
         described = [index for index in self.governors(node, targets) if index not in targets]
-        if name == "wearing":
-            described = self.people(described) or self.nearest_person(node) or described
+        if name == "wearing":  # "a man with a beard in a coat"
+            described = self.owners(described)
         if name in {"without", "instead of"}:
             self.exclude(targets)
         absent, present = self.split_absent(targets)
@@ -249,20 +223,6 @@ class Interpreter(Coreference):
         staged = name == "with" and all(map(self.is_staged, nouns))
         if name != "instead of" and not staged:
             self.scene.relate(described, f"not {name}" if self.is_denied(node) else name, present)
-
-    def people(self, indices: Sequence[int]) -> list[int]:
-        """Those of some objects that are people."""
-        return [index for index in indices if is_person(self.scene.drafts[index].canonical)]
-
-    def nearest_person(self, node: Node) -> list[int]:
-        """The nearest person above a preposition."""
-        head = node.head
-        for _ in range(MAX_DEPTH):
-            people = self.people(self.own_objects(head))
-            if people or head.head is head:
-                return people
-            head = head.head
-        return []
 
     def is_staged(self, node: Node) -> bool:
         """`with a lighthouse in the background` sets the scene and relates nothing."""

@@ -54,7 +54,7 @@ NUMBERS: Mapping[str, int] = {
 MULTIPLES: Mapping[str, int] = DATA["multiples"]
 GROUP_SIZES: Mapping[str, int] = DATA["group_sizes"]
 COMPARISONS = {words: steps(span) for words, span in by_word("comparisons").items()}
-COUNTED_NAMES, NAMES_BY_USE = by_word("counted_names"), by_word("names_by_use")
+COUNTED_NAMES = by_word("counted_names")
 
 MATERIALS = {word: word if name == "nouns" else name for word, name in by_word("materials").items()}
 KIND_OF_ATTRIBUTE = {**by_word("attributes"), **dict.fromkeys(MATERIALS, "material")}

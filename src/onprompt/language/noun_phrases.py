@@ -154,8 +154,6 @@ def name_of(node: Node, names: list[str], count: Count) -> str:
         return "person"
     if "'" in node.token.name:
         return node.token.name.replace(" '", "'")  # Rubik's cube
-    if is_proper(node) and not node.token.name and not names:
-        return node.lower  # Starbucks
     kept = [name for name in names if name not in {"color", "colour", "colored"}]
     name = canonical(" ".join([*kept, node.token.name or node.lower]))
     counted = (count.explicit and count.low > 1) or has_word(node.under("prep"), "of")
@@ -177,7 +175,7 @@ def count_of(node: Node, before: list[Node]) -> Count:
     counts = [word.token.count for word in before if word.token.count is not None]
     stated = next((count for count in counts if count.words not in lex.ARTICLES), counts[0] if counts else None)
     mass, paired = node.lower in lex.MASS_NOUNS, node.lower in lex.PLURALIA_TANTUM
-    if stated is not None and not (mass and stated.words in lex.ARTICLES - {"a"}):
+    if stated is not None:
         if paired and lex.PAIRS & set(stated.words.split()):
             return Count(1, 1, stated.words)
         if stated.words in lex.SOME and is_plural(node):
@@ -250,10 +248,7 @@ def is_name_part(child: Node, node: Node) -> bool:
     if is_ing_verb(word):
         return is_noun(compound) and adjacent
     nominal = child.is_noun or (is_noun(word) and word not in vocabulary().adjectives)
-    if nominal and kind is None and child.tag not in {"VBG", "VBN"}:
-        return True
-    inflected = child.tag in {"VBN", "VBD", "JJS", "JJR"}
-    return is_noun(compound) and not inflected and kind in {None, "style", "position", "shape"}
+    return bool(nominal and kind is None and child.tag not in {"VBG", "VBN"})
 
 
 def is_tone(node: Node) -> bool:

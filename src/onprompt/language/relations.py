@@ -36,11 +36,9 @@ def relation_name(node: Node) -> tuple[str, bool]:
         return "wearing", False
     if not objects or not is_action(verb) or verb.under(*OBJECTS):
         return plain, False
-    if plain == "in" and verb.lower in lex.WEARING:
-        return "wearing", False
     if node.token.relation or not selects(verb, node) or any(map(is_body_part, objects)):
         return plain, False  # "balancing with his arms out"
-    return (plain if verb.is_likely_noun else f"{verb.progressive} {node.lower}"), True
+    return f"{verb.progressive} {node.lower}", True
 
 
 def is_action(node: Node) -> bool:

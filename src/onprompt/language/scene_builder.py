@@ -167,7 +167,7 @@ class SceneBuilder:
             return fitting[:1]
         groups = (group for group in reversed(self.joint_subjects[-MEMORY:]) if set(group) <= set(near))
         people = [index for index in near if is_person(self.drafts[index].canonical)]
-        return self.living(fitting)[:1] or next(groups, []) or fitting[:1] or people[:1]
+        return next(groups, []) or fitting[:1] or people[:1]
 
     def living(self, indices: list[int]) -> list[int]:
         """Those of some objects that are alive."""

@@ -15,8 +15,8 @@ TOKEN = re.compile(
     r"""
     "[^"]*"                                                 # quoted text
     | f/\d+(?:\.\d+)? | (?:2|4|5|8|12|16|32)\ k\b            # f/1.8  4 k
+    | \d+\ (?:year|month|week|day|foot|feet|inch|meter)s?\ (?:old|tall|long|wide|high)\b  # 25 year old
     | \d+(?:[.,:/]\d+)*(?:[-–]\d+)?(?:-[^\W\d_]+)*[^\W_]*   # 1,000  16:9  2-3  3-seater  35mm
-    | no\.\s?(?=\d)                                         # No. 2
     | (?:[^\W\d_]\.){2,}                                    # H.R.  U.S.A.
     | n't\b | '(?:s|re|ve|ll|d|m)\b                         # it|'s
     | [^\W_]+?(?=n't\b)                                     # is|n't
@@ -94,12 +94,10 @@ def tokens_of(piece: str, start: int, end: int, prompt: Prompt, before: Sequence
         return [Token(",", start, end)]
     if piece == "'s" and before and before[-1].lower in lex.PRONOUNS | {"there", "what"}:
         return [Token("is", start, end)]
-    if piece.lower().startswith("no."):
-        return []
     if (tag := COUNTED_TAG.fullmatch(piece)) and is_noun(singular(tag[2].lower())):
         middle = start + len(tag[1])
         return [Token(tag[1], start, middle), Token(tag[2], middle, end)]
-    piece = piece.replace(" ", "")  # "4 k"
+    piece = piece.replace(" ", "-" if piece.count(" ") > 1 else "")  # "25 year old", "4 k"
     corrected = correct_word(piece, maybe_name=bool(before))
     return [Token(corrected or piece, start, end, misspelt=corrected is not None)]
 
@@ -230,7 +228,6 @@ def is_clause(part: Sequence[Token], before: Sequence[Token]) -> bool:
     if is_ing_verb(first):
         return False
     asserted = words_before[0] in lex.SUBJECT_PRONOUNS or bool(lex.FINITE_VERBS & set(words_before))
-    resumes = (first in lex.RESUMPTIVE or words[1:3] == ["of", "them"]) and words_before[0] not in lex.DEFINITE
-    if asserts and (asserted or resumes):
+    if asserts and asserted:
         return True
     return len(part) > 1 and bool(lex.POSE_PARTS & set(words[:2]) and lex.POSE_PARTS & set(words_before[:3]))

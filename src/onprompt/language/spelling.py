@@ -10,11 +10,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from string import ascii_lowercase
 
-from onprompt.language import lexicon as lex
-
-MIN_LETTERS, MIN_LETTERS_TWO_ERRORS, MAX_LETTERS = 3, 6, 30  # of words in which one error, or two, are corrected
-MIN_COMPOUND_PART = 4  # letters: "thecat" is an error, not a compound
-MAX_COMPOUND = 40  # characters; a text without blanks is no word, and trying all its parts would take long
+MIN_LETTERS, MIN_LETTERS_SOUND, MAX_LETTERS = 3, 6, 30  # of words that are corrected, and that are by their sound
 VOWELS = "aeiou"
 
 
@@ -66,26 +62,12 @@ def normalize(word: str) -> str:
 def is_word(word: str, known: Vocabulary) -> bool:
     """Whether a word in lower case is a lemma or a regular form of one."""
     lists = (known.nouns, known.verbs, known.adjectives)
-    if any(word in words for words in (known.common, known.others, *lists)) or is_compound(word, known):
+    if any(word in words for words in (known.common, known.others, *lists)):
         return True
     if any(lemma in known.common or lemma in known.others for lemma in noun_lemmas(word)):
         return True
     forms = zip(lists, (noun_lemmas, verb_lemmas, adjective_lemmas), strict=True)
     return any(lemma in words for words, lemmas in forms for lemma in lemmas(word))
-
-
-def is_compound(word: str, known: Vocabulary) -> bool:
-    """Whether a word is a known one with a prefix or another word before it: `superwoman`, `wishlist`."""
-    if len(word) > MAX_COMPOUND:
-        return False
-    for at in range(2, len(word) - MIN_COMPOUND_PART + 1):
-        before, after = word[:at], word[at:]
-        if before in lex.PREFIXES and after in known.common:
-            return True
-        joinable = after in known.common and after in known.nouns  # not "sandwhich", which would be sand-which
-        if at >= MIN_COMPOUND_PART and before in known.common and joinable:
-            return True
-    return False
 
 
 def noun_lemmas(word: str) -> Iterator[str]:
@@ -146,36 +128,24 @@ def correct_word(word: str, maybe_name: bool = False) -> str | None:
         return None
     if word != word.lower() and (maybe_name or word[1:] != word[1:].lower()):
         return None
-    correction = best_correction(word.lower()) if not is_known_word(word) else likelier_double(word.lower())
+    correction = None if is_known_word(word) else best_correction(word.lower())
     return correction.capitalize() if correction and word[0].isupper() else correction
 
 
 @lru_cache(maxsize=8192)
 def best_correction(word: str) -> str | None:
-    """The likeliest common word that sounds like `word` or is one error away, in a long word two."""
+    """The likeliest common word that sounds like `word` or is one error away."""
     ranked = sorted(((likelihood(word, other), other) for other in candidates(word)), reverse=True)
     if not ranked or ranked[0][0] < MIN_LIKELIHOOD - PER_LETTER * min(len(word) - MIN_LETTERS, 5):
         return None
     return None if len(ranked) > 1 and ranked[0][0] - ranked[1][0] < MIN_LEAD else ranked[0][1]
 
 
-@lru_cache(maxsize=8192)
-def likelier_double(word: str) -> str | None:
-    """The frequent word with one letter doubled or not, if `word` is only a form of a rare one: `dinning` of `din`."""
-    known = vocabulary()
-    lemmas = (known.nouns, known.verbs, known.adjectives, known.others)
-    if is_common_word(word) or is_compound(word, known) or any(word in words for words in lemmas):
-        return None
-    near = [other for other in candidates(word) if cost(word, other) <= DOUBLED]
-    return next((other for other in near if known.common[other] >= MIN_FREQUENCY_DOUBLE), None)
-
-
 def candidates(word: str) -> set[str]:
-    """The common words that are one error away or sound alike, else those two errors away."""
+    """The common words that are one error away or sound alike."""
     near = {other for other in one_error_away(word) if len(other) >= MIN_LETTERS} & vocabulary().common.keys()
-    if len(word) >= MIN_LETTERS_TWO_ERRORS:
+    if len(word) >= MIN_LETTERS_SOUND:
         near |= {other for other in by_sound().get(sound(word), ()) if abs(len(other) - len(word)) <= 2}
-        near = near or {other for other in similar_words(word) if cost(word, other) <= MAX_COST_TWO_ERRORS}
     return near
 
 
@@ -199,7 +169,7 @@ def sound(word: str) -> str:
 
 PHONEMES = {"ph": "f", "wh": "w", "gh": "g", "[ckq]+": "k", "[sz]+": "s", "[aeiouy]+": "a", r"(.)\1+": r"\1"}
 SOUNDS = tuple((re.compile(pattern), letter) for pattern, letter in PHONEMES.items())
-MIN_FREQUENCY_SOUND, MIN_FREQUENCY_DOUBLE = 10, 100  # of a word in the corpus, for others to be taken for it
+MIN_FREQUENCY_SOUND = 10  # of a word in the corpus, for others to be taken for it
 
 
 @cache
@@ -207,32 +177,14 @@ def by_sound() -> Mapping[str, list[str]]:
     """The common words, by their sound."""
     words: dict[str, list[str]] = defaultdict(list)
     for word, frequency in vocabulary().common.items():
-        if len(word) >= MIN_LETTERS_TWO_ERRORS - 1 and frequency >= MIN_FREQUENCY_SOUND:
+        if len(word) >= MIN_LETTERS_SOUND - 1 and frequency >= MIN_FREQUENCY_SOUND:
             words[sound(word)].append(word)
     return words
 
 
-@cache
-def by_first_letter() -> Mapping[str, list[tuple[str, frozenset[str]]]]:
-    """The longer common words with their letters, by the first."""
-    words: dict[str, list[tuple[str, frozenset[str]]]] = defaultdict(list)
-    for word in vocabulary().common:
-        if len(word) >= MIN_LETTERS_TWO_ERRORS - 1:
-            words[word[0]].append((word, frozenset(word)))
-    return words
-
-
-def similar_words(word: str) -> Iterator[str]:
-    """Common words with the same first letter that may be two errors away."""
-    letters = set(word)
-    for other, others in by_first_letter().get(word[0], ()):
-        if abs(len(other) - len(word)) <= 2 and len(letters - others) <= 2 and len(others - letters) <= 2:
-            yield other
-
-
 def likelihood(word: str, other: str) -> float:
     """How likely `other` was intended: the more frequent it is and the cheaper the errors, the likelier."""
-    alike = SAME_SOUND if len(word) >= MIN_LETTERS_TWO_ERRORS and sound(word) == sound(other) else 0.0
+    alike = SAME_SOUND if len(word) >= MIN_LETTERS_SOUND and sound(word) == sound(other) else 0.0
     return math.log10(min(vocabulary().common[other], 2000)) / 2 - cost(word, other) + alike
 
 
@@ -240,7 +192,6 @@ def likelihood(word: str, other: str) -> float:
 SWAPPED, DOUBLED, VOWEL, LETTER, NEIGHBOUR, OTHER = 0.3, 0.2, 0.5, 0.7, 0.8, 1.2
 SAME_SOUND = 0.9  # how much cheaper an inaudible error is
 EDGE = 0.8  # added for a word's first and last letter, where names and foreign words differ
-MAX_COST_TWO_ERRORS = 0.9
 MIN_LIKELIHOOD, PER_LETTER, MIN_LEAD = 1.0, 0.35, 0.2  # for three letters, less per letter; and over the next best
 
 
