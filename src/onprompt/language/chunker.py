@@ -21,7 +21,7 @@ YEARS = range(1800, 2101)
 QUANTIFYING_NOUNS = lex.CONTAINERS | lex.GROUP_NOUNS | lex.MEASURE_NOUNS | lex.SORT_NOUNS
 
 # Plain nouns that the dependency parser reads in place of names, texts and substances.
-A_NAME, NAMES, A_TEXT, A_SUBSTANCE = "Batman", "Cats", "sign", "water"
+A_NAME, A_TEXT, A_SUBSTANCE = "Batman", "sign", "water"
 
 
 class Chunker(DetachedPhrases):
@@ -233,10 +233,7 @@ class Chunker(DetachedPhrases):
             end += 1
         if end - at < 2:
             return None
-        last = self.word(end - 1)
-        plural = singular(last) != last and not last.endswith("ss")
-        counted = bool(self.done) and self.done[-1].count is not None
-        return self.replaced(at, end - at, NAMES if plural and counted else A_NAME, name=" ".join(self.words[at:end]))
+        return self.replaced(at, end - at, A_NAME, name=" ".join(self.words[at:end]))
 
     def is_capitalized(self, at: int) -> bool:
         """Whether a word begins like a name; the first of a sentence only if it can't be a common word there."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from onprompt.language import lexicon as lex
 from onprompt.language.dependency_tree import CLAUSES, MAX_DEPTH, SUBJECTS, Node
 from onprompt.language.noun_phrases import NounPhraseReader
-from onprompt.language.ontology import parts, singular
+from onprompt.language.ontology import parts
 from onprompt.language.relations import is_body_part, is_garment, is_preposition, is_script, is_spatial, relation_name
 from onprompt.language.scene_builder import Draft
 from onprompt.types import Count
@@ -102,10 +102,6 @@ class Coreference:
             return modified
         excluded = self.excluded_antecedents(node)
         owned_part = node.dep == "poss" and is_body_part(node.head)
-        if node.dep == "poss":  # "a cat that has a ribbon around its neck"
-            fitting = [i for i in modified if i not in excluded and self.scene.may_mean(node.lower, i)]
-            if fitting or (not owned_part and (fitting := self.wholes(node, excluded))):
-                return fitting
         before = (index for at, indices in self.objects.items() if at < node.at for index in indices)
         last = max(before, default=self.known - 1)
         return self.scene.antecedents(node.lower, excluded, last, owned_part) or self.unnamed_person(node)
@@ -117,13 +113,6 @@ class Coreference:
         if node.dep == "dobj":
             return self.subjects(node.head)
         return self.own_objects(node.head) if node.dep == "poss" else []
-
-    def wholes(self, node: Node, excluded: list[int]) -> list[int]:
-        """`its chimney`: the last object that has such a part by nature."""
-        part = singular(node.head.lower)
-        later = {index for at, indices in self.objects.items() if at > node.at for index in indices}
-        before = (index for index in self.scene.recent() if index not in later and index not in excluded)
-        return [index for index in before if part in parts(self.scene.drafts[index].canonical)][-1:]
 
     def unnamed_person(self, node: Node) -> list[int]:
         """`He is running`: somebody who has not been named before."""

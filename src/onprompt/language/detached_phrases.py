@@ -232,7 +232,7 @@ class DetachedPhrases:
 
     def time_of_day(self, at: int) -> Match:
         """`at night`, `at sunset`; but "at night clubs" names objects."""
-        if self.word(at) not in {"at", "during", "in", "by"}:
+        if self.word(at) not in {"at", "during"}:
             return None
         start = at + 1 + (self.word(at + 1) in DETERMINERS)
         phrase = TIMES_OF_DAY.at(self.words, start)
@@ -249,9 +249,8 @@ class DetachedPhrases:
             return None
         end = self.name_end(start)
         words = self.words[start:end]
-        passive = not made and bool(self.done) and self.done[-1].lower.endswith(PARTICIPLES)  # "carried by Peter"
         capitals = all(token.word[0].isupper() for token in self.tokens[start:end])
-        if not words or not (is_artist(words) or (len(words) > 1 and (capitals or is_name(words)) and not passive)):
+        if not words or not (is_artist(words) or (len(words) > 1 and (capitals or is_name(words)))):
             return None
         end = self.more_names(end)
         artists = [Attribute("artist", name) for name in split_names(self.words[start:end])]

@@ -52,8 +52,6 @@ class Interpreter(Coreference):
             self.read_verb(node)
         elif is_predicative(node):
             self.read_adjective(node)
-        elif is_posture(node) and node.head.at in self.objects:
-            self.scene.describe(self.split_absent(self.objects[node.head.at])[1], Attribute("state", node.lower))
 
     def split_absent(self, indices: list[int]) -> tuple[list[int], list[int]]:
         """Objects that are absent, and those that are not."""
@@ -246,12 +244,6 @@ def verb_relation(node: Node) -> str:
     if node.lower in lex.WEARING:
         return "wearing"
     return node.progressive + "".join(f" {child.lower}" for child in node.under("prt"))
-
-
-def is_posture(node: Node) -> bool:
-    """`feet apart`, `head down`: an adverb right after a noun."""
-    plain = node.lower not in lex.NON_PARTICLES and not node.lower.endswith("ly")
-    return plain and node.tag == "RB" and node.dep == "advmod" and node.at == node.head.at + 1
 
 
 def is_particle(child: Node, verb: Node) -> bool:

@@ -22,7 +22,6 @@ from onprompt.language.segmentation import (
     is_tag_list,
     pieces,
     sentences,
-    split_at_seeing,
     tags,
 )
 from onprompt.language.trees import dependency_trees
@@ -87,9 +86,7 @@ def segment(prompt: str, settings: Settings) -> Segments:
     if len(cut) == 1 and (head := defined(cut[0])):
         cut, segments.is_definition = [head], True
     for tokens in cut:
-        for clause in (
-            clause for short in bounded(tokens) for seen in split_at_seeing(short) for clause in split(seen)
-        ):
+        for clause in (clause for short in bounded(tokens) for clause in split(short)):
             if adjectives := bare_adjectives(clause):
                 segments.unattached += adjectives
                 continue

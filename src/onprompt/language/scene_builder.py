@@ -119,17 +119,16 @@ class SceneBuilder:
         return self.add(draft)
 
     def find(self, draft: Draft) -> int | None:
-        """The object that a draft names again: of those that it may be, the one that shares most attributes."""
-        asked = set(draft.attributes)
-        fitting = [
-            (len(asked & set(other.attributes)), index)
-            for index in self.by_name[draft.canonical][-MEMORY:]
+        """The object that a draft names again: the last that it may be."""
+        fitting = (
+            index
+            for index in reversed(self.by_name[draft.canonical][-MEMORY:])
             if not (other := self.drafts[index]).absent
             and agrees(other, draft)
             and not other.owned
             and (draft.definite or other.sentence != draft.sentence)  # "chair next to chair" are two
-        ]
-        return max(fitting)[1] if fitting else None
+        )
+        return next(fitting, None)
 
     def group_of(self, name: str) -> int | None:
         """The group that an object is part of: "two dogs … the larger dog"."""
@@ -190,8 +189,6 @@ def agrees(draft: Draft, other: Draft) -> bool:
     kinds = {attribute.kind for attribute in draft.attributes}
     contradicting = (a for a in other.attributes if a.kind in kinds - {"other"} and a not in draft.attributes)
     if next(contradicting, None):
-        return False
-    if draft.count.explicit and other.count.explicit and draft.count.exact != other.count.exact:
         return False
     return other.plural or not draft.plural
 

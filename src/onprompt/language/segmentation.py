@@ -27,10 +27,6 @@ TOKEN = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 COUNTED_TAG = re.compile(r"(\d{1,2})([a-z]{3,})", re.IGNORECASE)  # 2girls
-SEEING = re.compile(
-    r"\b(?:(?:i|we|you) (?:can |could )(?:also |clearly )*(?:see|observe|notice|find)|there (?:is|are|'s))\b"
-    r"(?: also)?(?: that)?"
-)
 STOPS, PAUSES = frozenset(".;:!?"), frozenset(",/|+")
 MAX_TOKENS = 120  # that are parsed at once
 TAG_WORDS = 4.5  # in a tag, on average; captions have more between their commas
@@ -92,8 +88,6 @@ def tokens_of(piece: str, start: int, end: int, prompt: Prompt, before: Sequence
         return [Token("Text", start, end, text=quoted)] if quoted else []
     if piece in PAUSES:
         return [Token(",", start, end)]
-    if piece == "'s" and before and before[-1].lower in lex.PRONOUNS | {"there", "what"}:
-        return [Token("is", start, end)]
     if (tag := COUNTED_TAG.fullmatch(piece)) and is_noun(singular(tag[2].lower())):
         middle = start + len(tag[1])
         return [Token(tag[1], start, middle), Token(tag[2], middle, end)]
@@ -127,19 +121,6 @@ def bounded(tokens: Sequence[Token]) -> Iterator[list[Token]]:
         yield rest[:cut]
         rest = rest[cut:]
     yield rest
-
-
-def split_at_seeing(tokens: Sequence[Token]) -> list[list[Token]]:
-    """`a car, and in the background we can see trees`: what is seen next is a clause of its own."""
-    words = lower_words(tokens)
-    text = " ".join(words)
-    for match in SEEING.finditer(text):
-        seen = len(text[: match.start()].split())
-        cut = max((at for at in range(seen) if words[at] in {",", "and"}), default=-1)
-        if cut > 0 and seen - cut <= 6:
-            after = [*tokens[cut + 1 : seen], *tokens[seen + len(match[0].split()) :]]
-            return [part for part in [list(tokens[:cut]), *split_at_seeing(after)] if part]
-    return [list(tokens)]
 
 
 # ---- lists of tags ---------------------------------------------------------------------------------------------------
