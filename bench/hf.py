@@ -13,7 +13,7 @@ import numpy as np
 import torch
 import transformers
 
-from onprompt.language.ontology import name_of
+from onprompt.language import name_of
 from onprompt.settings import load
 from onprompt.types import Look
 from onprompt.vision.detectors.hf import HubDetector

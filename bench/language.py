@@ -19,9 +19,9 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 import onprompt.language.parser as parser_module
-from onprompt.language.dependency_tree import Word
-from onprompt.language.parser import parse
-from onprompt.language.trees import build_tree, dependency_trees
+from onprompt.language import parse
+from onprompt.language.dependency_parser import Word
+from onprompt.language.tree import build_tree, dependency_trees
 from onprompt.report.document import scene_document
 from onprompt.settings import load
 
@@ -242,7 +242,7 @@ def speed(prompts, settings):
         seconds = time.perf_counter() - start
         print(f"{13 * repeats:6} words: {seconds:.3f} s, {1e6 * seconds / (13 * repeats):.0f} µs a word")
     code = (
-        "import time; from onprompt.language.parser import parse; from onprompt.settings import Settings;"
+        "import time; from onprompt.language import parse; from onprompt.settings import Settings;"
         "s = Settings(); t = time.perf_counter(); parse('a cat on a mat', s); print(time.perf_counter() - t)"
     )
     loads = [

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from onprompt.language import arc_eager, dependency_parser, word_hashes
-from onprompt.language.dependency_tree import Word
+from onprompt.language import dependency_parser
+from onprompt.language.dependency_parser import Word
 
 ODD = ["", "é", "’s", "--", "US$", "20", "A" * 150, "日本", "dep", "X", "NORM", "\ud800", "a b", "🙂"]
 
@@ -43,15 +43,16 @@ def test_odd_words_are_parsed_too(word: str) -> None:
 
 
 def test_hashes_are_murmurs() -> None:
-    assert word_hashes.hash_text("coffee") == 3197928453018144401  # as spaCy's documentation has it
-    assert word_hashes.shape("Hello, WORLD 2026!") == "Xxxxx, XXXX dddd!"
+    assert dependency_parser.hash_text("coffee") == 3197928453018144401  # as spaCy's documentation has it
+    assert dependency_parser.shape("Hello, WORLD 2026!") == "Xxxxx, XXXX dddd!"
 
 
 def test_moves_end_with_a_head_for_all_but_roots() -> None:
-    state = arc_eager.State(3)
+    state = dependency_parser.State(3)
     for move in ("S", "L-det", "S", "R-dobj", "D", "D"):
         assert move[0] in state.valid()
         state.apply(move)
-    assert state.is_final
+    assert not state.stack
+    assert not state.remaining
     assert state.heads == {0: 1, 2: 1}
     assert state.labels == {0: "det", 2: "dobj"}

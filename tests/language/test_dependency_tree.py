@@ -2,8 +2,9 @@
 
 import pytest
 
-from onprompt.language.dependency_tree import Node, progressive
-from onprompt.language.segmentation import Token
+from onprompt.language.tokens import Token
+from onprompt.language.tree import Node
+from onprompt.language.words import progressive
 
 
 def verb(word: str, lemma: str) -> Node:

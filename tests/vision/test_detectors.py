@@ -7,7 +7,7 @@ import pytest
 
 from onprompt import see
 from onprompt.errors import NotFetched
-from onprompt.language.ontology import name_of
+from onprompt.language import name_of
 from onprompt.settings import Settings, load
 from onprompt.types import Box, Look, Picture
 from onprompt.vision.boxes import box_iou, non_max_suppression

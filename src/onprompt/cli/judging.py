@@ -179,7 +179,7 @@ def explain(
 ) -> None:
     """Show how a score is computed: every check, sum and threshold."""
     from onprompt import api
-    from onprompt.language.ontology import canonical
+    from onprompt.language import canonical
     from onprompt.report import arithmetic
 
     settings = load_settings(detector=detector, matcher=matcher, permissive=permissive, judge="evidence")

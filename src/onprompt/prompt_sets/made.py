@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from onprompt.errors import UserError
-from onprompt.language.ontology import canonical
+from onprompt.language import canonical
 from onprompt.types import Attribute, Count, Relation, Scene, Thing
 
 NUMBERS = ("", "a", "two", "three", "four")
