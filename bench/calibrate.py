@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import minimize
 
-from onprompt.language.ontology import name_of
+from onprompt.language import name_of
 from onprompt.settings import load
 from onprompt.vision import calibration
 from onprompt.vision.detectors import coco

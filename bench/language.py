@@ -1,4 +1,4 @@
-"""How well prompts are read: `python bench/language.py DATA [--teacher PYTHON] [--pipeline NAME]`.
+"""How well prompts are read: `python bench/language.py DATA [--teacher PYTHON]`.
 
 DATA/prompts holds DSG's prompts (dsg1k.csv). Recall and precision against their hand-made tuples, in all and by source;
 recall by kind of attribute; texts; milliseconds a prompt, growth with length, seconds to load. Given the Python of an
@@ -19,9 +19,9 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 import onprompt.language.parser as parser_module
-from onprompt.language.dependency_tree import Word
-from onprompt.language.parser import parse
-from onprompt.language.trees import build_tree, dependency_trees
+from onprompt.language import parse
+from onprompt.language.dependency_parser import Word
+from onprompt.language.tree import build_tree, dependency_trees
 from onprompt.report.document import scene_document
 from onprompt.settings import load
 
@@ -181,9 +181,9 @@ def sentences_of(prompts, settings):
     """The word lists that trees are made of."""
     found = []
 
-    def keep(units, name):
+    def keep(units):
         found.extend([unit.word for unit in each] for each in units)
-        return dependency_trees(units, name)
+        return dependency_trees(units)
 
     parser_module.dependency_trees = keep
     for _, text in prompts:
@@ -205,7 +205,7 @@ def with_teacher(python, prompts, settings):
     sentences = sentences_of(prompts, settings)
     known = {json.dumps(words): rows for words, rows in zip(sentences, taught(python, sentences)["trees"], strict=True)}
 
-    def replay(units, _):
+    def replay(units):
         found = []
         for each in units:
             words = [Word(*row) for row in known[json.dumps([unit.word for unit in each])]]
@@ -242,7 +242,7 @@ def speed(prompts, settings):
         seconds = time.perf_counter() - start
         print(f"{13 * repeats:6} words: {seconds:.3f} s, {1e6 * seconds / (13 * repeats):.0f} µs a word")
     code = (
-        "import time; from onprompt.language.parser import parse; from onprompt.settings import Settings;"
+        "import time; from onprompt.language import parse; from onprompt.settings import Settings;"
         "s = Settings(); t = time.perf_counter(); parse('a cat on a mat', s); print(time.perf_counter() - t)"
     )
     loads = [
@@ -256,11 +256,10 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("data", type=Path)
     arguments.add_argument("--teacher", help="the Python of an environment with en_core_web_sm 2.2.5")
-    arguments.add_argument("--pipeline", default="", help="a spaCy pipeline instead of ours")
     given = arguments.parse_args()
-    settings = load().model_copy(update={"parser": given.pipeline})
+    settings = load()
     prompts = prompts_of(given.data)
-    every = measure(prompts, settings, f"{given.pipeline or 'our own'} trees")
+    every = measure(prompts, settings, "our own trees")
     kinds = sorted(
         (k.removesuffix(" asked").removeprefix("attribute, "), every[k])
         for k in every

@@ -7,7 +7,7 @@ import argparse
 import time
 from collections import Counter
 
-from onprompt.language.parser import parse_many
+from onprompt.language import parse_many
 from onprompt.prompt_sets.made import FEATURES, is_parsed, make
 from onprompt.settings import load
 from onprompt.types import Scene

@@ -19,8 +19,7 @@ import numpy as np
 from scipy.stats import kendalltau, rankdata, spearmanr
 from timing import seconds
 
-from onprompt.language.parser import parse_many
-from onprompt.language.spelling import mended
+from onprompt.language import correct_spelling, parse_many
 from onprompt.settings import load
 from onprompt.vision.image import load_picture
 from onprompt.vision.matchers.small import SmallMatcher
@@ -65,7 +64,7 @@ class Bench:
     def cosines(self, pictures, texts):
         """Of pairs."""
         seen = np.stack([self.matcher.embed_image(self.picture(path)).vectors[0] for path in pictures])
-        return (seen * self.matcher.embed_texts([mended(text) for text in texts])).sum(axis=1)
+        return (seen * self.matcher.embed_texts([correct_spelling(text) for text in texts])).sum(axis=1)
 
     def flickr(self):
         rows = list(csv.DictReader((self.data / "flickr8k/expert.csv").open()))
@@ -94,7 +93,9 @@ class Bench:
     def retrieval(self):
         paths = sorted(self.captions)
         seen = np.stack([self.matcher.embed_image(self.picture(path)).vectors[0] for path in paths])
-        told = [self.matcher.embed_texts([mended(self.captions[path][k]) for path in paths]) for k in range(5)]
+        told = [
+            self.matcher.embed_texts([correct_spelling(self.captions[path][k]) for path in paths]) for k in range(5)
+        ]
         right = np.arange(len(paths))
         one = [(seen @ texts.T).argmax(axis=1) == right for texts in told]
         back = [(seen @ texts.T).argmax(axis=0) == right for texts in told]

@@ -18,7 +18,7 @@ from PIL import Image
 from timing import bare_inference, seconds
 
 import onprompt
-from onprompt.language.parser import parse
+from onprompt.language import parse
 from onprompt.runs.engines.threads import Threads
 from onprompt.runs.job import JudgeJob, Task
 from onprompt.settings import load

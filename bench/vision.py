@@ -28,8 +28,7 @@ from PIL import Image, ImageDraw, ImageFont
 from timing import bare_inference, seconds
 
 import onprompt
-from onprompt.language.ontology import name_of
-from onprompt.language.parser import parse_many
+from onprompt.language import name_of, parse_many
 from onprompt.settings import load
 from onprompt.types import Box, Look
 from onprompt.vision import colour, face, masks, pose

@@ -8,7 +8,7 @@ import pytest
 
 import onprompt
 
-HEAVY = ("numpy", "cv2", "openvino", "onnxruntime", "rapidocr", "spacy", "torch", "PIL", "pydantic", "scipy", "httpx2")
+HEAVY = ("numpy", "cv2", "openvino", "onnxruntime", "rapidocr", "torch", "PIL", "pydantic", "scipy", "httpx2")
 
 
 def test_the_public_names_are_these() -> None:

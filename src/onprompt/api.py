@@ -9,12 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from onprompt import language
 from onprompt import settings as settings_module
 from onprompt.errors import OnpromptError, PromptError, SettingsError, UserError
 from onprompt.evidence.plan import names_to_detect
-from onprompt.language import edits, parser
-from onprompt.language.ontology import name_of
-from onprompt.language.spelling import correct_spelling
 from onprompt.runs.engines.threads import in_order
 from onprompt.runs.reading import Run
 from onprompt.samples import Judges, check_names, load_rubric, make_sample
@@ -46,12 +44,12 @@ def resolve_settings(settings: Settings | None) -> Settings:
 
 def parse(prompt: str, *, settings: Settings | None = None) -> Scene:
     """What a prompt asks for."""
-    return parser.parse(prompt, resolve_settings(settings))
+    return language.parse(prompt, resolve_settings(settings))
 
 
 def parse_edit(instruction: str, *, settings: Settings | None = None) -> tuple[Edit, ...]:
     """The operations that an instruction asks for."""
-    return edits.parse_edit(instruction, resolve_settings(settings))
+    return language.parse_edit(instruction, resolve_settings(settings))
 
 
 def see(
@@ -94,7 +92,7 @@ def see_many(
 def batch_detector(vocabulary: Sequence[str] | None, attributes: bool, frame: int, settings: Settings) -> SeeBatch:
     """A function from images to the sightings in each, or why it is unreadable."""
     labels = COCO if vocabulary is None else check_names("vocabulary", vocabulary)
-    names = [name_of(word) for word in labels]
+    names = [language.name_of(word) for word in labels]
 
     def load(image: Source) -> Picture | OnpromptError:
         try:
@@ -126,7 +124,7 @@ def view(
     """What an image shows of the objects that a prompt names, or of 80 common kinds; its text and its properties."""
     resolved = resolve_settings(settings)
     picture = load_picture(image, resolved, frame)
-    names = names_to_detect(parser.parse(prompt, resolved)) if prompt else [name_of(word) for word in COCO]
+    names = names_to_detect(language.parse(prompt, resolved)) if prompt else [language.name_of(word) for word in COCO]
     seen = detect(picture, names, resolved)
     asked = tuple(sighting for sighting in seen.sightings if sighting.label in seen.known)
     unknown = tuple(name.label for name in names if name.label not in seen.known)
@@ -138,7 +136,7 @@ def match(image: Source, texts: Iterable[str], *, frame: int = 0, settings: Sett
     """The probability that each text describes the image as a whole; spelling is corrected."""
     texts = [texts] if isinstance(texts, str) else list(texts)
     resolved = resolve_settings(settings)
-    corrected = [correct_spelling(check_text(text)) for text in texts]
+    corrected = [language.correct_spelling(check_text(text)) for text in texts]
     return load_matcher(resolved).probabilities(load_picture(image, resolved, frame), corrected)
 
 

@@ -71,7 +71,6 @@ class Settings(BaseModel):
     mirror: str = option("", "your own folder or http(s) address of model files, tried first")
     source_timeout: float = number(3.0, "seconds to wait for a source of model files before trying the next", 0.1, 600)
     compiled_megabytes: int = integer(512, "MB of compiled networks that are kept for a faster start; 0: none", 0)
-    parser: str = option("", "spaCy pipeline that parses prompts (en_core_web_sm …); empty: the built-in one")
     permissive: bool = option(False, "refuse model files that are not under an Apache, MIT or BSD licence")
     detector: str = option("coco", "detector: coco (built in), or one from another package (docs/plugins.md)")
     precision: Literal["int8", "f32"] = option("int8", "int8: eight bits for the networks that hardly lose by it; f32")

@@ -9,7 +9,7 @@ from onprompt.evidence.estimates import Whole
 from onprompt.evidence.grade import Grade, grade
 from onprompt.evidence.match import match
 from onprompt.evidence.matches import Match
-from onprompt.language.parser import parse
+from onprompt.language import parse
 from onprompt.rubrics.verify import score_of
 from onprompt.settings import Settings
 from onprompt.types import (

@@ -4,20 +4,19 @@ from pathlib import Path
 
 import pytest
 
-from onprompt.language import arc_eager, dependency_parser, spacy_parser, word_hashes
-from onprompt.language.dependency_tree import Word
-from tests.language.notation import read
+from onprompt.language import dependency_parser
+from onprompt.language.dependency_parser import Word
 
-SCENES = sorted(Path(__file__).with_name("scenes").glob("*.txt"))
-PIPELINE = Path(__file__).parents[2] / "training" / "parser" / "model"
 ODD = ["", "é", "’s", "--", "US$", "20", "A" * 150, "日本", "dep", "X", "NORM", "\ud800", "a b", "🙂"]
 
 
 def test_it_says_what_spacy_says() -> None:
-    pytest.importorskip("spacy")
-    prompts = [case.prompt.split() for path in SCENES for case in read(path)][::5]
-    sentences = [words for words in prompts if words]
-    assert dependency_parser.parse_words(sentences) == spacy_parser.parse_words(sentences, str(PIPELINE))
+    """Each line of trees.txt is what training/parser/model says in spaCy 3: word, tag, label, lemma, head."""
+    blocks = Path(__file__).with_name("trees.txt").read_text(encoding="utf-8").strip().split("\n\n")
+    rows = [[line.split(" ") for line in block.split("\n")] for block in blocks]
+    assert dependency_parser.parse_words([[row[0] for row in tree] for tree in rows]) == [
+        [Word(tag, label, lemma, int(head)) for _, tag, label, lemma, head in tree] for tree in rows
+    ]
 
 
 def test_one_by_one_as_together() -> None:
@@ -44,15 +43,16 @@ def test_odd_words_are_parsed_too(word: str) -> None:
 
 
 def test_hashes_are_murmurs() -> None:
-    assert word_hashes.hash_text("coffee") == 3197928453018144401  # as spaCy's documentation has it
-    assert word_hashes.shape("Hello, WORLD 2026!") == "Xxxxx, XXXX dddd!"
+    assert dependency_parser.hash_text("coffee") == 3197928453018144401  # as spaCy's documentation has it
+    assert dependency_parser.shape("Hello, WORLD 2026!") == "Xxxxx, XXXX dddd!"
 
 
 def test_moves_end_with_a_head_for_all_but_roots() -> None:
-    state = arc_eager.State(3)
+    state = dependency_parser.State(3)
     for move in ("S", "L-det", "S", "R-dobj", "D", "D"):
         assert move[0] in state.valid()
         state.apply(move)
-    assert state.is_final
+    assert not state.stack
+    assert not state.remaining
     assert state.heads == {0: 1, 2: 1}
     assert state.labels == {0: "det", 2: "dobj"}

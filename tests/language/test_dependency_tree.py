@@ -2,8 +2,9 @@
 
 import pytest
 
-from onprompt.language.dependency_tree import Node, progressive
-from onprompt.language.segmentation import Token
+from onprompt.language.tokens import Token
+from onprompt.language.tree import Node
+from onprompt.language.words import progressive
 
 
 def verb(word: str, lemma: str) -> Node:
@@ -39,8 +40,3 @@ def test_progressive_is_an_english_word_or_the_word_as_written(word: str, lemma:
 )
 def test_infinitive_is_an_english_word_or_the_word_as_written(word: str, lemma: str, infinitive: str) -> None:
     assert verb(word, lemma).verb == infinitive
-
-
-@pytest.mark.parametrize(("word", "noun"), [("cake", True), ("grass", True), ("play", False), ("talk", False)])
-def test_a_noun_is_told_from_a_verb(word: str, noun: bool) -> None:
-    assert verb(word, word).is_likely_noun is noun

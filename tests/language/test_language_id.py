@@ -2,7 +2,7 @@
 
 import pytest
 
-from onprompt.language.language_id import is_english
+from onprompt.language.spelling import is_english
 
 FOREIGN = """
 Obstmarkt bei Sonnenaufgang | castello medievale nebbia | çiçekli vazo masada | montagne neige coucher soleil

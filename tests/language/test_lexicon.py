@@ -1,4 +1,4 @@
-"""The word lists: each is used, and no word is in two lists that exclude each other."""
+"""The word lists: each tag is used, and every word stands once."""
 
 import re
 from collections import Counter
@@ -8,35 +8,43 @@ import pytest
 
 from onprompt.language import lexicon as lex
 
-SOURCES = [path.read_text(encoding="utf-8") for path in Path(lex.__file__).parent.rglob("*.py")]
-USED = {name for text in SOURCES for name in re.findall(r"\blex\.([A-Z][A-Z_]+)\b", text)}
-LISTS = {name: text for name, text in lex.DATA.items() if isinstance(text, str)}
-TEXTS = [*LISTS.values(), *(text for table in lex.DATA.values() if isinstance(table, dict) for text in table.values())]
+FILES = list(Path(lex.__file__).parent.rglob("*.py"))
+USED = {name for path in FILES for name in re.findall(r"\blex\.([A-Z][A-Z_]+)\b", path.read_text(encoding="utf-8"))}
 
 
-def test_every_list_that_is_used_exists() -> None:
+def test_every_tag_that_is_used_exists() -> None:
     assert not {name for name in USED if not hasattr(lex, name)}
-    with pytest.raises(AttributeError, match="no list 'colors'"):
+    with pytest.raises(AttributeError, match="no tag 'colors'"):
         _ = lex.COLORS
 
 
-def test_every_list_and_table_is_used() -> None:
-    included = {name for text in TEXTS for name in re.findall(r"@(\w+)", str(text))}
-    loaded = set(re.findall(r'"@?([a-z_]+)"', Path(lex.__file__).read_text(encoding="utf-8")))
-    assert not {name for name in lex.DATA if name not in included | loaded and name.upper() not in USED}
+def test_every_tag_is_used() -> None:
+    own = Path(lex.__file__).read_text(encoding="utf-8")
+    united = {
+        word.replace(" ", "_") for tags, words in lex.entries("lexicon.txt") if tags[0][0] == "@" for word in words
+    }
+    loaded = set(re.findall(r'"([a-z_]+)"', own))
+    assert not {name for name in lex.TAGGED if name.upper() not in USED and name not in united | loaded}
 
 
-def test_no_entry_is_repeated_and_no_attribute_has_two_kinds() -> None:
-    for name, text in LISTS.items():
-        assert not [word for word, times in Counter(text.split()).items() if times > 1], name
-    kinds = Counter(word for text in lex.DATA["attributes"].values() for word in lex.words(text))
-    assert not [word for word, times in kinds.items() if times > 1]
+def test_every_word_stands_once_and_has_no_tag_twice() -> None:
+    lines = [(tags, words) for tags, words in lex.entries("lexicon.txt") if tags[0][0] != "@"]
+    assert not [word for word, times in Counter(word for _, words in lines for word in words).items() if times > 1]
+    names = [[tag.partition("=")[0] for tag in tags] for tags, _ in lines]
+    assert not [tags for tags in names if len(set(tags)) < len(tags)]
+    sets = Counter(frozenset(tags) for tags, _ in lines)
+    assert not [tags for tags, times in sets.items() if times > 1], "one line for words with the same tags"
 
 
 def test_notation() -> None:
-    assert lex.words("a_(red|blue)_cat dog") == {"a red cat", "a blue cat", "dog"}
-    assert lex.words("(|a_)minimum_of") == {"minimum of", "a minimum of"}
-    assert lex.words("@articles the") == {"a", "an", "another", "the"}
+    assert list(lex.expand("a_(red|blue)_cat")) == ["a red cat", "a blue cat"]
+    assert list(lex.expand("(|a_)minimum_of")) == ["minimum of", "a minimum of"]
+    assert {"a", "an", "another"} == lex.ARTICLES
+    assert lex.ARTICLES < lex.CLAUSE_STARTERS < lex.SENTENCE_OPENERS
+    assert lex.RELATIONS["beneath"] == "under"
+    assert lex.RELATIONS["among"] == "among"
+    assert lex.MATERIALS["woolen"] == "wool"
+    assert lex.NUMBERS["twenty"] == 20
 
 
 def test_the_longest_phrase_at_a_word_is_found() -> None:

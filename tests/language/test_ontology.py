@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from onprompt.language import ontology, wordnet
+from onprompt.language import ontology, words
 from onprompt.vision.vocabulary import COCO
 
 
@@ -30,7 +30,7 @@ from onprompt.vision.vocabulary import COCO
     ],
 )
 def test_singular(plural: str, one: str) -> None:
-    assert ontology.singular(plural) == one
+    assert words.singular(plural) == one
 
 
 def test_canonical_names() -> None:
@@ -54,15 +54,15 @@ def test_broader_kinds_come_narrowest_first() -> None:
 
 def test_rivals_never_fit_the_same_thing() -> None:
     assert ontology.rivals("wolf") == {"dog", "fox"}
-    for group in ontology.data()["rivals"]:
+    for group in ontology.facts()["rivals"]:
         for name in group:
             assert not any(ontology.name_of(name).may_be(other) for other in group if other != name)
 
 
 def test_every_split_lies_within_its_kind_and_no_name_has_two_meanings() -> None:
-    names = [name for group in ontology.data()["same"] for name in group]
+    names = [name for group in ontology.facts()["same"] for name in group]
     assert len(names) == len(set(names))
-    for kind, parts in ontology.data()["splits"].items():
+    for kind, parts in ontology.tables("splits").items():
         assert set(parts) <= ontology.members(kind)
 
 
@@ -85,7 +85,7 @@ def test_the_plural_of_every_coco_name_leads_back_to_it(name: str) -> None:
     ],
 )
 def test_nouns_tell_plurals(plural: str, one: str) -> None:
-    assert ontology.singular(plural) == one
+    assert words.singular(plural) == one
 
 
 def test_synonyms_are_wordnets_too_and_ours_go_first() -> None:
@@ -95,7 +95,7 @@ def test_synonyms_are_wordnets_too_and_ours_go_first() -> None:
 
 
 def test_a_canonical_name_is_its_own() -> None:
-    groups = [wordnet.sense(number).synonyms for number in range(len(wordnet.data().lines))]
+    groups = [words.sense(number).synonyms for number in range(len(words.wordnet().lines))]
     for name in (*ontology.synonym_groups(), *(name for group in groups if len(group) > 1 for name in group)):
         assert ontology.canonical(ontology.canonical(name)) == ontology.canonical(name), name
 
@@ -221,15 +221,15 @@ def test_what_is_not_known_is_neither() -> None:
 
 
 def test_no_noun_is_listed_as_both() -> None:
-    assert set(ontology.data()["concrete"]).isdisjoint(ontology.data()["abstract"])
+    assert set(ontology.facts()["concrete"][0]).isdisjoint(ontology.facts()["abstract"][0])
 
 
 TIMED = """
 import time
-from onprompt.language import ontology, wordnet
-assert not wordnet.data.cache_info().currsize, "read at import"
+from onprompt.language import ontology, words
+assert not words.wordnet.cache_info().currsize, "read at import"
 start = time.process_time()
-assert ontology.is_concrete("iguanas") and wordnet.data.cache_info().currsize
+assert ontology.is_concrete("iguanas") and words.wordnet.cache_info().currsize
 first = time.process_time()
 for _ in range(1000):
     ontology.is_concrete("dog"), ontology.canonical("couches"), ontology.distance("dog", "cat")

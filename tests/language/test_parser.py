@@ -1,7 +1,6 @@
 """What the parser promises of every prompt; the scenes of many are in tests/language/scenes."""
 
 import random
-import shutil
 import subprocess
 import sys
 import time
@@ -9,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from onprompt.errors import PromptError, SettingsError
-from onprompt.language.parser import parse
+from onprompt.errors import PromptError
+from onprompt.language import parse
 from onprompt.settings import Settings
 from tests.language.notation import read, written
 
@@ -59,43 +58,10 @@ def test_a_prompt_without_a_word_is_refused(prompt: str, settings: Settings) -> 
         parse(prompt, settings)
 
 
-def test_a_pipeline_that_is_not_there_is_named(settings: Settings) -> None:
-    with pytest.raises(SettingsError, match="no spaCy pipeline 'en_core_web_lgg'"):
-        parse("a dog", settings.model_copy(update={"parser": "en_core_web_lgg"}))
-
-
-def test_a_pipeline_of_the_users_own_can_be_named(settings: Settings, tmp_path: Path) -> None:
-    shutil.copytree(Path(__file__).parents[2] / "training" / "parser" / "model", tmp_path / "mine")
-    mine = settings.model_copy(update={"parser": str(tmp_path / "mine")})
-    assert parse("two dogs on a mat", mine) == parse("two dogs on a mat", settings)
-
-
-def test_a_pipeline_without_a_parser_is_refused(settings: Settings, tmp_path: Path) -> None:
-    import spacy
-
-    spacy.blank("en").to_disk(tmp_path / "blank")
-    with pytest.raises(SettingsError, match="has no parser and no tagger"):
-        parse("a dog", settings.model_copy(update={"parser": str(tmp_path / "blank")}))
-
-
-def test_a_broken_pipeline_is_refused(settings: Settings, tmp_path: Path) -> None:
-    (tmp_path / "meta.json").write_text("{}")
-    (tmp_path / "config.cfg").write_text("[nlp]\nlang = ${nothing.there}\n")
-    with pytest.raises(SettingsError, match="can't be loaded"):
-        parse("a dog", settings.model_copy(update={"parser": str(tmp_path)}))
-
-
-def test_spacy_is_whole_after_we_have_loaded_it() -> None:
-    load = "from onprompt.language.spacy_parser import import_spacy; import_spacy()"
-    code = f"{load}; import spacy.cli; print(spacy.cli.download.__name__)"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "download"
-
-
 def test_loading_takes_less_than_a_second() -> None:
     code = (
         "import time; from onprompt.settings import Settings; s = Settings(); t = time.perf_counter();"
-        "from onprompt.language.parser import parse; parse('a cat on a mat', s); print(time.perf_counter() - t)"
+        "from onprompt.language import parse; parse('a cat on a mat', s); print(time.perf_counter() - t)"
     )
     best = 9.0
     for _ in range(12):  # a busy machine makes any run slow, none fast

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from onprompt.language.parser import parse
+from onprompt.language import parse
 from onprompt.settings import Settings
 from tests.language.notation import Case, read, written
 

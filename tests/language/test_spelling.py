@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from onprompt.language import spelling
-from onprompt.language.spelling import correct_spelling, correct_word, is_known_word
+from onprompt.language.spelling import correct_spelling, correct_word
+from onprompt.language.words import is_common_word, is_known_word, vocabulary
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def with_error(word: str, chance: random.Random) -> str:
 
 def test_most_errors_in_longer_words_are_corrected_and_few_wrongly() -> None:
     chance = random.Random(0)
-    often = [word for word, times in spelling.vocabulary().common.items() if times >= 50 and len(word) >= 6]
+    often = [word for word, times in vocabulary().common.items() if times >= 50 and len(word) >= 6]
     pairs = [(error, word) for word in often for error in [with_error(word, chance)] if not is_known_word(error)]
     corrections = [(correct_word(error), word) for error, word in pairs]
     right = sum(correction == word for correction, word in corrections)
@@ -109,4 +109,4 @@ def test_texts_are_corrected_word_by_word(text: str, corrected: str) -> None:
 
 @pytest.mark.parametrize(("word", "common"), [("dog", True), ("dogs", True), ("Walking", True), ("artophagous", False)])
 def test_words_that_a_model_of_captions_knows(word: str, common: bool) -> None:
-    assert spelling.is_common_word(word) is common
+    assert is_common_word(word) is common

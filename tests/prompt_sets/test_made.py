@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from onprompt.errors import UserError
-from onprompt.language.parser import parse_many
+from onprompt.language import parse_many
 from onprompt.prompt_sets.made import FEATURES, Made, geneval_metadata, is_parsed, make, write
 from onprompt.settings import Settings
 from onprompt.types import Scene

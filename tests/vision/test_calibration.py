@@ -7,7 +7,7 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from onprompt.language.ontology import name_of
+from onprompt.language import name_of
 from onprompt.settings import Settings
 from onprompt.types import Box, Look, Picture
 from onprompt.vision import calibration

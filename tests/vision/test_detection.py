@@ -7,7 +7,7 @@ import pytest
 
 import onprompt
 from onprompt.errors import ImageError
-from onprompt.language.ontology import name_of
+from onprompt.language import name_of
 from onprompt.settings import Settings, load
 from onprompt.types import Box, Sighting
 from onprompt.vision.detection import crowd_sightings, detect, measure_geometry, occlusion

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from onprompt import see
-from onprompt.language.ontology import name_of
+from onprompt.language import name_of
 from onprompt.settings import Settings, load
 from onprompt.types import Box, Look, Picture
 from onprompt.vision.boxes import box_iou, non_max_suppression

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from onprompt.language.ontology import name_of
+from onprompt.language import name_of
 from onprompt.settings import Settings
 from onprompt.types import Box, Trait
 from onprompt.vision import person_kind

@@ -2,7 +2,7 @@
 
 import pytest
 
-from onprompt.language.ontology import name_of
+from onprompt.language import name_of
 from onprompt.types import Known
 from onprompt.vision.vocabulary import resolve
 

@@ -21,7 +21,7 @@ from features import augment, compute_features
 from torch import nn
 from torch.nn import functional
 
-from onprompt.language.parser import parse_many
+from onprompt.language import parse_many
 from onprompt.settings import load
 from onprompt.vision import backbone
 from onprompt.vision.image import load_picture

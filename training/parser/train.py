@@ -16,7 +16,7 @@ import spacy
 from spacy.cli.train import train
 from spacy.tokens import Doc, DocBin
 
-from onprompt.language.spelling import vocabulary
+from onprompt.language.words import vocabulary
 
 CONFIG = Path(__file__).with_name("config.cfg")
 HELD_OUT = 40  # one line in so many is kept for measuring

@@ -22,7 +22,7 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from onprompt.language.ontology import name_of
+from onprompt.language import name_of
 from onprompt.settings import load
 from onprompt.types import Look
 from onprompt.vision.backbone import run_backbone

@@ -23,7 +23,7 @@ from graded import Graded
 
 from onprompt.evidence.estimates import log_odds
 from onprompt.evidence.match import can_be_seen
-from onprompt.language.ontology import name_of
+from onprompt.language import name_of
 
 FOLDS = 5
 GRID = list(itertools.product((1, 2, 3, 4), (2, 4, 6), (2, 3, 4)))

@@ -14,7 +14,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from onprompt.language import spelling
+from onprompt.language.words import Vocabulary
 
 PARTS = {"noun": "noun", "verb": "verb", "adj": "adjective", "adv": "word"}
 SENSE_PARTS = {"1": "noun", "2": "verb", "3": "adjective", "4": "word", "5": "adjective"}
@@ -57,9 +57,9 @@ def tags(folder: Path) -> Counter[str]:
     return found
 
 
-def common(met: Counter[str], tagged: Counter[str], words: spelling.Vocabulary) -> dict[str, int]:
+def common(met: Counter[str], tagged: Counter[str], words: Vocabulary) -> dict[str, int]:
     """The words that a slip may be a slip of, with their frequency."""
-    known = {word for word in {*met, *tagged} if LETTERS.fullmatch(word) and spelling.is_word(word, words)}
+    known = {word for word in {*met, *tagged} if LETTERS.fullmatch(word) and words.has(word)}
     often = {word: met[word] + tagged[word] // TAGGED for word in known}
     return {word: often[word] for word in sorted(known, key=lambda w: (-often[w], w)) if often[word] >= MET}
 
@@ -73,9 +73,9 @@ def main(corpus: Path, folder: Path, out: Path, *names: Path) -> None:
     found["word"] |= {
         name for each in names for name in each.read_text(encoding="utf-8").lower().split() if len(name) > 3
     }
-    words = spelling.Vocabulary({}, *(frozenset(found[part]) for part in ("noun", "verb", "adjective", "word")))
-    found["word"] |= {word for word, times in met.items() if times >= ANYWAY and not spelling.is_word(word, words)}
-    words = spelling.Vocabulary({}, *(frozenset(found[part]) for part in ("noun", "verb", "adjective", "word")))
+    words = Vocabulary({}, *(frozenset(found[part]) for part in ("noun", "verb", "adjective", "word")))
+    found["word"] |= {word for word, times in met.items() if times >= ANYWAY and not words.has(word)}
+    words = Vocabulary({}, *(frozenset(found[part]) for part in ("noun", "verb", "adjective", "word")))
     counted = [f"{word} {times}" for word, times in common(met, tags(folder), words).items()]
     lines = {"common": counted, **{part: sorted(each) for part, each in found.items()}}
     out.write_text("".join(f"{part} {' '.join(each)}\n" for part, each in lines.items()), encoding="utf-8")

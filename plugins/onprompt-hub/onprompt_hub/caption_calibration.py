@@ -15,8 +15,7 @@ import numpy as np
 
 from onprompt.errors import PromptError, UserError
 from onprompt.evidence.plan import NOT_ENGLISH, text_to_match
-from onprompt.language.parser import parse_many
-from onprompt.language.spelling import correct_spelling
+from onprompt.language import correct_spelling, parse_many
 from onprompt.settings import Settings
 from onprompt.vision.boxes import Floats
 from onprompt.vision.text_embedding import MAX_LENGTH

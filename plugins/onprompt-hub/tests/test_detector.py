@@ -19,7 +19,7 @@ from safetensors.torch import load_file, save_file
 import tiny_detectors
 from onprompt import see, verify
 from onprompt.errors import ImageError, NotFetched, PluginError, UntrustedFile, UserError
-from onprompt.language.ontology import name_of
+from onprompt.language import name_of
 from onprompt.settings import load
 from onprompt.types import Known, Look, Seen
 from onprompt.vision.detection import load_detector

@@ -10,7 +10,7 @@ import pytest
 
 from onprompt import see, verify
 from onprompt.errors import UserError
-from onprompt.language.ontology import name_of
+from onprompt.language import name_of
 from onprompt.settings import Settings, load
 from onprompt.types import Box
 from onprompt.vision.boxes import letterbox

@@ -78,8 +78,7 @@ def parse(
 
 def parse_file(source: str, edit: bool, settings: Settings) -> int:
     """Print a JSON object for each line of a file that is not blank; returns the exit code."""
-    from onprompt.language.edits import parse_edits
-    from onprompt.language.parser import parse_many
+    from onprompt.language import parse_edits, parse_many
     from onprompt.report import document
 
     code = 0

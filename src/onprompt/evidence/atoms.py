@@ -14,7 +14,7 @@ from onprompt.evidence.match import NO_SOURCE
 from onprompt.evidence.matches import Match
 from onprompt.evidence.observations import Observations, is_animated
 from onprompt.evidence.plan import weight_objects
-from onprompt.language.parser import parse
+from onprompt.language import parse
 from onprompt.types import Check, Claim, Finding, Found, Outcome, Picture, Scene, Seen, Thing
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import numpy as np
 from onprompt.evidence.assignment import best_assignment
 from onprompt.evidence.attributes import measure
 from onprompt.evidence.counting import count_score
-from onprompt.language.ontology import OTHER, distance, name_of
+from onprompt.language import OTHER, distance, name_of
 from onprompt.settings import Settings
 from onprompt.types import Scene, Sighting, Thing
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from onprompt.evidence.estimates import MATCHER
 from onprompt.evidence.match import NO_SOURCE
-from onprompt.language.ontology import canonical
+from onprompt.language import canonical
 from onprompt.types import Check, Found, Outcome
 
 FIRM = 0.5  # confidence from which a measurement can contradict a model

@@ -27,7 +27,7 @@ from onprompt.evidence.estimates import (
 )
 from onprompt.evidence.matches import WEAK, Match
 from onprompt.evidence.substitutes import hypernyms, similar_kind, unclaimed
-from onprompt.language.ontology import is_concrete, name_of
+from onprompt.language import is_concrete, name_of
 from onprompt.settings import Settings
 from onprompt.types import Check, Claim, Finding, Found, Known, Outcome, Relation, Scene, Seen, Sighting, Thing
 

@@ -18,8 +18,7 @@ from onprompt.evidence.match import is_occluded, match
 from onprompt.evidence.matches import WEAK, Match
 from onprompt.evidence.people import traits_of
 from onprompt.evidence.substitutes import extras
-from onprompt.language.parser import parse
-from onprompt.language.spelling import correct_spelling, is_common_word
+from onprompt.language import correct_spelling, is_common_word, parse
 from onprompt.settings import Settings
 from onprompt.types import Check, Outcome, Picture, PromptEvidence, Scene, Seen, Sighting, Trait
 from onprompt.vision.ahead import load_ahead, measure_ahead

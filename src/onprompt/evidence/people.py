@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from onprompt.evidence.attributes import Measured
-from onprompt.language.ontology import name_of
+from onprompt.language import name_of
 from onprompt.types import Known, Sighting, Thing
 from onprompt.vision.person_kind import CHILD, WORDS, traits_said
 

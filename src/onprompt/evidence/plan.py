@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from onprompt.errors import PromptError
-from onprompt.language.ontology import canonical, name_of
+from onprompt.language import canonical, name_of
 from onprompt.settings import Settings
 from onprompt.types import Known, Name, Scene, Seen, Thing
 from onprompt.vision.geometry import SIZE_WORDS

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from onprompt.evidence.matches import Match
-from onprompt.language.ontology import distance, name_of
+from onprompt.language import distance, name_of
 from onprompt.settings import Settings
 from onprompt.types import Scene, Seen, Sighting, Thing
 

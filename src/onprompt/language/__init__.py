@@ -1,18 +1,24 @@
-"""From a prompt to a Scene; the modules in the order in which a prompt goes through them.
+"""From a prompt to a Scene, from an instruction to edits; modules in the order in which a prompt goes through them.
 
-prompt              blanks and quotes normalized; weights and switches of image generators read
-segmentation        cut into sentences, clauses and tokens, with spelling corrected; of definitions only the head
-image_properties    what is said of the image as a whole taken out; with credits
-chunker             phrases made one token each; with detached_phrases, quantities, group_nouns
-trees               clauses as dependency trees (dependency_tree), with common errors fixed (parse_fixes), by
-                    dependency_parser with word_hashes and arc_eager, or by spacy_parser
-noun_phrases        what is named, how many, what it is like; with attributes
-coreference         who is meant: pronouns, subjects, owners
-interpreter         what is said of whom; with relations
-scene_builder       the objects so far, and which is named again
+tokens              text normalized, the marks of image generators read; sentences and clauses, spelling corrected
+image_properties    what is said of the image as a whole taken out: medium, style, artist
+chunker             phrases made one token each; with quantities
+dependency_parser   tags, labels and heads by a small network
+tree                the tree of each clause, with common errors fixed
+scene               noun phrases to objects; which object is named again
+interpreter         who is meant, and what is said of whom
 parser              all of these steps in turn
 
-Word lists are in lexicon.toml; names and their meanings in ontology.toml, then WordNet; spelling and language_id know
-which words are English. edits parses instructions with the same modules. parser.npz, wordnet.txt and words.txt
-are made by training/ and not edited by hand.
+words, spelling and ontology know English words, their forms and what things are; lexicon reads the word lists. edits
+parses instructions with the same modules. Word lists are in lexicon.txt, facts about names in ontology.txt. parser.npz,
+wordnet.txt and words.txt are made by training/ and not edited by hand.
 """
+
+from onprompt.language.edits import parse_edit, parse_edits
+from onprompt.language.ontology import OTHER, canonical, distance, is_concrete, name_of
+from onprompt.language.parser import parse, parse_many
+from onprompt.language.spelling import correct_spelling
+from onprompt.language.words import is_common_word
+
+__all__ = ["OTHER", "canonical", "correct_spelling", "distance", "is_common_word", "is_concrete", "name_of"]
+__all__ += ["parse", "parse_edit", "parse_edits", "parse_many"]

@@ -4,59 +4,61 @@ The parser only blurs phrases such as "to the left of", "a herd of" or "made of 
 what it means and shows the parser a plain word, or is detached and not shown at all.
 """
 
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
+from typing import Any
 
 from onprompt.language import lexicon as lex
-from onprompt.language.attributes import attribute_of, comparison
-from onprompt.language.detached_phrases import A_THING, POSITIONS, RELATIONS, DetachedPhrases, Match
-from onprompt.language.group_nouns import collapse_quantifier
-from onprompt.language.ontology import singular
-from onprompt.language.quantities import figure, ordinal, quantity
-from onprompt.language.segmentation import Token, lower_words
-from onprompt.language.wordnet import is_noun
+from onprompt.language.image_properties import DETERMINERS, STYLE_INTRODUCERS, is_artist, is_name, split_names
+from onprompt.language.ontology import canonical, is_a
+from onprompt.language.quantities import collapse_quantifier, figure, ordinal, quantity
+from onprompt.language.tokens import Token, lower_words
+from onprompt.language.words import attribute_of, comparison, is_ing_verb, is_noun, singular, verb_lemmas
+from onprompt.settings import Settings
 from onprompt.types import Attribute, Count
 
+POSITIONS, RELATIONS, DIRECTIONS = lex.Phrases(lex.POSITIONS), lex.Phrases(lex.RELATIONS), lex.Phrases(lex.DIRECTIONS)
+STATES = {**dict.fromkeys(lex.STATE_PHRASES, "state"), **dict.fromkeys(lex.FACING, "orientation")}
+STATE_PHRASES, TIMES_OF_DAY = lex.Phrases(STATES), lex.Phrases(lex.TIMES_OF_DAY)
+QUOTE_INTRODUCERS, TEXT_INTRODUCERS = lex.Phrases(lex.QUOTE_INTRODUCERS), lex.Phrases(lex.TEXT_INTRODUCERS)
 COMPOUND_ATTRIBUTES = lex.Phrases(lex.COMPOUND_ATTRIBUTES)
-YEARS = range(1800, 2101)
+SUBSTANCES = {"made of": "material", "in the shape of": "shape"}
 QUANTIFYING_NOUNS = lex.CONTAINERS | lex.GROUP_NOUNS | lex.MEASURE_NOUNS | lex.SORT_NOUNS
+AFTER_ARTIST = frozenset((",", "and", "in", "at", "on", "with", "for", "from", "of"))
+YEARS = range(1800, 2101)
+MAX_SUBSTANCE_WORDS, MAX_CONTENT_WORDS = 5, 4
 
-# Plain nouns that the dependency parser reads in place of names, texts and substances.
-A_NAME, NAMES, A_TEXT, A_SUBSTANCE = "Batman", "Cats", "sign", "water"
+# Plain words that the dependency parser reads in place of a phrase.
+AN_ADVERB, AN_ADJECTIVE, A_THING, A_NAME, A_TEXT, A_SUBSTANCE = "outside", "old", "bottle", "Batman", "sign", "water"
+
+Match = tuple[Token, int] | None  # a token, and how many it replaces
 
 
-class Chunker(DetachedPhrases):
-    """One sentence, read from left to right."""
+class Chunker:
+    """One sentence, read from left to right; `done` are the tokens that have been read so far."""
+
+    def __init__(self, tokens: Sequence[Token], settings: Settings) -> None:
+        self.tokens, self.settings = list(tokens), settings
+        self.words = lower_words(tokens)
+        self.done: list[Token] = []
 
     def chunk(self) -> list[Token]:
         """The tokens of the sentence."""
-        self.expand_neither()
         self.expand_adjectives()
+        readers = (
+            *(self.text, self.pose, self.direction, self.position, self.substance, self.vessel, self.dressed),
+            *(self.time_of_day, self.artist, self.style, self.filler, self.state, self.quoted, self.relation),
+            *(self.negation, self.one, self.described, self.count, self.proper_name, self.compound),
+        )
         at = 0
         while at < len(self.tokens):
-            token, size = self.token_at(at)
+            plain = self.tokens[at].text is None and self.words[at] != ","
+            matches = (match for reader in readers if plain and (match := reader(at)))
+            token, size = next(matches, (self.tokens[at], 1))
             self.done.append(token)
             at += size
             collapse_quantifier(self.done, self.word(at), self.settings)
         return self.done
-
-    def token_at(self, at: int) -> tuple[Token, int]:
-        """The token that begins at a word, and how many it replaces."""
-        if self.tokens[at].text is None and self.words[at] != ",":
-            for reader in (
-                *(self.text, self.pose, self.direction, self.position, self.substance, self.vessel, self.dressed),
-                *(self.time_of_day, self.artist, self.viewpoint, self.style, self.equipment, self.filler),
-                *(self.modal_noun, self.state, self.quoted, self.relation, self.negation, self.one),
-                *(self.ordinal_place, self.described, self.measure, self.count, self.proper_name, self.compound),
-            ):
-                if match := reader(at):
-                    return match
-        return self.tokens[at], 1
-
-    # -- shortened phrases written in full
-
-    def rewrite(self, tokens: list[Token]) -> None:
-        """Put other tokens in place of the sentence's."""
-        self.tokens, self.words = tokens, lower_words(tokens)
 
     def expand_adjectives(self) -> None:
         """`a black and a white cat` → a black cat and a white cat."""
@@ -66,25 +68,239 @@ class Chunker(DetachedPhrases):
             pairs = {article, other_article} <= lex.ARTICLES and adjective in kinds and other_adjective in kinds
             if pairs and conjunction == "and" and is_noun(singular(noun)) and noun not in kinds:
                 end = self.tokens[at + 1].end
-                added = Token(self.tokens[at + 5].word, end, end)
-                self.rewrite([*self.tokens[: at + 2], added, *self.tokens[at + 2 :]])
+                self.tokens.insert(at + 2, Token(self.tokens[at + 5].word, end, end))
+                self.words.insert(at + 2, noun)
 
-    def expand_neither(self) -> None:
-        """`neither the cat nor the dog is wearing a hat` → the cat and the dog is not wearing a hat."""
-        if self.word(0) != "neither" or self.word(1) not in lex.DEFINITE or "nor" not in self.words:
-            return
-        tokens = [replace(token, word="and") if token.lower == "nor" else token for token in self.tokens[1:]]
-        verb = next((at for at, token in enumerate(tokens) if token.lower in lex.BE), None)
-        if verb is not None:
-            tokens.insert(verb + 1, Token("not", tokens[verb].end, tokens[verb].end))
-        self.rewrite(tokens)
+    # -- the words around
 
-    # -- relations, negations, texts
+    def word(self, at: int) -> str:
+        """The word at a place, or nothing beyond the ends."""
+        return self.words[at] if 0 <= at < len(self.words) else ""
+
+    def end(self, at: int, goes_on: Callable[[int], object]) -> int:
+        """The first place from here on where something does not go on."""
+        while self.word(at) and goes_on(at):
+            at += 1
+        return at
+
+    def follows(self, words: Container[str]) -> bool:
+        """Whether the token before is one of these words."""
+        return bool(self.done) and self.done[-1].lower in words
+
+    def is_opened(self) -> bool:
+        """Whether a determiner or number stands right before."""
+        return bool(self.done) and (self.done[-1].count is not None or self.follows(lex.DEFINITE))
+
+    def is_quote(self, at: int) -> bool:
+        """Whether a token is quoted text."""
+        return at < len(self.tokens) and self.tokens[at].text is not None
+
+    def plural_follows(self, at: int) -> bool:
+        """Whether a plural comes soon enough to be what is counted."""
+        return any(singular(word) != word for word in self.words[at : at + 3])
+
+    def ends_phrase(self, at: int) -> bool:
+        """Whether no noun follows here: the sentence ends, pauses, or goes on with a verb or preposition."""
+        word = self.word(at)
+        return (
+            not word
+            or word in lex.PHRASE_ENDS
+            or word in lex.RELATIONS
+            or word in lex.BE
+            or is_ing_verb(word)
+            or (word.endswith("ed") and word not in lex.COLOURS)
+            or bool(POSITIONS.at(self.words, at))
+        )
+
+    # -- matches
+
+    def replaced(self, at: int, size: int, word: str, **meaning: Any) -> tuple[Token, int]:
+        """Several tokens as one, with a word for the dependency parser and what they mean."""
+        taken = self.tokens[at : at + size]
+        misspelt = any(token.misspelt for token in taken)
+        return Token(word, taken[0].start, taken[-1].end, misspelt=misspelt, **meaning), size
+
+    def detached(self, at: int, size: int, *attributes: Attribute, of_image: bool = False) -> tuple[Token, int]:
+        """A phrase that describes the object before it, or the image."""
+        return self.replaced(at, size, AN_ADVERB, attributes=attributes, detached=True, of_image=of_image)
+
+    def predicate(self, at: int, size: int, *attributes: Attribute) -> tuple[Token, int]:
+        """A phrase that is an adjective after "is", and detached elsewhere."""
+        detached = not self.follows(lex.BE)
+        return self.replaced(at, size, AN_ADJECTIVE, attributes=attributes, detached=detached)
+
+    # -- phrases that describe the object just named
+
+    def direction(self, at: int) -> Match:
+        """`straight down` in "going straight down": where a motion goes, not "down the road", and no position."""
+        phrase = DIRECTIONS.at(self.words, at)
+        size = len(phrase.split())
+        moves = bool(self.done) and any(verb in lex.MOTION_VERBS for verb in verb_lemmas(self.done[-1].lower))
+        if not phrase or not moves or not self.ends_phrase(at + size):
+            return None
+        return self.replaced(at, size, "away", attributes=(Attribute("direction", phrase),))
+
+    def position(self, at: int) -> Match:
+        """`on the left`, also `on the left of the image`; but not `on the left of the dog`."""
+        phrase = POSITIONS.at(self.words, at)
+        size = len(phrase.split())
+        if phrase and self.word(at + size) == "of":
+            if self.word(at + size + 1) not in lex.DEFINITE or self.word(at + size + 2) not in lex.CANVAS_NOUNS:
+                return None
+            size += 3
+        if not phrase or (phrase in lex.AMBIGUOUS_POSITIONS and not self.ends_phrase(at + size)):
+            return None
+        return self.detached(at, size, Attribute(lex.POSITION_KINDS.get(phrase, "position"), lex.POSITIONS[phrase]))
+
+    def pose(self, at: int) -> Match:
+        """`bent forward` in "knees bent forward", "arms are slightly bent forward": how a part of the body is held."""
+        before = lower_words(self.done[-2:])
+        part = before[-2:-1] if before and before[-1] in lex.BE else before[-1:]
+        if not part or part[0] not in lex.POSE_PARTS or self.word(at) == "and":
+            return None
+        end = self.end(at, lambda place: self.word(place) in lex.POSE_STATES | lex.POSE_ADVERBS | {"and"})
+        while end > at and self.word(end - 1) not in lex.POSE_STATES:
+            end -= 1
+        return self.predicate(at, end - at, Attribute("state", " ".join(self.words[at:end]))) if end > at else None
+
+    def substance(self, at: int) -> Match:
+        """`made of wood and glass`: what an object is made of is no object."""
+        phrase = RELATIONS.at(self.words, at)
+        kind = SUBSTANCES.get(lex.RELATIONS.get(phrase, ""))
+        if kind is None or any(token.text is not None for token in self.tokens[at : at + 7]):
+            return None
+
+        def goes_on(place: int) -> bool:
+            if self.word(place) == "and":
+                return self.word(place + 1) in lex.MATERIALS
+            return not self.ends_phrase(place)
+
+        start = at + len(phrase.split())
+        end = min(self.end(start + 1, goes_on), start + MAX_SUBSTANCE_WORDS, len(self.words))
+        words = [word for word in self.words[start:end] if word not in DETERMINERS | {"and"}]
+        if not words:
+            return None
+        values = [lex.MATERIALS.get(word, word) for word in words]
+        if not all(word in lex.MATERIALS for word in words):
+            values = [" ".join(values)]
+        return self.predicate(at, end - at, *(Attribute(kind, value) for value in values))
+
+    def vessel(self, at: int) -> Match:
+        """`cup of coffee`: a drink or a soup takes the shape of its vessel and is no object of its own."""
+        word, start = self.word(at), at + 2
+        name = lex.COUNTED_NAMES.get(canonical(word)) or singular(word)
+        if name not in lex.CONTAINERS or self.word(at + 1) != "of" or self.word(start) in DETERMINERS:
+            return None
+        end = min(self.end(start, lambda place: not self.ends_phrase(place)), start + MAX_CONTENT_WORDS)
+        while end > start and not (
+            self.word(end - 1) in lex.SHAPELESS or is_a(self.word(end - 1), *lex.SHAPELESS_KINDS)
+        ):
+            end -= 1
+        if end == start or is_noun(self.word(end)):  # "a plate of coffee cake" is left to the dependency parser
+            return None
+        content = Attribute("content", " ".join(self.words[start:end]))
+        stand_in = A_THING + "s" * (name != word)  # since it may take "can" for a verb, and "glasses" for eyeglasses
+        return self.replaced(at, end - at, stand_in, name=name, attributes=(content,))
+
+    def dressed(self, at: int) -> Match:
+        """`in red`, `dressed in black and gold`, `painted in pale yellow`, `wearing white`."""
+        lead = next((n for n in (2, 1) if " ".join(self.words[at : at + n]) in lex.BEFORE_COLOURS), 0)
+        end, colours = at + lead, list[str]()
+        while lead:
+            tone = self.word(end) in lex.TONES and self.word(end + 1) in lex.COLOURS
+            if self.word(end + tone) not in lex.COLOURS:
+                break
+            colours.append(" ".join(self.words[end : end + 1 + tone]))
+            end += 1 + tone
+            if self.word(end) in {"and", ","} and self.word(end + 1) in lex.COLOURS | lex.TONES:
+                end += 1
+        if not colours or not self.ends_phrase(end):
+            return None
+        style = " and ".join(colours)
+        if style in lex.PROPERTIES and self.word(at) == "in" and not self.word(end):  # in black and white
+            return self.detached(at, end - at, Attribute(lex.PROPERTIES[style], style), of_image=True)
+        return self.predicate(at, end - at, *(Attribute("color", colour) for colour in colours))
+
+    def state(self, at: int) -> Match:
+        """`on fire`, `in motion`, `looking at the camera`."""
+        phrase = STATE_PHRASES.at(self.words, at)
+        return self.predicate(at, len(phrase.split()), Attribute(STATES[phrase], phrase)) if phrase else None
+
+    def text(self, at: int) -> Match:
+        """`titled "Dune"`, `a sign that says keep out`: text on the object just named."""
+        start = at + len(QUOTE_INTRODUCERS.at(self.words, at).split())
+        if start > at and self.done and not self.follows(lex.NEGATIONS) and self.is_quote(start):
+            return self.detached(at, start + 1 - at, Attribute("text", self.tokens[start].text or ""))
+        if len(self.word(start)) < 2 or not self.tokens[start].word.isupper():
+            start = at + len(TEXT_INTRODUCERS.at(self.words, at).split())
+        quotes = any(token.text is not None for token in self.tokens[start:])
+        if start == at or not self.done or not self.word(start) or quotes:
+            return None
+        shouted = self.tokens[start].word.isupper()
+
+        def goes_on(place: int) -> bool:  # up to a comma, a place, "written", or the end of capitals that it began with
+            placed = self.word(place) in lex.RELATIONS and self.word(place + 1) in DETERMINERS | {"it", "top", "front"}
+            lowered = shouted and not self.tokens[place].word.isupper() and self.word(place).isalpha()
+            return self.word(place) not in {",", *lex.WRITING_PARTICIPLES} and not placed and not lowered
+
+        end = self.end(start, goes_on)
+        text = " ".join(token.word for token in self.tokens[start:end])
+        return self.detached(at, end - at, Attribute("text", text)) if text else None
+
+    # -- phrases that describe the image, or nothing
+
+    def filler(self, at: int) -> Match:
+        """Phrases that say nothing: `in color`, `in the picture`, `for a photo`, `the color of`."""
+        first, second, third = (self.word(at + n) for n in range(3))
+        if first == "in" and second in {"color", "colour"}:
+            return self.detached(at, 2)
+        shown = (first in {"in", "on"} and second in lex.DEFINITE) or (first == "for" and second in DETERMINERS)
+        named = first == "the" and second in {"color", "colour"} and third == "of"
+        return self.detached(at, 3) if (shown and third in lex.IMAGE_NOUNS) or named else None
+
+    def time_of_day(self, at: int) -> Match:
+        """`at night`, `at sunset`; but "at night clubs" names objects."""
+        start = at + 1 + (self.word(at + 1) in DETERMINERS)
+        phrase = TIMES_OF_DAY.at(self.words, start) if self.word(at) in {"at", "during"} else ""
+        end = start + len(phrase.split())
+        if not phrase or not (self.ends_phrase(end) or self.word(end) == "with"):
+            return None
+        return self.detached(at, end - at, Attribute("lighting", phrase), of_image=True)
+
+    def artist(self, at: int) -> Match:
+        """`by Claude Monet, Artgerm and loish`: capitalized names, known artists', or such as are no English words."""
+        made = self.word(at) in lex.AUTHORSHIP and self.word(at).endswith(("ed", "wn", "en"))  # "drawn by"
+        start = at + 1 + made
+        if self.word(start - 1) != "by":
+            return None
+        end = self.end(start, lambda place: self.word(place) not in AFTER_ARTIST)
+        words = self.words[start:end]
+        capitals = all(token.word[0].isupper() for token in self.tokens[start:end])
+        if not words or not (is_artist(words) or (len(words) > 1 and (capitals or is_name(words)))):
+            return None
+        end = self.more_names(end)
+        artists = [Attribute("artist", name) for name in split_names(self.words[start:end])]
+        return self.detached(at, end - at, *artists, of_image=True)
+
+    def style(self, at: int) -> Match:
+        """`in the style of Van Gogh`, up to the next comma that no further name follows."""
+        if not STYLE_INTRODUCERS.at(self.words, at):
+            return None
+        end = self.more_names(self.end(at, lambda place: self.word(place) != ","))
+        return self.detached(at, end - at, Attribute("style", " ".join(self.words[at:end])), of_image=True)
+
+    def more_names(self, end: int) -> int:
+        """Where a list of names ends that goes on after the first."""
+        start = self.end(end, lambda place: self.word(place) in {",", "and"})
+        after = self.end(start, lambda place: self.word(place) not in AFTER_ARTIST)
+        return self.more_names(after) if end < start < after and is_name(self.words[start:after]) else end
+
+    # -- relations, negations, quotes
 
     def relation(self, at: int) -> Match:
         """A relation of several words, with a plain preposition in its place."""
-        if self.word(at + 1) == "than" and (name := lex.COMPARATIVES.get(self.word(at))):
-            return self.replaced(at, 2, "near", relation=name)
+        if self.word(at + 1) == "than" and (compared := lex.COMPARATIVES.get(self.word(at))):
+            return self.replaced(at, 2, "near", relation=f"{compared} than")
         if self.word(at) == self.word(at + 2) == "as":
             return self.replaced(at, 3, "near", relation=" ".join(self.words[at : at + 3]))
         phrase = RELATIONS.at(self.words, at)
@@ -94,14 +310,11 @@ class Chunker(DetachedPhrases):
         return self.replaced(at, len(phrase.split()), lex.STAND_INS.get(name, "near"), relation=name)
 
     def quoted(self, at: int) -> Match:
-        """`the words "Happy Birthday"`, `the word HELLO`: the text is an object, and this is how it reads."""
+        """`the words "Happy Birthday"`, `the number 42`: the text is an object, and this is how it reads."""
         end = at + 1
         while self.is_quote(end) or (self.word(end) in {"and", ","} and self.is_quote(end + 1)):
             end += 1
-        if end == at + 1 and self.word(at) in lex.TEXT_NOUNS and (end := self.unquoted_end(at)) > at + 1:
-            words = " ".join(token.word for token in self.tokens[at + 1 : end])
-            return replace(self.tokens[at], word=A_TEXT, name="text", attributes=(Attribute("text", words),)), end - at
-        numbered = self.word(at) == "number" and self.word(at + 1)[:1].isdigit()  # "the number 42"
+        numbered = self.word(at) == "number" and self.word(at + 1)[:1].isdigit()
         end += numbered and end == at + 1
         if (self.word(at) not in lex.TEXT_NOUNS and not numbered) or end == at + 1:
             return None
@@ -109,76 +322,55 @@ class Chunker(DetachedPhrases):
         texts = tuple(Attribute("text", token.text or token.word) for token in quotes)
         return replace(self.tokens[at], word=A_TEXT, name="text", attributes=texts), end - at
 
-    def unquoted_end(self, at: int) -> int:
-        """Where words to be read end: capitals after any text noun, names after "the title", all after "the word"."""
-        end, definite, shouted = at + 1, self.follows(lex.DEFINITE), self.is_shouted(at + 1)
-        whole = shouted or (definite and self.word(at) in {"word", "words"} and not self.ends_phrase(at + 1))
-        while self.word(end) and not self.ends_text(end, shouted):
-            if not whole and not (definite and self.tokens[end].word[0].isupper()):
-                break
-            end += 1
-        return end
-
     def negation(self, at: int) -> Match:
         """`not a`, `neither`, `no one`, `without any`, each with one plain word in its place."""
         word, following = self.word(at), self.word(at + 1)
         if word in {"nobody", "noone"} or (word, following) == ("no", "one"):
             return self.replaced(at, 1 + (word == "no"), "nobody", name="nobody")
-        if word == "missing" and following in lex.ARTICLES | lex.DEFINITE and self.done:
+        if word == "missing" and following in DETERMINERS and self.done:
             return self.replaced(at, 1, "without", relation="without")
         if word == "without" and following == "any":
             return self.replaced(at, 2, "without")
-        size = self.negation_size(at)
-        return self.replaced(at, size, "no") if size else None
-
-    def negation_size(self, at: int) -> int:
-        """How many words mean "no"; 0 if none."""
-        word, following = self.word(at), self.word(at + 1)
         if word in {"neither", "nor"} and following not in lex.DEFINITE:  # "neither the cat": there is a cat
-            return 2 if following in {"a", "an", "any", "of"} else 1
+            return self.replaced(at, 2 if following in {"a", "an", "any", "of"} else 1, "no")
         if word not in {"not", "n't"}:
-            return 0
+            return None
         describing = following in lex.KIND_OF_ATTRIBUTE or following in lex.NUMBERS or following in lex.ARTICLES
         if word == "not" and self.word(at - 1) in {",", ""} and is_noun(singular(following)) and not describing:
-            return 1  # "apples, not oranges"
+            return self.replaced(at, 1, "no")  # "apples, not oranges"
         if following in {"a", "an", "any", "even"}:
-            return 3 if self.word(at + 2) == "single" else 2
-        return 0
+            return self.replaced(at, 3 if self.word(at + 2) == "single" else 2, "no")
+        return None
 
-    # -- "one"
+    # -- quantities and adjectives
 
     def one(self, at: int) -> Match:
         """`one`, `another one`, `the other`, `the first`, `a white one`: an object of a kind named before."""
-        size = self.one_size(at)
-        if not size:
+        word, following, third = (self.word(at + n) for n in range(3))
+        number, nth = figure(word), word == "the" and (following == "other" or ordinal(following))
+        if word == "one" and self.one_stands_alone(at + 1):
+            size = 1
+        elif number and following == "of" and third in {"them", "which", "whom"}:
+            size = 3
+        elif word in {"the", "another"} and following == "one":
+            size = 2
+        elif word == "another" and self.one_stands_alone(at + 1):
+            size = 1
+        elif nth and third == "one":
+            size = 3
+        elif nth and (self.one_stands_alone(at + 2) or third.startswith("from")):
+            size = 2
+        else:
             return None
-        words = self.words[at : at + size]
-        attributes = [Attribute("position", ordinal(word)) for word in words if ordinal(word)]
-        number, after = figure(words[0]), self.word(at + size)
+        attributes = [Attribute("position", ordinal(each)) for each in self.words[at : at + size] if ordinal(each)]
         token, _ = self.replaced(at, size, "one", one=True)
+        after = self.word(at + size)
         prepositional = RELATIONS.at(self.words, at + size) or POSITIONS.at(self.words, at + size)
         if after in lex.KIND_OF_ATTRIBUTE and not prepositional:  # "one black and one white"
             attributes += [attribute for attribute in [attribute_of(after)] if attribute]
             size += 1
-        count = Count(number, number, words[0], explicit=True) if number else None
+        count = Count(number, number, word, explicit=True) if number else None
         return replace(token, attributes=tuple(attributes), count=count), size
-
-    def one_size(self, at: int) -> int:
-        """How many words such a phrase has; 0 if it is none."""
-        word, following, third = (self.word(at + n) for n in range(3))
-        if word == "one" and self.one_stands_alone(at + 1):
-            return 1
-        if figure(word) and following == "of" and third in {"them", "which", "whom"}:
-            return 3
-        if word in {"the", "another"} and following == "one":
-            return 2
-        if word == "another":
-            return int(self.one_stands_alone(at + 1))
-        if word == "the" and (following == "other" or ordinal(following)):
-            if third == "one":
-                return 3
-            return 2 if self.one_stands_alone(at + 2) or third.startswith("from") else 0
-        return 0
 
     def one_stands_alone(self, after: int) -> bool:
         """Whether no noun follows "one": it ends, or goes on with a verb, a preposition, or an adjective alone."""
@@ -189,132 +381,79 @@ class Chunker(DetachedPhrases):
             return True
         return word in lex.KIND_OF_ATTRIBUTE and word not in lex.COLOUR_NOUNS and self.ends_phrase(after + 1)
 
-    def ordinal_place(self, at: int) -> Match:
-        """`from the left` after `the second car` describes the car."""
-        if self.words[at : at + 2] != ["from", "the"] or self.word(at + 2) not in lex.SIDES:
-            return None
-        if not any(ordinal(token.lower) or any(a.kind == "position" for a in token.attributes) for token in self.done):
-            return None
-        return self.detached(at, 3, Attribute("position", " ".join(self.words[at : at + 3])))
-
-    # -- adjectives and quantities
-
-    def is_opened(self) -> bool:
-        """Whether a determiner or number stands right before."""
-        return bool(self.done) and (self.done[-1].count is not None or self.follows(lex.DEFINITE))
-
     def described(self, at: int) -> Match:
         """`polka dot`, `stainless steel`: an adjective of two words; `the tallest`, which taggers take for a noun."""
         word, following = self.word(at), self.word(at + 1)
-        if word in lex.COLOURS and following in lex.COLOUR_WORDS and not self.ends_phrase(at + 2):
-            return self.adjective(at, 2, Attribute("color", word))
-        compared = comparison(word)
-        if compared and self.is_opened() and following != "than" and not self.ends_phrase(at + 1):
-            return self.adjective(at, 1, compared)
-        phrase = COMPOUND_ATTRIBUTES.at(self.words, at)
-        size = len(phrase.split())
-        if not phrase or self.ends_phrase(at + size):
+        phrase, compared = COMPOUND_ATTRIBUTES.at(self.words, at), comparison(word) if self.is_opened() else None
+        if word in lex.COLOURS and following in lex.COLOUR_WORDS:
+            size, attribute = 2, Attribute("color", word)
+        elif compared and following != "than":
+            size, attribute = 1, compared
+        elif phrase:
+            size, attribute = len(phrase.split()), Attribute(lex.COMPOUND_ATTRIBUTES[phrase], phrase)
+        else:
             return None
-        return self.adjective(at, size, Attribute(lex.COMPOUND_ATTRIBUTES[phrase], phrase))
-
-    def measure(self, at: int) -> Match:
-        """`25 year old`, `8 foot tall`, `12 inch`: how old or large, not how many."""
-        number, unit, dimension = (self.word(at + n) for n in range(3))
-        if figure(number) is None or unit not in lex.UNITS_OF_MEASURE or self.word(at - 1) == "of":
-            return None
-        size = 3 if dimension in lex.DIMENSIONS else 2
-        value = Attribute("state" if dimension == "old" else "size", " ".join(self.words[at : at + size]))
-        if self.ends_phrase(at + size):
-            return self.predicate(at, size, value) if size == 3 else None
-        return self.adjective(at, size, value)
+        return None if self.ends_phrase(at + size) else self.replaced(at, size, AN_ADJECTIVE, attributes=(attribute,))
 
     def count(self, at: int) -> Match:
         """A quantity: not the year of "a 1957 car", and "over" only where it can't be a place."""
         count = quantity(self.words, at, self.settings)
         if count is None:
             return None
-        word, last = self.word(at), self.done[-1] if self.done else None
-        if self.is_no_count(at, count):
-            article = word in lex.ARTICLES
-            return (replace(self.tokens[at], count=Count(1, 1, word)), 1) if article else None
+        word, last, size = self.word(at), self.done[-1] if self.done else None, len(count.words.split())
+        after, counts = at + size, self.plural_follows(at + size)
+        if self.words[after - 1] in lex.PAIRS and (self.ends_phrase(after) or not counts):  # "a couple" is two people
+            return (replace(self.tokens[at], count=Count(1, 1, word)), 1) if word in lex.ARTICLES else None
         if last is not None and last.count is not None and last.count.words in lex.ARTICLES:
             return None
         if word in {"over", "under", "around", "about"} and last and not self.follows(lex.BEFORE_COMPARISONS):
             return None
-        size = len(count.words.split())
-        if size == 1 and word.isdigit() and count.low in YEARS and not self.plural_follows(at + 1):
+        named = at > 1 and self.tokens[at - 1].word != self.words[at - 1]  # iPhone 15 Pro
+        if self.word(after) in lex.UNITS or (word.isdigit() and (named or (count.low in YEARS and not counts))):
             return None
         plain = (size == 1 and not count.explicit) or word == "one"
         stand_in = "a" if count.exact == 1 else "many" if count.high is None else "two"
         return self.replaced(at, size, self.tokens[at].word if plain else stand_in, count=count)
 
-    def is_no_count(self, at: int, count: Count) -> bool:
-        """A couple that nothing follows is two people; the number after a name or a size is part of it."""
-        words = count.words.split()
-        if words[-1] in lex.PAIRS:
-            return self.ends_phrase(at + len(words)) or not self.plural_follows(at + len(words))
-        before = self.tokens[at - 1].word if at else ""
-        named = before != before.lower() and at > 1
-        return self.word(at).isdigit() and (named or before.lower() in lex.NUMBERED_NOUNS)
-
-    def plural_follows(self, at: int) -> bool:
-        """Whether a plural comes soon enough to be what is counted."""
-        return any(singular(word) != word for word in self.words[at : at + 3])
-
     # -- names
-
-    def modal_noun(self, at: int) -> Match:
-        """`a can on a table`: a noun, though the word is mostly an auxiliary."""
-        word, following = self.word(at), self.word(at + 1)
-        alone = not following or (following in lex.RELATIONS and following != "of")
-        return self.replaced(at, 1, A_THING, name=word) if word in lex.MODAL_NOUNS and alone else None
 
     def proper_name(self, at: int) -> Match:
         """`Mount Fuji`, `the Statue of Liberty`: words with capitals, where these mean something; `body of water`."""
         name = " ".join(self.words[at : at + 3])
-        quantifying = singular(self.word(at)) in QUANTIFYING_NOUNS
-        if self.word(at + 1) == "of" and not quantifying and is_noun(name):
+        if self.word(at + 1) == "of" and singular(self.word(at)) not in QUANTIFYING_NOUNS and is_noun(name):
             return self.replaced(at, 3, A_SUBSTANCE, name=name)
-        if not self.capitals_matter() or not self.is_capitalized(at) or self.word(at) in lex.NUMBERS:
+        if not self.is_capitalized(at) or self.word(at) in lex.NUMBERS:
             return None
-        end = at + 1
-        while self.is_capitalized(end) or (self.word(end) in lex.NAME_PARTICLES and self.is_capitalized(end + 1)):
-            end += 1
-        if end - at < 2:
+        words = [token.word for token in self.tokens if token.word[0].isalpha() and token.text is None]
+        if sum(word[0].isupper() for word in words) > 0.6 * len(words) and len(words) > 3:
             return None
-        last = self.word(end - 1)
-        plural = singular(last) != last and not last.endswith("ss")
-        counted = bool(self.done) and self.done[-1].count is not None
-        return self.replaced(at, end - at, NAMES if plural and counted else A_NAME, name=" ".join(self.words[at:end]))
+
+        def goes_on(place: int) -> bool:
+            particle = self.word(place) in lex.NAME_PARTICLES and self.is_capitalized(place + 1)
+            return self.is_capitalized(place) or particle
+
+        end = self.end(at, goes_on)
+        return self.replaced(at, end - at, A_NAME, name=" ".join(self.words[at:end])) if end - at > 1 else None
 
     def is_capitalized(self, at: int) -> bool:
         """Whether a word begins like a name; the first of a sentence only if it can't be a common word there."""
-        if not 0 <= at < len(self.tokens) or self.is_quote(at):
+        if at >= len(self.tokens) or self.is_quote(at):
             return False
-        word, lower = self.tokens[at].word, self.words[at]
-        common = lower in lex.SENTENCE_OPENERS or lower in lex.KIND_OF_ATTRIBUTE
-        opens = at == 0 and common and lower not in lex.NAME_OPENERS  # but New York
-        return word[0].isupper() and not opens and lower not in lex.NEVER_NAMES
-
-    def capitals_matter(self) -> bool:
-        """Whether most words have no capital, so that one means something."""
-        words = [token.word for token in self.tokens if token.word[0].isalpha() and token.text is None]
-        return sum(word[0].isupper() for word in words) <= 0.6 * len(words) or len(words) <= 3
+        word = self.words[at]
+        common = word in lex.SENTENCE_OPENERS or word in lex.KIND_OF_ATTRIBUTE
+        opens = at == 0 and common and word not in lex.NAME_OPENERS  # but New York
+        return self.tokens[at].word[0].isupper() and not opens and word not in lex.NEVER_NAMES
 
     def compound(self, at: int) -> Match:
         """`stop sign`, `polar bear`: a known noun of several words, which the parser may tear apart."""
+        first = self.word(at)
+        verbal = first.endswith(("ing", "ed")) and not self.is_opened()  # "man riding horse"
+        plain = lex.kind_of(first) in {None, "style", "shape"} or first in lex.MATERIAL_NOUNS  # no colour
+        may_start = first not in lex.RELATIONS and not verbal and plain
         for size in (3, 2):
             words = self.words[at : at + size]
-            if len(words) < size or "of" in words:
-                continue
-            forms = {" ".join(words), " ".join([*words[:-1], singular(words[-1])])}
-            if forms & lex.COMPOUNDS or (any(map(is_noun, forms)) and self.may_start_compound(at)):
-                return self.replaced(at, size, self.tokens[at + size - 1].word, name=" ".join(words))
+            if len(words) == size and "of" not in words:
+                forms = {" ".join(words), " ".join([*words[:-1], singular(words[-1])])}
+                if forms & lex.COMPOUNDS or (may_start and any(map(is_noun, forms))):
+                    return self.replaced(at, size, self.tokens[at + size - 1].word, name=" ".join(words))
         return None
-
-    def may_start_compound(self, at: int) -> bool:
-        """Whether a word can be the first of a compound: not a colour, nor the riding of "man riding horse"."""
-        word = self.word(at)
-        if word in lex.RELATIONS or (word.endswith(("ing", "ed")) and not self.is_opened()):
-            return False
-        return lex.kind_of(word) in {None, "style", "shape"} or word in lex.MATERIAL_NOUNS

@@ -1,38 +1,71 @@
 """Tags, dependency trees and lemmas by the package's own small network: parser.npz, made by training/parser.
 
-MODEL.md beside it is the model card. The forward pass of a spaCy pipeline, in numpy: the same trees in a tenth of the
-time to load, without spaCy.
+MODEL.md beside it is the model card. The forward pass of a spaCy pipeline, in numpy: words are hashed into embedding
+tables as spaCy does, encoded with their neighbours, then parsed by arc-eager moves (Nivre 2003; non-monotonic, Honnibal
+and Johnson 2015).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import accumulate, chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onprompt.language import word_hashes
-from onprompt.language.arc_eager import State
-from onprompt.language.dependency_tree import Word
+from onprompt.language.words import edited
 
-WEIGHTS = Path(__file__).with_name("parser.npz")
 TABLES, LAYERS = 4, 4
 PADDING = 4  # rows around a sentence, one for each layer, that a word may see
 SINGLE_THREADED = 500_000  # multiplications up to which OpenBLAS uses one thread: less than 2 × 4 × 65,536
-NO_TREE = (1 << 32) - 1  # where an edit tree has no branch
+SHIFT, REDUCE, LEFT, RIGHT, BREAK = "SDLRB"  # the first letter of a move's name
 Floats = NDArray[np.float32]
+
+
+class Word(NamedTuple):
+    """What the parser says of a word: its tag, label, lemma, and the place of its head; a root is its own head."""
+
+    tag: str
+    label: str
+    lemma: str
+    head: int
+
+
+def parse_words(sentences: Sequence[Sequence[str]]) -> list[list[Word]]:
+    """The words of each sentence with tag, label, lemma and head."""
+    filled = [words for words in sentences if words]
+    if not filled:
+        return [[] for _ in sentences]
+    weights, vectors = load_weights(), encode(filled)
+    tags = weights.linear("tagger", vectors).argmax(axis=1)
+    lemmas = weights.linear("lemmatizer", vectors).argmax(axis=1)
+    said = zip(chain.from_iterable(filled), tags.tolist(), lemmas.tolist(), strict=True)
+    states = iter(run_moves(weights.linear("parser.reduce", vectors), [len(words) for words in filled]))
+
+    def read(state: State) -> list[Word]:
+        found = []
+        for at, (word, tag, lemma) in enumerate(islice(said, state.length)):
+            learned = edited(word, weights.lemmas[lemma], weights.trees)
+            head, label = state.heads.get(at, at), state.labels.get(at, "ROOT")
+            found.append(Word(weights.tags[tag], label, word if learned is None else learned, head))
+        return found
+
+    return [read(next(states)) if words else [] for words in sentences]
+
+
+# ---- the network -----------------------------------------------------------------------------------------------------
 
 
 class Weights:
     """The arrays of the file, and its tables: moves, tags, edit trees, words that have numbers of their own."""
 
     def __init__(self) -> None:
-        with np.load(WEIGHTS, allow_pickle=False) as data:
+        with np.load(Path(__file__).with_name("parser.npz"), allow_pickle=False) as data:
             self.arrays = {name: data[name] for name in data.files}
         tables: dict[str, Any] = json.loads(self.arrays.pop("tables").tobytes())
         self.moves: list[str] = tables["moves"]
@@ -78,39 +111,6 @@ def load_weights() -> Weights:
     return Weights()
 
 
-@lru_cache(50_000)
-def rows(word: str) -> list[list[int]]:
-    """The rows of a word in each table."""
-    weights = load_weights()
-    return word_hashes.rows(word, weights.seeds, [len(table) for table in weights.embeddings], weights.symbols)
-
-
-def parse_words(sentences: Sequence[Sequence[str]]) -> list[list[Word]]:
-    """The words of each sentence with tag, label, lemma and head."""
-    filled = [words for words in sentences if words]
-    if not filled:
-        return [[] for _ in sentences]
-    weights, vectors = load_weights(), encode(filled)
-    tags = weights.linear("tagger", vectors).argmax(axis=1)
-    trees = weights.linear("lemmatizer", vectors).argmax(axis=1)
-    features = precompute(weights.linear("parser.reduce", vectors))
-    said = zip(chain.from_iterable(filled), tags.tolist(), trees.tolist(), strict=True)
-    rest = iter(run_moves(features, [len(words) for words in filled]))
-
-    def read(state: State) -> list[Word]:
-        return [
-            Word(
-                weights.tags[tag],
-                state.labels.get(at, "ROOT"),
-                lemma_of(word, weights.lemmas[tree]),
-                state.heads.get(at, at),
-            )
-            for at, (word, tag, tree) in enumerate(islice(said, state.length))
-        ]
-
-    return [read(next(rest)) if words else [] for words in sentences]
-
-
 def encode(sentences: Sequence[Sequence[str]]) -> Floats:
     """A vector for each word of all sentences, by itself and its neighbours."""
     weights = load_weights()
@@ -127,22 +127,17 @@ def encode(sentences: Sequence[Sequence[str]]) -> Floats:
     return x[kept]
 
 
-def precompute(vectors: Floats) -> Floats:
-    """What each word contributes to a state in each of its places; the last row is for a place that is empty."""
-    arrays = load_weights().arrays
-    weights = arrays["parser.lower.W"]
-    by_word = product(vectors, weights.reshape(-1, vectors.shape[1])).reshape(len(vectors), len(weights), -1)
-    return np.concatenate([by_word, arrays["parser.lower.pad"].reshape(1, len(weights), -1)])
-
-
-def run_moves(features: Floats, lengths: Sequence[int]) -> list[State]:
+def run_moves(vectors: Floats, lengths: Sequence[int]) -> list[State]:
     """The states after the best moves for the words of each sentence, one move in all of them at a time."""
     weights = load_weights()
-    bias, places = weights.arrays["parser.lower.b"], np.arange(features.shape[1])
+    lower, bias, empty = (weights.arrays[f"parser.lower.{name}"] for name in ("W", "b", "pad"))
     upper, upper_bias = weights.arrays["parser.upper.W"], weights.arrays["parser.upper.b"]
+    by_word = product(vectors, lower.reshape(-1, vectors.shape[1])).reshape(len(vectors), len(lower), -1)
+    features = np.concatenate([by_word, empty.reshape(1, len(lower), -1)])  # of each word in each place of a context
+    places = np.arange(features.shape[1])
     states = [State(length, start) for length, start in zip(lengths, accumulate((0, *lengths)), strict=False)]
     active = states
-    while active := [state for state in active if not state.is_final]:
+    while active := [state for state in active if state.stack or state.remaining]:
         contexts = np.array([state.context() for state in active])  # an empty place, -1, is the last row
         hidden = (features[contexts, places].sum(axis=1).reshape(-1, *bias.shape) + bias).max(axis=2)
         scores = product(hidden, upper) + upper_bias + np.array([weights.impossible(state.valid()) for state in active])
@@ -151,22 +146,168 @@ def run_moves(features: Floats, lengths: Sequence[int]) -> list[State]:
     return states
 
 
-def lemma_of(word: str, tree: int) -> str:
-    """The word edited by a tree; the word itself where the tree does not fit."""
-    edited = edit(word, tree)
-    return word if edited is None else edited
+# ---- moves that build a tree -----------------------------------------------------------------------------------------
 
 
-def edit(text: str, tree: int) -> str | None:
-    """A text with its ends edited, or replaced as a whole; None where the tree does not fit."""
-    match load_weights().trees[tree]:
-        case [str(found), str(made)]:
-            return made if text == found else None
-        case [before, after, left, right]:
-            if before + after > len(text):
-                return None
-            stop = len(text) - after
-            head = "" if left == NO_TREE else edit(text[:before], left)
-            tail = "" if right == NO_TREE else edit(text[stop:], right)
-            return None if head is None or tail is None else head + text[before:stop] + tail
-    raise ValueError("an edit tree has two or four parts")
+@dataclass(slots=True)
+class State:
+    """A sentence as far as it is parsed: words on the stack, and those to come, of which some came back."""
+
+    length: int
+    offset: int = 0  # of its first word among those of all sentences
+    next: int = 0  # of the words that were never on the stack
+    stack: list[int] = field(default_factory=list)
+    returned: list[int] = field(default_factory=list)
+    heads: dict[int, int] = field(default_factory=dict)
+    labels: dict[int, str] = field(default_factory=dict)
+    children: tuple[dict[int, list[int]], dict[int, list[int]]] = field(default_factory=lambda: ({}, {}))
+    unshiftable: set[int] = field(default_factory=set)
+    starts: set[int] = field(default_factory=set)  # of sentences
+
+    @property
+    def remaining(self) -> int:
+        """The number of words to come."""
+        return self.length - self.next + len(self.returned)
+
+    def stacked(self, at: int) -> int:
+        """A word on the stack, from the top; -1 where there is none."""
+        return self.stack[-1 - at] if at < len(self.stack) else -1
+
+    def coming(self, at: int) -> int:
+        """A word to come; -1 where there is none."""
+        if at < len(self.returned):
+            return self.returned[-1 - at]
+        word = self.next + at - len(self.returned)
+        return word if word < self.length else -1
+
+    def last_child(self, word: int, right: bool) -> int:
+        """The latest child on one side of a word; -1 where there is none."""
+        found = self.children[right].get(word)
+        return found[-1] if found else -1
+
+    def context(self) -> list[int]:
+        """The words that the next move depends on, as numbers among those of all sentences."""
+        first, top = self.coming(0), self.stacked(0)
+        around = [self.last_child(first, False), self.last_child(top, False), self.last_child(top, True)]
+        words = first, self.coming(1), top, self.stacked(1), self.stacked(2), *around
+        return [word + self.offset if word >= 0 else -1 for word in words]
+
+    def valid(self) -> str:
+        """The moves that are possible."""
+        moves, remaining, first, second = "", self.remaining, self.coming(0), self.coming(1)
+        starts = first in self.starts
+        if not self.stack or (remaining >= 2 and not starts and first not in self.unshiftable):
+            moves += SHIFT
+        if self.stack:
+            moves += REDUCE
+            if remaining and not starts:
+                moves += LEFT + RIGHT
+        if remaining >= 2 and second == first + 1 and second not in self.starts:
+            moves += BREAK
+        return moves
+
+    def apply(self, move: str) -> None:
+        """Make a move, such as `S` or `L-nsubj`."""
+        kind, _, label = move.partition("-")
+        first = self.coming(0)
+        if kind == REDUCE:
+            top = self.stack.pop()
+            if self.stack and top not in self.heads:
+                self.unshiftable.add(top)
+                self.returned.append(top)
+        elif kind == LEFT:
+            self.attach(first, self.stack.pop(), label)
+            self.unshiftable.discard(first)
+        elif kind == BREAK:
+            self.starts.add(self.coming(1))
+        else:
+            if kind == RIGHT:
+                self.attach(self.stack[-1], first, label)
+            self.stack.append(first)
+            if self.returned:
+                self.returned.pop()
+            else:
+                self.next += 1
+
+    def attach(self, head: int, child: int, label: str) -> None:
+        """Add an arc, in place of the child's earlier one."""
+        if (before := self.heads.get(child)) is not None:
+            siblings = self.children[child > before][before]
+            if siblings[-1] == child:
+                siblings.pop()
+        self.children[child > head].setdefault(head, []).append(child)
+        self.heads[child], self.labels[child] = head, label
+
+
+# ---- hashes of words -------------------------------------------------------------------------------------------------
+
+MASK64, MASK32 = (1 << 64) - 1, (1 << 32) - 1
+MULTIPLIER = 0xC6A4A7935BD1E995
+C1, C2, C3, C4 = 0x87C37B91114253D5, 0x4CF5AD432745937F, 0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53
+LONG = 100  # characters from which a word has no shape of its own
+SAME = 4  # letters of one kind in a row that a shape shows
+NORMS: Mapping[str, str] = {
+    **dict.fromkeys(("'s", "'S", "’s", "’S"), "'s"),
+    **dict.fromkeys(("’", "‘", "´", "`"), "'"),
+    **dict.fromkeys(("”", "“", "''", "``", "´´", "„", "»", "«", "‘‘", "’’"), '"'),
+    **{"？": "?", "！": "!", "，": ",", "；": ";", "：": ":", "。": ".", "।": ".", "…": "..."},
+    **dict.fromkeys(("—", "–", "--", "---", "——"), "-"),
+    **dict.fromkeys(("€", "£", "¥", "฿", "US$", "C$", "A$", "₺", "₹", "৳", "₩", "Mex$", "₣", "E£"), "$"),
+}
+
+
+@lru_cache(50_000)
+def rows(word: str) -> list[list[int]]:
+    """Four rows of each table, whose vectors are added up: hashes of the form, first and last letters, and shape."""
+    weights, found = load_weights(), []
+    features = NORMS.get(word, word.lower()), word[:1], word[-3:], shape(word)
+    for text, seed, table in zip(features, weights.seeds, weights.embeddings, strict=True):
+        key = weights.symbols[text] if text in weights.symbols else hash_text(text)  # "" is among them: 0
+        found.append([row % len(table) for row in hash_key(key, seed)])
+    return found
+
+
+def shape(word: str) -> str:
+    """`Xxxxx` for Hello, `dd` for 20: kinds of characters, at most four of a kind in a row."""
+    if len(word) >= LONG:
+        return "LONG"
+    shown, last, run = [], "", 0
+    for char in word:
+        kind = ("X" if char.isupper() else "x") if char.isalpha() else "d" if char.isdigit() else char
+        run, last = (run + 1 if kind == last else 0), kind
+        if run < SAME:
+            shown.append(kind)
+    return "".join(shown)
+
+
+def hash_text(text: str) -> int:
+    """MurmurHash64A with seed 1."""
+    data = text.encode("utf-8", "replace")  # lone surrogates are no text
+    whole = len(data) // 8 * 8
+    value = 1 ^ (len(data) * MULTIPLIER & MASK64)
+    for at in range(0, whole, 8):
+        part = int.from_bytes(data[at : at + 8], "little") * MULTIPLIER & MASK64
+        part = (part ^ part >> 47) * MULTIPLIER & MASK64
+        value = (value ^ part) * MULTIPLIER & MASK64
+    if rest := data[whole:]:
+        value = (value ^ int.from_bytes(rest, "little")) * MULTIPLIER & MASK64
+    value = (value ^ value >> 47) * MULTIPLIER & MASK64
+    return value ^ value >> 47
+
+
+def hash_key(key: int, seed: int) -> tuple[int, int, int, int]:
+    """MurmurHash3 (x64, 128 bits) of eight bytes: four numbers of 32 bits."""
+    mixed = key * C1 & MASK64
+    mixed = (mixed << 31 | mixed >> 33) * C2 & MASK64
+    first = (mixed ^ seed ^ 8) + (seed ^ 8) & MASK64
+    second = finalize((seed ^ 8) + first & MASK64)
+    first = finalize(first) + second & MASK64
+    second = second + first & MASK64
+    return first & MASK32, first >> 32, second & MASK32, second >> 32
+
+
+def finalize(value: int) -> int:
+    """The last mixing of 64 bits."""
+    value = (value ^ value >> 33) * C3 & MASK64
+    value = (value ^ value >> 33) * C4 & MASK64
+    return value ^ value >> 33

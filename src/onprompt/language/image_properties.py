@@ -5,10 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from onprompt.language import lexicon as lex
-from onprompt.language.attributes import attribute_of
-from onprompt.language.credits import DETERMINERS, STYLE_INTRODUCERS, is_equipment, split_names
-from onprompt.language.ontology import singular
-from onprompt.language.segmentation import Token, lower_words
+from onprompt.language.tokens import Token, joined, lower_words
+from onprompt.language.words import attribute_of, is_noun, singular, vocabulary
 from onprompt.types import Attribute
 
 PICTURE = "(?:image|picture|photo|photograph|scene|painting|drawing|illustration)"
@@ -26,35 +24,37 @@ ASKING = (
     r"(?:draw|create|generate|make|show|imagine|paint|render|produce|design|visualize|sketch|give)(?: me| us)? "
     r"(?=(?:an?|the|two|three|four|some|\d+)\b)|(?:i|we) (?:want|need|would like|'d like)(?: to see)? )"
 )
+FRAME = re.compile(f"^(?:{ASKING})?(?:{SHOWING}|{SEEING})")
 REFUSING = re.compile(
     r"^(?:please )?(?:(?:do n't|do not|never) (?:show|include|add|draw|put|use|have|depict|render)|exclude|avoid|omit)"
     r"(?: any| the)? "
 )
-FRAME = re.compile(f"^(?:{ASKING})?(?:{SHOWING}|{SEEING})")
-FOCAL_LENGTH = re.compile(r"\d+mm")
 FRAME_LENGTH = 9  # words within which a frame names its medium
 
+DETERMINERS = lex.ARTICLES | lex.DEFINITE
 MEDIA = lex.MEDIA | lex.GENERIC_MEDIA
-PROPERTIES, QUALITY_INTRODUCERS = lex.Phrases(lex.IMAGE_PROPERTIES), lex.Phrases(lex.QUALITY_INTRODUCERS)
-FRAME_WORDS = DETERMINERS | lex.GENERIC_MEDIA | lex.MEDIUM_MODIFIERS | lex.DESCRIBING_MEDIA
+DESCRIBING_MEDIA = {word for word, kind in lex.PROPERTIES.items() if kind not in {"lighting", "artist"}}
+FRAME_WORDS = DETERMINERS | MEDIA | lex.MEDIUM_MODIFIERS | DESCRIBING_MEDIA
+PROPERTIES, STYLE_INTRODUCERS = lex.Phrases(lex.PROPERTIES), lex.Phrases(lex.STYLE_INTRODUCERS)
 ADJECTIVE_ENDINGS = ("ic", "ed", "al", "ive", "ful", "ing", "ish", "ous", "y", "ct", "nt")
+
+
+# ---- "a photo of" ----------------------------------------------------------------------------------------------------
 
 
 def split_frame(tokens: Sequence[Token]) -> tuple[list[Token], list[Attribute]]:
     """A sentence without "there is", "we can see" and "a photo of", and what these say of the image."""
     if properties := image_properties(tokens):
         return [], properties
-    left, properties = list(tokens), list[Attribute]()
-    text = " ".join(lower_words(left))
+    left, text = list(tokens), " ".join(lower_words(tokens))
     if refusal := REFUSING.match(text):
-        return [replace(left[0], word="no"), *left[len(refusal[0].split()) :]], properties
-    frame = FRAME.match(text)
-    if frame and frame[0].strip():
+        return [replace(left[0], word="no"), *left[len(refusal[0].split()) :]], []
+    if (frame := FRAME.match(text)) and frame[0].strip():
         size = len(frame[0].split())
-        properties += [medium(token.lower) for token in left[:size] if token.lower in lex.MEDIA]
+        properties = [medium(token.lower) for token in left[:size] if token.lower in lex.MEDIA]
+        while size < len(left) and left[size].word == ",":
+            size += 1
         left = left[size:]
-        while left and left[0].word == ",":
-            left = left[1:]
     inner, of_medium = split_medium(left)
     return (inner, properties + of_medium) if inner or of_medium else (left, properties)
 
@@ -63,25 +63,14 @@ def split_medium(tokens: Sequence[Token]) -> tuple[list[Token], list[Attribute]]
     """`a black and white photo of a cat` → `a cat`, and what describes the photo."""
     words = lower_words(tokens)
     for at, word in enumerate(words[:FRAME_LENGTH]):
-        size = link_size(words, at)
-        if word in MEDIA and size and all(map(describes_image, words[:at])):
-            inner, more = split_medium(tokens[at + 1 + size :])
+        linked = at + 1 < len(words) and words[at + 1] in lex.SHOWS
+        if word in MEDIA and linked and all(map(describes_image, words[:at])):
+            inner, more = split_medium(tokens[at + 2 :])
             return inner, [*medium_properties(words[:at], word), *more]
         ends = word in lex.RELATIONS or word in lex.BE - {"'s"} or word == ","
         if ends or tokens[at].relation or tokens[at].text is not None:
             break
     return list(tokens), []
-
-
-def link_size(words: Sequence[str], at: int) -> int | None:
-    """How many words link a medium to what it shows: `of`, `that shows`, none before an article; None if no link."""
-    rest = words[at + 1 : at + 3]
-    if rest and rest[0] in lex.SHOWS:
-        return 1
-    if rest in (["that", "shows"], ["which", "shows"]):
-        return 2
-    unlinked = at and words[at] in lex.UNLINKED_MEDIA and rest and rest[0] in lex.ARTICLES  # "macro shot a kitten"
-    return 0 if unlinked else None
 
 
 def describes_image(word: str) -> bool:
@@ -100,24 +89,48 @@ def medium(words: str) -> Attribute:
 def medium_properties(words: Sequence[str], noun: str) -> list[Attribute]:
     """What the words before a medium say: `a black and white` photo, `an oil` painting, `a close-up` photo."""
     rest = [word for word in words if word not in DETERMINERS]
-    name = noun
-    if rest and f"{rest[-1]} {noun}" in lex.COMPOUND_MEDIA:
-        name = f"{rest.pop()} {noun}"
+    name = f"{rest.pop()} {noun}" if rest and f"{rest[-1]} {noun}" in lex.COMPOUND_MEDIA else noun
     properties: list[Attribute] = []
     while rest:
         phrase = PROPERTIES.at(rest, 0) or rest[0]
         if kind := property_kind(phrase):
             properties.append(Attribute(kind, lex.PROPERTY_SYNONYMS.get(phrase, phrase)))
         rest = rest[len(phrase.split()) :]
-    if noun == "view" and "eye" in words:
-        properties.append(Attribute("viewpoint", " ".join(words[1:]).replace(" 's", "'s") + " view"))  # bird's eye view
     return properties if name in lex.GENERIC_MEDIA else [*properties, medium(name)]
 
 
 def property_kind(words: str) -> str | None:
     """Which property of the image words name."""
     by_head = lex.PROPERTY_HEADS.get(words.split()[-1]) if " " in words else None
-    return lex.IMAGE_PROPERTIES.get(words, by_head)
+    return lex.PROPERTIES.get(words, by_head)
+
+
+# ---- pieces between commas -------------------------------------------------------------------------------------------
+
+
+def image_properties(tokens: Sequence[Token]) -> list[Attribute]:
+    """What a piece between commas says of the image, if it says nothing else: `soft lighting`, `8k`, `by X and Y`."""
+    words = lower_words(tokens)
+    if not words or any(token.text is not None for token in tokens):
+        return []
+    if artists := artist_names(words):
+        return [Attribute("artist", name) for name in artists]
+    plain = " ".join(words)
+    if STYLE_INTRODUCERS.at(words, 0):
+        return [Attribute("style", plain)]
+    for start in ("in ", "at ", "a ", "an ", "the "):
+        plain = plain.removeprefix(start)
+    kind = property_kind(plain)
+    if kind is None or len(words) > 5 or words[0] in {"with", "and", "on"}:
+        return []
+    qualified = (  # `soft studio` lighting, not a `cat` photo
+        describes_image(word) or word in lex.PROPERTIES or word.endswith(ADJECTIVE_ENDINGS) for word in words[:-1]
+    )
+    if plain not in lex.PROPERTIES and not all(qualified):
+        return []
+    if kind == "mood":
+        plain = " ".join(word for word in plain.split() if word not in lex.MOOD_NOUNS) or plain
+    return [medium(plain)] if kind == "medium" else [Attribute(kind, plain)]
 
 
 def bare_adjectives(tokens: Sequence[Token]) -> list[Attribute]:
@@ -129,56 +142,47 @@ def bare_adjectives(tokens: Sequence[Token]) -> list[Attribute]:
     return [] if image_properties(tokens) else [attribute for word in words if (attribute := attribute_of(word))]
 
 
-def image_properties(tokens: Sequence[Token]) -> list[Attribute]:
-    """What a piece between commas says of the image, if it says nothing else."""
-    words = lower_words(tokens)
-    text = " ".join(words)
-    if not words or any(token.text is not None for token in tokens):
-        return []
-    if artists := artist_names(words):
-        return [Attribute("artist", name) for name in artists]
-    described = set(words).isdisjoint(DETERMINERS | lex.RELATIONS.keys())
-    if is_equipment(words) or (described and any(map(FOCAL_LENGTH.fullmatch, words))):
-        return [Attribute("quality", text)]
-    for phrases, kind in ((STYLE_INTRODUCERS, "style"), (QUALITY_INTRODUCERS, "quality")):
-        if phrases.at(words, 0):
-            return [Attribute(kind, text)]
-    if text in lex.CAMERA_POSITIONS or text in {"from behind", "from the side"}:
-        return [Attribute("viewpoint", text.removeprefix("seen ").removeprefix("viewed "))]
-    return plain_property(words)
-
-
-def plain_property(words: Sequence[str]) -> list[Attribute]:
-    """`soft lighting`, `8k`, `an oil painting`, `in black and white`."""
-    plain = " ".join(words)
-    for start in ("in ", "at ", "a ", "an ", "the "):
-        plain = plain.removeprefix(start)
-    kind = property_kind(plain)
-    if kind is None or len(words) > 5 or words[0] in {"with", "and", "on"}:
-        return []
-    if plain not in lex.IMAGE_PROPERTIES and not all(map(may_qualify, words[:-1])):
-        return []
-    if kind == "mood":
-        plain = " ".join(word for word in plain.split() if word not in lex.MOOD_NOUNS) or plain
-    return [medium(plain)] if kind == "medium" else [Attribute(kind, plain)]
-
-
-def may_qualify(word: str) -> bool:
-    """Whether a word before a property is no object: `soft studio` lighting, not a `cat` photo."""
-    return describes_image(word) or word in lex.IMAGE_PROPERTIES or word.endswith(ADJECTIVE_ENDINGS)
+# ---- artists ---------------------------------------------------------------------------------------------------------
 
 
 def artist_names(words: Sequence[str]) -> list[str]:
     """`painted by X and Y` → the names; `by a river` names nobody."""
-    text = " ".join(words)
-    if lex.IMAGE_PROPERTIES.get(text) == "artist":
-        return [text]
-    if "by" not in words[:3]:
-        return []
-    at = words.index("by")
+    if is_artist(words):
+        return [" ".join(words)]
+    at = words.index("by") if "by" in words[:3] else len(words)
     first = words[at + 1] if at + 1 < len(words) else ""
     made = all(word in lex.AUTHORSHIP or word in FRAME_WORDS for word in words[:at])
     common = first in DETERMINERS or first in lex.NUMBERS or first in lex.KIND_OF_ATTRIBUTE
-    if not made or not first or common:
-        return []
-    return split_names(words[at + 1 :])
+    return split_names(words[at + 1 :]) if made and first and not common else []
+
+
+def is_artist(words: Sequence[str]) -> bool:
+    """Whether words name a well-known artist."""
+    return lex.PROPERTIES.get(" ".join(words)) == "artist"
+
+
+def is_name(words: Sequence[str]) -> bool:
+    """Whether words after an artist's name are another name: a known one, or two or three with a surname."""
+    plain = not any(word in lex.RELATIONS or word in DETERMINERS or lex.kind_of(word) for word in words)
+    surname = not is_noun(singular(words[-1])) and words[-1] not in vocabulary().common
+    return is_artist(words) or (1 < len(words) < 4 and plain and surname)
+
+
+def split_names(words: Sequence[str]) -> list[str]:
+    """The names of a list."""
+    text = " ".join(words).replace(" & ", " and ").replace(" ,", " and ")
+    return [name.strip() for name in text.split(" and ") if name.strip()]
+
+
+def join_names(parts: Sequence[list[Token]]) -> list[list[Token]]:
+    """The pieces between commas, with the names after an artist's joined to that."""
+    found: list[list[Token]] = []
+    credited = False
+    for part in parts:
+        words = lower_words(part)
+        if found and credited and all(is_name(name.split()) for name in split_names(words)):
+            found[-1] = joined(found[-1], part)
+            continue
+        found.append(part)
+        credited = "by" in words or any(STYLE_INTRODUCERS.at(words, at) for at in range(len(words)))
+    return found

@@ -1,59 +1,87 @@
-"""From a sentence's tree to objects with attributes, and the relations between them."""
+"""Trees to the scene: who is meant, what is said of whom, and the relations between objects."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 from onprompt.language import lexicon as lex
-from onprompt.language.attributes import attribute_of
-from onprompt.language.coreference import Coreference
-from onprompt.language.dependency_tree import CLAUSES, MAX_DEPTH, NAME_PARTS, OBJECTS, SUBJECTS, Node, has_word
-from onprompt.language.noun_phrases import NounPhraseReader, degree, is_tone, with_tone
-from onprompt.language.relations import is_preposition, is_script, relation_name
-from onprompt.language.scene_builder import Draft, is_person
-from onprompt.language.segmentation import Token
+from onprompt.language.ontology import parts
+from onprompt.language.scene import Draft, SceneBuilder, degree, is_tone, with_tone
+from onprompt.language.tokens import Token
+from onprompt.language.tree import (
+    CLAUSES,
+    MAX_DEPTH,
+    NAME_PARTS,
+    OBJECTS,
+    SUBJECTS,
+    Node,
+    has_word,
+    is_script,
+    relation_name,
+)
+from onprompt.language.words import attribute_of
 from onprompt.types import Attribute, Count
 
 PREDICATES = ("acomp", "oprd", "conj", "ROOT", "advcl", "acl", "attr", "appos", "amod", "ccomp", "xcomp", "relcl")
 VERBAL_KINDS = frozenset(("expression", "lighting", "orientation"))  # "smiling" is no action
 PARTICIPLES = frozenset(("VBN", "VBD"))
+PLACES = frozenset(("in", "on", "at"))
+COUNTED = ("det", "nummod")
 
 
-class Interpreter(Coreference):
-    """One tree with its detached phrases, read into the scene; these come with the place where they stood."""
+class Interpreter:
+    """One tree, read into the scene; `objects` are the indices of the objects that a node, by its place, stands for."""
 
-    def __init__(self, nodes: list[Node], detached: list[tuple[int, Token]], reader: NounPhraseReader) -> None:
-        super().__init__(nodes, reader)
-        self.detached = detached
+    def __init__(self, nodes: list[Node], detached: list[tuple[int, Token]], scene: SceneBuilder) -> None:
+        self.nodes, self.detached, self.scene = nodes, detached, scene  # phrases come with the place where they stood
+        self.objects: dict[int, list[int]] = {}
+        self.known = len(self.scene.drafts)  # objects of the sentences before
 
     def read(self) -> None:
-        """Find the objects, then what is said of them, from left to right."""
-        self.resolve()
+        """Find the objects, nouns first, since pronouns look back at them; then what is said of them."""
+        for node in self.nodes:
+            regroup_garment(node)
+        for node in self.nodes:
+            if not is_script(node) and (index := self.scene.read(node)) is not None:
+                self.objects[node.at] = [index]
+        named = [index for at, objects in self.objects.items() if self.nodes[at].is_noun for index in objects]
+        subjects = sorted({index for index in named if self.scene.drafts[index].subject})
+        self.scene.joint_subjects += [subjects] if len(subjects) > 1 else []
+        for node in self.nodes:
+            if node.lower in lex.PRONOUNS and node.dep not in {"pobj", "dobj"}:
+                self.resolve_pronoun(node)
+            if node.dep == "poss" and node.head.at in self.objects and node.at in self.objects:
+                self.scene.relate(self.objects[node.head.at], "of", self.objects[node.at])  # "the dog's collar"
         for node in self.nodes:
             self.read_node(node)
         for node in self.nodes:
-            if is_script(node):
-                style = Attribute("style", self.reader.plain_phrase(node))
-                self.scene.describe(self.text_before(node.head), style)
+            if is_script(node):  # of the last text, else of what the preposition describes
+                before = [index for at, indices in self.objects.items() if at < node.head.at for index in indices]
+                texts = [index for index in before if self.scene.drafts[index].canonical == "text"]
+                written = texts[-1:] or self.governors(node.head, [])[-1:]
+                self.scene.describe(written, Attribute("style", self.scene.plain_phrase(node)))
         for at, token in self.detached:
             self.read_detached(at, token)
         for at, indices in self.objects.items():
-            self.relate_absent_conjunct(self.nodes[at], indices)
+            head = self.nodes[at].head
+            if self.nodes[at].dep == "conj" and head.at in self.objects and has_word(head.under("cc"), "but"):
+                absent, _ = self.split_absent(indices)  # "a kitchen with a table but no chairs"
+                unrelated = [index for index in absent if not self.scene.drafts[index].relations]
+                self.scene.relate(unrelated, "of", self.objects[head.at])
 
     def read_node(self, node: Node) -> None:
         """What a node says of objects."""
+        predicate = node.dep in PREDICATES and not (node.dep == "amod" and node.head.at > node.at)
         if node.token.text is not None:
             self.read_quote(node)
-        elif is_preposition(node):
+        elif node.is_preposition:
             self.read_preposition(node)
         elif node.token.attributes and node.at not in self.objects:
-            if node.dep in PREDICATES and not (node.dep == "amod" and node.head.at > node.at):
-                self.describe_subject(node, node.token.attributes)
+            self.describe_subject(node, node.token.attributes if predicate else ())
         elif node.is_verb and node.dep != "amod":
             self.read_verb(node)
-        elif is_predicative(node):
-            self.read_adjective(node)
-        elif is_posture(node) and node.head.at in self.objects:
-            self.scene.describe(self.split_absent(self.objects[node.head.at])[1], Attribute("state", node.lower))
+        elif predicate and (node.dep in {"amod", "acomp"} or node.tag.startswith("JJ")) and not is_tone(node):
+            attribute = attribute_of(with_tone(node), node.tag, node.lemma, degree(node))  # "the car is red"
+            self.describe_subject(node, [attribute] if attribute and node.at not in self.objects else [])
 
     def split_absent(self, indices: list[int]) -> tuple[list[int], list[int]]:
         """Objects that are absent, and those that are not."""
@@ -64,13 +92,6 @@ class Interpreter(Coreference):
         """Mark objects as absent."""
         for index in indices:
             self.scene.drafts[index].absent = True
-
-    def relate_absent_conjunct(self, node: Node, indices: list[int]) -> None:
-        """`a kitchen with a table but no chairs`: what is absent belongs to the other conjunct."""
-        if node.dep == "conj" and node.head.at in self.objects and has_word(node.head.under("cc"), "but"):
-            absent, _ = self.split_absent(indices)
-            unrelated = [index for index in absent if not self.scene.drafts[index].relations]
-            self.scene.relate(unrelated, "of", self.objects[node.head.at])
 
     def is_denied(self, node: Node) -> bool:
         """Whether a "not" governs a node within its clause."""
@@ -84,7 +105,7 @@ class Interpreter(Coreference):
             node = node.head
         return False
 
-    # -- detached phrases
+    # -- phrases and texts
 
     def read_detached(self, at: int, token: Token) -> None:
         """A detached phrase describes the object before it; at the start of a piece, the next one."""
@@ -94,93 +115,35 @@ class Interpreter(Coreference):
         opens = at == 0 or self.nodes[at - 1].lower in {",", "and"}
         after = [place for place in self.objects if place >= at]
         before = [place for place in self.objects if place < at]
-        fronted = bool(opens and after and (not before or kind == "position") and self.starts_noun_phrase(at))
-        near = after[:1] if fronted or not before else before[-1:]
-        if kind == "text":  # "a sign around its neck that says"
-            near = [place for place in before if self.nodes[place].lower in lex.TEXT_BEARERS][-1:] or near
-        for place in near:
-            indices = self.objects[place]
-            if kind in {"position", "orientation"} and not fronted:
-                indices = self.owners(indices)
-            for attribute in token.attributes:
-                self.add_position(indices, attribute)
-
-    def starts_noun_phrase(self, at: int) -> bool:
-        """Whether a noun phrase begins at a place: "on the left, a cup"."""
-        node = next((node for node in self.nodes[at:] if node.lower != ","), None)
-        return node is not None and (
-            node.token.count is not None or node.lower in lex.DEFINITE or node.at in self.objects
-        )
-
-    def add_position(self, indices: list[int], attribute: Attribute) -> None:
-        """Add an attribute; `from the left` completes an ordinal: second from the left."""
-        for index in indices:
-            own = self.scene.drafts[index].attributes
-            nth = next((other for other in own if other.kind == "position" and other.value in lex.ORDINALS), None)
-            if nth and attribute.value.startswith("from the"):
-                own[own.index(nth)] = Attribute("position", f"{nth.value} {attribute.value}")
-            else:
-                own.append(attribute)
-
-    # -- quoted text
+        fronted = bool(opens and after and (not before or kind == "position"))
+        for place in after[:1] if fronted or not before else before[-1:]:
+            owned = kind in {"position", "orientation"} and not fronted
+            indices = self.owners(self.objects[place]) if owned else self.objects[place]
+            self.scene.describe(indices, *token.attributes)
 
     def read_quote(self, node: Node) -> None:
-        """Quoted text is read on the object that bears it; without one, the text is an object."""
-        bearers = self.text_bearers(node)
+        """Quoted text is on its head, else on what is named before; without an object, the text is one."""
+        head = [node.head.at] if node.dep in {*NAME_PARTS, "appos"} else []
+        before = [at for at in self.objects if at < node.at][-1:]
+        places = [at for at in (node.at, *head, *before, node.at + 1) if at in self.objects]
+        bearers = self.objects[places[0]] if places else []
         if not bearers:
-            draft = Draft("text", "text", Count(1, None), sentence=self.reader.sentence, start=node.token.start)
+            draft = Draft("text", "text", Count(1, None), sentence=self.scene.sentence, start=node.token.start)
             bearers = self.objects[node.at] = [self.scene.add(draft)]
         bearer = self.scene.drafts[bearers[-1]]
         kind = "not text" if self.is_denied(node) or bearer.absent else "text"
         bearer.absent = bearer.absent and bearer.canonical != "text"  # 'no text "HELLO"' excludes only these words
-        self.scene.describe(bearers[-1:], Attribute(kind, node.token.text or ""))
+        bearer.attributes.append(Attribute(kind, node.token.text or ""))
 
-    def text_bearers(self, node: Node) -> list[int]:
-        """The object that quoted text is on: its head, the subject of "says", else the one named before."""
-        if node.at in self.objects:
-            return self.objects[node.at]
-        if node.dep in {*NAME_PARTS, "appos"} and node.head.at in self.objects:
-            return self.objects[node.head.at]
-        if node.head.is_verb and node.head.lower in lex.TEXT_VERBS and (subjects := self.subjects(node.head)):
-            return subjects
-        before = [at for at in self.objects if at < node.at]
-        return self.objects[before[-1]] if before else self.objects.get(node.at + 1, [])
-
-    def text_before(self, node: Node) -> list[int]:
-        """The text that is written in some script: the last one named, else what the preposition describes."""
-        before = [index for at, indices in self.objects.items() if at < node.at for index in indices]
-        texts = [index for index in before if self.scene.drafts[index].canonical == "text"]
-        return texts[-1:] or self.governors(node, [])[-1:]
-
-    # -- adjectives
+    # -- adjectives and verbs
 
     def describe_subject(self, node: Node, attributes: Sequence[Attribute]) -> None:
         """Give attributes, or deny them, to a node's subject; without one they wait for the first object."""
         denied, indices = self.is_denied(node), self.subjects(node)
-        given = [replace(a, kind=f"not {a.kind}") if denied else a for a in attributes]
-        for attribute in given:
-            self.scene.describe(indices, attribute)
+        given = [replace(each, kind=f"not {each.kind}") if denied else each for each in attributes]
+        self.scene.describe(indices, *given)
         if not indices and not self.objects:
             self.scene.unattached += given
-
-    def read_adjective(self, node: Node) -> None:
-        """`the car is red`, `bigger than a horse`: an adjective said of its subject."""
-        equal = f"as {node.lower} as" if has_word([c for c in node.children if c.at < node.at], "as") else ""
-        name = lex.COMPARATIVES.get(node.lower, equal)
-        indices, targets = self.subjects(node), self.compared(node) if name else []
-        if targets:
-            self.scene.relate(indices, name, [index for index in targets if index not in indices])
-        elif node.at not in self.objects and not is_tone(node):
-            attribute = attribute_of(with_tone(node), node.tag, node.lemma, degree(node))
-            self.describe_subject(node, [attribute] if attribute else [])
-
-    def compared(self, node: Node) -> list[int]:
-        """The objects of a comparison: `than the girl`, `as a church`."""
-        near = [*node.children, *node.head.children]
-        preps = [child for child in near if child.at > node.at and child.lower in {"than", "as"}]
-        return self.objects_of(*(child for prep in preps for child in prep.children))
-
-    # -- verbs
 
     def read_verb(self, node: Node) -> None:
         """What the subject does, and to whom."""
@@ -190,44 +153,41 @@ class Interpreter(Coreference):
         subjects = self.subjects(node)
         if node.lower in lex.BE:
             return
+        name = " ".join([node.progressive, *(child.lower for child in node.under("prt"))])
+        if node.lower in lex.HAVE | lex.WEARING:
+            name = "with" if node.lower in lex.HAVE else "wearing"
         objects = self.objects_of(*node.under(*OBJECTS))
         if agents := self.objects_of(*agents_of(node)):
-            self.scene.relate(agents, verb_relation(node), subjects)
+            self.scene.relate(agents, name, subjects)
         elif objects and subjects:
-            self.relate_by_verb(node, subjects, objects)
+            if self.is_denied(node):
+                self.exclude(objects)
+            absent, present = self.split_absent(objects)
+            self.scene.relate(absent, "of", subjects)
+            self.scene.relate(subjects, name, present)
             if node.verb in lex.POSTURE_VERBS:  # "sitting a table"
                 self.scene.describe(subjects, Attribute("action", node.verb))
         elif subjects and not node.under("acomp"):
-            self.scene.describe(subjects, self.action(node))
-        elif not self.objects and (action := self.action(node)):
-            self.scene.unattached.append(action)
+            self.scene.describe(subjects, *self.action(node))
+        elif not self.objects:
+            self.scene.unattached += self.action(node)
 
-    def relate_by_verb(self, node: Node, subjects: list[int], objects: list[int]) -> None:
-        """A verb with an object is a relation; if denied, the object is absent."""
-        if self.is_denied(node):
-            self.exclude(objects)
-        absent, present = self.split_absent(objects)
-        self.scene.relate(absent, "of", subjects)
-        self.scene.relate(subjects, verb_relation(node), present)
-
-    def action(self, node: Node) -> Attribute | None:
-        """A verb without an object is an action, an expression or a state."""
+    def action(self, node: Node) -> list[Attribute]:
+        """A verb without an object is an action, an expression or a state; some say nothing."""
         consumed = any(relation_name(prep)[1] for prep in node.under("prep"))
         directions = [a.value for child in node.children for a in child.token.attributes if a.kind == "direction"]
         invisible = node.verb in lex.NON_ACTION_VERBS and not directions  # but "going straight down"
         if invisible or node.lower in lex.WRITING_PARTICIPLES or consumed:
-            return None
-        adverbs = [*(child.lower for child in node.children if is_particle(child, node)), *directions]
-        particles = "".join(f" {adverb}" for adverb in adverbs)
+            return []
         passive = node.tag in PARTICIPLES and (not node.under(*SUBJECTS) or node.under("auxpass"))
         attribute: Attribute | None = Attribute("action", node.verb)
         if passive or lex.kind_of(node.lower) in VERBAL_KINDS:
             attribute = attribute_of(node.lower, "VBN" if passive else node.tag, node.verb, degree(node))
         if attribute is None:
-            return None
-        return Attribute(
-            f"not {attribute.kind}" if self.is_denied(node) else attribute.kind, attribute.value + particles
-        )
+            return []
+        adverbs = [*(child.lower for child in node.children if is_particle(child, node)), *directions]
+        kind = f"not {attribute.kind}" if self.is_denied(node) else attribute.kind
+        return [Attribute(kind, " ".join([attribute.value, *adverbs]))]
 
     # -- prepositions
 
@@ -239,8 +199,8 @@ class Interpreter(Coreference):
         if not targets or name == "than" or agent:
             return
         described = [index for index in self.governors(node, targets) if index not in targets]
-        if name == "wearing":
-            described = self.people(described) or self.nearest_person(node) or described
+        if name == "wearing":  # "a man with a beard in a coat"
+            described = self.owners(described)
         if name in {"without", "instead of"}:
             self.exclude(targets)
         absent, present = self.split_absent(targets)
@@ -250,25 +210,190 @@ class Interpreter(Coreference):
         if name != "instead of" and not staged:
             self.scene.relate(described, f"not {name}" if self.is_denied(node) else name, present)
 
-    def people(self, indices: Sequence[int]) -> list[int]:
-        """Those of some objects that are people."""
-        return [index for index in indices if is_person(self.scene.drafts[index].canonical)]
-
-    def nearest_person(self, node: Node) -> list[int]:
-        """The nearest person above a preposition."""
-        head = node.head
-        for _ in range(MAX_DEPTH):
-            people = self.people(self.own_objects(head))
-            if people or head.head is head:
-                return people
-            head = head.head
-        return []
-
     def is_staged(self, node: Node) -> bool:
         """`with a lighthouse in the background` sets the scene and relates nothing."""
         after = min((at for at in self.objects if at > node.at), default=len(self.nodes))
         near = (token.attributes for at, token in self.detached if node.at < at <= after and token.attributes)
         return any(attributes[0].value in lex.BACKDROPS for attributes in near)
+
+    def governors(self, node: Node, targets: list[int], depth: int = 0) -> list[int]:
+        """The objects that a preposition with these targets describes."""
+        head = node.head
+        if depth > MAX_DEPTH:
+            return []
+        if head is node:
+            inner = {word.at for word in node.subtree()}
+            after = [at for at in self.objects if at > node.at and at not in inner]
+            return self.objects_of(self.nodes[after[0]]) if after else []
+        if head.at in self.objects:
+            if not node.is_spatial:
+                return self.own_objects(head)
+            described = self.conjoined_objects(head, node.at)
+            chained = head.dep == "pobj" and head.head.head.is_noun  # not of the bagel "behind pigs under candles"
+            shared = not chained or not PLACES.isdisjoint((relation_name(node)[0], relation_name(head.head)[0]))
+            whole = self.located_with(head) if shared else []
+            owners = self.owners([*whole, *described, *self.between(node)])
+            return described if set(owners) & set(targets) else owners
+        if head.is_preposition:
+            return self.governors(head, targets, depth + 1)
+        return [*self.subjects(head), *self.between(node)]
+
+    def between(self, node: Node) -> list[int]:
+        """The object right before a place said of another: the bike of "riding a bike in a park"."""
+        near = [self.nodes[at] for at in self.objects if node.head.at < at < node.at][-1:]
+        if not near or not near[0].is_noun or not node.is_spatial:
+            return []
+        noun = near[0]
+        carried = noun.dep == "dobj" and noun.head.verb in lex.TRANSPORT_VERBS
+        placed = noun.dep == "pobj" and relation_name(noun.head)[0] in PLACES
+        return self.objects_of(noun) if carried or placed else []
+
+    def located_with(self, node: Node) -> list[int]:
+        """Whom the place of a noun is said of too: what is on a mat in a room is in the room."""
+        if node.dep == "pobj" and node.head.is_spatial:
+            return self.governors(node.head, [])
+        held = node.head.lower in lex.HAVE | lex.WEARING  # "has a ribbon around its neck"
+        return self.subjects(node.head) if node.dep == "dobj" and not held else []
+
+    # -- the objects of nodes
+
+    def own_objects(self, node: Node) -> list[int]:
+        """The objects of a node alone."""
+        return list(self.objects.get(node.at, ()))
+
+    def objects_of(self, *nodes: Node) -> list[int]:
+        """The objects of nodes, with those joined to them by "and"."""
+        found: list[int] = []
+        for node in nodes:
+            if node.lower in lex.PRONOUNS:
+                self.resolve_pronoun(node)
+            joined = self.own_objects(node)
+            for child in node.under("conj", "appos"):
+                if is_listed(child) and not child.is_verb and not self.is_parallel(node, child):
+                    joined += [index for index in self.objects_of(child) if index not in joined]
+            found += joined
+        return found
+
+    def is_parallel(self, node: Node, child: Node) -> bool:
+        """`a girl with a balloon and a boy with a kite`: the boy is joined to the girl, not to the balloon."""
+        prep, counted = node.head, child.under(*COUNTED)
+        if node.dep != "pobj":
+            return False
+        between = {word.lower for word in self.nodes[node.at + 1 : child.at]}
+        if prep.lower == "without" and counted and {",", "and"} <= between:
+            return True  # "without a spoon, and a laptop"
+        if counted and is_worn(node) and not is_worn(child):
+            return True
+        return any(other.lower in {prep.lower, "without"} for other in child.under("prep"))
+
+    def conjoined_objects(self, node: Node, until: int) -> list[int]:
+        """The objects of a noun and of the conjuncts around it, which share what follows."""
+        bare = (child for child in node.under("conj") if not child.is_verb and not is_postmodified(child))
+        indices = [*self.own_objects(node), *self.objects_of(*(child for child in bare if child.at < until))]
+        while is_listed(node) and not node.head.is_verb and not self.is_parallel(node.head, node):
+            node = node.head
+            if is_postmodified(node):
+                break
+            indices = [*self.own_objects(node), *indices]
+        return indices
+
+    def subjects(self, node: Node, depth: int = 0) -> list[int]:
+        """The objects that a verb or adjective describes."""
+        head, helpers = node.head, node.under("aux", "auxpass")
+        own = node.under(*SUBJECTS) or [subject for helper in helpers for subject in helper.under(*SUBJECTS)]
+        indices = self.objects_of(*own[-1:])  # of two, as in "a girl whose hair is green", the nearer
+        if not indices and node.lower in lex.BE:  # "between them is a book"
+            indices = self.objects_of(*node.under("attr"))
+        if indices or depth > MAX_DEPTH or (head is node and not node.is_noun):
+            return indices
+        if head.at not in self.objects:
+            return self.subjects(head, depth + 1) if head is not node else []
+        shared = node.is_verb or node.dep == "acl"
+        actors = self.owners(self.conjoined_objects(head, node.at) if shared else self.own_objects(head), acting=True)
+        nested = node.tag == "VBG" and node.under("dobj") and head.dep == "dobj" and head.head.tag == "VBG"
+        if nested and not self.scene.living(actors):  # "a man riding a bike eating an apple"
+            return self.scene.living(self.subjects(head.head)) or actors
+        return actors
+
+    def owners(self, indices: list[int], acting: bool = False) -> list[int]:
+        """Whom a place or an action is said of: garments and what is absent neither sit nor stand."""
+        owners: list[int] = []
+        for index in indices:
+            draft, owner = self.scene.drafts[index], None
+            garment = {draft.canonical.split()[-1], f"{draft.canonical.split()[-1]}s"} & lex.CLOTHES
+            if draft.absent:
+                owner = next((target for name, target in draft.relations if name == "of"), None)
+            elif not acting or garment:
+                bearers = (
+                    other
+                    for name, other in self.scene.incoming[index]
+                    if name in lex.BELONGING or (name == "with" and self.is_part(draft, other))
+                )
+                owner = next(bearers, None)
+            owners.append(index if owner is None else owner)
+        return list(dict.fromkeys(owners))
+
+    def is_part(self, draft: Draft, whole: int) -> bool:
+        """Whether an object is a part of another by nature: hair, the door of a house."""
+        name = draft.canonical
+        return name == "text" or name in lex.BODY_PARTS or name in parts(self.scene.drafts[whole].canonical)
+
+    # -- pronouns
+
+    def resolve_pronoun(self, node: Node) -> None:
+        """Find the objects of a pronoun; those of objects when asked for, as more is known of the others then."""
+        if node.at not in self.objects:
+            self.objects[node.at] = []  # none yet, while they are looked for
+            indices = self.antecedents(node)
+            self.objects = dict(sorted({**self.objects, node.at: indices}.items()))
+
+    def antecedents(self, node: Node) -> list[int]:
+        """What a pronoun means: "who" its head, "it" the last object that fits and is not in the same relation."""
+        if node.tag.startswith("W") or node.lower in lex.RELATIVE_PRONOUNS:
+            clause = node
+            while clause.dep not in CLAUSES and clause.head is not clause:
+                clause = clause.head
+            return self.own_objects(clause.head) if clause.dep in CLAUSES else []
+        excluded: list[int] = []  # nothing lies on itself, chases itself, or is its own part
+        if node.dep == "pobj":
+            excluded = self.own_objects(node.head.head) or self.governors(node.head, [])
+        elif node.dep in {"dobj", "poss"}:
+            excluded = self.subjects(node.head) if node.dep == "dobj" else self.own_objects(node.head)
+        before = (index for at, indices in self.objects.items() if at < node.at for index in indices)
+        last = max(before, default=self.known - 1)
+        owned_part = node.dep == "poss" and node.head.is_body_part
+        found = self.scene.antecedents(node.lower, excluded, last, owned_part)
+        if not found and node.lower in lex.UNNAMED_PEOPLE and node.dep != "poss":  # "He is running"
+            phrase = self.scene.prompt.text[node.token.start : node.token.end]
+            draft = Draft(phrase, lex.UNNAMED_PEOPLE[node.lower], Count(1, 1, "the"), definite=True, subject=True)
+            draft.sentence, draft.start = self.scene.sentence, node.token.start
+            found = [self.scene.add(draft)]
+        return found
+
+
+def regroup_garment(node: Node) -> None:
+    """`a skeleton with a hat and sunglasses`: join a garment to a garment, not to its wearer."""
+    if node.dep != "conj" or not is_worn(node) or node.head.is_verb or is_worn(node.head):
+        return
+    words = (word for word in node.head.subtree() if word.dep in {"pobj", "dobj"} and word.at < node.at)
+    worn = max((word for word in words if is_worn(word)), key=lambda word: word.at, default=None)
+    if worn:
+        node.attach(worn, "conj")
+
+
+def is_worn(node: Node) -> bool:
+    """Whether a noun is a garment or a part of a body."""
+    return node.is_garment or node.is_body_part
+
+
+def is_postmodified(node: Node) -> bool:
+    """Whether something follows a noun that describes it alone."""
+    return any(child.at > node.at for child in node.under("prep", "acl", "relcl"))
+
+
+def is_listed(node: Node) -> bool:
+    """Whether a noun is an item of a list: "an owl, a fox, and a bear"."""
+    return node.dep == "conj" or (node.dep == "appos" and bool(node.under("conj", "cc")))
 
 
 def agents_of(node: Node) -> list[Node]:
@@ -279,31 +404,9 @@ def agents_of(node: Node) -> list[Node]:
     return [child for prep in preps for child in prep.under("pobj", "pcomp")]
 
 
-def verb_relation(node: Node) -> str:
-    """The relation that a verb names; where there is no such English verb, the word as written."""
-    if node.lower in lex.HAVE:
-        return "with"
-    if node.lower in lex.WEARING:
-        return "wearing"
-    return node.progressive + "".join(f" {child.lower}" for child in node.under("prt"))
-
-
-def is_posture(node: Node) -> bool:
-    """`feet apart`, `head down`: an adverb right after a noun."""
-    plain = node.lower not in lex.NON_PARTICLES and not node.lower.endswith("ly")
-    return plain and node.tag == "RB" and node.dep == "advmod" and node.at == node.head.at + 1
-
-
 def is_particle(child: Node, verb: Node) -> bool:
     """`down` in "lying down", `left` in "looking left"."""
     if child.at < verb.at or child.children or child.token.attributes or child.lower in lex.NON_PARTICLES:
         return False
     adverbial = child.tag in {"RB", "RP", "IN"} or child.lower in lex.SIDES
     return child.dep == "prt" or (adverbial and child.dep in {"advmod", "npadvmod", "dobj", "acomp"})
-
-
-def is_predicative(node: Node) -> bool:
-    """Whether a node is an adjective that does not stand before a noun."""
-    if node.dep == "amod":
-        return node.head.at < node.at
-    return (node.tag.startswith("JJ") and node.dep in PREDICATES) or node.dep == "acomp"

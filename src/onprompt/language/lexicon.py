@@ -1,32 +1,39 @@
-"""The parser's word lists, from lexicon.toml: `lex.COLOURS` is its list `colours`, and tables are mappings."""
+"""The words of lexicon.txt: `lex.CLOTHES` is the set of those with the tag `clothes`; tags with values are mappings."""
 
 import re
-import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any
 
-DATA: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("lexicon.toml").read_text(encoding="utf-8"))
+COUNTED_NAMES: Mapping[str, str]
+COMPOUND_ATTRIBUTES: Mapping[str, str]
+MATERIALS: Mapping[str, str]
+PREFERRED: Mapping[str, str]
+COMPARATIVES: Mapping[str, str]
+RELATIONS: Mapping[str, str]
+STAND_INS: Mapping[str, str]
+POSITIONS: Mapping[str, str]
+POSITION_KINDS: Mapping[str, str]
+UNNAMED_PEOPLE: Mapping[str, str]
+PROPERTIES: Mapping[str, str]
+PROPERTY_HEADS: Mapping[str, str]
+PROPERTY_SYNONYMS: Mapping[str, str]
+SINGULAR: Mapping[str, str]
+SINGULAR_IN_COMPOUNDS: Mapping[str, str]
 
 
-def __getattr__(name: str) -> frozenset[str]:
-    """A word list, read at first use."""
-    if not name.isupper() or not isinstance(DATA.get(name.lower()), str):
-        raise AttributeError(f"lexicon.toml has no list {name.lower()!r}")
-    word_list = globals()[name] = words(DATA[name.lower()])
-    return word_list
-
-
-def words(text: str) -> frozenset[str]:
-    """The words of a list; its notation is described in lexicon.toml."""
-    return frozenset(phrase for word in text.split() for phrase in expand(word))
+def entries(file: str) -> Iterator[tuple[list[str], list[str]]]:
+    """The lines of a file of words, each as its tags and its words; lexicon.txt describes the notation."""
+    text = Path(__file__).with_name(file).read_text(encoding="utf-8")
+    for line in text.replace("\n ", " ").splitlines():
+        if line and line[0] != "#":
+            tags, _, words = line.partition(": ")
+            yield tags.split(), [phrase for word in words.split() for phrase in expand(word)]
 
 
 def expand(word: str) -> Iterable[str]:
-    """What an entry stands for: a word, several alternatives, or another list."""
-    if word[0] == "@":
-        return words(DATA[word[1:]])
+    """What an entry stands for: a word, or several alternatives."""
     word = word.replace("_", " ")
     if "(" not in word:
         return (word,)
@@ -34,40 +41,45 @@ def expand(word: str) -> Iterable[str]:
     return map("".join, product(*(part.split("|") if at % 2 else [part] for at, part in enumerate(parts))))
 
 
-def by_word(table: str) -> dict[str, str]:
-    """A table of `name = words`, as a mapping from word to name."""
-    return {word: name for name, text in DATA[table].items() for word in words(text)}
+def load() -> Mapping[str, dict[str, str]]:
+    """The words with each tag, and the values that it has for them."""
+    tagged, unions = defaultdict[str, dict[str, str]](dict), list[tuple[str, list[str]]]()
+    for tags, words in entries("lexicon.txt"):
+        for tag in tags:
+            name, _, value = tag.partition("=")
+            if name[0] == "@":
+                unions.append((name[1:], words))
+            else:
+                tagged[name] |= {word: word if value == "*" else value.replace("_", " ") for word in words}
+    for name, parts in unions:
+        for part in parts:
+            tagged[name] |= dict.fromkeys(tagged[part.replace(" ", "_")], "")
+    return tagged
 
 
-def steps(span: str) -> tuple[int | None, int | None]:
-    """The least and the most of `0..`, `..-1`; None is no bound."""
-    least, most = (int(step) if step else None for step in span.split(".."))
-    return least, most
-
-
-ORDINALS_IN_ORDER: Sequence[str] = DATA["nth"].split()
-NUMBERS: Mapping[str, int] = {
-    **{name: number for number, name in enumerate(DATA["ones"].split())},
-    **{name: 10 * number for number, name in enumerate(DATA["tens"].split(), 2)},
-    "single": 1,
+TAGGED = load()
+KIND_OF_ATTRIBUTE = {**TAGGED["attributes"], **dict.fromkeys(TAGGED["materials"], "material")}
+COLOURS, ORIENTATIONS = (
+    frozenset(word for word, kind in TAGGED["attributes"].items() if kind == name) for name in ("color", "orientation")
+)
+NUMBERS, MULTIPLES, GROUP_SIZES, ORDINALS = (
+    {word: int(value) for word, value in TAGGED[name].items()}
+    for name in ("numbers", "multiples", "group_sizes", "ordinals")
+)
+COMPARISONS = {  # the least and the most, as steps from the number after it; None is no bound
+    words: tuple(int(step) if step else None for step in span.split(".."))
+    for words, span in TAGGED["comparisons"].items()
 }
-MULTIPLES: Mapping[str, int] = DATA["multiples"]
-GROUP_SIZES: Mapping[str, int] = DATA["group_sizes"]
-COMPARISONS = {words: steps(span) for words, span in by_word("comparisons").items()}
-COUNTED_NAMES, NAMES_BY_USE = by_word("counted_names"), by_word("names_by_use")
 
-MATERIALS = {word: word if name == "nouns" else name for word, name in by_word("materials").items()}
-KIND_OF_ATTRIBUTE = {**by_word("attributes"), **dict.fromkeys(MATERIALS, "material")}
-COLOURS, ORIENTATIONS = (words(DATA["attributes"][kind]) for kind in ("color", "orientation"))
-COMPOUND_ATTRIBUTES = by_word("compound_attributes")
-COMPARISON_SYNONYMS, AMERICAN_SPELLINGS = by_word("comparison_synonyms"), by_word("american_spellings")
-COMPARATIVES = {word: f"{COMPARISON_SYNONYMS.get(word, word)} than" for word in words("@comparatives")}
 
-RELATIONS = {**{word: word for word in words("@plain_prepositions")}, **by_word("relations")}
-STAND_INS, POSITIONS, POSITION_KINDS = by_word("stand_ins"), by_word("positions"), by_word("position_kinds")
-UNNAMED_PEOPLE = by_word("unnamed_people")
-IMAGE_PROPERTIES = {**by_word("image_properties"), **dict.fromkeys(words("@compound_media"), "medium")}
-PROPERTY_HEADS, PROPERTY_SYNONYMS = by_word("property_heads"), by_word("property_synonyms")
+def __getattr__(name: str) -> frozenset[str]:
+    """The words with a tag."""
+    words = TAGGED.get(name.lower()) if name.isupper() else None
+    if words is None:
+        raise AttributeError(f"lexicon.txt has no tag {name.lower()!r}")
+    valued = any(words.values())
+    globals()[name] = found = words if valued else frozenset(words)
+    return found  # type: ignore[return-value]
 
 
 def kind_of(word: str) -> str | None:

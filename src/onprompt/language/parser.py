@@ -1,4 +1,4 @@
-"""From a prompt to a Scene."""
+"""From a prompt to a Scene: all the steps in turn."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -6,26 +6,23 @@ from functools import lru_cache
 
 from onprompt.errors import PromptError
 from onprompt.language.chunker import Chunker
-from onprompt.language.credits import join_names
-from onprompt.language.definitions import defined
-from onprompt.language.dependency_tree import Node
-from onprompt.language.image_properties import bare_adjectives, image_properties, split_frame
+from onprompt.language.image_properties import bare_adjectives, image_properties, join_names, split_frame
 from onprompt.language.interpreter import Interpreter
-from onprompt.language.language_id import is_english
-from onprompt.language.noun_phrases import NounPhraseReader
-from onprompt.language.prompt import Prompt, normalize_prompt
-from onprompt.language.scene_builder import SceneBuilder
-from onprompt.language.segmentation import (
+from onprompt.language.scene import SceneBuilder
+from onprompt.language.spelling import is_english
+from onprompt.language.tokens import (
+    Prompt,
     Token,
     bounded,
     clauses,
+    defined,
     is_tag_list,
+    normalize_prompt,
     pieces,
     sentences,
-    split_at_seeing,
     tags,
 )
-from onprompt.language.trees import dependency_trees
+from onprompt.language.tree import Node, dependency_trees
 from onprompt.settings import Settings
 from onprompt.types import Attribute, Scene
 
@@ -54,7 +51,7 @@ class Segments:
 def parse(prompt: str, settings: Settings) -> Scene:
     """The scene that a prompt asks for; runs have many images of one prompt."""
     segments = segment(prompt, settings)
-    return build_scene(segments, dependency_trees(segments.parsed, settings.parser))
+    return build_scene(segments, dependency_trees(segments.parsed))
 
 
 def parse_many(prompts: Iterable[str], settings: Settings) -> Iterator[Scene | PromptError]:
@@ -66,15 +63,14 @@ def parse_many(prompts: Iterable[str], settings: Settings) -> Iterator[Scene | P
         except PromptError as error:
             batch.append(error)
         if len(batch) == BATCH:
-            yield from parse_batch(batch, settings)
+            yield from parse_batch(batch)
             batch = []
-    yield from parse_batch(batch, settings)
+    yield from parse_batch(batch)
 
 
-def parse_batch(batch: list[Segments | PromptError], settings: Settings) -> Iterator[Scene | PromptError]:
+def parse_batch(batch: list[Segments | PromptError]) -> Iterator[Scene | PromptError]:
     """The scenes of several prompts."""
-    parsed = [clause for item in batch if isinstance(item, Segments) for clause in item.parsed]
-    trees = iter(dependency_trees(parsed, settings.parser))
+    trees = iter(dependency_trees([clause for item in batch if isinstance(item, Segments) for clause in item.parsed]))
     for item in batch:
         yield build_scene(item, [next(trees) for _ in item.clauses]) if isinstance(item, Segments) else item
 
@@ -86,17 +82,14 @@ def segment(prompt: str, settings: Settings) -> Segments:
     segments.words = [token.word for tokens in cut for token in tokens if token.text is None]
     if len(cut) == 1 and (head := defined(cut[0])):
         cut, segments.is_definition = [head], True
-    for tokens in cut:
-        for clause in (
-            clause for short in bounded(tokens) for seen in split_at_seeing(short) for clause in split(seen)
-        ):
-            if adjectives := bare_adjectives(clause):
-                segments.unattached += adjectives
-                continue
-            left, properties = split_frame(clause)
-            segments.properties += properties
-            if left:
-                segments.clauses.append(Chunker(left, settings).chunk())
+    for clause in (clause for tokens in cut for short in bounded(tokens) for clause in split(short)):
+        if adjectives := bare_adjectives(clause):
+            segments.unattached += adjectives
+            continue
+        left, properties = split_frame(clause)
+        segments.properties += properties
+        if left:
+            segments.clauses.append(Chunker(left, settings).chunk())
     chunks = (token for clause in segments.clauses for token in clause if token.of_image)
     segments.properties += [attribute for token in chunks for attribute in token.attributes]
     segments.properties += [Attribute("parameter", parameter) for parameter in segments.prompt.parameters]
@@ -115,13 +108,12 @@ def split(tokens: list[Token]) -> list[list[Token]]:
 
 def build_scene(segments: Segments, trees: list[list[Node]]) -> Scene:
     """The scene that the trees of a prompt's clauses describe."""
-    builder = SceneBuilder()
-    reader = NounPhraseReader(segments.prompt, builder)
+    scene = SceneBuilder(segments.prompt)
     for at, (clause, nodes) in enumerate(zip(segments.clauses, trees, strict=True)):
-        reader.sentence = at
-        Interpreter(nodes, detached(clause), reader).read()
-    builder.attach_to_first(segments.unattached)
-    things = builder.things()
+        scene.sentence = at
+        detached = [(place, token) for place, token in enumerate(clause) if token.detached]
+        Interpreter(nodes, [(place - nth, token) for nth, (place, token) in enumerate(detached)], scene).read()
+    things = scene.things(segments.unattached)
     flags = {
         "ambiguous quantifier": any("ambiguous quantifier" in thing.flags for thing in things),
         "misspelling repaired": any("misspelt" in thing.flags for thing in things),
@@ -131,14 +123,3 @@ def build_scene(segments: Segments, trees: list[list[Node]]) -> Scene:
     }
     raised = tuple(flag for flag, holds in flags.items() if holds)
     return Scene(segments.prompt.text, things, raised, tuple(dict.fromkeys(segments.properties)))
-
-
-def detached(tokens: list[Token]) -> list[tuple[int, Token]]:
-    """The detached phrases of a clause, each with the place in the tree where it stood."""
-    phrases, at = [], 0
-    for token in tokens:
-        if token.detached:
-            phrases.append((at, token))
-        else:
-            at += 1
-    return phrases

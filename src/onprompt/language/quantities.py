@@ -1,12 +1,14 @@
-"""How many: quantities in words and figures, by the protocol's quantifier rules."""
+"""How many: quantities in words and figures, by the protocol's rules; and nouns that only count: `a herd of`."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from onprompt.language import lexicon as lex
+from onprompt.language.tokens import Token, lower_words
+from onprompt.language.words import singular
 from onprompt.settings import Settings
-from onprompt.types import Count
+from onprompt.types import Attribute, Count
 
 RANGE = re.compile(r"(\d{1,4})[-–](\d{1,4})")
 THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+")
@@ -18,34 +20,33 @@ def quantity(words: Sequence[str], at: int, settings: Settings) -> Count | None:
     """The quantity that begins at a word; its `words` say how far it goes."""
     comparison = COMPARISONS.at(words, at)
     if comparison and (exact := number(words, at + len(comparison.split()))):
-        low, high = (None if step is None else exact.low + step for step in lex.COMPARISONS[comparison])
-        least, most = low or 0, None if high is None else max(0, high)
-        return Count(least, most, f"{comparison} {exact.words}", explicit=True)
+        low, high = (None if step is None else max(0, exact.low + step) for step in lex.COMPARISONS[comparison])
+        return Count(low or 0, high, f"{comparison} {exact.words}", explicit=True)
     word, following = words[at], word_at(words, at + 1)
-    if word == "between" and (span := between(words, at)):
-        return span
+    if word == "between" and (least := number(words, at + 1)):
+        after = at + 1 + len(least.words.split())
+        most = number(words, after + 1) if word_at(words, after) == "and" else None
+        if most and least.low < most.low:
+            return Count(least.low, most.low, f"between {least.words} and {most.words}", explicit=True)
     if word in lex.APPROXIMATORS and (exact := number(words, at + 1)) and exact.low > 1:
         return replace(exact, words=f"{word} {exact.words}", confidence=0.5)
     if word in lex.ARTICLES and following in AFTER_ARTICLE and (inner := quantity(words, at + 1, settings)):
         return replace(inner, words=f"{word} {inner.words}")
-    if exact := number(words, at):
-        return with_alternative(words, at, exact)
+    if exact := number(words, at):  # perhaps `two or three`, `2 to 4`, `two or more`
+        after = at + len(exact.words.split())
+        link = word_at(words, after)
+        if link == "or" and word_at(words, after + 1) == "more":
+            return replace(exact, high=None, words=f"{exact.words} or more")
+        other = number(words, after + 1) if link in {"or", "to"} else None
+        if other is None or other.low <= exact.low:
+            return exact
+        return replace(exact, high=other.high, words=f"{exact.words} {link} {other.words}")
     return vague(word, following, settings)
 
 
 def word_at(words: Sequence[str], at: int) -> str:
     """The word at a position, or nothing after the end."""
     return words[at] if at < len(words) else ""
-
-
-def between(words: Sequence[str], at: int) -> Count | None:
-    """`between 3 and 5`."""
-    low = number(words, at + 1)
-    after = at + 1 + len(low.words.split()) if low else 0
-    high = number(words, after + 1) if low and word_at(words, after) == "and" else None
-    if not low or not high or low.low >= high.low:
-        return None
-    return Count(low.low, high.low, f"between {low.words} and {high.words}", explicit=True)
 
 
 def vague(word: str, following: str, settings: Settings) -> Count | None:
@@ -71,20 +72,6 @@ def vague(word: str, following: str, settings: Settings) -> Count | None:
     if word in {"each", "every"}:
         return Count(2, None, word, confidence=0.5)
     return Count(1, 1, word) if word in lex.ARTICLES else None
-
-
-def with_alternative(words: Sequence[str], at: int, first: Count) -> Count:
-    """`two or three`, `2 to 4`, `two or more`; else the number alone."""
-    after = at + len(first.words.split())
-    link = word_at(words, after)
-    if link not in {"or", "to"}:
-        return first
-    if link == "or" and word_at(words, after + 1) == "more":
-        return replace(first, high=None, words=f"{first.words} or more")
-    second = number(words, after + 1)
-    if second is None or second.low <= first.low:
-        return first
-    return replace(first, high=second.high, words=f"{first.words} {link} {second.words}")
 
 
 def number(words: Sequence[str], at: int) -> Count | None:
@@ -122,9 +109,9 @@ def continues(before: int, value: int) -> bool:
 
 def figure(word: str) -> int | None:
     """A number of one word."""
-    tens, hyphen, ones = word.partition("-")
-    if hyphen and tens in lex.TENS and 0 < lex.NUMBERS.get(ones, 0) < 10:
-        return lex.NUMBERS[tens] + lex.NUMBERS[ones]
+    tens, hyphen, ones = (lex.NUMBERS.get(part, 0) if part != "-" else 1 for part in word.partition("-"))
+    if hyphen and tens >= 20 and 0 < ones < 10:
+        return tens + ones
     figures = word.replace(",", "") if THOUSANDS.fullmatch(word) else word
     if figures.isdecimal():
         return int(figures) if len(figures) <= 9 else None
@@ -133,7 +120,54 @@ def figure(word: str) -> int | None:
 
 def ordinal(word: str) -> str:
     """`second`, also for `2nd`; nothing for other words."""
-    number, ending = word[:-2], word[-2:]
-    if number.isdigit() and ending in {"st", "nd", "rd", "th"} and 0 < int(number) <= len(lex.ORDINALS_IN_ORDER):
-        return lex.ORDINALS_IN_ORDER[int(number) - 1]
+    if word[:-2].isdigit() and word[-2:] in {"st", "nd", "rd", "th"}:
+        return next((name for name, nth in lex.ORDINALS.items() if 0 < nth == int(word[:-2])), "")
     return word if word in lex.ORDINALS else ""
+
+
+# ---- nouns that only count, measure or sort --------------------------------------------------------------------------
+
+
+def collapse_quantifier(tokens: list[Token], following: str, settings: Settings) -> None:
+    """Make one token of the last ones: `a herd of` counts, `slice of` describes, `type of` says nothing."""
+    if len(tokens) > 1 and tokens[-2].lower == "many" and (group := tokens[-2].count) and " of" in group.words:
+        number = tokens[-1]  # `a group of three boys` are three, `two rows of four chairs` eight
+        if number.count is not None and number.count.words not in lex.ARTICLES:
+            number = replace(number, start=tokens[-2].start)
+            tokens[-2:] = [multiplied(number, figure(group.words.split()[0]) or 1, number.end)]
+    if len(tokens) < 2 or tokens[-1].lower != "of" or tokens[-1].relation or not following:
+        return
+    noun, start, end = singular(tokens[-2].lower), tokens[-2].start, tokens[-1].end
+    says_nothing = noun in lex.SORT_NOUNS or (noun == "piece" and following in lex.COUNTED_IN_PIECES)
+    if noun in lex.GROUP_NOUNS and tokens[-2].count is None:
+        collapse_group(tokens, noun)
+    elif noun in lex.MEASURE_NOUNS and following not in lex.DEFINITE and not says_nothing:
+        tokens[-2:] = [Token("old", start, end, attributes=(Attribute("shape", noun),))]
+    elif noun == "pair" and len(tokens) > 2 and following not in lex.PLURALIA_TANTUM:
+        tokens[-3:] = [multiplied(tokens[-3], settings.pair, end)]
+    elif says_nothing and len(tokens) > 2:
+        tokens[-2:] = [Token("old", start, end, attributes=(Attribute("", ""),))]
+
+
+def collapse_group(tokens: list[Token], noun: str) -> None:
+    """`two large rows of`: at least two, and each of unknown size; `a trio of`: three."""
+    first = len(tokens) - 2
+    while first and (
+        tokens[first - 1].lower in lex.KIND_OF_ATTRIBUTE or tokens[first - 1].lower in lex.NON_DESCRIPTIVE
+    ):
+        first -= 1
+    if first and (tokens[first - 1].count is not None or tokens[first - 1].lower in lex.DEFINITE):
+        first -= 1
+    phrase, exact = " ".join(lower_words(tokens[first:])), lex.GROUP_SIZES.get(noun)
+    least = max(2, (tokens[first].count or Count(1, 1)).low)
+    count = Count(exact, exact, phrase, explicit=True) if exact else Count(least, None, phrase, confidence=0.5)
+    tokens[first:] = [Token("many", tokens[first].start, tokens[-1].end, count=count)]
+
+
+def multiplied(token: Token, factor: int, end: int) -> Token:
+    """A counting token, so many times over."""
+    if token.count is None or not token.count.explicit:
+        return replace(token, end=end)
+    low, high = token.count.low, token.count.high
+    count = replace(token.count, low=low * factor, high=high if high is None else high * factor)
+    return replace(token, count=count, end=end)

@@ -1,138 +1,29 @@
-"""Known words, and typing errors corrected to them; a word that may be right is left alone."""
+"""Typing errors corrected, where a common word is near and the word is unknown; and prompts that are not English."""
 
 import math
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from pathlib import Path
 from string import ascii_lowercase
 
 from onprompt.language import lexicon as lex
+from onprompt.language.words import VOWELS, is_known_word, vocabulary
 
-MIN_LETTERS, MIN_LETTERS_TWO_ERRORS, MAX_LETTERS = 3, 6, 30  # of words in which one error, or two, are corrected
-MIN_COMPOUND_PART = 4  # letters: "thecat" is an error, not a compound
-MAX_COMPOUND = 40  # characters; a text without blanks is no word, and trying all its parts would take long
-VOWELS = "aeiou"
+MIN_LETTERS, MIN_LETTERS_SOUND, MAX_LETTERS = 3, 6, 30  # of words that are corrected, and that are by their sound
+MIN_FREQUENCY_SOUND = 10  # of a word in the corpus, for others to be taken for it
+PHONEMES = {"ph": "f", "wh": "w", "gh": "g", "[ckq]+": "k", "[sz]+": "s", "[aeiouy]+": "a", r"(.)\1+": r"\1"}
+SOUNDS = tuple((re.compile(pattern), letter) for pattern, letter in PHONEMES.items())
+KEYBOARD = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+KEYS = {letter: (row, column + row / 2) for row, keys in enumerate(KEYBOARD) for column, letter in enumerate(keys)}
+VOICED = frozenset(map(frozenset, ("bp", "dt", "gk")))  # heard as each other: labtop
 
-
-@dataclass(frozen=True)
-class Vocabulary:
-    """English words: the frequency of common ones, and lemmas by the endings that they take."""
-
-    common: Mapping[str, int]
-    nouns: frozenset[str]
-    verbs: frozenset[str]
-    adjectives: frozenset[str]
-    others: frozenset[str]
-
-
-@cache
-def vocabulary() -> Vocabulary:
-    """All words, as training/words/build.py wrote them."""
-    text = Path(__file__).with_name("words.txt").read_text(encoding="utf-8")
-    lines = {name: rest.split() for name, _, rest in (line.partition(" ") for line in text.splitlines())}
-    counts = dict(zip(lines["common"][::2], map(int, lines["common"][1::2]), strict=True))
-    return Vocabulary(counts, *(frozenset(lines[name]) for name in ("noun", "verb", "adjective", "word")))
-
-
-# ---- known words -----------------------------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=65536)
-def is_known_word(word: str) -> bool:
-    """Whether a word, or each part of a hyphenated one, is an English word in any of its forms."""
-    return all(is_word(part, vocabulary()) for part in re.split(r"[-–]", normalize(word)) if part)
-
-
-@lru_cache(maxsize=65536)
-def is_common_word(word: str) -> bool:
-    """Whether a word or its lemma is met often in prompts and captions, so that a model trained on them knows it."""
-    known, lower = vocabulary().common, normalize(word)
-    lemmas = (lemma for forms in (noun_lemmas, verb_lemmas, adjective_lemmas) for lemma in forms(lower))
-    return lower in known or any(lemma in known for lemma in lemmas)
-
-
-def normalize(word: str) -> str:
-    """A word in lower case, without accents and without what follows an apostrophe."""
-    lower = word.lower().replace("’", "'").partition("'")[0]
-    if lower.isascii():
-        return lower
-    return "".join(letter for letter in unicodedata.normalize("NFKD", lower) if not unicodedata.combining(letter))
-
-
-def is_word(word: str, known: Vocabulary) -> bool:
-    """Whether a word in lower case is a lemma or a regular form of one."""
-    lists = (known.nouns, known.verbs, known.adjectives)
-    if any(word in words for words in (known.common, known.others, *lists)) or is_compound(word, known):
-        return True
-    if any(lemma in known.common or lemma in known.others for lemma in noun_lemmas(word)):
-        return True
-    forms = zip(lists, (noun_lemmas, verb_lemmas, adjective_lemmas), strict=True)
-    return any(lemma in words for words, lemmas in forms for lemma in lemmas(word))
-
-
-def is_compound(word: str, known: Vocabulary) -> bool:
-    """Whether a word is a known one with a prefix or another word before it: `superwoman`, `wishlist`."""
-    if len(word) > MAX_COMPOUND:
-        return False
-    for at in range(2, len(word) - MIN_COMPOUND_PART + 1):
-        before, after = word[:at], word[at:]
-        if before in lex.PREFIXES and after in known.common:
-            return True
-        joinable = after in known.common and after in known.nouns  # not "sandwhich", which would be sand-which
-        if at >= MIN_COMPOUND_PART and before in known.common and joinable:
-            return True
-    return False
-
-
-def noun_lemmas(word: str) -> Iterator[str]:
-    """The words that `word` may be the plural of."""
-    if word.endswith("men"):
-        yield word[:-2] + "an"
-    if word.endswith("s") and not word.endswith(("ss", "us")):
-        if word.endswith("ies"):
-            yield word[:-3] + "y"
-        if word.endswith(("ses", "xes", "zes", "ches", "shes", "oes")):
-            yield word[:-2]
-        if not re.search(r"([xz]|[cs]h|[^aeiou]y)s$", word):
-            yield word[:-1]
-
-
-def verb_lemmas(word: str) -> Iterator[str]:
-    """The verbs that `word` may be a regular form of: `runs`, `stopped`, `carried`, `making`."""
-    yield from noun_lemmas(word)
-    if word.endswith("ied"):
-        yield word[:-3] + "y"
-    for ending in ("ed", "ing"):
-        if word.endswith(ending) and len(word) > len(ending) + 1:
-            yield from stem_lemmas(word.removesuffix(ending))
-
-
-def adjective_lemmas(word: str) -> Iterator[str]:
-    """The adjectives that `word` may be a form of: `redder`, `happiest`, `brightly`."""
-    for ending in ("er", "est"):
-        if word.endswith("i" + ending):
-            yield word[: -len(ending) - 1] + "y"
-        elif word.endswith(ending):
-            yield from stem_lemmas(word.removesuffix(ending))
-    if word.endswith("ly"):
-        yield word[:-2]
-        yield word[:-3] + "y" if word.endswith("ily") else word[:-1] + "e"
-
-
-def stem_lemmas(stem: str) -> Iterator[str]:
-    """The lemmas whose last letter an ending may double or drop: `stopp`, `mak`, `walk`; `stop` would have doubled."""
-    if len(stem) > 2 and stem[-1] == stem[-2]:
-        yield stem[:-1]
-    if not re.fullmatch(r"[^aeiou]*[aeiou][bdgklmnprt]", stem):
-        yield stem
-    yield stem + "e"
-
-
-# ---- corrections -----------------------------------------------------------------------------------------------------
+# What errors cost; tuned on simulated errors in words of captions, and on names.
+SWAPPED, DOUBLED, VOWEL, LETTER, NEIGHBOUR, OTHER = 0.3, 0.2, 0.5, 0.7, 0.8, 1.2
+SAME_SOUND = 0.9  # how much cheaper an inaudible error is
+EDGE = 0.8  # added for a word's first and last letter, where names and foreign words differ
+MIN_LIKELIHOOD, PER_LETTER, MIN_LEAD = 1.0, 0.35, 0.2  # for three letters, less per letter; and over the next best
 
 
 def correct_spelling(text: str) -> str:
@@ -146,37 +37,20 @@ def correct_word(word: str, maybe_name: bool = False) -> str | None:
         return None
     if word != word.lower() and (maybe_name or word[1:] != word[1:].lower()):
         return None
-    correction = best_correction(word.lower()) if not is_known_word(word) else likelier_double(word.lower())
+    correction = None if is_known_word(word) else best_correction(word.lower())
     return correction.capitalize() if correction and word[0].isupper() else correction
 
 
 @lru_cache(maxsize=8192)
 def best_correction(word: str) -> str | None:
-    """The likeliest common word that sounds like `word` or is one error away, in a long word two."""
-    ranked = sorted(((likelihood(word, other), other) for other in candidates(word)), reverse=True)
+    """The likeliest common word that sounds like `word` or is one error away."""
+    candidates = {other for other in one_error_away(word) if len(other) >= MIN_LETTERS} & vocabulary().common.keys()
+    if len(word) >= MIN_LETTERS_SOUND:
+        candidates |= {other for other in by_sound().get(sound(word), ()) if abs(len(other) - len(word)) <= 2}
+    ranked = sorted(((likelihood(word, other), other) for other in candidates), reverse=True)
     if not ranked or ranked[0][0] < MIN_LIKELIHOOD - PER_LETTER * min(len(word) - MIN_LETTERS, 5):
         return None
     return None if len(ranked) > 1 and ranked[0][0] - ranked[1][0] < MIN_LEAD else ranked[0][1]
-
-
-@lru_cache(maxsize=8192)
-def likelier_double(word: str) -> str | None:
-    """The frequent word with one letter doubled or not, if `word` is only a form of a rare one: `dinning` of `din`."""
-    known = vocabulary()
-    lemmas = (known.nouns, known.verbs, known.adjectives, known.others)
-    if is_common_word(word) or is_compound(word, known) or any(word in words for words in lemmas):
-        return None
-    near = [other for other in candidates(word) if cost(word, other) <= DOUBLED]
-    return next((other for other in near if known.common[other] >= MIN_FREQUENCY_DOUBLE), None)
-
-
-def candidates(word: str) -> set[str]:
-    """The common words that are one error away or sound alike, else those two errors away."""
-    near = {other for other in one_error_away(word) if len(other) >= MIN_LETTERS} & vocabulary().common.keys()
-    if len(word) >= MIN_LETTERS_TWO_ERRORS:
-        near |= {other for other in by_sound().get(sound(word), ()) if abs(len(other) - len(word)) <= 2}
-        near = near or {other for other in similar_words(word) if cost(word, other) <= MAX_COST_TWO_ERRORS}
-    return near
 
 
 def one_error_away(word: str) -> Iterator[str]:
@@ -197,51 +71,20 @@ def sound(word: str) -> str:
     return word
 
 
-PHONEMES = {"ph": "f", "wh": "w", "gh": "g", "[ckq]+": "k", "[sz]+": "s", "[aeiouy]+": "a", r"(.)\1+": r"\1"}
-SOUNDS = tuple((re.compile(pattern), letter) for pattern, letter in PHONEMES.items())
-MIN_FREQUENCY_SOUND, MIN_FREQUENCY_DOUBLE = 10, 100  # of a word in the corpus, for others to be taken for it
-
-
 @cache
 def by_sound() -> Mapping[str, list[str]]:
     """The common words, by their sound."""
     words: dict[str, list[str]] = defaultdict(list)
     for word, frequency in vocabulary().common.items():
-        if len(word) >= MIN_LETTERS_TWO_ERRORS - 1 and frequency >= MIN_FREQUENCY_SOUND:
+        if len(word) >= MIN_LETTERS_SOUND - 1 and frequency >= MIN_FREQUENCY_SOUND:
             words[sound(word)].append(word)
     return words
 
 
-@cache
-def by_first_letter() -> Mapping[str, list[tuple[str, frozenset[str]]]]:
-    """The longer common words with their letters, by the first."""
-    words: dict[str, list[tuple[str, frozenset[str]]]] = defaultdict(list)
-    for word in vocabulary().common:
-        if len(word) >= MIN_LETTERS_TWO_ERRORS - 1:
-            words[word[0]].append((word, frozenset(word)))
-    return words
-
-
-def similar_words(word: str) -> Iterator[str]:
-    """Common words with the same first letter that may be two errors away."""
-    letters = set(word)
-    for other, others in by_first_letter().get(word[0], ()):
-        if abs(len(other) - len(word)) <= 2 and len(letters - others) <= 2 and len(others - letters) <= 2:
-            yield other
-
-
 def likelihood(word: str, other: str) -> float:
     """How likely `other` was intended: the more frequent it is and the cheaper the errors, the likelier."""
-    alike = SAME_SOUND if len(word) >= MIN_LETTERS_TWO_ERRORS and sound(word) == sound(other) else 0.0
+    alike = SAME_SOUND if len(word) >= MIN_LETTERS_SOUND and sound(word) == sound(other) else 0.0
     return math.log10(min(vocabulary().common[other], 2000)) / 2 - cost(word, other) + alike
-
-
-# What errors cost; tuned on simulated errors in words of captions, and on names.
-SWAPPED, DOUBLED, VOWEL, LETTER, NEIGHBOUR, OTHER = 0.3, 0.2, 0.5, 0.7, 0.8, 1.2
-SAME_SOUND = 0.9  # how much cheaper an inaudible error is
-EDGE = 0.8  # added for a word's first and last letter, where names and foreign words differ
-MAX_COST_TWO_ERRORS = 0.9
-MIN_LIKELIHOOD, PER_LETTER, MIN_LEAD = 1.0, 0.35, 0.2  # for three letters, less per letter; and over the next best
 
 
 def cost(word: str, other: str) -> float:
@@ -267,27 +110,54 @@ def gap_cost(word: str, at: int) -> float:
     letter = word[at]
     if letter in (word[at - 1 : at], word[at + 1 : at + 2]) and at != len(word) - 1:
         return DOUBLED
-    return (VOWEL if letter in VOWELS else LETTER) + edge_cost(word, at)
+    return (VOWEL if letter in VOWELS else LETTER) + EDGE * (at in (0, len(word) - 1))
 
 
 def replacement_cost(letter: str, word: str, at: int) -> float:
-    """What it costs to type a letter in place of that in a word."""
-    return (NEIGHBOUR if are_neighbours(letter, word[at]) else OTHER) + edge_cost(word, at)
+    """What it costs to type a letter in place of that in a word: less for one nearby, of similar sound, or a vowel."""
+    other = word[at]
+    (row, column), (other_row, other_column) = KEYS[letter], KEYS[other]
+    adjacent = abs(row - other_row) <= 1 and abs(column - other_column) <= 1
+    near = adjacent or {letter, other} in VOICED or (letter in VOWELS and other in VOWELS)
+    return (NEIGHBOUR if near else OTHER) + EDGE * (at in (0, len(word) - 1))
 
 
-def edge_cost(word: str, at: int) -> float:
-    """What an error at either end of a word costs more."""
-    return EDGE if at in (0, len(word) - 1) else 0.0
+# ---- prompts that are not English ------------------------------------------------------------------------------------
+
+MIN_KNOWN_SHARE = 0.34  # of the longer words; below it hardly a word is English
+MAX_FOREIGN_LETTERS = 0.5  # share in another script
+MAX_KNOWN_SHARE = 0.25  # of the words that may be English where few are clearly of another language
 
 
-KEYBOARD = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
-VOICED = frozenset(map(frozenset, ("bp", "dt", "gk")))  # heard as each other: labtop
-KEYS = {letter: (row, column + row / 2) for row, keys in enumerate(KEYBOARD) for column, letter in enumerate(keys)}
+def is_english(words: Sequence[str]) -> bool:
+    """Whether a prompt's words are or may be English: names, brands and very short prompts pass."""
+    lower = [word.lower() for word in words if any(letter.isalpha() for letter in word)]
+    letters = [letter for word in lower for letter in word if letter.isalpha()]
+    latin = sum(letter.isascii() or unicodedata.name(letter, "").startswith("LATIN") for letter in letters)
+    long = [word for word in lower if word.isalpha() and len(word) > 2]
+    gibberish = len(long) > 2 and sum(map(is_known_word, long)) <= MIN_KNOWN_SHARE * len(long)
+    if gibberish or latin < len(letters) * (1 - MAX_FOREIGN_LETTERS):  # so is one of 52,000 prompts in English
+        return False
+    return not any(is_in_language(lower, common) for common in languages())
 
 
 @cache
-def are_neighbours(letter: str, other: str) -> bool:
-    """Whether two letters are neighbours on the keyboard, sound alike, or are both vowels."""
-    (row, column), (other_row, other_column) = KEYS[letter], KEYS[other]
-    adjacent = abs(row - other_row) <= 1 and abs(column - other_column) <= 1
-    return adjacent or {letter, other} in VOICED or (letter in VOWELS and other in VOWELS)
+def languages() -> list[frozenset[str]]:
+    """The common words of each language."""
+    return [frozenset(words) for _, words in lex.entries("languages.txt")]
+
+
+def is_in_language(words: Sequence[str], common: frozenset[str]) -> bool:
+    """Whether words are in the language with these common words; names and rare words count for neither side."""
+    english = vocabulary().common
+    accented = [word for word in words if not word.isascii() and word not in common and not is_known_word(word)]
+    foreign = [word for word in words if word in common and word not in lex.PLAIN_ENGLISH] + accented
+    distinctive = [
+        word for word in foreign if len(word) > 1 and word not in english and word not in lex.FOREIGN_NAME_PARTICLES
+    ]
+    native = [word for word in words if word not in common and word in english]
+    if len(words) < 2 + bool(accented) or len(distinctive) <= sum(word in lex.PLAIN_ENGLISH for word in native):
+        return False
+    known = [word for word in words if word not in common and is_known_word(word)]
+    outnumbered = len(foreign) >= len(native) if len(distinctive) > 1 else len(foreign) > max(2, len(native))
+    return outnumbered or (len(words) > 3 and len(known) <= len(words) * MAX_KNOWN_SHARE)

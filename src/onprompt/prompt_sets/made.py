@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from onprompt.errors import UserError
-from onprompt.language.ontology import canonical
+from onprompt.language import canonical
 from onprompt.report.document import scene_objects
 from onprompt.types import Attribute, Count, Relation, Scene, Thing
 

@@ -21,7 +21,7 @@ from onprompt.runs.ledger import INCOMPLETE, Entry, Fault, Ledger
 from onprompt.types import Rubric
 
 FATAL = ("BudgetSpent", "StoreError", "NotFetched", "WrongHash")  # faults that would hit all further samples too
-PACKAGES = ("onprompt", "numpy", "pillow", "openvino", "opencv-python-headless", "spacy", "torch", "transformers")
+PACKAGES = ("onprompt", "numpy", "pillow", "openvino", "opencv-python-headless", "torch", "transformers")
 MAX_REJECTED = 20  # rejected requests that stop a run without verdicts
 CHUNK = 256  # samples entered in one transaction
 CHUNK_BYTES = 32 * 2**20  # of images in memory among them

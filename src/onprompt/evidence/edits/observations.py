@@ -12,8 +12,7 @@ import numpy as np
 from onprompt import stages
 from onprompt.evidence import plan
 from onprompt.evidence.edits import adjustments, objects
-from onprompt.language.edits import parse_edit
-from onprompt.language.ontology import name_of
+from onprompt.language import name_of, parse_edit
 from onprompt.settings import Settings
 from onprompt.types import Box, Edit, EditEvidence, Name, ObjectChange, Picture, Sample, Seen, Sighting
 from onprompt.vision.backbone import feature_similarity

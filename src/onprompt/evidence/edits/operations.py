@@ -11,7 +11,7 @@ from onprompt.evidence.edits.measures import Measurement, measure, targets
 from onprompt.evidence.edits.objects import SAME_PLACE, is_touched
 from onprompt.evidence.edits.observations import EditObservations
 from onprompt.evidence.estimates import MATCHER, log_odds, sigmoid
-from onprompt.language.spelling import correct_spelling
+from onprompt.language import correct_spelling
 from onprompt.settings import Settings
 from onprompt.types import Check, Claim, Edit, Finding, Found, Outcome, Sighting, Thing
 

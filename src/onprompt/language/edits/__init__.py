@@ -18,8 +18,7 @@ from onprompt.language.edits.context import COMMAND, NOTHING_TO_DO, UNCLEAR, WIS
 from onprompt.language.edits.interpretation import interpret
 from onprompt.language.edits.phrase import Phrase
 from onprompt.language.ontology import broader
-from onprompt.language.prompt import normalize_prompt
-from onprompt.language.segmentation import sentences
+from onprompt.language.tokens import normalize_prompt, sentences
 from onprompt.settings import Settings
 from onprompt.types import Edit, Thing
 

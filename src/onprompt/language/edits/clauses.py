@@ -9,7 +9,7 @@ from onprompt.language import lexicon as lex
 from onprompt.language.edits.lexicon import CLASSES, DATA, DETERMINERS, FIRST_WORDS, VERBS, WORDS, longest_at
 from onprompt.language.edits.pattern_matching import COMMANDS, matches
 from onprompt.language.edits.phrase import Phrase
-from onprompt.language.spelling import is_known_word, verb_lemmas
+from onprompt.language.words import is_known_word, verb_lemmas
 
 LONGEST = 200  # words of an operation; what is longer is a text, not an instruction
 CLOSE = 0.8  # difflib's ratio: rmove, repalce, delte

@@ -10,8 +10,8 @@ from onprompt.language.edits.phrase import Phrase
 from onprompt.language.edits.reference import resolve
 from onprompt.language.edits.scene_graph import Referent, head_indices, subgraph, with_head
 from onprompt.language.edits.word_types import numeral
-from onprompt.language.ontology import singular
 from onprompt.language.quantities import quantity
+from onprompt.language.words import singular
 from onprompt.types import Count, Edit
 
 SOME, ANY_LEFT = Count(1, None, confidence=0.5), Count(0, None, confidence=0.5)

@@ -16,7 +16,7 @@ from onprompt.language.edits.phrase_boundaries import predicate_start
 from onprompt.language.edits.reference import resolve
 from onprompt.language.edits.scene_graph import EMPTY, Referent
 from onprompt.language.edits.word_types import is_adjective, numeral
-from onprompt.language.spelling import vocabulary
+from onprompt.language.words import vocabulary
 from onprompt.types import Edit
 
 SUBJECT_AND_PREDICATE, KNOWN_THING = 0.6, 0.3  # confidence in "the man wearing a hat", "the moon"

@@ -6,12 +6,11 @@ import re
 from dataclasses import dataclass
 
 from onprompt.language import lexicon as lex
-from onprompt.language.attributes import attribute_of
 from onprompt.language.edits.lexicon import COLOUR_NOUNS, CONJUNCTIONS, DEFINITE_OR_ARTICLE, DETERMINERS, WORDS
 from onprompt.language.edits.word_types import is_adjective, is_hedge, numeral
 from onprompt.language.image_properties import image_properties
-from onprompt.language.segmentation import Token
-from onprompt.language.spelling import vocabulary
+from onprompt.language.tokens import Token
+from onprompt.language.words import attribute_of, vocabulary
 from onprompt.types import Attribute
 
 QUOTED = '"'  # stands for a quoted text

@@ -6,13 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from onprompt.language import lexicon as lex
-from onprompt.language.attributes import comparison
 from onprompt.language.edits.lexicon import CLASSES, CONJUNCTIONS, DETERMINERS, PLACES, PRONOUNS, WORDS, longest_at
 from onprompt.language.edits.phrase import CLOCK_TIME, Phrase
 from onprompt.language.edits.word_types import is_adjective, is_hedge
-from onprompt.language.ontology import singular
-from onprompt.language.spelling import vocabulary
-from onprompt.language.wordnet import is_noun
+from onprompt.language.words import comparison, is_noun, singular, vocabulary
 
 
 def starts_place(words: Sequence[str], at: int) -> bool:

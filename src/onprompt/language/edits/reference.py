@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from onprompt.language import lexicon as lex
-from onprompt.language.attributes import comparison
 from onprompt.language.edits.context import Context
 from onprompt.language.edits.lexicon import DATA, POSSESSIVES, PRONOUNS, WORDS
 from onprompt.language.edits.phrase import Phrase
 from onprompt.language.edits.scene_graph import Referent, head_indices, single
 from onprompt.language.edits.word_types import numeral
 from onprompt.language.ontology import canonical
-from onprompt.language.wordnet import is_noun
+from onprompt.language.words import comparison, is_noun
 from onprompt.types import Count, Scene, Thing
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from onprompt.language import lexicon as lex
-from onprompt.language.dependency_tree import progressive
 from onprompt.language.edits import appearance, placement
 from onprompt.language.edits.context import Context
 from onprompt.language.edits.counting import count
@@ -16,9 +15,9 @@ from onprompt.language.edits.presence import give, remove
 from onprompt.language.edits.reference import resolve
 from onprompt.language.edits.scene_graph import EMPTY, Referent, anchor, with_attributes
 from onprompt.language.edits.word_types import numeral, participle
-from onprompt.language.ontology import canonical, singular
+from onprompt.language.ontology import canonical
 from onprompt.language.quantities import quantity
-from onprompt.language.spelling import vocabulary
+from onprompt.language.words import progressive, singular, vocabulary
 from onprompt.types import Attribute, Edit, Scene
 
 LOOKS = frozenset(("style", "material", "pattern", "shape", "lighting"))  # kinds of attribute

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onprompt.language import lexicon as lex
-from onprompt.language.attributes import comparison
-from onprompt.language.dependency_tree import progressive
 from onprompt.language.edits.lexicon import DATA, WORDS
 from onprompt.language.quantities import number
-from onprompt.language.spelling import adjective_lemmas, vocabulary
-from onprompt.language.wordnet import is_noun
+from onprompt.language.words import adjective_lemmas, comparison, is_noun, progressive, vocabulary
 
 
 def numeral(words: Sequence[str]) -> int | None:

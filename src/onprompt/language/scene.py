@@ -1,0 +1,376 @@
+"""Noun phrases to objects: the scene under construction, what a phrase names, and which object is named again."""
+
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+
+from onprompt.language import lexicon as lex
+from onprompt.language.ontology import canonical, is_a
+from onprompt.language.quantities import ordinal
+from onprompt.language.tokens import Prompt
+from onprompt.language.tree import ARGUMENTS, NAME_PARTS, Node, has_word
+from onprompt.language.words import attribute_of, is_ing_verb, is_noun, singular, vocabulary
+from onprompt.types import Attribute, Count, Relation, Thing
+
+MEMORY = 80  # objects back that a word can refer to; it also keeps the time linear in the prompt's length
+DETERMINERS = ("det", "nummod", "poss")
+MODIFIERS = (*NAME_PARTS, "npadvmod")
+PREMODIFIERS = frozenset((*DETERMINERS, *MODIFIERS, "predet", "quantmod", "advmod", "neg", "preconj"))
+NOUN_LIKE = frozenset(("JJ", "VBG", "CD", "FW", "RB", "VB", "VBP", "VBD", "VBN", "IN", "UH"))  # with a determiner
+NOT_IN_NAMES = frozenset(("color", "material", "pattern", "size", "expression"))
+SOME_NUMBER, MANY = Count(1, None, confidence=0.5), Count(2, None, confidence=0.5)
+
+
+@dataclass(slots=True)
+class Draft:
+    """An object under construction."""
+
+    phrase: str
+    canonical: str
+    count: Count
+    attributes: list[Attribute] = field(default_factory=list)
+    relations: list[tuple[str, int]] = field(default_factory=list)
+    absent: bool = False
+    importance: float = 1.0
+    confidence: float = 1.0
+    part_of: int | None = None
+    flags: tuple[str, ...] = ()
+    definite: bool = False
+    owned: bool = False
+    subject: bool = False
+    sentence: int = 0
+    start: int = 0  # where in the prompt it is first named
+
+    @property
+    def plural(self) -> bool:
+        return self.count.high != 1 and self.count.low != 1
+
+    @property
+    def is_person(self) -> bool:
+        return is_a(self.canonical, "person")
+
+    @property
+    def is_alive(self) -> bool:
+        return is_a(self.canonical, "person", "animal")
+
+
+class SceneBuilder:
+    """All objects of a prompt in order of mention; an object goes by its index."""
+
+    def __init__(self, prompt: Prompt) -> None:
+        self.prompt, self.sentence = prompt, 0
+        self.drafts: list[Draft] = []
+        self.by_name: dict[str, list[int]] = defaultdict(list)
+        self.incoming: dict[int, list[tuple[str, int]]] = defaultdict(list)  # relations, by their target
+        self.joint_subjects: list[list[int]] = []  # of one sentence
+        self.unattached: list[Attribute] = []  # the tags of "cat, sleeping, fluffy"
+
+    def add(self, draft: Draft) -> int:
+        """Add an object."""
+        self.drafts.append(draft)
+        self.by_name[draft.canonical].append(len(self.drafts) - 1)
+        return len(self.drafts) - 1
+
+    def present(self) -> list[int]:
+        """The objects that a word can refer to: the recent ones that are not absent."""
+        recent = range(max(0, len(self.drafts) - MEMORY), len(self.drafts))
+        return [index for index in recent if not self.drafts[index].absent]
+
+    def living(self, indices: list[int]) -> list[int]:
+        """Those of some objects that are alive."""
+        return [index for index in indices if self.drafts[index].is_alive]
+
+    def describe(self, objects: list[int], *attributes: Attribute) -> None:
+        """Give attributes to objects."""
+        for index in objects:
+            self.drafts[index].attributes += attributes
+
+    def relate(self, subjects: list[int], name: str, targets: list[int]) -> None:
+        """Relate each subject to each target, but nothing to itself."""
+        for subject in subjects:
+            for target in targets:
+                if subject != target and (name, target) not in self.drafts[subject].relations:
+                    self.drafts[subject].relations.append((name, target))
+                    self.incoming[target].append((name, subject))
+
+    def things(self, unattached: list[Attribute]) -> tuple[Thing, ...]:
+        """All objects, in the order of the prompt; attributes without an object go to the first."""
+        self.describe([*range(len(self.drafts))][:1], *unattached, *self.unattached)
+        order = sorted(range(len(self.drafts)), key=lambda index: (self.drafts[index].start, index))
+        places = sorted(range(len(order)), key=order.__getitem__)  # the new indices of the old ones
+        return tuple(
+            Thing(
+                draft.phrase,
+                draft.canonical,
+                draft.count,
+                tuple(dict.fromkeys(draft.attributes)),
+                tuple(Relation(name, places[target]) for name, target in dict.fromkeys(draft.relations)),
+                draft.absent,
+                draft.importance,
+                draft.confidence,
+                None if draft.part_of is None else places[draft.part_of],
+                draft.flags,
+            )
+            for draft in map(self.drafts.__getitem__, order)
+        )
+
+    # -- objects that are named
+
+    def read(self, node: Node) -> int | None:
+        """The object that a noun phrase names, new or known."""
+        if not is_noun_phrase(node):
+            return None
+        if node.token.one or (node.lower in {"one", "ones"} and not node.token.name):
+            return self.read_one(node)
+        subject = node.dep in {"nsubj", "nsubjpass"}
+        described = node.lower in lex.GROUNDS and (node.under("amod", "compound") or subject)  # "a white background"
+        visible = described or node.under("poss") or (node.lower in lex.VISIBLE_SUBJECTS and node.dep == "nsubj")
+        return None if node.lower in lex.NON_OBJECTS and not visible else self.place(self.draft(node))
+
+    def read_one(self, node: Node) -> int | None:
+        """`the other one`, `a white one`, `one`: an object of a kind named before: a group, else with an article."""
+        draft, present = self.draft(node), self.present()
+        if node.dep == "pobj" and node.head.lower == "without":  # "a boy without one" has no balloon
+            ranked = [index for index in present if not self.drafts[index].is_alive][-1:]
+        else:
+            groups = [i for i in present if self.drafts[i].plural and self.drafts[i].count.explicit]
+            counted = [i for i in present if self.drafts[i].count.words in lex.ARTICLES]
+            subjects = [i for i in counted if self.drafts[i].subject]
+            ranked = [*groups[-1:], *subjects[-1:], *counted[-1:], *present[-1:]]
+        if not ranked:
+            return None
+        draft.canonical = self.drafts[ranked[0]].canonical
+        several = draft.count if draft.count.explicit else MANY
+        draft.count = node.token.count or (several if node.lower == "ones" else Count(1, 1))
+        draft.part_of = self.group_of(draft.canonical)
+        return self.add(draft)
+
+    def draft(self, node: Node) -> Draft:
+        """The object that a noun phrase describes."""
+        left = [child for child in node.children if child.at < node.at and child.dep in PREMODIFIERS]
+        left = [child for child in left if child.lower not in lex.OUTSIDE_NOUN_PHRASE]
+        names, attributes = modifiers(node, left)
+        before = [word for child in left for word in child.subtree() if word.at < node.at and word.token.word != ","]
+        definite = any(word.lower in lex.DEFINITE and word.head is node for word in before)
+        count = count_of(node, before, definite)
+        name = name_of(node, names, count)
+        absent = node.token.name == "nobody" or has_word(before, "no") or shares_no(node, left)
+        if name.split()[-1] == "couple" and not absent:
+            high = None if count.high is None else 2 * count.high
+            name, count = "person", replace(count, low=2 * count.low, high=high, explicit=high is not None)
+        if absent and name == "text" and node.token.attributes:  # 'no text "HELLO"' excludes only these words
+            attributes, absent = [Attribute("not text", text.value) for text in node.token.attributes], False
+        if count.explicit and count.low > 1 and has_word(before, "not"):
+            attributes.append(Attribute("not count", str(count.low)))  # "not two cats": any other number
+            count = Count(0, None, confidence=0.5)
+        start = min([node.token.start, *(word.token.start for word in before if word.lower != "no")])
+        misspelt = any(word.token.misspelt for word in [node, *before])
+        vague = bool(lex.VAGUE_QUANTIFIERS & set(count.words.split()))
+        first = node
+        while first.dep == "conj" and first.head.is_noun:
+            first = first.head
+        return Draft(
+            phrase=self.prompt.text[start : node.token.end],
+            canonical=name,
+            count=SOME_NUMBER if name == "text" else count,
+            attributes=attributes,
+            absent=absent or count.high == 0,
+            importance=self.prompt.weight(node.token.start),
+            confidence=0.8 if misspelt else 1.0,
+            flags=("ambiguous quantifier",) * vague + ("misspelt",) * misspelt,
+            definite=definite,
+            owned=any(child.dep == "poss" for child in left),
+            subject=first.dep in {"nsubj", "nsubjpass", "ROOT"},
+            sentence=self.sentence,
+            start=start,
+        )
+
+    def plain_phrase(self, node: Node) -> str:
+        """A noun phrase without its determiner."""
+        left = [child.token.start for child in node.under(*MODIFIERS) if child.at < node.at]
+        return self.prompt.text[min([node.token.start, *left]) : node.token.end].lower()
+
+    def place(self, draft: Draft) -> int:
+        """The index of a draft: a known one if the same object is named again."""
+        bare = not draft.count.words and not draft.plural
+        if (draft.definite or bare) and not draft.absent and not draft.owned and draft.canonical != "text":
+            for index in reversed(self.by_name[draft.canonical][-MEMORY:]):
+                known = self.drafts[index]
+                apart = draft.definite or known.sentence != draft.sentence  # "chair next to chair" are two
+                if apart and not known.absent and not known.owned and agrees(known, draft):
+                    known.attributes += draft.attributes
+                    known.sentence, known.subject = draft.sentence, draft.subject
+                    return index
+        if draft.definite and not draft.plural and not draft.owned:
+            draft.part_of = self.group_of(draft.canonical)
+        return self.add(draft)
+
+    def group_of(self, name: str) -> int | None:
+        """The group that an object is part of: "two dogs … the larger dog"."""
+        for index in reversed(self.by_name[name]):
+            other = self.drafts[index]
+            if not other.absent and other.part_of is None:
+                return index if other.plural else None
+        return None
+
+    # -- pronouns
+
+    def antecedents(self, pronoun: str, excluded: list[int], last: int, living: bool = False) -> list[int]:
+        """The objects that a pronoun means, among those up to `last`: the nearest sentence first, then subjects."""
+        near = [index for index in self.present() if index <= last and index not in excluded]
+        near.sort(key=lambda index: (-self.drafts[index].sentence, not self.drafts[index].subject, -index))
+        if living:  # "its paw" is an animal's
+            near = self.living(near) or near
+        fitting = [index for index in near if self.may_mean(pronoun, index)]
+        if pronoun not in lex.PLURAL_PRONOUNS:
+            return fitting[:1]
+        groups = (group for group in reversed(self.joint_subjects[-MEMORY:]) if set(group) <= set(near))
+        people = [index for index in near if self.drafts[index].is_person]
+        return next(groups, []) or fitting[:1] or people[:1]
+
+    def may_mean(self, pronoun: str, index: int) -> bool:
+        """Whether a pronoun may mean an object, by number and gender."""
+        draft = self.drafts[index]
+        if pronoun in lex.PLURAL_PRONOUNS or draft.plural:
+            return draft.plural and pronoun in lex.PLURAL_PRONOUNS
+        if pronoun in lex.PERSONAL_PRONOUNS:
+            return draft.is_alive and draft.canonical not in (lex.WOMEN if pronoun in lex.MASCULINE else lex.MEN)
+        return not draft.is_person
+
+
+def agrees(draft: Draft, other: Draft) -> bool:
+    """Whether two mentions can be one object: the red cup is not the blue one."""
+    kinds = {attribute.kind for attribute in draft.attributes} - {"other"}
+    contradicts = any(a.kind in kinds and a not in draft.attributes for a in other.attributes)
+    return not contradicts and (other.plural or not draft.plural)
+
+
+# ---- noun phrases ----------------------------------------------------------------------------------------------------
+
+
+def is_noun_phrase(node: Node) -> bool:
+    """Whether a node is the head of a noun phrase."""
+    token = node.token
+    part = node.dep in MODIFIERS and node.head.at > node.at and (node.head.is_noun or node.head.dep in ARGUMENTS)
+    if token.text is not None or token.relation or token.word == "," or (token.attributes and not token.name):
+        return token.one
+    if token.one or token.name:
+        return not part
+    if node.lower in lex.PRONOUNS:
+        return False
+    if node.is_noun:
+        adjectival = node.dep in {"attr", "acomp"} and lex.kind_of(node.lower) and not node.under(*DETERMINERS)
+        return not adjectival and not part  # "the plane is vintage"
+    nominal = node.tag in NOUN_LIKE and node.under(*DETERMINERS)
+    return bool(nominal) and node.dep in ARGUMENTS and node.lower not in lex.NUMBERS and token.count is None
+
+
+def shares_no(node: Node, left: list[Node]) -> bool:
+    """`no dogs and cats`, `no cars, trees, and people`: bare nouns in a list share the "no" before its first."""
+    if left or node.dep != "conj":
+        return False
+    first, joined = node.head, bool(node.under("cc"))
+    while first.dep == "conj" and first.head.is_noun and not first.under(*MODIFIERS):
+        joined, first = joined or bool(first.under("cc")), first.head
+    return has_word(first.under("det"), "no") and (joined or bool(first.under("cc")))
+
+
+def name_of(node: Node, names: list[str], count: Count) -> str:
+    """The canonical name of a noun with the words that belong to its name."""
+    if node.token.name == "nobody" or node.lower in lex.INDEFINITE_PRONOUNS:
+        return "person"
+    if "'" in node.token.name:
+        return node.token.name.replace(" '", "'")  # Rubik's cube
+    kept = [name for name in names if name not in {"color", "colour", "colored"}]
+    name = canonical(" ".join([*kept, node.token.name or node.lower]))
+    counted = (count.explicit and count.low > 1) or has_word(node.under("prep"), "of")
+    return lex.COUNTED_NAMES.get(name, name) if counted else name
+
+
+def count_of(node: Node, before: list[Node], definite: bool) -> Count:
+    """How many objects a noun phrase names."""
+    counts = [word.token.count for word in before if word.token.count is not None]
+    stated = next((count for count in counts if count.words not in lex.ARTICLES), counts[0] if counts else None)
+    one = singular(node.lower)
+    plural, paired = one != node.lower, node.lower in lex.PLURALIA_TANTUM
+    if stated is not None:
+        if paired and lex.PAIRS & set(stated.words.split()):
+            return Count(1, 1, stated.words)
+        if stated.words in lex.SOME and plural:
+            return Count(2, None, stated.words, confidence=stated.confidence)
+        return stated
+    if node.lower in lex.MASS_NOUNS:
+        return SOME_NUMBER
+    proper = node.token.word[:1].isupper() and not is_noun(one)
+    return MANY if plural and not paired and not proper else Count(1, 1, "the" if definite else "")
+
+
+def modifiers(node: Node, left: list[Node]) -> tuple[list[str], list[Attribute]]:
+    """The words before a noun that belong to its name, and the attributes that the others give."""
+    names: list[str] = []
+    attributes: list[Attribute] = list(node.token.attributes)
+    for child in sorted(left, key=lambda child: child.at):
+        if child.dep in {*MODIFIERS, "advmod"} or child.token.attributes:
+            for word in [child, *conjuncts(child)]:
+                add_modifier(word, node, names, attributes)
+    return names, attributes
+
+
+def conjuncts(node: Node) -> list[Node]:
+    """The adjectives that "and" joins to one: red, green and blue."""
+    return [word for child in node.under("conj") for word in [child, *conjuncts(child)]]
+
+
+def add_modifier(child: Node, node: Node, names: list[str], attributes: list[Attribute]) -> None:
+    """Add one word before a noun, after those that modify it, to the names or the attributes."""
+    for word in child.children:
+        describes = word.dep in NAME_PARTS or (word.dep == "advmod" and lex.kind_of(word.lower))
+        if word.at < child.at and describes and not is_tone(word):
+            add_modifier(word, node, names, attributes)
+    if child.token.attributes:
+        attributes += [attribute for attribute in child.token.attributes if attribute.kind]
+    elif nth := ordinal(child.lower):
+        attributes.append(Attribute("position", nth))
+    elif child.token.text is not None or is_tone(child):
+        return
+    elif is_name_part(child, node):
+        names.append(child.token.name or child.lower)
+    elif attribute := attribute_of(
+        with_tone(child), child.tag, child.verb, degree(child), is_a(singular(node.lower), "person", "animal")
+    ):
+        attributes.append(attribute)
+
+
+def is_name_part(child: Node, node: Node) -> bool:
+    """Whether a word belongs to the name of a noun: fire hydrant, polar bear; not leather jacket, red wine."""
+    word, noun = child.lower, singular(node.lower)
+    compound, adjacent = f"{word} {noun}", child.at == node.at - 1
+    if (compound in lex.COMPOUNDS and adjacent) or child.token.name:
+        return True
+    if word in {"left", "right"} and noun in lex.BODY_PARTS:
+        return True  # a person's left is not the image's
+    kind = lex.kind_of(word)
+    if kind in NOT_IN_NAMES or word in lex.NON_DESCRIPTIVE:
+        return False
+    if is_ing_verb(word):
+        return is_noun(compound) and adjacent
+    nominal = child.is_noun or (is_noun(word) and word not in vocabulary().adjectives)
+    return nominal and kind is None and child.tag not in {"VBG", "VBN"}
+
+
+def is_tone(node: Node) -> bool:
+    """Whether a word is the `dark` of `dark blue`."""
+    near = [node.head, *node.head.children] if node.lower in lex.TONES else []
+    return any(word.at == node.at + 1 and word.lower in lex.COLOURS for word in near)
+
+
+def with_tone(node: Node) -> str:
+    """A colour with its tone: dark blue."""
+    near = [*node.children, *node.head.children] if node.lower in lex.COLOURS else []
+    tone = next((word.lower for word in near if word.at == node.at - 1 and word.lower in lex.TONES), "")
+    return f"{tone} {node.lower}" if tone else node.lower
+
+
+def degree(node: Node) -> str:
+    """`slightly` in "slightly bent"."""
+    near = (adverb.lower for adverb in node.under("advmod", "npadvmod") if adverb.at == node.at - 1)
+    return next((adverb for adverb in near if adverb in lex.DEGREE_ADVERBS or adverb.endswith("ly")), "")

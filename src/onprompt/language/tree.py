@@ -1,0 +1,264 @@
+"""Tokens to trees: each clause as a dependency tree, with common errors of the parser fixed, and what its nodes are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from onprompt.language import lexicon as lex
+from onprompt.language.dependency_parser import Word, parse_words
+from onprompt.language.ontology import canonical, is_a
+from onprompt.language.tokens import Token
+from onprompt.language.words import infinitive, is_ing_verb, is_noun, progressive, singular, vocabulary
+
+# The labels that a noun phrase can have.
+ARGUMENTS = frozenset(("nsubj", "nsubjpass", "dobj", "pobj", "attr", "conj", "ROOT", "appos", "dative", "oprd", "dep"))
+SUBJECTS = ("nsubj", "nsubjpass", "csubj")
+OBJECTS = ("dobj", "dative", "oprd")
+CLAUSES = frozenset(("relcl", "acl"))  # that modify a noun
+NAME_PARTS = frozenset(("compound", "amod", "nmod"))
+MAX_DEPTH = 12  # levels of a tree that are climbed
+
+
+@dataclass(eq=False, slots=True)
+class Node:
+    """A token at its place in the tree."""
+
+    at: int
+    token: Token
+    tag: str
+    dep: str
+    lemma: str
+    head: Node = field(init=False)
+    children: list[Node] = field(default_factory=list)
+
+    @property
+    def lower(self) -> str:
+        return self.token.lower
+
+    @property
+    def is_noun(self) -> bool:
+        return self.tag.startswith("NN")
+
+    @property
+    def is_verb(self) -> bool:
+        return self.tag.startswith("VB") or self.tag == "MD"
+
+    @property
+    def verb(self) -> str:
+        """The infinitive."""
+        return infinitive(self.lower, self.lemma)
+
+    @property
+    def progressive(self) -> str:
+        """The -ing form of a verb; the word as written if there is no such English verb."""
+        if self.lower.endswith("ing") and self.lower not in vocabulary().verbs:  # but "swing"
+            return self.lower
+        form = progressive(self.verb)
+        return form if self.verb in vocabulary().verbs or form in vocabulary().common else self.lower
+
+    @property
+    def is_ing_form(self) -> bool:
+        """Whether a word is the -ing form of a verb and no known noun."""
+        return is_ing_verb(self.lower) and not self.token.name and len(self.lower) > 4
+
+    @property
+    def is_garment(self) -> bool:
+        return self.lower in lex.CLOTHES or singular(self.lower) in lex.CLOTHES
+
+    @property
+    def is_body_part(self) -> bool:
+        return singular(self.lower) in lex.BODY_PARTS
+
+    @property
+    def is_preposition(self) -> bool:
+        """Whether a node relates its object to its head."""
+        tagged = self.tag in {"IN", "TO"} and bool(self.under("pobj"))
+        return bool(self.token.relation) or self.dep in {"prep", "agent"} or tagged
+
+    @property
+    def is_spatial(self) -> bool:
+        """Whether a preposition names a place."""
+        return relation_name(self)[0] in lex.SPATIAL
+
+    def under(self, *deps: str) -> list[Node]:
+        """The children with one of these labels."""
+        return [child for child in self.children if child.dep in deps]
+
+    def subtree(self) -> Iterator[Node]:
+        """The node and all below it."""
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(node.children)
+
+    def attach(self, head: Node, dep: str) -> None:
+        """Move the node under another head, or under none."""
+        if self.head is not self:
+            self.head.children.remove(self)
+        self.head, self.dep = head, dep
+        if head is not self:
+            head.children.append(self)
+
+
+def has_word(nodes: Iterable[Node], *words: str) -> bool:
+    """Whether one of the words is among the nodes."""
+    return any(node.lower in words for node in nodes)
+
+
+def dependency_trees(sentences: Sequence[Sequence[Token]]) -> list[list[Node]]:
+    """The nodes of each sentence's tree."""
+    words = [[token.word for token in tokens] for tokens in sentences]
+    return [build_tree(*each) for each in zip(parse_words(words), sentences, strict=True)]
+
+
+def build_tree(words: Sequence[Word], tokens: Sequence[Token]) -> list[Node]:
+    """Parsed words as nodes, with common errors fixed."""
+    nodes = [
+        Node(at, token, word.tag, word.label, word.lemma.lower())
+        for at, (word, token) in enumerate(zip(words, tokens, strict=True))
+    ]
+    for node, word in zip(nodes, words, strict=True):
+        node.head = nodes[word.head]
+        if node.head is not node:
+            node.head.children.append(node)
+    for node in nodes:
+        any(fix(node, nodes) for fix in FIXES)
+    return nodes
+
+
+# ---- prepositions ----------------------------------------------------------------------------------------------------
+
+
+def relation_name(node: Node) -> tuple[str, bool]:
+    """A preposition's relation, and whether the verb before it is part of that: looking at, playing with."""
+    plain = node.token.relation or lex.RELATIONS.get(node.lower, node.lower)
+    verb, objects = node.head, node.under("pobj")
+    if plain == "of":
+        return ("with" if singular(verb.lower) in lex.CONTAINERS else "of"), False
+    if plain == "in" and any(noun.is_garment for noun in objects):
+        return "wearing", False
+    visible = verb.is_verb and verb.lower not in lex.BE | lex.HAVE and verb.verb not in lex.NON_ACTION_VERBS
+    if not objects or not visible or verb.under(*OBJECTS) or node.token.relation:
+        return plain, False
+    prepositions = lex.DIRECTED_PREPOSITIONS if verb.verb in lex.DIRECTED_VERBS else lex.SELECTED_PREPOSITIONS
+    selected = verb.tag != "VBN" and node.lower in prepositions and verb.verb not in lex.POSTURE_VERBS
+    if not selected or any(noun.is_body_part for noun in objects):  # "balancing with his arms out"
+        return plain, False
+    return f"{verb.progressive} {node.lower}", True
+
+
+def is_script(node: Node) -> bool:
+    """Whether a noun only says how text looks: "written in flowing cursive", "in bold letters"."""
+    prep = node.head
+    if node.dep != "pobj" or prep.lower not in {"in", "with"} or prep.token.relation or node.token.text is not None:
+        return False
+    script = singular(node.lower) in lex.SCRIPT_NOUNS and (prep.head.token.text is not None or prep.lower == "in")
+    written = prep.lower == "in" and prep.head.lower in lex.WRITING_PARTICIPLES
+    return script or (written and not node.under("det", "poss"))
+
+
+# ---- fixes for errors that the dependency parser often makes, where the words leave no doubt -------------------------
+
+
+def fix_noun_taken_for_modifier(node: Node, _: Sequence[Node]) -> bool:
+    """`sweater jumping` read as a kind of jumping, `cat meanders` as several meanders, `pencil longer` as one noun."""
+    if node.tag not in {"NN", "NNP", "NNS", "VBZ", "VBG", "JJ"} or node.dep not in ARGUMENTS:
+        return False
+    near = (child for child in node.children if child.at == node.at - 1 and child.dep in {*NAME_PARTS, "nsubj"})
+    noun = next((child for child in near if child.is_noun), None)
+    if noun is None or is_noun(f"{noun.lower} {singular(node.lower)}"):
+        return False
+    if node.tag in {"NNS", "VBZ"}:
+        fits = noun.dep != "nsubj" and is_present_tense(node, noun)
+    else:
+        fits = node.is_ing_form or node.lower in lex.COMPARATIVES or node.tag == "JJ"
+    if fits:
+        replace_head(noun, node)
+        node.tag = "VBG" if node.is_ing_form else "VBZ" if node.tag == "NNS" else node.tag if node.is_verb else "JJ"
+        node.attach(noun, "acl")
+    return fits
+
+
+def is_present_tense(node: Node, noun: Node) -> bool:
+    """Whether a word in -s is rather what a person or an animal does than a plural, by how common its -ing form is."""
+    lemma, common = node.verb, vocabulary().common
+    one = singular(noun.lower) == noun.lower and is_a(canonical(noun.token.name or noun.lower), "person", "animal")
+    if node.token.name or node.dep == "dobj" or lemma == node.lower or not one or lemma not in vocabulary().verbs:
+        return False
+    plain = common.get(lemma, 0) + common.get(node.lower, 0)
+    known = node.tag == "VBZ" or has_word(node.under("det"), "a", "an")  # "a dog barks"
+    return known or common.get(progressive(lemma), 0) >= plain
+
+
+def replace_head(noun: Node, head: Node) -> None:
+    """Put a noun in the place of its head, with all that stands before it."""
+    if head.head is head:
+        noun.attach(noun, "ROOT")
+    else:
+        noun.attach(head.head, head.dep)
+    for child in [child for child in head.children if child.at < noun.at]:
+        child.attach(noun, child.dep)
+
+
+def fix_verb_listed_as_noun(node: Node, nodes: Sequence[Node]) -> bool:
+    """The `singing` of "sitting on a branch and singing": nothing determines or describes it."""
+    bare = not any(child.at < node.at for child in node.under("det", "amod", "compound", "poss", "nummod"))
+    if node.tag != "NN" or node.dep != "conj" or not node.is_ing_form or not bare:
+        return False
+    verbs = [other for other in nodes[: node.at] if other.is_verb and other.dep not in {"aux", "auxpass"}]
+    if verbs:
+        node.tag = "VBG"
+        node.attach(verbs[-1], "conj")
+    return True
+
+
+def fix_noun_taken_for_verb(node: Node, _: Sequence[Node]) -> bool:
+    """The rose of `a red rose` read as what the red does."""
+    adjective = next((child for child in node.children if child.at == node.at - 1), None)
+    if not node.is_verb or adjective is None or not is_noun(node.lower) or node.tag == "VBG":
+        return False
+    named = adjective.tag == "NN" and adjective.lower not in lex.COLOUR_NOUNS  # but "the orange rose"
+    described = adjective.lower in lex.KIND_OF_ATTRIBUTE and (adjective.tag == "JJ" or named)
+    if not described or adjective.dep not in {"nsubj", "amod"} or node.under("dobj", "aux", "prt"):
+        return False
+    for child in [child for child in node.children if child.at < node.at]:
+        for inner in list(child.children):
+            inner.attach(node, inner.dep)
+    adjective.dep, node.tag = "amod", "NN"
+    return True
+
+
+def fix_verb_taken_for_modifier(node: Node, nodes: Sequence[Node]) -> bool:
+    """`a chef flipping pancakes` read as a kind of pancakes: the noun before the verb is what does it."""
+    thing, noun = node.head, nodes[node.at - 1]
+    if node.dep not in {"amod", "compound"} or thing.at < node.at or not node.is_ing_form or not node.at:
+        return False
+    inside = noun.is_noun and noun.head in (thing, node) and noun.dep in NAME_PARTS
+    if not inside or is_noun(f"{node.lower} {singular(thing.lower)}"):
+        return False
+    replace_head(noun, thing)
+    node.attach(noun, "acl")
+    node.tag = "VBG"
+    thing.attach(node, "dobj")
+    return True
+
+
+def fix_place(node: Node, nodes: Sequence[Node]) -> bool:
+    """`on a table, a tray` is about the tray; `a bagel behind four pigs under six candles`: the pigs are under them."""
+    if node.dep == "appos" and node.head.dep == "pobj" and node.head.head.dep == "ROOT":
+        node.attach(node, "ROOT")
+        return True
+    before = nodes[node.at - 1]
+    if node.dep != "prep" or not node.head.is_noun or before.dep != "pobj" or before.head.head is not node.head:
+        return False
+    if node.is_spatial and before.head.is_spatial and not before.is_body_part:
+        node.attach(before, "prep")
+    return True
+
+
+FIXES = (
+    *(fix_noun_taken_for_modifier, fix_verb_listed_as_noun, fix_noun_taken_for_verb, fix_verb_taken_for_modifier),
+    fix_place,
+)
