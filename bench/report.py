@@ -19,9 +19,9 @@ from pathlib import Path
 from PIL import Image, ImageDraw, ImageFilter
 
 from onprompt.rubrics.verify import RUBRIC
+from onprompt.runs.checksums import fingerprint
 from onprompt.runs.job import to_stored
 from onprompt.runs.ledger import Entry, Fault, Ledger
-from onprompt.runs.run import fingerprint
 from onprompt.settings import load
 from onprompt.types import (
     Box,

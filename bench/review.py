@@ -17,10 +17,10 @@ import urllib.request
 from pathlib import Path
 
 import onprompt
+from onprompt.runs.checksums import fingerprint
 from onprompt.runs.job import JudgeJob, to_stored
 from onprompt.runs.ledger import Entry, Ledger
 from onprompt.runs.reviews import Review, Reviewed, ReviewLedger
-from onprompt.runs.run import fingerprint
 from onprompt.settings import load
 from onprompt.weights.cache import paths
 

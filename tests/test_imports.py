@@ -14,7 +14,7 @@ ROOT = Path(onprompt.__file__).parent
 # What each part may import of ours, beside itself. Of runs, engines and dataset readers may import less than the rest.
 MAY: dict[str, set[str]] = {
     "errors": set(),
-    "files": set(),
+    "files": {"errors"},
     "types": {"evidence", "report", "settings"},  # for annotations, and when a notebook shows a verdict
     "plugins": {"errors"},
     "fitted": {"errors", "files"},
@@ -49,7 +49,7 @@ MAY: dict[str, set[str]] = {
     },
     "illusion": {"errors", "models", "plugins", "report", "runs", "settings", "types", "vision"},
     "probe": {"api", "errors", "plugins", "report", "rubrics", "samples", "settings", "types"},
-    "adapters": {"api", "errors", "rubrics", "runs", "samples", "settings", "types", "vision", "wording"},
+    "adapters": {"api", "errors", "files", "rubrics", "runs", "samples", "settings", "types", "vision", "wording"},
     "cli": {
         *("adapters", "api", "errors", "fitted", "fitting", "gate", "illusion", "language", "models"),
         *("pages", "plugins", "probe", "prompt_sets", "report", "rubrics", "runs", "settings", "trackers", "types"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,9 @@ def unseen() -> Decoded:
     raise AssertionError
 
 
-BOX = st.builds(Box, SHARE, SHARE, SHARE, SHARE)
+CORNERS = st.tuples(SHARE, SHARE).map(sorted)
+BOX = st.builds(lambda x, y: Box(x[0], y[0], x[1], y[1]), CORNERS, CORNERS)
+FIRST = st.just(0)  # a place in a list
 RGB = st.tuples(NUMBER, NUMBER, NUMBER)
 LAB = st.tuples(SHARE, SHARE, SHARE)
 TRAIT = st.builds(Trait, TEXT, TEXT, SHARE)
@@ -88,15 +91,17 @@ FINDING = st.builds(
 )
 CHECK = st.builds(
     Check,
-    *(CLAIM, FINDING, st.sampled_from(Outcome), SHARE, SHARE, TEXT, maybe(NUMBER), maybe(BOX)),
+    *(CLAIM, FINDING, st.sampled_from(Outcome), SHARE, SHARE, TEXT, maybe(FIRST), maybe(BOX)),
     *(some(SIGHTING), some(SIGHTING)),
 )
 THING = st.builds(
     Thing,
-    *(TEXT, TEXT, COUNT, some(st.builds(Attribute, TEXT, TEXT)), some(st.builds(Relation, TEXT, NUMBER))),
-    *(st.booleans(), SHARE, SHARE, maybe(NUMBER), some(TEXT)),
+    *(TEXT, TEXT, COUNT, some(st.builds(Attribute, TEXT, TEXT)), some(st.builds(Relation, TEXT, FIRST))),
+    *(st.booleans(), SHARE, SHARE, maybe(FIRST), some(TEXT)),
 )
-SCENE = st.builds(Scene, TEXT, some(THING), some(TEXT), some(st.builds(Attribute, TEXT, TEXT)))
+SCENE = st.builds(
+    Scene, TEXT, st.lists(THING, max_size=1).map(tuple), some(TEXT), some(st.builds(Attribute, TEXT, TEXT))
+)
 EVIDENCE = st.builds(PromptEvidence, SCENE, some(SIGHTING), some(SIGHTING), some(TRAIT), some(CHECK), st.booleans())
 PICTURE = st.builds(Picture, TEXT, TEXT, st.just(unseen), NUMBER, NUMBER)
 SAMPLE = st.builds(
@@ -116,7 +121,7 @@ ANSWER = st.builds(
 )
 VOICE = st.builds(
     Voice,
-    *(TEXT, SHARE, maybe(SHARE), st.dictionaries(TEXT, FACTOR, max_size=2), TEXT, some(TEXT), TEXT, some(NUMBER)),
+    *(TEXT, SHARE, maybe(SHARE), st.dictionaries(TEXT, FACTOR, max_size=2), TEXT, some(TEXT), TEXT, some(FIRST)),
 )
 VERDICT = st.builds(
     Verdict,
@@ -125,7 +130,7 @@ VERDICT = st.builds(
     stated=st.dictionaries(TEXT, some(TEXT), max_size=2),
     voices=some(VOICE),
     provenance=st.dictionaries(TEXT, TEXT | NUMBER | st.dictionaries(TEXT, TEXT, max_size=2), max_size=2),
-)
+).filter(serial.goes_together)
 
 
 @given(VERDICT)
@@ -180,6 +185,39 @@ def test_a_document_of_another_version_or_kind_is_refused() -> None:
         serial.load({"format": "onprompt.verify/4"})
     with pytest.raises(UserError, match="not a verdict"):
         serial.load({})
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"value": "high"},
+        {"value": math.nan},
+        {"value": None},
+        {"factors": {"score": {"score": 2**70}}},
+        {"factors": {"score": {"score": True}}},
+        {"factors": ["score"]},
+        {"flags": "flagged"},
+        {"summary": "\ud83d"},
+        {"checks": 3},
+        {"checks": [{"claim": {"kind": "object"}, "outcome": "fine"}]},
+        {"evidence": {"type": "Verdict"}},
+        {"provenance": {"deep": json.loads("[" * 500 + "]" * 500)}},
+        {"voices": [{"name": "a", "disputed": [7]}]},
+        {"sample": {"id": "a", "prompt": "a cat"}},
+    ],
+)
+def test_a_document_of_another_shape_is_refused(changed: dict[str, Any]) -> None:
+    sample = Sample("a", "a cat", Picture("cat.png", "0" * 64, unseen))
+    document = serial.dump(Verdict("verify", "vlm", sample, 0.5, {"score": FactorScore(2)}, "half"))
+    assert serial.load(document).value == 0.5
+    with pytest.raises(UserError, match=r"not as onprompt writes it|nested too deep"):
+        serial.load({**document, **changed})
+
+
+def test_json_that_is_nested_too_deep_is_refused() -> None:
+    for deep in ("[" * 10**6, '{"a":' * 10**5, "[" * 100 + "]" * 100):
+        with pytest.raises(UserError, match="nested too deep"):
+            serial.read(deep, Any)
 
 
 def test_a_picture_that_is_read_back_is_opened_only_if_there_is_a_way() -> None:

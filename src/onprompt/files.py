@@ -1,9 +1,14 @@
-"""Files that users name: regular ones only, and no more of them than a limit."""
+"""Files that users name: regular ones only and no more of them than a limit, written as a whole or not at all."""
 
 import errno
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from onprompt.errors import UserError
 
 BLOCK = 2**16
 KINDS = (
@@ -45,3 +50,22 @@ def check_regular(status: os.stat_result) -> None:
 def open_at_once(path: str, flags: int) -> int:
     """A file descriptor; a pipe that took the file's place meanwhile is not waited for."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A new file or folder to write, which takes its place once it is complete, with all that is written beside it.
+
+    If anything fails, nothing of it is left. What is neither a file nor a folder, such as /dev/stdout, is written to.
+    """
+    try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            yield path
+            return
+        path = path.resolve()
+        with TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
+            yield Path(folder) / path.name
+            for written in Path(folder).iterdir():
+                written.replace(path.with_name(written.name))
+    except OSError as error:
+        raise UserError(f"can't write {path}: {error.strerror or error}") from error

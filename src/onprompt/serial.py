@@ -9,19 +9,22 @@ import json
 import sys
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from onprompt.errors import UserError
-from onprompt.types import Decoded, Evidence, Picture, Verdict
+from onprompt.types import Box, Decoded, Evidence, Picture, Scene, Swatch, Verdict
 
 VERSION = 5
 FORMAT, KIND, EVIDENCE_FIELD, SEEN = "format", "type", "evidence", "sightings"
 REPEATED = {"chosen", "candidates", "extras"}  # lists of sightings that all stand in the evidence once
 EVIDENCE = typing.get_args(Evidence) or (Evidence,)  # several kinds, told apart by their names
+DEEPEST = 20  # lists in lists, where any JSON may stand
+LARGEST = 2**53  # a number that JSON and floating point have exactly
 Decode = Callable[[Any], Any]
 OpenPicture = Callable[[Picture], Decoded]
 
@@ -41,8 +44,28 @@ def load(document: Mapping[str, Any], open_picture: OpenPicture | None = None) -
     """The verdict that was dumped. Its pictures are decoded by `open_picture`, if anybody looks at them."""
     if not is_current(document):
         raise UserError(f"not a verdict of this version of onprompt: its format is {document.get(FORMAT)!r}")
-    verdict: Verdict = decoder(Verdict)(with_sightings(document))
+    with refusing_other_shapes():
+        verdict: Verdict = decoder(Verdict)(with_sightings(document))
     return with_pictures(verdict, open_picture) if open_picture else verdict
+
+
+def read(text: object, kind: Any) -> Any:
+    """A value of a type out of JSON that a stranger may have written; an error if it is anything else."""
+    with refusing_other_shapes():
+        return decoder(kind)(json.loads(checked(str, text)))
+
+
+@contextmanager
+def refusing_other_shapes() -> Iterator[None]:
+    """Turn whatever goes wrong with JSON of another shape into an error of ours."""
+    try:
+        yield
+    except RecursionError:
+        raise UserError("JSON that is nested too deep") from None
+    except (TypeError, ValueError, LookupError, AttributeError) as error:
+        raise UserError(
+            f"JSON that is not as onprompt writes it ({type(error).__name__}: {str(error)[:200]})"
+        ) from None
 
 
 def with_sightings(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -109,16 +132,18 @@ def decoder(kind: Any) -> Decode:
         return lambda value: None if value is None else inner(value)
     if origin is tuple and arguments[-1] is ...:
         item = decoder(arguments[0])
-        return lambda values: tuple(item(value) for value in values)
+        return lambda values: tuple(item(value) for value in checked(list, values))
     if origin is tuple:
         items = [decoder(argument) for argument in arguments]
-        return lambda values: tuple(item(value) for item, value in zip(items, values, strict=True))
+        return lambda values: tuple(item(value) for item, value in zip(items, checked(list, values), strict=True))
     if origin is not None and issubclass(origin, Mapping):
         entry = decoder(arguments[1])
-        return lambda values: {name: entry(value) for name, value in values.items()}
+        return lambda values: {checked(str, name): entry(value) for name, value in checked(dict, values).items()}
     if isinstance(kind, type) and (is_dataclass(kind) or hasattr(kind, "_fields")):
         return named_tuple(kind) if hasattr(kind, "_fields") else record(kind)
-    return kind if isinstance(kind, type) and issubclass(kind, Enum) else as_it_is
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return kind
+    return plain if kind is Any else partial(checked, kind)
 
 
 def one_of(kinds: Sequence[Any]) -> Decode:
@@ -127,9 +152,67 @@ def one_of(kinds: Sequence[Any]) -> Decode:
     return lambda value: decoders[value[KIND]](value)
 
 
-def as_it_is(value: Any) -> Any:
-    """Numbers and texts are the same in JSON."""
+def checked(kind: Any, value: Any) -> Any:
+    """A value that is of a type: a number that is finite and no larger than any of ours, a text that can be written."""
+    if type(value) is not kind and not (kind is float and type(value) is int):
+        raise TypeError(f"{kind.__name__} expected, not {value!r:.50}")
+    if kind is str:
+        if not value.isascii():
+            value.encode()  # half of a surrogate pair can't be
+    elif (kind is float or kind is int) and not -LARGEST <= value <= LARGEST:
+        raise ValueError(f"{value} is out of range")
     return value
+
+
+def plain(value: Any, depth: int = 0) -> Any:
+    """Any JSON that is not nested too deep."""
+    if depth > DEEPEST:
+        raise RecursionError
+    if isinstance(value, list):
+        return [plain(each, depth + 1) for each in value]
+    if isinstance(value, dict):
+        return {checked(str, name): plain(each, depth + 1) for name, each in value.items()}
+    return value if value is None else checked(type(value), value)
+
+
+def in_order(box: Box) -> bool:
+    """Whether a box can be drawn; it may reach out of its picture a little."""
+    return -1 <= box.left <= box.right <= 2 and -1 <= box.top <= box.bottom <= 2
+
+
+def has_a_colour(swatch: Swatch) -> bool:
+    """Whether a swatch can be drawn."""
+    return all(0 <= channel <= 255 for channel in swatch.rgb)
+
+
+def names_things(scene: Scene) -> bool:
+    """Whether all relations and groups of a scene are of objects that it has."""
+    named = [place for thing in scene.things for place in (thing.part_of, *(each.target for each in thing.relations))]
+    return all(place is None or 0 <= place < len(scene.things) for place in named)
+
+
+def goes_together(verdict: Verdict) -> bool:
+    """Whether a verdict has what its checks are of, checks of each object, and those that contradict its voices."""
+    voices = [*verdict.voices, *(voice.first for voice in verdict.voices if voice.first)]
+    of = {check.thing for check in verdict.checks} - {None}
+    settings = verdict.provenance.get("settings", {})
+    return (
+        (not verdict.prompt_evidence or of == set(range(len(verdict.prompt_evidence.scene.things))))
+        and (not verdict.edit_evidence or of <= set(range(len(verdict.edit_evidence.edits))))
+        and all(0 <= place < len(verdict.checks) for voice in voices for place in voice.disputed)
+        and not any(voice.first and voice.first.first for voice in verdict.voices)
+        and isinstance(settings, dict)
+        and isinstance(settings.get("low_confidence", 0.0), int | float)
+    )
+
+
+# What must hold of a value beyond the types of its fields.
+CONSISTENT: dict[type, Callable[[Any], bool]] = {
+    Box: in_order,
+    Swatch: has_a_colour,
+    Scene: names_things,
+    Verdict: goes_together,
+}
 
 
 def record(kind: type) -> Decode:
@@ -139,11 +222,14 @@ def record(kind: type) -> Decode:
 
     @cache  # made on first use: a type may hold one of its own kind
     def decoders() -> dict[str, Decode]:
-        return {f.name: decoder(eval(str(f.type), namespace)) for f in fields(kind) if f.compare}  # noqa: S307 our own types
+        def hint(of: Field[Any]) -> Any:
+            return eval(of.type, namespace) if isinstance(of.type, str) else of.type  # noqa: S307 our own types
+
+        return {field.name: decoder(hint(field)) for field in fields(kind) if field.compare}
 
     def decode(value: Mapping[str, Any]) -> Any:
-        known = decoders()
-        return kind(**{name: known[name](value[name]) for name in known if name in value}, **missing)
+        known, value = decoders(), checked(dict, value)
+        return consistent(kind(**{name: known[name](value[name]) for name in known if name in value}, **missing))
 
     return decode
 
@@ -151,7 +237,14 @@ def record(kind: type) -> Decode:
 def named_tuple(kind: Any) -> Decode:
     """The decoder of a named tuple, which JSON has as a list."""
     items = [decoder(hint) for hint in typing.get_type_hints(kind).values()]
-    return lambda values: kind(*(item(value) for item, value in zip(items, values, strict=True)))
+    return lambda values: consistent(kind(*(item(v) for item, v in zip(items, checked(list, values), strict=True))))
+
+
+def consistent(value: Any) -> Any:
+    """A value whose parts go together."""
+    if (holds := CONSISTENT.get(type(value))) and not holds(value):
+        raise ValueError(f"a {type(value).__name__} whose parts don't go together")
+    return value
 
 
 def not_opened() -> Decoded:

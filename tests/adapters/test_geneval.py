@@ -3,9 +3,11 @@
 import json
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
@@ -19,6 +21,7 @@ from onprompt.api import judges
 from onprompt.errors import UserError
 from onprompt.settings import Settings
 from tests.conftest import photo_path
+from tests.pages.stored import Stored, stored_run
 
 FIELDS = {"filename": str, "tag": str, "prompt": str, "correct": bool, "reason": str, "metadata": str, "details": str}
 PROMPTS = {"single_object": "a photo of a cup", "two_object": "a photo of a cup and a laptop", "mood": "nostalgia"}
@@ -117,6 +120,18 @@ def test_metadata_that_is_none_is_named(outputs: Path, text: str) -> None:
     (outputs / "00001" / "metadata.jsonl").write_text(text)
     with pytest.raises(UserError, match=r"00001/metadata\.jsonl is not GenEval's metadata"):
         geneval.images(outputs)
+
+
+def test_metadata_of_another_prompt_is_not_copied(outputs: Path) -> None:
+    """A stranger's run may name any folder."""
+    run = stored_run(outputs.parent / "run.sqlite", [Stored("a", PROMPTS["single_object"]), Stored("b", "a cup")])
+    with closing(sqlite3.connect(run)) as database:
+        database.execute("UPDATE samples SET image = ?", (str(outputs / "00000" / "samples" / "0000.png"),))
+        database.commit()
+    geneval.write(outputs.parent / "out.jsonl", geneval.stored(onprompt.load_run(run)))
+    own, other = (json.loads(line["metadata"]) for line in lines(outputs.parent / "out.jsonl"))
+    assert "include" in own
+    assert other == {"tag": "", "prompt": "a cup"}
 
 
 def test_a_folder_without_pictures_is_an_error(tmp_path: Path) -> None:

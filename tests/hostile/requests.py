@@ -26,7 +26,7 @@ import httpx2
 import numpy as np
 from PIL import Image
 
-from onprompt.runs.damage import find_damage
+from onprompt.runs.checksums import find_damage
 from onprompt.runs.ledger import Ledger
 from tests.hostile.damage import damaged_bytes, damaged_text
 from tests.hostile.run_files import SAMPLES, whole

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw
 
+from onprompt.runs.checksums import fingerprint
 from onprompt.runs.job import to_stored
 from onprompt.runs.ledger import Entry, Fault, Ledger
-from onprompt.runs.run import fingerprint
 from onprompt.types import FactorScore, Picture, Sample, Verdict
 from tests.pages.test_verdict_view import made, undecoded
 
@@ -60,7 +60,7 @@ def stored_run(path: Path, samples: Sequence[Stored], judge: str = "evidence") -
 
 def verdict_on(sample: Stored, picture: Path) -> Verdict:
     """The verdict of a sample."""
-    shown = Picture(picture.name, hashlib.sha256(picture.read_bytes()).hexdigest(), undecoded)
+    shown = Picture(picture.name, hashlib.sha256(picture.read_bytes()).hexdigest(), undecoded, side=1024)
     value = sample.value or 0.0
     return replace(
         made(sample.prompt, sample.words),
@@ -79,7 +79,7 @@ def four_models(prompts: int = 8) -> list[Stored]:
         Stored(
             f"{model}/{prompt}",
             f"two cups on table number {prompt}",
-            round(0.9 - 0.2 * place + 0.01 * prompt, 3),
+            min(1.0, round(0.9 - 0.2 * place + 0.01 * prompt, 3)),
             model,
             ("indoors", "outdoors")[prompt % 2],
             ("needs_review",) if prompt == 3 else (),

@@ -1,15 +1,18 @@
 """The report of runs: what its pages say, that they need nothing else, and that texts of others stay texts."""
 
+import hashlib
 import json
 import re
 import sqlite3
 import subprocess
+from contextlib import closing
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from PIL import Image
 from typer.testing import CliRunner, Result
 
 from onprompt.cli import app
@@ -18,7 +21,7 @@ from onprompt.pages.markdown import escape, markdown
 from onprompt.pages.recipe import commands
 from onprompt.pages.report import Report, read_report, write
 from onprompt.report import ratings
-from tests.pages.stored import Stored, four_models, stored_run
+from tests.pages.stored import Stored, drawn, four_models, stored_run
 from tests.pages.test_verdict_view import HOSTILE
 
 
@@ -224,6 +227,27 @@ def test_a_run_without_any_verdict_is_reported_as_such(tmp_path: Path) -> None:
     text = rows(Page(report_of_run(run)))
     assert "mean value –" in text
     assert "UnreadableAnswer 2 <b>" in text
+
+
+def test_no_picture_is_copied_that_was_not_judged(tmp_path: Path) -> None:
+    """A stranger's run may name any file: of a sample without a verdict, of one with another picture's."""
+    run = stored_run(
+        tmp_path / "run.sqlite", [Stored("a"), Stored("b", value=None), Stored("c"), Stored("d", value=None)]
+    )
+    private = drawn(tmp_path / "private" / "0.png", "purple")
+    named = json.dumps({"image": str(private), "prompt": "two cups on a table"})
+    with closing(sqlite3.connect(run)) as database:
+        database.execute("UPDATE samples SET given = ?, image = ? WHERE id IN ('a', 'b')", (named, str(private)))
+        # What another way of judging has judged is known, too.
+        copied = "SELECT 4, 2, score, value, flags, summary, factors, coverage, 0, 0, NULL, '', ?, '3', created"
+        digest = hashlib.sha256((tmp_path / "pictures" / "3.png").read_bytes()).hexdigest()
+        database.execute(f"INSERT INTO verdicts {copied} FROM verdicts LIMIT 1", (digest,))
+        database.commit()
+    report_of_run(run)
+    colours = [Image.open(path).getpixel((100, 100)) for path in (tmp_path / "report" / "pictures").iterdir()]
+    assert len(colours) == 2, "of c and d"
+    assert not [colour for colour in colours if isinstance(colour, tuple) and colour[0] > 90 < colour[2]]
+    assert "it was not judged" in (tmp_path / "report" / "prompts" / "00001.html").read_text()
 
 
 def test_nothing_but_a_report_is_replaced(tmp_path: Path) -> None:

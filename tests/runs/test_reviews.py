@@ -18,7 +18,7 @@ from onprompt.errors import StoreError, UserError
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC
 from onprompt.runs import findings, reviews
-from onprompt.runs.damage import find_damage, repair
+from onprompt.runs.checksums import find_damage
 from onprompt.runs.ledger import Ledger
 from onprompt.runs.reviews import Review, Reviewed, ReviewLedger
 from onprompt.wording.claims import full_claim
@@ -89,7 +89,7 @@ def test_many_raters_save_while_a_run_is_written(run_file: Path, tmp_path: Path)
         thread.join()
     with Ledger(run_file) as ledger:
         assert progress(ledger) == {"Ada": NUMBER, "Bo": NUMBER, "Cy": NUMBER}
-        assert (bool(find_damage(ledger)), findings.overview(ledger, 1).verdicts) == (False, 60)
+        assert (bool(find_damage(ledger.database).found), findings.overview(ledger, 1).verdicts) == (False, 60)
 
 
 def test_a_review_holds_for_every_generation_until_the_sample_changes(run_file: Path, tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_a_run_file_of_an_earlier_version(run_file: Path) -> None:
     database.close()
     with Ledger(run_file) as ledger:
         assert (reviews.ratings(ledger, RUBRIC), progress(ledger)) == ({}, {})
-        assert not find_damage(ledger)
+        assert not find_damage(ledger.database).found
     with ReviewLedger(run_file) as opened:
         opened.save(of(1), Review({"score": 3}), RUBRIC)
         assert reviews.ratings(opened, RUBRIC) == {"0": {"Ada": 3.0}}
@@ -149,7 +149,7 @@ def test_hostile_text_is_stored_as_it_is(run_file: Path) -> None:
         ledger.save(of(1, "'); DROP TABLE reviews; --"), Review({"score": 1}, comment=hostile + "\ud800"), RUBRIC)
         found = reviews.review_of(ledger, "verify", "'); DROP TABLE reviews; --", 1)
         assert found.comment == hostile + "?"
-        assert not find_damage(ledger)
+        assert not find_damage(ledger.database).found
 
 
 def test_what_is_no_run_file_is_not_opened(tmp_path: Path) -> None:
@@ -160,22 +160,27 @@ def test_what_is_no_run_file_is_not_opened(tmp_path: Path) -> None:
         ReviewLedger(tmp_path / "none.sqlite")
 
 
-def test_a_changed_review_is_damage_and_the_others_are_saved(run_file: Path, tmp_path: Path) -> None:
+def test_a_changed_review_is_damage(run_file: Path) -> None:
     with ReviewLedger(run_file) as ledger:
         for sample in range(1, 6):
             ledger.save(of(sample), Review({"score": 1}), RUBRIC)
         ledger.undo("verify", "Ada")
-        assert not find_damage(ledger), "an undone review is no damage"
+        assert not find_damage(ledger.database).found, "an undone review is no damage"
     database = sqlite3.connect(run_file)
     database.execute("UPDATE reviews SET scores = '{\"score\": 4}' WHERE id = 2")
     database.commit()
     database.close()
     with Ledger(run_file) as ledger:
-        damage = find_damage(ledger)
-        assert damage.rows == ["reviews 2"]
-        assert repair(ledger, damage, tmp_path / "saved.sqlite") == NUMBER
-    with Ledger(tmp_path / "saved.sqlite") as saved:
-        assert set(reviews.ratings(saved, RUBRIC)) == {"0", "2", "3"}
+        assert find_damage(ledger.database).found == ["reviews 2"]
+
+
+@pytest.mark.parametrize("scores", ["{}", "[1]", '{"score": 9}', '{"score": "1"}', '{"other": 1}', "[" * 10_000])
+def test_a_review_that_is_none_is_an_error_of_ours(run_file: Path, scores: str) -> None:
+    with ReviewLedger(run_file) as ledger:
+        ledger.save(of(1), Review({"score": 1}), RUBRIC)
+        ledger.database.execute("UPDATE reviews SET scores = ?", (scores,))
+        with pytest.raises(StoreError, match="is damaged"):
+            reviews.ratings(ledger, RUBRIC)
 
 
 def test_several_factors_make_one_rating_on_their_scale() -> None:

@@ -16,7 +16,7 @@ from PIL import Image
 from onprompt.errors import UserError
 from onprompt.rubrics.verify import RUBRIC
 from onprompt.runs import reviews
-from onprompt.runs.damage import find_damage
+from onprompt.runs.checksums import find_damage
 from onprompt.runs.ledger import Ledger
 from onprompt.web.review import create_app
 from onprompt.web.review_desk import Desk, ReviewDesk
@@ -262,4 +262,4 @@ def test_a_killed_server_has_kept_what_it_answered(run_file: Path) -> None:
     process.communicate(timeout=20)
     with Ledger(run_file) as ledger:
         assert len(reviews.ratings(ledger, RUBRIC)) == 20
-        assert not find_damage(ledger)
+        assert not find_damage(ledger.database).found

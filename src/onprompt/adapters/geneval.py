@@ -24,11 +24,14 @@ from typing import Any, NamedTuple
 
 from onprompt.adapters import missing_reason
 from onprompt.api import Result
-from onprompt.errors import ImageError, OnpromptError, UserError
+from onprompt.errors import OnpromptError, UserError
+from onprompt.files import read_file, replacing
 from onprompt.runs.reading import Run
 from onprompt.samples import load_rubric
 from onprompt.types import Verdict
 from onprompt.wording import differences
+
+MAX_METADATA = 10**6  # bytes
 
 
 class Generated(NamedTuple):
@@ -67,7 +70,9 @@ def stored(run: Run) -> Iterator[tuple[Generated, Result]]:
         path = Path(row["image"])
         own = path.parent.parent / "metadata.jsonl"
         about = {"tag": row["category"], "prompt": row["prompt"]}
-        image = Generated(path, read_metadata(own) if own.is_file() else about)
+        found = read_metadata(own) if own.is_file() else about
+        # Nothing of a file that is about another prompt: a stranger's run may name any folder.
+        image = Generated(path, found if found["prompt"] == row["prompt"] else about)
         try:
             if row["value"] is None:
                 raise UserError(f"{row['error']}: {row['message']}" if row["error"] else "not judged yet")
@@ -79,19 +84,21 @@ def stored(run: Run) -> Iterator[tuple[Generated, Result]]:
 def read_metadata(file: Path) -> Mapping[str, Any]:
     """The metadata of a prompt: its tag, its text, and what GenEval's own judge looks for."""
     try:
-        metadata: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        metadata: dict[str, Any] = json.loads(read_file(file, MAX_METADATA))
         _ = metadata["tag"], metadata["prompt"]
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
         raise UserError(f"{file} is not GenEval's metadata with a tag and a prompt: {error!r}") from error
     return metadata
 
 
 def write(path: str | Path, judged: Iterable[tuple[Generated, Result]]) -> Written:
     """Write results, and images without a verdict to a second file, line by line as they come."""
-    results, left_out = 0, 0
-    path = Path(path)
-    second = path.with_name(f"{path.stem}.left_out.jsonl")
-    with path.open("w", encoding="utf-8") as file, second.open("w", encoding="utf-8") as other:
+    results, left_out, second = 0, 0, f"{Path(path).stem}.left_out.jsonl"
+    with (
+        replacing(Path(path)) as new,
+        new.open("w", encoding="utf-8") as file,
+        new.with_name(second).open("w", encoding="utf-8") as other,
+    ):
         for image, result in judged:
             if isinstance(result, Verdict) and not missing_reason(result):
                 fields, target = judgement(result), file
@@ -125,7 +132,7 @@ def details(verdict: Verdict) -> str:
     boxes: dict[str, list[list[float]]] = {}
     try:
         width, height = verdict.sample.picture.size
-    except ImageError:  # of a stored verdict, whose image is gone: without its size there are no pixels
+    except OnpromptError:  # of a stored verdict, whose image is gone: without its size there are no pixels
         return "{}"
     for sighting in verdict.evidence.sightings if verdict.evidence else ():
         box = sighting.box

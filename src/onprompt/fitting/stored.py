@@ -5,9 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -19,8 +18,8 @@ from onprompt.fitted import PARTS
 from onprompt.fitting.weights import Voices
 from onprompt.models.voices import EVIDENCE, weight_of
 from onprompt.runs.findings import NOTHING_CHECKED
-from onprompt.runs.ledger import Ledger
-from onprompt.runs.voices import DOCUMENTS
+from onprompt.runs.ledger import Ledger, damaged
+from onprompt.runs.voices import DOCUMENTS, Heard
 from onprompt.settings import Settings
 from onprompt.types import PromptEvidence, Rubric, Seen, Verdict
 
@@ -35,7 +34,7 @@ def read(
     """The samples with a score, all or those that are rated, and what each voice says of them."""
     said: dict[str, Said] = {}
     for name, text in ledger.query(DOCUMENTS, (generation,)):
-        if (rated is None or name in rated) and any(scores := scores_of(json.loads(text), rubric)):
+        if (rated is None or name in rated) and any(scores := scores_of(ledger, text, rubric)):
             said[name] = scores
     models = tuple(dict.fromkeys(model for by_model, _ in said.values() for model in by_model))
     ways = min((len(values) for _, values in said.values() if values), default=0)
@@ -52,25 +51,31 @@ def read(
     )
 
 
-def scores_of(document: Mapping[str, Any], rubric: Rubric) -> Said:
+def scores_of(ledger: Ledger, document: str, rubric: Rubric) -> Said:
     """What each voice of a stored verdict says; nothing if it is not of a jury or the evidence, or a placeholder."""
-    if document["judge"] == EVIDENCE and NOTHING_CHECKED not in document.get("flags", ()):
-        return {}, evidence_values(document, document["value"], rubric)
-    voices = {voice["name"]: voice["value"] for voice in document.get("voices", ()) if voice.get("value") is not None}
+    heard: Heard = ledger.read(document, Heard)
+    if heard.judge == EVIDENCE and NOTHING_CHECKED not in heard.flags:
+        return {}, evidence_values(ledger, document, heard.value, rubric)
+    voices = {voice.name: voice.value for voice in heard.voices if voice.value is not None}
     measured = voices.pop(EVIDENCE, None)
-    return voices, [] if measured is None else evidence_values(document, measured, rubric)
+    return voices, [] if measured is None else evidence_values(ledger, document, measured, rubric)
 
 
-def evidence_values(document: Mapping[str, Any], value: float, rubric: Rubric) -> list[float]:
+def evidence_values(ledger: Ledger, stored: str, value: float, rubric: Rubric) -> list[float]:
     """The evidence's value by every way of grading; just its value if only a prompt's evidence could be graded anew."""
+    document = ledger.read(stored, dict)
     if not serial.is_current(document):
         return [value]
-    verdict = serial.load(document)
+    verdict = ledger.read_verdict(document)
     if verdict.prompt_evidence is None or rubric.grade is None:
         return [value]
-    settings = json.dumps(verdict.provenance["settings"], sort_keys=True)
+    settings = json.dumps(verdict.provenance.get("settings"), sort_keys=True)
     observed = observations(verdict, verdict.prompt_evidence)
-    return [rubric.grade(observed, with_parts(settings, way)).value for way in WAYS]
+    try:
+        ways = [with_parts(settings, way) for way in WAYS]
+    except (TypeError, ValueError) as error:
+        raise damaged(ledger.path, f"settings of a verdict that are none: {error}") from None
+    return [rubric.grade(observed, way).value for way in ways]
 
 
 def observations(verdict: Verdict, seen: PromptEvidence) -> Observations:

@@ -1,7 +1,6 @@
 """The answers in the file of a run, as records to score."""
 
-import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from onprompt.errors import UserError
@@ -10,7 +9,7 @@ from onprompt.illusion.judge import RUBRIC
 from onprompt.illusion.protocol import Split, split
 from onprompt.illusion.results import QUESTIONS, Record, Results, measure
 from onprompt.runs.findings import choose_generation, identity
-from onprompt.runs.ledger import Ledger, wrap_db_errors
+from onprompt.runs.ledger import Ledger, damaged
 
 ROWS = """
 SELECT s.id, s.given, c.kind, c.found, c.outcome FROM samples s
@@ -30,9 +29,8 @@ def results_of(ledger: Ledger, generation: int = 0) -> Results:
     """The results of a run."""
     number, about = about_of(ledger, generation)
     run_split = split(about["split"])
-    with wrap_db_errors(ledger.path):
-        (samples,) = ledger.database.execute("SELECT count(*) FROM samples WHERE gone = 0").fetchone()
-        (done,) = ledger.database.execute(DONE, (number, number)).fetchone()
+    (samples,) = ledger.first("SELECT count(*) FROM samples WHERE gone = 0")
+    (done,) = ledger.first(DONE, (number, number))
     of = {"model": about["model"], "size": about["size"], "generation": number, "not_asked_yet": samples - done}
     return replace(measure(records(ledger, number), run_split), about=of, troubles=path_troubles(ledger, run_split))
 
@@ -43,30 +41,39 @@ def about_of(ledger: Ledger, generation: int = 0) -> tuple[int, dict[str, Any]]:
     about = identity(ledger, number)
     if about["rubric"] != RUBRIC.name:
         raise UserError(f"{ledger.path}, generation {number}, is a run of {about['rubric']}, not of IllusionBench")
-    return number, about
+    return number, {"split": "", "model": "", "size": None, **about}
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What is read of the inputs of a sample; an unreadable row, which the run counts, has none of these."""
+
+    image: str = ""
+    labels: str = ""
+    gold: Gold | None = None
+    meant: Gold | None = None
 
 
 def records(ledger: Ledger, generation: int) -> list[Record]:
     """Every question that was asked, with its answer or None."""
     answers = []
-    with wrap_db_errors(ledger.path):
-        for name, given, kind, said, outcome in ledger.database.execute(ROWS, {"generation": generation}):
-            item = json.loads(given)
-            if "gold" not in item:
-                continue  # an unreadable row, which the run counts
-            rule, meant = Gold(*item["gold"]), Gold(*item["meant"])
+    for name, inputs, kind, said, outcome in ledger.query(ROWS, {"generation": generation}):
+        given: Given = ledger.read(inputs, Given)
+        if kind and kind not in QUESTIONS:
+            raise damaged(ledger.path, f"an answer to {kind!r}, which is not asked")
+        if given.gold and given.meant:
             answer = said if outcome != "unverifiable" else None
-            answers += [Record(name, question, rule, answer, meant) for question in ([kind] if kind else QUESTIONS)]
+            asked = [kind] if kind else QUESTIONS
+            answers += [Record(name, question, given.gold, answer, given.meant) for question in asked]
     return answers
 
 
 def path_troubles(ledger: Ledger, split: Split) -> list[str]:
     """Problems with the paths of the images that distort scores."""
-    with wrap_db_errors(ledger.path):
-        rows = ledger.database.execute("SELECT id, given FROM samples WHERE gone = 0").fetchall()
-    items = [(name, json.loads(given)) for name, given in rows]
+    rows = ledger.query("SELECT id, given FROM samples WHERE gone = 0")
+    items: list[tuple[str, Given]] = [(name, ledger.read(inputs, Given)) for name, inputs in rows]
     # An unreadable row only has its id, which is the path below the folder.
-    paths = [item.get("image", name) for name, item in items if item.get("labels") != "columns"]
+    paths = [given.image or name for name, given in items if given.labels != "columns"]
     images = [path for path in paths if counts(path)]
     others = (
         f"{files(len(paths) - len(images))} without the extension {SUFFIX}: the original ignores them, here they count"

@@ -2,7 +2,7 @@
 
 import base64
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -11,10 +11,10 @@ from PIL import Image
 
 from onprompt.errors import ImageError
 from onprompt.pages.verdict_view import Shown
-from onprompt.runs.findings import paths_of
+from onprompt.runs.findings import judged_file, paths_of
 from onprompt.settings import Settings, load
 from onprompt.types import Picture, Verdict
-from onprompt.vision.image import open_picture
+from onprompt.vision.image import decode_image
 
 SIDE, QUALITY = 512, 82  # of the JPEGs that pages show
 THUMBNAIL = 200  # the longest side on a card, where pages hold their pictures themselves
@@ -22,19 +22,13 @@ THUMBNAIL = 200  # the longest side on a card, where pages hold their pictures t
 
 def small_picture(picture: Picture, given: Mapping[str, Any], side: int = SIDE) -> tuple[bytes, int, int]:
     """A stored sample's picture as a JPEG with its width and height, if its file is still what was judged."""
-    paths = paths_of(picture, given)
-    if not paths:
-        raise ImageError("it was not judged from a file", "not a file")
-    for path in paths:
-        opened = open_picture(path, settings_of(side), picture.frame)
-        if opened.sha256 == picture.sha256:
-            return encode(Image.fromarray(opened.pixels))
-    raise ImageError("the file has changed since it was judged", "changed")
+    return small_file(paths_of(picture, given), picture.sha256, picture.frame, side)
 
 
-def small_file(path: str, side: int = SIDE) -> tuple[bytes, int, int]:
-    """The picture in a file as a JPEG with its width and height."""
-    return encode(Image.fromarray(open_picture(path, settings_of(side)).pixels))
+def small_file(paths: Sequence[str], sha256: str, frame: int = 0, side: int = SIDE) -> tuple[bytes, int, int]:
+    """The same for a picture by the files that it may be in."""
+    settings = settings_of(side)
+    return encode(Image.fromarray(decode_image(*judged_file(paths, sha256, settings), settings, frame).pixels))
 
 
 def encode(image: Image.Image) -> tuple[bytes, int, int]:
@@ -79,11 +73,12 @@ class PictureFiles:
             name: self.show(picture.sha256, partial(small_picture, picture, given)) for name, picture in inputs.items()
         }
 
-    def show_file(self, path: Any) -> Shown:
-        """The picture in a file, of a sample without a verdict."""
-        if not isinstance(path, str) or not Path(path).is_absolute():
-            return Shown(missing="it was not judged from a file")
-        return self.show(path, partial(small_file, path))
+    def show_file(self, path: Any, sha256: str) -> Shown:
+        """The picture of a sample without a verdict to show, if any verdict says what the file held."""
+        if not sha256:
+            return Shown(missing="it was not judged, so that nothing tells whether its file is a picture of this run")
+        paths = [path] if isinstance(path, str) and Path(path).is_absolute() else []
+        return self.show(sha256, partial(small_file, paths, sha256))
 
     def show(self, key: str, make: Callable[[], tuple[bytes, int, int]]) -> Shown:
         """A picture by what identifies it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +24,7 @@ from onprompt.settings import load
 
 SEVERAL = 40  # pages from which it is worth to start processes
 ERROR_TEXT = "SELECT text FROM errors WHERE sample = ? AND generation = ?"
+DIGEST = "SELECT image_sha256 FROM verdicts WHERE sample = ? ORDER BY generation = ? DESC LIMIT 1"
 LINKS = (("Report", "../index.html"), ("Samples", "../gallery.html"))
 
 
@@ -145,21 +145,22 @@ class PageMaker:
         wanted, source, ledger = sample.wanted[place], self.plan.sources[place], self.ledgers[place]
         if wanted is None:
             return Judgement(None, PictureView("", Shown(missing="the run has no such sample")), "Not in this run.")
-        given: dict[str, Any] = {}
+        given: Mapping[str, Any] = {}
         try:
-            given = json.loads(wanted.given)
+            given = ledger.read(wanted.given, Mapping[str, Any])
             if wanted.error:
                 (text,) = ledger.first(ERROR_TEXT, (wanted.number, source.generation)) or ("",)
-                return Judgement(None, self.only_picture(place, given, files), wanted.error, text)
+                return Judgement(None, self.only_picture(place, wanted, given, files), wanted.error, text)
             verdict = stored_verdict(ledger, source.generation, sample.id, self.answers)
             view = verdict_view(verdict, files.show_all(verdict, given), self.rubrics[place].factors, sample.id)
-        except (OnpromptError, ValueError, TypeError, LookupError) as error:  # damaged, or of an earlier version
-            return Judgement(None, self.only_picture(place, given, files), str(error))
+        except OnpromptError as error:  # damaged, or of an earlier version
+            return Judgement(None, self.only_picture(place, wanted, given, files), str(error))
         return Judgement(view, view.pictures[-1], spread=verdict.measures.get("spread"))
 
-    def only_picture(self, place: int, given: Mapping[str, Any], files: PictureFiles) -> PictureView:
-        """The picture of a sample without a verdict."""
-        return PictureView("", files.show_file(given.get(self.rubrics[place].picture)))
+    def only_picture(self, place: int, wanted: Wanted, given: Mapping[str, Any], files: PictureFiles) -> PictureView:
+        """The picture of a sample without a verdict to show."""
+        (sha256,) = self.ledgers[place].first(DIGEST, (wanted.number, self.plan.sources[place].generation)) or ("",)
+        return PictureView("", files.show_file(given.get(self.rubrics[place].picture), sha256))
 
 
 def shown(judged: Judgement) -> Shown:

@@ -3,20 +3,28 @@
 import csv
 import itertools
 import json
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from onprompt.errors import UserError
+from onprompt.errors import ImageError, UserError
+from onprompt.files import replacing
 from onprompt.models.answer_store import AnswerStore
 from onprompt.plugins import did_you_mean
-from onprompt.runs.findings import COLUMNS, rows
+from onprompt.runs.findings import COLUMNS, judged_file, rows
 from onprompt.runs.ledger import Ledger
+from onprompt.settings import load as load_settings
 from onprompt.wording.terminal import printable
 
 BATCH = 10_000  # rows of Parquet in memory
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell begins that a spreadsheet would evaluate
+# How a cell begins that a spreadsheet would evaluate, full-width or not. A cell begins at a line break, too,
+# and at whatever may separate cells: where a comma is the decimal point, Excel takes ; for the separator of any CSV,
+# and quotes around a text don't hold it together then.
+FORMULA = re.compile(r"""(^|[;|\t\r\n])(?=[\s"]{0,20}[=+\-@＝＋－＠])|^(?=[\t\r\n])""")
+DIGESTS = """SELECT s.id, v.image_sha256 FROM present_verdicts v JOIN samples s ON s.number = v.sample
+WHERE v.generation = ?"""
 NEEDS = "{} needs {}: pip install 'onprompt[data]'"
 
 
@@ -46,28 +54,25 @@ def export(
         "csv": partial(write_csv, encoding="utf-8-sig") if excel_safe else write_csv,  # Excel takes a BOM for UTF-8
         "jsonl": write_jsonl,
         "parquet": write_parquet,
-        "datasets": write_datasets,
+        "datasets": partial(write_datasets, dict(ledger.query(DIGESTS, (generation,)))),
     }
     if kind not in writers:
         raise UserError(f"no format {kind!r}{did_you_mean(kind, writers)}")
+    if kind == "datasets" and path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise UserError(f"{path} exists already; choose a new folder with --out")
     lost: list[str] = []
     numbers = itertools.count()
     samples = rows(ledger, generation)
     samples = with_answers(samples, answers, lost) if answers else samples
     samples = map(without_formulas, samples) if excel_safe else samples
-    try:
-        writers[kind]((sample for sample, _ in zip(samples, numbers)), path)  # noqa: B905 numbers have no end
-    except OSError as error:
-        raise UserError(f"can't write {path}: {error.strerror or error}") from error
+    with replacing(path) as new:
+        writers[kind]((sample for sample, _ in zip(samples, numbers)), new)  # noqa: B905 numbers have no end
     return next(numbers), len(lost)
 
 
 def without_formulas(sample: dict[str, Any]) -> dict[str, Any]:
-    """A sample of whose texts a spreadsheet takes none for a formula: an apostrophe marks each as text."""
-    return {
-        name: f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
-        for name, value in sample.items()
-    }
+    """A sample whose cells no spreadsheet reads as a formula: an apostrophe marks each as text."""
+    return {n: FORMULA.sub(r"\1'", value) if isinstance(value, str) else value for n, value in sample.items()}
 
 
 def write_csv(samples: Iterator[dict[str, Any]], path: Path, encoding: str = "utf-8") -> None:
@@ -112,15 +117,25 @@ def type_of(column: str) -> str:
     return "float64" if column in ("value", "coverage", "cost") else "string"
 
 
-def write_datasets(samples: Iterator[dict[str, Any]], path: Path) -> None:
-    """A folder for `datasets.load_from_disk`, with the images in it; an image that is gone is None."""
+def write_datasets(digests: Mapping[str, str], samples: Iterator[dict[str, Any]], path: Path) -> None:
+    """A folder for `datasets.load_from_disk`, with the images in it; one that is gone, or was not judged, is None."""
     try:
         from datasets import Dataset, Features, Image, Value
     except ImportError:
         raise UserError(NEEDS.format("a folder of datasets", "datasets")) from None
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise UserError(f"{path} exists already; choose a new folder with --out")
     features = {name: Image() if name == "image" else Value(type_of(name)) for name in COLUMNS}
-    data = [{**sample, "image": sample["image"] if Path(sample["image"]).is_file() else None} for sample in samples]
+    data = [{**sample, "image": judged_image(sample["image"], digests.get(sample["id"], ""))} for sample in samples]
     columns = {name: [sample[name] for sample in data] for name in COLUMNS}
     Dataset.from_dict(columns, Features(features)).save_to_disk(str(path))  # which copies the images into it
+
+
+def judged_image(path: str, sha256: str) -> str | None:
+    """The path of an image, if it still is the one that was judged: a stranger's run may name any file."""
+    from onprompt.vision.image import decode_image
+
+    settings = load_settings()
+    try:
+        decode_image(*judged_file([path] if Path(path).is_absolute() else [], sha256, settings), settings, 0)
+    except ImageError:
+        return None
+    return path

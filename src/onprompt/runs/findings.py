@@ -1,9 +1,12 @@
 """What a run file holds."""
 
+from __future__ import annotations
+
+import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +14,11 @@ from onprompt import serial
 from onprompt.errors import ImageError, UserError
 from onprompt.models.answer_store import AnswerStore
 from onprompt.plugins import did_you_mean
+from onprompt.runs.checksums import is_as_written
 from onprompt.runs.ledger import Ledger, damaged
-from onprompt.runs.schema import checksum, stored_checksum
+from onprompt.settings import Settings
 from onprompt.settings import load as load_settings
 from onprompt.types import Decoded, Picture, Verdict
-from onprompt.vision.image import open_picture
 
 COLUMNS = (
     *("id", "prompt", "image", "model", "category", "score", "value", "flags", "summary"),
@@ -37,17 +40,30 @@ SPENT = "SELECT ifnull(sum(tokens_in + tokens_out), 0), sum(cost) FROM runs WHER
 OUTDATED = """SELECT count(*) FROM verdicts v JOIN samples s ON s.number = v.sample
 WHERE generation = ? AND NOT s.gone AND v.of != s.version"""
 READ_WHOLE = "SELECT read_whole FROM runs WHERE generation = ? ORDER BY id DESC LIMIT 1"
-STORED = """SELECT document, given FROM documents d JOIN samples s ON s.number = d.sample
+STORED = """SELECT s.number, document, given FROM documents d JOIN samples s ON s.number = d.sample
 WHERE s.id = ? AND d.generation = ?"""
 WHY_NONE = """SELECT kind, message FROM errors e JOIN samples s ON s.number = e.sample
 WHERE s.id = ? AND e.generation = ?"""
-
-
 PROMPT_MEANS = f"""SELECT avg(value), avg(score) FROM {REAL} GROUP BY
 (SELECT iif(prompt = '', id, prompt) FROM samples WHERE number = sample)"""  # noqa: S608
 KINDS = f"""SELECT c.kind, (SELECT iif(prompt = '', id, prompt) FROM samples WHERE number = c.sample) AS of_prompt,
 c.outcome, sum(c.score), count(*) FROM checks c JOIN (SELECT sample, generation FROM {REAL}) v
 ON v.sample = c.sample AND v.generation = c.generation GROUP BY c.kind, of_prompt, c.outcome"""  # noqa: S608
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What is read of the identity of a way of judging; whatever else it holds is only compared."""
+
+    rubric: str = ""
+    judge: str = ""
+    model: str | None = None
+    models: tuple[str, ...] = ()
+    split: str = ""
+    size: tuple[int, ...] | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    weights: Mapping[str, Any] = field(default_factory=dict)
+    members: Mapping[str, Identity] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,24 +125,30 @@ def check_sums(ledger: Ledger, generation: int) -> Iterator[tuple[Any, ...]]:
 
 def identity(ledger: Ledger, generation: int) -> dict[str, Any]:
     """What a way of judging is: rubric, judge, model, settings, weights."""
-    (document,) = ledger.first("SELECT identity FROM generations WHERE id = ?", (generation,))
-    return dict(json.loads(document))
+    (text,) = ledger.first("SELECT identity FROM generations WHERE id = ?", (generation,))
+    about: Identity = ledger.read(text, Identity)
+    if not about.rubric or not about.judge:
+        raise damaged(ledger.path, f"generation {generation} does not name its rubric and judge")
+    return dict(json.loads(text))
 
 
 def generations(ledger: Ledger) -> list[int]:
-    """The numbers of all ways of judging in the file."""
-    return [number for (number,) in ledger.query("SELECT id FROM generations ORDER BY id")]
+    """The numbers of all ways of judging in the file that were used."""
+    used = "SELECT id FROM generations WHERE id IN (SELECT generation FROM runs) ORDER BY id"
+    return [number for (number,) in ledger.query(used)]
 
 
 def choose_generation(ledger: Ledger, wanted: int = 0) -> int:
-    """The generation of the wanted number; by default the one that ran last."""
+    """The generation of the wanted number; by default the one that ran last. All rows of the file are checked."""
+    ledger.check_types()
     known = generations(ledger)
     last = ledger.first("SELECT generation FROM runs ORDER BY id DESC LIMIT 1")
     if not known or not last:
         raise UserError(f"{ledger.path} has no verdicts yet")
-    if wanted and wanted not in known:
-        raise UserError(f"{ledger.path} has no generation {wanted}; there are: {', '.join(map(str, known))}")
-    return wanted or int(last[0])
+    chosen = wanted or int(last[0])
+    if chosen not in known:
+        raise UserError(f"{ledger.path} has no generation {chosen}; there are: {', '.join(map(str, known))}")
+    return chosen
 
 
 def rows(ledger: Ledger, generation: int, worst: int = 0, flagged: bool = False) -> Iterator[dict[str, Any]]:
@@ -146,44 +168,49 @@ def stored_verdict(ledger: Ledger, generation: int, sample: str, answers: Path |
     if not row:
         ids = [name for (name,) in ledger.query("SELECT id FROM samples LIMIT ?", (SUGGESTED,))]
         raise UserError(f"{ledger.path} has no sample {sample!r}{did_you_mean(sample, ids)}")
-    check_stored(ledger, generation, sample)
-    document, given = map(json.loads, row)
+    number, text, inputs = row
+    if is_as_written(ledger.database, (number, generation)) is False:
+        raise damaged(ledger.path, f"the verdict on {sample!r} is not as it was stored")
+    document, given = ledger.read(text, dict), ledger.read(inputs, Mapping[str, Any])
     if not serial.is_current(document):
         raise UserError(
             f"{sample!r} was judged by another version of onprompt, whose verdicts can't be shown here "
             f"({document.get(serial.FORMAT)}); its scores and checks are in the run file all the same"
         )
-    add_texts(document.get("answers", []), answers)
-    return serial.load(document, lambda picture: decode_again(picture, given))
+    return with_texts(ledger.read_verdict(document, lambda picture: decode_again(picture, given)), answers)
 
 
-def check_stored(ledger: Ledger, generation: int, sample: str) -> None:
-    """Refuse a verdict that is not as it was written; those of earlier versions have no checksum."""
-    (number,) = ledger.first("SELECT number FROM samples WHERE id = ?", (sample,))
-    expected = stored_checksum(ledger.database, (number, generation))
-    if expected and expected != checksum(ledger.database, (number, generation)):
-        raise damaged(ledger.path, f"the verdict on {sample!r} is not as it was stored")
+def with_texts(verdict: Verdict, answers: Path | None) -> Verdict:
+    """A verdict with the text of a model's answers; an answer that is no longer cached stays empty."""
+    if not verdict.answers or not answers or not answers.is_file():
+        return verdict
+    with closing(AnswerStore(answers)) as store:
+        cached = [store.get(answer.key) for answer in verdict.answers]
+    texts = (each.text if each else "" for each in cached)
+    return replace(verdict, answers=tuple(replace(a, text=t) for a, t in zip(verdict.answers, texts, strict=True)))
 
 
-def add_texts(stored: list[dict[str, Any]], answers: Path | None) -> None:
-    """Add the text of a model's answers; an answer that is no longer cached stays empty."""
-    if stored and answers and answers.is_file():
-        with closing(AnswerStore(answers)) as store:
-            for answer in stored:
-                cached = store.get(answer.get("key", ""))
-                answer["text"] = cached.text if cached else ""
-
-
-def decode_again(picture: Picture, given: dict[str, Any]) -> Decoded:
+def decode_again(picture: Picture, given: Mapping[str, Any]) -> Decoded:
     """The pixels of a stored sample's image, if the file has not changed."""
-    paths = paths_of(picture, given)
-    if not paths:
-        raise ImageError(f"can't show {picture.name} again: it was not judged from a file", "not a file")
+    from onprompt.vision.image import decode_image
+
     settings = load_settings(max_side=picture.side)
+    return decode_image(*judged_file(paths_of(picture, given), picture.sha256, settings), settings, picture.frame)
+
+
+def judged_file(paths: Sequence[str], sha256: str, settings: Settings) -> tuple[bytes, str]:
+    """The bytes and the name of the file that was judged, among those that a run file names.
+
+    No other file is shown, served or copied, for a stranger's run file may name any; who takes the bytes decodes them.
+    """
+    from onprompt.vision.image import read_source  # with Pillow, which most commands do without
+
+    if not paths:
+        raise ImageError("it was not judged from a file", "not a file")
     for path in paths:
-        reopened = open_picture(path, settings, picture.frame)
-        if reopened.sha256 == picture.sha256:
-            return reopened.decoded
+        name, data, _ = read_source(path, settings)
+        if hashlib.sha256(data).hexdigest() == sha256:
+            return data, name
     raise ImageError(f"{paths[0]} has changed since it was judged, or was judged at another size", "changed")
 
 

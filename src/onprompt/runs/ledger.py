@@ -14,8 +14,12 @@ from typing import Any, NamedTuple, Self
 
 from filelock import FileLock, Timeout
 
+from onprompt import serial
 from onprompt.errors import StoreError, UserError
-from onprompt.runs.schema import MARK, REVIEW_TABLES, TABLES, VERSION, checksum, row_checksum
+from onprompt.runs.checksums import row_checksum, verdict_checksum, wrong_types
+from onprompt.runs.schema import MARK, REVIEW_TABLES, TABLES, VERSION, own_schema, stored_schema
+from onprompt.types import Verdict
+from onprompt.wording import finding_words
 
 FIND = "SELECT number, version, data FROM samples JOIN runs ON runs.id = run WHERE samples.id = ?"
 ADD = """INSERT INTO samples (id, prompt, image, model, category, given, stamp, version, run)
@@ -36,6 +40,8 @@ WHERE samples.id = ? AND fingerprint = ? AND {COMPLETE}"""  # noqa: S608
 HOLDS = f"SELECT of FROM verdicts WHERE sample = ? AND generation = ? AND {COMPLETE}"  # noqa: S608
 GONE = """UPDATE samples SET gone = 1 WHERE run IN
 (SELECT id FROM runs WHERE id < :run AND data = (SELECT data FROM runs WHERE id = :run))"""
+STEPS = 10**6  # of SQLite's virtual machine, counted at a time
+BASE, BYTES = 100, 200_000  # how many of these a statement has, and one more for so many bytes; it needs a hundredth
 
 
 class Entry(NamedTuple):
@@ -85,6 +91,7 @@ class Ledger:
             self.database = connect(path, "mode=rwc") if writing else connect_to_read(path)
             self.check_format(writing)
             if writing:
+                self.check_types()
                 (self.run,) = self.first("SELECT ifnull(max(id), 0) FROM runs")
 
     def acquire(self) -> None:
@@ -99,7 +106,7 @@ class Ledger:
         """Create the tables, or refuse a file of another kind or version."""
         names = ("application_id", "user_version")
         mark, version = (self.database.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
-        tables = self.database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        tables = stored_schema(self.database)
         if (tables or not writing) and mark != MARK:
             raise not_a_run(self.path)
         if version != VERSION and tables:
@@ -107,6 +114,11 @@ class Ledger:
             raise StoreError(
                 f"{self.path} was written by {age} version of onprompt (format {version}, not {VERSION}); "
                 "use that version, or another file"
+            )
+        if foreign := [name for name, sql in tables.items() if own_schema().get(name) != sql]:
+            raise StoreError(
+                f"{self.path} is not a run file as onprompt makes it: {foreign[0]!r} in it is not one of its tables, "
+                "indexes or views"
             )
         if writing:
             self.database.execute("PRAGMA journal_mode = WAL")
@@ -118,16 +130,30 @@ class Ledger:
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        unreadable = isinstance(error, TypeError | ValueError | LookupError) and self.has_damage()
         self.close()
-        if unreadable:
+
+    def check_types(self) -> None:
+        """Refuse a file with values that onprompt would not write: whatever reads its rows relies on their types."""
+        with wrap_db_errors(self.path):
+            for wrong in wrong_types(self.database):
+                raise damaged(self.path, wrong)
+
+    def read(self, text: object, kind: Any) -> Any:
+        """A value of a type out of JSON in the file."""
+        try:
+            return serial.read(text, kind)
+        except UserError as error:
             raise damaged(self.path, error) from None
 
-    def has_damage(self) -> bool:
-        """Whether an error may come from a row that is not as it was written."""
-        from onprompt.runs.damage import find_damage
-
-        return bool(find_damage(self))
+    def read_verdict(self, document: Mapping[str, Any], open_picture: serial.OpenPicture | None = None) -> Verdict:
+        """The verdict in a document of the file."""
+        try:
+            verdict = serial.load(document, open_picture)
+            with serial.refusing_other_shapes():
+                _ = [finding_words(check) for check in verdict.checks]  # whose findings have what their kinds need
+        except UserError as error:
+            raise damaged(self.path, error) from None
+        return verdict
 
     def close(self) -> None:
         """Close the file and let others write."""
@@ -137,7 +163,8 @@ class Ledger:
     def query(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> Iterator[tuple[Any, ...]]:
         """The rows of a query, one by one."""
         with wrap_db_errors(self.path):
-            yield from self.database.execute(sql, parameters)
+            for row in self.database.execute(sql, parameters):  # noqa: UP028 `yield from` closes it after its database
+                yield row
 
     def first(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Any, ...]:
         """The first row of a query; empty if there is none."""
@@ -213,7 +240,7 @@ class Ledger:
             checks = [(*key, number, *map(storable, check)) for number, check in enumerate(verdict.checks)]
             self.database.executemany(CHECK, checks)
             self.database.execute(
-                "INSERT OR REPLACE INTO checksums VALUES (?, ?, ?)", (*key, checksum(self.database, key))
+                "INSERT OR REPLACE INTO checksums VALUES (?, ?, ?)", (*key, verdict_checksum(self.database, key))
             )
             self.spend(verdict.row["tokens_in"], verdict.row["tokens_out"], verdict.row["cost"])
 
@@ -268,10 +295,32 @@ def still_exists(data: str) -> bool:
     return not os.path.isabs(data) or os.path.exists(data)  # noqa: PTH110, PTH117 hubs have no paths
 
 
-def connect(path: Path, options: str) -> sqlite3.Connection:
-    """The database in a file."""
+class BoundedConnection(sqlite3.Connection):
+    """A database whose statements end, whatever is in the file."""
+
+    steps = most = 0
+
+    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
+        """Execute a statement, which has all its steps before it."""
+        self.steps = 0
+        return super().execute(sql, parameters)
+
+    def is_over(self) -> bool:
+        """Count more steps; whether a statement takes too many."""
+        self.steps += 1
+        return self.steps > self.most
+
+
+def connect(path: Path, options: str) -> BoundedConnection:
+    """The database in a file, which a stranger may have made: no function in its schema is trusted."""
     uri = f"{path.resolve().as_uri()}?{options}"
-    return sqlite3.connect(uri, uri=True, timeout=30.0, isolation_level=None, check_same_thread=False)
+    known: dict[str, Any] = {"uri": True, "timeout": 30.0, "isolation_level": None, "check_same_thread": False}
+    database: BoundedConnection = sqlite3.connect(uri, factory=BoundedConnection, **known)
+    database.most = BASE + (path.stat().st_size if path.exists() else 0) // BYTES
+    database.set_progress_handler(database.is_over, STEPS)
+    database.execute("PRAGMA trusted_schema = OFF")
+    database.execute("PRAGMA cell_size_check = ON")
+    return database
 
 
 def connect_to_read(path: Path) -> sqlite3.Connection:
@@ -295,9 +344,7 @@ def not_a_run(path: Path) -> UserError:
 
 def damaged(path: Path, reason: object) -> StoreError:
     """The error for a file whose contents are not what was written."""
-    return StoreError(
-        f"{path} is damaged ({reason}): `onprompt check {path}` says what is, and --repair saves the rest"
-    )
+    return StoreError(f"{path} is damaged, or onprompt did not write it: {reason}; see `onprompt check {path}`")
 
 
 @contextmanager
@@ -312,5 +359,7 @@ def wrap_db_errors(path: Path) -> Iterator[None]:
             raise not_a_run(path) from None
         if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_CORRUPT or "decode to UTF-8" in str(error):
             raise damaged(path, error) from error
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
+            raise StoreError(f"can't use {path}: reading it takes more steps than any run file needs") from None
         reason = getattr(error, "strerror", None) or error
         raise StoreError(f"can't use {path}: {reason}") from error

@@ -101,4 +101,4 @@ def unchecked(ledger: Ledger, generation: int, limit: int) -> list[tuple[Any, ..
 def last_run(ledger: Ledger, generation: int) -> LastRun:
     """The last run of a generation."""
     data, versions, created = ledger.first(LAST, (generation,))
-    return LastRun(data, json.loads(versions), created)
+    return LastRun(data, ledger.read(versions, Mapping[str, str]), created)

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from onprompt import serial
 from onprompt.errors import UserError
-from onprompt.runs.ledger import Ledger, connect, storable, wrap_db_errors
-from onprompt.runs.schema import REVIEW_INDEX, REVIEW_TABLES, row_checksum
+from onprompt.runs.checksums import row_checksum
+from onprompt.runs.ledger import Ledger, connect, damaged, storable, wrap_db_errors
+from onprompt.runs.schema import REVIEW_INDEX, REVIEW_TABLES
 from onprompt.types import Claim, Outcome, Rubric
 from onprompt.wording.claims import full_claim
 from onprompt.wording.terminal import UNSAFE
@@ -30,6 +30,7 @@ OTHERS = "SELECT rater, scores, comment FROM present_reviews WHERE rubric = ? AN
 SEEN_CHECKS = """SELECT r.checks, d.document FROM present_reviews r
 JOIN documents d ON d.sample = r.sample AND d.generation = r.generation
 WHERE r.rubric = ? AND r.generation = ? AND r.complete AND NOT r.blind"""
+SCORES, SAID = Mapping[str, int], Mapping[str, Outcome]  # what `scores` and `checks` hold, as JSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,10 @@ def has_reviews(ledger: Ledger) -> bool:
 def review_of(ledger: Ledger, rubric: str, rater: str, sample: int) -> Review:
     """What a rater says of a sample; an empty review if nothing yet."""
     row = ledger.first(MINE, (rubric, rater, sample))
-    return Review(json.loads(row[0]), json.loads(row[1]), row[2], bool(row[3])) if row else Review()
+    if not row:
+        return Review()
+    scores, checks, comment, blind = row
+    return Review(ledger.read(scores, SCORES), ledger.read(checks, SAID), comment, bool(blind))
 
 
 def completed(ledger: Ledger, rubric: str, rater: str) -> set[int]:
@@ -145,7 +149,15 @@ def completed(ledger: Ledger, rubric: str, rater: str) -> set[int]:
 def by_others(ledger: Ledger, rubric: str, rater: str, sample: int) -> list[tuple[str, dict[str, int], str]]:
     """What the other raters say of a sample: name, scores and comment."""
     rows = ledger.query(OTHERS, (rubric, sample, rater))
-    return [(name, json.loads(scores), comment) for name, scores, comment in rows]
+    return [(name, ledger.read(scores, SCORES), comment) for name, scores, comment in rows]
+
+
+def stored_rating(ledger: Ledger, scores: str, rubric: Rubric) -> float:
+    """The rating of a complete review."""
+    given = ledger.read(scores, SCORES)
+    if given.keys() != rubric.factors.keys() or any(given[name] not in rubric.factors[name] for name in given):
+        raise damaged(ledger.path, f"a complete review without a score on the scale of {', '.join(rubric.factors)}")
+    return rating_of(given, rubric)
 
 
 def rating_of(scores: Mapping[str, int], rubric: Rubric) -> float:
@@ -167,8 +179,23 @@ def ratings(ledger: Ledger, rubric: Rubric) -> dict[str, dict[str, float]]:
     """The ratings by rater of each sample that people reviewed, by its id; empty if nobody did."""
     given: dict[str, dict[str, float]] = {}
     for sample, rater, scores in ledger.query(RATED, (rubric.name,)) if has_reviews(ledger) else ():
-        given.setdefault(sample, {})[rater] = rating_of(json.loads(scores), rubric)
+        given.setdefault(sample, {})[rater] = stored_rating(ledger, scores, rubric)
     return given
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedCheck:
+    """What is read of a check in a stored verdict."""
+
+    claim: Claim
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedChecks:
+    """The checks of a stored verdict."""
+
+    checks: tuple[JudgedCheck, ...] = ()
 
 
 @dataclass(slots=True)
@@ -185,16 +212,15 @@ def check_counts(ledger: Ledger, generation: int, rubric: str) -> dict[str, Chec
     if not has_reviews(ledger):
         return counts
     for corrections, document in ledger.query(SEEN_CHECKS, (rubric, generation)):
-        said = json.loads(corrections)
-        for check in json.loads(document).get("checks", ()):
-            claim = serial.decoder(Claim)(check["claim"])
-            count = counts.setdefault(claim.kind, CheckCount())
+        said = ledger.read(corrections, SAID)
+        for check in ledger.read(document, JudgedChecks).checks:
+            count = counts.setdefault(check.claim.kind, CheckCount())
             count.seen += 1
-            count.corrected += answer_to(said.get(full_claim(claim), check["outcome"])) != answer_to(check["outcome"])
+            answered = said.get(full_claim(check.claim), check.outcome)
+            count.corrected += answer_to(answered) != answer_to(check.outcome)
     return counts
 
 
-def answer_to(outcome: str) -> str:
+def answer_to(outcome: Outcome) -> Outcome:
     """An outcome as one of the answers that people give: that a thing is missing is that the claim is wrong."""
-    others = {Outcome.MISSING: Outcome.MISMATCH, Outcome.LOW_CONFIDENCE: Outcome.UNVERIFIABLE}
-    return others.get(Outcome(outcome), Outcome(outcome))
+    return {Outcome.MISSING: Outcome.MISMATCH, Outcome.LOW_CONFIDENCE: Outcome.UNVERIFIABLE}.get(outcome, outcome)

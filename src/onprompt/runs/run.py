@@ -15,6 +15,8 @@ from typing import Any
 
 from onprompt import plugins
 from onprompt.models.answer_store import AnswerStore
+from onprompt.runs import findings
+from onprompt.runs.checksums import fingerprint
 from onprompt.runs.datasets import BadRow, Dataset, Row
 from onprompt.runs.job import Done, JudgeJob, Task
 from onprompt.runs.ledger import INCOMPLETE, Entry, Fault, Ledger
@@ -25,7 +27,7 @@ PACKAGES = ("onprompt", "numpy", "pillow", "openvino", "opencv-python-headless",
 MAX_REJECTED = 20  # rejected requests that stop a run without verdicts
 CHUNK = 256  # samples entered in one transaction
 CHUNK_BYTES = 32 * 2**20  # of images in memory among them
-PREVIOUS = "SELECT identity FROM generations WHERE id < ? ORDER BY id DESC LIMIT 1"
+PREVIOUS = "SELECT max(id) FROM generations WHERE id < ?"
 
 
 @dataclass(slots=True)
@@ -66,8 +68,8 @@ def run(data: Dataset, out: Path, job: JudgeJob, engine: str = "threads", on_pro
     identity, workers = job.identity, plugins.load("runs.engines", engine).load(job.settings)
     with closing(job), Ledger(out, writing=True) as ledger:
         generation, new = ledger.generation(identity, fingerprint(identity))
-        previous = ledger.first(PREVIOUS, (generation,))
-        changed = differing_names(identity, json.loads(previous[0]) if previous else {}) if new else ""
+        (previous,) = ledger.first(PREVIOUS, (generation,))
+        changed = differing_names(identity, findings.identity(ledger, previous) if previous else {}) if new else ""
         known, *_ = ledger.first("SELECT count(*) FROM verdicts WHERE generation = ?", (generation,))
         summary = Summary(out, generation, new, changed, known)
         count_calls(ledger, job)  # of a run that was killed
@@ -208,8 +210,3 @@ def differing_names(current: Mapping[str, Any], previous: Mapping[str, Any]) -> 
     """The names of what differs between two ways of judging."""
     flat, other = ({**way, **way.get("settings", {}), "settings": 0} for way in (current, previous))
     return ", ".join(sorted(name for name in flat.keys() | other.keys() if flat.get(name) != other.get(name)))
-
-
-def fingerprint(identity: Mapping[str, Any]) -> str:
-    """The hash of a way of judging."""
-    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from onprompt.errors import UserError
+from onprompt.runs.checksums import row_checksum
 from onprompt.runs.findings import NOTHING_CHECKED
 from onprompt.runs.ledger import Ledger
 from onprompt.runs.reviews import ReviewLedger, has_reviews
-from onprompt.runs.schema import row_checksum
 from onprompt.wording import plural
 
 NORMAL = 1.959964  # the 97.5th percentile
@@ -85,7 +85,7 @@ def draw(strata: Sequence[Hashable], size: int, seed: int) -> list[int]:
 def make_plan(ledger: ReviewLedger, generation: int, size: int, seed: int = 0) -> SamplingPlan:
     """The plan of a size and a seed: the stored one or, if there is none, a new one."""
     if stored := ledger.first(SAME, (generation, size, seed)):
-        return SamplingPlan(tuple(json.loads(stored[1])), seed)
+        return SamplingPlan(ledger.read(stored[1], tuple[int, ...]), seed)
     judged = list(ledger.query(POPULATION, (generation,)))
     if not judged:
         raise UserError(f"{ledger.path} has no verdict of which anything could be checked: nothing to sample")
@@ -105,7 +105,7 @@ def make_plan(ledger: ReviewLedger, generation: int, size: int, seed: int = 0) -
 def stored_plan(ledger: Ledger, generation: int) -> SamplingPlan | None:
     """The last plan that was made for a generation."""
     row = ledger.first(STORED, (generation,)) if has_reviews(ledger) else ()
-    return SamplingPlan(tuple(json.loads(row[2])), row[1]) if row else None
+    return SamplingPlan(ledger.read(row[2], tuple[int, ...]), row[1]) if row else None
 
 
 def plan_words(plan: SamplingPlan) -> str:

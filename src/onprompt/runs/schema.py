@@ -1,9 +1,8 @@
-"""The tables of a run file, and the checksums in them."""
+"""The tables of a run file, and what their columns may hold."""
 
-import hashlib
 import sqlite3
-from collections.abc import Mapping
-from typing import Any
+from contextlib import closing
+from functools import cache
 
 VERSION, MARK = 3, 0x6F6E7072  # the mark identifies our files: "onpr"
 # A row of `reviews` is all that a rater says of a sample; the last one that is not undone counts.
@@ -79,50 +78,48 @@ CREATE VIEW IF NOT EXISTS present_verdicts AS
 CREATE VIEW IF NOT EXISTS present_errors AS
     SELECT e.* FROM errors e JOIN samples s ON s.number = e.sample AND NOT s.gone AND s.version = e.of;
 """
-VERDICT_TABLES = ("verdicts", "documents", "checks", "checksums", "errors")
-SUMMED = VERDICT_TABLES[:3]
-# The columns that the checksum of a row covers: all that don't change once it is written.
-SUMMED_COLUMNS = {
-    "reviews": (
-        *("sample", "generation", "rubric", "rater", "of", "scores", "checks", "comment", "complete", "blind"),
-    ),
-    "plans": ("generation", "size", "seed", "samples"),
-    "samples": ("id", "prompt", "image", "model", "category", "given", "stamp", "version"),
+# What a column must not hold, by its declared type; some have limits of their own. A share may be off by rounding.
+WRONG = {
+    "TEXT": "typeof({0}) != 'text'",
+    "INTEGER": f"typeof({{0}}) != 'integer' OR {{0}} NOT BETWEEN -{2**53} AND {2**53}",
+    "REAL": "typeof({0}) != 'real' OR {0} NOT BETWEEN -0.01 AND 1.01",
 }
-# Samples whose mark is not what the runs say: only a later run that read all of the same data takes one away.
-WRONGLY_GONE = """
-SELECT number FROM samples s JOIN runs own ON own.id = s.run WHERE s.gone != EXISTS
-(SELECT 1 FROM runs later WHERE later.id > s.run AND later.read_whole AND later.data = own.data)
-"""
+WRONG_IN = {
+    "cost": "typeof({0}) != 'real' OR {0} NOT BETWEEN 0 AND 1e9",
+    "versions": "typeof({0}) != 'text' OR NOT json_valid({0})",
+    # JSON with a score for each factor; half of a surrogate pair can't be written.
+    "factors": r"""typeof({0}) != 'text' OR NOT json_valid({0}) OR substr({0}, 1, 1) != '{{'
+        OR {0} GLOB '*\u[dD][89a-fA-F]*' OR EXISTS
+        (SELECT 1 FROM json_each({0}) e WHERE e.type != 'integer' OR e.value NOT BETWEEN -1000 AND 1000)""",
+}
+DECODED = ("documents", "checksums", "sample_sums")  # whose values are compared, or checked where JSON is decoded
 
 
-def stored_checksum(database: sqlite3.Connection, key: tuple[int, int]) -> str:
-    """The checksum that a verdict was stored with; empty for one of an earlier version, which stored none."""
-    return stored_sum(database, "checksums", "sample = ? AND generation = ?", key)
+@cache
+def own_schema() -> dict[str, str]:
+    """The SQL of every table, view and index of ours, by name, as SQLite stores it."""
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.executescript(TABLES + REVIEW_TABLES + REVIEW_INDEX)
+        return stored_schema(database)
 
 
-def stored_sample_checksum(database: sqlite3.Connection, number: int) -> str:
-    """The same for a sample."""
-    return stored_sum(database, "sample_sums", "number = ?", (number,))
+def stored_schema(database: sqlite3.Connection) -> dict[str, str]:
+    """The SQL of all that is in a file, by name."""
+    rows = database.execute("SELECT name, sql FROM sqlite_master").fetchall()
+    return {str(name): " ".join(str(sql).split()) for name, sql in rows}
 
 
-def stored_sum(database: sqlite3.Connection, table: str, where: str, key: tuple[int, ...]) -> str:
-    """A checksum, if there is one."""
-    if not database.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone():
-        return ""
-    row = database.execute(f"SELECT sum FROM {table} WHERE {where}", key).fetchone()  # noqa: S608
-    return str(row[0]) if row else ""
-
-
-def checksum(database: sqlite3.Connection, key: tuple[int, int]) -> str:
-    """The hash of all that is stored of a verdict, by the numbers of its sample and its generation."""
-    total = hashlib.sha256()
-    for table in SUMMED:
-        for row in database.execute(f"SELECT * FROM {table} WHERE sample = ? AND generation = ?", key):  # noqa: S608
-            total.update(repr(row).encode())
-    return total.hexdigest()
-
-
-def row_checksum(table: str, row: Mapping[str, Any]) -> str:
-    """The hash of a review, a plan or a sample."""
-    return hashlib.sha256(repr([row[name] for name in SUMMED_COLUMNS[table]]).encode()).hexdigest()
+@cache
+def type_checks() -> dict[str, str]:
+    """For each table a query that finds a row with a value that is not of its column's type and range."""
+    checks = {}
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.executescript(TABLES + REVIEW_TABLES)
+        for (table,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+            wrong = []
+            for _, name, kind, required, _, in_key in database.execute(f"PRAGMA table_info({table})"):
+                if not in_key:  # a key of another type belongs to no sample, and is found by no query
+                    value = WRONG_IN.get(name, WRONG[kind]).format(name)
+                    wrong.append(value if required else f"{name} IS NOT NULL AND ({value})")
+            checks[table] = f"SELECT 1 FROM {table} WHERE {' OR '.join(wrong)} LIMIT 1"  # noqa: S608
+    return {table: query for table, query in checks.items() if table not in DECODED}

@@ -1,7 +1,5 @@
 """A run on the desk of its reviewers: what a page shows of a sample, and what becomes of their answers."""
 
-import hashlib
-import json
 import os
 import threading
 from collections import Counter
@@ -15,7 +13,7 @@ from typing import Any, get_args
 import numpy as np
 
 from onprompt import plugins
-from onprompt.errors import ImageError, OnpromptError, StoreError, UserError
+from onprompt.errors import OnpromptError, StoreError, UserError
 from onprompt.pages.pictures import small_picture
 from onprompt.pages.verdict_view import Shown, VerdictView, verdict_view
 from onprompt.report.ratings import mean
@@ -25,7 +23,7 @@ from onprompt.runs.reviews import Review, Reviewed, ReviewLedger
 from onprompt.settings import Settings
 from onprompt.settings import load as load_settings
 from onprompt.types import Picture, Rubric, Verdict
-from onprompt.vision.image import ORIENTATION, decoding_errors, open_image, read_source
+from onprompt.vision.image import ORIENTATION, decoding_errors, open_image
 from onprompt.web.review_queue import Filters, Queue, ReviewQueue, position
 from onprompt.wording.claims import full_claim
 
@@ -100,7 +98,7 @@ class ReviewDesk:
             progress[rater] += 1
             if value is not None and not placeholder:
                 values[sample] = value
-                ratings.setdefault(sample, []).append(reviews.rating_of(json.loads(scores), self.rubric))
+                ratings.setdefault(sample, []).append(reviews.stored_rating(self.ledger, scores, self.rubric))
         human = [mean(ratings[sample]) for sample in values]
         return {"progress": dict(progress), "agreement": agreement_words(list(values.values()), human)}
 
@@ -152,12 +150,12 @@ class ReviewDesk:
         name, given, model, category = row
         return name, given, model, category
 
-    def verdict(self, number: int) -> tuple[str, Verdict, dict[str, Any]]:
+    def verdict(self, number: int) -> tuple[str, Verdict, Mapping[str, Any]]:
         """A sample's id, the stored verdict on it, and the inputs it was judged by."""
         with self.lock:
             name, given, *_ = self.sample(number)
             verdict = findings.stored_verdict(self.ledger, self.generation, name, self.settings.answers)
-        return name, verdict, json.loads(given)
+        return name, verdict, self.ledger.read(given, Mapping[str, Any])
 
     def view(self, number: int) -> tuple[VerdictView | None, str]:
         """A verdict as it is drawn, or why it can't be."""
@@ -245,11 +243,8 @@ def without_boxes(view: VerdictView) -> VerdictView:
 
 def upright_size(picture: Picture, given: Mapping[str, Any], settings: Settings) -> tuple[int, int]:
     """Width and height of a stored sample's picture, if its file is still what was judged; it is not decoded."""
-    for path in findings.paths_of(picture, given):
-        name, data, encoded = read_source(path, settings)
-        if hashlib.sha256(data).hexdigest() == picture.sha256:
-            with decoding_errors(name):
-                image = open_image(encoded, name)
-                turned = image.getexif().get(ORIENTATION, 1) >= 5
-                return (image.height, image.width) if turned else image.size
-    raise ImageError("its file has changed since it was judged, or it was not judged from a file", "changed")
+    data, name = findings.judged_file(findings.paths_of(picture, given), picture.sha256, settings)
+    with decoding_errors(name):
+        image = open_image(data, name)
+        turned = image.getexif().get(ORIENTATION, 1) >= 5
+        return (image.height, image.width) if turned else image.size

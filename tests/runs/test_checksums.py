@@ -14,7 +14,7 @@ import pytest
 from onprompt.api import judges
 from onprompt.errors import OnpromptError, StoreError
 from onprompt.runs import findings
-from onprompt.runs.damage import find_damage, repair
+from onprompt.runs.checksums import Damage, find_damage
 from onprompt.runs.ledger import Ledger
 from tests.runs.test_run import judged, scores, table
 
@@ -31,6 +31,11 @@ def run_file(tmp_path: Path) -> Path:
     return tmp_path / "run.sqlite"
 
 
+def onprompt(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "onprompt", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+
 def change(path: Path, sql: str) -> None:
     database = sqlite3.connect(path)
     database.execute(sql)
@@ -38,10 +43,13 @@ def change(path: Path, sql: str) -> None:
     database.close()
 
 
+def found(path: Path) -> Damage:
+    with Ledger(path) as ledger:
+        return find_damage(ledger.database)
+
+
 def test_a_file_without_damage(run_file: Path) -> None:
-    with Ledger(run_file) as ledger:
-        damage = find_damage(ledger)
-    assert (bool(damage), damage.intact, damage.unchecked) == (False, 40, 0)
+    assert found(run_file) == Damage([], verdicts=0, intact=40, unchecked=0)
 
 
 @pytest.mark.parametrize(
@@ -55,8 +63,7 @@ def test_a_file_without_damage(run_file: Path) -> None:
 )
 def test_a_sample_that_is_not_as_written_is_found(run_file: Path, sql: str) -> None:
     change(run_file, sql)
-    with Ledger(run_file) as ledger:
-        assert find_damage(ledger).rows == ["samples 7"]
+    assert found(run_file).found == ["samples 7"]
 
 
 def test_a_sample_that_is_rightly_gone_is_no_damage(tmp_path: Path, run_file: Path) -> None:
@@ -65,20 +72,18 @@ def test_a_sample_that_is_rightly_gone_is_no_damage(tmp_path: Path, run_file: Pa
     judged(tmp_path, data)
     with Ledger(run_file) as ledger:
         assert ledger.first("SELECT sum(gone) FROM samples") == (5,)
-        assert not find_damage(ledger)
+    assert not found(run_file).found
 
 
 def test_samples_of_an_earlier_version_have_no_checksum(run_file: Path) -> None:
     change(run_file, "DROP TABLE sample_sums")
-    with Ledger(run_file) as ledger:
-        assert not find_damage(ledger)
+    assert not found(run_file).found
 
 
 def test_verdicts_of_an_earlier_version_have_no_checksum(run_file: Path) -> None:
     change(run_file, "DROP TABLE checksums")
+    assert found(run_file) == Damage([], verdicts=0, intact=0, unchecked=40)
     with Ledger(run_file) as ledger:
-        damage = find_damage(ledger)
-        assert (bool(damage), damage.intact, damage.unchecked) == (False, 0, 40)
         assert findings.stored_verdict(ledger, 1, "6").score == 1
 
 
@@ -90,33 +95,22 @@ def test_verdicts_of_an_earlier_version_have_no_checksum(run_file: Path) -> None
         "UPDATE documents SET document = replace(document, 'many', 'mank') WHERE sample = 7",
         "UPDATE documents SET document = x'00ff' WHERE sample = 7",
         "DELETE FROM documents WHERE sample = 7",
+        "DELETE FROM verdicts WHERE sample = 7",
     ],
 )
 def test_any_change_of_a_verdict_is_noticed(run_file: Path, sql: str) -> None:
     change(run_file, sql)
-    with Ledger(run_file) as ledger:
-        damage = find_damage(ledger)
-        assert (damage.verdicts, damage.intact) == ([(7, 1)], 39)
-    if not sql.startswith("DELETE"):
+    assert found(run_file) == Damage(["verdict on sample number 7, generation 1"], verdicts=1, intact=39)
+    if not sql.startswith("DELETE FROM documents"):
         with Ledger(run_file) as ledger, pytest.raises(StoreError, match="onprompt check"):
             findings.stored_verdict(ledger, 1, "6")
-
-
-def test_what_is_not_damaged_is_saved_and_the_rest_judged_again(run_file: Path, tmp_path: Path) -> None:
-    before = scores(tmp_path)
-    change(run_file, "UPDATE verdicts SET score = 3 - score WHERE sample IN (7, 9)")
-    with Ledger(run_file) as ledger:
-        assert repair(ledger, find_damage(ledger), tmp_path / "saved.sqlite") == 38
-    (tmp_path / "saved.sqlite").replace(run_file)
-    summary = judged(tmp_path, tmp_path / "data.csv")
-    assert (summary.done, summary.before, summary.new) == (2, 38, False)
-    assert scores(tmp_path) == before
 
 
 @pytest.mark.parametrize("sql", ["UPDATE generations SET identity = '{'", "UPDATE generations SET identity = x'01'"])
 def test_a_row_that_can_not_be_read_is_an_error_that_says_what_to_do(run_file: Path, sql: str) -> None:
     change(run_file, sql)
-    result = subprocess.run([sys.executable, "-m", "onprompt", "show", run_file], capture_output=True, text=True)
+    assert "generations 1" in found(run_file).found
+    result = onprompt("show", run_file)
     assert result.returncode == 6
     assert "is damaged" in result.stderr
     assert f"`onprompt check {run_file}`" in result.stderr
@@ -124,9 +118,19 @@ def test_a_row_that_can_not_be_read_is_an_error_that_says_what_to_do(run_file: P
     assert "safe" not in result.stderr
 
 
+def test_check_reads_the_rows_that_are_there_whatever_their_numbers(run_file: Path) -> None:
+    for sql in ("UPDATE samples SET number = 1 << 40 WHERE number = 7", "UPDATE runs SET id = 1 << 60"):
+        change(run_file, sql)
+    change(run_file, "UPDATE verdicts SET sample = 1 << 40 WHERE sample = 7")
+    result = onprompt("check", run_file)
+    assert result.returncode == 6
+    assert "39 verdicts intact, 1 of an earlier version without a checksum, 1 damaged" in result.stdout
+    assert "verdict on sample number 7, generation 1" in result.stdout
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_flipped_bytes_and_lost_pages(run_file: Path, tmp_path: Path, seed: int) -> None:
-    """Whatever is flipped: a verdict is as it was, or known to be damaged; and all that is not is saved."""
+    """Whatever is flipped: all verdicts are as they were, or damage is found, or nothing can be read."""
     intact, rng = scores(tmp_path), random.Random(seed)
     content = bytearray(run_file.read_bytes())
     for _ in range(3):
@@ -134,13 +138,7 @@ def test_flipped_bytes_and_lost_pages(run_file: Path, tmp_path: Path, seed: int)
         content[at : at + (1 if seed % 2 else 512)] = rng.randbytes(1 if seed % 2 else 512)
     run_file.write_bytes(content[: len(run_file.read_bytes())])
     try:
-        with Ledger(run_file) as ledger:
-            repair(ledger, find_damage(ledger), tmp_path / "saved.sqlite")
+        damage = found(run_file)
+        assert damage.found or scores(tmp_path) == intact
     except OnpromptError:
-        return  # not even the tables can be found
-    (tmp_path / "saved.sqlite").replace(run_file)
-    with Ledger(run_file) as ledger:
-        assert not find_damage(ledger).verdicts
-        if findings.generations(ledger):
-            rows = {row["id"]: row["score"] for row in findings.rows(ledger, 1) if row["value"] is not None}
-            assert rows.items() <= intact.items()
+        return

@@ -1,0 +1,158 @@
+"""Run files that a stranger wrote: commands answer in time, with a result or one error of ours."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from onprompt.api import judges
+from onprompt.errors import StoreError, UserError
+from onprompt.rubrics.verify import RUBRIC
+from onprompt.runs import findings
+from onprompt.runs.checksums import verdict_checksum
+from onprompt.runs.ledger import Ledger
+from onprompt.runs.reviews import ratings
+from tests.hostile.run_files import FOREIGN, invoke, untyped
+from tests.pages.stored import four_models, stored_run
+from tests.runs.test_run import judged, table
+
+
+@pytest.fixture(autouse=True)
+def _closed() -> Iterator[None]:
+    yield
+    judges.close()
+
+
+@pytest.fixture
+def run_file(tmp_path: Path) -> Path:
+    return stored_run(tmp_path / "run.sqlite", four_models(2))
+
+
+def onprompt(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "onprompt", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+
+def put(path: Path, table: str, column: str, value: Any) -> None:
+    """Write a value of any type to a column, with the checksums that fit."""
+    with untyped(path) as database:
+        database.execute(f"UPDATE {table} SET {column} = ?", (value,))
+    with closing(sqlite3.connect(path)) as database:
+        for pair in database.execute("SELECT sample, generation FROM verdicts").fetchall():
+            sums = verdict_checksum(database, pair), *pair
+            database.execute("UPDATE checksums SET sum = ? WHERE sample = ? AND generation = ?", sums)
+        database.commit()
+
+
+@pytest.mark.parametrize("sql", FOREIGN)
+def test_what_is_not_of_our_schema_is_refused_at_once(run_file: Path, sql: str) -> None:
+    with closing(sqlite3.connect(run_file)) as database:
+        database.executescript(sql)
+    for writing in (False, True):
+        with pytest.raises(StoreError, match="not one of its tables, indexes or views"):
+            Ledger(run_file, writing)
+
+
+def test_a_view_that_never_ends_does_not_hang_show(run_file: Path) -> None:
+    with closing(sqlite3.connect(run_file)) as database:
+        database.executescript(FOREIGN[6])
+    result = onprompt("show", run_file)
+    assert (result.returncode, result.stdout) == (6, "")
+    assert "'present_verdicts' in it is not one of its tables" in result.stderr
+
+
+def test_a_statement_that_takes_too_long_is_ended(run_file: Path) -> None:
+    """Without its index, finding the last review of each rater takes the square of their number."""
+    with closing(sqlite3.connect(run_file)) as database:
+        database.execute("DROP INDEX reviews_by_rater")
+        row = "1, 1, 'verify', 'rater ' || value, '0', '{\"score\": 1}', '{}', '', 1, 0, ''"
+        numbers = "WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT 30000)"
+        columns = "sample, generation, rubric, rater, of, scores, checks, comment, complete, blind, sum"
+        database.execute(f"INSERT INTO reviews ({columns}) {numbers} SELECT {row} FROM n")
+        database.commit()
+    with Ledger(run_file) as ledger, pytest.raises(StoreError, match="more steps than any run file needs"):
+        ratings(ledger, RUBRIC)
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "value"),
+    [
+        ("verdicts", "value", "high"),
+        ("verdicts", "value", None),
+        ("verdicts", "value", float("inf")),
+        ("verdicts", "score", b"\xff"),
+        ("verdicts", "score", 2**60),
+        ("verdicts", "flags", 7),
+        ("verdicts", "factors", "[1]"),
+        ("verdicts", "factors", '{"score": "high"}'),
+        ("verdicts", "factors", '{"\\ud800": 1}'),
+        ("verdicts", "factors", "[" * 100_000),
+        ("verdicts", "cost", float("inf")),
+        ("samples", "prompt", b"\xff"),
+        ("samples", "id", None),
+        ("samples", "model", 3),
+        ("checks", "kind", None),
+        ("checks", "score", "x"),
+        ("errors", "message", b""),
+        ("runs", "data", 3),
+        ("runs", "versions", "[" * 100_000),
+        ("runs", "created", None),
+        ("generations", "identity", '{"rubric": ["verify"], "judge": "evidence"}'),
+        ("generations", "identity", '{"rubric": "verify"}'),
+        ("generations", "identity", '{"rubric": "verify", "judge": "evidence", "settings": 3}'),
+    ],
+)
+def test_wrong_types_are_one_error_of_ours(run_file: Path, table: str, column: str, value: Any) -> None:
+    with closing(sqlite3.connect(run_file)) as database:
+        database.execute(
+            "INSERT INTO errors (sample, generation, kind, message, text, of) VALUES (1, 1, '', '', '', '')"
+        )
+        database.commit()
+    put(run_file, table, column, value)
+    for command in ("show", f"report --out {run_file.parent / 'report'}", "check"):
+        with pytest.raises(StoreError, match="is damaged"):
+            invoke(command, run_file)
+    assert not (run_file.parent / "report").exists()
+
+
+@pytest.mark.parametrize("value", ["[" * 100_000, "[]", None, b"{", '{"format": "onprompt.verify/5", "checks": 3}'])
+def test_a_document_that_is_none_is_an_error_of_ours(run_file: Path, value: Any) -> None:
+    put(run_file, "documents", "document", value)
+    with Ledger(run_file) as ledger, pytest.raises((StoreError, UserError)):
+        findings.stored_verdict(ledger, 1, "north/0")
+    assert invoke(f"report --out {run_file.parent / 'report'}", run_file) == 0
+    assert "is damaged" in (run_file.parent / "report" / "prompts" / "00001.html").read_text()
+
+
+def test_numbers_of_rows_may_be_any(run_file: Path) -> None:
+    with closing(sqlite3.connect(run_file)) as database:
+        database.execute("UPDATE samples SET number = number + (1 << 40)")
+        for name in ("verdicts", "documents", "checks"):
+            database.execute(f"UPDATE {name} SET sample = sample + (1 << 40)")
+        database.commit()
+    assert invoke("show", run_file) == 0
+    with Ledger(run_file) as ledger:
+        assert findings.overview(ledger, 1).verdicts == 8
+
+
+def test_a_generation_that_did_not_run_can_not_be_chosen(run_file: Path) -> None:
+    with closing(sqlite3.connect(run_file)) as database:
+        database.execute("UPDATE runs SET generation = 7")
+        database.commit()
+    with Ledger(run_file) as ledger, pytest.raises(UserError, match="no verdicts yet"):
+        findings.choose_generation(ledger)
+
+
+def test_a_run_does_not_go_on_in_a_file_of_wrong_types(tmp_path: Path) -> None:
+    data = table(tmp_path, 2)
+    judged(tmp_path, data)
+    put(tmp_path / "run.sqlite", "runs", "data", 3)
+    with pytest.raises(StoreError, match="a value in runs"):
+        judged(tmp_path, data)
