@@ -252,7 +252,7 @@ def save_reviews(chance: Random, port: int, path: Path) -> Counter[str]:
     if replaced_at == SAMPLES:
         assert comments(path) == {f"comment {number}" for number in range(SAMPLES)}
         with Ledger(path) as ledger:
-            assert not find_damage(ledger)
+            assert not find_damage(ledger.database)
     return outcomes
 
 
