@@ -32,9 +32,8 @@ LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 def on_files(files: Files, config: Any) -> Files:
     """Add the pages from other folders, and the generated ones."""
     for source, page in PAGES.items():
-        if page != "index.md":
-            text = relinked((ROOT / source).read_text(), posixpath.dirname(source))
-            files.append(File.generated(config, page, content=text))
+        text = relinked((ROOT / source).read_text(), posixpath.dirname(source))
+        files.append(File.generated(config, page, content=text))
     files.append(File.generated(config, "settings.md", content="\n".join(settings_page())))
     return files
 

@@ -49,7 +49,8 @@ def test_the_result_that_is_explained_is_the_result() -> None:
     from onprompt.report import arithmetic
     from tests.conftest import photo
 
-    blocks = re.findall(r"```\n(.*?)```", text_of(Path("docs/score.md")), flags=re.S)
+    blocks = re.findall(r"```text\n(.*?)```", text_of(Path("docs/grading.md")), flags=re.S)
+    assert len(blocks) == 2
     verdict = verify(photo("coffee.png"), "Two red cups on a table, and a laptop.")
     printed = list(arithmetic.lines(verdict, Settings()))
     for line in "".join(blocks).splitlines():

@@ -1,4 +1,4 @@
-"""The scoring of `arshia_utils.py` as an earlier review describes it (docs/audit.md), rewritten."""
+"""The scoring of `arshia_utils.py` as an earlier review describes it (docs/illusion.md), rewritten."""
 
 
 def recall_match(pred: str, gt: str) -> int:

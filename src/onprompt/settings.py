@@ -72,7 +72,7 @@ class Settings(BaseModel):
     source_timeout: float = number(3.0, "seconds to wait for a source of model files before trying the next", 0.1, 600)
     compiled_megabytes: int = integer(512, "MB of compiled networks that are kept for a faster start; 0: none", 0)
     permissive: bool = option(False, "refuse model files that are not under an Apache, MIT or BSD licence")
-    detector: str = option("coco", "detector: coco (built in), or one from another package (docs/plugins.md)")
+    detector: str = option("coco", "detector: coco (built in), or one from another package (docs/model-files.md)")
     precision: Literal["int8", "f32"] = option("int8", "int8: eight bits for the networks that hardly lose by it; f32")
 
     max_megapixels: float = number(100, "larger images are refused", 0.01, 178)

@@ -1,4 +1,4 @@
-"""The recipes of docs/servers.md: each command, run against a double on loopback; and the sample answers are read."""
+"""The recipes of docs/models.md: each command, run against a double on loopback; and the sample answers are read."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from onprompt.api import judges
 from tests.models.backends.server import Reply, Scripted
 from tests.models.backends.test_openai import completion
 
-PAGE = (Path(__file__).parent.parent.parent / "docs" / "servers.md").read_text()
+PAGE = (Path(__file__).parent.parent.parent / "docs" / "models.md").read_text()
 RECIPES = {
     match[1]: (match[2], match[3])
     for match in re.finditer(

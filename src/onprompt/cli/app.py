@@ -15,8 +15,8 @@ from onprompt import plugins
 if TYPE_CHECKING:
     from onprompt.settings import Settings
 
-DETECTORS = "The detector: coco, or one from another package (docs/plugins.md)."
-MATCHERS = "The matcher: small, none, or one from another package (docs/plugins.md)."
+DETECTORS = "The detector: coco, or one from another package (docs/model-files.md)."
+MATCHERS = "The matcher: small, none, or one from another package (docs/model-files.md)."
 COMMANDS = "onprompt.commands"  # the entry-point group for commands of other packages
 Permissive = Annotated[
     bool, typer.Option("--permissive", help="Refuse files that are not under an Apache, MIT or BSD licence.")

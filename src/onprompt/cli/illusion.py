@@ -13,7 +13,9 @@ from onprompt.errors import UserError
 
 
 def audit_target(
-    target: Annotated[Path, typer.Argument(help="A TOML file that describes the re-implementation (docs/audit.md).")],
+    target: Annotated[
+        Path, typer.Argument(help="A TOML description of the re-implementation (docs/illusion.md).")
+    ],
     answers: Annotated[
         Path | None, typer.Option(help="Answers to measure the effect on: CSV, JSONL, or the .sqlite file of a run.")
     ] = None,

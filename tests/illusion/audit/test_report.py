@@ -86,7 +86,7 @@ def test_the_report_as_json_holds_every_point(seeds: Audit) -> None:
 
 def test_the_docs_show_what_happens(seeds: Audit) -> None:
     shown_lines = "\n".join(report.markdown(seeds))
-    blocks = re.findall(r"```text\n(.*?)```", (ROOT / "docs" / "audit.md").read_text(), flags=re.S)
+    blocks = re.findall(r"```text\n(.*?)```", (ROOT / "docs" / "illusion.md").read_text(), flags=re.S)
     assert len(blocks) >= 2
     for block in blocks:
         assert block.strip() in shown_lines
