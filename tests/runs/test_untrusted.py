@@ -131,6 +131,16 @@ def test_a_document_that_is_none_is_an_error_of_ours(run_file: Path, value: Any)
     assert "is damaged" in (run_file.parent / "report" / "prompts" / "00001.html").read_text()
 
 
+def test_text_that_is_not_utf_8_is_damage(run_file: Path) -> None:
+    with closing(sqlite3.connect(run_file)) as database:
+        database.execute("UPDATE verdicts SET answers = CAST(x'ff' AS TEXT)")
+        database.commit()
+    with Ledger(run_file) as ledger, pytest.raises(StoreError, match="is damaged"):
+        findings.stored_verdict(ledger, 1, "north/0")
+    with pytest.raises(StoreError, match="is damaged"):
+        invoke("check", run_file)
+
+
 def test_numbers_of_rows_may_be_any(run_file: Path) -> None:
     with closing(sqlite3.connect(run_file)) as database:
         database.execute("UPDATE samples SET number = number + (1 << 40)")

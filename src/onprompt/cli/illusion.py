@@ -13,9 +13,7 @@ from onprompt.errors import UserError
 
 
 def audit_target(
-    target: Annotated[
-        Path, typer.Argument(help="A TOML description of the re-implementation (docs/illusion.md).")
-    ],
+    target: Annotated[Path, typer.Argument(help="A TOML description of the re-implementation (docs/illusion.md).")],
     answers: Annotated[
         Path | None, typer.Option(help="Answers to measure the effect on: CSV, JSONL, or the .sqlite file of a run.")
     ] = None,
