@@ -15,7 +15,7 @@ from onprompt.errors import ImageError, UserError
 from onprompt.models.answer_store import AnswerStore
 from onprompt.plugins import did_you_mean
 from onprompt.runs.checksums import is_as_written
-from onprompt.runs.ledger import Ledger, damaged
+from onprompt.runs.ledger import Ledger, damaged, wrap_db_errors
 from onprompt.settings import Settings
 from onprompt.settings import load as load_settings
 from onprompt.types import Decoded, Picture, Verdict
@@ -169,8 +169,9 @@ def stored_verdict(ledger: Ledger, generation: int, sample: str, answers: Path |
         ids = [name for (name,) in ledger.query("SELECT id FROM samples LIMIT ?", (SUGGESTED,))]
         raise UserError(f"{ledger.path} has no sample {sample!r}{did_you_mean(sample, ids)}")
     number, text, inputs = row
-    if is_as_written(ledger.database, (number, generation)) is False:
-        raise damaged(ledger.path, f"the verdict on {sample!r} is not as it was stored")
+    with wrap_db_errors(ledger.path):
+        if is_as_written(ledger.database, (number, generation)) is False:
+            raise damaged(ledger.path, f"the verdict on {sample!r} is not as it was stored")
     document, given = ledger.read(text, dict), ledger.read(inputs, Mapping[str, Any])
     if not serial.is_current(document):
         raise UserError(
