@@ -39,9 +39,6 @@ PROPERTIES, STYLE_INTRODUCERS = lex.Phrases(lex.PROPERTIES), lex.Phrases(lex.STY
 ADJECTIVE_ENDINGS = ("ic", "ed", "al", "ive", "ful", "ing", "ish", "ous", "y", "ct", "nt")
 
 
-# ---- "a photo of" ----------------------------------------------------------------------------------------------------
-
-
 def split_frame(tokens: Sequence[Token]) -> tuple[list[Token], list[Attribute]]:
     """A sentence without "there is", "we can see" and "a photo of", and what these say of the image."""
     if properties := image_properties(tokens):
@@ -105,9 +102,6 @@ def property_kind(words: str) -> str | None:
     return lex.PROPERTIES.get(words, by_head)
 
 
-# ---- pieces between commas -------------------------------------------------------------------------------------------
-
-
 def image_properties(tokens: Sequence[Token]) -> list[Attribute]:
     """What a piece between commas says of the image, if it says nothing else: `soft lighting`, `8k`, `by X and Y`."""
     words = lower_words(tokens)
@@ -140,9 +134,6 @@ def bare_adjectives(tokens: Sequence[Token]) -> list[Attribute]:
     if not 0 < len(words) <= 3 or kinds & {None, "position", "material"} or lex.COLOUR_NOUNS & set(words):
         return []
     return [] if image_properties(tokens) else [attribute for word in words if (attribute := attribute_of(word))]
-
-
-# ---- artists ---------------------------------------------------------------------------------------------------------
 
 
 def artist_names(words: Sequence[str]) -> list[str]:

@@ -7,17 +7,7 @@ from onprompt.language import lexicon as lex
 from onprompt.language.ontology import parts
 from onprompt.language.scene import Draft, SceneBuilder, degree, is_tone, with_tone
 from onprompt.language.tokens import Token
-from onprompt.language.tree import (
-    CLAUSES,
-    MAX_DEPTH,
-    NAME_PARTS,
-    OBJECTS,
-    SUBJECTS,
-    Node,
-    has_word,
-    is_script,
-    relation_name,
-)
+from onprompt.language.tree import CLAUSES, MAX_DEPTH, NAME_PARTS, OBJECTS, SUBJECTS, Node, has_word
 from onprompt.language.words import attribute_of
 from onprompt.types import Attribute, Count
 
@@ -41,7 +31,7 @@ class Interpreter:
         for node in self.nodes:
             regroup_garment(node)
         for node in self.nodes:
-            if not is_script(node) and (index := self.scene.read(node)) is not None:
+            if not node.is_script and (index := self.scene.read(node)) is not None:
                 self.objects[node.at] = [index]
         named = [index for at, objects in self.objects.items() if self.nodes[at].is_noun for index in objects]
         subjects = sorted({index for index in named if self.scene.drafts[index].subject})
@@ -54,7 +44,7 @@ class Interpreter:
         for node in self.nodes:
             self.read_node(node)
         for node in self.nodes:
-            if is_script(node):  # of the last text, else of what the preposition describes
+            if node.is_script:  # of the last text, else of what the preposition describes
                 before = [index for at, indices in self.objects.items() if at < node.head.at for index in indices]
                 texts = [index for index in before if self.scene.drafts[index].canonical == "text"]
                 written = texts[-1:] or self.governors(node.head, [])[-1:]
@@ -174,7 +164,7 @@ class Interpreter:
 
     def action(self, node: Node) -> list[Attribute]:
         """A verb without an object is an action, an expression or a state; some say nothing."""
-        consumed = any(relation_name(prep)[1] for prep in node.under("prep"))
+        consumed = any(prep.relation[1] for prep in node.under("prep"))
         directions = [a.value for child in node.children for a in child.token.attributes if a.kind == "direction"]
         invisible = node.verb in lex.NON_ACTION_VERBS and not directions  # but "going straight down"
         if invisible or node.lower in lex.WRITING_PARTICIPLES or consumed:
@@ -194,7 +184,7 @@ class Interpreter:
     def read_preposition(self, node: Node) -> None:
         """A preposition relates what it describes to its objects."""
         nouns = node.under("pobj")
-        targets, (name, _) = self.objects_of(*nouns), relation_name(node)
+        targets, (name, _) = self.objects_of(*nouns), node.relation
         agent = node.lower == "by" and node.head.is_verb and agents_of(node.head)
         if not targets or name == "than" or agent:
             return
@@ -230,7 +220,7 @@ class Interpreter:
                 return self.own_objects(head)
             described = self.conjoined_objects(head, node.at)
             chained = head.dep == "pobj" and head.head.head.is_noun  # not of the bagel "behind pigs under candles"
-            shared = not chained or not PLACES.isdisjoint((relation_name(node)[0], relation_name(head.head)[0]))
+            shared = not chained or not PLACES.isdisjoint((node.relation[0], head.head.relation[0]))
             whole = self.located_with(head) if shared else []
             owners = self.owners([*whole, *described, *self.between(node)])
             return described if set(owners) & set(targets) else owners
@@ -245,7 +235,7 @@ class Interpreter:
             return []
         noun = near[0]
         carried = noun.dep == "dobj" and noun.head.verb in lex.TRANSPORT_VERBS
-        placed = noun.dep == "pobj" and relation_name(noun.head)[0] in PLACES
+        placed = noun.dep == "pobj" and noun.head.relation[0] in PLACES
         return self.objects_of(noun) if carried or placed else []
 
     def located_with(self, node: Node) -> list[int]:

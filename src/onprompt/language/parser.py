@@ -10,18 +10,7 @@ from onprompt.language.image_properties import bare_adjectives, image_properties
 from onprompt.language.interpreter import Interpreter
 from onprompt.language.scene import SceneBuilder
 from onprompt.language.spelling import is_english
-from onprompt.language.tokens import (
-    Prompt,
-    Token,
-    bounded,
-    clauses,
-    defined,
-    is_tag_list,
-    normalize_prompt,
-    pieces,
-    sentences,
-    tags,
-)
+from onprompt.language.tokens import Prompt, Token, bounded, cut_clauses, defined, normalize_prompt, pieces, sentences
 from onprompt.language.tree import Node, dependency_trees
 from onprompt.settings import Settings
 from onprompt.types import Attribute, Scene
@@ -82,28 +71,18 @@ def segment(prompt: str, settings: Settings) -> Segments:
     segments.words = [token.word for tokens in cut for token in tokens if token.text is None]
     if len(cut) == 1 and (head := defined(cut[0])):
         cut, segments.is_definition = [head], True
-    for clause in (clause for tokens in cut for short in bounded(tokens) for clause in split(short)):
-        if adjectives := bare_adjectives(clause):
+    for tokens in (short for sentence in cut for short in bounded(sentence)):
+        parts = join_names(pieces(tokens))
+        for clause in cut_clauses(tokens, parts, [part for part in parts if image_properties(part)]):
+            adjectives = bare_adjectives(clause)
+            left, properties = split_frame(clause) if not adjectives else ([], [])
             segments.unattached += adjectives
-            continue
-        left, properties = split_frame(clause)
-        segments.properties += properties
-        if left:
-            segments.clauses.append(Chunker(left, settings).chunk())
+            segments.properties += properties
+            segments.clauses += [Chunker(left, settings).chunk()] if left else []
     chunks = (token for clause in segments.clauses for token in clause if token.of_image)
     segments.properties += [attribute for token in chunks for attribute in token.attributes]
     segments.properties += [Attribute("parameter", parameter) for parameter in segments.prompt.parameters]
     return segments
-
-
-def split(tokens: list[Token]) -> list[list[Token]]:
-    """A list of tags is read tag by tag, a sentence clause by clause; pieces about the image come last."""
-    parts = join_names(pieces(tokens))
-    of_image = [part for part in parts if image_properties(part)]
-    if is_tag_list(parts):
-        return [*tags([part for part in parts if part not in of_image]), *of_image]
-    taken = {token.start for part in of_image for token in part}
-    return [*clauses([token for token in tokens if token.start not in taken]), *of_image]
 
 
 def build_scene(segments: Segments, trees: list[list[Node]]) -> Scene:

@@ -244,9 +244,6 @@ def agrees(draft: Draft, other: Draft) -> bool:
     return not contradicts and (other.plural or not draft.plural)
 
 
-# ---- noun phrases ----------------------------------------------------------------------------------------------------
-
-
 def is_noun_phrase(node: Node) -> bool:
     """Whether a node is the head of a noun phrase."""
     token = node.token

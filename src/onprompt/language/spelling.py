@@ -122,8 +122,6 @@ def replacement_cost(letter: str, word: str, at: int) -> float:
     return (NEIGHBOUR if near else OTHER) + EDGE * (at in (0, len(word) - 1))
 
 
-# ---- prompts that are not English ------------------------------------------------------------------------------------
-
 MIN_KNOWN_SHARE = 0.34  # of the longer words; below it hardly a word is English
 MAX_FOREIGN_LETTERS = 0.5  # share in another script
 MAX_KNOWN_SHARE = 0.25  # of the words that may be English where few are clearly of another language
