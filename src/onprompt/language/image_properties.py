@@ -15,16 +15,12 @@ SEEING = (
     r"(?:(?:(?:i|we|you|one) (?:can|could|may)? ?(?:also |clearly )*(?:see|observe|notice|find)\b"
     r"|there(?: is| are| 's| was| were)\b|(?:this|it|here)(?: is| are| 's)\b)(?: also| only)? ?)?"
 )
-SHOWING = (
-    rf"(?:the|this|an|a)? ?{PICTURE} "
-    r"(?:shows?|depicts?|features?|portrays?|contains?|displays?|is showing|consists of|has|includes?) "
-)
 ASKING = (
     r"(?:/?imagine(?: prompt)? |(?:please )?(?:(?:can|could|would) you )?(?:please )?"
     r"(?:draw|create|generate|make|show|imagine|paint|render|produce|design|visualize|sketch|give)(?: me| us)? "
     r"(?=(?:an?|the|two|three|four|some|\d+)\b)|(?:i|we) (?:want|need|would like|'d like)(?: to see)? )"
 )
-FRAME = re.compile(f"^(?:{ASKING})?(?:{SHOWING}|{SEEING})")
+FRAME = re.compile(f"^(?:{ASKING})?{SEEING}")
 REFUSING = re.compile(
     r"^(?:please )?(?:(?:do n't|do not|never) (?:show|include|add|draw|put|use|have|depict|render)|exclude|avoid|omit)"
     r"(?: any| the)? "

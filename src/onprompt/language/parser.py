@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 
 from onprompt.errors import PromptError
 from onprompt.language.chunker import Chunker
@@ -45,23 +46,20 @@ def parse(prompt: str, settings: Settings) -> Scene:
 
 def parse_many(prompts: Iterable[str], settings: Settings) -> Iterator[Scene | PromptError]:
     """The scene of each prompt, or why it can't be parsed."""
-    batch: list[Segments | PromptError] = []
-    for prompt in prompts:
-        try:
-            batch.append(segment(prompt, settings))
-        except PromptError as error:
-            batch.append(error)
-        if len(batch) == BATCH:
-            yield from parse_batch(batch)
-            batch = []
-    yield from parse_batch(batch)
+    rest = iter(prompts)
+    while batch := [segment_or_error(prompt, settings) for prompt in islice(rest, BATCH)]:
+        found = (item for item in batch if isinstance(item, Segments))
+        trees = iter(dependency_trees([clause for item in found for clause in item.parsed]))
+        for item in batch:
+            yield build_scene(item, [next(trees) for _ in item.clauses]) if isinstance(item, Segments) else item
 
 
-def parse_batch(batch: list[Segments | PromptError]) -> Iterator[Scene | PromptError]:
-    """The scenes of several prompts."""
-    trees = iter(dependency_trees([clause for item in batch if isinstance(item, Segments) for clause in item.parsed]))
-    for item in batch:
-        yield build_scene(item, [next(trees) for _ in item.clauses]) if isinstance(item, Segments) else item
+def segment_or_error(prompt: str, settings: Settings) -> Segments | PromptError:
+    """A prompt cut into clauses, or why it can't be."""
+    try:
+        return segment(prompt, settings)
+    except PromptError as error:
+        return error
 
 
 def segment(prompt: str, settings: Settings) -> Segments:
