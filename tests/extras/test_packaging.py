@@ -24,11 +24,19 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_wheel_holds_data_types_and_licence(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    for name in ("py.typed", "weights/manifest.toml", "language/ontology.toml", "vision/activations/pplcnet.npz"):
+    for name in ("py.typed", "weights/manifest.toml", "language/ontology.txt", "vision/activations/pplcnet.npz"):
         assert f"onprompt/{name}" in names
     for name in ("templates/verdict.html", "assets/style.css", "assets/gallery.js"):
         assert f"onprompt/pages/{name}" in names
-    for name in ("wordnet.txt", "words.txt", "languages.toml", "WORDNET-LICENSE", "MODEL.md", "parser.npz"):
+    for name in (
+        "wordnet.txt",
+        "words.txt",
+        "lexicon.txt",
+        "languages.txt",
+        "WORDNET-LICENSE",
+        "MODEL.md",
+        "parser.npz",
+    ):
         assert f"onprompt/language/{name}" in names
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert not any(name.startswith(("tests", "bench", "examples")) for name in names)

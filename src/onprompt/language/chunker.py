@@ -95,10 +95,6 @@ class Chunker:
         """Whether a token is quoted text."""
         return at < len(self.tokens) and self.tokens[at].text is not None
 
-    def plural_follows(self, at: int) -> bool:
-        """Whether a plural comes soon enough to be what is counted."""
-        return any(singular(word) != word for word in self.words[at : at + 3])
-
     def ends_phrase(self, at: int) -> bool:
         """Whether no noun follows here: the sentence ends, pauses, or goes on with a verb or preposition."""
         word = self.word(at)
@@ -401,7 +397,8 @@ class Chunker:
         if count is None:
             return None
         word, last, size = self.word(at), self.done[-1] if self.done else None, len(count.words.split())
-        after, counts = at + size, self.plural_follows(at + size)
+        after = at + size
+        counts = any(singular(each) != each for each in self.words[after : after + 3])  # a plural follows
         if self.words[after - 1] in lex.PAIRS and (self.ends_phrase(after) or not counts):  # "a couple" is two people
             return (replace(self.tokens[at], count=Count(1, 1, word)), 1) if word in lex.ARTICLES else None
         if last is not None and last.count is not None and last.count.words in lex.ARTICLES:

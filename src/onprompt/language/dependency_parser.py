@@ -58,9 +58,6 @@ def parse_words(sentences: Sequence[Sequence[str]]) -> list[list[Word]]:
     return [read(next(states)) if words else [] for words in sentences]
 
 
-# ---- the network -----------------------------------------------------------------------------------------------------
-
-
 class Weights:
     """The arrays of the file, and its tables: moves, tags, edit trees, words that have numbers of their own."""
 
@@ -144,9 +141,6 @@ def run_moves(vectors: Floats, lengths: Sequence[int]) -> list[State]:
         for state, best in zip(active, scores.argmax(axis=1).tolist(), strict=True):
             state.apply(weights.moves[best])
     return states
-
-
-# ---- moves that build a tree -----------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -238,8 +232,6 @@ class State:
         self.children[child > head].setdefault(head, []).append(child)
         self.heads[child], self.labels[child] = head, label
 
-
-# ---- hashes of words -------------------------------------------------------------------------------------------------
 
 MASK64, MASK32 = (1 << 64) - 1, (1 << 32) - 1
 MULTIPLIER = 0xC6A4A7935BD1E995

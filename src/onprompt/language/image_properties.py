@@ -15,16 +15,12 @@ SEEING = (
     r"(?:(?:(?:i|we|you|one) (?:can|could|may)? ?(?:also |clearly )*(?:see|observe|notice|find)\b"
     r"|there(?: is| are| 's| was| were)\b|(?:this|it|here)(?: is| are| 's)\b)(?: also| only)? ?)?"
 )
-SHOWING = (
-    rf"(?:the|this|an|a)? ?{PICTURE} "
-    r"(?:shows?|depicts?|features?|portrays?|contains?|displays?|is showing|consists of|has|includes?) "
-)
 ASKING = (
     r"(?:/?imagine(?: prompt)? |(?:please )?(?:(?:can|could|would) you )?(?:please )?"
     r"(?:draw|create|generate|make|show|imagine|paint|render|produce|design|visualize|sketch|give)(?: me| us)? "
     r"(?=(?:an?|the|two|three|four|some|\d+)\b)|(?:i|we) (?:want|need|would like|'d like)(?: to see)? )"
 )
-FRAME = re.compile(f"^(?:{ASKING})?(?:{SHOWING}|{SEEING})")
+FRAME = re.compile(f"^(?:{ASKING})?{SEEING}")
 REFUSING = re.compile(
     r"^(?:please )?(?:(?:do n't|do not|never) (?:show|include|add|draw|put|use|have|depict|render)|exclude|avoid|omit)"
     r"(?: any| the)? "
@@ -37,9 +33,6 @@ DESCRIBING_MEDIA = {word for word, kind in lex.PROPERTIES.items() if kind not in
 FRAME_WORDS = DETERMINERS | MEDIA | lex.MEDIUM_MODIFIERS | DESCRIBING_MEDIA
 PROPERTIES, STYLE_INTRODUCERS = lex.Phrases(lex.PROPERTIES), lex.Phrases(lex.STYLE_INTRODUCERS)
 ADJECTIVE_ENDINGS = ("ic", "ed", "al", "ive", "ful", "ing", "ish", "ous", "y", "ct", "nt")
-
-
-# ---- "a photo of" ----------------------------------------------------------------------------------------------------
 
 
 def split_frame(tokens: Sequence[Token]) -> tuple[list[Token], list[Attribute]]:
@@ -105,9 +98,6 @@ def property_kind(words: str) -> str | None:
     return lex.PROPERTIES.get(words, by_head)
 
 
-# ---- pieces between commas -------------------------------------------------------------------------------------------
-
-
 def image_properties(tokens: Sequence[Token]) -> list[Attribute]:
     """What a piece between commas says of the image, if it says nothing else: `soft lighting`, `8k`, `by X and Y`."""
     words = lower_words(tokens)
@@ -140,9 +130,6 @@ def bare_adjectives(tokens: Sequence[Token]) -> list[Attribute]:
     if not 0 < len(words) <= 3 or kinds & {None, "position", "material"} or lex.COLOUR_NOUNS & set(words):
         return []
     return [] if image_properties(tokens) else [attribute for word in words if (attribute := attribute_of(word))]
-
-
-# ---- artists ---------------------------------------------------------------------------------------------------------
 
 
 def artist_names(words: Sequence[str]) -> list[str]:

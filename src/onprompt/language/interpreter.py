@@ -5,19 +5,9 @@ from dataclasses import replace
 
 from onprompt.language import lexicon as lex
 from onprompt.language.ontology import parts
-from onprompt.language.scene import Draft, SceneBuilder, degree, is_tone, with_tone
+from onprompt.language.scene import Draft, SceneBuilder, degree, describe, is_tone, relate, with_tone
 from onprompt.language.tokens import Token
-from onprompt.language.tree import (
-    CLAUSES,
-    MAX_DEPTH,
-    NAME_PARTS,
-    OBJECTS,
-    SUBJECTS,
-    Node,
-    has_word,
-    is_script,
-    relation_name,
-)
+from onprompt.language.tree import CLAUSES, MAX_DEPTH, NAME_PARTS, OBJECTS, SUBJECTS, Node, has_word
 from onprompt.language.words import attribute_of
 from onprompt.types import Attribute, Count
 
@@ -29,11 +19,11 @@ COUNTED = ("det", "nummod")
 
 
 class Interpreter:
-    """One tree, read into the scene; `objects` are the indices of the objects that a node, by its place, stands for."""
+    """One tree, read into the scene; `objects` are those that a node, by its place, stands for."""
 
     def __init__(self, nodes: list[Node], detached: list[tuple[int, Token]], scene: SceneBuilder) -> None:
         self.nodes, self.detached, self.scene = nodes, detached, scene  # phrases come with the place where they stood
-        self.objects: dict[int, list[int]] = {}
+        self.objects: dict[int, list[Draft]] = {}
         self.known = len(self.scene.drafts)  # objects of the sentences before
 
     def read(self) -> None:
@@ -41,32 +31,31 @@ class Interpreter:
         for node in self.nodes:
             regroup_garment(node)
         for node in self.nodes:
-            if not is_script(node) and (index := self.scene.read(node)) is not None:
-                self.objects[node.at] = [index]
-        named = [index for at, objects in self.objects.items() if self.nodes[at].is_noun for index in objects]
-        subjects = sorted({index for index in named if self.scene.drafts[index].subject})
-        self.scene.joint_subjects += [subjects] if len(subjects) > 1 else []
+            if not node.is_script and (draft := self.scene.read(node)):
+                self.objects[node.at] = [draft]
+        named = {draft for at, drafts in self.objects.items() if self.nodes[at].is_noun for draft in drafts}
+        subjects = [draft for draft in named if draft.subject]
+        self.scene.joint_subjects += [sorted(subjects, key=lambda draft: draft.number)] if len(subjects) > 1 else []
         for node in self.nodes:
             if node.lower in lex.PRONOUNS and node.dep not in {"pobj", "dobj"}:
                 self.resolve_pronoun(node)
             if node.dep == "poss" and node.head.at in self.objects and node.at in self.objects:
-                self.scene.relate(self.objects[node.head.at], "of", self.objects[node.at])  # "the dog's collar"
+                relate(self.objects[node.head.at], "of", self.objects[node.at])  # "the dog's collar"
         for node in self.nodes:
             self.read_node(node)
         for node in self.nodes:
-            if is_script(node):  # of the last text, else of what the preposition describes
-                before = [index for at, indices in self.objects.items() if at < node.head.at for index in indices]
-                texts = [index for index in before if self.scene.drafts[index].canonical == "text"]
+            if node.is_script:  # of the last text, else of what the preposition describes
+                before = [draft for at, drafts in self.objects.items() if at < node.head.at for draft in drafts]
+                texts = [draft for draft in before if draft.canonical == "text"]
                 written = texts[-1:] or self.governors(node.head, [])[-1:]
-                self.scene.describe(written, Attribute("style", self.scene.plain_phrase(node)))
+                describe(written, Attribute("style", self.scene.plain_phrase(node)))
         for at, token in self.detached:
             self.read_detached(at, token)
-        for at, indices in self.objects.items():
+        for at, drafts in self.objects.items():  # "a kitchen with a table but no chairs"
             head = self.nodes[at].head
             if self.nodes[at].dep == "conj" and head.at in self.objects and has_word(head.under("cc"), "but"):
-                absent, _ = self.split_absent(indices)  # "a kitchen with a table but no chairs"
-                unrelated = [index for index in absent if not self.scene.drafts[index].relations]
-                self.scene.relate(unrelated, "of", self.objects[head.at])
+                unrelated = [draft for draft in drafts if draft.absent and not draft.relations]
+                relate(unrelated, "of", self.objects[head.at])
 
     def read_node(self, node: Node) -> None:
         """What a node says of objects."""
@@ -82,16 +71,6 @@ class Interpreter:
         elif predicate and (node.dep in {"amod", "acomp"} or node.tag.startswith("JJ")) and not is_tone(node):
             attribute = attribute_of(with_tone(node), node.tag, node.lemma, degree(node))  # "the car is red"
             self.describe_subject(node, [attribute] if attribute and node.at not in self.objects else [])
-
-    def split_absent(self, indices: list[int]) -> tuple[list[int], list[int]]:
-        """Objects that are absent, and those that are not."""
-        absent = [index for index in indices if self.scene.drafts[index].absent]
-        return absent, [index for index in indices if index not in absent]
-
-    def exclude(self, indices: list[int]) -> None:
-        """Mark objects as absent."""
-        for index in indices:
-            self.scene.drafts[index].absent = True
 
     def is_denied(self, node: Node) -> bool:
         """Whether a "not" governs a node within its clause."""
@@ -118,8 +97,7 @@ class Interpreter:
         fronted = bool(opens and after and (not before or kind == "position"))
         for place in after[:1] if fronted or not before else before[-1:]:
             owned = kind in {"position", "orientation"} and not fronted
-            indices = self.owners(self.objects[place]) if owned else self.objects[place]
-            self.scene.describe(indices, *token.attributes)
+            describe(self.owners(self.objects[place]) if owned else self.objects[place], *token.attributes)
 
     def read_quote(self, node: Node) -> None:
         """Quoted text is on its head, else on what is named before; without an object, the text is one."""
@@ -130,7 +108,7 @@ class Interpreter:
         if not bearers:
             draft = Draft("text", "text", Count(1, None), sentence=self.scene.sentence, start=node.token.start)
             bearers = self.objects[node.at] = [self.scene.add(draft)]
-        bearer = self.scene.drafts[bearers[-1]]
+        bearer = bearers[-1]
         kind = "not text" if self.is_denied(node) or bearer.absent else "text"
         bearer.absent = bearer.absent and bearer.canonical != "text"  # 'no text "HELLO"' excludes only these words
         bearer.attributes.append(Attribute(kind, node.token.text or ""))
@@ -139,10 +117,10 @@ class Interpreter:
 
     def describe_subject(self, node: Node, attributes: Sequence[Attribute]) -> None:
         """Give attributes, or deny them, to a node's subject; without one they wait for the first object."""
-        denied, indices = self.is_denied(node), self.subjects(node)
+        denied, subjects = self.is_denied(node), self.subjects(node)
         given = [replace(each, kind=f"not {each.kind}") if denied else each for each in attributes]
-        self.scene.describe(indices, *given)
-        if not indices and not self.objects:
+        describe(subjects, *given)
+        if not subjects and not self.objects:
             self.scene.unattached += given
 
     def read_verb(self, node: Node) -> None:
@@ -158,23 +136,22 @@ class Interpreter:
             name = "with" if node.lower in lex.HAVE else "wearing"
         objects = self.objects_of(*node.under(*OBJECTS))
         if agents := self.objects_of(*agents_of(node)):
-            self.scene.relate(agents, name, subjects)
+            relate(agents, name, subjects)
         elif objects and subjects:
-            if self.is_denied(node):
-                self.exclude(objects)
-            absent, present = self.split_absent(objects)
-            self.scene.relate(absent, "of", subjects)
-            self.scene.relate(subjects, name, present)
+            for draft in objects if self.is_denied(node) else ():
+                draft.absent = True
+            relate([draft for draft in objects if draft.absent], "of", subjects)
+            relate(subjects, name, [draft for draft in objects if not draft.absent])
             if node.verb in lex.POSTURE_VERBS:  # "sitting a table"
-                self.scene.describe(subjects, Attribute("action", node.verb))
+                describe(subjects, Attribute("action", node.verb))
         elif subjects and not node.under("acomp"):
-            self.scene.describe(subjects, *self.action(node))
+            describe(subjects, *self.action(node))
         elif not self.objects:
             self.scene.unattached += self.action(node)
 
     def action(self, node: Node) -> list[Attribute]:
         """A verb without an object is an action, an expression or a state; some say nothing."""
-        consumed = any(relation_name(prep)[1] for prep in node.under("prep"))
+        consumed = any(prep.relation[1] for prep in node.under("prep"))
         directions = [a.value for child in node.children for a in child.token.attributes if a.kind == "direction"]
         invisible = node.verb in lex.NON_ACTION_VERBS and not directions  # but "going straight down"
         if invisible or node.lower in lex.WRITING_PARTICIPLES or consumed:
@@ -194,21 +171,21 @@ class Interpreter:
     def read_preposition(self, node: Node) -> None:
         """A preposition relates what it describes to its objects."""
         nouns = node.under("pobj")
-        targets, (name, _) = self.objects_of(*nouns), relation_name(node)
+        targets, (name, _) = self.objects_of(*nouns), node.relation
         agent = node.lower == "by" and node.head.is_verb and agents_of(node.head)
         if not targets or name == "than" or agent:
             return
-        described = [index for index in self.governors(node, targets) if index not in targets]
+        described = [draft for draft in self.governors(node, targets) if draft not in targets]
         if name == "wearing":  # "a man with a beard in a coat"
             described = self.owners(described)
-        if name in {"without", "instead of"}:
-            self.exclude(targets)
-        absent, present = self.split_absent(targets)
+        for draft in targets if name in {"without", "instead of"} else ():
+            draft.absent = True
         if name in {"with", "without"}:
-            self.scene.relate(absent, "of", described)
+            relate([draft for draft in targets if draft.absent], "of", described)
         staged = name == "with" and all(map(self.is_staged, nouns))
         if name != "instead of" and not staged:
-            self.scene.relate(described, f"not {name}" if self.is_denied(node) else name, present)
+            present = [draft for draft in targets if not draft.absent]
+            relate(described, f"not {name}" if self.is_denied(node) else name, present)
 
     def is_staged(self, node: Node) -> bool:
         """`with a lighthouse in the background` sets the scene and relates nothing."""
@@ -216,7 +193,7 @@ class Interpreter:
         near = (token.attributes for at, token in self.detached if node.at < at <= after and token.attributes)
         return any(attributes[0].value in lex.BACKDROPS for attributes in near)
 
-    def governors(self, node: Node, targets: list[int], depth: int = 0) -> list[int]:
+    def governors(self, node: Node, targets: Sequence[Draft], depth: int = 0) -> list[Draft]:
         """The objects that a preposition with these targets describes."""
         head = node.head
         if depth > MAX_DEPTH:
@@ -230,7 +207,7 @@ class Interpreter:
                 return self.own_objects(head)
             described = self.conjoined_objects(head, node.at)
             chained = head.dep == "pobj" and head.head.head.is_noun  # not of the bagel "behind pigs under candles"
-            shared = not chained or not PLACES.isdisjoint((relation_name(node)[0], relation_name(head.head)[0]))
+            shared = not chained or not PLACES.isdisjoint((node.relation[0], head.head.relation[0]))
             whole = self.located_with(head) if shared else []
             owners = self.owners([*whole, *described, *self.between(node)])
             return described if set(owners) & set(targets) else owners
@@ -238,17 +215,17 @@ class Interpreter:
             return self.governors(head, targets, depth + 1)
         return [*self.subjects(head), *self.between(node)]
 
-    def between(self, node: Node) -> list[int]:
+    def between(self, node: Node) -> list[Draft]:
         """The object right before a place said of another: the bike of "riding a bike in a park"."""
         near = [self.nodes[at] for at in self.objects if node.head.at < at < node.at][-1:]
         if not near or not near[0].is_noun or not node.is_spatial:
             return []
         noun = near[0]
         carried = noun.dep == "dobj" and noun.head.verb in lex.TRANSPORT_VERBS
-        placed = noun.dep == "pobj" and relation_name(noun.head)[0] in PLACES
+        placed = noun.dep == "pobj" and noun.head.relation[0] in PLACES
         return self.objects_of(noun) if carried or placed else []
 
-    def located_with(self, node: Node) -> list[int]:
+    def located_with(self, node: Node) -> list[Draft]:
         """Whom the place of a noun is said of too: what is on a mat in a room is in the room."""
         if node.dep == "pobj" and node.head.is_spatial:
             return self.governors(node.head, [])
@@ -257,20 +234,20 @@ class Interpreter:
 
     # -- the objects of nodes
 
-    def own_objects(self, node: Node) -> list[int]:
+    def own_objects(self, node: Node) -> list[Draft]:
         """The objects of a node alone."""
         return list(self.objects.get(node.at, ()))
 
-    def objects_of(self, *nodes: Node) -> list[int]:
+    def objects_of(self, *nodes: Node) -> list[Draft]:
         """The objects of nodes, with those joined to them by "and"."""
-        found: list[int] = []
+        found: list[Draft] = []
         for node in nodes:
             if node.lower in lex.PRONOUNS:
                 self.resolve_pronoun(node)
             joined = self.own_objects(node)
             for child in node.under("conj", "appos"):
                 if is_listed(child) and not child.is_verb and not self.is_parallel(node, child):
-                    joined += [index for index in self.objects_of(child) if index not in joined]
+                    joined += [draft for draft in self.objects_of(child) if draft not in joined]
             found += joined
         return found
 
@@ -286,57 +263,46 @@ class Interpreter:
             return True
         return any(other.lower in {prep.lower, "without"} for other in child.under("prep"))
 
-    def conjoined_objects(self, node: Node, until: int) -> list[int]:
+    def conjoined_objects(self, node: Node, until: int) -> list[Draft]:
         """The objects of a noun and of the conjuncts around it, which share what follows."""
         bare = (child for child in node.under("conj") if not child.is_verb and not is_postmodified(child))
-        indices = [*self.own_objects(node), *self.objects_of(*(child for child in bare if child.at < until))]
+        found = [*self.own_objects(node), *self.objects_of(*(child for child in bare if child.at < until))]
         while is_listed(node) and not node.head.is_verb and not self.is_parallel(node.head, node):
             node = node.head
             if is_postmodified(node):
                 break
-            indices = [*self.own_objects(node), *indices]
-        return indices
+            found = [*self.own_objects(node), *found]
+        return found
 
-    def subjects(self, node: Node, depth: int = 0) -> list[int]:
+    def subjects(self, node: Node, depth: int = 0) -> list[Draft]:
         """The objects that a verb or adjective describes."""
         head, helpers = node.head, node.under("aux", "auxpass")
         own = node.under(*SUBJECTS) or [subject for helper in helpers for subject in helper.under(*SUBJECTS)]
-        indices = self.objects_of(*own[-1:])  # of two, as in "a girl whose hair is green", the nearer
-        if not indices and node.lower in lex.BE:  # "between them is a book"
-            indices = self.objects_of(*node.under("attr"))
-        if indices or depth > MAX_DEPTH or (head is node and not node.is_noun):
-            return indices
+        found = self.objects_of(*own[-1:])  # of two, as in "a girl whose hair is green", the nearer
+        if not found and node.lower in lex.BE:  # "between them is a book"
+            found = self.objects_of(*node.under("attr"))
+        if found or depth > MAX_DEPTH or (head is node and not node.is_noun):
+            return found
         if head.at not in self.objects:
             return self.subjects(head, depth + 1) if head is not node else []
         shared = node.is_verb or node.dep == "acl"
         actors = self.owners(self.conjoined_objects(head, node.at) if shared else self.own_objects(head), acting=True)
         nested = node.tag == "VBG" and node.under("dobj") and head.dep == "dobj" and head.head.tag == "VBG"
-        if nested and not self.scene.living(actors):  # "a man riding a bike eating an apple"
-            return self.scene.living(self.subjects(head.head)) or actors
+        if nested and not any(draft.is_alive for draft in actors):  # "a man riding a bike eating an apple"
+            return [draft for draft in self.subjects(head.head) if draft.is_alive] or actors
         return actors
 
-    def owners(self, indices: list[int], acting: bool = False) -> list[int]:
+    def owners(self, drafts: Sequence[Draft], acting: bool = False) -> list[Draft]:
         """Whom a place or an action is said of: garments and what is absent neither sit nor stand."""
-        owners: list[int] = []
-        for index in indices:
-            draft, owner = self.scene.drafts[index], None
-            garment = {draft.canonical.split()[-1], f"{draft.canonical.split()[-1]}s"} & lex.CLOTHES
+        owners: list[Draft] = []
+        for draft in drafts:
+            owner, last = None, draft.canonical.split()[-1]
             if draft.absent:
                 owner = next((target for name, target in draft.relations if name == "of"), None)
-            elif not acting or garment:
-                bearers = (
-                    other
-                    for name, other in self.scene.incoming[index]
-                    if name in lex.BELONGING or (name == "with" and self.is_part(draft, other))
-                )
-                owner = next(bearers, None)
-            owners.append(index if owner is None else owner)
+            elif not acting or {last, f"{last}s"} & lex.CLOTHES:
+                owner = next((other for name, other in draft.incoming if belongs(draft, name, other)), None)
+            owners.append(owner or draft)
         return list(dict.fromkeys(owners))
-
-    def is_part(self, draft: Draft, whole: int) -> bool:
-        """Whether an object is a part of another by nature: hair, the door of a house."""
-        name = draft.canonical
-        return name == "text" or name in lex.BODY_PARTS or name in parts(self.scene.drafts[whole].canonical)
 
     # -- pronouns
 
@@ -344,22 +310,22 @@ class Interpreter:
         """Find the objects of a pronoun; those of objects when asked for, as more is known of the others then."""
         if node.at not in self.objects:
             self.objects[node.at] = []  # none yet, while they are looked for
-            indices = self.antecedents(node)
-            self.objects = dict(sorted({**self.objects, node.at: indices}.items()))
+            found = self.antecedents(node)
+            self.objects = dict(sorted({**self.objects, node.at: found}.items()))
 
-    def antecedents(self, node: Node) -> list[int]:
+    def antecedents(self, node: Node) -> list[Draft]:
         """What a pronoun means: "who" its head, "it" the last object that fits and is not in the same relation."""
         if node.tag.startswith("W") or node.lower in lex.RELATIVE_PRONOUNS:
             clause = node
             while clause.dep not in CLAUSES and clause.head is not clause:
                 clause = clause.head
             return self.own_objects(clause.head) if clause.dep in CLAUSES else []
-        excluded: list[int] = []  # nothing lies on itself, chases itself, or is its own part
+        excluded: list[Draft] = []  # nothing lies on itself, chases itself, or is its own part
         if node.dep == "pobj":
             excluded = self.own_objects(node.head.head) or self.governors(node.head, [])
         elif node.dep in {"dobj", "poss"}:
             excluded = self.subjects(node.head) if node.dep == "dobj" else self.own_objects(node.head)
-        before = (index for at, indices in self.objects.items() if at < node.at for index in indices)
+        before = (draft.number for at, drafts in self.objects.items() if at < node.at for draft in drafts)
         last = max(before, default=self.known - 1)
         owned_part = node.dep == "poss" and node.head.is_body_part
         found = self.scene.antecedents(node.lower, excluded, last, owned_part)
@@ -369,6 +335,13 @@ class Interpreter:
             draft.sentence, draft.start = self.scene.sentence, node.token.start
             found = [self.scene.add(draft)]
         return found
+
+
+def belongs(draft: Draft, relation: str, owner: Draft) -> bool:
+    """Whether an object is worn or, by nature, a part of another: hair, the door of a house."""
+    if relation != "with" or draft.canonical == "text" or draft.canonical in lex.BODY_PARTS:
+        return relation in {"with", *lex.BELONGING}
+    return draft.canonical in parts(owner.canonical)
 
 
 def regroup_garment(node: Node) -> None:

@@ -6,22 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 
-COUNTED_NAMES: Mapping[str, str]
-COMPOUND_ATTRIBUTES: Mapping[str, str]
-MATERIALS: Mapping[str, str]
-PREFERRED: Mapping[str, str]
-COMPARATIVES: Mapping[str, str]
-RELATIONS: Mapping[str, str]
-STAND_INS: Mapping[str, str]
-POSITIONS: Mapping[str, str]
-POSITION_KINDS: Mapping[str, str]
-UNNAMED_PEOPLE: Mapping[str, str]
-PROPERTIES: Mapping[str, str]
-PROPERTY_HEADS: Mapping[str, str]
-PROPERTY_SYNONYMS: Mapping[str, str]
-SINGULAR: Mapping[str, str]
-SINGULAR_IN_COMPOUNDS: Mapping[str, str]
-
 
 def entries(file: str) -> Iterator[tuple[list[str], list[str]]]:
     """The lines of a file of words, each as its tags and its words; lexicon.txt describes the notation."""
@@ -58,6 +42,12 @@ def load() -> Mapping[str, dict[str, str]]:
 
 
 TAGGED = load()
+RELATIONS, STAND_INS, COMPARATIVES = TAGGED["relations"], TAGGED["stand_ins"], TAGGED["comparatives"]
+POSITIONS, POSITION_KINDS, UNNAMED_PEOPLE = TAGGED["positions"], TAGGED["position_kinds"], TAGGED["unnamed_people"]
+PREFERRED, MATERIALS, COMPOUND_ATTRIBUTES = TAGGED["preferred"], TAGGED["materials"], TAGGED["compound_attributes"]
+PROPERTIES, PROPERTY_HEADS = TAGGED["properties"], TAGGED["property_heads"]
+PROPERTY_SYNONYMS, COUNTED_NAMES = TAGGED["property_synonyms"], TAGGED["counted_names"]
+SINGULAR, SINGULAR_IN_COMPOUNDS = TAGGED["singular"], TAGGED["singular_in_compounds"]
 KIND_OF_ATTRIBUTE = {**TAGGED["attributes"], **dict.fromkeys(TAGGED["materials"], "material")}
 COLOURS, ORIENTATIONS = (
     frozenset(word for word, kind in TAGGED["attributes"].items() if kind == name) for name in ("color", "orientation")
@@ -74,12 +64,10 @@ COMPARISONS = {  # the least and the most, as steps from the number after it; No
 
 def __getattr__(name: str) -> frozenset[str]:
     """The words with a tag."""
-    words = TAGGED.get(name.lower()) if name.isupper() else None
-    if words is None:
+    if not name.isupper() or name.lower() not in TAGGED:
         raise AttributeError(f"lexicon.txt has no tag {name.lower()!r}")
-    valued = any(words.values())
-    globals()[name] = found = words if valued else frozenset(words)
-    return found  # type: ignore[return-value]
+    words = globals()[name] = frozenset(TAGGED[name.lower()])
+    return words
 
 
 def kind_of(word: str) -> str | None:

@@ -76,30 +76,19 @@ def usual_names(concept: Concept) -> list[str]:
 
 
 @cache
-def listed_kinds() -> tuple[Mapping[Concept, list[Concept]], Mapping[Concept, list[Concept]]]:
-    """The file's kinds by member, and its members by kind."""
+def links() -> Mapping[str, Mapping[Concept, list[Concept]]]:
+    """The `kinds` of each member in ontology.txt, and the `members` of each kind."""
     kinds, members = defaultdict[Concept, list[Concept]](list), defaultdict[Concept, list[Concept]](list)
     for kind, kind_members in tables("kinds").items():
         for member in kind_members:
             kinds[concepts(member)[0]].append(concepts(kind)[0])
             members[concepts(kind)[0]].append(concepts(member)[0])
-    return kinds, members
+    return {"kinds": kinds, "members": members}
 
 
 @cache
-def hypernyms(concept: Concept) -> frozenset[Concept]:
-    """All that a concept is a kind of."""
-    return closure(concept, listed_kinds()[0], "kinds")
-
-
-@cache
-def hyponyms(concept: Concept) -> frozenset[Concept]:
-    """All that is a kind of a concept."""
-    return closure(concept, listed_kinds()[1], "members")
-
-
-def closure(start: Concept, ours: Mapping[Concept, list[Concept]], link: str) -> frozenset[Concept]:
-    """All that is reached from a concept by the file's links and WordNet's."""
+def closure(start: Concept, link: str = "kinds") -> frozenset[Concept]:
+    """All that a concept is a kind of (`kinds`), or that is a kind of it (`members`), by ontology.txt and WordNet."""
     reached, waiting = set[Concept](), [start]
     while waiting:
         concept = waiting.pop()
@@ -110,7 +99,7 @@ def closure(start: Concept, ours: Mapping[Concept, list[Concept]], link: str) ->
             whole, of, _ = concept.partition(" of ")
             head = whole if of else concept.partition(" ")[2]
             linked = concepts(head)[:1] if head else ()
-        fresh = {*ours.get(concept, ()), *linked} - reached - {start}
+        fresh = {*links()[link].get(concept, ()), *linked} - reached - {start}
         reached |= fresh
         waiting += fresh
     return frozenset(reached)
@@ -119,14 +108,14 @@ def closure(start: Concept, ours: Mapping[Concept, list[Concept]], link: str) ->
 @cache
 def members(name: str) -> frozenset[str]:
     """All names of the kinds of a thing: for `animal`, dogs and cats and their synonyms."""
-    named = {other for concept in concepts(name) for kind in hyponyms(concept) for other in usual_names(kind)}
+    named = {other for concept in concepts(name) for kind in closure(concept, "members") for other in usual_names(kind)}
     return frozenset(named - {*synonyms(name), *rivals(name)})
 
 
 @cache
 def broader(name: str) -> tuple[str, ...]:
     """What a thing is a kind of, the narrowest first: a `puppy` is a dog, then an animal."""
-    kinds = (sorted(hypernyms(node), key=lambda kind: (-len(hypernyms(kind)), str(kind))) for node in concepts(name))
+    kinds = (sorted(closure(node), key=lambda kind: (-len(closure(kind)), str(kind))) for node in concepts(name))
     named = dict.fromkeys(other for ranking in kinds for kind in ranking for other in usual_names(kind))
     return tuple(other for other in named if other not in synonyms(name) and other not in rivals(name))
 
@@ -141,7 +130,7 @@ def rivals(name: str) -> frozenset[str]:
 @cache
 def parts(name: str) -> frozenset[str]:
     """Names of the parts of a thing, or of what it is a kind of: the wheels of a car."""
-    kinds = [kind for concept in concepts(name) for kind in (concept, *hypernyms(concept)) if isinstance(kind, int)]
+    kinds = [kind for concept in concepts(name) for kind in (concept, *closure(concept)) if isinstance(kind, int)]
     direct = [part for kind in kinds for part in sense(kind).parts]
     nested = [inner for part in direct for inner in (part, *sense(part).parts)]
     ours = (part for other in (*synonyms(name), *broader(name)) for part in tables("parts").get(other, ()))
@@ -158,9 +147,7 @@ def distance(asked: str, found: str) -> float:
     """0 for the same name or a kind of it, from 0.3 for a wider kind, from 0.5 for others, 1 if unrelated."""
     if canonical(asked) == canonical(found) or canonical(asked) in broader(found):
         return 0.0
-    pairs = [
-        ({one, *hypernyms(one)}, {other, *hypernyms(other)}) for one in concepts(asked) for other in concepts(found)
-    ]
+    pairs = [({one, *closure(one)}, {other, *closure(other)}) for one in concepts(asked) for other in concepts(found)]
     apart = 1 - max(2 * len(own & others) / (len(own) + len(others)) for own, others in pairs)  # by Dice's coefficient
     if canonical(found) in broader(asked):
         return WIDER + (OTHER - WIDER) * apart

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 
 from onprompt.errors import PromptError
 from onprompt.language.chunker import Chunker
@@ -10,18 +11,7 @@ from onprompt.language.image_properties import bare_adjectives, image_properties
 from onprompt.language.interpreter import Interpreter
 from onprompt.language.scene import SceneBuilder
 from onprompt.language.spelling import is_english
-from onprompt.language.tokens import (
-    Prompt,
-    Token,
-    bounded,
-    clauses,
-    defined,
-    is_tag_list,
-    normalize_prompt,
-    pieces,
-    sentences,
-    tags,
-)
+from onprompt.language.tokens import Prompt, Token, bounded, cut_clauses, defined, normalize_prompt, pieces, sentences
 from onprompt.language.tree import Node, dependency_trees
 from onprompt.settings import Settings
 from onprompt.types import Attribute, Scene
@@ -56,23 +46,20 @@ def parse(prompt: str, settings: Settings) -> Scene:
 
 def parse_many(prompts: Iterable[str], settings: Settings) -> Iterator[Scene | PromptError]:
     """The scene of each prompt, or why it can't be parsed."""
-    batch: list[Segments | PromptError] = []
-    for prompt in prompts:
-        try:
-            batch.append(segment(prompt, settings))
-        except PromptError as error:
-            batch.append(error)
-        if len(batch) == BATCH:
-            yield from parse_batch(batch)
-            batch = []
-    yield from parse_batch(batch)
+    rest = iter(prompts)
+    while batch := [segment_or_error(prompt, settings) for prompt in islice(rest, BATCH)]:
+        found = (item for item in batch if isinstance(item, Segments))
+        trees = iter(dependency_trees([clause for item in found for clause in item.parsed]))
+        for item in batch:
+            yield build_scene(item, [next(trees) for _ in item.clauses]) if isinstance(item, Segments) else item
 
 
-def parse_batch(batch: list[Segments | PromptError]) -> Iterator[Scene | PromptError]:
-    """The scenes of several prompts."""
-    trees = iter(dependency_trees([clause for item in batch if isinstance(item, Segments) for clause in item.parsed]))
-    for item in batch:
-        yield build_scene(item, [next(trees) for _ in item.clauses]) if isinstance(item, Segments) else item
+def segment_or_error(prompt: str, settings: Settings) -> Segments | PromptError:
+    """A prompt cut into clauses, or why it can't be."""
+    try:
+        return segment(prompt, settings)
+    except PromptError as error:
+        return error
 
 
 def segment(prompt: str, settings: Settings) -> Segments:
@@ -82,28 +69,18 @@ def segment(prompt: str, settings: Settings) -> Segments:
     segments.words = [token.word for tokens in cut for token in tokens if token.text is None]
     if len(cut) == 1 and (head := defined(cut[0])):
         cut, segments.is_definition = [head], True
-    for clause in (clause for tokens in cut for short in bounded(tokens) for clause in split(short)):
-        if adjectives := bare_adjectives(clause):
+    for tokens in (short for sentence in cut for short in bounded(sentence)):
+        parts = join_names(pieces(tokens))
+        for clause in cut_clauses(tokens, parts, [part for part in parts if image_properties(part)]):
+            adjectives = bare_adjectives(clause)
+            left, properties = split_frame(clause) if not adjectives else ([], [])
             segments.unattached += adjectives
-            continue
-        left, properties = split_frame(clause)
-        segments.properties += properties
-        if left:
-            segments.clauses.append(Chunker(left, settings).chunk())
+            segments.properties += properties
+            segments.clauses += [Chunker(left, settings).chunk()] if left else []
     chunks = (token for clause in segments.clauses for token in clause if token.of_image)
     segments.properties += [attribute for token in chunks for attribute in token.attributes]
     segments.properties += [Attribute("parameter", parameter) for parameter in segments.prompt.parameters]
     return segments
-
-
-def split(tokens: list[Token]) -> list[list[Token]]:
-    """A list of tags is read tag by tag, a sentence clause by clause; pieces about the image come last."""
-    parts = join_names(pieces(tokens))
-    of_image = [part for part in parts if image_properties(part)]
-    if is_tag_list(parts):
-        return [*tags([part for part in parts if part not in of_image]), *of_image]
-    taken = {token.start for part in of_image for token in part}
-    return [*clauses([token for token in tokens if token.start not in taken]), *of_image]
 
 
 def build_scene(segments: Segments, trees: list[list[Node]]) -> Scene:

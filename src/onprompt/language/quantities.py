@@ -125,9 +125,6 @@ def ordinal(word: str) -> str:
     return word if word in lex.ORDINALS else ""
 
 
-# ---- nouns that only count, measure or sort --------------------------------------------------------------------------
-
-
 def collapse_quantifier(tokens: list[Token], following: str, settings: Settings) -> None:
     """Make one token of the last ones: `a herd of` counts, `slice of` describes, `type of` says nothing."""
     if len(tokens) > 1 and tokens[-2].lower == "many" and (group := tokens[-2].count) and " of" in group.words:

@@ -1,6 +1,9 @@
 """Noun phrases to objects: the scene under construction, what a phrase names, and which object is named again."""
 
+from __future__ import annotations
+
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from onprompt.language import lexicon as lex
@@ -20,7 +23,7 @@ NOT_IN_NAMES = frozenset(("color", "material", "pattern", "size", "expression"))
 SOME_NUMBER, MANY = Count(1, None, confidence=0.5), Count(2, None, confidence=0.5)
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
 class Draft:
     """An object under construction."""
 
@@ -28,17 +31,19 @@ class Draft:
     canonical: str
     count: Count
     attributes: list[Attribute] = field(default_factory=list)
-    relations: list[tuple[str, int]] = field(default_factory=list)
+    relations: list[tuple[str, Draft]] = field(default_factory=list)
+    incoming: list[tuple[str, Draft]] = field(default_factory=list)  # relations that point here
     absent: bool = False
     importance: float = 1.0
     confidence: float = 1.0
-    part_of: int | None = None
+    part_of: Draft | None = None
     flags: tuple[str, ...] = ()
     definite: bool = False
     owned: bool = False
     subject: bool = False
     sentence: int = 0
     start: int = 0  # where in the prompt it is first named
+    number: int = 0  # in order of mention
 
     @property
     def plural(self) -> bool:
@@ -53,69 +58,66 @@ class Draft:
         return is_a(self.canonical, "person", "animal")
 
 
+def describe(drafts: Iterable[Draft], *attributes: Attribute) -> None:
+    """Give attributes to objects."""
+    for draft in drafts:
+        draft.attributes += attributes
+
+
+def relate(subjects: Iterable[Draft], name: str, targets: Sequence[Draft]) -> None:
+    """Relate each subject to each target, but nothing to itself."""
+    for subject in subjects:
+        for target in targets:
+            if subject is not target and (name, target) not in subject.relations:
+                subject.relations.append((name, target))
+                target.incoming.append((name, subject))
+
+
 class SceneBuilder:
-    """All objects of a prompt in order of mention; an object goes by its index."""
+    """All objects of a prompt in order of mention."""
 
     def __init__(self, prompt: Prompt) -> None:
         self.prompt, self.sentence = prompt, 0
         self.drafts: list[Draft] = []
-        self.by_name: dict[str, list[int]] = defaultdict(list)
-        self.incoming: dict[int, list[tuple[str, int]]] = defaultdict(list)  # relations, by their target
-        self.joint_subjects: list[list[int]] = []  # of one sentence
+        self.by_name: dict[str, list[Draft]] = defaultdict(list)
+        self.joint_subjects: list[list[Draft]] = []  # of one sentence
         self.unattached: list[Attribute] = []  # the tags of "cat, sleeping, fluffy"
 
-    def add(self, draft: Draft) -> int:
+    def add(self, draft: Draft) -> Draft:
         """Add an object."""
+        draft.number = len(self.drafts)
         self.drafts.append(draft)
-        self.by_name[draft.canonical].append(len(self.drafts) - 1)
-        return len(self.drafts) - 1
+        self.by_name[draft.canonical].append(draft)
+        return draft
 
-    def present(self) -> list[int]:
+    def present(self) -> list[Draft]:
         """The objects that a word can refer to: the recent ones that are not absent."""
-        recent = range(max(0, len(self.drafts) - MEMORY), len(self.drafts))
-        return [index for index in recent if not self.drafts[index].absent]
-
-    def living(self, indices: list[int]) -> list[int]:
-        """Those of some objects that are alive."""
-        return [index for index in indices if self.drafts[index].is_alive]
-
-    def describe(self, objects: list[int], *attributes: Attribute) -> None:
-        """Give attributes to objects."""
-        for index in objects:
-            self.drafts[index].attributes += attributes
-
-    def relate(self, subjects: list[int], name: str, targets: list[int]) -> None:
-        """Relate each subject to each target, but nothing to itself."""
-        for subject in subjects:
-            for target in targets:
-                if subject != target and (name, target) not in self.drafts[subject].relations:
-                    self.drafts[subject].relations.append((name, target))
-                    self.incoming[target].append((name, subject))
+        return [draft for draft in self.drafts[-MEMORY:] if not draft.absent]
 
     def things(self, unattached: list[Attribute]) -> tuple[Thing, ...]:
         """All objects, in the order of the prompt; attributes without an object go to the first."""
-        self.describe([*range(len(self.drafts))][:1], *unattached, *self.unattached)
-        order = sorted(range(len(self.drafts)), key=lambda index: (self.drafts[index].start, index))
-        places = sorted(range(len(order)), key=order.__getitem__)  # the new indices of the old ones
+        describe(self.drafts[:1], *unattached, *self.unattached)
+        order = sorted(self.drafts, key=lambda draft: (draft.start, draft.number))
+        places = {draft: at for at, draft in enumerate(order)}
         return tuple(
             Thing(
                 draft.phrase,
                 draft.canonical,
                 draft.count,
                 tuple(dict.fromkeys(draft.attributes)),
-                tuple(Relation(name, places[target]) for name, target in dict.fromkeys(draft.relations)),
+                tuple(Relation(name, places[target]) for name, target in draft.relations),
                 draft.absent,
                 draft.importance,
                 draft.confidence,
-                None if draft.part_of is None else places[draft.part_of],
+                places[draft.part_of] if draft.part_of else None,
                 draft.flags,
             )
-            for draft in map(self.drafts.__getitem__, order)
+            for draft in order
         )
 
     # -- objects that are named
 
-    def read(self, node: Node) -> int | None:
+    def read(self, node: Node) -> Draft | None:
         """The object that a noun phrase names, new or known."""
         if not is_noun_phrase(node):
             return None
@@ -126,19 +128,19 @@ class SceneBuilder:
         visible = described or node.under("poss") or (node.lower in lex.VISIBLE_SUBJECTS and node.dep == "nsubj")
         return None if node.lower in lex.NON_OBJECTS and not visible else self.place(self.draft(node))
 
-    def read_one(self, node: Node) -> int | None:
+    def read_one(self, node: Node) -> Draft | None:
         """`the other one`, `a white one`, `one`: an object of a kind named before: a group, else with an article."""
         draft, present = self.draft(node), self.present()
         if node.dep == "pobj" and node.head.lower == "without":  # "a boy without one" has no balloon
-            ranked = [index for index in present if not self.drafts[index].is_alive][-1:]
+            ranked = [other for other in present if not other.is_alive][-1:]
         else:
-            groups = [i for i in present if self.drafts[i].plural and self.drafts[i].count.explicit]
-            counted = [i for i in present if self.drafts[i].count.words in lex.ARTICLES]
-            subjects = [i for i in counted if self.drafts[i].subject]
+            groups = [other for other in present if other.plural and other.count.explicit]
+            counted = [other for other in present if other.count.words in lex.ARTICLES]
+            subjects = [other for other in counted if other.subject]
             ranked = [*groups[-1:], *subjects[-1:], *counted[-1:], *present[-1:]]
         if not ranked:
             return None
-        draft.canonical = self.drafts[ranked[0]].canonical
+        draft.canonical = ranked[0].canonical
         several = draft.count if draft.count.explicit else MANY
         draft.count = node.token.count or (several if node.lower == "ones" else Count(1, 1))
         draft.part_of = self.group_of(draft.canonical)
@@ -189,52 +191,46 @@ class SceneBuilder:
         left = [child.token.start for child in node.under(*MODIFIERS) if child.at < node.at]
         return self.prompt.text[min([node.token.start, *left]) : node.token.end].lower()
 
-    def place(self, draft: Draft) -> int:
-        """The index of a draft: a known one if the same object is named again."""
+    def place(self, draft: Draft) -> Draft:
+        """A draft's place in the scene: that of a known object if it is named again."""
         bare = not draft.count.words and not draft.plural
         if (draft.definite or bare) and not draft.absent and not draft.owned and draft.canonical != "text":
-            for index in reversed(self.by_name[draft.canonical][-MEMORY:]):
-                known = self.drafts[index]
+            for known in reversed(self.by_name[draft.canonical][-MEMORY:]):
                 apart = draft.definite or known.sentence != draft.sentence  # "chair next to chair" are two
                 if apart and not known.absent and not known.owned and agrees(known, draft):
                     known.attributes += draft.attributes
                     known.sentence, known.subject = draft.sentence, draft.subject
-                    return index
+                    return known
         if draft.definite and not draft.plural and not draft.owned:
             draft.part_of = self.group_of(draft.canonical)
         return self.add(draft)
 
-    def group_of(self, name: str) -> int | None:
+    def group_of(self, name: str) -> Draft | None:
         """The group that an object is part of: "two dogs … the larger dog"."""
-        for index in reversed(self.by_name[name]):
-            other = self.drafts[index]
-            if not other.absent and other.part_of is None:
-                return index if other.plural else None
-        return None
+        whole = (other for other in reversed(self.by_name[name]) if not other.absent and other.part_of is None)
+        return other if (other := next(whole, None)) and other.plural else None
 
-    # -- pronouns
-
-    def antecedents(self, pronoun: str, excluded: list[int], last: int, living: bool = False) -> list[int]:
+    def antecedents(self, pronoun: str, excluded: Sequence[Draft], last: int, living: bool = False) -> list[Draft]:
         """The objects that a pronoun means, among those up to `last`: the nearest sentence first, then subjects."""
-        near = [index for index in self.present() if index <= last and index not in excluded]
-        near.sort(key=lambda index: (-self.drafts[index].sentence, not self.drafts[index].subject, -index))
+        near = [draft for draft in self.present() if draft.number <= last and draft not in excluded]
+        near.sort(key=lambda draft: (-draft.sentence, not draft.subject, -draft.number))
         if living:  # "its paw" is an animal's
-            near = self.living(near) or near
-        fitting = [index for index in near if self.may_mean(pronoun, index)]
+            near = [draft for draft in near if draft.is_alive] or near
+        fitting = [draft for draft in near if may_mean(pronoun, draft)]
         if pronoun not in lex.PLURAL_PRONOUNS:
             return fitting[:1]
         groups = (group for group in reversed(self.joint_subjects[-MEMORY:]) if set(group) <= set(near))
-        people = [index for index in near if self.drafts[index].is_person]
+        people = [draft for draft in near if draft.is_person]
         return next(groups, []) or fitting[:1] or people[:1]
 
-    def may_mean(self, pronoun: str, index: int) -> bool:
-        """Whether a pronoun may mean an object, by number and gender."""
-        draft = self.drafts[index]
-        if pronoun in lex.PLURAL_PRONOUNS or draft.plural:
-            return draft.plural and pronoun in lex.PLURAL_PRONOUNS
-        if pronoun in lex.PERSONAL_PRONOUNS:
-            return draft.is_alive and draft.canonical not in (lex.WOMEN if pronoun in lex.MASCULINE else lex.MEN)
-        return not draft.is_person
+
+def may_mean(pronoun: str, draft: Draft) -> bool:
+    """Whether a pronoun may mean an object, by number and gender."""
+    if pronoun in lex.PLURAL_PRONOUNS or draft.plural:
+        return draft.plural and pronoun in lex.PLURAL_PRONOUNS
+    if pronoun in lex.PERSONAL_PRONOUNS:
+        return draft.is_alive and draft.canonical not in (lex.WOMEN if pronoun in lex.MASCULINE else lex.MEN)
+    return not draft.is_person
 
 
 def agrees(draft: Draft, other: Draft) -> bool:
@@ -242,9 +238,6 @@ def agrees(draft: Draft, other: Draft) -> bool:
     kinds = {attribute.kind for attribute in draft.attributes} - {"other"}
     contradicts = any(a.kind in kinds and a not in draft.attributes for a in other.attributes)
     return not contradicts and (other.plural or not draft.plural)
-
-
-# ---- noun phrases ----------------------------------------------------------------------------------------------------
 
 
 def is_noun_phrase(node: Node) -> bool:

@@ -43,11 +43,16 @@ def correct_word(word: str, maybe_name: bool = False) -> str | None:
 
 @lru_cache(maxsize=8192)
 def best_correction(word: str) -> str | None:
-    """The likeliest common word that sounds like `word` or is one error away."""
-    candidates = {other for other in one_error_away(word) if len(other) >= MIN_LETTERS} & vocabulary().common.keys()
-    if len(word) >= MIN_LETTERS_SOUND:
+    """The likeliest common word that sounds like `word` or is one error away: frequent, and by a cheap error."""
+    common, long = vocabulary().common, len(word) >= MIN_LETTERS_SOUND
+    candidates = {other for other in one_error_away(word) if len(other) >= MIN_LETTERS} & common.keys()
+    if long:
         candidates |= {other for other in by_sound().get(sound(word), ()) if abs(len(other) - len(word)) <= 2}
-    ranked = sorted(((likelihood(word, other), other) for other in candidates), reverse=True)
+    ranked = []
+    for other in candidates:
+        alike = SAME_SOUND if long and sound(word) == sound(other) else 0.0
+        ranked.append((math.log10(min(common[other], 2000)) / 2 - cost(word, other) + alike, other))
+    ranked.sort(reverse=True)
     if not ranked or ranked[0][0] < MIN_LIKELIHOOD - PER_LETTER * min(len(word) - MIN_LETTERS, 5):
         return None
     return None if len(ranked) > 1 and ranked[0][0] - ranked[1][0] < MIN_LEAD else ranked[0][1]
@@ -79,12 +84,6 @@ def by_sound() -> Mapping[str, list[str]]:
         if len(word) >= MIN_LETTERS_SOUND - 1 and frequency >= MIN_FREQUENCY_SOUND:
             words[sound(word)].append(word)
     return words
-
-
-def likelihood(word: str, other: str) -> float:
-    """How likely `other` was intended: the more frequent it is and the cheaper the errors, the likelier."""
-    alike = SAME_SOUND if len(word) >= MIN_LETTERS_SOUND and sound(word) == sound(other) else 0.0
-    return math.log10(min(vocabulary().common[other], 2000)) / 2 - cost(word, other) + alike
 
 
 def cost(word: str, other: str) -> float:
@@ -121,8 +120,6 @@ def replacement_cost(letter: str, word: str, at: int) -> float:
     near = adjacent or {letter, other} in VOICED or (letter in VOWELS and other in VOWELS)
     return (NEIGHBOUR if near else OTHER) + EDGE * (at in (0, len(word) - 1))
 
-
-# ---- prompts that are not English ------------------------------------------------------------------------------------
 
 MIN_KNOWN_SHARE = 0.34  # of the longer words; below it hardly a word is English
 MAX_FOREIGN_LETTERS = 0.5  # share in another script

@@ -53,9 +53,6 @@ MAX_HEAD_WORDS = 8  # of a definition
 MARKERS = lex.Phrases(lex.DEFINITION_MARKERS)
 
 
-# ---- marks of image generators ---------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """`text` as written; `body` is as long, with blanks and commas in place of the generator's marks."""
@@ -146,9 +143,6 @@ def read_brackets(text: str) -> tuple[str, list[tuple[int, int, float]]]:
     for at in open_at:
         letters[at] = " "
     return "".join(letters), spans
-
-
-# ---- tokens ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,16 +258,26 @@ def defined(tokens: list[Token]) -> list[Token]:
     return [tokens[0], *compress(tokens[1:head], kept), *tokens[head:end]]
 
 
-# ---- tags and clauses ------------------------------------------------------------------------------------------------
+def cut_clauses(
+    tokens: Sequence[Token], parts: Sequence[list[Token]], of_image: Sequence[list[Token]]
+) -> list[list[Token]]:
+    """A list of tags cut tag by tag, a sentence clause by clause; pieces about the image come last.
 
-
-def is_tag_list(parts: Sequence[Sequence[Token]]) -> bool:
-    """Whether a sentence is a list of tags: three or more short pieces, no finite verb, no "and" before one."""
-    if len(parts) < 3 or sum(map(len, parts)) > TAG_WORDS * len(parts):
-        return False
-    words = {token.lower for part in parts for token in part}
-    starts = {part[0].lower for part in parts}
-    return not words & (lex.BE | {"has", "have"}) and not starts & (lex.CONTINUATIONS - {"no"})
+    A list of tags has three or more short pieces, no finite verb, and no "and" before one.
+    """
+    words, starts = {token.lower for part in parts for token in part}, {part[0].lower for part in parts}
+    short = len(parts) >= 3 and sum(map(len, parts)) <= TAG_WORDS * len(parts)
+    if short and not words & (lex.BE | {"has", "have"}) and not starts & (lex.CONTINUATIONS - {"no"}):
+        return [*tags([part for part in parts if part not in of_image]), *of_image]
+    taken = {token.start for part in of_image for token in part}
+    cut = pieces([token for token in tokens if token.start not in taken])
+    clauses: list[list[Token]] = []
+    for part in (part for piece in cut for half in halves(piece) for part in poses(half)):
+        if clauses and not is_clause(part, clauses[-1]):
+            clauses[-1] = joined(clauses[-1], part)
+        else:
+            clauses.append(list(part))
+    return [*clauses, *of_image]
 
 
 def tags(parts: Sequence[list[Token]]) -> list[list[Token]]:
@@ -287,17 +291,6 @@ def tags(parts: Sequence[list[Token]]) -> list[list[Token]]:
         else:
             items.append(list(part))
     return items
-
-
-def clauses(tokens: Sequence[Token]) -> list[list[Token]]:
-    """`two dogs, the larger one is black`, `knees bent, head is up`: clauses that can be parsed on their own."""
-    parts: list[list[Token]] = []
-    for part in (part for piece in pieces(tokens) for half in halves(piece) for part in poses(half)):
-        if parts and not is_clause(part, parts[-1]):
-            parts[-1] = joined(parts[-1], part)
-        else:
-            parts.append(list(part))
-    return parts
 
 
 def halves(tokens: Sequence[Token]) -> Iterator[list[Token]]:

@@ -9,7 +9,7 @@ from onprompt.language import lexicon as lex
 from onprompt.language.dependency_parser import Word, parse_words
 from onprompt.language.ontology import canonical, is_a
 from onprompt.language.tokens import Token
-from onprompt.language.words import infinitive, is_ing_verb, is_noun, progressive, singular, vocabulary
+from onprompt.language.words import is_ing_verb, is_noun, progressive, singular, verb_lemmas, vocabulary
 
 # The labels that a noun phrase can have.
 ARGUMENTS = frozenset(("nsubj", "nsubjpass", "dobj", "pobj", "attr", "conj", "ROOT", "appos", "dative", "oprd", "dep"))
@@ -46,8 +46,9 @@ class Node:
 
     @property
     def verb(self) -> str:
-        """The infinitive."""
-        return infinitive(self.lower, self.lemma)
+        """The infinitive: by rule, else the learned lemma if that is a common word, else the word as written."""
+        regular = (form for form in verb_lemmas(self.lower) if form in vocabulary().verbs)
+        return next(regular, self.lemma if self.lemma in vocabulary().common else self.lower)
 
     @property
     def progressive(self) -> str:
@@ -79,7 +80,35 @@ class Node:
     @property
     def is_spatial(self) -> bool:
         """Whether a preposition names a place."""
-        return relation_name(self)[0] in lex.SPATIAL
+        return self.relation[0] in lex.SPATIAL
+
+    @property
+    def relation(self) -> tuple[str, bool]:
+        """A preposition's relation, and whether the verb before it is part of that: looking at, playing with."""
+        plain = self.token.relation or lex.RELATIONS.get(self.lower, self.lower)
+        verb, objects = self.head, self.under("pobj")
+        if plain == "of":
+            return ("with" if singular(verb.lower) in lex.CONTAINERS else "of"), False
+        if plain == "in" and any(noun.is_garment for noun in objects):
+            return "wearing", False
+        visible = verb.is_verb and verb.lower not in lex.BE | lex.HAVE and verb.verb not in lex.NON_ACTION_VERBS
+        if not objects or not visible or verb.under(*OBJECTS) or self.token.relation:
+            return plain, False
+        prepositions = lex.DIRECTED_PREPOSITIONS if verb.verb in lex.DIRECTED_VERBS else lex.SELECTED_PREPOSITIONS
+        selected = verb.tag != "VBN" and self.lower in prepositions and verb.verb not in lex.POSTURE_VERBS
+        if not selected or any(noun.is_body_part for noun in objects):  # "balancing with his arms out"
+            return plain, False
+        return f"{verb.progressive} {self.lower}", True
+
+    @property
+    def is_script(self) -> bool:
+        """Whether a noun only says how text looks: "written in flowing cursive", "in bold letters"."""
+        prep = self.head
+        if self.dep != "pobj" or prep.lower not in {"in", "with"} or prep.token.relation or self.token.text is not None:
+            return False
+        script = singular(self.lower) in lex.SCRIPT_NOUNS and (prep.head.token.text is not None or prep.lower == "in")
+        written = prep.lower == "in" and prep.head.lower in lex.WRITING_PARTICIPLES
+        return script or (written and not self.under("det", "poss"))
 
     def under(self, *deps: str) -> list[Node]:
         """The children with one of these labels."""
@@ -126,40 +155,6 @@ def build_tree(words: Sequence[Word], tokens: Sequence[Token]) -> list[Node]:
     for node in nodes:
         any(fix(node, nodes) for fix in FIXES)
     return nodes
-
-
-# ---- prepositions ----------------------------------------------------------------------------------------------------
-
-
-def relation_name(node: Node) -> tuple[str, bool]:
-    """A preposition's relation, and whether the verb before it is part of that: looking at, playing with."""
-    plain = node.token.relation or lex.RELATIONS.get(node.lower, node.lower)
-    verb, objects = node.head, node.under("pobj")
-    if plain == "of":
-        return ("with" if singular(verb.lower) in lex.CONTAINERS else "of"), False
-    if plain == "in" and any(noun.is_garment for noun in objects):
-        return "wearing", False
-    visible = verb.is_verb and verb.lower not in lex.BE | lex.HAVE and verb.verb not in lex.NON_ACTION_VERBS
-    if not objects or not visible or verb.under(*OBJECTS) or node.token.relation:
-        return plain, False
-    prepositions = lex.DIRECTED_PREPOSITIONS if verb.verb in lex.DIRECTED_VERBS else lex.SELECTED_PREPOSITIONS
-    selected = verb.tag != "VBN" and node.lower in prepositions and verb.verb not in lex.POSTURE_VERBS
-    if not selected or any(noun.is_body_part for noun in objects):  # "balancing with his arms out"
-        return plain, False
-    return f"{verb.progressive} {node.lower}", True
-
-
-def is_script(node: Node) -> bool:
-    """Whether a noun only says how text looks: "written in flowing cursive", "in bold letters"."""
-    prep = node.head
-    if node.dep != "pobj" or prep.lower not in {"in", "with"} or prep.token.relation or node.token.text is not None:
-        return False
-    script = singular(node.lower) in lex.SCRIPT_NOUNS and (prep.head.token.text is not None or prep.lower == "in")
-    written = prep.lower == "in" and prep.head.lower in lex.WRITING_PARTICIPLES
-    return script or (written and not node.under("det", "poss"))
-
-
-# ---- fixes for errors that the dependency parser often makes, where the words leave no doubt -------------------------
 
 
 def fix_noun_taken_for_modifier(node: Node, _: Sequence[Node]) -> bool:

@@ -24,9 +24,6 @@ PLURALS = {
 }
 
 
-# ---- the files -------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Vocabulary:
     """English words: the frequency of common ones, and lemmas by the endings that they take."""
@@ -97,9 +94,6 @@ def senses(noun: str) -> tuple[int, ...]:
     return tuple(map(int, wordnet().nouns.get(noun, "").split()))
 
 
-# ---- known words -----------------------------------------------------------------------------------------------------
-
-
 def normalize(word: str) -> str:
     """A word in lower case, without accents and without what follows an apostrophe."""
     lower = word.lower().replace("’", "'").partition("'")[0]
@@ -131,9 +125,6 @@ def is_ing_verb(word: str) -> bool:
     return word.endswith("ing") and word not in lex.ING_NOUNS
 
 
-# ---- forms -----------------------------------------------------------------------------------------------------------
-
-
 @lru_cache(maxsize=65536)
 def singular(name: str) -> str:
     """The singular: `dogs` → `dog`, `fire trucks` → `fire truck`; `wine glasses` are no `glasses`."""
@@ -152,7 +143,7 @@ def singular(name: str) -> str:
 def noun_lemmas(word: str) -> Iterator[str]:
     """The words that `word` may be the plural of."""
     ending = next((ending for ending in PLURALS if word.endswith(ending)), "")
-    if ending and len(word) > 3 and not re.search(r"([sxz]|sh|[^aeiou]y)s$", word):
+    if ending and len(word) > 3 and not re.search(r"(s|[xz]|[cs]h|[^aeiou]y)s$", word):
         yield from (word.removesuffix(ending) + instead for instead in PLURALS[ending])
 
 
@@ -187,12 +178,6 @@ def stem_lemmas(stem: str) -> Iterator[str]:
     yield stem + "e"
 
 
-def infinitive(word: str, lemma: str) -> str:
-    """The infinitive of a verb: by rule, else the model's lemma if that is a common word, else the word as written."""
-    regular = (form for form in verb_lemmas(word) if form in vocabulary().verbs)
-    return next(regular, lemma if lemma in vocabulary().common else word)
-
-
 def progressive(verb: str) -> str:
     """Hold → holding, ride → riding, sit → sitting."""
     if verb.endswith("ie"):
@@ -217,9 +202,6 @@ def edited(text: str, tree: int, trees: Sequence[Sequence[Any]]) -> str | None:
             tail = "" if right == NO_TREE else edited(text[stop:], right, trees)
             return None if head is None or tail is None else head + text[before:stop] + tail
     raise ValueError("an edit tree has two or four parts")
-
-
-# ---- adjectives ------------------------------------------------------------------------------------------------------
 
 
 def attribute_of(word: str, tag: str = "JJ", lemma: str = "", degree: str = "", alive: bool = True) -> Attribute | None:
