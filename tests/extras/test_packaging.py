@@ -26,7 +26,7 @@ def test_the_wheel_holds_data_types_and_licence(wheel: Path) -> None:
         assert f"onprompt/{name}" in names
     for name in ("templates/verdict.html", "templates/badge.svg", "assets/style.css", "assets/gallery.js"):
         assert f"onprompt/pages/{name}" in names
-    for name in ("wordnet.txt", "words.txt", "lexicon.txt", "languages.txt", "WORDNET-LICENSE", "MODEL.md", "parser.npz"):
+    for name in ("wordnet.txt", "words.txt", "lexicon.txt", "WORDNET-LICENSE", "MODEL.md", "parser.npz"):
         assert f"onprompt/language/{name}" in names
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert not any(name.startswith(("tests", "bench", "examples")) for name in names)
