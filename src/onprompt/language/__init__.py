@@ -14,11 +14,31 @@ parses instructions with the same modules. Word lists are in lexicon.txt, facts 
 wordnet.txt and words.txt are made by training/ and not edited by hand.
 """
 
-from onprompt.language.edits import parse_edit, parse_edits
+from collections.abc import Iterable, Iterator
+
+from onprompt.errors import PromptError
 from onprompt.language.ontology import OTHER, canonical, distance, is_concrete, name_of
 from onprompt.language.parser import parse, parse_many
 from onprompt.language.spelling import correct_spelling
 from onprompt.language.words import is_common_word
+from onprompt.settings import Settings
+from onprompt.types import Edit
 
 __all__ = ["OTHER", "canonical", "correct_spelling", "distance", "is_common_word", "is_concrete", "name_of"]
 __all__ += ["parse", "parse_edit", "parse_edits", "parse_many"]
+
+
+def parse_edits(instructions: Iterable[str], settings: Settings) -> Iterator[tuple[Edit, ...] | PromptError]:
+    """The edits of each instruction, or why it can't be read."""
+    for instruction in instructions:
+        try:
+            yield parse_edit(instruction, settings)
+        except PromptError as error:
+            yield error
+
+
+def parse_edit(instruction: str, settings: Settings) -> tuple[Edit, ...]:
+    """The edits that an instruction asks for, in its order; the patterns are loaded at the first."""
+    from onprompt.language import edits
+
+    return edits.parse_edit(instruction, settings)

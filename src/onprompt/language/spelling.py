@@ -21,7 +21,7 @@ VOICED = frozenset(map(frozenset, ("bp", "dt", "gk")))  # heard as each other: l
 
 # What errors cost; tuned on simulated errors in words of captions, and on names.
 SWAPPED, DOUBLED, VOWEL, LETTER, NEIGHBOUR, OTHER = 0.3, 0.2, 0.5, 0.7, 0.8, 1.2
-SAME_SOUND = 0.9  # how much cheaper an inaudible error is
+SAME_SOUND, INAUDIBLE = 0.9, 1.0  # how much cheaper an inaudible error is, and what several cost
 EDGE = 0.8  # added for a word's first and last letter, where names and foreign words differ
 MIN_LIKELIHOOD, PER_LETTER, MIN_LEAD = 1.0, 0.35, 0.2  # for three letters, less per letter; and over the next best
 
@@ -44,29 +44,36 @@ def correct_word(word: str, maybe_name: bool = False) -> str | None:
 @lru_cache(maxsize=8192)
 def best_correction(word: str) -> str | None:
     """The likeliest common word that sounds like `word` or is one error away: frequent, and by a cheap error."""
-    common, long = vocabulary().common, len(word) >= MIN_LETTERS_SOUND
-    candidates = {other for other in one_error_away(word) if len(other) >= MIN_LETTERS} & common.keys()
-    if long:
-        candidates |= {other for other in by_sound().get(sound(word), ()) if abs(len(other) - len(word)) <= 2}
-    ranked = []
-    for other in candidates:
-        alike = SAME_SOUND if long and sound(word) == sound(other) else 0.0
-        ranked.append((math.log10(min(common[other], 2000)) / 2 - cost(word, other) + alike, other))
-    ranked.sort(reverse=True)
+    common, costs = vocabulary().common, dict[str, float]()
+    for other, cost in one_error_away(word):
+        if len(other) >= MIN_LETTERS:
+            costs[other] = min(cost, costs.get(other, cost))
+    if len(word) >= MIN_LETTERS_SOUND:
+        alike = [other for other in by_sound().get(sound(word), ()) if abs(len(other) - len(word)) <= 2]
+        costs = {other: cost - SAME_SOUND * (sound(other) == sound(word)) for other, cost in costs.items()}
+        costs = {**dict.fromkeys(alike, INAUDIBLE), **costs}
+    ranked = sorted(
+        ((math.log10(min(common[other], 2000)) / 2 - cost, other) for other, cost in costs.items()), reverse=True
+    )
     if not ranked or ranked[0][0] < MIN_LIKELIHOOD - PER_LETTER * min(len(word) - MIN_LETTERS, 5):
         return None
     return None if len(ranked) > 1 and ranked[0][0] - ranked[1][0] < MIN_LEAD else ranked[0][1]
 
 
-def one_error_away(word: str) -> Iterator[str]:
-    """All strings with a letter less, more or replaced, or two letters swapped."""
+def one_error_away(word: str) -> Iterator[tuple[str, float]]:
+    """The common words with a letter less, more or replaced, or two letters swapped, and what the error costs."""
+    common = vocabulary().common
     for at in range(len(word) + 1):
         before, after = word[:at], word[at:]
-        yield before + after[1:]
-        yield before + after[1:2] + after[:1] + after[2:]
+        if after and (shorter := before + after[1:]) in common:
+            yield shorter, gap_cost(word, at)
+        if (swapped := before + after[1:2] + after[:1] + after[2:]) in common:
+            yield swapped, SWAPPED
         for letter in ascii_lowercase:
-            yield before + letter + after
-            yield before + letter + after[1:]
+            if (longer := before + letter + after) in common:
+                yield longer, gap_cost(longer, at)
+            if after and (other := before + letter + after[1:]) in common:
+                yield other, replacement_cost(after[0], other, at)
 
 
 def sound(word: str) -> str:
@@ -84,24 +91,6 @@ def by_sound() -> Mapping[str, list[str]]:
         if len(word) >= MIN_LETTERS_SOUND - 1 and frequency >= MIN_FREQUENCY_SOUND:
             words[sound(word)].append(word)
     return words
-
-
-def cost(word: str, other: str) -> float:
-    """The weighted Damerau-Levenshtein distance from `other` to `word`."""
-    before: list[float] = []
-    last = [0.0]
-    for j in range(len(other)):
-        last.append(last[-1] + gap_cost(other, j))
-    for i, letter in enumerate(word):
-        row = [last[0] + gap_cost(word, i)]
-        for j, intended in enumerate(other):
-            replaced = last[j] + (0.0 if letter == intended else replacement_cost(letter, other, j))
-            best = min(last[j + 1] + gap_cost(word, i), row[-1] + gap_cost(other, j), replaced)
-            if i and j and letter == other[j - 1] and word[i - 1] == intended:
-                best = min(best, before[j - 1] + SWAPPED)
-            row.append(best)
-        before, last = last, row
-    return last[-1]
 
 
 def gap_cost(word: str, at: int) -> float:

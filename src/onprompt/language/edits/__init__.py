@@ -9,10 +9,8 @@ phrase              some words, and whether they are a colour, a size, an action
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from onprompt.errors import PromptError
 from onprompt.language.edits.clauses import is_command, split_clauses, strip_politeness
 from onprompt.language.edits.context import COMMAND, NOTHING_TO_DO, UNCLEAR, WISH, Context, mentioned
 from onprompt.language.edits.interpretation import interpret
@@ -43,15 +41,6 @@ def parse_edit(instruction: str, settings: Settings) -> tuple[Edit, ...]:
     edits = [edit for edit in edits if NOTHING_TO_DO not in edit.flags] or edits
     nothing = Edit("other", cleaned.text, confidence=UNCLEAR, flags=(NOTHING_TO_DO,))
     return tuple(replace(edit, keep=keep) for edit in edits or [nothing])
-
-
-def parse_edits(instructions: Iterable[str], settings: Settings) -> Iterator[tuple[Edit, ...] | PromptError]:
-    """The edits of each instruction, or why it can't be read."""
-    for instruction in instructions:
-        try:
-            yield parse_edit(instruction, settings)
-        except PromptError as error:
-            yield error
 
 
 def place_of(edits: list[Edit]) -> Thing | None:
