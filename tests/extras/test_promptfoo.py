@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from onprompt.adapters import promptfoo
 from tests.conftest import photo_path
 
 ROOT = Path(__file__).parent.parent.parent
@@ -20,8 +21,7 @@ pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="promptfoo is not i
 
 def evaluate(folder: Path, tests: list[dict[str, Any]], **config: Any) -> list[dict[str, Any]]:
     """The results of an evaluation whose provider echoes the path of a recorded image."""
-    file = subprocess.run([sys.executable, "-m", "onprompt", "path", "promptfoo"], capture_output=True, text=True)
-    assertion = {"type": "python", "value": f"file://{file.stdout.strip()}", "config": config}
+    assertion = {"type": "python", "value": f"file://{promptfoo.__file__}", "config": config}
     described = {
         "prompts": ["{{image}}"],
         "providers": ["echo"],
