@@ -26,8 +26,8 @@ class Interpreter:
         self.objects: dict[int, list[Draft]] = {}
         self.known = len(self.scene.drafts)  # objects of the sentences before
 
-    def read(self) -> None:
-        """Find the objects, nouns first, since pronouns look back at them; then what is said of them."""
+    def resolve(self) -> None:
+        """Find the objects of all nodes: nouns first, since pronouns look back at them."""
         for node in self.nodes:
             regroup_garment(node)
         for node in self.nodes:
@@ -41,6 +41,10 @@ class Interpreter:
                 self.resolve_pronoun(node)
             if node.dep == "poss" and node.head.at in self.objects and node.at in self.objects:
                 relate(self.objects[node.head.at], "of", self.objects[node.at])  # "the dog's collar"
+
+    def read(self) -> None:
+        """Find the objects, then what is said of them, from left to right."""
+        self.resolve()
         for node in self.nodes:
             self.read_node(node)
         for node in self.nodes:
