@@ -20,7 +20,12 @@ HEIGHT, FRAME = 400, 20
 MODELS = (
     *("adapters/", "test_plugin_package.py", "test_readme.py::test_the_result", "weights/test_cache.py::test_the_real"),
     *("vision/test_calibration.py::test_a_detectors_curve", "vision/test_colour.py::test_drawn"),
-    *("vision/test_colour.py::test_the_smallest", "vision/test_runtime.py", "vision/test_text.py"),
+    *(
+        "vision/test_colour.py::test_the_smallest",
+        "vision/test_eight_bits.py::test_features",
+        "vision/test_runtime.py",
+        "vision/test_text.py",
+    ),
     *(
         "fitting/test_fit.py::test_the_evidence_",
         "judges/jury/test_jury.py::test_the_evidence_",
