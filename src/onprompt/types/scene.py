@@ -23,18 +23,20 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A property that the prompt gives to an object: ("color", "red")."""
+    """A property that the prompt gives to an object: ("color", "red"); `negated` where it rules it out ("not red")."""
 
     kind: str
     value: str
+    negated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """How an object stands to another, given by its index in the scene."""
+    """How an object stands to another, given by its index in the scene; `negated` for "not next to"."""
 
     name: str
     target: int
+    negated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
