@@ -109,7 +109,7 @@ def test_an_estimate_at_a_colour_does_not_contest_the_pixels() -> None:
         Thing("dogs", "dog", absent=True),
         Thing("a dog", "dog", attributes=(Attribute("text", "HI"),)),
         Thing("a dog", "dog", relations=(Relation("left of", 0),)),
-        Thing("a dog", "dog", attributes=(Attribute("not color", "blue"),)),
+        Thing("a dog", "dog", attributes=(Attribute("color", "blue", negated=True),)),
         Thing("at most two dogs", "dog", Count(0, 2, "at most two", explicit=True)),
     ],
 )

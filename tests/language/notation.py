@@ -56,8 +56,11 @@ def written(scene: Scene) -> list[str]:
 
 def thing_line(thing: Thing, scene: Scene) -> str:
     """One object."""
-    details = [f"{attribute.kind} {attribute.value}" for attribute in thing.attributes]
-    details += [f"@ {relation.name} {reference(relation.target, scene)}" for relation in thing.relations]
+    details = [f"{'not ' * attribute.negated}{attribute.kind} {attribute.value}" for attribute in thing.attributes]
+    details += [
+        f"@ {'not ' * relation.negated}{relation.name} {reference(relation.target, scene)}"
+        for relation in thing.relations
+    ]
     details += ["absent"] * thing.absent
     details += [f"importance {thing.importance:g}"] * (thing.importance != 1)
     details += [f"part of {reference(thing.part_of, scene)}"] if thing.part_of is not None else []

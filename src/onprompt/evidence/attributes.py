@@ -109,6 +109,8 @@ BY_RULE = frozenset({"color", "size", "position"})  # the protocol's rules apply
 
 def measure(attribute: Attribute, sighting: Sighting, settings: Settings) -> Measured | None:
     """How well an attribute fits a sighting, by a trait that the detector named or by a check; None if unverifiable."""
+    if attribute.negated:
+        return None
     if attribute.kind not in BY_RULE:
         for trait in sighting.traits:
             if (trait.kind, trait.value) == (attribute.kind, attribute.value):

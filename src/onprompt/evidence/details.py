@@ -15,20 +15,20 @@ SOURCES = {"color": "pixels", "shape": "outline", "action": "joints", "expressio
 
 def attribute_claim(attribute: Attribute, thing: Thing) -> Claim:
     """The claim that an object has an attribute, or does not have it."""
-    kind = attribute.kind.removeprefix("not ")
-    return Claim(kind, attribute.value, thing.canonical, negated=kind != attribute.kind)
+    return Claim(attribute.kind, attribute.value, thing.canonical, negated=attribute.negated)
 
 
 def relation_claim(relation: Relation, thing: Thing, scene: Scene) -> Claim:
     """The claim that an object relates to another one."""
-    return Claim("relation", relation.name, thing.canonical, target=scene.things[relation.target].phrase)
+    target = scene.things[relation.target].phrase
+    return Claim("relation", relation.name, thing.canonical, target=target, negated=relation.negated)
 
 
 def attribute_check(
     blank: Check, attribute: Attribute, chosen: Sequence[Sighting], lines: Sequence[Sighting], settings: Settings
 ) -> Check:
     """The check of an attribute, over all chosen sightings."""
-    if attribute.kind == "text":
+    if attribute.kind == "text" and not attribute.negated:
         return summarize(replace(blank, source="pp-ocr"), [measure_text(attribute.value, lines, settings)], settings)
     if not chosen:
         return without_object(blank)
@@ -76,7 +76,7 @@ def relation_check(
     mismatch = replace(blank, outcome=Outcome.MISMATCH, confidence=1.0)
     if gone[index] is Outcome.MISSING:
         return without_object(blank)
-    if relation.name not in relations.RELATIONS and relation.name != "between":
+    if relation.negated or (relation.name not in relations.RELATIONS and relation.name != "between"):
         return replace(unverifiable, finding=Finding(Found.NOT_MEASURABLE))
     if gone[relation.target] is Outcome.UNVERIFIABLE:
         return replace(unverifiable, finding=Finding(Found.TARGET_NOT_LOCATED, name))
@@ -137,4 +137,4 @@ def judge_relation(check: Check, likelihood: float, settings: Settings) -> Check
 
 def is_text(thing: Thing) -> bool:
     """Whether the object is text itself: words without anything that bears them."""
-    return thing.canonical == "text" and any(attribute.kind == "text" for attribute in thing.attributes)
+    return thing.canonical == "text" and any(each.kind == "text" and not each.negated for each in thing.attributes)

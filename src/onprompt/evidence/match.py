@@ -164,7 +164,7 @@ def texts_on(index: int, scene: Scene) -> list[str]:
     own = [scene.things[relation.target] for relation in thing.relations if relation.name == "with"]
     on_it = [other for other in scene.things if any(r == Relation("on", index) for r in other.relations)]
     bearing = [thing, *(text for text in (*own, *on_it) if is_text(text) and not text.absent)]
-    return [attribute.value for part in bearing for attribute in part.attributes if attribute.kind == "text"]
+    return [each.value for part in bearing for each in part.attributes if each.kind == "text" and not each.negated]
 
 
 def read_on(case: Case, asked: Sequence[str], lines: Sequence[Sighting], settings: Settings) -> Case:

@@ -42,7 +42,7 @@ def names_to_measure(scene: Scene) -> set[str]:
 
 def asks_for_text(scene: Scene) -> bool:
     """Whether any object should bear text."""
-    return any(attribute.kind == "text" for thing in scene.things for attribute in thing.attributes)
+    return any(each.kind == "text" and not each.negated for thing in scene.things for each in thing.attributes)
 
 
 def weight_objects(scene: Scene, major: Sequence[str], settings: Settings) -> Scene:

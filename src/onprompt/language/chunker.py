@@ -45,6 +45,7 @@ class Chunker:
     def chunk(self) -> list[Token]:
         """The tokens of the sentence."""
         self.expand_adjectives()
+        self.expand_neither()
         readers = (
             *(self.text, self.pose, self.direction, self.position, self.substance, self.vessel, self.dressed),
             *(self.time_of_day, self.artist, self.style, self.filler, self.state, self.quoted, self.relation),
@@ -70,6 +71,24 @@ class Chunker:
                 end = self.tokens[at + 1].end
                 self.tokens.insert(at + 2, Token(self.tokens[at + 5].word, end, end))
                 self.words.insert(at + 2, noun)
+
+    def expand_neither(self) -> None:
+        """`neither the cat nor the dog is wearing a hat` → the cat and the dog is not wearing a hat."""
+        words = self.words
+        if "neither" not in words or "nor" not in words[(start := words.index("neither")) :]:
+            return
+        joint = words.index("nor", start)
+        verb = next((at for at in range(joint, len(words)) if words[at] in lex.FINITE_VERBS), None)
+        if self.word(start + 1) not in lex.DEFINITE or verb is None:
+            return
+        has = words[verb] in lex.HAVE
+        verb += has or words[verb] in lex.BE
+        denial = "no" if has and self.word(verb) not in lex.ARTICLES else "not"
+        end = self.tokens[verb - 1].end
+        self.tokens[joint] = replace(self.tokens[joint], word="and")
+        self.tokens.insert(verb, Token(denial, end, end))
+        del self.tokens[start]
+        self.words = lower_words(self.tokens)
 
     # -- the words around
 
@@ -257,7 +276,7 @@ class Chunker:
     def time_of_day(self, at: int) -> Match:
         """`at night`, `at sunset`; but "at night clubs" names objects."""
         start = at + 1 + (self.word(at + 1) in DETERMINERS)
-        phrase = TIMES_OF_DAY.at(self.words, start) if self.word(at) in {"at", "during"} else ""
+        phrase = TIMES_OF_DAY.at(self.words, start) if self.word(at) in {"at", "during", "by", "in"} else ""
         end = start + len(phrase.split())
         if not phrase or not (self.ends_phrase(end) or self.word(end) == "with"):
             return None
@@ -344,7 +363,11 @@ class Chunker:
         """`one`, `another one`, `the other`, `the first`, `a white one`: an object of a kind named before."""
         word, following, third = (self.word(at + n) for n in range(3))
         number, nth = figure(word), word == "the" and (following == "other" or ordinal(following))
-        if word == "one" and self.one_stands_alone(at + 1):
+        groups = [token.count.low for token in self.done if token.count]
+        several = number and 1 < number < max(groups, default=0)  # "four cups, two red and two blue"
+        adjective = following in lex.KIND_OF_ATTRIBUTE and following not in lex.COLOUR_NOUNS
+        several = several and adjective and self.ends_phrase(at + 2)
+        if several or (word == "one" and self.one_stands_alone(at + 1)):
             size = 1
         elif number and following == "of" and third in {"them", "which", "whom"}:
             size = 3
@@ -359,14 +382,13 @@ class Chunker:
         else:
             return None
         attributes = [Attribute("position", ordinal(each)) for each in self.words[at : at + size] if ordinal(each)]
-        token, _ = self.replaced(at, size, "one", one=True)
         after = self.word(at + size)
         prepositional = RELATIONS.at(self.words, at + size) or POSITIONS.at(self.words, at + size)
         if after in lex.KIND_OF_ATTRIBUTE and not prepositional:  # "one black and one white"
             attributes += [attribute for attribute in [attribute_of(after)] if attribute]
             size += 1
         count = Count(number, number, word, explicit=True) if number else None
-        return replace(token, attributes=tuple(attributes), count=count), size
+        return self.replaced(at, size, "one", one=True, attributes=tuple(attributes), count=count)
 
     def one_stands_alone(self, after: int) -> bool:
         """Whether no noun follows "one": it ends, or goes on with a verb, a preposition, or an adjective alone."""

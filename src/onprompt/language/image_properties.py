@@ -113,6 +113,8 @@ def image_properties(tokens: Sequence[Token]) -> list[Attribute]:
     kind = property_kind(plain)
     if kind is None or len(words) > 5 or words[0] in {"with", "and", "on"}:
         return []
+    if singular(plain) in lex.COMPOUNDS and not lex.kind_of(words[0]):  # a traffic light
+        return []
     qualified = (  # `soft studio` lighting, not a `cat` photo
         describes_image(word) or word in lex.PROPERTIES or word.endswith(ADJECTIVE_ENDINGS) for word in words[:-1]
     )

@@ -16,6 +16,7 @@ VERBAL_KINDS = frozenset(("expression", "lighting", "orientation"))  # "smiling"
 PARTICIPLES = frozenset(("VBN", "VBD"))
 PLACES = frozenset(("in", "on", "at"))
 COUNTED = ("det", "nummod")
+DENIALS = ("not", "n't", "never")
 
 
 class Interpreter:
@@ -77,9 +78,11 @@ class Interpreter:
             self.describe_subject(node, [attribute] if attribute and node.at not in self.objects else [])
 
     def is_denied(self, node: Node) -> bool:
-        """Whether a "not" governs a node within its clause."""
+        """Whether a "not" stands right before a node or governs it within its clause."""
+        if node.at and self.nodes[node.at - 1].lower in DENIALS:
+            return True
         for _ in range(MAX_DEPTH):
-            if node.under("neg") or has_word(node.children, "not", "n't", "never"):
+            if node.under("neg") or has_word(node.children, *DENIALS):
                 return True
             if node.head is node or (node.is_verb and node.dep not in {"xcomp", "aux"}) or node.dep in CLAUSES:
                 return False
@@ -113,16 +116,16 @@ class Interpreter:
             draft = Draft("text", "text", Count(1, None), sentence=self.scene.sentence, start=node.token.start)
             bearers = self.objects[node.at] = [self.scene.add(draft)]
         bearer = bearers[-1]
-        kind = "not text" if self.is_denied(node) or bearer.absent else "text"
+        denied = self.is_denied(node) or bearer.absent
         bearer.absent = bearer.absent and bearer.canonical != "text"  # 'no text "HELLO"' excludes only these words
-        bearer.attributes.append(Attribute(kind, node.token.text or ""))
+        bearer.attributes.append(Attribute("text", node.token.text or "", denied))
 
     # -- adjectives and verbs
 
     def describe_subject(self, node: Node, attributes: Sequence[Attribute]) -> None:
         """Give attributes, or deny them, to a node's subject; without one they wait for the first object."""
         denied, subjects = self.is_denied(node), self.subjects(node)
-        given = [replace(each, kind=f"not {each.kind}") if denied else each for each in attributes]
+        given = [replace(each, negated=denied) for each in attributes]
         describe(subjects, *given)
         if not subjects and not self.objects:
             self.scene.unattached += given
@@ -167,8 +170,7 @@ class Interpreter:
         if attribute is None:
             return []
         adverbs = [*(child.lower for child in node.children if is_particle(child, node)), *directions]
-        kind = f"not {attribute.kind}" if self.is_denied(node) else attribute.kind
-        return [Attribute(kind, " ".join([attribute.value, *adverbs]))]
+        return [Attribute(attribute.kind, " ".join([attribute.value, *adverbs]), self.is_denied(node))]
 
     # -- prepositions
 
@@ -189,7 +191,7 @@ class Interpreter:
         staged = name == "with" and all(map(self.is_staged, nouns))
         if name != "instead of" and not staged:
             present = [draft for draft in targets if not draft.absent]
-            relate(described, f"not {name}" if self.is_denied(node) else name, present)
+            relate(described, name, present, self.is_denied(node))
 
     def is_staged(self, node: Node) -> bool:
         """`with a lighthouse in the background` sets the scene and relates nothing."""
@@ -302,7 +304,7 @@ class Interpreter:
         for draft in drafts:
             owner, last = None, draft.canonical.split()[-1]
             if draft.absent:
-                owner = next((target for name, target in draft.relations if name == "of"), None)
+                owner = next((target for name, target, _ in draft.relations if name == "of"), None)
             elif not acting or {last, f"{last}s"} & lex.CLOTHES:
                 owner = next((other for name, other in draft.incoming if belongs(draft, name, other)), None)
             owners.append(owner or draft)

@@ -43,7 +43,9 @@ def load() -> Mapping[str, dict[str, str]]:
 
 TAGGED = load()
 RELATIONS, STAND_INS, COMPARATIVES = TAGGED["relations"], TAGGED["stand_ins"], TAGGED["comparatives"]
-POSITIONS, POSITION_KINDS, UNNAMED_PEOPLE = TAGGED["positions"], TAGGED["position_kinds"], TAGGED["unnamed_people"]
+DEGREES, OCCUPANCY, POSITIONS, POSITION_KINDS, UNNAMED_PEOPLE = (
+    TAGGED[name] for name in ("degrees", "occupancy", "positions", "position_kinds", "unnamed_people")
+)
 PREFERRED, MATERIALS, COMPOUND_ATTRIBUTES = TAGGED["preferred"], TAGGED["materials"], TAGGED["compound_attributes"]
 PROPERTIES, PROPERTY_HEADS = TAGGED["properties"], TAGGED["property_heads"]
 PROPERTY_SYNONYMS, COUNTED_NAMES = TAGGED["property_synonyms"], TAGGED["counted_names"]

@@ -12,6 +12,7 @@ from onprompt.language.words import sense, senses, singular, wordnet
 from onprompt.types import Name
 
 Concept = int | str  # the number of one of WordNet's senses, or a name that WordNet lacks
+QUALITIES = ("ness", "dom", "ity", "ism", "tude")
 WIDER, OTHER = 0.3, 0.5  # a kind found for its subtype keeps 0.7; another thing keeps less than half
 
 
@@ -169,6 +170,17 @@ def is_concrete(noun: str) -> bool | None:
         return True
     _, space, head = name.partition(" of ")[0].rpartition(" ")
     return is_concrete(head) if space or " of " in name else None
+
+
+def is_concept(noun: str) -> bool:
+    """Whether a noun names an idea, a feeling or a quality, of which there is nothing to see: freedom, hope."""
+    quality = noun.endswith(QUALITIES) and noun in wordnet().abstract and noun not in concrete_names()
+    return quality or noun in facts()["concept"][0]
+
+
+def is_place(name: str) -> bool:
+    """Whether people can be in a thing: a street, not a box."""
+    return is_a(name, *facts()["place"][0]) and name not in lex.CONTAINERS
 
 
 @cache

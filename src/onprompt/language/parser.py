@@ -6,9 +6,11 @@ from functools import lru_cache
 from itertools import islice
 
 from onprompt.errors import PromptError
+from onprompt.language import lexicon as lex
 from onprompt.language.chunker import Chunker
 from onprompt.language.image_properties import bare_adjectives, image_properties, join_names, split_frame
 from onprompt.language.interpreter import Interpreter
+from onprompt.language.ontology import is_place
 from onprompt.language.scene import SceneBuilder
 from onprompt.language.spelling import is_english
 from onprompt.language.tokens import Prompt, Token, bounded, cut_clauses, defined, normalize_prompt, pieces, sentences
@@ -77,6 +79,8 @@ def segment(prompt: str, settings: Settings) -> Segments:
             segments.unattached += adjectives
             segments.properties += properties
             segments.clauses += [Chunker(left, settings).chunk()] if left else []
+    if not segments.clauses and [each.value for each in segments.properties if each.value in lex.DISPLAYED]:
+        segments.clauses, segments.properties = [Chunker(cut[0], settings).chunk()], []  # "a poster"
     chunks = (token for clause in segments.clauses for token in clause if token.of_image)
     segments.properties += [attribute for token in chunks for attribute in token.attributes]
     segments.properties += [Attribute("parameter", parameter) for parameter in segments.prompt.parameters]
@@ -96,7 +100,19 @@ def build_scene(segments: Segments, trees: list[list[Node]]) -> Scene:
         "misspelling repaired": any("misspelt" in thing.flags for thing in things),
         "not English": not is_english(segments.words),
         "definition": segments.is_definition,
+        "abstract": bool(scene.concepts),
         "no objects": not things,
     }
     raised = tuple(flag for flag, holds in flags.items() if holds)
-    return Scene(segments.prompt.text, things, raised, tuple(dict.fromkeys(segments.properties)))
+    places = [thing for thing in things if not thing.absent and is_place(thing.canonical)]
+    properties = [
+        *segments.properties,
+        *(Attribute("concept", concept) for concept in scene.concepts),
+        *(
+            Attribute("occupancy", lex.OCCUPANCY[each.value])
+            for place in places
+            for each in place.attributes
+            if each.value in lex.OCCUPANCY and not each.negated
+        ),
+    ]
+    return Scene(segments.prompt.text, things, raised, tuple(dict.fromkeys(properties)))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from onprompt.language import lexicon as lex
-from onprompt.language.ontology import canonical, is_a
+from onprompt.language.ontology import canonical, is_a, is_concept
 from onprompt.language.quantities import ordinal
 from onprompt.language.tokens import Prompt
 from onprompt.language.tree import ARGUMENTS, NAME_PARTS, Node, has_word
@@ -31,7 +31,7 @@ class Draft:
     canonical: str
     count: Count
     attributes: list[Attribute] = field(default_factory=list)
-    relations: list[tuple[str, Draft]] = field(default_factory=list)
+    relations: list[tuple[str, Draft, bool]] = field(default_factory=list)  # the last: negated
     incoming: list[tuple[str, Draft]] = field(default_factory=list)  # relations that point here
     absent: bool = False
     importance: float = 1.0
@@ -64,13 +64,13 @@ def describe(drafts: Iterable[Draft], *attributes: Attribute) -> None:
         draft.attributes += attributes
 
 
-def relate(subjects: Iterable[Draft], name: str, targets: Sequence[Draft]) -> None:
+def relate(subjects: Iterable[Draft], name: str, targets: Sequence[Draft], negated: bool = False) -> None:
     """Relate each subject to each target, but nothing to itself."""
     for subject in subjects:
         for target in targets:
-            if subject is not target and (name, target) not in subject.relations:
-                subject.relations.append((name, target))
-                target.incoming.append((name, subject))
+            if subject is not target and (name, target, negated) not in subject.relations:
+                subject.relations.append((name, target, negated))
+                target.incoming += [(name, subject)] * (not negated)
 
 
 class SceneBuilder:
@@ -81,6 +81,7 @@ class SceneBuilder:
         self.drafts: list[Draft] = []
         self.by_name: dict[str, list[Draft]] = defaultdict(list)
         self.joint_subjects: list[list[Draft]] = []  # of one sentence
+        self.concepts: list[str] = []  # "hope", of which there is nothing to see
         self.unattached: list[Attribute] = []  # the tags of "cat, sleeping, fluffy"
 
     def add(self, draft: Draft) -> Draft:
@@ -97,6 +98,7 @@ class SceneBuilder:
     def things(self, unattached: list[Attribute]) -> tuple[Thing, ...]:
         """All objects, in the order of the prompt; attributes without an object go to the first."""
         describe(self.drafts[:1], *unattached, *self.unattached)
+        self.compare_sizes()
         order = sorted(self.drafts, key=lambda draft: (draft.start, draft.number))
         places = {draft: at for at, draft in enumerate(order)}
         return tuple(
@@ -105,7 +107,7 @@ class SceneBuilder:
                 draft.canonical,
                 draft.count,
                 tuple(dict.fromkeys(draft.attributes)),
-                tuple(Relation(name, places[target]) for name, target in draft.relations),
+                tuple(Relation(name, places[target], negated) for name, target, negated in draft.relations),
                 draft.absent,
                 draft.importance,
                 draft.confidence,
@@ -114,6 +116,18 @@ class SceneBuilder:
             )
             for draft in order
         )
+
+    def compare_sizes(self) -> None:
+        """Relate a small object to a large one of its kind: "a small book on a large book" compares them."""
+        for group in self.by_name.values():
+            degrees = {
+                draft: {lex.DEGREES.get(each.value) for each in draft.attributes if not each.negated}
+                for draft in group[:MEMORY]
+                if not draft.absent
+            }
+            for less, more in (("smaller", "larger"), ("shorter", "taller")):
+                targets = [draft for draft, found in degrees.items() if more in found]
+                relate((draft for draft, found in degrees.items() if less in found), f"{less} than", targets)
 
     # -- objects that are named
 
@@ -126,7 +140,13 @@ class SceneBuilder:
         subject = node.dep in {"nsubj", "nsubjpass"}
         described = node.lower in lex.GROUNDS and (node.under("amod", "compound") or subject)  # "a white background"
         visible = described or node.under("poss") or (node.lower in lex.VISIBLE_SUBJECTS and node.dep == "nsubj")
-        return None if node.lower in lex.NON_OBJECTS and not visible else self.place(self.draft(node))
+        if node.lower in lex.NON_OBJECTS and not visible:
+            return None
+        draft = self.draft(node)
+        if is_concept(draft.canonical) and not draft.absent and not node.token.word.isupper():
+            self.concepts.append(self.plain_phrase(node))
+            return None
+        return self.place(draft)
 
     def read_one(self, node: Node) -> Draft | None:
         """`the other one`, `a white one`, `one`: an object of a kind named before: a group, else with an article."""
@@ -160,9 +180,9 @@ class SceneBuilder:
             high = None if count.high is None else 2 * count.high
             name, count = "person", replace(count, low=2 * count.low, high=high, explicit=high is not None)
         if absent and name == "text" and node.token.attributes:  # 'no text "HELLO"' excludes only these words
-            attributes, absent = [Attribute("not text", text.value) for text in node.token.attributes], False
+            attributes, absent = [replace(text, negated=True) for text in node.token.attributes], False
         if count.explicit and count.low > 1 and has_word(before, "not"):
-            attributes.append(Attribute("not count", str(count.low)))  # "not two cats": any other number
+            attributes.append(Attribute("count", str(count.low), negated=True))  # "not two cats": any other number
             count = Count(0, None, confidence=0.5)
         start = min([node.token.start, *(word.token.start for word in before if word.lower != "no")])
         misspelt = any(word.token.misspelt for word in [node, *before])
@@ -335,7 +355,7 @@ def add_modifier(child: Node, node: Node, names: list[str], attributes: list[Att
 
 def is_name_part(child: Node, node: Node) -> bool:
     """Whether a word belongs to the name of a noun: fire hydrant, polar bear; not leather jacket, red wine."""
-    word, noun = child.lower, singular(node.lower)
+    word, noun = child.lower, singular(node.token.name or node.lower)
     compound, adjacent = f"{word} {noun}", child.at == node.at - 1
     if (compound in lex.COMPOUNDS and adjacent) or child.token.name:
         return True

@@ -208,6 +208,8 @@ def attribute_of(word: str, tag: str = "JJ", lemma: str = "", degree: str = "", 
     """The attribute that a word names, in the words in which it is kept; None if it only points or counts."""
     if word in lex.NON_DESCRIPTIVE:
         return None
+    if (denied := word.removeprefix("non-")) != word and lex.kind_of(denied):
+        return Attribute(lex.kind_of(denied) or "", denied, negated=True)
     word = lex.PREFERRED.get(word, word)
     kind = lex.kind_of(word.split()[-1])  # the colour of "dark blue"
     with_degree = f"{degree} {word}" if degree else word  # "slightly bent"; a colour is kept without

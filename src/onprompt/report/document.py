@@ -151,8 +151,12 @@ def thing_entry(thing: Thing) -> dict[str, Any]:
         "count_range": None if thing.count.high is None else [thing.count.low, thing.count.high],
         "count_min": thing.count.low,
         "count_confidence": "high" if thing.count.confidence == 1 else "low",
-        "attributes": by_kind(thing.attributes),
-        "relations": [{"relation": relation.name, "target": relation.target} for relation in thing.relations],
+        "attributes": by_kind(each for each in thing.attributes if not each.negated),
+        "excluded": by_kind(each for each in thing.attributes if each.negated),
+        "relations": [
+            {"relation": each.name, "target": each.target, **({"negated": True} if each.negated else {})}
+            for each in thing.relations
+        ],
         "absent": thing.absent,
         "importance": thing.importance,
         "part_of": thing.part_of,

@@ -194,7 +194,9 @@ def thing_line(thing: Thing, scene: Scene) -> str:
     """`2 × dog (color red) on table`."""
     low, high = thing.count.low, thing.count.high
     number = "no" if thing.absent else f"{low} ×" if low == high else f"{low}+ ×" if high is None else f"{low}–{high} ×"
-    relations = ", ".join(f"{relation.name} {scene.things[relation.target].canonical}" for relation in thing.relations)
+    relations = ", ".join(
+        f"{'not ' * each.negated}{each.name} {scene.things[each.target].canonical}" for each in thing.relations
+    )
     group = "" if thing.part_of is None else f"one of the {scene.things[thing.part_of].phrase.removeprefix('the ')}"
     weight = "" if thing.importance == 1 else f"weight {thing.importance:g}"
     notes = ", ".join(filter(None, [attribute_words(thing.attributes), group, weight, *thing.flags]))
@@ -203,7 +205,7 @@ def thing_line(thing: Thing, scene: Scene) -> str:
 
 def attribute_words(attributes: Iterable[Attribute]) -> str:
     """`color red, size small`."""
-    return ", ".join(f"{attribute.kind} {attribute.value}" for attribute in attributes)
+    return ", ".join(f"{each.kind} {'not ' * each.negated}{each.value}" for each in attributes)
 
 
 def edit_line(edit: Edit) -> str:

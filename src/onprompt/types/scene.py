@@ -72,8 +72,8 @@ class Scene:
     @property
     def texts(self) -> tuple[str, ...]:
         """The words that are to be read in the picture."""
-        there = (thing for thing in self.things if not thing.absent)
-        return tuple(each.value for thing in there for each in thing.attributes if each.kind == "text")
+        there = [attribute for thing in self.things if not thing.absent for attribute in thing.attributes]
+        return tuple(each.value for each in there if each.kind == "text" and not each.negated)
 
 
 @dataclass(frozen=True, slots=True)
