@@ -1,8 +1,8 @@
 """Prompts with the scores that a person accepts: how often is it one of them? `python bench/plain_prompts.py DATA`
 
-DATA holds coco/ and t2i/. `plain_prompts.csv` has the prompts, their images and the accepted scores, written by looking at
-the pictures and by the protocol, before anything was measured on them. Prints one JSON line: the share of prompts with
-an accepted score over all and by kind, and how many there are. --cases writes each prompt with its verdict.
+DATA holds coco/ and t2i/. `plain_prompts.csv` has prompts, images and accepted scores, written by looking at the
+pictures and by the protocol, before anything was measured on them. Prints one JSON line: the share of prompts with an
+accepted score over all and by kind, and how many there are. --cases writes each prompt with its verdict.
 """
 
 import argparse
