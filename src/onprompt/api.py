@@ -12,7 +12,7 @@ from typing import Any
 from onprompt import language
 from onprompt import settings as settings_module
 from onprompt.errors import OnpromptError, PromptError, SettingsError, UserError
-from onprompt.evidence.plan import names_to_detect
+from onprompt.evidence.observe import names_to_detect
 from onprompt.runs.engines.threads import in_order
 from onprompt.runs.reading import Run
 from onprompt.samples import Judges, check_names, load_rubric, make_sample

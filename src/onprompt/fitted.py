@@ -14,7 +14,7 @@ from onprompt.files import read_file
 
 MAX_BYTES = 10**7
 FORMAT = "onprompt.weights/1"
-PARTS = ("value_whole", "value_count", "value_details")  # how much each part of the evidence counts in its value
+PARTS: tuple[str, ...] = ()
 SETTINGS = frozenset({"jury_weights", "jury_evidence_weight", *PARTS})
 Layer = tuple[str, dict[str, Any]]  # where settings come from, and their values
 

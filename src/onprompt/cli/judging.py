@@ -26,7 +26,7 @@ DetectorName = Annotated[str, typer.Option(help=DETECTORS)]
 MatcherName = Annotated[str, typer.Option(help=MATCHERS)]
 JudgeName = Annotated[
     str,
-    typer.Option(help="The judge: evidence (on this CPU), vlm (a model), hybrid (both), atoms (claims), jury (all)."),
+    typer.Option(help="The judge: evidence (on this CPU), vlm (a model), claims (asked of a model), jury (several)."),
 ]
 Model = Annotated[str, typer.Option(help="The model to ask: BACKEND/MODEL, such as openai/gpt-5.2.")]
 Models = Annotated[
@@ -187,7 +187,7 @@ def judge_settings(
     for option, wanted in (("--no-evidence", no_evidence), ("--look-again", look_again)):
         if wanted and settings.judged_by != "jury":
             raise UserError(f"{option} is for a jury: choose --judge jury, or several models")
-    if options.get("weights") and settings.judged_by not in ("jury", "evidence", "hybrid"):
+    if options.get("weights") and settings.judged_by not in ("jury", "evidence", "claims"):
         raise UserError(f"--weights is for a jury and the evidence, not for the judge {settings.judged_by!r}")
     switches = {"jury_evidence": (no_evidence, False), "jury_look_again": (look_again, True)}
     switches["reuse_answers"] = ask_again, False

@@ -19,16 +19,17 @@ from onprompt.errors import (
     UnreadableAnswer,
     UserError,
 )
+from onprompt.evidence.beliefs import MATCHER
 from onprompt.evidence.contradictions import contradicting
 from onprompt.judges import evidence
-from onprompt.judges.atoms import AtomsJudge
+from onprompt.judges.claims import ClaimsJudge
 from onprompt.judges.evidence import EvidenceJudge
 from onprompt.judges.vlm import VlmJudge
 from onprompt.models import voices as combining
 from onprompt.models.answer_store import AnswerStore
 from onprompt.models.budget import CHARACTERS_PER_TOKEN, TYPICAL_ANSWER, Purse
 from onprompt.models.client import open_client, plan_calls, settings_by_model
-from onprompt.models.voices import ATOMS, EVIDENCE
+from onprompt.models.voices import CLAIMS, EVIDENCE
 from onprompt.rubrics import text
 from onprompt.settings import Settings
 from onprompt.types import Judge, Plan, Question, Rubric, Sample, Usage, Verdict, Voice
@@ -61,10 +62,10 @@ def load(settings: Settings, rubric: Rubric) -> JuryJudge:
     return JuryJudge(settings, models, evidence.load(measuring, rubric) if heard else None)
 
 
-def load_member(settings: Settings, rubric: Rubric, purse: Purse, store: AnswerStore) -> VlmJudge | AtomsJudge:
+def load_member(settings: Settings, rubric: Rubric, purse: Purse, store: AnswerStore) -> VlmJudge | ClaimsJudge:
     """The judge for one model: by the rubric's own question, or claim by claim."""
-    plain = settings.model_copy(update={"model": settings.model.removeprefix(ATOMS)})
-    kind = VlmJudge if plain.model == settings.model else AtomsJudge
+    plain = settings.model_copy(update={"model": settings.model.removeprefix(CLAIMS)})
+    kind = VlmJudge if plain.model == settings.model else ClaimsJudge
     return kind(plain, rubric, open_client(plain, purse, store))
 
 
@@ -72,11 +73,11 @@ class JuryJudge(Judge):
     """Sample → a verdict of each member → their weighted mean."""
 
     def __init__(
-        self, settings: Settings, models: Sequence[VlmJudge | AtomsJudge], measured: EvidenceJudge | None
+        self, settings: Settings, models: Sequence[VlmJudge | ClaimsJudge], measured: EvidenceJudge | None
     ) -> None:
         self.settings, self.models, self.evidence, self.rubric = settings, models, measured, models[0].rubric
-        self.members: list[VlmJudge | AtomsJudge | EvidenceJudge] = [*models, *([measured] if measured else [])]
-        self.asked = [f"{ATOMS if isinstance(judge, AtomsJudge) else ''}{judge.model}" for judge in models]
+        self.members: list[VlmJudge | ClaimsJudge | EvidenceJudge] = [*models, *([measured] if measured else [])]
+        self.asked = [f"{CLAIMS if isinstance(judge, ClaimsJudge) else ''}{judge.model}" for judge in models]
         self.names = [*self.asked, *([EVIDENCE] if measured else [])]
         if len(set(self.names)) < len(self.names):
             raise UserError("a jury has the same model twice; to ask a model repeatedly, use --repeats")
@@ -211,10 +212,10 @@ class JuryJudge(Judge):
             more=total(self.model, more) if more else None,
         )
 
-    def plan_member(self, name: str, judge: VlmJudge | AtomsJudge, samples: Sequence[Callable[[], Sample]]) -> Plan:
+    def plan_member(self, name: str, judge: VlmJudge | ClaimsJudge, samples: Sequence[Callable[[], Sample]]) -> Plan:
         """The calls to one model, and at most how many more there are to look again."""
         plan = judge.plan(samples)._replace(model=name)
-        if not self.settings.jury_look_again or isinstance(judge, AtomsJudge):
+        if not self.settings.jury_look_again or isinstance(judge, ClaimsJudge):
             return plan
         more = plan_calls(judge.client, samples, lambda make: self.possible_second(judge, make()))
         return plan._replace(more=more._replace(model=name))
@@ -257,14 +258,13 @@ def attempt(method: Callable[[Any], Any], given: Sample | Question) -> Any:
 
 def usable(result: Result) -> Result:
     """A result, or why it says nothing: a model can't be asked claim by claim about a prompt without claims."""
-    empty = isinstance(result, Verdict) and result.judge == "atoms" and is_placeholder(result)
+    empty = isinstance(result, Verdict) and result.judge == "claims" and is_placeholder(result)
     return PromptError(nothing_checked()) if empty else result
 
 
 def is_placeholder(verdict: Verdict) -> bool:
     """Whether evidence has nothing to say: nothing could be checked, and nothing was estimated."""
-    seen = verdict.prompt_evidence
-    return "not_verifiable" in verdict.flags and not (seen and seen.estimates)
+    return "not_verifiable" in verdict.flags and not any(check.source == MATCHER for check in verdict.checks)
 
 
 def total(model: str, plans: Sequence[Plan]) -> Plan:

@@ -13,7 +13,7 @@ from onprompt.models.answer_store import AnswerStore
 from onprompt.models.budget import Budget, Purse, estimate
 from onprompt.models.recording import record
 from onprompt.models.retry import RetryingBackend
-from onprompt.models.voices import ATOMS
+from onprompt.models.voices import CLAIMS
 from onprompt.settings import Settings
 from onprompt.types import Answer, Backend, Plan, Question, Usage
 
@@ -118,9 +118,9 @@ def open_client(settings: Settings, purse: Purse | None = None, store: AnswerSto
     """The client for the model of the settings; the models of a jury share a purse and a store."""
     if not settings.models and settings.model:
         (settings,) = settings_by_model(settings)
-    if settings.model.startswith(ATOMS):
-        alone = settings.model.removeprefix(ATOMS)
-        raise UserError(f"{settings.model} can join a jury (--judge jury); alone it is --judge atoms --model {alone}")
+    if settings.model.startswith(CLAIMS):
+        alone = settings.model.removeprefix(CLAIMS)
+        raise UserError(f"{settings.model} can join a jury (--judge jury); alone it is --judge claims --model {alone}")
     backend, _, model = settings.model.partition("/")
     if settings.models:
         raise UserError(f"the judge {settings.judged_by!r} asks one model; for several choose --judge jury")

@@ -141,7 +141,7 @@ def to_stored(verdict: Verdict) -> StoredVerdict:
 def check_row(check: Check) -> list[Any]:
     """A check as a row of the ledger."""
     words = claim_words(check.claim), finding_words(check)
-    return [check.claim.kind, *words, check.outcome.value, check.score, check.confidence, check.source]
+    return [check.claim.kind, *words, check.outcome.value, check.probability, check.probability, check.source]
 
 
 def to_fault(error: OnpromptError) -> Fault:

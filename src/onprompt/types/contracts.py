@@ -49,6 +49,7 @@ class Graded(NamedTuple):
     value: float
     summary: str
     measures: Mapping[str, float | None] = {}
+    interval: tuple[float, float] | None = None  # the middle 80 % of what `value` may be
 
 
 class Observed(Protocol):
