@@ -107,8 +107,8 @@ class Settings(BaseModel):
     presence_2: float = number(0.50, "overall_presence_score for a 2")
     presence_1: float = number(0.20, "overall_presence_score for a 1")
     major_weight: float = number(2.0, "weight of an object marked major; others weigh 1", 0, 1000)
-    review_coverage: float = number(0.3, "share of measured claims below which a verdict needs review")
-    review_width: float = number(0.6, "width of the interval above which a verdict needs review")
+    review_width: float = number(0.75, "width of the interval above which a verdict needs review")
+    review_coverage: float = number(0.5, "edit: share of measured operations below which a verdict needs review")
     matcher: str = option("small", "estimates the rest: small (built in), or one from another package; empty: nothing")
 
     rate_all: float = number(0.9, "rate: share that counts as all elements or relations")

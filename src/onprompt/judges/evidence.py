@@ -109,9 +109,10 @@ def graded_verdict(
 
 
 def needs_review(interval: tuple[float, float] | None, coverage: float | None, settings: Settings) -> bool:
-    """Whether a person should look: the value is uncertain, or little could be checked."""
-    wide = interval is not None and interval[1] - interval[0] > settings.review_width
-    return wide or (coverage is not None and coverage < settings.review_coverage)
+    """Whether a person should look: the value is uncertain; of a rubric without an interval, little could be checked."""
+    if interval is not None:
+        return interval[1] - interval[0] > settings.review_width
+    return coverage is not None and coverage < settings.review_coverage
 
 
 @cache
