@@ -122,7 +122,7 @@ print(*onprompt.match("blue.png", ["a red ball", "a blue ball"], settings=onprom
 """
     red, blue = map(float, run("-c", code).stdout.split())
     assert 0 == red < blue
-    options = ("--detector", "red", "--matcher", "colours", "--json")
+    options = ("--detector", "red", "--set", "matcher=colours", "--json")
     verdict = json.loads(run(*CLI, "verify", "red.png", "a blue ball", *options).stdout)
     assert verdict["evidence"]["estimates"][0]["score"] == 0
     assert verdict["provenance"]["settings"]["matcher"] == "colours"

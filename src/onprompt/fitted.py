@@ -52,7 +52,7 @@ def write(path: Path, values: Mapping[str, Any], about: Mapping[str, Any]) -> No
     plain = {name: value for name, value in values.items() if not isinstance(value, Mapping)}
     tables = {name: value for name, value in values.items() if isinstance(value, Mapping)}
     lines = [
-        "# Weights by `onprompt fit`: use them with --weights, or the setting `weights`.",
+        "# Weights by `onprompt fit`: use them with --set weights=FILE.",
         *table({"format": FORMAT, **plain}),
     ]
     for name, entries in {**tables, "fit": about}.items():

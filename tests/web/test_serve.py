@@ -79,7 +79,7 @@ def test_a_verdict_is_the_document_of_the_command_line(client: httpx2.Client, tm
     assert answer.status_code == 200, answer.text
     assert (answer.json()["score"], answer.json()["sample"]["id"]) == (3, "one")
     (tmp_path / "cat.png").write_bytes(base64.b64decode(picture()))
-    command = [sys.executable, "-m", "onprompt", "verify", "cat.png", "a cat", "--id", "one", "--json"]
+    command = [sys.executable, "-m", "onprompt", "verify", "cat.png", "a cat", "--json"]
     command += ["--model", f"replay/{tmp_path / 'said.jsonl'}"]
     printed = json.loads(subprocess.run(command, capture_output=True, check=True, cwd=tmp_path).stdout)
     same = ("format", "score", "value", "factors", "summary", "judge", "rubric", "prompt")
@@ -353,7 +353,7 @@ def test_a_password_in_an_address_is_never_shown(serve: Serve, tmp_path: Path) -
         models = tuple(f"openai/{name}@{url}" for name, url in zip("ab", servers, strict=True))
         more: dict[str, Any] = {"api_key": SecretStr(KEY), "answers": tmp_path / "answers.sqlite", "retries": 0}
         judging = service(Settings(models=models, jury_evidence=False, **more))
-        judging.options = ["--base-url", servers[0]]
+        judging.options = ["--detector", servers[0]]
         client = serve(create_app(judging))
         offered = client.get("/v1/judges").json()["models"]
         assert offered == [f"openai/a@{first.url}", f"openai/b@{second.url}"]

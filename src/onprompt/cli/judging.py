@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from onprompt import plugins
-from onprompt.cli.app import DETECTORS, MATCHERS, Permissive, echo, load_settings, print_json, single_command
+from onprompt.cli.app import echo, load_settings, print_json, single_command
 from onprompt.errors import PluginError, UnreadableAnswer, UserError
 from onprompt.types import FRAME, NAMES, Input, Line, Rubric, Verdict
 
@@ -22,8 +22,9 @@ Protocol = Annotated[bool, typer.Option("--protocol", help="Print exactly the ou
 Explain = Annotated[bool, typer.Option("--explain", help="Print how the score is computed: checks, sums, thresholds.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the verdict as JSON (docs/json.md).")]
 PictureFile = Annotated[Path | None, typer.Option(help="Write the image with boxes and findings to this file.")]
-DetectorName = Annotated[str, typer.Option(help=DETECTORS)]
-MatcherName = Annotated[str, typer.Option(help=MATCHERS)]
+DetectorName = Annotated[
+    str, typer.Option(help="The detector: coco, or one from another package (docs/model-files.md).")
+]
 JudgeName = Annotated[
     str,
     typer.Option(help="The judge: evidence (on this CPU), vlm (a model), hybrid (both), atoms (claims), jury (all)."),
@@ -33,46 +34,24 @@ Models = Annotated[
     list[str] | None,
     typer.Option("--model", help="The model to ask: BACKEND/MODEL, such as openai/gpt-5.2. Repeated: a jury."),
 ]
-NoEvidence = Annotated[bool, typer.Option("--no-evidence", help="Leave the evidence out of a jury.")]
-LookAgain = Annotated[
-    bool, typer.Option("--look-again", help="Ask a jury's model once more if the evidence contradicts it.")
-]
-WeightsFile = Annotated[
-    Path | None, typer.Option("--weights", help="A file of weights for a jury or the evidence, by `onprompt fit`.")
-]
-BaseUrl = Annotated[str, typer.Option(help="The address of the model's server, if it is your own.")]
-Repeats = Annotated[int | None, typer.Option(help="How often to ask the model, to see how its scores vary.")]
-YesNo = Annotated[bool, typer.Option("--yes-no", help="Also ask whether the image shows the prompt, yes or no.")]
-SendMask = Annotated[bool, typer.Option("--send-mask", help="Show the model the mask, too.")]
 Budget = Annotated[float | None, typer.Option(help="The most to spend, in US dollars.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print the number of calls, tokens and dollars.")]
 AskAgain = Annotated[bool, typer.Option("--ask-again", help="Ask the model anew, also where its answer is cached.")]
-Id = Annotated[str, typer.Option(help="The sample's id (default: the file name).")]
-JUDGING = (
-    *("judge", "model", "no_evidence", "look_again", "weights", "base_url", "repeats", "budget"),
-    *("detector", "matcher", "permissive", "yes_no", "send_mask", "ask_again"),
-)
+# The options that choose a judge, of every command that judges.
+JUDGING: dict[str, tuple[Any, Any]] = {
+    "judge": (JudgeName, ""),
+    "model": (Models, None),
+    "detector": (DetectorName, ""),
+    "budget": (Budget, None),
+    "ask_again": (AskAgain, False),
+    "dry_run": (DryRun, False),
+}
 OPTIONS: dict[str, tuple[Any, Any]] = {
     "json": (Json, False),
     "protocol": (Protocol, False),
     "explain": (Explain, False),
     "picture": (PictureFile, None),
-    "id": (Id, ""),
-    "detector": (DetectorName, ""),
-    "matcher": (MatcherName, ""),
-    "permissive": (Permissive, False),
-    "judge": (JudgeName, ""),
-    "model": (Models, None),
-    "no_evidence": (NoEvidence, False),
-    "look_again": (LookAgain, False),
-    "weights": (WeightsFile, None),
-    "base_url": (BaseUrl, ""),
-    "repeats": (Repeats, None),
-    "yes_no": (YesNo, False),
-    "send_mask": (SendMask, False),
-    "budget": (Budget, None),
-    "ask_again": (AskAgain, False),
-    "dry_run": (DryRun, False),
+    **JUDGING,
 }
 
 
@@ -85,8 +64,7 @@ def rubric_command(name: str) -> Any:
 
     inputs = sorted(rubric.inputs, key=lambda given: not given.required)
     # Options that not every rubric has
-    optional: dict[str, object] = {"yes_no": rubric.yes_no, "protocol": rubric.protocol, "explain": rubric.explain}
-    optional["send_mask"] = "mask" in rubric.image_inputs
+    optional = {"protocol": rubric.protocol, "explain": rubric.explain}
     options = {key: option for key, option in OPTIONS.items() if optional.get(key, True)}
     if taken := [given.name for given in inputs if given.name in OPTIONS]:
         raise PluginError(f"the rubric {name!r} has an input {taken[0]!r}, which is an option of every command")
@@ -117,10 +95,9 @@ def judge_sample(rubric: Rubric, values: Mapping[str, Any]) -> None:
     from onprompt.report.document import document
 
     item = {given.name: values[given.name] if given.required else values[given.name] or None for given in rubric.inputs}
-    item["id"] = values["id"]
     if values["picture"]:
         drawing.check_path(values["picture"], values[rubric.picture])
-    settings = judge_settings(**{name: values.get(name) for name in JUDGING})
+    settings = judge_settings(**{name: values[name] for name in JUDGING if name != "dry_run"})
     if values["dry_run"]:
         print_plan(api.plan(rubric.name, [item], settings=settings), values["json"])
         return
@@ -170,30 +147,19 @@ def judge_item(rubric: str, item: Mapping[str, Any], settings: Settings) -> Verd
 
 
 def judge_settings(
-    judge: str | None = "",
+    judge: str = "",
     model: str | Sequence[str] | None = "",
-    repeats: int | None = None,
+    detector: str = "",
     budget: float | None = None,
-    no_evidence: bool | None = False,
-    look_again: bool | None = False,
-    ask_again: bool | None = False,
-    **options: Any,
+    ask_again: bool = False,
 ) -> Settings:
     """The settings, overridden by the options of the judge; one model implies the judge `vlm`, several a jury."""
     from onprompt.api import model_settings
 
-    chosen = model_settings(judge or "", [model] if isinstance(model, str) else model or ())
-    settings = load_settings(**chosen, repeats=repeats, budget=budget, **options)
-    for option, wanted in (("--no-evidence", no_evidence), ("--look-again", look_again)):
-        if wanted and settings.judged_by != "jury":
-            raise UserError(f"{option} is for a jury: choose --judge jury, or several models")
-    if options.get("weights") and settings.judged_by not in ("jury", "evidence", "hybrid"):
-        raise UserError(f"--weights is for a jury and the evidence, not for the judge {settings.judged_by!r}")
-    switches = {"jury_evidence": (no_evidence, False), "jury_look_again": (look_again, True)}
-    switches["reuse_answers"] = ask_again, False
-    settings = settings.model_copy(update={name: to for name, (wanted, to) in switches.items() if wanted})
-    given = {"--repeats": repeats, "--budget": budget, "--yes-no": options.get("yes_no")}
-    given |= {"--send-mask": options.get("send_mask"), "--ask-again": ask_again}
+    chosen = model_settings(judge, [model] if isinstance(model, str) else model or ())
+    settings = load_settings(**chosen, detector=detector, budget=budget)
+    settings = settings.model_copy(update={"reuse_answers": False} if ask_again else {})
+    given = {"--budget": budget, "--ask-again": ask_again}
     if settings.judged_by == "evidence" and (unused := [name for name, value in given.items() if value]):
         raise UserError(
             f"{', '.join(unused)} needs a model, which the evidence judge does not ask; choose one with --model"

@@ -1,25 +1,12 @@
 """`probe`: can this judge be trusted?"""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from onprompt.cli.app import Permissive, app, echo, print_json
-from onprompt.cli.judging import (
-    BaseUrl,
-    Budget,
-    DetectorName,
-    DryRun,
-    JudgeName,
-    LookAgain,
-    MatcherName,
-    Models,
-    NoEvidence,
-    WeightsFile,
-    judge_settings,
-    print_plan,
-)
+from onprompt.cli.app import app, echo, print_json
+from onprompt.cli.judging import Budget, DetectorName, DryRun, JudgeName, Models, judge_settings, print_plan
 from onprompt.rubrics import DEFAULT
 
 RUBRICS = "Rubric for the images: verify or rate. Edits always use edit."
@@ -32,22 +19,14 @@ def probe(
     json: Annotated[bool, typer.Option("--json", help="Print every comparison as JSON.")] = False,
     save: Annotated[Path | None, typer.Option(help="Also write the images to this folder.")] = None,
     detector: DetectorName = "",
-    matcher: MatcherName = "",
-    permissive: Permissive = False,
     model: Models = None,
-    no_evidence: NoEvidence = False,
-    look_again: LookAgain = False,
-    weights: WeightsFile = None,
-    base_url: BaseUrl = "",
     budget: Budget = None,
     dry_run: DryRun = False,
 ) -> None:
     """Test a judge on drawn images with known answers: blank images, wrong prompts, reversed edits, rephrasing."""
     from onprompt import probe as probing
 
-    options: dict[str, Any] = {"base_url": base_url, "detector": detector, "matcher": matcher, "permissive": permissive}
-    options |= {"no_evidence": no_evidence, "look_again": look_again, "weights": weights}
-    settings = judge_settings(judge, model, budget=budget, **options)
+    settings = judge_settings(judge, model, detector, budget)
     if save:
         echo(f"{probing.save(save)} pictures written to {save}", err=True)
     if dry_run:

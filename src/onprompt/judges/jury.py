@@ -79,7 +79,7 @@ class JuryJudge(Judge):
         self.asked = [f"{ATOMS if isinstance(judge, AtomsJudge) else ''}{judge.model}" for judge in models]
         self.names = [*self.asked, *([EVIDENCE] if measured else [])]
         if len(set(self.names)) < len(self.names):
-            raise UserError("a jury has the same model twice; to ask a model repeatedly, use --repeats")
+            raise UserError("a jury has the same model twice; to ask a model repeatedly, use --set repeats=3")
         combining.check_fitted(self.asked, settings)
         self.model = ", ".join(self.asked)
         self.slots = AHEAD * max(judge.slots for judge in models)
