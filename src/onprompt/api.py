@@ -278,9 +278,9 @@ def judge_settings(settings: Settings | None, judge: str, model: str, models: Se
 
 
 def model_settings(judge: str, models: Sequence[str]) -> dict[str, Any]:
-    """The settings for a judge and the models that were named; empty where neither was."""
+    """The settings for a judge and the models that were named; empty where neither was. Models imply a judge."""
     named = tuple(name for name in models if name)
-    given: dict[str, Any] = {"judge": judge or ("vlm" if len(named) == 1 else "jury" if named else "")}
-    if named:
-        given |= {"model": named[0] if len(named) == 1 else "", "models": named if len(named) > 1 else ()}
-    return {name: value for name, value in given.items() if value != "" or named}
+    if not named:
+        return {"judge": judge} if judge else {}
+    one = len(named) == 1
+    return {"judge": judge, "model": named[0] if one else "", "models": () if one else named}

@@ -5,7 +5,8 @@ OnpromptError
 │   ├── ImageError       the image is unreadable or too large
 │   ├── PromptError      the prompt is empty or too long
 │   ├── SettingsError    a setting is unknown, of the wrong type or out of range
-│   └── PluginError      unknown plug-in, or its extra is not installed
+│   ├── PluginError      unknown plug-in, or its extra is not installed
+│   └── NotFound         a run has no such sample
 ├── WeightsError         a model file is unavailable or can't be trusted; exit code 3
 │   ├── NotFetched       no source delivered the file
 │   ├── WrongHash        the file differs from the pinned one
@@ -52,6 +53,10 @@ class SettingsError(UserError):
 
 class PluginError(UserError):
     """Unknown plug-in, or its extra is not installed."""
+
+
+class NotFound(UserError):
+    """A run has no such sample."""
 
 
 class WeightsError(OnpromptError):

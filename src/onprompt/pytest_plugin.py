@@ -84,7 +84,9 @@ def assert_shows(
 
 def shortfalls(verdict: Verdict, at_least: float | None, value: float | None) -> list[str]:
     """What the verdict lacks; empty if it is good enough."""
-    if "not_verifiable" in verdict.flags:
+    from onprompt.types import Flag
+
+    if Flag.NOT_VERIFIABLE in verdict.flags:
         return [NOTHING]
     faults = []
     if at_least is not None and (verdict.score is None or verdict.score < at_least):

@@ -7,7 +7,7 @@ from typing import Any
 from onprompt import plugins
 from onprompt.errors import UserError
 from onprompt.settings import Settings
-from onprompt.types import FRAME, IMAGE, NAMES, Judge, Picture, Rubric, Sample
+from onprompt.types import FRAME, IMAGE, NAMES, Asks, Judge, Picture, Rubric, Sample
 from onprompt.vision.image import open_picture
 
 
@@ -21,6 +21,11 @@ def load_judge(rubric: str, settings: Settings) -> Judge:
     """The judge of the settings, for a rubric by its name."""
     judge: Judge = plugins.load("judges", settings.judged_by).load(settings, load_rubric(rubric))
     return judge
+
+
+def asks(judge: str) -> Asks:
+    """How many models a judge asks."""
+    return getattr(plugins.load("judges", judge), "ASKS", Asks.NONE)
 
 
 class Judges:

@@ -12,7 +12,7 @@ import typer
 from onprompt import plugins
 from onprompt.cli.app import echo, load_settings, print_json, single_command
 from onprompt.errors import PluginError, UnreadableAnswer, UserError
-from onprompt.types import FRAME, NAMES, Input, Line, Rubric, Verdict
+from onprompt.types import FRAME, NAMES, Asks, Input, Line, Rubric, Verdict
 
 if TYPE_CHECKING:
     from onprompt.settings import Settings
@@ -154,14 +154,14 @@ def judge_settings(
     ask_again: bool = False,
 ) -> Settings:
     """The settings, overridden by the options of the judge; one model implies the judge `vlm`, several a jury."""
+    from onprompt import samples
     from onprompt.api import model_settings
 
     chosen = model_settings(judge, [model] if isinstance(model, str) else model or ())
     settings = load_settings(**chosen, detector=detector, budget=budget)
     settings = settings.model_copy(update={"reuse_answers": False} if ask_again else {})
-    given = {"--budget": budget, "--ask-again": ask_again}
-    if settings.judged_by == "evidence" and (unused := [name for name, value in given.items() if value]):
-        raise UserError(
-            f"{', '.join(unused)} needs a model, which the evidence judge does not ask; choose one with --model"
-        )
+    unused = [name for name, value in (("--budget", budget), ("--ask-again", ask_again)) if value]
+    if unused and samples.asks(settings.judged_by) is Asks.NONE:
+        asked = f"which the judge {settings.judged_by!r} does not ask"
+        raise UserError(f"{', '.join(unused)} needs a model, {asked}; choose one with --model")
     return settings

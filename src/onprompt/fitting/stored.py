@@ -17,11 +17,10 @@ from onprompt.evidence.observations import Observations
 from onprompt.fitted import PARTS
 from onprompt.fitting.weights import Voices
 from onprompt.models.voices import EVIDENCE, weight_of
-from onprompt.runs.findings import NOTHING_CHECKED
 from onprompt.runs.ledger import Ledger, damaged
 from onprompt.runs.voices import DOCUMENTS, Heard
 from onprompt.settings import Settings
-from onprompt.types import PromptEvidence, Rubric, Seen, Verdict
+from onprompt.types import Flag, PromptEvidence, Rubric, Seen, Verdict
 
 FACTORS = (1.0, 0.5, 2.0)  # of each part of the evidence's value; the default first
 WAYS = tuple(itertools.product(FACTORS, repeat=len(PARTS)))
@@ -54,7 +53,7 @@ def read(
 def scores_of(ledger: Ledger, document: str, rubric: Rubric) -> Said:
     """What each voice of a stored verdict says; nothing if it is not of a jury or the evidence, or a placeholder."""
     heard: Heard = ledger.read(document, Heard)
-    if heard.judge == EVIDENCE and NOTHING_CHECKED not in heard.flags:
+    if heard.judge == EVIDENCE and Flag.NOT_VERIFIABLE not in heard.flags:
         return {}, evidence_values(ledger, document, heard.value, rubric)
     voices = {voice.name: voice.value for voice in heard.voices if voice.value is not None}
     measured = voices.pop(EVIDENCE, None)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from onprompt.fitting.minimize import minimize
+from onprompt.models.voices import EVIDENCE
 from onprompt.report.statistics import Array, Levels, ranks, ratio, to_levels
 
 SPREAD = 1.0  # the standard deviation that log-weights are expected to have around the defaults: bench/fit.py
@@ -40,7 +41,7 @@ class Voices:
     @property
     def names(self) -> tuple[str, ...]:
         """All voices, the evidence last."""
-        return (*self.models, *(["evidence"] if self.evidence.shape[1] else []))
+        return (*self.models, *([EVIDENCE] if self.evidence.shape[1] else []))
 
     def column(self, name: str) -> Array:
         """What one voice says."""

@@ -33,9 +33,10 @@ from onprompt.models.client import ModelClient, NotCached, open_client
 from onprompt.models.reading import choice_probabilities, parse_answer, strict_json, without_thinking
 from onprompt.rubrics import object_schema, text
 from onprompt.settings import PRIVATE, Settings
-from onprompt.types import Answer, Message, Question, Rubric, Sample, Scene, Spot, Verdict
+from onprompt.types import Answer, Asks, Message, Question, Rubric, Sample, Scene, Spot, Verdict
 from onprompt.wording.questions import claim_sentence
 
+ASKS = Asks.ONE
 TEXTS = {True: text("atoms-1"), False: text("atoms-single-1")}  # several claims in one question, or one by one
 CANNOT_TELL = "cannot tell"
 ANSWERS = (*YES_NO, CANNOT_TELL)

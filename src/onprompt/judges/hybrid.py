@@ -22,9 +22,10 @@ from onprompt.models.client import ModelClient, open_client
 from onprompt.models.reading import parse_answer, strict_json
 from onprompt.rubrics import object_schema, text
 from onprompt.settings import Settings
-from onprompt.types import Answer, Check, Finding, Found, Message, Outcome, Question, Rubric, Sample, Verdict
+from onprompt.types import Answer, Asks, Check, Finding, Found, Message, Outcome, Question, Rubric, Sample, Verdict
 from onprompt.wording import claim_words, thing_words
 
+ASKS = Asks.ONE
 ANSWERS = ("yes", "no", "cannot tell")
 OPEN = (Outcome.UNVERIFIABLE, Outcome.LOW_CONFIDENCE)
 EVEN = 0.5  # score from which weak evidence supports a claim

@@ -15,7 +15,7 @@ from onprompt.probe.results import Report, Result, Row
 from onprompt.rubrics import DEFAULT
 from onprompt.samples import load_rubric
 from onprompt.settings import Settings
-from onprompt.types import Plan, Rubric, Verdict
+from onprompt.types import Flag, Plan, Rubric, Verdict
 
 __all__ = ["PROBES", "Report", "Result", "Row", "plan", "probe", "save"]
 
@@ -150,7 +150,7 @@ def no_verdict(answer: Verdict | OnpromptError) -> str:
     """Why an answer doesn't count: an error, or a score of which nothing could be checked."""
     if isinstance(answer, OnpromptError):
         return str(answer)
-    return "nothing could be checked (not_verifiable)" if "not_verifiable" in answer.flags else ""
+    return "nothing could be checked (not_verifiable)" if Flag.NOT_VERIFIABLE in answer.flags else ""
 
 
 def passes(rule: str, verdicts: Sequence[Verdict], scale: Rubric) -> bool:

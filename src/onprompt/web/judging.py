@@ -13,9 +13,9 @@ from onprompt.pages.pictures import encode
 from onprompt.pages.verdict_view import Shown, VerdictView, verdict_view
 from onprompt.report.document import document
 from onprompt.rubrics import DEFAULT
-from onprompt.samples import Judges
+from onprompt.samples import Judges, asks
 from onprompt.settings import Settings
-from onprompt.types import IMAGE, Rubric, Verdict
+from onprompt.types import IMAGE, Asks, Rubric, Verdict
 from onprompt.vision.runtime import use_single_core
 from onprompt.web.jobs import Job, JobQueue
 from onprompt.web.requests import Offer, item_of, public_name, sample_of
@@ -98,12 +98,9 @@ def choices(offer: Offer, rubric: Rubric) -> list[dict[str, Any]]:
     """The judges and models to choose from on the page; the first is the server's own choice."""
     found: list[dict[str, Any]] = []
     for judge in offer.judges(rubric):
-        if judge == "jury":
-            found.append({"judge": judge, "models": offer.names})
-        elif judge == "evidence":
-            found.append({"judge": judge, "models": []})
-        else:
-            found += [{"judge": judge, "models": [model]} for model in offer.names]
+        alone = [[model] for model in offer.names]
+        asked: dict[Asks, list[list[str]]] = {Asks.NONE: [[]], Asks.ONE: alone, Asks.SEVERAL: [offer.names]}
+        found += [{"judge": judge, "models": models} for models in asked[asks(judge)]]
     own = offer.settings.judged_by
     return sorted(found, key=lambda choice: choice["judge"] != own)
 
