@@ -25,8 +25,8 @@ def make(
     seed: Annotated[int, typer.Option(help="The same seed makes the same prompts.")] = 0,
 ) -> None:
     """Write compositional prompts with the scenes that they were made from, in our form and in GenEval's."""
-    from onprompt.prompt_sets.made import FEATURES, GENEVAL, TABLE, TEXTS, write
-    from onprompt.prompt_sets.made import make as make_prompts
+    from onprompt.prompt_sets import FEATURES, GENEVAL, TABLE, TEXTS, write
+    from onprompt.prompt_sets import make as make_prompts
 
     wanted = dict(zip(FEATURES, (colours, counts, relations), strict=True))
     made = list(make_prompts(n, objects, [name for name, chosen in wanted.items() if chosen], seed))
