@@ -23,6 +23,7 @@ from onprompt.plugins import did_you_mean
 
 FILE = "onprompt.toml"
 PREFIX = "ONPROMPT_"
+NO_SETTINGS = {PREFIX + "CONFIG", PREFIX + "WEB_TOKEN"}  # variables that set something else
 ASCENDING = (  # settings of which none may be smaller than the one before
     ("few_low", "few_high"),
     ("several_low", "several_high"),
@@ -285,24 +286,21 @@ def read_file() -> list[fitted.Layer]:
     return [(str(path), values)]
 
 
-def read_environment() -> list[fitted.Layer]:
-    """`ONPROMPT_DETECTOR=coco` sets `detector`; an empty variable sets nothing."""
-    variables = {name: value for name, value in os.environ.items() if name.startswith(PREFIX) and value}
-    for other in ("CONFIG", "WEB_TOKEN"):  # which are no settings
-        variables.pop(PREFIX + other, None)
-    return [(name, {name.removeprefix(PREFIX).lower(): value}) for name, value in sorted(variables.items())]
-
-
 def load(**overrides: Any) -> Settings:
     """Defaults, overridden by the file, then the environment, then `overrides`; `weights` is read where it is named."""
     return load_with_origins(**overrides)[0]
 
 
 def load_with_origins(**overrides: Any) -> tuple[Settings, dict[str, str]]:
-    """The settings and, for each that is not a default, where it comes from."""
+    """The settings and, for each that is not a default, where it comes from.
+
+    `ONPROMPT_DETECTOR=coco` sets `detector`; an empty variable sets nothing.
+    """
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
-    kinds = [read_file(), read_environment(), [("an option or argument", overrides)]]
+    variables = {name for name, value in os.environ.items() if name.startswith(PREFIX) and value} - NO_SETTINGS
+    environment = [(name, {name.removeprefix(PREFIX).lower(): os.environ[name]}) for name in sorted(variables)]
+    kinds = [read_file(), environment, [("an option or argument", overrides)]]
     for origin, layer in fitted.with_weights(kinds):
         for name, value in layer.items():
             if name not in Settings.model_fields:

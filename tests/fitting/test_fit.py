@@ -192,7 +192,10 @@ def test_the_evidence_is_graded_again_as_it_was(settings: Settings, tmp_path: Pa
     assert voices.parts[0] == {"value_whole": 3.0, "value_count": 4.0, "value_details": 3.0}
     way = stored.WAYS.index((2.0, 1.0, 1.0))
     changed = measuring.model_copy(update=voices.parts[way])
-    judge, item = samples.load_judge("verify", changed), {"image": tmp_path / "cat.png", "prompt": "a dog"}
+    judge, item = (
+        samples.load_judge(RUBRIC, changed),
+        {"image": tmp_path / "cat.png", "prompt": "a dog"},
+    )
     again = judge.judge(samples.make_sample(RUBRIC, changed, item))
     assert voices.evidence[ids.index("2"), way] == again.value
 

@@ -6,7 +6,7 @@ import base64
 import binascii
 from typing import Any
 
-from onprompt.api import Result, judge_many
+from onprompt.api import Result, judge_one
 from onprompt.errors import ImageError, OnpromptError, UserError
 from onprompt.samples import load_rubric
 from onprompt.settings import Settings
@@ -27,11 +27,9 @@ def judge_image(
     """The verdict on one image, or the error."""
     try:
         source = None if before is None else decode_data_url(before)
-        item = make_item(rubric, decode_data_url(image), prompt, source, name)
+        return judge_one(rubric, make_item(rubric, decode_data_url(image), prompt, source, name), settings)
     except OnpromptError as error:
         return error
-    (result,) = judge_many(rubric, [item], settings=settings)
-    return result
 
 
 def make_item(rubric: str, image: Source, prompt: str, before: Source | None = None, name: str = "") -> dict[str, Any]:

@@ -133,7 +133,8 @@ def about(
         if name not in Settings.model_fields:
             raise UserError(f"no setting {name!r} (in --set){plugins.did_you_mean(name, Settings.model_fields)}")
         chosen[PREFIX + name.upper()] = value
-    context.with_resource(environment(chosen))
+    if chosen:
+        context.with_resource(environment(chosen))
     if path := config_file():
         echo(f"settings from {path}", err=True)
 

@@ -101,7 +101,11 @@ def judge_sample(rubric: Rubric, values: Mapping[str, Any]) -> None:
     if values["dry_run"]:
         print_plan(api.plan(rubric.name, [item], settings=settings), values["json"])
         return
-    verdict = judge_item(rubric.name, item, settings)
+    try:
+        verdict = api.judge_one(rubric, item, settings)
+    except UnreadableAnswer as error:
+        echo(f"The model's last answer:\n{error.text}\n", err=True)
+        raise
     for note in verdict.sample.picture.notes:
         echo(f"{verdict.sample.picture.name}: {note}", err=True)
     if values["picture"]:
@@ -113,15 +117,13 @@ def judge_sample(rubric: Rubric, values: Mapping[str, Any]) -> None:
     elif values.get("explain") and rubric.explain:
         echo("\n".join(rubric.explain(verdict, settings)))
     else:
-        print_verdict(verdict)
+        print_verdict(verdict, rubric)
 
 
-def print_verdict(verdict: Verdict) -> None:
+def print_verdict(verdict: Verdict, rubric: Rubric | None) -> None:
     """Print a verdict in its rubric's own form, or by factor if the rubric is not installed or has none."""
     from onprompt.report import terminal
 
-    known = verdict.rubric in plugins.names("rubrics")
-    rubric: Rubric | None = plugins.load("rubrics", verdict.rubric).RUBRIC if known else None
     lines: Iterable[Line] = ((rubric.lines if rubric else None) or terminal.factor_lines)(verdict)
     for line, style in (*terminal.voice_lines(verdict), *lines):
         echo(line, bold=style == "bold", fg=style if style not in ("", "bold") else None)
@@ -132,18 +134,6 @@ def print_plan(plan: Plan, json: bool = False) -> None:
     from onprompt.wording import plan_words
 
     print_json(plan.document) if json else echo(plan_words(plan))
-
-
-def judge_item(rubric: str, item: Mapping[str, Any], settings: Settings) -> Verdict:
-    """The verdict; an unreadable answer is printed before the error is raised."""
-    from onprompt import api
-
-    (result,) = api.judge_many(rubric, [item], settings=settings)
-    if isinstance(result, UnreadableAnswer):
-        echo(f"The model's last answer:\n{result.text}\n", err=True)
-    if isinstance(result, Exception):
-        raise result
-    return result
 
 
 def judge_settings(

@@ -104,7 +104,8 @@ def show_verdict(ledger: Ledger, generation: int, sample: str, picture: Path | N
     if json:
         print_json(document(verdict))
     else:
-        print_verdict(verdict)
+        known = verdict.rubric in plugins.names("rubrics")
+        print_verdict(verdict, plugins.load("rubrics", verdict.rubric).RUBRIC if known else None)
 
 
 @app.command()

@@ -56,7 +56,7 @@ class JudgeJob:
 
     @cached_property
     def judge(self) -> Judge:
-        return samples.load_judge(self.rubric_name, self.settings)
+        return samples.load_judge(self.rubric, self.settings)
 
     @property
     def slots(self) -> int:

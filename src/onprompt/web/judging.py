@@ -59,7 +59,7 @@ class Service:
         stages.enter("open")
         item = item_of(rubric, body)
         sample = sample_of(rubric, settings, item)
-        verdict = self.judges.get(rubric.name, settings).judge(sample)
+        verdict = self.judges.get(rubric, settings).judge(sample)
         stages.enter("draw")
         files = {each.name: names.get(each.name) or f"{each.name}.png" for each in rubric.inputs if each.kind == IMAGE}
         shown = {**item, **{name: file for name, file in files.items() if name in item}}

@@ -23,6 +23,7 @@ import onprompt
 from onprompt import api
 from onprompt.errors import BudgetSpent
 from onprompt.runs.job import JudgeJob
+from onprompt.samples import load_rubric
 from onprompt.settings import Settings
 from onprompt.types import Verdict
 from onprompt.wording import plan_words
@@ -40,7 +41,7 @@ def test_one_budget_for_all_models(serve: Serve) -> None:
     assert any(isinstance(each, BudgetSpent) for each in results)
     assert not any(isinstance(each, Verdict) and each.flags for each in results), "an empty purse is no failed model"
     assert sum(len(each) for each in requests) * 1240 / 1e6 < 0.02
-    assert 0 < api.judges.get("verify", settings).spent() < 0.02
+    assert 0 < api.judges.get(load_rubric("verify"), settings).spent() < 0.02
 
 
 def test_the_plan_is_that_of_all_models(serve: Serve) -> None:
