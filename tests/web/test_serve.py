@@ -28,9 +28,8 @@ from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.settings import Settings
 from onprompt.web.jobs import Dropped, JobQueue, QueueFull
-from onprompt.web.judging import Service
+from onprompt.web.judging import Service, command_line, python_code
 from onprompt.web.requests import Offer
-from onprompt.web.snippets import command_line, python_code
 from onprompt.web.tryout import create_app
 from onprompt.wording.terminal import shell_word
 from tests.judges.jury.servers import says

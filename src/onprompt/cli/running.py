@@ -1,4 +1,4 @@
-"""`run`: many samples, judged and stored."""
+"""`run` and `check`: many samples, judged and stored; and whether they are still there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from onprompt import plugins
 from onprompt.cli.app import add_options, app, echo
 from onprompt.cli.gating import GATE, Gating
 from onprompt.cli.judging import JUDGING, judge_settings, print_plan
-from onprompt.errors import UserError
+from onprompt.errors import StoreError, UserError
 from onprompt.models.reading import one_line
 from onprompt.rubrics import DEFAULT
 from onprompt.wording import plural
@@ -159,3 +159,19 @@ def shorten(message: str) -> str:
     """A message on one line."""
     line = one_line(message)
     return line if len(line) <= MAX_MESSAGE else f"{line[: MAX_MESSAGE - 1]}…"
+
+
+@app.command()
+def check(run_file: RunFile) -> None:
+    """Check that a run file holds what was written: every page of it, and every verdict by its checksum."""
+    from onprompt.runs.checksums import find_damage
+    from onprompt.runs.ledger import Ledger
+
+    with Ledger(run_file) as ledger:
+        damage = find_damage(ledger.database)
+    unchecked = f", {damage.unchecked:,} of an earlier version without a checksum" if damage.unchecked else ""
+    echo(f"{plural(damage.intact, 'verdict')} intact{unchecked}, {damage.verdicts:,} damaged")
+    for place in damage.found[:20]:
+        echo(f"  damaged: {place}")
+    if damage.found:
+        raise StoreError(f"{run_file} is damaged: take a copy of it that is not, or run it again into another file")

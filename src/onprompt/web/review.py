@@ -11,8 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from onprompt.errors import NotFound, OnpromptError, StoreError
 from onprompt.runs.reviews import ANSWERS, MAX_COMMENT, MAX_NAME, Review, check_rater
-from onprompt.web.application import new_app
-from onprompt.web.rendering import render
+from onprompt.web.application import new_app, render
 from onprompt.web.review_desk import ReviewDesk
 from onprompt.web.review_queue import Filters, Queue
 

@@ -14,10 +14,9 @@ from pydantic import BaseModel, Field, create_model
 
 from onprompt.errors import BackendError, OnpromptError, UnreadableAnswer, UserError, WeightsError
 from onprompt.types import Rubric
-from onprompt.web.application import new_app
+from onprompt.web.application import new_app, render
 from onprompt.web.jobs import Dropped, Job, QueueFull, Stopping
 from onprompt.web.judging import Result, Service, choices, installed_rubrics
-from onprompt.web.rendering import render
 from onprompt.web.requests import JudgeRequest, Problem, VerdictDocument, request_model
 from onprompt.wording.stages import stage_words
 
