@@ -44,8 +44,7 @@ def fit(
     """Fit the weights of a jury's voices, and of the evidence's parts, to human ratings of a run."""
     from onprompt import fitted
     from onprompt.fitting import report
-    from onprompt.fitting.one_factor import one_factor_weights
-    from onprompt.fitting.weights import as_settings
+    from onprompt.fitting.weights import as_settings, one_factor_weights
 
     if out.resolve() in [path.resolve() for path in (run_file, human) if path]:
         raise UserError(f"{out} would be overwritten; choose another file with --out")
