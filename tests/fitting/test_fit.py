@@ -82,7 +82,7 @@ def test_weights_by_ratings_and_a_jury_that_uses_them(jury: Settings, tmp_path: 
         assert f"{weight:.3f}" in next(line for line in shown.output.splitlines() if line.startswith(name))
 
     fitted = load(weights=tmp_path / "weights.toml")
-    changed = {name: getattr(fitted, name) for name in ("jury_weights", "jury_evidence_weight", "weights_source")}
+    changed = {name: getattr(fitted, name) for name in ("jury_weights", "weights_source")}
     verdict = onprompt.verify(PIXELS, "13 cats", settings=jury.model_copy(update=changed))
     said = [voice.value or 0.0 for voice in verdict.voices]
     assert verdict.value == pytest.approx(np.average(said, weights=[weights[name] for name in NAMES]))
@@ -97,7 +97,7 @@ def test_weights_by_ratings_and_a_jury_that_uses_them(jury: Settings, tmp_path: 
 def test_the_option_and_weights_for_other_models(jury: Settings, tmp_path: Path) -> None:
     assert fit(tmp_path, jury).exit_code == 0
     models = [option for model in jury.models for option in ("--model", model)]
-    arguments = ("verify", str(tmp_path / "cat.png"), "13 cats", "--set", "jury_evidence=false", "--json")
+    arguments = ("verify", str(tmp_path / "cat.png"), "13 cats", "--set", "jury_evidence_weight=0", "--json")
     option = ("--set", f"weights={tmp_path / 'weights.toml'}")
     plain, by_weights = (
         json.loads(command(*arguments, *models, *more, answers=jury.answers).output) for more in ((), option)

@@ -351,7 +351,7 @@ def test_a_password_in_an_address_is_never_shown(serve: Serve, tmp_path: Path) -
         servers = [server.url.replace("//", "//someone:pass@word@") for server in (first, second)]
         models = tuple(f"openai/{name}@{url}" for name, url in zip("ab", servers, strict=True))
         more: dict[str, Any] = {"api_key": SecretStr(KEY), "answers": tmp_path / "answers.sqlite", "retries": 0}
-        judging = service(Settings(models=models, jury_evidence=False, **more))
+        judging = service(Settings(models=models, jury_evidence_weight=0.0, **more))
         judging.options = ["--detector", servers[0]]
         client = serve(create_app(judging))
         offered = client.get("/v1/judges").json()["models"]

@@ -56,7 +56,7 @@ def load(settings: Settings, rubric: Rubric) -> JuryJudge:
     shared = Purse(settings.budget), AnswerStore(settings.answers)
     models = [load_member(each, rubric, *shared) for each in asked]
     measuring = settings.model_copy(update={"model": "", "models": ()})
-    heard = settings.jury_evidence and rubric.grade is not None
+    heard = settings.jury_evidence_weight > 0 and rubric.grade is not None
     if settings.jury_look_again and not heard:
         raise UserError("models look again where the evidence contradicts them, and this jury has no evidence")
     return JuryJudge(settings, models, evidence.load(measuring, rubric) if heard else None)

@@ -43,8 +43,8 @@ from onprompt.types import (
 ASKS = Asks.ONE
 # The settings that a model's answer depends on.
 ASKING = (
-    *("send_side", "send_format", "send_quality", "max_side", "answer_tokens", "temperature", "repeats"),
-    *("repeat_temperature", "structured", "chances", "yes_no", "rate_examples", "send_mask"),
+    *("send_side", "send_quality", "max_side", "answer_tokens", "temperature", "repeats"),
+    *("structured", "chances", "yes_no", "rate_examples", "send_mask"),
 )
 
 
@@ -157,7 +157,7 @@ class VlmJudge(AnswerJudge):
             (Message("user", self.rubric.ask(sample, self.show)),),
             schema=self.rubric.schema if self.wants_schema else "",
             longest=self.settings.answer_tokens,
-            temperature=self.settings.temperature if self.settings.repeats == 1 else self.settings.repeat_temperature,
+            temperature=self.settings.temperature or float(self.settings.repeats > 1),
             chances=self.settings.chances,
             repeat=repeat,
         )

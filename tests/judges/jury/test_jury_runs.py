@@ -194,23 +194,23 @@ def test_the_command_line(serve: Serve, tmp_path: Path) -> None:
     settings, requests = serve(says(4), says(3))
     Image.fromarray(PIXELS).save("cat.png")
     models = [option for model in settings.models for option in ("--model", model)]
-    shown = command("verify", "cat.png", "a cat", *models, "--set", "jury_evidence=false", answers=settings.answers)
+    shown = command("verify", "cat.png", "a cat", *models, "--set", "jury_evidence_weight=0", answers=settings.answers)
     assert shown.exit_code == 0, shown.output
     assert shown.output.splitlines()[0] == "Jury"
     assert shown.output.splitlines()[-1] == "(4)"
     entry = command(
-        "verify", "cat.png", "a cat", *models, "--set", "jury_evidence=false", "--json", answers=settings.answers
+        "verify", "cat.png", "a cat", *models, "--set", "jury_evidence_weight=0", "--json", answers=settings.answers
     )
     assert [voice["name"] for voice in json.loads(entry.output)["voices"]] == list(NAMES[:2])
     assert [len(each) for each in requests] == [1, 1]
     dry = command(
-        "verify", "cat.png", "cats", *models, "--set", "jury_evidence=false", "--dry-run", answers=settings.answers
+        "verify", "cat.png", "cats", *models, "--set", "jury_evidence_weight=0", "--dry-run", answers=settings.answers
     )
     assert "2 calls to 2 models" in dry.output
     table(tmp_path, 3)
     out = ("--out", str(tmp_path / "run.sqlite"))
     done = command(
-        "run", str(tmp_path / "data.csv"), *out, *models, "--set", "jury_evidence=false", answers=settings.answers
+        "run", str(tmp_path / "data.csv"), *out, *models, "--set", "jury_evidence_weight=0", answers=settings.answers
     )
     assert done.exit_code == 0, done.output
     assert "verify by openai/a, openai/b" in command("show", out[1], answers=settings.answers).output

@@ -25,7 +25,7 @@ from tests.judges.jury.test_jury import TROUBLE
 from tests.judges.test_vlm import PIXELS
 from tests.models.backends.server import Received, Reply, Step
 
-WANTED: dict[str, Any] = {"jury_evidence": True, "jury_look_again": True}
+WANTED: dict[str, Any] = {"jury_evidence_weight": 0.2, "jury_look_again": True}
 
 
 def is_second(request: Received) -> bool:
@@ -168,7 +168,7 @@ def test_it_needs_evidence_and_a_jury(serve: Serve) -> None:
 
 
 def test_without_it_nothing_is_asked_again_and_the_identity_tells_them_apart(serve: Serve) -> None:
-    settings, requests = serve(says(4), jury_evidence=True)
+    settings, requests = serve(says(4), jury_evidence_weight=0.2)
     verdict = onprompt.verify(PIXELS, "a dog", settings=settings)
     assert (len(requests[0]), verdict.voices[0].first) == (1, None)
     assert "look_again" not in verdict.provenance
