@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from onprompt import plugins
-from onprompt.cli.app import echo, load_settings, print_json, single_command
+from onprompt.cli.app import add_options, echo, load_settings, print_json, single_command
 from onprompt.errors import PluginError, UnreadableAnswer, UserError
 from onprompt.types import FRAME, NAMES, Asks, Input, Line, Rubric, Verdict
 
@@ -59,22 +59,17 @@ def rubric_command(name: str) -> Any:
     """The command that judges one sample by a rubric: required inputs are arguments, the others options."""
     rubric: Rubric = plugins.load("rubrics", name).RUBRIC
 
-    def command(**values: Any) -> None:
-        judge_sample(rubric, values)
-
     inputs = sorted(rubric.inputs, key=lambda given: not given.required)
     # Options that not every rubric has
     optional = {"protocol": rubric.protocol, "explain": rubric.explain}
     options = {key: option for key, option in OPTIONS.items() if optional.get(key, True)}
     if taken := [given.name for given in inputs if given.name in OPTIONS]:
         raise PluginError(f"the rubric {name!r} has an input {taken[0]!r}, which is an option of every command")
-    parameters = {given.name: parameter(given) for given in inputs} | options
-    signature = [
-        inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-        for key, (kind, default) in parameters.items()
-    ]
-    command.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
-    command.__annotations__ = {key: kind for key, (kind, _) in parameters.items()}
+
+    @add_options({given.name: parameter(given) for given in inputs} | options)
+    def command(**values: Any) -> None:
+        judge_sample(rubric, values)
+
     return single_command(name, command, rubric.help)
 
 
