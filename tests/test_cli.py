@@ -484,6 +484,16 @@ def test_a_dry_run_asks_nothing(tmp_path: Path) -> None:
     assert ", about $0.0" in result.stdout
 
 
+def test_any_setting_can_be_set_before_or_after_the_command() -> None:
+    for arguments in (
+        ("--set", "repeats=3", "settings"),
+        ("settings", "--set", "repeats=3"),
+        ("settings", "--set=repeats=3"),
+    ):
+        assert "\nrepeats = 3\n" in onprompt(*arguments, ONPROMPT_REPEATS="5").stdout
+    assert onprompt("parse", "--", "--set").returncode == 0, "a prompt, after --"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
