@@ -28,7 +28,10 @@ def run(tmp_path: Path) -> Run:
     groups = project["entry-points"].items()
     lines = (f"[{group}]\n" + "\n".join(f"{k} = {v}" for k, v in names.items()) for group, names in groups)
     (info / "entry_points.txt").write_text("\n".join(lines))
-    environment = os.environ | {"PYTHONPATH": str(site), "ONPROMPT_ANSWERS": str(tmp_path / "answers.sqlite")}
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")]),
+        "ONPROMPT_ANSWERS": str(tmp_path / "answers.sqlite"),
+    }
 
     def call(*command: str, ok: bool = True) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
