@@ -41,6 +41,7 @@ from onprompt.rubrics import object_schema, text
 from onprompt.settings import PRIVATE, Settings
 from onprompt.types import (
     Answer,
+    Asks,
     Check,
     Finding,
     Found,
@@ -55,6 +56,7 @@ from onprompt.types import (
 )
 from onprompt.wording.questions import claim_sentence
 
+ASKS = Asks.ONE
 TEXTS = {True: text("claims-1"), False: text("claims-single-1")}  # several claims in one question, or one by one
 EDIT_TEXT = text("claims-edit-1")
 CANNOT_TELL = "cannot tell"

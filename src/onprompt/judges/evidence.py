@@ -109,7 +109,7 @@ def graded_verdict(
 
 
 def needs_review(interval: tuple[float, float] | None, coverage: float | None, settings: Settings) -> bool:
-    """Whether a person should look: the value is uncertain; of a rubric without an interval, little could be checked."""
+    """Whether a person should look: the value is uncertain; or, without an interval, little could be checked."""
     if interval is not None:
         return interval[1] - interval[0] > settings.review_width
     return coverage is not None and coverage < settings.review_coverage
