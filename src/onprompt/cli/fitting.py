@@ -92,8 +92,8 @@ def fit_run(path: Path, given: Ratings | None) -> tuple[Voices, Fit | None]:
     from onprompt.runs import findings
     from onprompt.runs.ledger import Ledger
 
-    name, items = judged(path, 0)
-    rubric, prompts = rubric_of(path, name), {item.id: item.group or item.id for item in items}
+    _, items = judged(path, 0)
+    prompts = {item.id: item.group or item.id for item in items}
     rated = given.rated_ids(prompts) if given else None
     with Ledger(path) as ledger:
         ids, voices = stored.read(ledger, findings.choose_generation(ledger), rated)

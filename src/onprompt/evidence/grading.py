@@ -140,7 +140,7 @@ class Tally:
         self.accuracy = np.round(np.where(self.detailed > 0, self.details / np.maximum(self.detailed, 1), 1.0), 9)
 
     def add(self, index: int, places: Sequence[int]) -> Numbers:
-        """Tally one object: its `match_score` of class, count and attributes; and that without actions and relations."""
+        """Tally one object: its `match_score`, with and without actions and relations."""
         there, first = self.there[index], self.credits[places[0]]
         self.missing += ~there
         if index not in self.required:  # an absence
