@@ -69,8 +69,8 @@ def test_relations(name: str, a: Sighting, b: Sighting, holds: bool, settings: S
     likely = RELATIONS[name](a, b)
     assert likely is not None
     assert 0 <= likely <= 1
-    assert (likely >= settings.relation_sure) == holds
-    assert (likely < settings.relation_unsure) == (not holds)
+    assert (likely >= 0.6) == holds
+    assert (likely < 0.4) == (not holds)
 
 
 @pytest.mark.parametrize("holds", [True, False])
