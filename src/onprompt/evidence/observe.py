@@ -79,9 +79,10 @@ class Observations:
         return self.image.blank or any(check.outcome is not Outcome.UNVERIFIABLE for check in own)
 
     def expectation(self, rule: Rule, scale: range, settings: Settings) -> Expectation:
-        """The score to expect; of a sole object that nothing can check nobody can tell: it is at most the middle."""
+        """The score to expect; at most the middle of a sole object that nothing can check, or in another language."""
         expected = expect(self.scene, self.checks, rule, scale, settings)
-        return expected if self.verifiable or len(self.scene.things) > 1 else expected.limited(scale)
+        several = len(self.scene.things) > 1 and NOT_ENGLISH not in self.scene.flags
+        return expected if self.verifiable or several else expected.limited(scale)
 
     def flags(self, settings: Settings) -> dict[str, bool]:
         """What to know before trusting the score."""
