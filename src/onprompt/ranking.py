@@ -10,7 +10,7 @@ from onprompt.api import Result, judge_many
 from onprompt.rubrics import DEFAULT
 from onprompt.settings import Settings
 from onprompt.types import Verdict
-from onprompt.vision.image import Source
+from onprompt.vision import Source
 
 NOTHING_CHECKED = "not_verifiable"  # a flag: such a value is a placeholder
 

@@ -10,7 +10,7 @@ from onprompt.api import Result, judge_many
 from onprompt.errors import ImageError, OnpromptError, UserError
 from onprompt.samples import load_rubric
 from onprompt.settings import Settings
-from onprompt.vision.image import Source
+from onprompt.vision import Source
 
 
 def missing_reason(result: Result) -> str:

@@ -7,7 +7,7 @@ from onprompt.evidence.attributes import Measured, measure, measure_text
 from onprompt.evidence.candidates import SAME_OBJECT
 from onprompt.settings import Settings
 from onprompt.types import Attribute, Check, Claim, Finding, Found, Outcome, Relation, Scene, Sighting, Thing
-from onprompt.vision import relations
+from onprompt.vision import RELATIONS, RelationMeasure, between
 
 SIDES = ("left of", "right of", "above", "below", "in front of", "behind", "next to", "near")
 SOURCES = {"color": "pixels", "shape": "outline", "action": "joints", "expression": "face"}
@@ -76,7 +76,7 @@ def relation_check(
     mismatch = replace(blank, outcome=Outcome.MISMATCH, confidence=1.0)
     if gone[index] is Outcome.MISSING:
         return without_object(blank)
-    if relation.negated or (relation.name not in relations.RELATIONS and relation.name != "between"):
+    if relation.negated or (relation.name not in RELATIONS and relation.name != "between"):
         return replace(unverifiable, finding=Finding(Found.NOT_MEASURABLE))
     if gone[relation.target] is Outcome.UNVERIFIABLE:
         return replace(unverifiable, finding=Finding(Found.TARGET_NOT_LOCATED, name))
@@ -95,7 +95,7 @@ def relation_check(
             return replace(mismatch, finding=Finding(Found.NO_PAIR))
         likelihoods = [best_between(subject, ends) for subject in subjects]
     else:
-        holds = relations.RELATIONS[relation.name]
+        holds = RELATIONS[relation.name]
         likelihoods = [best_target(holds, *pair) for pair in zip(subjects, others, strict=True)]
     known = [likelihood for likelihood in likelihoods if likelihood is not None]
     if not known:
@@ -103,7 +103,7 @@ def relation_check(
     return judge_relation(replace(blank, source="boxes", box=subjects[0].box), sum(known) / len(known), settings)
 
 
-def best_target(holds: relations.RelationMeasure, subject: Sighting, targets: Sequence[Sighting]) -> float | None:
+def best_target(holds: RelationMeasure, subject: Sighting, targets: Sequence[Sighting]) -> float | None:
     """How likely a relation holds with the target that suits best; None where it can't be determined for any."""
     known = [likelihood for target in targets if (likelihood := holds(subject, target)) is not None]
     return max(known) if known else None if targets else 0.0
@@ -118,7 +118,7 @@ def best_between(subject: Sighting, ends: Sequence[Sequence[Sighting]]) -> float
     """How likely it is between a sighting of each end, or between two of the same; None if there are no two."""
     first, second = ends[0], ends[-1]
     pairs = [(a, b) for a in first for b in second if a is not b and subject is not a and subject is not b]
-    return max((relations.between(subject, a, b) for a, b in pairs), default=None)
+    return max((between(subject, a, b) for a, b in pairs), default=None)
 
 
 def judge_relation(check: Check, likelihood: float, settings: Settings) -> Check:

@@ -21,13 +21,18 @@ from onprompt.evidence.substitutes import extras
 from onprompt.language import correct_spelling, is_common_word, parse
 from onprompt.settings import Settings
 from onprompt.types import Check, Outcome, Picture, PromptEvidence, Scene, Seen, Sighting, Trait
-from onprompt.vision.ahead import load_ahead, measure_ahead
-from onprompt.vision.detection import detect
-from onprompt.vision.global_properties import is_blank, medium, properties
-from onprompt.vision.matchers.small import artwork_probability
-from onprompt.vision.matching import load_matcher
-from onprompt.vision.ocr import read_text
-from onprompt.vision.text_embedding import MAX_LENGTH
+from onprompt.vision import (
+    MAX_LENGTH,
+    artwork_probability,
+    detect,
+    is_blank,
+    load_ahead,
+    load_matcher,
+    measure_ahead,
+    medium,
+    properties,
+    read_text,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from onprompt.evidence.attributes import Measured
 from onprompt.language import name_of
 from onprompt.types import Known, Sighting, Thing
-from onprompt.vision.person_kind import CHILD, WORDS, traits_said
+from onprompt.vision import CHILD, WORDS, traits_said
 
 
 def traits_of(thing: Thing) -> tuple[tuple[str, str], ...]:

@@ -7,8 +7,7 @@ from onprompt.errors import PromptError
 from onprompt.language import canonical, name_of
 from onprompt.settings import Settings
 from onprompt.types import Known, Name, Scene, Seen, Thing
-from onprompt.vision.geometry import SIZE_WORDS
-from onprompt.vision.relations import NEED_JOINTS
+from onprompt.vision import NEED_JOINTS, SIZE_WORDS
 
 MANY = 5  # objects of one name, from which smaller details are searched
 MEASURED = ("color", "action", "shape", "expression")

@@ -32,7 +32,7 @@ from onprompt.models.voices import ATOMS, EVIDENCE
 from onprompt.rubrics import text
 from onprompt.settings import Settings
 from onprompt.types import Judge, Plan, Question, Rubric, Sample, Usage, Verdict, Voice
-from onprompt.vision.runtime import use_single_core
+from onprompt.vision import use_single_core
 from onprompt.wording.jury import jury_failed, nothing_checked, objections
 
 VERSION = 2  # of how voices add up: with a new one, runs combine their cached answers again

@@ -10,6 +10,8 @@ from onprompt.types import Box, Detector, Look, Name, Picture, Seen, Sighting, T
 from onprompt.vision import colour, face, geometry, masks, person_kind, pose, shape
 from onprompt.vision.runtime import thread_safe_cache
 
+APPEARANCE_FILES = (*masks.FILES, *pose.FILES, *face.FILES)
+PERSON_FILES = (*person_kind.FILES, str(person_kind.WEIGHTS))
 PEOPLE = frozenset({"person", "man", "woman", "boy", "girl", "child", "baby"})
 CROWD = 10  # confident sightings of one name from which it is a crowd, whose count is a range
 MAX_MEASURED = 24  # sightings per image whose appearance is measured
