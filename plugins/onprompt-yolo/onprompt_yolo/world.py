@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import openvino as ov
 
 from onprompt.settings import Settings
 from onprompt.types import Box, Known, Look, Name, Picture, Seen
@@ -20,8 +19,7 @@ from onprompt.vision.boxes import (
     non_max_suppression,
     with_tiles,
 )
-from onprompt.vision.compiled import Source, network, source
-from onprompt.vision.runtime import Network, thread_safe_cache, with_pixel_input
+from onprompt.vision.runtime import Network, Source, network, ov, source, thread_safe_cache, with_pixel_input
 from onprompt.vision.vocabulary import COCO, resolve_all
 from onprompt_yolo import CODE, CURVES, PACKAGES, vocabulary, world_graph
 from onprompt_yolo.letterbox import run_letterboxed

@@ -2,13 +2,10 @@
 
 from collections.abc import Callable, Sequence
 
-import openvino as ov
-
 from onprompt.settings import Settings
 from onprompt.vision.boxes import Boxes, Pixels, likely_boxes, load_curves
 from onprompt.vision.closed_set import ClosedSetDetector
-from onprompt.vision.compiled import Source, network, source
-from onprompt.vision.runtime import thread_safe_cache, with_pixel_input
+from onprompt.vision.runtime import Source, network, ov, source, thread_safe_cache, with_pixel_input
 from onprompt.weights.cache import is_cached
 from onprompt_yolo import CODE, CURVES, PACKAGES, yolo26_graph
 from onprompt_yolo.letterbox import run_letterboxed

@@ -1,6 +1,5 @@
 """From an image to Sightings: what other rooms import. A module is loaded when a name of it is first used."""
 
-import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -60,8 +59,6 @@ WHERE = {
     "text_embedding": "MAX_LENGTH",
     "vocabulary": "COCO",
 }
-# OpenVINO's Python package reports each import over the network, unless its telemetry package can't be imported.
-sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
 
 
 def __getattr__(name: str) -> object:

@@ -7,10 +7,9 @@ from functools import cache, partial
 
 from onprompt.settings import Settings
 from onprompt.vision import backbone, masks, pose
-from onprompt.vision.compiled import source
 from onprompt.vision.detection import load_detector
 from onprompt.vision.matching import load_matcher
-from onprompt.vision.runtime import openvino_core, thread_state
+from onprompt.vision.runtime import openvino_core, source, thread_state
 from onprompt.weights import blobs
 
 

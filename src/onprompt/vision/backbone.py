@@ -4,12 +4,19 @@ from collections.abc import Sequence
 
 import cv2
 import numpy as np
-import openvino as ov
 
 from onprompt.settings import Settings
 from onprompt.vision.boxes import Floats, Pixels
-from onprompt.vision.compiled import Source, network, source
-from onprompt.vision.runtime import Network, openvino_core, thread_safe_cache, with_pixel_input
+from onprompt.vision.runtime import (
+    Network,
+    Source,
+    network,
+    openvino_core,
+    ov,
+    source,
+    thread_safe_cache,
+    with_pixel_input,
+)
 
 FILES = ("pplcnet.pdmodel", "pplcnet.pdiparams")
 OUTPUTS = ("relu_39.tmp_0", "linear_1.tmp_1")  # the penultimate layer, and the logits

@@ -8,15 +8,13 @@ from typing import Any
 
 import cv2
 import numpy as np
-import openvino as ov
 from numpy.typing import NDArray
 
 from onprompt.settings import Settings
 from onprompt.types import Picture, Trait
-from onprompt.vision.compiled import Source, network, source
 from onprompt.vision.geometry import ramp
 from onprompt.vision.pose import Person
-from onprompt.vision.runtime import Network, openvino_core, thread_safe_cache
+from onprompt.vision.runtime import Network, Source, network, openvino_core, ov, source, thread_safe_cache
 from onprompt.vision.vocabulary import TERMS
 
 FILES = ("face_landmarker.task",)

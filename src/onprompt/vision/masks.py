@@ -10,8 +10,7 @@ from onprompt.settings import Settings
 from onprompt.types import Box, Picture
 from onprompt.vision.boxes import Floats, Pixels
 from onprompt.vision.colour import SAMPLE
-from onprompt.vision.compiled import Source, network, source
-from onprompt.vision.runtime import Network, openvino_core, thread_safe_cache, with_pixel_input
+from onprompt.vision.runtime import Network, Source, network, openvino_core, source, thread_safe_cache, with_pixel_input
 
 FILES = ("eiseg.pdmodel", "eiseg.pdiparams")
 SIDE = 192  # pixels; 256 is no better by more than .005 IoU and takes twice as long

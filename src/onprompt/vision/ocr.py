@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from onprompt.settings import Settings
 from onprompt.types import Box, Picture, Sighting
 from onprompt.vision.boxes import Pixels
-from onprompt.vision.compiled import Source, network
-from onprompt.vision.runtime import Network, openvino_core, return_free_memory, thread_safe_cache
+from onprompt.vision.runtime import Network, Source, network, openvino_core, return_free_memory, thread_safe_cache
 from onprompt.weights import blobs
 from onprompt.weights.cache import file_hash
 

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from onprompt.settings import Settings
 from onprompt.types import Box, Picture, Trait
 from onprompt.vision.boxes import Floats, letterbox
-from onprompt.vision.compiled import Source, network, source
 from onprompt.vision.geometry import ramp
-from onprompt.vision.runtime import Network, openvino_core, thread_safe_cache
+from onprompt.vision.runtime import Network, Source, network, openvino_core, source, thread_safe_cache
 from onprompt.vision.vocabulary import values_by_word
 
 FILES = ("movenet-multipose.tflite",)

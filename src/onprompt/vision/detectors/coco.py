@@ -8,15 +8,21 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-from openvino import Model
-from openvino import opset13 as op
-from openvino.frontend import FrontEndManager
 
 from onprompt.settings import Settings
 from onprompt.vision.boxes import MIN_SCORE, Boxes, Floats, Pixels, likely_boxes, load_curves
 from onprompt.vision.closed_set import ClosedSetDetector
-from onprompt.vision.compiled import Source, network, source
-from onprompt.vision.runtime import Network, openvino_core, thread_safe_cache, with_pixel_input
+from onprompt.vision.runtime import (
+    Network,
+    Source,
+    network,
+    op,
+    openvino_core,
+    ov,
+    source,
+    thread_safe_cache,
+    with_pixel_input,
+)
 
 PICODET = ("picodet.pdmodel", "picodet.pdiparams")
 LITE0 = "efficientdet-lite0.tflite"
@@ -80,14 +86,14 @@ def decode_lite0(anchors: Floats, odds: Floats, shifts: Floats, best: Floats) ->
     return likely_boxes(corners, 1 / (1 + np.exp(-odds[0, likely][:, CLASS_COLUMNS])))
 
 
-def read_tflite(path: Path) -> Model:
+def read_tflite(path: Path) -> ov.Model:
     """Scores and shifts of the anchors, without the step that some files end with, which OpenVINO does not know."""
-    frontend = FrontEndManager().load_by_framework("tflite")
+    frontend = ov.frontend.FrontEndManager().load_by_framework("tflite")
     model = frontend.convert_partially(frontend.load(str(path)))
     for node in model.get_ops():
         if node.get_type_name() == "TFFrameworkNode":
             shifts, scores, _ = node.input_values()
-            return Model([op.result(scores), op.result(shifts)], model.get_parameters())
+            return ov.Model([op.result(scores), op.result(shifts)], model.get_parameters())
     return model
 
 
@@ -104,7 +110,7 @@ def make_anchors(image_side: int) -> Floats:
     return (np.concatenate(anchors) / image_side).astype(np.float32)
 
 
-def dequantize(model: Model) -> Model:
+def dequantize(model: ov.Model) -> ov.Model:
     """The network without its eight-bit steps, whose results depend on the processor; only their limits stay."""
     for node in model.get_ops():
         if node.get_type_name() != "FakeQuantize":
@@ -117,7 +123,7 @@ def dequantize(model: Model) -> Model:
     return model
 
 
-def without_sigmoid(model: Model) -> Model:
+def without_sigmoid(model: ov.Model) -> ov.Model:
     """The network with log odds in place of scores, and the best of each anchor: nearly all are too low to matter."""
     odds, shifts = (result.input_value(0) for result in model.get_results())
     removed = []
@@ -128,7 +134,7 @@ def without_sigmoid(model: Model) -> Model:
     if removed.count("Sigmoid") != 1:
         raise ValueError(f"the network's scores should end with one sigmoid, not with {removed}")
     best = op.reduce_max(odds, np.array([2]), False)
-    return Model([op.result(odds), op.result(shifts), op.result(best)], model.get_parameters())
+    return ov.Model([op.result(odds), op.result(shifts), op.result(best)], model.get_parameters())
 
 
 def load(settings: Settings) -> ClosedSetDetector:

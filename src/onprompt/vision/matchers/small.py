@@ -12,16 +12,12 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-import openvino as ov
-from openvino import opset13 as op
 
 from onprompt.settings import Settings
 from onprompt.types import Matcher, Picture
 from onprompt.vision import backbone, text_embedding
 from onprompt.vision.boxes import Floats, Pixels
-from onprompt.vision.compiled import Source, network, source
-from onprompt.vision.eight_bits import Node
-from onprompt.vision.runtime import LatestValues, Network, thread_safe_cache
+from onprompt.vision.runtime import LatestValues, Network, Node, Source, network, op, ov, source, thread_safe_cache
 from onprompt.weights.cache import paths
 
 FILES = (*backbone.FILES, *text_embedding.FILES)
