@@ -379,10 +379,10 @@ def machine() -> tuple[str, ...]:
 
 
 # ---- eight bits -----------------------------------------------------------------------------------------------------
-# A third to two thirds of the processor time, by the processor, for a small error. Inputs of convolutions are rounded to
-# 256 steps of a range, and their weights to 128: with those, sums of products do not overflow on processors without
-# instructions for eight bits. training/eight_bits/measure.py measured the range and the mean of each channel on photos.
-# Channels with large values are scaled down, and what rounding the weights adds on average is taken off again.
+# They take a third to two thirds of the processor time, by the processor, for a small error. A convolution's inputs are
+# rounded to 256 steps of a range, and its weights to 128: with those, sums of products do not overflow on processors
+# without instructions for eight bits. training/eight_bits/measure.py measured the range and the mean of each channel on
+# photos. Channels with large values are scaled down, and what rounding the weights adds on average is taken off again.
 
 
 class Activation(NamedTuple):
