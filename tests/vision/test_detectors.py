@@ -8,8 +8,7 @@ from onprompt.language import name_of
 from onprompt.settings import Settings, load
 from onprompt.types import Box, Look, Picture
 from onprompt.vision.boxes import box_iou, non_max_suppression
-from onprompt.vision.detection import load_detector
-from onprompt.vision.detectors import coco
+from onprompt.vision.detectors import coco, load_detector
 from onprompt.vision.image import load_picture
 from onprompt.vision.vocabulary import COCO
 from tests.conftest import photo

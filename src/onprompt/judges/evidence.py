@@ -14,7 +14,7 @@ from onprompt.errors import UserError
 from onprompt.evidence.observations import observe, parse_ahead
 from onprompt.settings import PRIVATE, Settings
 from onprompt.types import Judge, Observed, Rubric, Sample, Verdict
-from onprompt.vision import APPEARANCE_FILES, ARTWORK_FILES, PERSON_FILES, available_cores, load_detector, load_matcher
+from onprompt.vision import APPEARANCE_FILES, ARTWORK_FILES, KIND_FILES, available_cores, load_detector, load_matcher
 from onprompt.weights.cache import hashes
 
 PACKAGES = (
@@ -101,7 +101,7 @@ def hash_weights(measures: bool, people: bool, settings: Settings) -> dict[str, 
         [
             *load_detector(settings).files,
             *(APPEARANCE_FILES if measures else ()),
-            *(PERSON_FILES if people else ()),
+            *(KIND_FILES if people else ()),
             *((*ARTWORK_FILES, *load_matcher(settings).files) if settings.matcher else ()),
         ]
     )
