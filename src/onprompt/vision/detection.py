@@ -16,6 +16,7 @@ from onprompt.vision.runtime import openvino_core, source, thread_state
 from onprompt.weights import blobs
 
 APPEARANCE_FILES = (*masks.FILES, *people.POSE_FILES, *people.FACE_FILES)
+# Words of detectors for human beings
 PEOPLE = frozenset({"person", "man", "woman", "boy", "girl", "child", "baby"})
 CROWD = 10  # confident sightings of one name from which it is a crowd, whose count is a range
 MAX_MEASURED = 24  # sightings per image whose appearance is measured
@@ -54,15 +55,20 @@ def measure(
     fronts = [sighting for sighting in seen.sightings if sighting.confidence >= IN_FRONT]
     located = [measure_geometry(sighting, fronts, settings) for sighting in seen.sightings]
     chosen = select_for_appearance([sighting for sighting in located if sighting.label in wanted], settings)
-    persons = people.detect_people(picture, settings) if any(is_person(sighting) for sighting in chosen) else ()
+    persons = people.detect_people(picture, settings) if any(sighting.word in PEOPLE for sighting in chosen) else ()
     gain = colour.exposure_gain(picture.pixels) if chosen else 1.0
     measured = [
         measure_appearance(sighting, picture, gain, persons, settings) if sighting in chosen else sighting
         for sighting in located
     ]
     narrower = {label for label, known in seen.known.items() if known.closeness < 1 and label in kinds}
-    told = select_for_appearance([s for s in measured if is_person(s) and s.label in narrower], settings)
-    measured = [with_kind(sighting, picture, settings) if sighting in told else sighting for sighting in measured]
+    told = select_for_appearance([s for s in measured if s.word in PEOPLE and s.label in narrower], settings)
+    measured = [
+        replace(sighting, traits=(*sighting.traits, *people.kind_traits(picture, sighting.box, settings)))
+        if sighting in told
+        else sighting
+        for sighting in measured
+    ]
     return Seen((*measured, *crowd_sightings(measured, settings)), seen.known)
 
 
@@ -99,16 +105,6 @@ def occlusion(sighting: Sighting, other: Sighting) -> float:
     return box.overlap(front).area / box.area
 
 
-def with_kind(sighting: Sighting, picture: Picture, settings: Settings) -> Sighting:
-    """A person with sex and age, as far as they can be told."""
-    return replace(sighting, traits=(*sighting.traits, *people.kind_traits(picture, sighting.box, settings)))
-
-
-def is_person(sighting: Sighting) -> bool:
-    """Whether a sighting is of a human being, by the detector's word."""
-    return sighting.word in PEOPLE
-
-
 def measure_appearance(
     sighting: Sighting, picture: Picture, gain: float, persons: Sequence[people.Person], settings: Settings
 ) -> Sighting:
@@ -125,8 +121,8 @@ def measure_appearance(
         *sighting.traits,
         *([] if sighting.truncated else masks.shape_traits(mask, aspect_ratio)),
     ]
-    joints: tuple[tuple[str, tuple[float, float]], ...] = sighting.joints
-    if is_person(sighting) and (person := people.match_person(persons, box)):
+    joints = sighting.joints
+    if sighting.word in PEOPLE and (person := people.match_person(persons, box)):
         joints = tuple((name, (float(x / width), float(y / height))) for name, (x, y) in person.joints.items())
         traits += [*people.posture_traits(person), *people.smile_traits(picture, person, settings)]
     return replace(sighting, mask=mask, colours=colours, joints=joints, traits=tuple(traits))
@@ -144,14 +140,8 @@ def crowd_sightings(sightings: Sequence[Sighting], settings: Settings) -> list[S
             lefts, tops, rights, bottoms = zip(*(member.box for member in members), strict=True)
             around = Box(min(lefts), min(tops), max(rights), max(bottoms))
             # Small size and crowding hide at most half as many again.
-            crowd = Sighting(
-                label,
-                members[0].word,
-                around,
-                settings.low_confidence / 2,
-                members[0].source,
-                count=(count, round(count * 1.5)),
-            )
+            first, range_ = members[0], (count, round(count * 1.5))
+            crowd = Sighting(label, first.word, around, settings.low_confidence / 2, first.source, count=range_)
             crowds.append(measure_geometry(crowd, (), settings))
     return crowds
 
@@ -161,7 +151,10 @@ def load_ahead(settings: Settings) -> None:
     """Begin to load what every verdict needs, once per process."""
     loads: list[Callable[[], object]] = [partial(load_detector, settings)]
     if settings.matcher:
-        loads += [partial(load_matcher, settings), lambda: backbone.load_backbone(source(backbone.FILES, settings))]
+        loads += [
+            partial(load_matcher, settings),
+            lambda: backbone.load_backbone(source(backbone.FILES, settings), backbone.OUTPUTS),
+        ]
     in_background(loads, settings)
 
 

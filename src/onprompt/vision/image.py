@@ -154,17 +154,11 @@ def encode_image(shown: Shown) -> bytes:
     encoded = shown.picture.encoded
     with ENCODING[hash(shown.key) % len(ENCODING)]:
         if shown.key not in encoded:
-            encoded[shown.key] = encode_pixels(shown)
+            image, file = Image.fromarray(shown.picture.pixels), io.BytesIO()
+            image.thumbnail((shown.side, shown.side), Image.Resampling.LANCZOS)
+            image.save(file, shown.format.upper(), quality=shown.quality, subsampling=0)  # PNG ignores both
+            encoded[shown.key] = file.getvalue()
         return encoded[shown.key]
-
-
-def encode_pixels(shown: Shown) -> bytes:
-    """A picture in its format and size."""
-    image = Image.fromarray(shown.picture.pixels)
-    image.thumbnail((shown.side, shown.side), Image.Resampling.LANCZOS)
-    file = io.BytesIO()
-    image.save(file, shown.format.upper(), quality=shown.quality, subsampling=0)  # PNG ignores both
-    return file.getvalue()
 
 
 def shrink_large(image: Image.Image, side: int) -> Image.Image:

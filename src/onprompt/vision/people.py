@@ -360,8 +360,9 @@ def kind_traits(picture: Picture, box: Box, settings: Settings) -> list[Trait]:
     height, width = picture.pixels.shape[:2]
     if min(box.width * width, box.height * height) < MIN_PERSON:
         return []
-    features = person_features(picture.pixels, box, settings)
-    kinds = [likelier(kind, probability(features, kind)) for kind in KINDS]
+    precise = settings.model_copy(update={"precision": "f32"})  # as it was trained
+    hidden, _ = backbone.run_backbone(person_crops(picture.pixels, box), precise)
+    kinds = [likelier(kind, probability(hidden.ravel(), kind)) for kind in KINDS]
     return [trait for trait in kinds if trait.confidence >= DECIDED]
 
 
@@ -376,22 +377,17 @@ def probability(features: Floats, kind: str) -> float:
     return float(1 / (1 + np.exp(-(features @ weights + intercept))))
 
 
-def person_features(pixels: Pixels, box: Box, settings: Settings) -> Floats:
-    """The backbone's features of the whole person, then of head and shoulders; in 32 bits, as it was trained."""
-    precise = settings.model_copy(update={"precision": "f32"})
-    hidden, _ = backbone.run_backbone(person_crops(pixels, box), precise)
-    return hidden.ravel()
-
-
 def person_crops(pixels: Pixels, box: Box) -> list[Pixels]:
-    """The box with a margin, padded to a square, and its top, as high as it is wide.
+    """The whole person, padded to a square, then head and shoulders: the top of the box, as high as it is wide.
 
-    Both have the resolution of the training photos.
+    Both with a margin, in the resolution of the training photos.
     """
     height, width = pixels.shape[:2]
     crop = pixels[span(box.top, box.bottom, height), span(box.left, box.right, width)]
     whole = backbone.recompress(backbone.shrink(crop))
-    return [pad_to_square(whole), np.ascontiguousarray(whole[: whole.shape[1]])]
+    down, across = (max(whole.shape[:2]) - side for side in whole.shape[:2])
+    borders = (down // 2, down - down // 2), (across // 2, across - across // 2), (0, 0)
+    return [np.pad(whole, borders, constant_values=GREY), np.ascontiguousarray(whole[: whole.shape[1]])]
 
 
 def span(low: float, high: float, length: int) -> slice:
@@ -399,13 +395,3 @@ def span(low: float, high: float, length: int) -> slice:
     margin = KIND_MARGIN * (high - low)
     first = min(max(0, round((low - margin) * length)), length - 1)
     return slice(first, max(first + 1, min(length, round((high + margin) * length))))
-
-
-def pad_to_square(pixels: Pixels) -> Pixels:
-    """The image in the middle of a grey square."""
-    height, width = pixels.shape[:2]
-    side = max(height, width)
-    top, left = (side - height) // 2, (side - width) // 2
-    square = np.full((side, side, 3), GREY, dtype=np.uint8)
-    square[top : top + height, left : left + width] = pixels
-    return square

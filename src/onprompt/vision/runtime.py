@@ -83,8 +83,15 @@ def thread_safe_cache(make: Callable[[*Keys], Value]) -> Callable[[*Keys], Value
 
 @thread_safe_cache
 def openvino_core() -> ov.Core:
-    """The only OpenVINO core of the process."""
-    limit_free_memory()
+    """The only OpenVINO core of the process.
+
+    Where the C library is glibc, the whole process keeps little memory that is free: blocks of 4 MB go back to the
+    system as soon as they are freed, and there are two heaps at most. By default, pictures of many sizes leave gaps
+    that nothing fits into: after 200, a process held 1.4 GB, and 1.2 GB with this. What the environment sets stays.
+    """
+    for name, (option, value) in MALLOC_OPTIONS.items():
+        if f"MALLOC_{name}_" not in os.environ and f"MALLOC_{name}" not in os.environ:
+            call_c_library("mallopt", ctypes.c_int(option), ctypes.c_int(value))
     core = ov.Core()
     limit_kernel_cache(core)
     return core
@@ -107,18 +114,6 @@ def limit_kernel_cache(core: ov.Core) -> None:
             core.compile_model(ov.Model([layer], [x], "first layer"), "CPU", FULL_PRECISION)
     finally:
         os.environ.pop(name, None)
-
-
-def limit_free_memory() -> None:
-    """Keep little memory that is free, in this whole process, where the C library is glibc.
-
-    Blocks of 4 MB go back to the system as soon as they are freed, and there are two heaps at most. By default,
-    pictures of many sizes leave gaps that nothing fits into: after 200, a process held 1.4 GB, and 1.2 GB with this.
-    What the environment sets stays as it is.
-    """
-    for name, (option, value) in MALLOC_OPTIONS.items():
-        if f"MALLOC_{name}_" not in os.environ and f"MALLOC_{name}" not in os.environ:
-            call_c_library("mallopt", ctypes.c_int(option), ctypes.c_int(value))
 
 
 def return_free_memory() -> None:
@@ -267,7 +262,10 @@ class Network:
         results = []
         try:
             for inputs in batches:
-                requests.append(self.idle_request())
+                try:  # a new request would wait until a network in progress is done
+                    requests.append(self.idle[on_single_core()].pop())
+                except IndexError:
+                    requests.append(self.for_this_thread().create_infer_request())
                 requests[-1].start_async(list(inputs), share_inputs=True)
             for request in requests:
                 request.wait()
@@ -278,12 +276,6 @@ class Network:
                     request.wait()
         self.idle[on_single_core()].extend(requests)
         return results
-
-    def idle_request(self) -> ov.InferRequest:
-        """A request that nobody uses; a new one would wait until a network in progress is done."""
-        with suppress(IndexError):
-            return self.idle[on_single_core()].pop()
-        return self.for_this_thread().create_infer_request()
 
     def release(self) -> None:
         """Give back the memory of the latest inputs and outputs of threads like this one."""
@@ -406,14 +398,12 @@ def load_activations(network: str) -> tuple[Activation, ...]:
 
 def convolutions(model: ov.Model) -> list[Node]:
     """The convolutions that take most of the time: those that combine channels, on more than a single place."""
-    return [node for node in model.get_ordered_ops() if node.get_type_name() == "Convolution" and not is_tiny(node)]
-
-
-def is_tiny(layer: Node) -> bool:
-    """Whether a convolution is known to see a single place, or its weights are computed."""
-    height = layer.input_value(0).get_partial_shape()[2]
-    single = height.is_static and height.get_length() == 1
-    return bool(single or layer.input_value(1).get_node().get_type_name() != "Constant")
+    found = []
+    for node in model.get_ordered_ops():
+        if node.get_type_name() == "Convolution" and node.input_value(1).get_node().get_type_name() == "Constant":
+            height = node.input_value(0).get_partial_shape()[2]
+            found += [] if height.is_static and height.get_length() == 1 else [node]
+    return found
 
 
 def quantize(model: ov.Model, activations: Sequence[Activation]) -> ov.Model:
@@ -425,20 +415,16 @@ def quantize(model: ov.Model, activations: Sequence[Activation]) -> ov.Model:
             by_source[source.get_node().get_name(), source.get_index()].append((layer, activation))
     for users in by_source.values():
         layers, (low, high, mean) = [layer for layer, _ in users], users[0][1]
-        scale = balance(np.maximum(-low, high), np.max([channel_weights(layer) for layer in layers], axis=0))
+        weights = [np.abs(layer.input_value(1).get_node().get_data()).max(axis=(0, 2, 3)) for layer in layers]
+        scale = balance(np.maximum(-low, high), np.max(weights, axis=0))
         ends = whole_zero(float((low / scale).min()), float((high / scale).max()))
-        rounded = round_channels(layers[0].input_value(0), scale, *ends)
+        wide = [op.constant(end * scale.reshape(1, -1, 1, 1)) for end in ends]  # each channel, in its own scale
+        rounded = op.fake_quantize(layers[0].input_value(0), *wide, *map(op.constant, ends), STEPS + 1)
         for layer in layers:
             layer.input(0).replace_source_output(rounded.output(0))
             quantize_weights(layer, scale, mean)
     model.validate_nodes_and_infer_types()
     return model
-
-
-def channel_weights(layer: Node) -> Floats:
-    """The largest weight of each input channel of a convolution."""
-    largest: Floats = np.abs(layer.input_value(1).get_node().get_data()).max(axis=(0, 2, 3))
-    return largest
 
 
 def balance(largest: Floats, weights: Floats) -> Floats:
@@ -449,19 +435,6 @@ def balance(largest: Floats, weights: Floats) -> Floats:
     largest, weights = (np.maximum(each, 1e-3 * each.max() + 1e-9) for each in (largest, weights))
     scale = largest**BALANCE / weights ** (1 - BALANCE)
     return np.asarray(scale / np.exp(np.log(scale).mean()), dtype=np.float32)
-
-
-def round_channels(source: Any, scale: Floats, low: np.float32, high: np.float32) -> Node:
-    """Divide each channel by its scale and round it to the steps of a range."""
-    channels = scale.reshape(1, -1, 1, 1)
-    return op.fake_quantize(
-        source,
-        op.constant(low * channels),
-        op.constant(high * channels),
-        op.constant(low),
-        op.constant(high),
-        STEPS + 1,
-    )
 
 
 def quantize_weights(layer: Node, scale: Floats, mean: Floats) -> None:

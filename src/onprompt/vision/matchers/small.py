@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from onprompt.settings import Settings
 from onprompt.types import Matcher, Picture
 from onprompt.vision import backbone
-from onprompt.vision.boxes import Floats, Pixels
+from onprompt.vision.boxes import Floats
 from onprompt.vision.runtime import LatestValues, Network, Node, Source, network, op, ov, source, thread_safe_cache
 from onprompt.weights.cache import paths
 
@@ -175,23 +175,19 @@ class SmallMatcher(Matcher):
         return load_embeddings(folder)
 
     def embed_image(self, picture: Picture) -> ImageEmbedding:
-        """An image's embedding, computed once."""
-        if (found := picture.derived.get((SmallMatcher, self.settings))) is None:
-            found = picture.derived[SmallMatcher, self.settings] = self.embed_pixels(backbone.shrink(picture.pixels))
-        embedding: ImageEmbedding = found
-        return embedding
-
-    def embed_pixels(self, small: Pixels) -> ImageEmbedding:
-        """The embedding of an image that `shrink` made small, computed once for equal ones."""
-        key = blake2b(repr(small.shape).encode() + small.tobytes()).digest()
-        if found := self.cached.get(key):
-            return found
-        features = backbone.image_features(small, self.settings)
-        (vectors,) = self.towers["image"].run([features])
-        padded = np.pad(vectors, ((0, 0), (0, 1)), constant_values=1.0)
-        embedding = ImageEmbedding(padded, self.artwork_probability(features[0]))
-        self.cached.put(key, embedding)
-        return embedding
+        """An image's embedding, computed once for equal images."""
+        found: ImageEmbedding | None = picture.derived.get((SmallMatcher, self.settings))
+        if found is None:
+            small = backbone.shrink(picture.pixels)
+            key = blake2b(repr(small.shape).encode() + small.tobytes()).digest()
+            if (found := self.cached.get(key)) is None:
+                features = backbone.image_features(small, self.settings)
+                (vectors,) = self.towers["image"].run([features])
+                padded = np.pad(vectors, ((0, 0), (0, 1)), constant_values=1.0)
+                found = ImageEmbedding(padded, self.artwork_probability(features[0]))
+                self.cached.put(key, found)
+            picture.derived[SmallMatcher, self.settings] = found
+        return found
 
     def embed_texts(self, texts: Sequence[str]) -> Floats:
         """The vectors of texts, computed once; each ends with its negative hubness."""
