@@ -79,9 +79,10 @@ WHERE = {
     "vocabulary": "COCO",
 }
 
+if not TYPE_CHECKING:  # type checkers would take any name for one of these
 
-def __getattr__(name: str) -> object:
-    for module, names in WHERE.items():
-        if name in names.split():
-            return getattr(import_module(f"{__name__}.{module}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> object:
+        for module, names in WHERE.items():
+            if name in names.split():
+                return getattr(import_module(f"{__name__}.{module}"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
