@@ -66,7 +66,7 @@ def interval(values, groups=None):
 
 def names(data):
     """Nouns of a photo's captions against nouns of another photo's: which score higher?"""
-    settings = load(faintest=0.0)
+    settings = load(min_confidence=0.0)
     rows = photos(data)
     nouns = [
         sorted({thing.canonical for scene in parse_many(row["captions"], settings) for thing in scene.things})

@@ -3,6 +3,7 @@
 from onprompt.evidence.estimates import overall_estimate
 from onprompt.evidence.grade import grade
 from onprompt.evidence.match import match
+
 from onprompt.settings import Settings
 from onprompt.types import Attribute, Box, Known, PromptEvidence, Scene, Seen, Sighting, Thing, Trait
 from onprompt.wording import summary

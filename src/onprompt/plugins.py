@@ -22,6 +22,8 @@ ELSEWHERE = {
     "commands": {"calibrate": "onprompt-hub"},
     "weights": dict.fromkeys(("strong", "largest"), "onprompt-yolo"),
 }
+# What had another name, by entry-point group.
+RENAMED = {("judges", "atoms"): "claims", ("judges", "hybrid"): "claims (with --measured)"}
 
 
 def names(folder: str) -> list[str]:
@@ -77,6 +79,8 @@ def load_added(kind: str, name: str, added: metadata.EntryPoints, built_in: bool
 
 def unknown(kind: str, name: str, known: Iterable[str], group: str) -> PluginError:
     """The error for a name that nothing installed has: the package that brings it, or the closest name."""
+    if new := RENAMED.get((group, name)):
+        return PluginError(f"the {kind} {name!r} is now {new!r}")
     elsewhere = ELSEWHERE.get(group, {})
     if package := elsewhere.get(name):
         return PluginError(f"no {kind} {name!r}; the package {package} has it: pip install {package}")

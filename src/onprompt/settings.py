@@ -23,25 +23,24 @@ from onprompt.plugins import did_you_mean
 
 FILE = "onprompt.toml"
 PREFIX = "ONPROMPT_"
+NO_SETTINGS = {PREFIX + "CONFIG", PREFIX + "WEB_TOKEN"}  # variables that set something else
 ASCENDING = (  # settings of which none may be smaller than the one before
     ("few_low", "few_high"),
     ("several_low", "several_high"),
     ("small_area", "medium_area"),
     ("colour_match", "colour_near"),
     ("text_near", "text_match"),
-    ("relation_unsure", "relation_sure"),
     ("presence_1", "presence_2", "presence_3", "presence_4"),
     ("attributes_3", "attributes_4"),
     ("rate_some", "rate_most", "rate_all"),
-    ("faintest", "low_confidence"),
-    ("estimate_low", "estimate_high"),
+    ("min_confidence", "low_confidence"),
 )
 SWITCHES = {"none": "", "0": "", "false": "", "1": "small", "true": "small"}  # of the matcher
 PRIVATE = frozenset(
     {"home", "mirror", "compiled_megabytes", "answers", "record", "weights", "base_url", "api_key", "asked_by"}
 )  # never stored with a verdict
 # Settings that decide where images and keys go and which files are used: a file has to be named to set them.
-OUTWARD = ("home", "mirror", "parser", "answers", "record", "weights", "base_url", "api_key", "model", "models")
+OUTWARD = ("home", "mirror", "answers", "record", "weights", "base_url", "api_key", "model", "models")
 
 
 def number(default: float, description: str, low: float = 0.0, high: float = 1.0) -> Any:
@@ -87,8 +86,7 @@ class Settings(BaseModel):
     several_high: int = integer(7, "the highest number for 'several'")
 
     low_confidence: float = number(0.5, "confidence below which a sighting is LOW_CONFIDENCE")
-    faintest: float = number(0.05, "confidence below which a sighting is dropped")
-    missing_below: float = number(0.5, "probability below which an object counts as missing")
+    min_confidence: float = number(0.05, "confidence below which a sighting is dropped")
     duplicate_overlap: float = number(0.6, "IoU above which two boxes of the same label are one object")
     small_area: float = number(0.05, "share of the image up to which an object is small")
     medium_area: float = number(0.20, "share up to which it is medium; above, large")
@@ -96,50 +94,23 @@ class Settings(BaseModel):
 
     colour_match: float = number(10.0, "ΔE2000 up to which a shade, or a colour between two terms, matches", 0, 100)
     colour_near: float = number(25.0, "ΔE2000 up to which it is a minor mismatch", 0, 100)
-    minor_score: float = number(0.5, "score of a minor mismatch")
     weight_class: float = number(0.5, "weight of the class in match_score")
     weight_count: float = number(0.3, "weight of the count in match_score")
     weight_attributes: float = number(0.2, "weight of the attributes in match_score")
-    count_steepness: float = number(4.0, "a wrong count scores (smaller / larger) to this power", 0, 20)
-    article_surplus: float = number(0.9, "count score of two or three where 'a' or 'an' was asked for")
     subtype_score: float = number(0.7, "class score of a broader class (chair for office chair)")
-    kin_score: float = number(0.2, "class score of a similar animal (zebra for giraffe)")
-    kin_distance: float = number(0.75, "largest distance between similar animals")
-    estimate_low: float = number(0.3, "probability below which an object that no detector knows is unlikely")
-    estimate_high: float = number(0.8, "probability from which it is likely; in between it is unverifiable")
-    estimate_score: float = number(0.82, "class score of an object that no detector knows, however likely it is")
-    relation_sure: float = number(0.6, "probability from which a relation holds")
-    relation_unsure: float = number(0.4, "probability below which it fails; in between it is LOW_CONFIDENCE")
     text_match: float = number(0.8, "similarity from which text matches")
     text_near: float = number(0.5, "similarity from which it is a minor mismatch")
 
     presence_4: float = number(0.90, "overall_presence_score for a 4")
     attributes_4: float = number(0.90, "attribute_accuracy for a 4")
     presence_3: float = number(0.80, "overall_presence_score for a 3")
-    attributes_3: float = number(0.50, "attribute_accuracy for a 3")
-    presence_2: float = number(0.42, "overall_presence_score for a 2")
-    presence_1: float = number(0.10, "overall_presence_score for a 1")
+    attributes_3: float = number(0.70, "attribute_accuracy for a 3")
+    presence_2: float = number(0.50, "overall_presence_score for a 2")
+    presence_1: float = number(0.20, "overall_presence_score for a 1")
     major_weight: float = number(2.0, "weight of an object marked major; others weigh 1", 0, 1000)
-    prior: float = number(0.5, "presence if nothing is verifiable; also the value if there is no estimate")
-    review_below: float = number(0.5, "coverage below which a verdict is flagged for review")
+    review_width: float = number(0.75, "width of the interval above which a verdict needs review")
+    review_coverage: float = number(0.5, "edit: share of measured operations below which a verdict needs review")
     matcher: str = option("small", "estimates the rest: small (built in), or one from another package; empty: nothing")
-    asked_shift: float = number(
-        1.75, "added to a detector's log-odds: what is asked for is there far more often than any class", -10, 10
-    )
-    matcher_weight: float = number(0.3, "weight of the matcher's log-odds beside a detector's", 0, 10)
-    estimate_weight: float = number(0.5, "weight of the matcher's log-odds if no detector knows the object", 0, 10)
-    estimate_shift: float = number(2.5, "added to them: an image is most likely made for its prompt", -10, 10)
-    estimate_whole: float = number(1.5, "weight of the overall estimate's logarithm, which is added too", 0, 10)
-    artwork_doubt: float = number(0.5, "share of a detector's evidence against an object that is ignored in artwork")
-    open_doubt: float = number(0.7, "the same for names outside the 80 classes that detectors were calibrated on")
-    matcher_disagrees: float = number(
-        0.7, "difference between overall estimate and evidence from which a verdict is flagged"
-    )
-    value_whole: float = number(3.0, "weight of the overall estimate's logarithm in `value`", 0, 20)
-    value_count: float = number(4.0, "log-odds that a wrong count costs in `value`", 0, 20)
-    value_details: float = number(3.0, "log-odds that wrong attributes and relations cost", 0, 20)
-    value_band: float = number(0.35, "how far `value` and the score may be apart, as shares of their scales")
-    value_4: float = number(0.7, "`value` for a 4 if anything could not be checked or was only estimated")
 
     rate_all: float = number(0.9, "rate: share that counts as all elements or relations")
     rate_most: float = number(0.5, "rate: share above which it is most of them")
@@ -147,15 +118,16 @@ class Settings(BaseModel):
 
     judge: str = option(
         "",
-        "judge: a file in judges (evidence, vlm, hybrid, atoms, jury); empty: evidence, vlm or jury, by the models",
+        "judge: a file in judges (evidence, vlm, claims, jury); empty: evidence, vlm or jury, by the models",
     )
     model: str = option("", "model to ask: BACKEND/MODEL, such as openai/gpt-5.2")
     models: tuple[str, ...] = Field(
         default=(),
-        description="several models, in place of `model`: a jury; also BACKEND/MODEL@URL and atoms:BACKEND/MODEL",
+        description="several models, in place of `model`: a jury; also BACKEND/MODEL@URL and claims:BACKEND/MODEL",
     )
-    jury_evidence: bool = option(True, "jury: the evidence has a voice, where the rubric supports it")
-    jury_evidence_weight: float = number(0.2, "jury: weight of the evidence; that of all models together is 1", 0, 100)
+    jury_evidence_weight: float = number(
+        0.2, "jury: weight of the evidence; that of all models together is 1, and 0 leaves it out", 0, 100
+    )
     jury_weights: tuple[tuple[str, float], ...] = Field(
         default=(), description="jury: weights by model; others have their known weight (docs/jury.md) or 1"
     )
@@ -177,23 +149,17 @@ class Settings(BaseModel):
     reuse_answers: bool = option(True, "reuse a cached answer to the same question")
     record: Path | None = Field(default=None, description="file to which every answer is added, for the replay backend")
     send_side: int = integer(1024, "images are sent scaled down to this many pixels on their longer side", 28)
-    send_format: Literal["jpeg", "png"] = Field(default="jpeg", description="format in which images are sent")
-    send_quality: int = integer(95, "quality of a JPEG that is sent", 1, 100)
+    send_quality: int = integer(95, "quality of the JPEGs that are sent; 0: PNG", 0, 100)
     answer_tokens: int = integer(2048, "largest number of tokens in an answer")
-    temperature: float = number(0.0, "temperature of a model that is asked once", 0, 2)
-    repeat_temperature: float = number(1.0, "temperature of a model that is asked repeatedly", 0, 2)
+    temperature: float = number(0.0, "temperature of a model; where it is 0, repeats are asked at 1", 0, 2)
     repeats: int = integer(1, "how often the same question is asked", 1, 1000)
     structured: bool | None = option(None, "request answers by a JSON schema; not set: where the text asks for JSON")
     chances: bool = option(True, "request token probabilities, if the server supports it")
     yes_no: bool = option(False, "verify: also ask whether the image shows the prompt, yes or no")
     rate_examples: bool = option(True, "rate: show the model the seven worked examples")
     send_mask: bool = option(False, "edit: show the model the mask, too; the protocol has none")
-    atoms_per_call: int = integer(40, "atoms: claims in one question; 1: each is a question of its own", 1, 500)
-    atoms_mean: Literal["geometric", "arithmetic"] = Field(
-        default="geometric", description="atoms: which mean of the claims' probabilities `value` is"
-    )
-    atoms_floor: float = number(0.02, "atoms: least probability in a geometric mean: one 'no' is not everything", 1e-6)
-    atoms_sure: float = number(0.6, "atoms: probability of a claim from which it holds; at 1 minus this it fails", 0.51)
+    claims_per_call: int = integer(40, "claims: how many in one question; 1: each is a question of its own", 1, 500)
+    measured: bool = option(False, "claims: measure first, and ask the model only about what stays open")
     concurrency: int = integer(8, "number of questions in progress at a time", 1, 1024)
     timeout: float = number(120.0, "seconds that a request may take", 0.01, 3600)
     retries: int = integer(5, "how often a request is retried after a server error", 0, 100)
@@ -285,24 +251,21 @@ def read_file() -> list[fitted.Layer]:
     return [(str(path), values)]
 
 
-def read_environment() -> list[fitted.Layer]:
-    """`ONPROMPT_DETECTOR=coco` sets `detector`; an empty variable sets nothing."""
-    variables = {name: value for name, value in os.environ.items() if name.startswith(PREFIX) and value}
-    for other in ("CONFIG", "WEB_TOKEN"):  # which are no settings
-        variables.pop(PREFIX + other, None)
-    return [(name, {name.removeprefix(PREFIX).lower(): value}) for name, value in sorted(variables.items())]
-
-
 def load(**overrides: Any) -> Settings:
     """Defaults, overridden by the file, then the environment, then `overrides`; `weights` is read where it is named."""
     return load_with_origins(**overrides)[0]
 
 
 def load_with_origins(**overrides: Any) -> tuple[Settings, dict[str, str]]:
-    """The settings and, for each that is not a default, where it comes from."""
+    """The settings and, for each that is not a default, where it comes from.
+
+    `ONPROMPT_DETECTOR=coco` sets `detector`; an empty variable sets nothing.
+    """
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
-    kinds = [read_file(), read_environment(), [("an option or argument", overrides)]]
+    variables = {name for name, value in os.environ.items() if name.startswith(PREFIX) and value} - NO_SETTINGS
+    environment = [(name, {name.removeprefix(PREFIX).lower(): os.environ[name]}) for name in sorted(variables)]
+    kinds = [read_file(), environment, [("an option or argument", overrides)]]
     for origin, layer in fitted.with_weights(kinds):
         for name, value in layer.items():
             if name not in Settings.model_fields:

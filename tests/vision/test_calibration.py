@@ -288,9 +288,9 @@ def test_names_are_left_out_only_if_they_have_no_sighting(seed: int, settings: S
     look = Look(drawn_picture(settings), [name_of("vehicle"), name_of("cat")])
     (seen,) = detector.see([look])
     everything = detector.candidates(look.picture, detector.known(look.names))
-    reachable = detector.candidates(look.picture, detector.known(look.names), min_confidence=settings.faintest)
+    reachable = detector.candidates(look.picture, detector.known(look.names), min_confidence=settings.min_confidence)
     assert len(everything) > len(reachable) > 0
-    assert seen.sightings == calibrate(everything, PAIR, settings.faintest)
+    assert seen.sightings == calibrate(everything, PAIR, settings.min_confidence)
 
 
 def answer_with(answers: Sequence[Boxes], _: Pixels) -> Sequence[Boxes]:

@@ -64,7 +64,7 @@ def test_there_are_80_coco_names_without_a_blank_at_their_ends() -> None:
 
 
 def test_networks_are_compiled_once_whatever_the_settings(settings: Settings) -> None:
-    first, second = coco.load(settings), coco.load(load(presence_4=0.95, missing_below=0.1))
+    first, second = coco.load(settings), coco.load(load(presence_4=0.95, low_confidence=0.4))
     assert first.networks[0] is second.networks[0]
 
 

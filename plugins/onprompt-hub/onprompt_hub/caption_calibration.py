@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from onprompt.errors import PromptError, UserError
-from onprompt.evidence.plan import NOT_ENGLISH, text_to_match
+from onprompt.evidence.observe import NOT_ENGLISH, text_to_match
 from onprompt.language import correct_spelling, parse_many
 from onprompt.settings import Settings
 from onprompt.vision.boxes import Floats

@@ -68,7 +68,7 @@ class HubDetector:
             for batch in batches(queries):
                 inputs = {key: torch.stack([query.inputs[key] for query in batch]) for key in batch[0].inputs}
                 on_device = {key: value.to(self.network.net.device) for key, value in inputs.items()}
-                answers = self.network.run(on_device, batch, self.settings.faintest)
+                answers = self.network.run(on_device, batch, self.settings.min_confidence)
                 for query, answer in zip(batch, answers, strict=True):
                     detections[query.look].append(answer)
         known = [self.known(look.names) for look in looks]

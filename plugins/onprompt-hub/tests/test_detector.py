@@ -52,7 +52,7 @@ def noise(*shape: int) -> Pixels:
 
 
 def hub(folder: Path, **more: Any) -> detector.HubDetector:
-    found = load_detector(load(**{"detector": f"hf:{folder}", "faintest": 0, **more}))
+    found = load_detector(load(**{"detector": f"hf:{folder}", "min_confidence": 0, **more}))
     assert isinstance(found, detector.HubDetector)
     return found
 
@@ -266,9 +266,9 @@ def test_weak_sightings_are_none_and_duplicates_are_one(folder: Folder) -> None:
     picture = look(noise(64, 64), "cat")
     everything = hub(folder("owlv2"), duplicate_overlap=1).see([picture])[0].sightings
     middle = everything[len(everything) // 2].confidence
-    strong = hub(folder("owlv2"), duplicate_overlap=1, faintest=middle - 1e-6, missing_below=1, low_confidence=1).see(
-        [picture]
-    )[0]
+    strong = hub(
+        folder("owlv2"), duplicate_overlap=1, min_confidence=middle - 1e-6, missing_below=1, low_confidence=1
+    ).see([picture])[0]
     assert len(everything) // 2 < len(strong.sightings) < len(everything)
     merged = hub(folder("owlv2"), duplicate_overlap=0.05).see([picture])[0].sightings
     assert 0 < len(merged) < len(everything)
@@ -285,7 +285,7 @@ def test_threads_share_one_model(folder: Folder) -> None:
 
 
 def test_a_whole_verdict_says_which_weights_ran(folder: Folder) -> None:
-    settings = load(detector=f"hf:{folder('owlv2')}", faintest=0)
+    settings = load(detector=f"hf:{folder('owlv2')}", min_confidence=0)
     assert {each.label for each in see(noise(64, 64), ["cat", "dog"], settings=settings)} <= {"cat", "dog"}
     mosaic = noise(4, 4).repeat(16, axis=0).repeat(16, axis=1)  # fine noise would be an empty picture
     verdict = verify(mosaic, "a cat", settings=settings.model_copy(update={"matcher": ""}))

@@ -34,11 +34,11 @@ class FusedDetector:
             self.closed.candidates(picture, ours, any(name.fine for name in names)),
             self.open.candidates(scored, [name for name in names if name.label in theirs], theirs),
             (self.closed.curve.source, "yolo-world"),
-            self.settings.faintest,
+            self.settings.min_confidence,
         )
         split = {name.label: name for name in names if name.label in theirs and name.split and name.split[0] in COCO}
         refined = [sighting for name in split.values() for sighting in refine(scored, name, sightings)]
-        confident = [sighting for sighting in refined if sighting.confidence >= self.settings.faintest]
+        confident = [sighting for sighting in refined if sighting.confidence >= self.settings.min_confidence]
         rest = [sighting for sighting in sightings if sighting.label not in split]
         ordered = sorted((*rest, *confident), key=lambda sighting: -sighting.confidence)
         return Seen(tuple(ordered), {**opened, **ours, **theirs})

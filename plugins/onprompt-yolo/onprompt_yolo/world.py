@@ -59,7 +59,7 @@ class WorldDetector:
         """The names that have a vector, beside common objects that might be mistaken for them."""
         known = self.known(names)
         candidates = self.candidates(self.score(picture, names), names, known)
-        return Seen(calibrate(candidates, load_curves(CURVES)["yolo-world"], self.settings.faintest), known)
+        return Seen(calibrate(candidates, load_curves(CURVES)["yolo-world"], self.settings.min_confidence), known)
 
     def candidates(self, scored: Scored, names: Sequence[Name], known: Mapping[str, Known]) -> dict[str, list[Boxes]]:
         """The candidates of each known name, and of each distractor under its own name."""

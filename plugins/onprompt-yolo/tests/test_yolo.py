@@ -70,7 +70,7 @@ def test_rivals_are_looked_for_and_a_cell_goes_to_the_likelier_name(settings: Se
 
 
 def test_networks_are_compiled_once_whatever_the_settings(settings: Settings) -> None:
-    other = load(missing_below=0.1)
+    other = load(low_confidence=0.4)
     assert yolo26.load(settings).networks[0] is yolo26.load(other).networks[0]
     assert world.load(settings).network is world.load(other).network
 

@@ -81,4 +81,4 @@ def grading(verdict: Verdict, options: Mapping[str, Any]) -> dict[str, Any]:
 
 def component(check: Check) -> dict[str, Any]:
     """A check as a component."""
-    return {"pass": check.outcome is Outcome.MATCHED, "score": check.score, "reason": sentence(check)}
+    return {"pass": check.outcome is Outcome.MATCHED, "score": check.probability, "reason": sentence(check)}

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from onprompt.evidence.grading import MINOR
 from onprompt.settings import Settings
 from onprompt.types import Attribute, Sighting
 from onprompt.vision import EXCLUSIVE, NOT_SMILING, SHAPE_WORDS, SMILING, colour, geometry, ocr, posture_of
@@ -27,30 +28,30 @@ def check_colour(asked: str, sighting: Sighting, settings: Settings) -> Measured
     if not colour.can_check(asked):
         return None
     if not sighting.colours:
-        return Measured(settings.minor_score, "many colours", confidence=0.3)
+        return Measured(MINOR, "many colours", confidence=0.3)
     likeness = [
         colour.likeness(swatch, asked, settings.colour_match, settings.colour_near) for swatch in sighting.colours
     ]
-    score = (0.0, settings.minor_score, 1.0)[int(2 * max(likeness))]
+    score = (0.0, MINOR, 1.0)[int(2 * max(likeness))]
     # A matching colour is there, even if it is not the only one; a mismatch is as certain as the clearest other colour.
     names = " and ".join(swatch.name for swatch in sighting.colours)
     return Measured(score, names, 0.95 if score == 1 else max(map(colour.swatch_confidence, sighting.colours)))
 
 
-def check_size(asked: str, sighting: Sighting, settings: Settings) -> Measured | None:
+def check_size(asked: str, sighting: Sighting, _: Settings) -> Measured | None:
     """The same size class matches, the next one is a minor mismatch; a comparative such as `larger` is unverifiable."""
     size = geometry.SIZE_WORDS.get(asked)
     if size is None:
         return None
     steps = abs(geometry.SIZES.index(size) - geometry.SIZES.index(sighting.size))
-    return Measured((1.0, settings.minor_score, 0.0)[steps], sighting.size, trait_confidence(sighting, "size"))
+    return Measured((1.0, MINOR, 0.0)[steps], sighting.size, trait_confidence(sighting, "size"))
 
 
-def check_position(asked: str, sighting: Sighting, settings: Settings) -> Measured | None:
+def check_position(asked: str, sighting: Sighting, _: Settings) -> Measured | None:
     """A cell of a 3 × 3 grid, with a small tolerance; `background` is not one of them."""
     if not geometry.is_grid_position(asked):
         return None
-    score = geometry.position_score(sighting.box, asked, settings)
+    score = geometry.position_score(sighting.box, asked)
     return Measured(score, sighting.position, trait_confidence(sighting, "position"))
 
 
@@ -71,7 +72,7 @@ def check_action(asked: str, sighting: Sighting, settings: Settings) -> Measured
         return Measured(1.0, posture, shown[posture])
     others = {value: confidence for value, confidence in shown.items() if {value, posture} <= set(EXCLUSIVE)}
     if not others:
-        return Measured(settings.minor_score, "an unclear posture", 0.3)
+        return Measured(MINOR, "an unclear posture", 0.3)
     return Measured(0.0, max(others, key=others.__getitem__), max(others.values()))
 
 
@@ -85,7 +86,7 @@ def check_expression(asked: str, sighting: Sighting, _: Settings) -> Measured | 
     return Measured(float(shown.value == "smiling"), shown.value, shown.confidence)
 
 
-def check_shape(asked: str, sighting: Sighting, settings: Settings) -> Measured | None:
+def check_shape(asked: str, sighting: Sighting, _: Settings) -> Measured | None:
     """A plain shape by the outline; a partial or oblique view is only weak evidence against one."""
     name = SHAPE_WORDS.get(asked)
     if name is None or sighting.mask is None:
@@ -93,7 +94,7 @@ def check_shape(asked: str, sighting: Sighting, settings: Settings) -> Measured 
     shown = {trait.value: trait.confidence for trait in sighting.traits if trait.kind == "shape"}
     if name in shown:
         return Measured(1.0, name, shown[name])
-    return Measured(settings.minor_score, " or ".join(shown) or "no plain shape", 0.3)
+    return Measured(MINOR, " or ".join(shown) or "no plain shape", 0.3)
 
 
 CHECKS: dict[str, Callable[[str, Sighting, Settings], Measured | None]] = {
@@ -125,6 +126,6 @@ def measure_text(asked: str, lines: Sequence[Sighting], settings: Settings) -> M
     texts.append((" ".join(line.text for line in lines), min((line.confidence for line in lines), default=1.0)))
     ranked = [(ocr.similarity(asked, words), confidence, -len(words), words) for words, confidence in texts]
     similarity, confidence, _, words = max(ranked, key=lambda entry: entry[:3])
-    score = 0.0 if similarity < settings.text_near else settings.minor_score
+    score = 0.0 if similarity < settings.text_near else MINOR
     score = 1.0 if similarity >= settings.text_match else score
     return Measured(score, f'"{words}"' if words else "no text", confidence if score else 1.0)

@@ -3,12 +3,10 @@
 import re
 from collections.abc import Sequence
 
-from onprompt.evidence.estimates import MATCHER
-from onprompt.evidence.match import NO_SOURCE
+from onprompt.evidence.beliefs import MATCHER, NO_SOURCE
 from onprompt.language import canonical
 from onprompt.types import Check, Found, Outcome
 
-FIRM = 0.5  # confidence from which a measurement can contradict a model
 WRONG = (Outcome.MISSING, Outcome.MISMATCH)
 
 
@@ -31,10 +29,10 @@ def contradicts(check: Check, claims: Sequence[tuple[set[str], Outcome]]) -> boo
 
 
 def is_firm(check: Check) -> bool:
-    """Whether a check was measured, and with confidence."""
+    """Whether a check was measured, and decided."""
     decided = check.outcome in (*WRONG, Outcome.MATCHED)
     measured = check.source not in (MATCHER, NO_SOURCE) and check.finding.kind is not Found.ESTIMATED
-    return decided and measured and check.confidence >= FIRM
+    return decided and measured
 
 
 def names_in(phrase: str) -> set[str]:

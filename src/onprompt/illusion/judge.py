@@ -105,7 +105,7 @@ class IllusionJudge(ModelJudge):
             rubric=RUBRIC.name,
             judge="vlm",
             sample=sample,
-            value=checks[0].score,
+            value=checks[0].probability,
             factors={},
             summary="; ".join(f"{c.claim.kind} {c.claim.value}: {c.finding.value!r}" for c in checks),
             flags=(*withheld, *(["not_verifiable"] if checks[0].outcome is Outcome.UNVERIFIABLE else [])),
@@ -127,7 +127,7 @@ def check(name: str, meant: Gold, answer: Answer, score: Score, model: str) -> C
     hit = score.shape if name == "shape" else score.scene
     outcome = Outcome.UNVERIFIABLE if withheld else Outcome.MATCHED if hit else Outcome.MISMATCH
     claim = Claim(name, meant.shape if name == "shape" else meant.scene)
-    return Check(claim, Finding(Found.STATED, answer.text), outcome, float(hit), 0.0 if withheld else 1.0, model)
+    return Check(claim, Finding(Found.STATED, answer.text), outcome, float(hit), model)
 
 
 @dataclass(frozen=True)

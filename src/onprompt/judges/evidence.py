@@ -11,7 +11,8 @@ from typing import Any
 
 from onprompt import stages
 from onprompt.errors import UserError
-from onprompt.evidence.observations import observe, parse_ahead
+from onprompt.evidence.observe import observe
+from onprompt.language import parse
 from onprompt.settings import PRIVATE, Settings
 from onprompt.types import Judge, Observed, Rubric, Sample, Verdict
 from onprompt.vision import APPEARANCE_FILES, ARTWORK_FILES, KIND_FILES, available_cores, load_detector, load_matcher
@@ -55,7 +56,7 @@ class EvidenceJudge(Judge):
         for picture in (sample.picture, *sample.pictures.values()):
             _ = picture.decoded
         if not self.rubric.observe:
-            parse_ahead(sample.prompt, self.settings)
+            parse(sample.prompt, self.settings)
 
     def judge(self, sample: Sample) -> Verdict:
         """The verdict on one sample."""
@@ -69,22 +70,41 @@ class EvidenceJudge(Judge):
 
     def verdict(self, sample: Sample, observed: Observed) -> Verdict:
         """The verdict by the rubric's grades."""
-        assert self.rubric.grade is not None  # noqa: S101 checked by load
-        stages.enter("grade")
-        graded = self.rubric.grade(observed, self.settings)
-        return Verdict(
-            rubric=self.rubric.name,
-            judge="evidence",
-            sample=sample,
-            value=graded.value,
-            factors=graded.factors,
-            summary=graded.summary,
-            flags=tuple(flag for flag, holds in observed.flags(self.settings).items() if holds),
-            checks=observed.checks,
-            measures={**observed.measures(self.settings), **graded.measures},
-            evidence=observed.evidence(self.settings),
-            provenance=provenance(sample, observed.weights, self.rubric, self.settings),
-        )
+        about = provenance(sample, observed.weights, self.rubric, self.settings)
+        return graded_verdict(sample, observed, self.rubric, self.settings, about)
+
+
+def graded_verdict(
+    sample: Sample, observed: Observed, rubric: Rubric, settings: Settings, about: Mapping[str, Any]
+) -> Verdict:
+    """What a rubric makes of what was observed; `about` says how it came about."""
+    assert rubric.grade is not None  # noqa: S101 checked by load
+    stages.enter("grade")
+    graded = rubric.grade(observed, settings)
+    measures = {**observed.measures(settings), **graded.measures}
+    review = needs_review(graded.interval, measures.get("coverage"), settings)
+    flags = {**observed.flags(settings), "needs_review": review}
+    return Verdict(
+        rubric=rubric.name,
+        judge=str(about["judge"]),
+        sample=sample,
+        value=graded.value,
+        factors=graded.factors,
+        summary=graded.summary,
+        flags=tuple(flag for flag, holds in flags.items() if holds),
+        checks=observed.checks,
+        measures=measures,
+        evidence=observed.evidence(settings),
+        provenance=about,
+        interval=graded.interval,
+    )
+
+
+def needs_review(interval: tuple[float, float] | None, coverage: float | None, settings: Settings) -> bool:
+    """Whether a person should look: the value is uncertain; or, without an interval, little could be checked."""
+    if interval is not None:
+        return interval[1] - interval[0] > settings.review_width
+    return coverage is not None and coverage < settings.review_coverage
 
 
 @cache

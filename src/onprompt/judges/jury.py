@@ -19,22 +19,24 @@ from onprompt.errors import (
     UnreadableAnswer,
     UserError,
 )
+from onprompt.evidence.beliefs import MATCHER
 from onprompt.evidence.contradictions import contradicting
 from onprompt.judges import evidence
-from onprompt.judges.atoms import AtomsJudge
+from onprompt.judges.claims import ClaimsJudge
 from onprompt.judges.evidence import EvidenceJudge
 from onprompt.judges.vlm import VlmJudge
 from onprompt.models import voices as combining
 from onprompt.models.answer_store import AnswerStore
 from onprompt.models.budget import CHARACTERS_PER_TOKEN, TYPICAL_ANSWER, Purse
 from onprompt.models.client import open_client, plan_calls, settings_by_model
-from onprompt.models.voices import ATOMS, EVIDENCE
+from onprompt.models.voices import CLAIMS, EVIDENCE
 from onprompt.rubrics import text
 from onprompt.settings import Settings
-from onprompt.types import Judge, Plan, Question, Rubric, Sample, Usage, Verdict, Voice
+from onprompt.types import Asks, Flag, Judge, Plan, Question, Rubric, Sample, Usage, Verdict, Voice
 from onprompt.vision import use_single_core
 from onprompt.wording.jury import jury_failed, nothing_checked, objections
 
+ASKS = Asks.SEVERAL
 VERSION = 2  # of how voices add up: with a new one, runs combine their cached answers again
 AHEAD = 2  # samples in progress per question in progress: no model waits for the slowest
 SETTINGS = (*(name for name in Settings.model_fields if name.startswith("jury_")), "weights_source")
@@ -55,16 +57,16 @@ def load(settings: Settings, rubric: Rubric) -> JuryJudge:
     shared = Purse(settings.budget), AnswerStore(settings.answers)
     models = [load_member(each, rubric, *shared) for each in asked]
     measuring = settings.model_copy(update={"model": "", "models": ()})
-    heard = settings.jury_evidence and rubric.grade is not None
+    heard = settings.jury_evidence_weight > 0 and rubric.grade is not None
     if settings.jury_look_again and not heard:
         raise UserError("models look again where the evidence contradicts them, and this jury has no evidence")
     return JuryJudge(settings, models, evidence.load(measuring, rubric) if heard else None)
 
 
-def load_member(settings: Settings, rubric: Rubric, purse: Purse, store: AnswerStore) -> VlmJudge | AtomsJudge:
+def load_member(settings: Settings, rubric: Rubric, purse: Purse, store: AnswerStore) -> VlmJudge | ClaimsJudge:
     """The judge for one model: by the rubric's own question, or claim by claim."""
-    plain = settings.model_copy(update={"model": settings.model.removeprefix(ATOMS)})
-    kind = VlmJudge if plain.model == settings.model else AtomsJudge
+    plain = settings.model_copy(update={"model": settings.model.removeprefix(CLAIMS)})
+    kind = VlmJudge if plain.model == settings.model else ClaimsJudge
     return kind(plain, rubric, open_client(plain, purse, store))
 
 
@@ -72,14 +74,14 @@ class JuryJudge(Judge):
     """Sample → a verdict of each member → their weighted mean."""
 
     def __init__(
-        self, settings: Settings, models: Sequence[VlmJudge | AtomsJudge], measured: EvidenceJudge | None
+        self, settings: Settings, models: Sequence[VlmJudge | ClaimsJudge], measured: EvidenceJudge | None
     ) -> None:
         self.settings, self.models, self.evidence, self.rubric = settings, models, measured, models[0].rubric
-        self.members: list[VlmJudge | AtomsJudge | EvidenceJudge] = [*models, *([measured] if measured else [])]
-        self.asked = [f"{ATOMS if isinstance(judge, AtomsJudge) else ''}{judge.model}" for judge in models]
+        self.members: list[VlmJudge | ClaimsJudge | EvidenceJudge] = [*models, *([measured] if measured else [])]
+        self.asked = [f"{CLAIMS if isinstance(judge, ClaimsJudge) else ''}{judge.model}" for judge in models]
         self.names = [*self.asked, *([EVIDENCE] if measured else [])]
         if len(set(self.names)) < len(self.names):
-            raise UserError("a jury has the same model twice; to ask a model repeatedly, use --repeats")
+            raise UserError("a jury has the same model twice; to ask a model repeatedly, use --set repeats=3")
         combining.check_fitted(self.asked, settings)
         self.model = ", ".join(self.asked)
         self.slots = AHEAD * max(judge.slots for judge in models)
@@ -151,10 +153,10 @@ class JuryJudge(Judge):
         closest = verdicts[combining.nearest(voices, value).name]
         all_results = [*firsts.values(), *seconds.values()]
         flags = {
-            "model_failed": any(isinstance(result, BackendError) for result in all_results),
-            "model_unreadable": any(isinstance(result, UnreadableAnswer) for result in all_results),
-            "usage_estimated": any("usage_estimated" in verdict.flags for verdict in verdicts.values()),
-            "judges_disagree": spread is not None and spread > self.settings.jury_spread,
+            Flag.MODEL_FAILED: any(isinstance(result, BackendError) for result in all_results),
+            Flag.MODEL_UNREADABLE: any(isinstance(result, UnreadableAnswer) for result in all_results),
+            Flag.USAGE_ESTIMATED: any(Flag.USAGE_ESTIMATED in verdict.flags for verdict in verdicts.values()),
+            Flag.JUDGES_DISAGREE: spread is not None and spread > self.settings.jury_spread,
         }
         return replace(
             measured or closest,
@@ -174,7 +176,7 @@ class JuryJudge(Judge):
         said = self.statement(name, first, measured)
         if isinstance(second, Verdict):
             return replace(self.statement(name, second, measured), first=said)
-        return said if second is None else replace(said, error=str(second), flags=(*said.flags, "no_second_answer"))
+        return said if second is None else replace(said, error=str(second), flags=(*said.flags, Flag.NO_SECOND_ANSWER))
 
     def statement(self, name: str, result: Result, measured: Verdict | None) -> Voice:
         """One answer of a member; evidence without any check or estimate says nothing."""
@@ -211,10 +213,10 @@ class JuryJudge(Judge):
             more=total(self.model, more) if more else None,
         )
 
-    def plan_member(self, name: str, judge: VlmJudge | AtomsJudge, samples: Sequence[Callable[[], Sample]]) -> Plan:
+    def plan_member(self, name: str, judge: VlmJudge | ClaimsJudge, samples: Sequence[Callable[[], Sample]]) -> Plan:
         """The calls to one model, and at most how many more there are to look again."""
         plan = judge.plan(samples)._replace(model=name)
-        if not self.settings.jury_look_again or isinstance(judge, AtomsJudge):
+        if not self.settings.jury_look_again or isinstance(judge, ClaimsJudge):
             return plan
         more = plan_calls(judge.client, samples, lambda make: self.possible_second(judge, make()))
         return plan._replace(more=more._replace(model=name))
@@ -257,14 +259,13 @@ def attempt(method: Callable[[Any], Any], given: Sample | Question) -> Any:
 
 def usable(result: Result) -> Result:
     """A result, or why it says nothing: a model can't be asked claim by claim about a prompt without claims."""
-    empty = isinstance(result, Verdict) and result.judge == "atoms" and is_placeholder(result)
+    empty = isinstance(result, Verdict) and result.judge != EVIDENCE and is_placeholder(result)
     return PromptError(nothing_checked()) if empty else result
 
 
 def is_placeholder(verdict: Verdict) -> bool:
     """Whether evidence has nothing to say: nothing could be checked, and nothing was estimated."""
-    seen = verdict.prompt_evidence
-    return "not_verifiable" in verdict.flags and not (seen and seen.estimates)
+    return Flag.NOT_VERIFIABLE in verdict.flags and not any(check.source == MATCHER for check in verdict.checks)
 
 
 def total(model: str, plans: Sequence[Plan]) -> Plan:

@@ -15,7 +15,7 @@ from onprompt.types import FactorScore, Rubric, Voice
 from onprompt.types.contracts import geometric_mean
 
 EVIDENCE = "evidence"
-ATOMS = "atoms:"  # before the name of a model that is asked claim by claim
+CLAIMS = "claims:"  # before the name of a model that is asked claim by claim
 
 
 @cache
@@ -36,9 +36,9 @@ def weight_of(model: str, settings: Settings) -> float:
 
 def weights(names: Sequence[str], settings: Settings) -> list[float]:
     """The weights of models' voices: several of one model share its weight, except one with a weight of its own."""
-    own = {name: weight for name, weight in settings.jury_weights if name.startswith(ATOMS)}
-    sharing = Counter(name.removeprefix(ATOMS) for name in names if name not in own)
-    models = [(name, name.removeprefix(ATOMS)) for name in names]
+    own = {name: weight for name, weight in settings.jury_weights if name.startswith(CLAIMS)}
+    sharing = Counter(name.removeprefix(CLAIMS) for name in names if name not in own)
+    models = [(name, name.removeprefix(CLAIMS)) for name in names]
     return [own[name] if name in own else weight_of(model, settings) / sharing[model] for name, model in models]
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from onprompt import wording
 from onprompt.report.edit_picture import change_of, is_about
-from onprompt.report.labels import distinct, place_labels, with_one_confidence
-from onprompt.report.terminal import WORST_FIRST, attribute_words, cost_words, estimate_line, spread_words, worst
+from onprompt.report.labels import distinct, place_labels
+from onprompt.report.terminal import WORST_FIRST, attribute_words, cost_words, spread_words, worst
 from onprompt.types import Box, Check, Found, Sighting, Verdict
 from onprompt.wording.jury import disputes, voice_words
 
@@ -75,7 +75,7 @@ class CheckView:
     asked: str
     found: str
     outcome: str
-    confidence: float | None
+    probability: float
     source: str
     located: bool  # whether a box belongs to it
 
@@ -165,13 +165,11 @@ def ends(scale: range | None) -> tuple[int | None, int | None]:
 
 
 def check_view(check: Check, located: bool) -> CheckView:
-    """A check in words; a claim that nothing was found out about has no confidence, and none is said twice."""
-    known = check.source != "none"
+    """A check in words."""
     found = "none" if check.finding.kind is Found.MISSING else wording.finding_words(check)
-    said = not known or f"({check.confidence:.2f})" in found or f"estimate {check.confidence:.2f}" in found
-    confidence, source = None if said else check.confidence, check.source if known else ""
     return CheckView(
-        check.claim.kind, wording.full_claim(check.claim), found, check.outcome.value, confidence, source, located
+        *(check.claim.kind, wording.full_claim(check.claim), found, check.outcome.value, check.probability),
+        *("" if check.source == "none" else check.source, located),
     )
 
 
@@ -183,8 +181,6 @@ def notes(verdict: Verdict) -> Iterable[tuple[str, str]]:
         if evidence.properties:
             found = ", ".join(f"{trait.value} ({trait.confidence:.2f})" for trait in evidence.properties)
             yield "The image as a whole is", found
-        if evidence.estimates:
-            yield "Overall match (estimate)", ", ".join(map(estimate_line, evidence.estimates))
         if evidence.extras:
             words = [sighting.word for sighting in evidence.extras]
             counts = [f"{words.count(word)} × {word}" for word in dict.fromkeys(words)]
@@ -199,7 +195,7 @@ def draw_picture(verdict: Verdict, shown: Shown) -> PictureView:
     """The judged picture with a box for each sighting that was chosen, and for text that was read."""
     chosen: list[tuple[Sighting, int]] = []
     for place, check in enumerate(verdict.checks):
-        chosen += [(sighting, place) for sighting in with_one_confidence(check)]
+        chosen += [(sighting, place) for sighting in check.chosen]
     sightings = [sighting for sighting, _ in chosen]
     same = distinct(sightings)
     boxes = []

@@ -1,10 +1,9 @@
 """Where the labels of boxes go, so that none covers another: the same places in pictures and on pages."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
-from onprompt.types import Box, Check, Sighting
+from onprompt.types import Box, Sighting
 
 SAME = 0.85  # overlap from which two boxes of one detector's word are one thing
 
@@ -70,13 +69,6 @@ def on_page(x: float, y: float, width: float, height: float, page: tuple[float, 
     """A place moved onto the page."""
     left, top = max(0.0, min(x, page[0] - width)), max(0.0, min(y, page[1] - height))
     return Place(left, top, left + width, top + height)
-
-
-def with_one_confidence(check: Check) -> list[Sighting]:
-    """The sightings chosen for a check, with the confidence that is said of them elsewhere: of one, the check's."""
-    if len(check.chosen) != 1:
-        return list(check.chosen)
-    return [replace(check.chosen[0], confidence=check.confidence)]
 
 
 def distinct(sightings: Sequence[Sighting]) -> list[int]:

@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw, ImageFont
 from onprompt import wording
 from onprompt.errors import UserError
 from onprompt.report.edit_picture import draw_versions
-from onprompt.report.labels import Place, distinct, place_labels, with_one_confidence
+from onprompt.report.labels import Place, distinct, place_labels
 from onprompt.report.palette import COLOURS
 from onprompt.report.terminal import WORST_FIRST, worst
 from onprompt.types import Outcome, Picture, Sighting, Verdict, View
@@ -81,7 +81,7 @@ def chosen_sightings(verdict: Verdict) -> list[tuple[Sighting, int]]:
         (sighting, check.thing)
         for check in verdict.checks
         if check.claim.kind == "object" and check.thing is not None
-        for sighting in with_one_confidence(check)
+        for sighting in check.chosen
     ]
     chosen.sort(key=lambda pair: WORST_FIRST.index(worst(verdict, pair[1])))
     first = distinct([sighting for sighting, _ in chosen])

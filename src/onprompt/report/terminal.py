@@ -4,10 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from onprompt import wording
-from onprompt.evidence.matches import WEAK
 from onprompt.types import (
     Attribute,
-    Check,
     Edit,
     EditEvidence,
     FactorScore,
@@ -23,6 +21,7 @@ from onprompt.types import (
 from onprompt.wording.edits import object_changes
 from onprompt.wording.jury import disputes, voice_words
 
+WEAK = 0.25  # confidence from which a sighting is shown
 STYLES = {
     Outcome.MATCHED: "green",
     Outcome.PARTIAL: "yellow",
@@ -74,19 +73,10 @@ def voice_lines(verdict: Verdict) -> Iterator[Line]:
 
 def context_lines(evidence: PromptEvidence) -> Iterator[Line]:
     """Estimates of the whole image, and what else it shows: both without effect on the score."""
-    if evidence.estimates:
-        yield "Overall match (estimate)", "bold"
-        yield from ((f"  {estimate_line(check)}", "") for check in evidence.estimates)
     if evidence.extras:
         count = Counter(sighting.word for sighting in evidence.extras)
         yield "Also detected (no penalty)", "bold"
         yield "  " + ", ".join(f"{number} × {word}" for word, number in count.items()), ""
-
-
-def estimate_line(check: Check) -> str:
-    """`the image as a whole: 0.61`; `'watercolor': 0.48`."""
-    subject = "the image as a whole" if check.claim.kind == "whole" else repr(check.claim.value)
-    return f"{subject}: {check.score:.2f}"
 
 
 def view_lines(view: View, low_confidence: float) -> Iterator[str]:

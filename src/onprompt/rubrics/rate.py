@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from onprompt import wording
 from onprompt.errors import UnreadableAnswer
-from onprompt.evidence.matches import Match, weighted_mean
 from onprompt.models.reading import is_refusal, json_integer, json_object, one_line, parse_score, shorten
 from onprompt.rubrics import PROMPT_INPUTS, object_schema, text
 from onprompt.types import (
-    Check,
     FactorScore,
-    Found,
     Graded,
     Line,
     Outcome,
@@ -28,9 +25,14 @@ from onprompt.types import (
     Shown,
     Verdict,
 )
+from onprompt.wording import Group
 
 if TYPE_CHECKING:
-    from onprompt.evidence.observations import Observations
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from onprompt.evidence.grading import Tally
+    from onprompt.evidence.observe import Observations
     from onprompt.settings import Settings
 
 SCALE = range(1, 6)
@@ -134,68 +136,55 @@ def make_reading(score: int, start: int, why: str) -> Reading:
 
 def grade(observed: Observations, settings: Settings) -> Graded:
     """The protocol's five sentences, applied to the shares of elements and relations that are shown."""
-    matches, prior = observed.matches, 0.0 if observed.blank else settings.prior
-    shown, related = elements_shown(matches, settings), relations_shown(matches)
-    score = rating(prior if shown is None else shown, related, settings)
-    summary, shares = reasoning(matches), {"elements": shown, "relations": related}
-    return Graded({"score": FactorScore(score, summary)}, observed.grade(settings).value, summary, shares)
+    expected = observed.expectation(rating, SCALE, settings)
+    summary = reasoning(wording.by_object(observed.scene, observed.checks))
+    factor = FactorScore(expected.score, summary)
+    return Graded({"score": factor}, expected.value, summary, expected.measures, expected.interval)
 
 
-def rating(shown: float, related: float | None, settings: Settings) -> int:
-    """The score of two shares; without relations, the elements stand in for them."""
-    related = shown if related is None else related
-    if shown >= settings.rate_all and related >= settings.rate_all:
-        return 5  # all of the elements and all of the actions/relations
-    if shown >= settings.rate_all and related > settings.rate_most:
-        return 4  # all of the elements and most of the actions/relations
-    if shown > settings.rate_most and related >= settings.rate_some:
-        return 3  # most of the elements and at least one action/relation
-    return 2 if max(shown, related) >= settings.rate_some else 1  # some elements, or none at all
+def rating(tally: Tally) -> NDArray[np.int64]:
+    """The five sentences; without relations, the elements stand in for them.
+
+    5 takes all elements without an error. An image that as a whole is not what the prompt describes has half the score.
+    """
+    import numpy as np  # which the list of commands does without
+
+    settings, shown = tally.settings, tally.elements
+    related = tally.related / tally.relations if tally.relations else shown
+    everything = (tally.missing + tally.minor + tally.wrong == 0) & (related == 1)
+    scores = np.select(
+        [
+            everything,  # all of the elements and all of the actions/relations
+            (shown >= settings.rate_all) & (related > settings.rate_most),  # … and most of the actions/relations
+            (shown > settings.rate_most) & (related >= settings.rate_some),  # most of the elements, at least one
+            np.maximum(shown, related) >= settings.rate_some,  # some elements
+        ],
+        [5, 4, 3, 2],
+        default=1,
+    )
+    return np.where(tally.fits, scores, 1 + (scores - 1) // 2)
 
 
-def elements_shown(matches: Sequence[Match], settings: Settings) -> float | None:
-    """The share of the elements that is shown, with their counts and attributes; None if none is verifiable."""
-    verifiable = [match for match in matches if match.verifiable]
-    total = sum(match.thing.importance for match in verifiable)
-    shown = sum(match.thing.importance * match.score(settings, elements_only=True) for match in verifiable)
-    return round(shown / total, 9) if total else None
-
-
-def relations_shown(matches: Sequence[Match]) -> float | None:
-    """The share of the actions and relations that is shown; those of missing objects are not."""
-    asked = [check for match in matches for check in match.checks if check.claim.is_interaction]
-    told = [shown_or_not(check) for check in asked]
-    verifiable = [check for check in told if check.outcome is not Outcome.UNVERIFIABLE]
-    return round(weighted_mean(verifiable), 9) if verifiable else None
-
-
-def shown_or_not(check: Check) -> Check:
-    """A relation to something that is missing, or with its sides swapped, is not shown."""
-    swapped = check.claim.kind == "relation" and check.outcome is Outcome.PARTIAL
-    if check.finding.kind is Found.TARGET_MISSING or swapped:
-        return replace(check, outcome=Outcome.MISMATCH, score=0.0)
-    return check
-
-
-def reasoning(matches: Sequence[Match]) -> str:
+def reasoning(groups: Sequence[Group]) -> str:
     """What is missing, wrong and shown, within the protocol's limit of words."""
-    missing = [name(match) for match in matches if match.outcome is Outcome.MISSING]
+    missing = [name(group) for group in groups if group.first.outcome is Outcome.MISSING]
     wrong = [
-        name(match) if check.claim.kind == "object" or match.thing.absent else wording.full_claim(check.claim)
-        for match in matches
-        for check in match.checks
-        if check.outcome is Outcome.MISMATCH or (check.outcome is Outcome.PARTIAL and check.claim.kind != "object")
+        name(group) if check is group.first else wording.full_claim(check.claim)
+        for group in groups
+        if group.first.outcome is not Outcome.MISSING
+        for check in group.checks
+        if check.outcome in (Outcome.MISMATCH, Outcome.PARTIAL)
     ]
-    shown = [name(match) for match in matches if match.outcome in (Outcome.MATCHED, Outcome.PARTIAL)]
-    unsure = [name(match) for match in matches if match.outcome is Outcome.LOW_CONFIDENCE]
+    shown = [name(group) for group in groups if group.first.outcome is Outcome.MATCHED]
+    unsure = [name(group) for group in groups if group.first.outcome is Outcome.LOW_CONFIDENCE]
     lists = {"Missing": missing, "Wrong": wrong, "Shown": shown, "Uncertain": unsure}
     parts = [f"{word}: {', '.join(dict.fromkeys(names))}." for word, names in lists.items() if names]
     return in_few_words(parts or ["Nothing that the prompt asks for can be checked here."])
 
 
-def name(match: Match) -> str:
+def name(group: Group) -> str:
     """The plain name of an object; an absence with its "no"."""
-    return wording.thing_words(match.thing) if match.thing.absent else match.thing.canonical
+    return wording.thing_words(group.thing) if group.thing.absent else group.thing.canonical
 
 
 def in_few_words(parts: Sequence[str]) -> str:
@@ -206,6 +195,13 @@ def in_few_words(parts: Sequence[str]) -> str:
             break
         words += part.split()
     return " ".join(words) if len(words) <= WORDS else " ".join([*words[: WORDS - 1], "…"])
+
+
+def explain(verdict: Verdict, settings: Settings) -> Iterable[str]:
+    """How the score is computed, line by line."""
+    from onprompt.report import arithmetic
+
+    return arithmetic.lines(verdict, settings, rating, SCALE)
 
 
 def lines(verdict: Verdict) -> Iterator[Line]:
@@ -237,6 +233,7 @@ RUBRIC = Rubric(
     grade=grade,
     lines=lines,
     protocol=protocol,
+    explain=explain,
     configure=configure,
 )
 PLAIN = replace(RUBRIC, version="1-plain", text=text("rate-1-plain"), ask=ask_plainly)

@@ -31,7 +31,7 @@ from onprompt.types import (
 )
 
 if TYPE_CHECKING:
-    from onprompt.evidence.observations import Observations
+    from onprompt.evidence.observe import Observations
     from onprompt.settings import Settings
 
 SCALE = range(5)
@@ -167,10 +167,10 @@ def stated_check(asked: str, difference: str | None = None) -> Check:
     """What the model says about one object, without any other evidence; None if it names no difference."""
     claim = Claim("object", asked)
     if difference is None:
-        return Check(claim, Finding(Found.STATED, MATCHED), Outcome.MATCHED, 1.0, 1.0, "model")
+        return Check(claim, Finding(Found.STATED, MATCHED), Outcome.MATCHED, 1.0, "model")
     absent = ABSENT.match(difference.strip())
     outcome = Outcome(absent[1].lower().replace(" ", "_")) if absent else Outcome.MISMATCH
-    return Check(claim, Finding(Found.STATED, difference), outcome, 0.0, 1.0, "model")
+    return Check(claim, Finding(Found.STATED, difference), outcome, 0.0, "model")
 
 
 def find_score(answer: str, headings: Sequence[re.Match[str]]) -> re.Match[str] | None:
@@ -263,24 +263,15 @@ def last_line(answer: str, end: int) -> str:
 # ---- by evidence ---------------------------------------------------------------------------------------------------
 
 
-def score_of(presence: float, attribute_accuracy: float, settings: Settings, faultless: bool = True) -> int:
-    """The protocol's thresholds; a 4 also requires that nothing is wrong, however much is right beside it."""
-    if presence >= settings.presence_4 and attribute_accuracy >= settings.attributes_4 and faultless:
-        return 4
-    if presence >= settings.presence_3 and attribute_accuracy >= settings.attributes_3:
-        return 3
-    if presence >= settings.presence_2:
-        return 2
-    return 1 if presence >= settings.presence_1 else 0
-
-
 def grade(observed: Observations, settings: Settings) -> Graded:
-    """The protocol's last steps: the score and the report."""
-    grade = observed.grade(settings)
-    checked = score_of(grade.presence, grade.attribute_accuracy, settings, grade.faultless)
-    score, value = grade.reconcile(checked, SCALE[-1], settings)
-    summary = wording.summary(observed.matches, grade, score, observed.evidence(settings), score < checked)
-    return Graded({"score": FactorScore(score, summary)}, value, summary)
+    """The protocol's last steps: the score to expect, and the report."""
+    from onprompt.evidence.grading import rubric_score  # with numpy, which the list of commands does without
+
+    expected = observed.expectation(rubric_score, SCALE, settings)
+    evidence = observed.evidence(settings)
+    summary = wording.summary(evidence, observed.checks, expected.score, SCALE[-1], observed.verifiable)
+    factor = FactorScore(expected.score, summary)
+    return Graded({"score": factor}, expected.value, summary, expected.measures, expected.interval)
 
 
 def protocol(verdict: Verdict) -> str:
@@ -302,9 +293,10 @@ def protocol(verdict: Verdict) -> str:
 
 def explain(verdict: Verdict, settings: Settings) -> Iterable[str]:
     """How the score is computed, line by line."""
-    from onprompt.report import arithmetic  # with numpy, which the list of commands does without
+    from onprompt.evidence.grading import rubric_score  # with numpy, which the list of commands does without
+    from onprompt.report import arithmetic
 
-    return arithmetic.lines(verdict, settings)
+    return arithmetic.lines(verdict, settings, rubric_score, SCALE)
 
 
 RUBRIC = Rubric(

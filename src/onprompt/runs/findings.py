@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from onprompt import serial
-from onprompt.errors import ImageError, UserError
+from onprompt.errors import ImageError, NotFound, UserError
 from onprompt.models.answer_store import AnswerStore
 from onprompt.plugins import did_you_mean
 from onprompt.runs.checksums import is_as_written
@@ -167,7 +167,7 @@ def stored_verdict(ledger: Ledger, generation: int, sample: str, answers: Path |
         raise UserError(f"{sample!r} has no verdict: {fault[0]}: {fault[1]}")
     if not row:
         ids = [name for (name,) in ledger.query("SELECT id FROM samples LIMIT ?", (SUGGESTED,))]
-        raise UserError(f"{ledger.path} has no sample {sample!r}{did_you_mean(sample, ids)}")
+        raise NotFound(f"{ledger.path} has no sample {sample!r}{did_you_mean(sample, ids)}")
     number, text, inputs = row
     with wrap_db_errors(ledger.path):
         if is_as_written(ledger.database, (number, generation)) is False:

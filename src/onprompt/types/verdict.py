@@ -56,9 +56,10 @@ class Found(StrEnum):
 class Claim:
     """What a prompt says of one object, or of the picture as a whole.
 
-    `kind` is object, count, relation, whole (all of the prompt), property (of the picture), or the kind of an
-    attribute: color, size, text. `value` is the phrase, the attribute's value or the relation's name. Of an edit,
-    `kind` is an operation (add, remove, recolour, …) with the words of the instruction as `value`, or plausibility.
+    `kind` is object, count, kind (office chair, of a chair), relation, whole (all of the prompt), property (of the
+    picture), or the kind of an attribute: color, size, text. `value` is the phrase, the attribute's value or the
+    relation's name. Of an edit, `kind` is an operation (add, remove, recolour, …) with the words of the instruction as
+    `value`, or plausibility.
     """
 
     kind: str
@@ -67,6 +68,13 @@ class Claim:
     count: Count | None = None
     target: str = ""  # of a relation: the phrase of the other object
     negated: bool = False  # the prompt rules it out: "no dog", "not red"
+
+    @property
+    def phrase(self) -> str:
+        """An attribute or relation as a phrase: `brown owl`, `owl running`, `owl on a branch`."""
+        if self.kind in ("relation", "action"):
+            return f"{self.name} {self.value} {self.target}".rstrip()
+        return f"{self.value} {self.name}"
 
     @property
     def is_interaction(self) -> bool:
@@ -85,32 +93,31 @@ class Finding:
     probability: float | None = None
     confidences: tuple[float, ...] = ()
     notes: tuple[str, ...] = ()  # truncated, occluded
-    estimate: float | None = None  # the matcher's, where it contradicts the measurement
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One claim and what became of it: the explainable unit. Reports only draw checks."""
+    """One claim, how likely it holds, and what was found: the explainable unit. Reports only draw checks.
+
+    A claim about an object supposes that the object is there: its probability is given that. The object is the first
+    claim with the same `thing`; a relation also supposes its `target`.
+    """
 
     claim: Claim
     finding: Finding
     outcome: Outcome
-    score: float
-    confidence: float
+    probability: float
     source: str
-    thing: int | None = None  # the object's index in the scene
+    thing: int | None = None  # the object's index in the scene; None for the image as a whole
     box: Box | None = None
     chosen: tuple[Sighting, ...] = ()
     candidates: tuple[Sighting, ...] = ()
+    otherwise: float = 0.0  # the credit if it does not hold: .5 for a minor error, less for a similar kind
+    target: int | None = None  # of a relation: the other object's index
 
     def __repr__(self) -> str:
         words = " ".join(filter(None, (self.claim.name, self.claim.kind, self.claim.value)))
-        return f"<Check {words!r}: {self.outcome.value}, score {self.score:.2f}, confidence {self.confidence:.2f}>"
-
-    @property
-    def weight(self) -> float:
-        """1, or its confidence where that is low."""
-        return self.confidence if self.outcome is Outcome.LOW_CONFIDENCE else 1.0
+        return f"<Check {words!r}: {self.outcome.value}, probability {self.probability:.2f}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +145,6 @@ class PromptEvidence:
     sightings: tuple[Sighting, ...] = ()
     extras: tuple[Sighting, ...] = ()  # detected, not asked for
     properties: tuple[Trait, ...] = ()  # measured of the picture as a whole
-    estimates: tuple[Check, ...] = ()  # by the matcher, of the whole picture
     blank: bool = False  # the picture shows nothing at all
     looked: bool = True  # whether detectors looked at it
 
@@ -212,6 +218,7 @@ class Verdict:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     stated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what a model listed: prompt, image
     voices: tuple[Voice, ...] = ()  # of a jury: what each member says
+    interval: tuple[float, float] | None = None  # the middle 80 % of what `value` may be, by the claims' probabilities
 
     def __repr__(self) -> str:
         factors = ", ".join(f"{name} {factor.score}" for name, factor in self.factors.items())

@@ -45,8 +45,8 @@ class ClosedSetDetector:
         seen = []
         for picture, names in looks:
             known = self.known(names)
-            candidates = self.candidates(picture, known, any(name.fine for name in names), self.settings.faintest)
-            seen.append(Seen(calibrate(candidates, self.curve, self.settings.faintest), known))
+            candidates = self.candidates(picture, known, any(name.fine for name in names), self.settings.min_confidence)
+            seen.append(Seen(calibrate(candidates, self.curve, self.settings.min_confidence), known))
         return seen
 
     def known(self, names: Sequence[Name]) -> dict[str, Known]:

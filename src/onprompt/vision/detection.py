@@ -77,7 +77,7 @@ def select_for_appearance(sightings: Sequence[Sighting], settings: Settings) -> 
     confident = [sighting for sighting in sightings if sighting.confidence >= settings.low_confidence]
     labels = {sighting.label for sighting in confident}
     weak = {sighting.label: sighting for sighting in reversed(sightings) if sighting.label not in labels}
-    return [*confident, *(best for best in weak.values() if best.confidence >= settings.faintest)][:MAX_MEASURED]
+    return [*confident, *(best for best in weak.values() if best.confidence >= settings.min_confidence)][:MAX_MEASURED]
 
 
 def measure_geometry(sighting: Sighting, fronts: Sequence[Sighting], settings: Settings) -> Sighting:

@@ -64,20 +64,20 @@ def is_grid_position(asked: str) -> bool:
     return all(word in COLUMNS or word in ROWS for word in asked.split("-"))
 
 
-def position_score(box: Box, asked: str, settings: Settings) -> float:
+def position_score(box: Box, asked: str) -> float:
     """1 where the centre is in the asked third, within a tolerance; the minor score where it is next to it."""
     x, y = box.centre
-    scores = [axis_score(x, COLUMNS.index(word), settings) for word in asked.split("-") if word in COLUMNS]
-    scores += [axis_score(y, ROWS.index(word), settings) for word in asked.split("-") if word in ROWS]
+    scores = [axis_score(x, COLUMNS.index(word)) for word in asked.split("-") if word in COLUMNS]
+    scores += [axis_score(y, ROWS.index(word)) for word in asked.split("-") if word in ROWS]
     return min(scores, default=0.0)
 
 
-def axis_score(coordinate: float, third: int, settings: Settings) -> float:
+def axis_score(coordinate: float, third: int) -> float:
     """How well a coordinate fits one of three thirds."""
     low, high = third / 3 - TOLERANCE, (third + 1) / 3 + TOLERANCE
     if low <= coordinate <= high:
         return 1.0
-    return settings.minor_score if low - 1 / 6 <= coordinate <= high + 1 / 6 else 0.0
+    return 0.5 if low - 1 / 6 <= coordinate <= high + 1 / 6 else 0.0
 
 
 def is_truncated(box: Box) -> bool:

@@ -1,15 +1,14 @@
 """Every sentence about a verdict is made here: pairs and summaries; claims and findings; edits."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
 
-from onprompt.evidence.grade import Grade
-from onprompt.evidence.image_properties import contradictions, not_measured
-from onprompt.evidence.matches import Match, group_by_object
-from onprompt.types import Attribute, Check, Found, Outcome, Plan, PromptEvidence, Verdict
+from onprompt.types import Check, Found, Outcome, Plan, PromptEvidence, Scene, Thing, Verdict
 from onprompt.wording.claims import claim_words, finding_words, full_claim, sentence, thing_words
 
 __all__ = [
     "actual",
+    "by_object",
     "claim_words",
     "differences",
     "finding_words",
@@ -25,140 +24,144 @@ __all__ = [
     "without_reason",
 ]
 
-WRONG = (Outcome.MISMATCH, Outcome.PARTIAL)
-UNSURE = (Outcome.LOW_CONFIDENCE, Outcome.UNVERIFIABLE)
+
+class Group(NamedTuple):
+    """An object of the prompt and its checks, the object's own first."""
+
+    thing: Thing
+    checks: tuple[Check, ...]
+
+    @property
+    def first(self) -> Check:
+        return self.checks[0]
+
+
+def by_object(scene: Scene, checks: Sequence[Check]) -> list[Group]:
+    """The checks of a verdict by object."""
+    own = [tuple(check for check in checks if check.thing == index) for index in range(len(scene.things))]
+    return [Group(thing, found) for thing, found in zip(scene.things, own, strict=True) if found]
 
 
 def pairs(verdict: Verdict) -> list[tuple[str, str]]:
     """(what the prompt says, what the picture shows), for each object."""
     if verdict.prompt_evidence is None:
         return [(claim_words(check.claim), finding_words(check)) for check in verdict.checks]
-    return [(thing_words(match.thing), actual(match)) for match in matches_of(verdict.prompt_evidence, verdict.checks)]
-
-
-def matches_of(evidence: PromptEvidence, checks: Sequence[Check]) -> list[Match]:
-    """The checks of a verdict by object."""
-    return group_by_object(evidence.scene, checks)
+    groups = by_object(verdict.prompt_evidence.scene, verdict.checks)
+    return [(thing_words(group.thing), actual(group)) for group in groups]
 
 
 def differences(verdict: Verdict) -> list[tuple[str, str]]:
-    """The pairs that differ."""
+    """The pairs that differ, and the properties of the image that do."""
     if verdict.prompt_evidence is None:
         both = zip(verdict.checks, pairs(verdict), strict=True)
         return [pair for check, pair in both if check.outcome is not Outcome.MATCHED]
-    matches = matches_of(verdict.prompt_evidence, verdict.checks)
-    differing = [(thing_words(match.thing), actual(match)) for match in matches if differs(match)]
-    wrong = contradictions(verdict.prompt_evidence.scene, verdict.prompt_evidence.properties)
-    return differing + [(property_words(asked), found) for asked, found in wrong]
+    groups = by_object(verdict.prompt_evidence.scene, verdict.checks)
+    differing = [(thing_words(group.thing), actual(group)) for group in groups if any(map(is_open, group.checks))]
+    wrong = [check for check in verdict.checks if is_property(check) and is_open(check)]
+    return differing + [(property_words(check), finding_words(check)) for check in wrong]
 
 
-def property_words(asked: Attribute) -> str:
-    """What the prompt says of the picture as a whole."""
-    return f"the image: {asked.kind} {asked.value}"
+def is_open(check: Check) -> bool:
+    """Whether a check is wrong or uncertain; what could not be checked is no difference."""
+    return check.outcome not in (Outcome.MATCHED, Outcome.UNVERIFIABLE)
 
 
-def actual(match: Match) -> str:
+def is_property(check: Check) -> bool:
+    """Whether a check is of the image as a whole."""
+    return check.claim.kind == "property"
+
+
+def property_words(check: Check) -> str:
+    """What the prompt says of the image as a whole."""
+    return f"the image: {claim_words(check.claim)}"
+
+
+def actual(group: Group) -> str:
     """The protocol's words for what was found: the object as it is, MISSING, LOW_CONFIDENCE or UNVERIFIABLE."""
-    first = match.first
-    if match.outcome is Outcome.MISSING:
+    first, words = group.first, finding_words(group.first)
+    if first.outcome is Outcome.MISSING:
         return "MISSING"
-    if match.outcome is Outcome.UNVERIFIABLE:
-        read = [note(check) for check in match.checks[1:] if check.source != "none"]
-        return "; ".join([f"UNVERIFIABLE ({finding_words(first)})", *read])
-    if not match.there and not match.thing.absent and match.is_object:
-        return finding_words(first)  # another kind, which has none of its attributes
-    notes = [note(check) for check in match.checks[1:] if check.outcome is not Outcome.MATCHED]
-    if not match.is_object or match.thing.absent or not match.chosen:
-        weak = match.outcome is Outcome.LOW_CONFIDENCE and match.is_object
-        words = finding_words(first)
-        return "; ".join([f"LOW_CONFIDENCE ({words})" if weak else words, *notes])
-    shown = f"{len(match.chosen)} × {match.chosen[0].word}"
-    if match.outcome is Outcome.LOW_CONFIDENCE:
-        return "; ".join([f"LOW_CONFIDENCE ({shown}, confidence {first.confidence:.2f})", *notes])
-    if match.outcome is Outcome.PARTIAL and not match.is_other_person:
-        notes.insert(0, f"only the broader class {match.chosen[0].word!r} was detectable")
-    elif not notes:
-        return f"{shown} (matched)"
-    return f"{shown}: " + "; ".join(notes)
+    if first.outcome is Outcome.UNVERIFIABLE:
+        measured = [note(check) for check in group.checks[1:] if check.outcome is not Outcome.UNVERIFIABLE]
+        return "; ".join([f"UNVERIFIABLE ({words})", *measured])
+    if first.finding.kind is Found.SUBSTITUTE:
+        return words  # another kind, which has none of its attributes
+    notes = [note(check) for check in group.checks[1:] if check.outcome is not Outcome.MATCHED]
+    if first.chosen and not first.claim.negated:
+        confidence = max(sighting.confidence for sighting in first.chosen)
+        words = f"{len(first.chosen)} × {first.chosen[0].word}"
+        if first.outcome is Outcome.LOW_CONFIDENCE:
+            words += f", confidence {confidence:.2f}"
+    if first.outcome is Outcome.LOW_CONFIDENCE and first.claim.kind == "object":
+        return "; ".join([f"LOW_CONFIDENCE ({words})", *notes])
+    if not first.chosen or first.claim.negated:
+        return "; ".join([words, *notes])
+    return f"{words}: {'; '.join(notes)}" if notes else f"{words} (matched)"
 
 
 def note(check: Check) -> str:
-    """What is wrong with one count, attribute or relation."""
+    """What is wrong with one count, attribute or relation, or uncertain."""
     claim, found = check.claim, finding_words(check)
     if claim.kind == "relation":
         words = f"{claim_words(claim)}: {found}"
+    elif claim.kind == "kind":
+        words = found
     else:
-        words = f"{claim.kind}: asked for {claim_words(claim)}, {found}"
-    return f"{words} [{check.outcome.name}]" if check.outcome in UNSURE else words
+        words = f"{claim.kind}: expected {claim_words(claim)}, {found}"
+    unsure = {Outcome.LOW_CONFIDENCE: " (uncertain)", Outcome.UNVERIFIABLE: " (not verifiable)"}
+    return words + unsure.get(check.outcome, "")
 
 
-def differs(match: Match) -> bool:
-    """Whether anything about an object is wrong, missing or weak; what could not be checked is no difference."""
-    only_a_broader_class = match.outcome is Outcome.PARTIAL and match.is_object
-    bad = (Outcome.MISSING, *WRONG, Outcome.LOW_CONFIDENCE)
-    return any(check.outcome in bad for check in match.checks[only_a_broader_class or is_likely(match) :])
-
-
-def is_likely(match: Match) -> bool:
-    """Whether an object is likely there by an estimate alone."""
-    weak = match.outcome is Outcome.LOW_CONFIDENCE and match.first.finding.kind is Found.ESTIMATED
-    return weak and match.confidence >= 0.5
-
-
-def summary(matches: Sequence[Match], grade: Grade, score: int, evidence: PromptEvidence, lowered: bool = False) -> str:
-    """A short paragraph: does the image match, what is wrong, what could not be checked.
-
-    `lowered` says that the estimate of the whole has lowered the score.
-    """
+def summary(evidence: PromptEvidence, checks: Sequence[Check], score: int, top: int, verifiable: bool) -> str:
+    """A short paragraph: does the image match, what is wrong or uncertain, what could not be checked."""
     if evidence.blank:
-        return "The image shows nothing: it is one colour, or noise."
-    if not matches:
-        return f"The prompt names no object, so nothing could be checked: ({score}) is only a placeholder."
-    wrong = contradictions(evidence.scene, evidence.properties)
-    faults = [headline(match) for match in matches if differs(match)]
-    faults += [f"{property_words(asked)} ({found})" for asked, found in wrong]
-    unchecked = list(dict.fromkeys(claim for match in matches for claim in unchecked_claims(match)))
-    unchecked += [f"{asked.kind} {asked.value}" for asked in not_measured(evidence.scene, evidence.properties)]
-    if not grade.verifiable:
-        text = f"Nothing that the prompt asks for could be checked: ({score}) is only a placeholder."
-    elif faults:
-        text = f"The image differs from the prompt: {'; '.join(faults)}."
+        return "The image shows nothing: it is one color, or noise."
+    groups = by_object(evidence.scene, checks)
+    wrong = list(difference_words(groups, checks, (Outcome.MISSING, Outcome.MISMATCH, Outcome.PARTIAL)))
+    unsure = list(difference_words(groups, checks, (Outcome.LOW_CONFIDENCE,)))
+    unchecked = list(dict.fromkeys(unchecked_words(groups, checks)))
+    if not verifiable:
+        text = f"Nothing that the prompt asks for could be checked: ({score}) is only an estimate."
+    elif wrong:
+        text = f"The image differs from the prompt: {'; '.join(wrong)}."
+    elif unsure or score < top:
+        text = "No difference is certain."
     else:
-        checked = not unchecked and not any(map(is_likely, matches))
-        text = "The image matches the prompt." if checked else "Everything that could be checked matches the prompt."
-    if likely := [thing_words(match.thing) for match in matches if is_likely(match)]:
-        text += f" Only estimated: {', '.join(likely)}."
-    if unchecked:
-        text += f" Not checked: {', '.join(unchecked)}."
-    if lowered and evidence.estimates:
-        text += f" As a whole it fits less well (estimate {evidence.estimates[0].finding.probability:.2f})."
-    return text
+        text = "Everything that could be checked matches the prompt." if unchecked else "The image matches the prompt."
+    text += f" Uncertain: {'; '.join(unsure)}." if unsure else ""
+    return text + (f" Not checked: {', '.join(unchecked)}." if unchecked else "")
 
 
-def headline(match: Match) -> str:
-    """One object and its faults."""
-    asked = thing_words(match.thing)
-    if match.outcome is Outcome.MISSING:
-        return f"{asked} (missing)"
-    if match.thing.absent or not match.there:
-        return f"{asked} ({finding_words(match.first)})"
-    claims = match.checks[1:] if match.is_object else match.checks
-    faults = [note(check) for check in claims if check.outcome in WRONG]
-    if match.outcome is Outcome.LOW_CONFIDENCE and match.is_object:
-        weak = f"low confidence {match.confidence:.2f}" if match.chosen else finding_words(match.first)
-        faults.insert(0, weak)
-    weak_claims = [note(check) for check in claims if check.outcome is Outcome.LOW_CONFIDENCE]
-    return f"{asked} ({', '.join(faults or weak_claims)})"
+def difference_words(groups: Sequence[Group], checks: Sequence[Check], outcomes: Collection[Outcome]) -> Iterable[str]:
+    """Each object with its checks of these outcomes, then the properties of the image."""
+    for group in groups:
+        asked, own = thing_words(group.thing), [check for check in group.checks[1:] if check.outcome in outcomes]
+        gone = group.first.outcome is Outcome.MISSING or group.first.finding.kind is Found.SUBSTITUTE
+        if group.first.outcome in outcomes:
+            missing = group.first.outcome is Outcome.MISSING
+            yield f"{asked} ({'missing' if missing else finding_words(group.first)})"
+        elif own and not gone:
+            yield f"{asked} ({', '.join(map(note_of_fault, own))})"
+    for check in checks:
+        if is_property(check) and check.outcome in outcomes:
+            yield f"{property_words(check)} ({finding_words(check)})"
 
 
-def unchecked_claims(match: Match) -> list[str]:
-    """The claims about an object that could not be checked."""
-    if match.outcome is Outcome.UNVERIFIABLE and match.is_object:
-        return [thing_words(match.thing)]
-    claims = [claim_words(check.claim) for check in match.checks if check.outcome is Outcome.UNVERIFIABLE]
-    if match.outcome is Outcome.PARTIAL and match.is_object and not match.is_other_person:
-        claims.insert(0, f"beyond {match.chosen[0].word!r}")
-    return [f"{match.thing.canonical} ({claim})" for claim in claims]
+def note_of_fault(check: Check) -> str:
+    """A note without what the sentence around it says."""
+    return note(check).removesuffix(" (uncertain)")
+
+
+def unchecked_words(groups: Sequence[Group], checks: Sequence[Check]) -> Iterable[str]:
+    """The claims that could not be checked; of an object that could not be, only that."""
+    for group in groups:
+        if group.first.outcome is Outcome.UNVERIFIABLE:
+            yield thing_words(group.thing)
+        elif group.first.outcome is not Outcome.MISSING:
+            for check in group.checks[1:]:
+                if check.outcome is Outcome.UNVERIFIABLE:
+                    yield f"{group.thing.canonical} ({claim_words(check.claim)})"
+    yield from (claim_words(c.claim) for c in checks if is_property(c) and c.outcome is Outcome.UNVERIFIABLE)
 
 
 def stated_summary(found: Iterable[tuple[str, str]], listed: bool, score: int, top: int) -> str:

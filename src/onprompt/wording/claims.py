@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from onprompt.evidence.estimates import phrase_of
 from onprompt.types import Check, Claim, Count, Finding, Found, Outcome, Thing
 
 EVEN = 0.5  # confidence from which an object was detected
@@ -31,7 +30,7 @@ def claim_words(claim: Claim) -> str:
     if claim.count is not None:
         return count_words(claim.count)
     if claim.kind == "relation":
-        return f"{claim.value} {claim.target}"
+        return f"{'not ' if claim.negated else ''}{claim.value} {claim.target}"
     if claim.kind == "object" or (claim.kind == "text" and claim.negated):
         return object_words(claim.value, claim.negated)
     return f"not {claim.value}" if claim.negated else claim.value
@@ -39,15 +38,16 @@ def claim_words(claim: Claim) -> str:
 
 def full_claim(claim: Claim) -> str:
     """A claim that can stand alone: `2 × owl`, `owl on a branch`, `brown owl`."""
-    if claim.kind == "object" or not claim.name:
+    if claim.kind in ("object", "kind") or not claim.name:
         return claim_words(claim)
     if claim.kind in ("sex", "age"):
         return f"{claim.name} ({claim.value})"
     if claim.count is not None:
         return f"{claim_words(claim)} × {claim.name}"
     if claim.negated:
-        return f"{claim.name} not {claim.value}" if claim.kind == "action" else f"not {phrase_of(claim)}"
-    return phrase_of(claim)
+        follows = claim.kind in ("action", "relation")
+        return f"{claim.name} not {claim.value} {claim.target}".rstrip() if follows else f"not {claim.phrase}"
+    return claim.phrase
 
 
 def detected_words(finding: Finding, _: Check) -> str:
@@ -86,7 +86,6 @@ def estimated_words(finding: Finding, _: Check) -> str:
 def related_words(finding: Finding, check: Check) -> str:
     """Whether a relation holds."""
     holds = {Outcome.MATCHED: "yes", Outcome.LOW_CONFIDENCE: "uncertain"}.get(check.outcome, "no")
-    holds = "no" if finding.estimate is not None else holds
     return f"{holds} ({finding.probability:.2f})"
 
 
@@ -155,14 +154,11 @@ WORDS: dict[Found, Callable[[Finding, Check], str]] = {
 
 def finding_words(check: Check) -> str:
     """What was found of a claim."""
-    words = WORDS[check.finding.kind](check.finding, check)
-    return words if check.finding.estimate is None else f"{words}, but {estimate_words(check.finding.estimate)}"
+    return WORDS[check.finding.kind](check.finding, check)
 
 
 def sentence(check: Check) -> str:
-    """What was asked for and found: `asked for 2 × owl: found 1 (confidence 0.71, picodet + efficientdet)`."""
+    """What was expected and found: `expected 2 × owl: found 1 (probability 0.71, picodet + efficientdet)`."""
     words = "none" if check.finding.kind is Found.MISSING else finding_words(check)
-    known = check.thing is not None and check.source != "none"
-    return f"asked for {full_claim(check.claim)}: {words}" + (
-        f" (confidence {check.confidence:.2f}, {check.source})" if known else ""
-    )
+    source = "" if check.source == "none" else f", {check.source}"
+    return f"expected {full_claim(check.claim)}: {words} (probability {check.probability:.2f}{source})"

@@ -78,7 +78,7 @@ def completeness(operations: Sequence[Operation], grade: EditGrade, observed: Ed
 
 def plausibility(grade: EditGrade, observed: EditObservations) -> str:
     """What could not be so."""
-    worst = min(grade.faults, key=lambda check: check.score, default=None)
+    worst = min(grade.faults, key=lambda check: check.probability, default=None)
     none = "No local faults were looked for." if observed.is_global else "No blurred or noisy patch was found."
     found = none if worst is None else FAULTS[worst.finding.value]
     unsure = "This is uncertain." if worst is not None and worst.outcome is Outcome.LOW_CONFIDENCE else ""

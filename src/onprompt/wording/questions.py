@@ -1,8 +1,7 @@
 """Claims as sentences that a model can answer by yes or no."""
 
-from onprompt.evidence.atoms import IMAGE, Atom
-from onprompt.evidence.details import is_text
-from onprompt.types import Claim, Scene, Thing
+from onprompt.evidence.beliefs import is_text
+from onprompt.types import Check, Claim, Scene, Thing
 from onprompt.wording.claims import count_words
 
 # Attributes that tell objects of one name apart: "the red ball" and "the blue ball".
@@ -11,9 +10,12 @@ DISTINGUISHING = ("color", "size", "material", "pattern", "shape", "state", "oth
 VERBS = {"with": "has", "of": "belongs to"}  # of relations that are no predicate after "is"
 
 
-def claim_sentence(atom: Atom, scene: Scene) -> str:
-    """A claim about one object, without the rest of what is asked for it; what is ruled out as if it were there."""
-    claim, thing = atom.check.claim, scene.things[atom.check.thing or 0]
+def claim_sentence(check: Check, scene: Scene) -> str:
+    """A claim by itself, without the rest of what is asked for; what is ruled out as if it were there."""
+    claim = check.claim
+    if check.thing is None:
+        return f"The image as a whole is: {claim.value}."
+    thing = scene.things[check.thing]
     if thing.absent or claim.kind == "object":
         return f"This can be seen in the image: {excluded(thing, scene) if thing.absent else thing.canonical}."
     if claim.count is not None:
@@ -22,16 +24,14 @@ def claim_sentence(atom: Atom, scene: Scene) -> str:
     if claim.kind == "text":
         where = "in the image" if is_text(thing) else f"on the {noun(thing, scene)}"
         return f'This text can be read {where}: "{claim.value}".'
-    if atom.target is not None:
+    if claim.kind == "relation":
         verb = VERBS.get(claim.value, f"is {claim.value}")
-        return f"In the image, {subject(thing, scene)} {verb} {target_words(atom, scene)}."
+        return f"In the image, {subject(thing, scene)} {verb} {target_words(check, scene)}."
     return attribute_sentence(claim, thing, scene)
 
 
 def attribute_sentence(claim: Claim, thing: Thing, scene: Scene) -> str:
-    """The claim that an object, or the image as a whole, has an attribute."""
-    if thing.canonical == IMAGE:
-        return f"The image as a whole has this {claim.kind}: {claim.value}."
+    """The claim that an object has an attribute."""
     who = f"at least one {thing.canonical}" if is_shared(thing, scene) else subject(thing, scene)
     if claim.kind == "action":
         return f"In the image, {who} is doing this: {claim.value}."
@@ -68,9 +68,10 @@ def the_text(thing: Thing) -> str:
     return "the text " + " ".join(f'"{each.value}"' for each in thing.attributes if each.kind == "text")
 
 
-def target_words(atom: Atom, scene: Scene) -> str:
+def target_words(check: Check, scene: Scene) -> str:
     """The other object of a relation, or both that something is between."""
-    thing = scene.things[atom.check.thing or 0]
-    ends = [relation.target for relation in thing.relations if relation.name == "between"]
-    others = [scene.things[end] for end in (ends if atom.check.claim.value == "between" else [atom.target or 0])]
+    thing = scene.things[check.thing or 0]
+    ends = [relation.target for relation in thing.relations if relation.name == check.claim.value == "between"]
+    named = [r.target for r in thing.relations if scene.things[r.target].phrase == check.claim.target]
+    others = [scene.things[end] for end in ends or named[:1]]
     return " and ".join(the_text(other) if is_text(other) else f"the {noun(other, scene)}" for other in others)

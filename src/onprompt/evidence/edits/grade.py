@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from onprompt.evidence.beliefs import sigmoid
 from onprompt.evidence.edits.observations import EditObservations
 from onprompt.evidence.edits.operations import Operation
 from onprompt.evidence.edits.plausibility import faults, sharpness_shift
-from onprompt.evidence.estimates import sigmoid
 from onprompt.types import Check
 from onprompt.vision import Floats, Mask, ramp
 
@@ -78,7 +78,7 @@ def plausible(found: Sequence[Check], observed: EditObservations) -> float:
     """How plausible the edited image is, as far as that can be measured."""
     if observed.blank:
         return 0.0
-    odds = SOUND - FAULT * sum(1 - check.score for check in found)
+    odds = SOUND - FAULT * sum(1 - check.probability for check in found)
     if not observed.is_global:  # what was redrawn without need is where editors leave most of their artefacts
         odds += REDRAWN * (observed.kept - KEPT) - SHARPNESS * sharpness_shift(observed)
     return NOT_MEASURED * sigmoid(odds)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from onprompt.evidence.edits.grade import EditGrade, grade
 from onprompt.evidence.edits.observations import EditObservations, observe_edit
 from onprompt.evidence.edits.operations import Operation, judge_operations
-from onprompt.evidence.observations import is_animated
+from onprompt.evidence.observe import is_animated
 from onprompt.settings import Settings
 from onprompt.types import Check, EditEvidence, Outcome, Sample
 from onprompt.vision import load_matcher
@@ -40,7 +40,6 @@ class JudgedEdit:
             observed.failure: bool(observed.failure),
             "not_verifiable": all(check.outcome is Outcome.UNVERIFIABLE for check in self.checks),
             "low_confidence": any(operation.check.outcome is Outcome.LOW_CONFIDENCE for operation in self.operations),
-            "needs_review": self.grade.coverage < settings.review_below,
             "one_frame_of_an_animation": any(map(is_animated, observed.pictures)),
             "matcher_uncalibrated": bool(settings.matcher) and not load_matcher(settings).calibrated,
             "other_frame": bool(observed.change.turned or observed.change.crop),

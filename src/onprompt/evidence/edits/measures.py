@@ -12,7 +12,7 @@ from onprompt.evidence.edits import adjustments
 from onprompt.evidence.edits.motion import find_motion
 from onprompt.evidence.edits.objects import SAME_PLACE, TOUCHED
 from onprompt.evidence.edits.observations import EditObservations
-from onprompt.evidence.match import match
+from onprompt.evidence.sharing import share_out
 from onprompt.settings import Settings
 from onprompt.types import Box, Edit, Scene, Sighting
 from onprompt.vision import Mask, cells_of, colour, is_grid_position, position_of, position_score, ramp
@@ -45,12 +45,10 @@ def targets(edit: Edit, observed: EditObservations) -> tuple[Sighting, ...]:
     names = [thing.canonical for thing in edit.source.things]
     scene = edit.source if edit.target.canonical in names else Scene(edit.phrase, (edit.target,))
     index = next(place for place, thing in enumerate(scene.things) if thing.canonical == edit.target.canonical)
-    found = match(scene, observed.seen[0], observed.lines[0], observed.settings)[index]
-    if not found.there:
-        return ()
-    confident = [s for s in found.first.candidates if s.confidence >= observed.settings.low_confidence]
+    share = share_out(scene, observed.seen[0], observed.settings)[index]
+    confident = [s for s in share.candidates if s.confidence >= observed.settings.low_confidence]
     several = edit.scope == "all" or edit.target.count.high is None
-    return tuple(confident) if several and confident else found.chosen
+    return tuple(confident) if several and confident else share.chosen
 
 
 def recolour(edit: Edit, observed: EditObservations) -> Measurement | None:
@@ -240,7 +238,7 @@ def place(edit: Edit, observed: EditObservations) -> Measurement | None:
     new = [c.after for c in observed.objects if c.kind == "added" and c.asked and c.after]
     if not asked or not new:
         return None
-    score = position_score(new[0].box, asked[0], observed.settings)
+    score = position_score(new[0].box, asked[0])
     return Measurement(score, "", position_of(new[0].box), "boxes", (new[0].box,))
 
 

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from onprompt import stages
-from onprompt.evidence import plan
+from onprompt.evidence import observe
 from onprompt.evidence.edits import adjustments, objects
 from onprompt.language import name_of, parse_edit
 from onprompt.settings import Settings
@@ -173,7 +173,7 @@ def observe_edit(sample: Sample, settings: Settings) -> EditObservations:
     seen = detect(first, names, settings, names_to_measure(edits)), detect(aligned, names, settings, ())
     if change.regions and not blank:
         seen = seen[0], look_closer(seen, aligned, change.regions[0].box, edits, settings)
-    text = any(plan.asks_for_text(scene) for edit in edits for scene in (edit.source, edit.result))
+    text = any(observe.asks_for_text(scene) for edit in edits for scene in (edit.source, edit.result))
     lines: tuple[tuple[Sighting, ...], tuple[Sighting, ...]] = (), ()
     if text:
         lines = read_text(before, settings), in_frame(read_text(after, settings), change.crop)
@@ -234,16 +234,16 @@ def names_to_detect(edits: Sequence[Edit]) -> list[Name]:
     names: dict[str, Name] = {}
     for edit in edits:
         for scene in (edit.source, edit.result):
-            for name in plan.names_to_detect(scene):
+            for name in observe.names_to_detect(scene):
                 names.setdefault(name.label, name)
-        if edit.target and plan.NOT_ENGLISH not in edit.source.flags:
+        if edit.target and observe.NOT_ENGLISH not in edit.source.flags:
             names.setdefault(edit.target.canonical, name_of(edit.target.canonical))
     return list(names.values())
 
 
 def names_to_measure(edits: Sequence[Edit]) -> set[str]:
     """The names whose colours tell which of several objects is meant, or are to change."""
-    measured = set().union(*(plan.names_to_measure(edit.source) for edit in edits))
+    measured = set().union(*(observe.names_to_measure(edit.source) for edit in edits))
     return measured | {edit.target.canonical for edit in edits if edit.target and edit.operation == "recolour"}
 
 

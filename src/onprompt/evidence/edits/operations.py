@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from onprompt.evidence.beliefs import MATCHER, log_odds, sigmoid
 from onprompt.evidence.edits.measures import Measurement, measure, targets
 from onprompt.evidence.edits.objects import SAME_PLACE, is_touched
 from onprompt.evidence.edits.observations import EditObservations
-from onprompt.evidence.estimates import MATCHER, log_odds, sigmoid
 from onprompt.language import correct_spelling
 from onprompt.settings import Settings
 from onprompt.types import Check, Claim, Edit, Finding, Found, Outcome, Sighting, Thing
@@ -21,6 +21,7 @@ WHOLE, REGION = 1.1, 0.55  # of the matcher: in the whole image, and in the regi
 NOT_SAID = frozenset({"position", "text", "size"})  # attributes that the matcher can't see
 REFUTED = 0.2  # score of a measurement below which an operation was not carried out
 DONE, NOT_DONE = 0.6, 0.31  # probability from which an operation was carried out, below which it was not
+ASKED = 1.75  # what is asked for is there far more often than any class in whatever a photo shows
 UNCHANGED = -6.0  # log-odds of any operation where nothing changed
 
 
@@ -112,7 +113,7 @@ def appeared(thing: Thing, observed: EditObservations) -> float:
         sightings = [c.after for c in observed.objects if c.kind in ("added", "replaced") and c.after]
     # Where the image did not change, a detector that finds something new is mistaken.
     after = best(thing.canonical, (s for s in sightings if is_touched(s.box, observed.change)))
-    return log_odds(after) + observed.settings.asked_shift
+    return log_odds(after) + ASKED
 
 
 def vanished(edit: Edit, thing: Thing, observed: EditObservations) -> float:
@@ -168,7 +169,7 @@ def make_check(
         finding, source, chosen = Finding(Found.ESTIMATED, probability=probability), MATCHER, ()
         box = next(iter(observed.regions), None)
     outcome = outcome_of(probability, measured is not None or bool(detected), observed.settings)
-    return Check(claim, finding, outcome, probability, max(probability, 1 - probability), source, place, box, chosen)
+    return Check(claim, finding, outcome, probability, source, place, box, chosen)
 
 
 def detector_finding(

@@ -59,7 +59,7 @@ def fault(name: str, severity: float) -> Check:
     finding = Finding(Found.FAULT, name, probability=round(severity, 4))
     outcome = Outcome.MISMATCH if severity >= 0.5 else Outcome.LOW_CONFIDENCE
     claim = Claim("plausibility", "a plausible image")
-    return Check(claim, finding, outcome, round(1 - severity, 4), severity, "pixels")
+    return Check(claim, finding, outcome, round(1 - severity, 4), "pixels")
 
 
 def blurred_patch(observed: EditObservations) -> float:

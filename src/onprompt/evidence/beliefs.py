@@ -1,0 +1,579 @@
+"""Step 3: scene and sightings → checks. Every claim gets a probability, given that what it depends on is true.
+
+What each measurement is worth was fitted: the numbers are in reliability.toml, with the script that wrote them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from onprompt.evidence import attributes, grading
+from onprompt.evidence.attributes import Measured
+from onprompt.evidence.grading import reliability
+from onprompt.evidence.sharing import SAME_OBJECT, Share, fit, share_out
+from onprompt.language import is_concrete, name_of
+from onprompt.types import (
+    Attribute,
+    Check,
+    Claim,
+    Count,
+    Finding,
+    Found,
+    Known,
+    Outcome,
+    Relation,
+    Scene,
+    Seen,
+    Sighting,
+    Thing,
+    Trait,
+)
+from onprompt.vision import CHILD, RELATIONS, WORDS, RelationMeasure, between, traits_said
+
+if TYPE_CHECKING:
+    from onprompt.settings import Settings
+
+MATCHER, OCR, NO_SOURCE = "matcher", "pp-ocr", "none"
+SOURCES = {"color": "pixels", "shape": "outline", "action": "joints", "expression": "face"}
+MARGIN = 0.02  # the matcher's probabilities are clipped to this distance from 0 and 1
+OCCLUDED = 0.9  # an occluded object counts with lower confidence (seed 000, step 7)
+SHOWN = 0.1  # confidence from which a weak sighting is reported
+HOLDS, FAILS = 0.75, 0.25  # probability from which a measured claim is matched, below which it is wrong
+FEW, CROWD = 3, 10  # as many still pass for "a dog", as many are a crowd
+MANY = 3  # fewer than this are not many
+MANY_WORDS = frozenset(
+    {"many", "numerous", "countless", "lots of", "a lot of", "plenty of", "dozens of", "hundreds of", "a crowd of"}
+)
+# What the matcher can't see: numbers, letters, sizes, relative positions, and where something faces.
+NOT_ESTIMATED = frozenset({"count", "text", "size", "position", "shape", "sex", "age", "kind"})
+PLACES = ("left of", "right of", "above", "below", "in front of", "behind", "between", "facing")
+SIDES = (*PLACES[:6], "next to", "near")  # a swapped position is a minor error (seed 000, score 3)
+OTHER_TEXT = 0.6  # the probability that what bears other words is the object asked for
+MIN_LETTERS, CLEARLY_READ, MIN_LETTER_HEIGHT = 3, 0.8, 0.04  # of text that something bears; height of the image
+INHABITANTS = ("person", "animal", "vehicle")  # what is not to be seen in an empty place
+
+# Words about the image as a whole → the property that can be measured: its kind, and the value that fits.
+MEASURABLE = {
+    **dict.fromkeys(("black and white", "monochrome", "grayscale", "greyscale"), ("style", "black and white")),
+    **dict.fromkeys(("night", "nighttime", "dark", "midnight"), ("lighting", "dark")),
+    **dict.fromkeys(("day", "daytime", "daylight", "bright", "sunny"), ("lighting", "light")),
+    **dict.fromkeys(("blurry", "blurred", "out of focus"), ("quality", "blurry")),
+    **dict.fromkeys(("sharp", "sharp focus", "in focus"), ("quality", "sharp")),
+    **dict.fromkeys(("photo", "film still", "polaroid"), ("medium", "photo")),
+    **dict.fromkeys(
+        ("painting", "oil painting", "watercolor", "drawing", "illustration", "sketch", "pencil sketch", "cartoon"),
+        ("medium", "artwork"),
+    ),
+    **dict.fromkeys(("anime", "pixel art", "comic", "engraving", "woodcut", "line art"), ("medium", "artwork")),
+}
+NOT_SHOWN = frozenset({"parameter", "quality"})  # not about what the image shows
+
+Estimate = Callable[[str], float | None]  # how likely a phrase is true of the image, by the matcher
+
+
+def no_estimate(_: str) -> None:
+    """No estimate: there is no matcher, or it does not know the language."""
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """What is known of an image: sightings, lines of text, properties, and the matcher's estimates."""
+
+    seen: Seen
+    lines: tuple[Sighting, ...] | None = ()  # None if nobody read
+    properties: tuple[Trait, ...] = ()
+    estimate: Estimate = no_estimate
+    overall: float | None = None  # the matcher's estimate that it fits the prompt
+    artwork: float = 0.0  # the probability that it is drawn or painted
+    blank: bool = False
+
+
+def log_odds(probability: float, margin: float = MARGIN) -> float:
+    """The log-odds of a probability, clipped."""
+    bounded = min(max(probability, margin), 1 - margin)
+    return math.log(bounded / (1 - bounded))
+
+
+def sigmoid(odds: float) -> float:
+    """The probability of log-odds."""
+    return 1 / (1 + math.exp(-odds))
+
+
+def believe(scene: Scene, image: Image, settings: Settings) -> tuple[Check, ...]:
+    """A check for every claim of a scene, object by object, then of the image as a whole."""
+    shares = share_out(scene, image.seen, settings)
+    objects = [ObjectBeliefs(index, scene, shares, image, settings) for index in range(len(scene.things))]
+    checks = [check for each in objects for check in each.checks()]
+    checks += property_checks(scene, image)
+    is_open = any(check.outcome is Outcome.UNVERIFIABLE for check in checks)
+    return (*checks, *([whole_check(scene, image, alone=not checks)] if is_open or not checks else []))
+
+
+def outcome_of(probability: float, otherwise: float = 0.0) -> Outcome:
+    """What a measured claim of this probability comes to."""
+    if probability >= HOLDS:
+        return Outcome.MATCHED
+    if probability > FAILS:
+        return Outcome.LOW_CONFIDENCE
+    return Outcome.PARTIAL if otherwise >= grading.MINOR else Outcome.MISMATCH
+
+
+def negate(check: Check) -> Check:
+    """The check of the opposite claim."""
+    probability = 1 - check.probability
+    measured = check.outcome is not Outcome.UNVERIFIABLE
+    return replace(
+        check, probability=probability, otherwise=0.0, outcome=outcome_of(probability) if measured else check.outcome
+    )
+
+
+class ObjectBeliefs:
+    """The claims about one object of a prompt."""
+
+    def __init__(self, index: int, scene: Scene, shares: Sequence[Share], image: Image, settings: Settings) -> None:
+        self.index, self.scene, self.shares, self.image, self.settings = index, scene, shares, image, settings
+        self.thing, self.share = scene.things[index], shares[index]
+        self.is_text = is_text(self.thing)
+
+    def blank(self, claim: Claim, probability: float, finding: Finding | None = None) -> Check:
+        """A check of what nothing measures: its prior."""
+        found = finding or Finding(Found.NOT_MEASURABLE)
+        return Check(claim, found, Outcome.UNVERIFIABLE, round(probability, 4), NO_SOURCE, self.index)
+
+    def checks(self) -> list[Check]:
+        """The object's own claim first."""
+        if self.thing.absent:
+            return [self.absent_text() if self.is_text else self.absence()]
+        first = [] if self.is_text else [self.presence()]
+        counts = first and (self.asks_for_number if self.share.chosen else self.thing.count.explicit)
+        counted = [self.count()] if counts else []
+        of_kind = self.kinds() if first else []
+        details = [self.attribute(each) for each in self.thing.attributes if not self.is_compared(each)]
+        related = [self.relation(each) for each in self.thing.relations]
+        return [*first, *counted, *of_kind, *details, *related]
+
+    def is_compared(self, attribute: Attribute) -> bool:
+        """Whether a size is said in comparison with another object: of two books, the small one is the smaller."""
+        about = [
+            *self.thing.relations,
+            *(r for other in self.scene.things for r in other.relations if r.target == self.index),
+        ]
+        return attribute.kind == "size" and any(relation.name in SIZES for relation in about)
+
+    # -- the object --------------------------------------------------------------------------------------------------
+
+    def presence(self) -> Check:
+        """That the object is there: by the detector, by the text it bears, or by the matcher alone."""
+        thing, share, estimate = self.thing, self.share, self.estimate(self.thing.phrase)
+        claim = Claim("object", thing.phrase, thing.canonical)
+        read = self.by_text()
+        if share.known is None and read is None:
+            check = self.blank(claim, unknown_presence(estimate, self.image.overall), Finding(Found.UNKNOWN_WORD))
+            if estimate is None:
+                return check
+            return replace(check, finding=Finding(Found.ESTIMATED, probability=check.probability), source=MATCHER)
+        occluded = any(map(is_occluded, share.chosen))
+        confidence = self.confidence() * (OCCLUDED if occluded else 1)
+        probability = 0.0
+        if share.known is not None:
+            artwork, calibrated = self.image.artwork, share.known.calibrated
+            probability = 0.0 if self.image.blank else detected_presence(confidence, estimate, artwork, calibrated)
+        check = Check(claim, Finding(Found.MISSING), Outcome.MISSING, 0.0, "detector", self.index)
+        if read is not None and read >= probability:
+            found = Finding(Found.RECOGNISED_BY_TEXT)
+            return replace(check, finding=found, outcome=outcome_of(read), probability=round(read, 4), source=OCR)
+        probability = round(probability, 4)
+        candidates = tuple(s for s in share.candidates if s.confidence >= SHOWN or s in share.chosen)
+        check = replace(check, probability=probability, candidates=candidates)
+        if share.known is not None and confidence >= SHOWN:
+            low = confidence < self.settings.low_confidence
+            finding = detection(share.chosen, share.known, occluded)
+            outcome = Outcome.LOW_CONFIDENCE if low else outcome_of(probability)
+            box, source = share.chosen[0].box, share.chosen[0].source
+            return replace(check, finding=finding, outcome=outcome, source=source, box=box, chosen=share.chosen)
+        if share.substitute is not None:
+            finding = Finding(Found.SUBSTITUTE, share.substitute.word, probability=share.substitute.confidence)
+            check = replace(check, finding=finding, outcome=Outcome.MISMATCH, probability=min(probability, FAILS))
+            credit = substitute_credit(thing.canonical, share.substitute.word)
+            return replace(check, otherwise=credit, box=share.substitute.box)
+        if probability > FAILS:
+            return replace(check, finding=Finding(Found.NONE_DETECTED), outcome=Outcome.LOW_CONFIDENCE)
+        return check
+
+    def confidence(self) -> float:
+        """That of the best sighting."""
+        return max((sighting.confidence for sighting in self.share.chosen), default=0.0)
+
+    def estimate(self, phrase: str) -> float | None:
+        """The matcher's estimate of a phrase; None for what can't be seen."""
+        visible = self.thing.canonical != "text" and is_concrete(self.thing.canonical) is True
+        return self.image.estimate(phrase) if visible else None
+
+    def by_text(self) -> float | None:
+        """How likely the object is there by the text that it should bear: what says OPEN is the sign.
+
+        What says something else is likely the sign, too.
+        """
+        asked = texts_on(self.index, self.scene)
+        if not asked or self.image.lines is None:
+            return None
+        readings = [attributes.measure_text(value, self.image.lines, self.settings) for value in asked]
+        if all(reading.score == 1 for reading in readings):
+            return min(self.measured(Claim("text"), [reading], OCR).probability for reading in readings)
+        return OTHER_TEXT if self.share.known is None and any(map(is_lettering, self.image.lines)) else None
+
+    def absence(self) -> Check:
+        """That an object is not there; only sightings that also fit its attributes contradict it."""
+        thing, known = self.thing, self.share.known
+        claim = Claim("object", thing.phrase, thing.canonical, negated=True)
+        if known is None:
+            return self.blank(claim, reliability()["excluded"]["prior"], Finding(Found.UNKNOWN_WORD))
+        fitting = [s for s in self.share.candidates if fit(thing, s, self.settings) == 1]
+        surest = max((sighting.confidence for sighting in fitting), default=0.0)
+        if surest >= SHOWN and known.closeness < 1:
+            return self.blank(claim, 1 - surest / 2, Finding(Found.ONLY_BROADER, fitting[0].word))
+        found = Finding(Found.PRESENT, probability=surest) if surest >= SHOWN else Finding(Found.NONE_DETECTED)
+        probability = round(1 - max(surest, sigmoid(reliability()["detected"]["silence"])), 4)
+        low = SHOWN <= surest < self.settings.low_confidence
+        outcome = Outcome.LOW_CONFIDENCE if low else outcome_of(probability)
+        return Check(claim, found, outcome, probability, "detector", self.index, chosen=tuple(fitting))
+
+    def absent_text(self) -> Check:
+        """That some text is not to be read."""
+        asked = [attribute.value for attribute in self.thing.attributes if attribute.kind == "text"]
+        claim = Claim("text", self.thing.phrase, negated=True)
+        if self.image.lines is None:
+            return self.unmeasured(claim, "attribute")
+        measured = [attributes.measure_text(value, self.image.lines, self.settings) for value in asked]
+        closest = max(measured, key=lambda result: result.score)
+        return negate(self.measured(claim, [closest], OCR))
+
+    # -- its number and kind -----------------------------------------------------------------------------------------
+
+    @property
+    def asks_for_number(self) -> bool:
+        count = self.thing.count
+        return bool(count.words) or count.low > 1 or count.high != 1
+
+    def count(self) -> Check:
+        """The number, given that there is one: how likely each number is, and that which is asked for is likelier."""
+        count, share = self.thing.count, self.share
+        claim = Claim("count", name=self.thing.canonical, count=count)
+        if not share.chosen:
+            unknown = self.blank(claim, reliability()["count"]["prior"], Finding(Found.NOT_LOCATED))
+            return replace(unknown, otherwise=grading.MINOR)
+        weak = [s.confidence for s in share.candidates if s not in share.chosen and s.confidence < SURE_COUNT]
+        exactly = number_likelihoods([s.confidence for s in share.chosen] + weak)
+        worth = [count_credit(count, number) for number in range(1, len(exactly) + 1)]
+        asked = [p * reliability()["count"]["asked"] * (c == 1) for p, c in zip(exactly, worth, strict=True)]
+        others = [p * (c < 1) for p, c in zip(exactly, worth, strict=True)]
+        minor = sum(p for p, c in zip(others, worth, strict=True) if c == grading.MINOR)
+        probability = sum(asked) / (sum(asked) + sum(others))
+        number, most = len(share.chosen), None
+        if share.crowd and count_credit(count, number) < 1 and within(count, share.crowd.count):
+            probability, (number, most) = 0.5, share.crowd.count
+        otherwise = grading.MINOR if 2 * minor >= sum(others) else 0.0
+        found = Finding(Found.COUNTED, number=number, most=most, confidences=tuple(c for c in weak if c >= SHOWN))
+        low = self.confidence() < self.settings.low_confidence or most is not None
+        outcome = Outcome.LOW_CONFIDENCE if low else outcome_of(probability, otherwise)
+        check = Check(claim, found, outcome, round(probability, 4), share.chosen[0].source, self.index)
+        return replace(check, otherwise=otherwise, box=share.chosen[0].box)
+
+    def kinds(self) -> list[Check]:
+        """What a narrower word says: an office chair, of which only "chair" is known; a woman, of "person".
+
+        Sex and age are told by how a person looks. What can't be told is never full marks.
+        """
+        known = self.share.known
+        if known is None or known.closeness == 1:
+            return []
+        asked = traits_said(name_of(self.thing.canonical))
+        told = [(kind, value, self.appearance(kind, value)) for kind, value in asked]
+        checks = []
+        for kind, value, measured in told:
+            # "girl" and "boy" are also said of adults, so that age never speaks against them.
+            if measured and (len(asked) == 1 or (kind, value) != CHILD or all(m.score for m in measured)):
+                checks.append(self.measured(Claim(kind, value, self.thing.canonical), measured, "appearance"))
+        too_young = CHILD not in asked and any(m.score for m in self.appearance(*CHILD))
+        everything = checks and len(checks) == len(asked) and self.thing.canonical in WORDS and not too_young
+        if everything or any(check.probability < FAILS for check in checks):
+            return checks
+        claim = Claim("kind", self.thing.canonical, known.words[0])
+        found = Finding(Found.ONLY_BROADER, known.words[0])
+        unknown = self.blank(claim, reliability()["kind"]["prior"], found)
+        return [*checks, replace(unknown, otherwise=grading.MINOR)]
+
+    def appearance(self, kind: str, value: str) -> list[Measured]:
+        """Whether each chosen person looks like it, as far as that can be told."""
+        shown = [trait for sighting in self.share.chosen for trait in sighting.traits if trait.kind == kind]
+        return [Measured(float(trait.value == value), trait.value, trait.confidence) for trait in shown]
+
+    # -- attributes and relations ------------------------------------------------------------------------------------
+
+    def attribute(self, attribute: Attribute) -> Check:
+        """That the object has an attribute, or has it not."""
+        claim = Claim(attribute.kind, attribute.value, self.thing.canonical, negated=attribute.negated)
+        if attribute.kind == "text":
+            lines, source = self.image.lines, OCR
+            measured = [] if lines is None else [attributes.measure_text(attribute.value, lines, self.settings)]
+        else:
+            plain = replace(attribute, negated=False)
+            results = [attributes.measure(plain, sighting, self.settings) for sighting in self.share.chosen]
+            measured, source = [result for result in results if result], SOURCES.get(attribute.kind, "box")
+        if not measured:
+            return self.unmeasured(claim, "attribute")
+        check = self.measured(claim, measured, source)
+        return negate(check) if attribute.negated else check
+
+    def measured(self, claim: Claim, results: Sequence[Measured], source: str) -> Check:
+        """A claim by the mean of its measurements, as reliable as such measurements are."""
+        score = sum(result.score for result in results) / len(results)
+        sure = min(result.confidence for result in results)
+        right, minor, wrong = reliability()["measured"].get(claim.kind, reliability()["measured"]["action"])
+        by_score = right * max(0, 2 * score - 1) + minor * (1 - abs(2 * score - 1)) + wrong * max(0, 1 - 2 * score)
+        probability = sure * by_score + (1 - sure) / 2
+        swapped = claim.kind == "position"
+        otherwise = grading.MINOR if 0 < score < 1 or swapped else 0.0
+        values = "; ".join(dict.fromkeys(result.value for result in results))
+        low = sure < self.settings.low_confidence
+        outcome = Outcome.LOW_CONFIDENCE if low else outcome_of(probability, otherwise)
+        check = Check(claim, Finding(Found.MEASURED, values), outcome, round(probability, 4), source, self.index)
+        box = self.share.chosen[0].box if self.share.chosen else None
+        return replace(check, otherwise=otherwise, box=box)
+
+    def unmeasured(self, claim: Claim, kind: str, finding: Finding | None = None) -> Check:
+        """A claim that nothing measures: its prior, moved a little by the matcher."""
+        prior = reliability()["prior"][kind]
+        if finding is None:
+            finding = Finding(Found.NOT_MEASURABLE if self.share.chosen else Found.NOT_LOCATED)
+        seen = not (claim.negated or claim.kind in NOT_ESTIMATED or claim.value.startswith(PLACES))
+        guess = self.estimate(claim.phrase) if seen else None
+        if guess is None:
+            return self.blank(claim, prior, finding)
+        probability = sigmoid(log_odds(prior) + reliability()["matcher"]["weight"] * log_odds(guess))
+        return replace(self.blank(claim, probability, Finding(Found.ESTIMATED, probability=guess)), source=MATCHER)
+
+    def relation(self, relation: Relation) -> Check:
+        """That the object stands to another as it should."""
+        target = self.scene.things[relation.target]
+        claim = Claim("relation", relation.name, self.thing.canonical, target=target.phrase, negated=relation.negated)
+        check = replace(self.related(claim, relation), target=None if is_text(target) else relation.target)
+        measured = check.outcome is not Outcome.UNVERIFIABLE
+        return negate(check) if relation.negated and measured else check
+
+    def related(self, claim: Claim, relation: Relation) -> Check:
+        """A relation, for each subject with the target that suits it best."""
+        subjects, targets = self.share.chosen, self.shares[relation.target].chosen
+        target = self.scene.things[relation.target]
+        if is_text(target) and self.by_text() is not None:
+            return self.measured(claim, [Measured(1.0, "its text")], OCR)
+        if relation.name not in RELATIONS and relation.name not in ("between", *SIZES):
+            return self.unmeasured(claim, "relation")
+        if not subjects or not targets:
+            found = Finding(Found.TARGET_NOT_LOCATED, target.canonical) if subjects else Finding(Found.NOT_LOCATED)
+            return self.unmeasured(claim, "relation", found)
+        others = [[b for b in targets if a.box.iou(b.box) < SAME_OBJECT] for a in subjects]
+        if not any(others):
+            check = self.measured(claim, [Measured(0.0, "")], "boxes")
+            return replace(check, finding=Finding(Found.SAME_OBJECT))
+        if relation.name == "between":
+            ends = [self.shares[r.target].chosen for r in self.thing.relations if r.name == "between"]
+            each = [best_between(subject, ends) for subject in subjects]
+        else:
+            holds = SIZES.get(relation.name) or RELATIONS[relation.name]
+            each = [best_target(holds, *pair) for pair in zip(subjects, others, strict=True)]
+        known = [likelihood for likelihood in each if likelihood is not None]
+        if not known:
+            return self.unmeasured(claim, "relation", Finding(Found.UNDECIDABLE))
+        likelihood = sum(known) / len(known)
+        right, _, wrong = reliability()["measured"]["relation"]
+        probability = wrong + (right - wrong) * likelihood
+        otherwise = grading.MINOR if claim.value.startswith(SIDES) else 0.0
+        finding = Finding(Found.RELATED, probability=round(likelihood, 4))
+        outcome = outcome_of(probability, otherwise)
+        check = Check(claim, finding, outcome, round(probability, 4), "boxes", self.index, subjects[0].box)
+        return replace(check, otherwise=otherwise)
+
+
+# -- presence --------------------------------------------------------------------------------------------------------
+
+SURE_COUNT = 0.5  # sightings of at least this confidence that were not chosen are of another description
+
+
+def number_likelihoods(confidences: Sequence[float]) -> list[float]:
+    """How likely 1, 2, … are there: the k-th highest confidence is the probability that there are at least k."""
+    at_least = [1.0, *sorted(confidences, reverse=True)[1:], 0.0]
+    least = reliability()["count"]["least"]
+    return [max(first - second, least) for first, second in itertools.pairwise([*at_least, 0.0])]
+
+
+def detected_presence(confidence: float, estimate: float | None, artwork: float, calibrated: bool = True) -> float:
+    """How likely an object is there that a detector knows.
+
+    Its confidence is calibrated on whatever photos show; what a prompt asks for is there more often. In artwork, and
+    for words outside of the classes that it was calibrated on, that nothing was detected says less.
+    """
+    fitted = reliability()["detected"]
+    likely = 0.0 if estimate is None else log_odds(estimate)
+    silence = fitted["silence"] + (fitted["artwork"] - fitted["silence"]) * (artwork if calibrated else 1.0)
+    silent = sigmoid(silence + fitted["silence_matcher"] * likely)
+    if confidence <= 0:
+        return silent
+    return max(sigmoid(fitted["base"] + fitted["slope"] * log_odds(confidence) + fitted["matcher"] * likely), silent)
+
+
+def unknown_presence(estimate: float | None, overall: float | None) -> float:
+    """How likely an object is there that no detector knows: by the matcher, of the phrase and of the whole prompt."""
+    fitted = reliability()["unknown"]
+    phrase = 0.0 if estimate is None else fitted["phrase"] * log_odds(estimate)
+    whole = 0.0 if overall is None else fitted["whole"] * math.log(max(overall, MARGIN))
+    return sigmoid(fitted["base"] + phrase + whole)
+
+
+def substitute_credit(asked: str, found: str) -> float:
+    """What another kind in an object's place is worth."""
+    wheeled = all("wheeled vehicle" in name_of(name).broader for name in (asked, found))
+    return grading.SAME_PURPOSE if wheeled else grading.KINDRED
+
+
+def detection(chosen: Sequence[Sighting], known: Known, occluded: bool) -> Finding:
+    """How many were detected, with the detector's word if it is a broader one."""
+    word = chosen[0].word if known.closeness < 1 else ""
+    notes = tuple(note for note, holds in (("truncated", chosen[0].truncated), ("occluded", occluded)) if holds)
+    confidences = tuple(sighting.confidence for sighting in chosen)
+    return Finding(Found.DETECTED, word, len(chosen), confidences=confidences, notes=notes)
+
+
+def is_occluded(sighting: Sighting) -> bool:
+    """Whether something in front covers a part of it."""
+    return any(trait.kind == "visibility" and trait.value == "occluded" for trait in sighting.traits)
+
+
+# -- counts ----------------------------------------------------------------------------------------------------------
+
+
+def count_credit(count: Count, number: int) -> float:
+    """1 within the range asked for; a minor error where it is off by one; "a dog" is met by two or three dogs."""
+    if within(count, (number, number)):
+        return grading.MINOR if count.words in MANY_WORDS and number < MANY else 1.0
+    if not count.explicit and count.high == 1:
+        return 1.0 if number <= FEW else grading.MINOR if number < CROWD else 0.0
+    near = count.low if number < count.low else count.high or 0
+    return grading.MINOR if abs(number - near) == 1 else 0.0
+
+
+def within(count: Count, numbers: tuple[int, int]) -> bool:
+    """Whether a range of numbers may be what was asked for."""
+    return count.low <= numbers[1] and (count.high is None or numbers[0] <= count.high)
+
+
+# -- relations -------------------------------------------------------------------------------------------------------
+
+
+def larger(subject: Sighting, target: Sighting) -> float:
+    """The area is larger: .5 where they are equal, certain where one is half as large again."""
+    return min(1.0, max(0.0, 0.5 + math.log(max(subject.box.area, 1e-9) / max(target.box.area, 1e-9)) / math.log(2.25)))
+
+
+SIZES: dict[str, RelationMeasure] = {
+    "larger than": larger,
+    "smaller than": lambda subject, target: larger(target, subject),
+}
+
+
+def best_target(holds: RelationMeasure, subject: Sighting, targets: Sequence[Sighting]) -> float | None:
+    """How likely a relation holds with the target that suits best; None where it can't be determined for any."""
+    known = [likelihood for target in targets if (likelihood := holds(subject, target)) is not None]
+    return max(known) if known else None if targets else 0.0
+
+
+def best_between(subject: Sighting, ends: Sequence[Sequence[Sighting]]) -> float | None:
+    """How likely it is between a sighting of each end, or between two of the same; None if there are no two."""
+    first, second = ends[0], ends[-1]
+    pairs = [(a, b) for a in first for b in second if a is not b and subject is not a and subject is not b]
+    return max((between(subject, a, b) for a, b in pairs), default=None)
+
+
+# -- text ------------------------------------------------------------------------------------------------------------
+
+
+def is_text(thing: Thing) -> bool:
+    """Whether the object is text itself: words without anything that bears them."""
+    return thing.canonical == "text" and any(attribute.kind == "text" for attribute in thing.attributes)
+
+
+def texts_on(index: int, scene: Scene) -> list[str]:
+    """The texts asked for on an object: "a sign that says …", "a sign with the words …", "the words … on a sign"."""
+    thing = scene.things[index]
+    own = [scene.things[relation.target] for relation in thing.relations if relation.name == "with"]
+    on_it = [other for other in scene.things if any(r == Relation("on", index) for r in other.relations)]
+    bearing = [thing, *(text for text in (*own, *on_it) if is_text(text) and not text.absent)]
+    return [attribute.value for part in bearing for attribute in part.attributes if attribute.kind == "text"]
+
+
+def is_lettering(line: Sighting) -> bool:
+    """Whether a line of text is more than a watermark or a misread pattern."""
+    letters = sum(map(str.isalpha, line.text))
+    return letters >= MIN_LETTERS and line.confidence >= CLEARLY_READ and line.box.height >= MIN_LETTER_HEIGHT
+
+
+# -- the image as a whole --------------------------------------------------------------------------------------------
+
+
+def property_checks(scene: Scene, image: Image) -> list[Check]:
+    """What the prompt says of the image as a whole, each property once."""
+    asked = {attribute.value: attribute for attribute in scene.properties if attribute.kind not in NOT_SHOWN}
+    return [property_check(attribute, image) for attribute in asked.values()]
+
+
+def whole_check(scene: Scene, image: Image, alone: bool) -> Check:
+    """That the image as a whole is what the prompt describes, which stands for all that nothing measures.
+
+    `alone` if the prompt holds no other claim.
+    """
+    claim, source, found = Claim("whole", scene.prompt), NO_SOURCE, Finding(Found.NOT_MEASURABLE)
+    if image.overall is not None:
+        source, found = MATCHER, Finding(Found.ESTIMATED, probability=round(image.overall, 4))
+    probability = 1.0 if image.overall is None else sigmoid(log_odds(image.overall))
+    if alone:
+        probability = unknown_presence(image.overall, image.overall)
+    return Check(claim, found, Outcome.UNVERIFIABLE, round(probability, 4), source)
+
+
+def property_check(asked: Attribute, image: Image) -> Check:
+    """A property of the image, by what measures it."""
+    claim = Claim("property", asked.value, negated=asked.negated)
+    if asked.value == "empty":
+        check = emptiness(claim, image)
+    else:
+        kind, value = MEASURABLE.get(asked.value, ("", ""))
+        trait = next((trait for trait in image.properties if trait.kind == kind), None)
+        if trait is None:
+            prior, guess = reliability()["prior"]["property"], image.estimate(asked.value)
+            odds = 0.0 if guess is None else reliability()["matcher"]["weight"] * log_odds(guess)
+            probability = round(sigmoid(log_odds(prior) + odds), 4)
+            found = Finding(Found.NOT_MEASURABLE) if guess is None else Finding(Found.ESTIMATED, probability=guess)
+            source = NO_SOURCE if guess is None else MATCHER
+            check = Check(claim, found, Outcome.UNVERIFIABLE, probability, source)
+        else:
+            holds = trait.confidence if trait.value == value else 1 - trait.confidence
+            fitted = reliability()["property"]
+            probability = round(sigmoid(fitted["base"] + fitted["slope"] * log_odds(holds)), 4)
+            otherwise = grading.MINOR if asked.value == "photo" else 0.0  # most prompts say so of any image
+            found, outcome = Finding(Found.MEASURED, trait.value), outcome_of(probability, otherwise)
+            check = Check(claim, found, outcome, probability, "pixels", otherwise=otherwise)
+    return negate(check) if asked.negated else check
+
+
+def emptiness(claim: Claim, image: Image) -> Check:
+    """That a place is empty: no person, animal or vehicle in it."""
+    found = [s for s in image.seen.sightings if any(kind in (s.word, *name_of(s.word).broader) for kind in INHABITANTS)]
+    surest = max(found, key=lambda sighting: sighting.confidence, default=None)
+    present = surest.confidence if surest else sigmoid(reliability()["detected"]["silence"])
+    probability = round(1 - present, 4)
+    seen = Finding(Found.PRESENT, surest.word, probability=present) if surest else Finding(Found.NONE_DETECTED)
+    return Check(claim, seen, outcome_of(probability), probability, "detector", box=surest.box if surest else None)
