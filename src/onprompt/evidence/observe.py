@@ -23,16 +23,21 @@ from onprompt.evidence.grading import Expectation, Rule, expect
 from onprompt.evidence.sharing import extras, share_out
 from onprompt.language import canonical, correct_spelling, is_common_word, name_of, parse
 from onprompt.types import Check, Known, Name, Outcome, Picture, PromptEvidence, Scene, Seen, Thing, Trait
-from onprompt.vision.ahead import load_ahead, measure_ahead
-from onprompt.vision.detection import detect
-from onprompt.vision.geometry import SIZE_WORDS
-from onprompt.vision.global_properties import is_blank, medium, properties
-from onprompt.vision.matchers.small import artwork_probability
-from onprompt.vision.matching import load_matcher
-from onprompt.vision.ocr import read_text
-from onprompt.vision.person_kind import traits_said
-from onprompt.vision.relations import NEED_JOINTS
-from onprompt.vision.text_embedding import MAX_LENGTH
+from onprompt.vision import (
+    MAX_LENGTH,
+    NEED_JOINTS,
+    SIZE_WORDS,
+    artwork_probability,
+    detect,
+    is_blank,
+    load_ahead,
+    load_matcher,
+    measure_ahead,
+    medium,
+    properties,
+    read_text,
+    traits_said,
+)
 
 if TYPE_CHECKING:
     from onprompt.settings import Settings

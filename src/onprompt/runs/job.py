@@ -12,7 +12,7 @@ from onprompt.errors import ImageError, OnpromptError, ServerTrouble, Unreadable
 from onprompt.runs.ledger import Fault, StoredVerdict
 from onprompt.settings import PRIVATE, Settings
 from onprompt.types import Asks, Check, Judge, Rubric, Sample, Verdict
-from onprompt.vision.runtime import limit_threads, use_single_core
+from onprompt.vision import limit_threads, use_single_core
 from onprompt.wording import claim_words, finding_words
 
 # Settings that change how long a verdict takes or what it costs, but not what it says.

@@ -23,7 +23,7 @@ from onprompt.runs.reviews import Review, Reviewed, ReviewLedger
 from onprompt.settings import Settings
 from onprompt.settings import load as load_settings
 from onprompt.types import Picture, Rubric, Verdict
-from onprompt.vision.image import ORIENTATION, decoding_errors, open_image
+from onprompt.vision import ORIENTATION, decoding_errors, open_image
 from onprompt.web.review_queue import Filters, Queue, ReviewQueue, position
 from onprompt.wording.claims import full_claim
 
