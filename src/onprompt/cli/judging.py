@@ -33,7 +33,12 @@ Models = Annotated[
     list[str] | None,
     typer.Option("--model", help="The model to ask: BACKEND/MODEL, such as openai/gpt-5.2. Repeated: a jury."),
 ]
-NoEvidence = Annotated[bool, typer.Option("--no-evidence", help="Leave the evidence out of a jury.")]
+Measured = Annotated[
+    bool | None,
+    typer.Option(
+        "--measured/--no-evidence", help="claims: ask only what evidence leaves open; jury: without evidence."
+    ),
+]
 LookAgain = Annotated[
     bool, typer.Option("--look-again", help="Ask a jury's model once more if the evidence contradicts it.")
 ]
@@ -49,7 +54,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print the number o
 AskAgain = Annotated[bool, typer.Option("--ask-again", help="Ask the model anew, also where its answer is cached.")]
 Id = Annotated[str, typer.Option(help="The sample's id (default: the file name).")]
 JUDGING = (
-    *("judge", "model", "no_evidence", "look_again", "weights", "base_url", "repeats", "budget"),
+    *("judge", "model", "measured", "look_again", "weights", "base_url", "repeats", "budget"),
     *("detector", "matcher", "permissive", "yes_no", "send_mask", "ask_again"),
 )
 OPTIONS: dict[str, tuple[Any, Any]] = {
@@ -63,7 +68,7 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
     "permissive": (Permissive, False),
     "judge": (JudgeName, ""),
     "model": (Models, None),
-    "no_evidence": (NoEvidence, False),
+    "measured": (Measured, None),
     "look_again": (LookAgain, False),
     "weights": (WeightsFile, None),
     "base_url": (BaseUrl, ""),
@@ -174,7 +179,7 @@ def judge_settings(
     model: str | Sequence[str] | None = "",
     repeats: int | None = None,
     budget: float | None = None,
-    no_evidence: bool | None = False,
+    measured: bool | None = None,
     look_again: bool | None = False,
     ask_again: bool | None = False,
     **options: Any,
@@ -184,13 +189,15 @@ def judge_settings(
 
     chosen = model_settings(judge or "", [model] if isinstance(model, str) else model or ())
     settings = load_settings(**chosen, repeats=repeats, budget=budget, **options)
-    for option, wanted in (("--no-evidence", no_evidence), ("--look-again", look_again)):
+    if measured and settings.judged_by != "claims":
+        raise UserError("--measured is for the judge claims: choose it with --judge claims")
+    for option, wanted in (("--no-evidence", measured is False), ("--look-again", look_again)):
         if wanted and settings.judged_by != "jury":
             raise UserError(f"{option} is for a jury: choose --judge jury, or several models")
     if options.get("weights") and settings.judged_by not in ("jury", "evidence", "claims"):
         raise UserError(f"--weights is for a jury and the evidence, not for the judge {settings.judged_by!r}")
-    switches = {"jury_evidence": (no_evidence, False), "jury_look_again": (look_again, True)}
-    switches["reuse_answers"] = ask_again, False
+    switches = {"measured": (measured, True), "jury_evidence": (measured is False, False)}
+    switches |= {"jury_look_again": (look_again, True), "reuse_answers": (ask_again, False)}
     settings = settings.model_copy(update={name: to for name, (wanted, to) in switches.items() if wanted})
     given = {"--repeats": repeats, "--budget": budget, "--yes-no": options.get("yes_no")}
     given |= {"--send-mask": options.get("send_mask"), "--ask-again": ask_again}

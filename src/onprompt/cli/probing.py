@@ -14,8 +14,8 @@ from onprompt.cli.judging import (
     JudgeName,
     LookAgain,
     MatcherName,
+    Measured,
     Models,
-    NoEvidence,
     WeightsFile,
     judge_settings,
     print_plan,
@@ -35,7 +35,7 @@ def probe(
     matcher: MatcherName = "",
     permissive: Permissive = False,
     model: Models = None,
-    no_evidence: NoEvidence = False,
+    measured: Measured = None,
     look_again: LookAgain = False,
     weights: WeightsFile = None,
     base_url: BaseUrl = "",
@@ -46,7 +46,7 @@ def probe(
     from onprompt import probe as probing
 
     options: dict[str, Any] = {"base_url": base_url, "detector": detector, "matcher": matcher, "permissive": permissive}
-    options |= {"no_evidence": no_evidence, "look_again": look_again, "weights": weights}
+    options |= {"measured": measured, "look_again": look_again, "weights": weights}
     settings = judge_settings(judge, model, budget=budget, **options)
     if save:
         echo(f"{probing.save(save)} pictures written to {save}", err=True)

@@ -23,8 +23,8 @@ from onprompt.cli.judging import (
     JudgeName,
     LookAgain,
     MatcherName,
+    Measured,
     Models,
-    NoEvidence,
     Repeats,
     WeightsFile,
     judge_settings,
@@ -80,7 +80,7 @@ def run(
     engine: Annotated[str, typer.Option(help="What runs samples in parallel: threads or ray.")] = "threads",
     judge: JudgeName = "",
     model: Models = None,
-    no_evidence: NoEvidence = False,
+    measured: Measured = None,
     look_again: LookAgain = False,
     weights: WeightsFile = None,
     base_url: BaseUrl = "",
@@ -102,7 +102,7 @@ def run(
 
     trackers, gating = check_trackers(after.pop("log")), Gating(**after)
     options: dict[str, Any] = {"base_url": base_url, "detector": detector, "matcher": matcher, "permissive": permissive}
-    options |= {"no_evidence": no_evidence, "look_again": look_again, "ask_again": ask_again, "weights": weights}
+    options |= {"measured": measured, "look_again": look_again, "ask_again": ask_again, "weights": weights}
     job = JudgeJob(rubric, judge_settings(judge, model, repeats, budget, **options))
     dataset = datasets.open_dataset(data, job.rubric, parse_columns(column or []))
     print_source(dataset)
