@@ -159,17 +159,16 @@ ANSWERS = {
 
 
 @pytest.mark.parametrize("rubric", sorted(ANSWERS))
-@pytest.mark.parametrize("judge", ["evidence", "hybrid", "jury", "vlm"])
+@pytest.mark.parametrize("judge", ["claims", "evidence", "jury", "vlm"])
 def test_verdicts_of_every_rubric_and_judge(
     rubric: str, judge: str, tmp_path: Path, named_photo: Callable[[str], Path]
 ) -> None:
     loaded = plugins.load("rubrics", rubric).RUBRIC
-    claims = {"answers": [{"claim": 1, "answer": "no"}]}
-    lines = [{"contains": "Claims:", "text": json.dumps(claims)}, {"text": ANSWERS[rubric]}]
+    lines = [{"contains": "cannot tell", "text": json.dumps({"1": "no"})}, {"text": ANSWERS[rubric]}]
     file = tmp_path / "answers.jsonl"
     file.write_text("\n".join(map(json.dumps, lines)))
     model = "" if judge == "evidence" else f"replay/{file}"
-    settings = Settings(judge=judge, model=model, answers=tmp_path / "answers.sqlite")
+    settings = Settings(judge=judge, model=model, measured=judge == "claims", answers=tmp_path / "answers.sqlite")
     inputs = {name: named_photo("coffee.png") for name in loaded.required}
     item = {**inputs, loaded.prompt: "A red cup on a table, and an astrolabe"}
     (verdict,) = onprompt.judge_many(rubric, [item], settings=settings)

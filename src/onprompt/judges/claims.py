@@ -192,7 +192,8 @@ class ClaimsJudge(AnswerJudge):
         question = self.question(sample, sentences)
         for _ in range(1 + self.asks_again):
             said.answers.append(answer := ask(question))
-            replies, outcome = [], "read"
+            replies: list[Reply] = []
+            outcome = "read"
             try:
                 replies, extra = self.read(answer, len(sentences))
                 said.extra |= extra

@@ -1,6 +1,6 @@
 """Claims as sentences that a model can answer by yes or no."""
 
-from onprompt.evidence.beliefs import MANY_WORDS, is_text
+from onprompt.evidence.beliefs import FEW, MANY_WORDS, is_text
 from onprompt.language import progressive
 from onprompt.types import Check, Claim, Scene, Thing
 from onprompt.wording.claims import count_words
@@ -22,8 +22,9 @@ def claim_sentence(check: Check, scene: Scene) -> str:
     if claim.count is not None:
         if claim.count.words in MANY_WORDS:
             return f"This describes how many there are in the image: {thing.phrase}."
-        exactly = "exactly " if claim.count.exact is not None else ""
-        return f"Counting every {noun(thing, scene)} in the image gives {exactly}{count_words(claim.count)}."
+        number = f"{'exactly ' if claim.count.exact is not None else ''}{count_words(claim.count)}"
+        few = not claim.count.explicit and claim.count.high == 1  # "a dog" is met by two dogs
+        return f"Counting every {noun(thing, scene)} in the image gives {f'1 to {FEW}' if few else number}."
     if claim.kind == "text":
         where = "in the image" if is_text(thing) else f"on the {noun(thing, scene)}"
         return f'This text can be read {where}: "{claim.value}".'
