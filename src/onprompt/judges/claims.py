@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from onprompt.errors import UnreadableAnswer, UserError
-from onprompt.evidence.beliefs import MATCHER, NO_SOURCE, Image, believe, outcome_of
+from onprompt.evidence.beliefs import NO_SOURCE, Image, believe, outcome_of
 from onprompt.evidence.edits.grade import grade
 from onprompt.evidence.edits.judgement import JudgedEdit
 from onprompt.evidence.edits.operations import Operation
@@ -53,11 +53,8 @@ from onprompt.types import (
 )
 from onprompt.wording.questions import claim_sentence
 
-TEXTS = {True: text("claims-1"), False: text("claims-single-1")}  # several claims in one question, or one by one
-EDIT_TEXT = text("claims-edit-1")
-CANNOT_TELL = "cannot tell"
-ANSWERS = (*YES_NO, CANNOT_TELL)
-FIRST_WORDS = re.compile(r"\W*(yes|no|can(?:no|['’]?)t tell)\b", re.IGNORECASE)
+ANSWERS = (*YES_NO, "cannot tell")
+WORDS = re.compile(r"\W*(?:(yes|no)|can(?: ?no|['’])?t tell)\b", re.IGNORECASE)
 ABSENT = 0.4  # probability of an object up to which its details are not asked about
 STATED_ODDS = 6.0  # log-odds of an edit that the model says was carried out, or was not
 DISAGREE = 0.25  # distance from .5 from which evidence says something that an answer can contradict
@@ -107,11 +104,12 @@ class ClaimsJudge(AnswerJudge):
             self.recalls, self.slots = False, self.evidence.slots
             self.bound_by = client.bound_by if client.bound_by == "model" else self.evidence.bound_by
         self.together = self.asks_again = bool(rubric.observe) or settings.claims_per_call > 1
-        self.text = EDIT_TEXT if rubric.observe else TEXTS[self.together]
+        name = "claims-edit" if rubric.observe else "claims" if self.together else "claims-single"
+        self.text = text(f"{name}-1")
         self.about: dict[str, Any] = {
             "judge": "claims",
             "model": client.name,
-            "question": f"claims{'-edit' if rubric.observe else '' if self.together else '-single'}/1",
+            "question": f"{name}/1",
             "rubric_sha256": hashlib.sha256(self.text.encode()).hexdigest(),
         }
 
@@ -255,7 +253,7 @@ def open_claims(observed: Observations | JudgedEdit) -> Asked:
 
 def is_open(check: Check) -> bool:
     """Whether a claim was not measured with confidence."""
-    return check.outcome in (Outcome.UNVERIFIABLE, Outcome.LOW_CONFIDENCE) or check.source == MATCHER
+    return check.outcome in (Outcome.UNVERIFIABLE, Outcome.LOW_CONFIDENCE)
 
 
 def asserts_object(check: Check) -> bool:
@@ -329,22 +327,22 @@ def read_reply(name: str, pairs: Sequence[tuple[str, Any]], said: str, spots: Se
         return Reply(error="repeated" if own else "missing")
     place = re.search(rf'"{name}"\s*:\s*"', said)
     start = place.end() if place else -1
-    word = re.sub("can(?:'|’| no)?t tell", CANNOT_TELL, str(own[0]).strip().lower())
-    return to_reply(word, [spot for spot in spots if spot.start <= start < spot.end])
+    return to_reply(WORDS.fullmatch(str(own[0]).strip()), [spot for spot in spots if spot.start <= start < spot.end])
 
 
 def read_single(answer: Answer) -> Reply:
     """The reply to a question about one claim: its first words count."""
-    found = FIRST_WORDS.match(without_thinking(answer.text)) if answer.stop in ("end", "length") else None
+    found = WORDS.match(without_thinking(answer.text)) if answer.stop in ("end", "length") else None
     if found is None:
         raise UnreadableAnswer("no_score", "the answer is neither yes nor no nor cannot tell", answer.text)
-    word = found[1].lower()
-    return to_reply(word if word in YES_NO else CANNOT_TELL, answer.spots)
+    return to_reply(found, answer.spots)
 
 
-def to_reply(word: str, spots: Sequence[Spot]) -> Reply:
-    """A word as a reply, with the probability of "yes" if the server gave one."""
-    if word not in YES_NO:
-        return Reply() if word == CANNOT_TELL else UNREADABLE
+def to_reply(found: re.Match[str] | None, spots: Sequence[Spot]) -> Reply:
+    """The words that were found as a reply, with the probability of "yes" if the server gave one."""
+    if found is None:
+        return UNREADABLE
+    if found[1] is None:
+        return Reply()
     probabilities = choice_probabilities(spots, YES_NO)
-    return Reply(probabilities["yes"], known=True) if probabilities else Reply(float(word == "yes"))
+    return Reply(probabilities["yes"], known=True) if probabilities else Reply(float(found[1].lower() == "yes"))
