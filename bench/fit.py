@@ -14,9 +14,8 @@ import jury
 import numpy as np
 
 from onprompt.errors import UserError
-from onprompt.fitting.one_factor import one_factor_weights
 from onprompt.fitting.validation import fit_and_validate
-from onprompt.fitting.weights import Voices, default_weights, equal_weights, jury_values, order
+from onprompt.fitting.weights import Voices, default_weights, equal_weights, jury_values, one_factor_weights, order
 
 JURIES = {
     "three + evidence": jury.STRONG,

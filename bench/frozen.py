@@ -3,7 +3,7 @@
 `python bench/frozen.py write BEFORE.jsonl DATA` before a change, the same to AFTER.jsonl after it, then
 `python bench/frozen.py compare BEFORE.jsonl AFTER.jsonl`, which exits with 1 if anything differs. Prompts and
 instructions come from DATA and bench/frozen.toml. The verdicts cover all rubrics and judges: evidence on generated
-images, captioned photos and edits; models, claims (all, or those that evidence leaves open) and juries by replayed answers.
+images, captioned photos and edits; models, claims (all, or only open ones) and juries by replayed answers.
 
 Every field is compared except IGNORED ones; names of classes and modules are not. Where a change renames a field or a
 code, add it to RENAMED. Both tables also apply to files that were written before.

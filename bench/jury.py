@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import spearmanr
 
-from onprompt.fitting.one_factor import one_factor
+from onprompt.fitting.weights import one_factor
 from onprompt.models.voices import known_weights, shares
 
 TASKS = {"Text-To-Image": ("t2i", "prompt"), "Text-Guided_IE": ("edit", "uid"), "Mask-Guided_IE": ("edit", "uid")}

@@ -54,7 +54,11 @@ def main():
         items = list(pictures(folder, options.questions))
         while not port.value:
             time.sleep(0.01)
-        usual = {"base_url": f"http://127.0.0.1:{port.value}/v1", "concurrency": options.slots, "jury_evidence": False}
+        usual = {
+            "base_url": f"http://127.0.0.1:{port.value}/v1",
+            "concurrency": options.slots,
+            "jury_evidence_weight": 0.0,
+        }
         models, ratios = ("openai/a", "openai/b", "openai/c"), []
         for number in range(options.rounds + 1):  # the first is for imports alone
             answers = {"answers": Path(folder) / f"answers{number}.sqlite"}

@@ -8,7 +8,7 @@ import time
 from collections import Counter
 
 from onprompt.language import parse_many
-from onprompt.prompt_sets.made import FEATURES, is_parsed, make
+from onprompt.prompt_sets import FEATURES, is_parsed, make
 from onprompt.settings import load
 from onprompt.types import Scene
 

@@ -61,7 +61,7 @@ def test_json_has_the_seeds_keys(tmp_path: Path) -> None:
 
 def test_see_prints_what_is_there_and_draws_it(tmp_path: Path) -> None:
     picture = tmp_path / "out.png"
-    result = onprompt("see", str(photo_path("bus.jpg")), "--no-text", "--picture", str(picture))
+    result = onprompt("see", str(photo_path("bus.jpg")), "--picture", str(picture))
     lines = result.stdout.splitlines()
     assert any(line.startswith("bus 0.") for line in lines)
     assert lines[-1].startswith("the image: color (")
@@ -446,7 +446,7 @@ def test_an_edit_is_judged_without_a_model(tmp_path: Path) -> None:
     document = json.loads(onprompt(*arguments, "--protocol").stdout)
     assert document["image_id"] == "after.png"
     assert {name: factor["score"] for name, factor in document["online_factor_results"].items()}["alignment"] == 1
-    assert "--send-mask needs a model" in onprompt(*arguments, "--send-mask").stderr
+    assert "--ask-again needs a model" in onprompt(*arguments, "--ask-again").stderr
 
 
 def test_a_run_of_edits_without_a_model(tmp_path: Path) -> None:
@@ -484,6 +484,16 @@ def test_a_dry_run_asks_nothing(tmp_path: Path) -> None:
     assert ", about $0.0" in result.stdout
 
 
+def test_any_setting_can_be_set_before_or_after_the_command() -> None:
+    for arguments in (
+        ("--set", "repeats=3", "settings"),
+        ("settings", "--set", "repeats=3"),
+        ("settings", "--set=repeats=3"),
+    ):
+        assert "\nrepeats = 3\n" in onprompt(*arguments, ONPROMPT_REPEATS="5").stdout
+    assert onprompt("parse", "--", "--set").returncode == 0, "a prompt, after --"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -491,7 +501,10 @@ def test_a_dry_run_asks_nothing(tmp_path: Path) -> None:
         (("--model", "gpt-5.2"), "BACKEND/MODEL"),
         (("--judge", "vml", "--model", "openai/x"), "no judge 'vml'; did you mean 'vlm'?"),
         (("--judge", "vlm"), "BACKEND/MODEL"),
-        (("--model", "openai/x", "--base-url", "localhost:8000"), "http://"),
+        (("--set", "repeat=3"), "no setting 'repeat' (in --set); did you mean 'repeats'?"),
+        (("--set", "repeats"), "--set takes NAME=VALUE"),
+        (("--set", "repeats=many"), "repeats = 'many'"),
+        (("--model", "openai/x", "--set", "base_url=localhost:8000"), "http://"),
     ],
 )
 def test_who_judges_must_be_named_rightly(arguments: tuple[str, ...], message: str) -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import onprompt
+from onprompt import plugins
+from onprompt.types import Flag
 
 ROOT = Path(onprompt.__file__).parent
 # What each part may import of ours, beside itself. Of runs, engines and dataset readers may import less than the rest.
@@ -53,7 +55,8 @@ MAY: dict[str, set[str]] = {
     "adapters": {"api", "errors", "files", "rubrics", "runs", "samples", "settings", "types", "vision", "wording"},
     "cli": {
         *("adapters", "api", "errors", "fitted", "fitting", "gate", "illusion", "language", "models"),
-        *("pages", "plugins", "probe", "prompt_sets", "report", "rubrics", "runs", "settings", "trackers", "types"),
+        *("pages", "plugins", "probe", "prompt_sets", "report", "rubrics", "runs", "samples", "settings", "trackers"),
+        *("types",),
         *("web", "weights", "wording"),
     },
     "prompt_sets": {"errors", "language", "report", "types"},
@@ -101,6 +104,29 @@ def test_no_module_but_its_own_names_a_rubric() -> None:
         if path.parent.name != "rubrics" and path.name not in ("api.py", "__init__.py"):
             constants = {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)}
             assert not constants & {"verify", "edit"}, path
+
+
+def test_no_module_but_its_own_compares_with_the_name_of_a_judge() -> None:
+    """What a judge asks is said by its own file (`ASKS`), not by its name."""
+    judges = set(plugins.names("judges"))
+    for path in ROOT.rglob("*.py"):
+        compared = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Compare)]
+        names = {
+            each.value for node in compared for each in ast.walk(node) if isinstance(each, ast.Constant) if each.value
+        }
+        assert not names & judges, path
+
+
+def test_flags_are_named_once() -> None:
+    """Beside the rooms that come to it: a flag is a member of `Flag`, never a text of its own."""
+    rooms = {"evidence", "illusion", "runs", "trackers"}
+    texts = {flag.value for flag in Flag} - {"low_confidence"}  # the name of a setting, too
+    for path in ROOT.rglob("*.py"):
+        parts = set(path.relative_to(ROOT).parts)
+        if parts & rooms or path.name in ("flags.py", "gate.py"):
+            continue
+        constants = {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)}
+        assert not constants & texts, path
 
 
 def test_types_import_nothing_of_ours_at_run_time() -> None:

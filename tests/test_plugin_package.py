@@ -28,7 +28,10 @@ def run(tmp_path: Path) -> Run:
     groups = project["entry-points"].items()
     lines = (f"[{group}]\n" + "\n".join(f"{k} = {v}" for k, v in names.items()) for group, names in groups)
     (info / "entry_points.txt").write_text("\n".join(lines))
-    environment = os.environ | {"PYTHONPATH": str(site), "ONPROMPT_ANSWERS": str(tmp_path / "answers.sqlite")}
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")]),
+        "ONPROMPT_ANSWERS": str(tmp_path / "answers.sqlite"),
+    }
 
     def call(*command: str, ok: bool = True) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
@@ -122,7 +125,7 @@ print(*onprompt.match("blue.png", ["a red ball", "a blue ball"], settings=onprom
 """
     red, blue = map(float, run("-c", code).stdout.split())
     assert 0 == red < blue
-    options = ("--detector", "red", "--matcher", "colours", "--json")
+    options = ("--detector", "red", "--set", "matcher=colours", "--json")
     verdict = json.loads(run(*CLI, "verify", "red.png", "a blue ball", *options).stdout)
     assert verdict["evidence"]["estimates"][0]["score"] == 0
     assert verdict["provenance"]["settings"]["matcher"] == "colours"

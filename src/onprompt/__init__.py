@@ -38,18 +38,7 @@ __all__ = [
     "verify",
 ]
 WHERE = {
-    "api": (
-        "edit",
-        "judge_many",
-        "load_run",
-        "match",
-        "parse",
-        "parse_edit",
-        "rate",
-        "see",
-        "see_many",
-        "verify",
-    ),
+    "api": (*("edit", "judge_many", "load_run", "match", "parse", "parse_edit", "rate", "see", "see_many", "verify"),),
     "errors": ("OnpromptError", "UnreadableAnswer"),
     "ranking": ("best",),
     "settings": ("Settings",),

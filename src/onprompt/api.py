@@ -17,15 +17,22 @@ from onprompt.runs.engines.threads import in_order
 from onprompt.runs.reading import Run
 from onprompt.samples import Judges, check_names, load_rubric, make_sample
 from onprompt.settings import Settings
-from onprompt.types import Edit, Picture, Plan, Sample, Scene, Seen, Sighting, Usage, Verdict, View
-from onprompt.vision.detection import detect, detect_many, load_detector
-from onprompt.vision.global_properties import medium, properties
-from onprompt.vision.image import Source, load_picture
-from onprompt.vision.matching import load_matcher
-from onprompt.vision.ocr import read_text
-from onprompt.vision.runtime import available_cores, use_single_core
-from onprompt.vision.text_embedding import MAX_LENGTH
-from onprompt.vision.vocabulary import COCO
+from onprompt.types import Edit, Picture, Plan, Rubric, Sample, Scene, Seen, Sighting, Usage, Verdict, View
+from onprompt.vision import (
+    COCO,
+    MAX_LENGTH,
+    Source,
+    available_cores,
+    detect,
+    detect_many,
+    load_detector,
+    load_matcher,
+    load_picture,
+    medium,
+    properties,
+    read_text,
+    use_single_core,
+)
 
 Result = Verdict | OnpromptError
 judges = Judges()  # of this module's functions
@@ -164,7 +171,7 @@ def verify(
 ) -> Verdict:
     """Does this image show what the prompt asks for? A score of 0 to 4, and evidence; `major` objects weigh more."""
     item = {"image": image, "prompt": prompt, "major": major, "frame": frame}
-    return judge_one("verify", item, judge=judge, model=model, models=models, settings=settings)
+    return judge_one("verify", item, judge_settings(settings, judge, model, models))
 
 
 def rate(
@@ -180,7 +187,7 @@ def rate(
 ) -> Verdict:
     """How well does this image fit the prompt? A score of 1 to 5, with the reason in `summary`, at most 20 words."""
     item = {"image": image, "prompt": prompt, "major": major, "frame": frame}
-    return judge_one("rate", item, judge=judge, model=model, models=models, settings=settings)
+    return judge_one("rate", item, judge_settings(settings, judge, model, models))
 
 
 def edit(
@@ -197,21 +204,18 @@ def edit(
 ) -> Verdict:
     """Does the edited image carry out the instruction? Alignment, completeness and plausibility, each 1 to 7."""
     item = {"before": before, "after": after, "instruction": instruction, "mask": mask, "id": id}
-    return judge_one("edit", item, judge=judge, model=model, models=models, settings=settings)
+    return judge_one("edit", item, judge_settings(settings, judge, model, models))
 
 
-def judge_one(
-    rubric: str,
-    item: Mapping[str, Any],
-    *,
-    judge: str = "",
-    model: str = "",
-    models: Sequence[str] = (),
-    settings: Settings | None = None,
-) -> Verdict:
+def judge_one(rubric: str | Rubric, item: Mapping[str, Any], settings: Settings) -> Verdict:
     """The verdict by any rubric; `item` has its inputs by name."""
-    resolved = judge_settings(settings, judge, model, models)
-    return judges.get(rubric, resolved).judge(make_sample(load_rubric(rubric), resolved, item))
+    protocol = load_rubric(rubric) if isinstance(rubric, str) else rubric
+    judge = judges.get(protocol, settings)
+    try:
+        return judge.judge(make_sample(protocol, settings, item))
+    except KeyboardInterrupt:
+        judges.drop(judge)
+        raise
 
 
 def judge_many(
@@ -229,7 +233,7 @@ def judge_many(
     its error: it affects no other.
     """
     resolved, protocol = judge_settings(settings, judge, model, models), load_rubric(rubric)
-    loaded = judges.get(rubric, resolved)
+    loaded = judges.get(protocol, resolved)
 
     def attempt(method: Callable[[Sample], Any], item: Mapping[str, Any]) -> Any:
         try:
@@ -260,7 +264,7 @@ def plan(
 ) -> Plan:
     """The calls to a model, tokens and dollars that `judge_many` would take; nothing is asked."""
     resolved, protocol = judge_settings(settings, judge, model, models), load_rubric(rubric)
-    planned = judges.get(rubric, resolved).plan(partial(make_sample, protocol, resolved, item) for item in items)
+    planned = judges.get(protocol, resolved).plan(partial(make_sample, protocol, resolved, item) for item in items)
     return Plan("", 0, 0, Usage(cost=0.0), again=False) if planned is None else planned
 
 
@@ -269,7 +273,9 @@ def load_run(path: str | os.PathLike[str], generation: int = 0) -> Run:
     return Run(os.fspath(path), generation)
 
 
-def judge_settings(settings: Settings | None, judge: str, model: str, models: Sequence[str] = ()) -> Settings:
+def judge_settings(
+    settings: Settings | None = None, judge: str = "", model: str = "", models: Sequence[str] = ()
+) -> Settings:
     """The settings with the given judge and models; one model implies the judge `vlm`, several a jury."""
     if model and models:
         raise UserError("choose `model` or `models`, not both")
@@ -278,9 +284,9 @@ def judge_settings(settings: Settings | None, judge: str, model: str, models: Se
 
 
 def model_settings(judge: str, models: Sequence[str]) -> dict[str, Any]:
-    """The settings for a judge and the models that were named; empty where neither was."""
+    """The settings for a judge and the models that were named; empty where neither was. Models imply a judge."""
     named = tuple(name for name in models if name)
-    given: dict[str, Any] = {"judge": judge or ("vlm" if len(named) == 1 else "jury" if named else "")}
-    if named:
-        given |= {"model": named[0] if len(named) == 1 else "", "models": named if len(named) > 1 else ()}
-    return {name: value for name, value in given.items() if value != "" or named}
+    if not named:
+        return {"judge": judge} if judge else {}
+    one = len(named) == 1
+    return {"judge": judge, "model": named[0] if one else "", "models": () if one else named}

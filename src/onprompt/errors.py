@@ -1,23 +1,4 @@
-"""Every error that onprompt raises on purpose.
-
-OnpromptError
-├── UserError            invalid input; exit code 2
-│   ├── ImageError       the image is unreadable or too large
-│   ├── PromptError      the prompt is empty or too long
-│   ├── SettingsError    a setting is unknown, of the wrong type or out of range
-│   └── PluginError      unknown plug-in, or its extra is not installed
-├── WeightsError         a model file is unavailable or can't be trusted; exit code 3
-│   ├── NotFetched       no source delivered the file
-│   ├── WrongHash        the file differs from the pinned one
-│   └── UntrustedFile    the file holds something that its reader refuses
-├── BackendError         a model can't be asked; exit code 4
-│   ├── ServerTrouble    the server is busy, slow, down or broken: asking again may help
-│   ├── Rejected         the server refuses the request: a wrong key, an unknown model
-│   └── BudgetSpent      the next question would exceed the budget
-├── UnreadableAnswer     a model's answer has no readable score; exit code 5
-├── StoreError           a run file or the answer store can't be used; exit code 6
-└── GateFailed           a run does not meet its conditions; exit code 7
-"""
+"""Every error that onprompt raises on purpose; `exit_code` is that of the command line."""
 
 from typing import Any
 
@@ -52,6 +33,10 @@ class SettingsError(UserError):
 
 class PluginError(UserError):
     """Unknown plug-in, or its extra is not installed."""
+
+
+class NotFound(UserError):
+    """A run has no such sample."""
 
 
 class WeightsError(OnpromptError):

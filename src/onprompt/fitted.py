@@ -14,8 +14,7 @@ from onprompt.files import read_file
 
 MAX_BYTES = 10**7
 FORMAT = "onprompt.weights/1"
-PARTS: tuple[str, ...] = ()
-SETTINGS = frozenset({"jury_weights", "jury_evidence_weight", *PARTS})
+SETTINGS = frozenset({"jury_weights", "jury_evidence_weight"})
 Layer = tuple[str, dict[str, Any]]  # where settings come from, and their values
 
 
@@ -52,7 +51,7 @@ def write(path: Path, values: Mapping[str, Any], about: Mapping[str, Any]) -> No
     plain = {name: value for name, value in values.items() if not isinstance(value, Mapping)}
     tables = {name: value for name, value in values.items() if isinstance(value, Mapping)}
     lines = [
-        "# Weights by `onprompt fit`: use them with --weights, or the setting `weights`.",
+        "# Weights by `onprompt fit`: use them with --set weights=FILE.",
         *table({"format": FORMAT, **plain}),
     ]
     for name, entries in {**tables, "fit": about}.items():

@@ -63,17 +63,15 @@ def assert_shows(
     those of `onprompt.verify`: judge, model, models, settings, major, frame. Where nothing could be checked, it fails.
     """
     __tracebackhide__ = True
-    from onprompt.api import judge_many
+    from onprompt.api import judge_one, judge_settings
     from onprompt.rubrics import DEFAULT
     from onprompt.samples import load_rubric
 
-    rubric = rubric or DEFAULT
+    protocol = load_rubric(rubric or DEFAULT)
     chosen = {key: options.pop(key) for key in ("judge", "model", "models", "settings") if key in options}
-    (verdict,) = judge_many(rubric, [{"image": image, "prompt": prompt, **options}], **chosen)
-    if isinstance(verdict, Exception):
-        raise verdict
+    verdict = judge_one(protocol, {"image": image, "prompt": prompt, **options}, judge_settings(**chosen))
     if at_least is None and value is None:
-        at_least = load_rubric(rubric).factors["score"][-1]
+        at_least = protocol.factors["score"][-1]
     if faults := shortfalls(verdict, at_least, value):
         picture = save_picture(verdict, Path(artifacts), name) if artifacts is not None else ""
         if picture and on_picture:
@@ -84,7 +82,9 @@ def assert_shows(
 
 def shortfalls(verdict: Verdict, at_least: float | None, value: float | None) -> list[str]:
     """What the verdict lacks; empty if it is good enough."""
-    if "not_verifiable" in verdict.flags:
+    from onprompt.types import Flag
+
+    if Flag.NOT_VERIFIABLE in verdict.flags:
         return [NOTHING]
     faults = []
     if at_least is not None and (verdict.score is None or verdict.score < at_least):

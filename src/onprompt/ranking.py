@@ -9,10 +9,8 @@ from typing import NamedTuple
 from onprompt.api import Result, judge_many
 from onprompt.rubrics import DEFAULT
 from onprompt.settings import Settings
-from onprompt.types import Verdict
-from onprompt.vision.image import Source
-
-NOTHING_CHECKED = "not_verifiable"  # a flag: such a value is a placeholder
+from onprompt.types import Flag, Verdict
+from onprompt.vision import Source
 
 
 class Candidate(NamedTuple):
@@ -25,7 +23,7 @@ class Candidate(NamedTuple):
     @property
     def value(self) -> float | None:
         """What it is ranked by; None without a verdict, or if nothing could be checked."""
-        if not isinstance(self.result, Verdict) or NOTHING_CHECKED in self.result.flags:
+        if not isinstance(self.result, Verdict) or Flag.NOT_VERIFIABLE in self.result.flags:
             return None
         return self.result.value
 

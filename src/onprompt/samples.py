@@ -7,8 +7,8 @@ from typing import Any
 from onprompt import plugins
 from onprompt.errors import UserError
 from onprompt.settings import Settings
-from onprompt.types import FRAME, IMAGE, NAMES, Judge, Picture, Rubric, Sample
-from onprompt.vision.image import open_picture
+from onprompt.types import FRAME, IMAGE, NAMES, Asks, Judge, Picture, Rubric, Sample
+from onprompt.vision import open_picture
 
 
 def load_rubric(name: str) -> Rubric:
@@ -17,10 +17,15 @@ def load_rubric(name: str) -> Rubric:
     return rubric
 
 
-def load_judge(rubric: str, settings: Settings) -> Judge:
-    """The judge of the settings, for a rubric by its name."""
-    judge: Judge = plugins.load("judges", settings.judged_by).load(settings, load_rubric(rubric))
+def load_judge(rubric: Rubric, settings: Settings) -> Judge:
+    """The judge of the settings, for a rubric."""
+    judge: Judge = plugins.load("judges", settings.judged_by).load(settings, rubric)
     return judge
+
+
+def asks(judge: str) -> Asks:
+    """How many models a judge asks."""
+    return getattr(plugins.load("judges", judge), "ASKS", Asks.NONE)
 
 
 class Judges:
@@ -29,12 +34,13 @@ class Judges:
     def __init__(self) -> None:
         self.lock, self.kept = threading.Lock(), dict[tuple[str, Settings], Judge]()
 
-    def get(self, rubric: str, settings: Settings) -> Judge:
+    def get(self, rubric: Rubric, settings: Settings) -> Judge:
         """The judge, made once."""
+        key = rubric.name, settings
         with self.lock:
-            if (rubric, settings) not in self.kept:
-                self.kept[rubric, settings] = load_judge(rubric, settings)
-            return self.kept[rubric, settings]
+            if key not in self.kept:
+                self.kept[key] = load_judge(rubric, settings)
+            return self.kept[key]
 
     def drop(self, judge: Judge) -> None:
         """Stop a judge's work; later calls get another."""

@@ -23,6 +23,7 @@ from onprompt.plugins import did_you_mean
 
 FILE = "onprompt.toml"
 PREFIX = "ONPROMPT_"
+NO_SETTINGS = {PREFIX + "CONFIG", PREFIX + "WEB_TOKEN"}  # variables that set something else
 ASCENDING = (  # settings of which none may be smaller than the one before
     ("few_low", "few_high"),
     ("several_low", "several_high"),
@@ -39,7 +40,7 @@ PRIVATE = frozenset(
     {"home", "mirror", "compiled_megabytes", "answers", "record", "weights", "base_url", "api_key", "asked_by"}
 )  # never stored with a verdict
 # Settings that decide where images and keys go and which files are used: a file has to be named to set them.
-OUTWARD = ("home", "mirror", "parser", "answers", "record", "weights", "base_url", "api_key", "model", "models")
+OUTWARD = ("home", "mirror", "answers", "record", "weights", "base_url", "api_key", "model", "models")
 
 
 def number(default: float, description: str, low: float = 0.0, high: float = 1.0) -> Any:
@@ -107,8 +108,8 @@ class Settings(BaseModel):
     presence_2: float = number(0.50, "overall_presence_score for a 2")
     presence_1: float = number(0.20, "overall_presence_score for a 1")
     major_weight: float = number(2.0, "weight of an object marked major; others weigh 1", 0, 1000)
-    review_coverage: float = number(0.3, "share of measured claims below which a verdict needs review")
-    review_width: float = number(0.6, "width of the interval above which a verdict needs review")
+    review_width: float = number(0.75, "width of the interval above which a verdict needs review")
+    review_coverage: float = number(0.5, "edit: share of measured operations below which a verdict needs review")
     matcher: str = option("small", "estimates the rest: small (built in), or one from another package; empty: nothing")
 
     rate_all: float = number(0.9, "rate: share that counts as all elements or relations")
@@ -124,8 +125,9 @@ class Settings(BaseModel):
         default=(),
         description="several models, in place of `model`: a jury; also BACKEND/MODEL@URL and claims:BACKEND/MODEL",
     )
-    jury_evidence: bool = option(True, "jury: the evidence has a voice, where the rubric supports it")
-    jury_evidence_weight: float = number(0.2, "jury: weight of the evidence; that of all models together is 1", 0, 100)
+    jury_evidence_weight: float = number(
+        0.2, "jury: weight of the evidence; that of all models together is 1, and 0 leaves it out", 0, 100
+    )
     jury_weights: tuple[tuple[str, float], ...] = Field(
         default=(), description="jury: weights by model; others have their known weight (docs/jury.md) or 1"
     )
@@ -147,11 +149,9 @@ class Settings(BaseModel):
     reuse_answers: bool = option(True, "reuse a cached answer to the same question")
     record: Path | None = Field(default=None, description="file to which every answer is added, for the replay backend")
     send_side: int = integer(1024, "images are sent scaled down to this many pixels on their longer side", 28)
-    send_format: Literal["jpeg", "png"] = Field(default="jpeg", description="format in which images are sent")
-    send_quality: int = integer(95, "quality of a JPEG that is sent", 1, 100)
+    send_quality: int = integer(95, "quality of the JPEGs that are sent; 0: PNG", 0, 100)
     answer_tokens: int = integer(2048, "largest number of tokens in an answer")
-    temperature: float = number(0.0, "temperature of a model that is asked once", 0, 2)
-    repeat_temperature: float = number(1.0, "temperature of a model that is asked repeatedly", 0, 2)
+    temperature: float = number(0.0, "temperature of a model; where it is 0, repeats are asked at 1", 0, 2)
     repeats: int = integer(1, "how often the same question is asked", 1, 1000)
     structured: bool | None = option(None, "request answers by a JSON schema; not set: where the text asks for JSON")
     chances: bool = option(True, "request token probabilities, if the server supports it")
@@ -251,24 +251,21 @@ def read_file() -> list[fitted.Layer]:
     return [(str(path), values)]
 
 
-def read_environment() -> list[fitted.Layer]:
-    """`ONPROMPT_DETECTOR=coco` sets `detector`; an empty variable sets nothing."""
-    variables = {name: value for name, value in os.environ.items() if name.startswith(PREFIX) and value}
-    for other in ("CONFIG", "WEB_TOKEN"):  # which are no settings
-        variables.pop(PREFIX + other, None)
-    return [(name, {name.removeprefix(PREFIX).lower(): value}) for name, value in sorted(variables.items())]
-
-
 def load(**overrides: Any) -> Settings:
     """Defaults, overridden by the file, then the environment, then `overrides`; `weights` is read where it is named."""
     return load_with_origins(**overrides)[0]
 
 
 def load_with_origins(**overrides: Any) -> tuple[Settings, dict[str, str]]:
-    """The settings and, for each that is not a default, where it comes from."""
+    """The settings and, for each that is not a default, where it comes from.
+
+    `ONPROMPT_DETECTOR=coco` sets `detector`; an empty variable sets nothing.
+    """
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
-    kinds = [read_file(), read_environment(), [("an option or argument", overrides)]]
+    variables = {name for name, value in os.environ.items() if name.startswith(PREFIX) and value} - NO_SETTINGS
+    environment = [(name, {name.removeprefix(PREFIX).lower(): os.environ[name]}) for name in sorted(variables)]
+    kinds = [read_file(), environment, [("an option or argument", overrides)]]
     for origin, layer in fitted.with_weights(kinds):
         for name, value in layer.items():
             if name not in Settings.model_fields:

@@ -5,11 +5,23 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 Listener = Callable[[str], None]
+WORDS = {
+    "wait": "waiting for its turn",
+    "open": "opening the pictures and loading what the judge needs",
+    "parse": "reading the prompt",
+    "compare": "comparing both versions",
+    "detect": "looking for objects",
+    "estimate": "estimating what no detector knows",
+    "match": "matching what was asked for and what was found",
+    "ask": "asking the model",
+    "grade": "grading",
+    "draw": "drawing the evidence",
+}
 listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
 def enter(stage: str) -> None:
-    """Say that a stage begins: parse, detect, ask …; `wording.stages` has the words for each."""
+    """Say that a stage begins: parse, detect, ask …"""
     if hear := listener.get():
         hear(stage)
 

@@ -39,7 +39,7 @@ def judge(server: str, folder: Path, *options: str) -> subprocess.CompletedProce
     Image.new("RGB", (64, 64), "red").save(folder / "cup.png")
     command = [sys.executable, "-m", "onprompt", "verify", "cup.png", "A cup on a table.", "--model", "openai/tiny"]
     own = {"ONPROMPT_ANSWERS": str(folder / "answers.sqlite"), "ONPROMPT_ANSWER_TOKENS": "256"}
-    command += ["--base-url", f"{server}/v1", *options]
+    command += ["--set", f"base_url={server}/v1", *options]
     return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=os.environ | own, timeout=300)
 
 

@@ -290,7 +290,7 @@ def test_a_jury_with_evidence_killed_and_resumed_says_the_same_as_on_threads(
         settings, requests = serve(
             first_and_second(4, jury.says(1, delay=0.05)),
             jury.says(2),
-            jury_evidence=True,
+            jury_evidence_weight=0.2,
             jury_look_again=True,
             concurrency=2,
         )

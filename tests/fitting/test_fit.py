@@ -82,7 +82,7 @@ def test_weights_by_ratings_and_a_jury_that_uses_them(jury: Settings, tmp_path: 
         assert f"{weight:.3f}" in next(line for line in shown.output.splitlines() if line.startswith(name))
 
     fitted = load(weights=tmp_path / "weights.toml")
-    changed = {name: getattr(fitted, name) for name in ("jury_weights", "jury_evidence_weight", "weights_source")}
+    changed = {name: getattr(fitted, name) for name in ("jury_weights", "weights_source")}
     verdict = onprompt.verify(PIXELS, "13 cats", settings=jury.model_copy(update=changed))
     said = [voice.value or 0.0 for voice in verdict.voices]
     assert verdict.value == pytest.approx(np.average(said, weights=[weights[name] for name in NAMES]))
@@ -97,8 +97,8 @@ def test_weights_by_ratings_and_a_jury_that_uses_them(jury: Settings, tmp_path: 
 def test_the_option_and_weights_for_other_models(jury: Settings, tmp_path: Path) -> None:
     assert fit(tmp_path, jury).exit_code == 0
     models = [option for model in jury.models for option in ("--model", model)]
-    arguments = ("verify", str(tmp_path / "cat.png"), "13 cats", "--no-evidence", "--json")
-    option = ("--weights", str(tmp_path / "weights.toml"))
+    arguments = ("verify", str(tmp_path / "cat.png"), "13 cats", "--set", "jury_evidence_weight=0", "--json")
+    option = ("--set", f"weights={tmp_path / 'weights.toml'}")
     plain, by_weights = (
         json.loads(command(*arguments, *models, *more, answers=jury.answers).output) for more in ((), option)
     )
@@ -107,8 +107,6 @@ def test_the_option_and_weights_for_other_models(jury: Settings, tmp_path: Path)
     fewer = command(*arguments, *models[:4], *option, answers=jury.answers)
     assert isinstance(fewer.exception, SettingsError)
     assert "has weights for openai/a, openai/b, openai/c, but the jury is openai/a, openai/b" in str(fewer.exception)
-    single = command("verify", "x.png", "cats", *models[:2], *option, answers=jury.answers)
-    assert "--weights is for a jury and the evidence" in str(single.exception)
 
 
 def test_json_has_everything(jury: Settings, tmp_path: Path) -> None:
@@ -194,7 +192,10 @@ def test_the_evidence_is_graded_again_as_it_was(settings: Settings, tmp_path: Pa
     assert voices.parts[0] == {"value_whole": 3.0, "value_count": 4.0, "value_details": 3.0}
     way = stored.WAYS.index((2.0, 1.0, 1.0))
     changed = measuring.model_copy(update=voices.parts[way])
-    judge, item = samples.load_judge("verify", changed), {"image": tmp_path / "cat.png", "prompt": "a dog"}
+    judge, item = (
+        samples.load_judge(RUBRIC, changed),
+        {"image": tmp_path / "cat.png", "prompt": "a dog"},
+    )
     again = judge.judge(samples.make_sample(RUBRIC, changed, item))
     assert voices.evidence[ids.index("2"), way] == again.value
 

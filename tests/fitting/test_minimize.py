@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from onprompt.fitting.minimize import minimize
+from onprompt.fitting.weights import minimize
 
 
 def test_a_bowl_that_is_not_round() -> None:

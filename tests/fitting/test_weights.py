@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from onprompt.errors import UserError
-from onprompt.fitting.one_factor import one_factor_weights
 from onprompt.fitting.validation import MIN_PROMPTS, MIN_RATED, fit_and_validate, folds
 from onprompt.fitting.weights import (
     SMALLEST,
@@ -18,6 +17,7 @@ from onprompt.fitting.weights import (
     equal_weights,
     fit,
     jury_values,
+    one_factor_weights,
 )
 from onprompt.models.voices import EVIDENCE, mean_value, with_shares
 from onprompt.report.statistics import Array, Estimate, Levels

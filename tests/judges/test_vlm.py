@@ -363,7 +363,7 @@ def test_every_answer_is_in_the_store_with_what_became_of_it(serve: Serve) -> No
     settings, _ = serve(Reply(completion("no idea")), Reply(completion(GOOD)))
     onprompt.verify(PIXELS, "a cat", settings=settings)
     with sqlite3.connect(settings.answers) as base:
-        rows = base.execute("SELECT outcome, json_extract(answer, '$.text') FROM answers ORDER BY created").fetchall()
+        rows = base.execute("SELECT outcome, json_extract(answer, '$.text') FROM answers ORDER BY outcome").fetchall()
     base.close()
     assert rows == [("no_score", "no idea"), ("read", GOOD)]
 

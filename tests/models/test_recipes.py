@@ -19,9 +19,7 @@ from tests.models.backends.test_openai import completion
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "models.md").read_text()
 RECIPES = {
     match[1]: (match[2], match[3])
-    for match in re.finditer(
-        r"^\| ([\w. ]+?) \|.*\| `onprompt verify .* --model openai/(\S+) --base-url (\S+)` \|$", PAGE, re.M
-    )
+    for match in re.finditer(r"^\| ([\w. ]+?) \|.*\| `onprompt verify .* --model openai/(\S+?)@(\S+)` \|$", PAGE, re.M)
 }
 SAMPLES = dict(re.findall(r"^`(\w+)`[^\n]*:\n\n```\w*\n(.*?)```", PAGE, re.M | re.S))
 
@@ -37,8 +35,8 @@ def test_a_recipe(server: str, tmp_path: Path) -> None:
     hosted = address.startswith("https")
     with Scripted(Reply(completion(SAMPLES["verify"]))) as double:
         own = {"ONPROMPT_ANSWERS": str(tmp_path / "answers.sqlite")} | ({"ONPROMPT_API_KEY": "a-key"} if hosted else {})
-        command = ["verify", "photo.jpg", "Two dogs.", "--model", f"openai/{model}"]
-        command += ["--base-url", double.url + urlparse(address).path]
+        named = f"openai/{model}@{double.url}{urlparse(address).path}"
+        command = ["verify", "photo.jpg", "Two dogs.", "--model", named]
         run = subprocess.run(
             [sys.executable, "-m", "onprompt", *command],
             capture_output=True,

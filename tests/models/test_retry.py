@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from onprompt.errors import Rejected, ServerTrouble
+from onprompt.models.client import RetryingBackend
 from onprompt.models.http import retry_after, seconds_until
-from onprompt.models.retry import RetryingBackend
 from onprompt.settings import Settings
 from onprompt.types import Answer, Message, Question
 

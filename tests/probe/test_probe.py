@@ -16,8 +16,8 @@ from onprompt.judges.vlm import VlmJudge
 from onprompt.probe import PROBES, Row, probe, save, split, unique_cases
 from onprompt.probe.cases import PROMPTS, Case
 from onprompt.probe.pictures import DRAWINGS, NAMES, NOISE, draw, picture
-from onprompt.samples import Judges
-from onprompt.types import FactorScore, Judge, Sample, Verdict
+from onprompt.samples import Judges, load_rubric
+from onprompt.types import FactorScore, Judge, Rubric, Sample, Verdict
 from onprompt.vision.image import open_picture
 
 Answer = Callable[[Sample, Settings], float]
@@ -47,13 +47,13 @@ def probed(monkeypatch: pytest.MonkeyPatch) -> Callable[[Answer], dict[str, Row]
     """The results of a judge whose value is computed by a function."""
 
     def run(says: Answer) -> dict[str, Row]:
-        use_judge(monkeypatch, lambda rubric, settings: Fake(rubric, settings, says))
+        use_judge(monkeypatch, lambda rubric, settings: Fake(rubric.name, settings, says))
         return {row.probe.name: row for row in probe(settings=Settings()).rows}
 
     return run
 
 
-def use_judge(monkeypatch: pytest.MonkeyPatch, load: Callable[[str, Settings], Judge]) -> None:
+def use_judge(monkeypatch: pytest.MonkeyPatch, load: Callable[[Rubric, Settings], Judge]) -> None:
     monkeypatch.setattr("onprompt.samples.load_judge", load)
     monkeypatch.setattr(api, "judges", Judges())
 
@@ -146,7 +146,7 @@ def test_an_unverifiable_score_is_no_verdict(monkeypatch: pytest.MonkeyPatch) ->
         def judge(self, sample: Sample) -> Verdict:
             return replace(super().judge(sample), flags=("not_verifiable",))
 
-    use_judge(monkeypatch, lambda rubric, settings: Unsure(rubric, settings, lambda *_: 0.5))
+    use_judge(monkeypatch, lambda rubric, settings: Unsure(rubric.name, settings, lambda *_: 0.5))
     assert {(row.judged, row.rate, row.interval) for row in probe(settings=Settings()).rows} == {(0, None, None)}
 
 
@@ -215,10 +215,10 @@ def test_repeated_questions_get_the_rest_of_the_budget(tmp_path: Path) -> None:
     (tmp_path / "said.jsonl").write_text("")
     model, answers = f"replay/{tmp_path / 'said.jsonl'}", tmp_path / "answers.sqlite"
     settings = Settings(judge="vlm", model=model, answers=answers, price_in=1, price_out=1, budget=0.5)
-    judge = api.judges.get("verify", settings)
+    judge = api.judges.get(load_rubric("verify"), settings)
     assert isinstance(judge, VlmJudge)
     judge.client.budget.purse.spent = 0.375
-    *_, (_, again, last) = split(unique_cases(PROBES), "verify", settings)
+    *_, (_, again, last) = split(unique_cases(PROBES), load_rubric("verify"), settings)
     assert (len(again), last.reuse_answers, last.budget) == (len(PROMPTS), False, 0.125)
 
 

@@ -11,7 +11,7 @@ from PIL import Image
 
 from onprompt.errors import UserError
 from onprompt.language import parse_many
-from onprompt.prompt_sets.made import FEATURES, Made, geneval_metadata, is_parsed, make, write
+from onprompt.prompt_sets import FEATURES, Made, geneval_metadata, is_parsed, make, write
 from onprompt.settings import Settings
 from onprompt.types import Scene
 

@@ -49,7 +49,7 @@ BAD, GOOD = says("no idea"), says("Reasoning: fine\nScore: 4")
 def test_a_bad_answer_out_of_the_cache_says_so_and_can_be_asked_for_again(tmp_path: Path) -> None:
     table(tmp_path, 1)
     with Scripted(BAD, BAD, GOOD) as server:
-        model = ("--model", "openai/m", "--base-url", server.url)
+        model = ("--model", "openai/m", "--set", f"base_url={server.url}")
         command = ("rate", tmp_path / "cat.png", "a cat", *model)
         first, second = onprompt(*command), onprompt(*command)
         assert (first[0], second[0], len(server.requests)) == (5, 5, 2), "it was asked twice for one that can be read"
@@ -62,7 +62,7 @@ def test_a_bad_answer_out_of_the_cache_says_so_and_can_be_asked_for_again(tmp_pa
 def test_a_run_asks_again_for_what_it_could_not_read(tmp_path: Path) -> None:
     data = table(tmp_path, 1)
     with Scripted(BAD, BAD, GOOD) as server:
-        model = ("--model", "openai/m", "--base-url", server.url)
+        model = ("--model", "openai/m", "--set", f"base_url={server.url}")
         command = ("run", data, "--rubric", "rate", "--out", tmp_path / "run.sqlite", *model)
         assert "0 verdicts, 1 error" in onprompt(*command)[1]
         assert "--ask-again asks the model anew" in onprompt(*command)[1]

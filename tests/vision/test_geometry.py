@@ -39,8 +39,8 @@ def test_positions_on_the_grid(x: float, y: float, position: str) -> None:
         (0.1, "top-left", 0),
     ],
 )
-def test_a_small_offset_is_tolerated(x: float, asked: str, score: float, settings: Settings) -> None:
-    assert geometry.position_score(Box(x, 0.6, x, 0.6), asked, settings) == score
+def test_a_small_offset_is_tolerated(x: float, asked: str, score: float) -> None:
+    assert geometry.position_score(Box(x, 0.6, x, 0.6), asked) == score
 
 
 def test_what_the_edge_cuts_is_noted() -> None:

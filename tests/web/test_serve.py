@@ -28,9 +28,8 @@ from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.settings import Settings
 from onprompt.web.jobs import Dropped, JobQueue, QueueFull
-from onprompt.web.judging import Service
+from onprompt.web.judging import Service, command_line, python_code
 from onprompt.web.requests import Offer
-from onprompt.web.snippets import command_line, python_code
 from onprompt.web.tryout import create_app
 from onprompt.wording.terminal import shell_word
 from tests.judges.jury.servers import says
@@ -79,7 +78,7 @@ def test_a_verdict_is_the_document_of_the_command_line(client: httpx2.Client, tm
     assert answer.status_code == 200, answer.text
     assert (answer.json()["score"], answer.json()["sample"]["id"]) == (3, "one")
     (tmp_path / "cat.png").write_bytes(base64.b64decode(picture()))
-    command = [sys.executable, "-m", "onprompt", "verify", "cat.png", "a cat", "--id", "one", "--json"]
+    command = [sys.executable, "-m", "onprompt", "verify", "cat.png", "a cat", "--json"]
     command += ["--model", f"replay/{tmp_path / 'said.jsonl'}"]
     printed = json.loads(subprocess.run(command, capture_output=True, check=True, cwd=tmp_path).stdout)
     same = ("format", "score", "value", "factors", "summary", "judge", "rubric", "prompt")
@@ -352,8 +351,8 @@ def test_a_password_in_an_address_is_never_shown(serve: Serve, tmp_path: Path) -
         servers = [server.url.replace("//", "//someone:pass@word@") for server in (first, second)]
         models = tuple(f"openai/{name}@{url}" for name, url in zip("ab", servers, strict=True))
         more: dict[str, Any] = {"api_key": SecretStr(KEY), "answers": tmp_path / "answers.sqlite", "retries": 0}
-        judging = service(Settings(models=models, jury_evidence=False, **more))
-        judging.options = ["--base-url", servers[0]]
+        judging = service(Settings(models=models, jury_evidence_weight=0.0, **more))
+        judging.options = ["--detector", servers[0]]
         client = serve(create_app(judging))
         offered = client.get("/v1/judges").json()["models"]
         assert offered == [f"openai/a@{first.url}", f"openai/b@{second.url}"]

@@ -1,4 +1,4 @@
-"""A matcher: a text that names a colour describes a picture that has much of it. `--matcher colours`."""
+"""A matcher: a text that names a colour describes a picture that has much of it. `--set matcher=colours`."""
 
 from collections.abc import Sequence
 

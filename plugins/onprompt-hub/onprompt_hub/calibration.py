@@ -24,7 +24,7 @@ class Calibrated(NamedTuple):
     failures: list[OnpromptError]
 
     def write(self, path: Path) -> None:
-        """Write the calibration to a file for `--matcher hf:FILE.toml`."""
+        """Write the calibration to a file for `--set matcher=hf:FILE.toml`."""
         try:
             self.calibration.write(path)
         except OSError as error:

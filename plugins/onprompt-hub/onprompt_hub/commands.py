@@ -12,7 +12,7 @@ from onprompt.errors import UserError
 def calibrate(
     matcher: Annotated[str, typer.Argument(help="A matcher from a model hub: hf:OWNER/MODEL or hf:FOLDER.")],
     data: Annotated[str, typer.Argument(help="Images with captions: a table, a folder …, as for `run`.")],
-    out: Annotated[Path, typer.Option(help="The .toml file to write, for --matcher hf:FILE.toml.")],
+    out: Annotated[Path, typer.Option(help="The .toml file to write, for --set matcher=hf:FILE.toml.")],
     column: Annotated[list[str] | None, typer.Option(help="FIELD=COLUMN, for a column that is not recognized.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="Use at most this many rows, the first ones.")] = 500,
 ) -> None:
@@ -33,4 +33,4 @@ def calibrate(
     calibrated = calibrate_matcher(items, load_settings(matcher=matcher))
     calibrated.write(out)
     echo("\n".join(calibrated.lines()))
-    echo(f"written to {out}; use it with --matcher hf:{out}")
+    echo(f"written to {out}; use it with --set matcher=hf:{out}")

@@ -12,7 +12,7 @@ from onprompt.errors import UserError
 
 Cosines = NDArray[np.floating[Any]]
 STEPS, TINY = 50, 1e-12
-HEAD = "# Made by `onprompt calibrate`; use it as --matcher hf:THIS_FILE"
+HEAD = "# Made by `onprompt calibrate`; use it with --set matcher=hf:THIS_FILE"
 
 
 class Curve(NamedTuple):

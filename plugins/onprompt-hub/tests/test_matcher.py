@@ -27,7 +27,7 @@ from onprompt.runs.ledger import Ledger
 from onprompt.settings import load
 from onprompt.types import Picture
 from onprompt.vision.image import load_picture
-from onprompt.vision.matching import load_matcher
+from onprompt.vision.matchers import load_matcher
 from onprompt_hub.calibration import calibrate_matcher
 from onprompt_hub.match_curve import Calibration, Curve
 from onprompt_hub.matcher import HubMatcher
@@ -262,7 +262,7 @@ def onprompt(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]
 
 def test_without_a_network_the_command_says_what_to_do(tmp_path: Path) -> None:
     Image.fromarray(mosaic()).save(tmp_path / "picture.png")
-    result = onprompt(tmp_path, "verify", "picture.png", "a cat", "--matcher", "hf:nobody/no-model")
+    result = onprompt(tmp_path, "verify", "picture.png", "a cat", "--set", "matcher=hf:nobody/no-model")
     assert (result.returncode, result.stdout) == (3, "")
     assert "nobody/no-model" in result.stderr
     assert "Traceback" not in result.stderr
@@ -329,7 +329,7 @@ def test_a_model_is_calibrated_on_captions_and_used_by_the_file(trained: Path, t
     assert result.returncode == 0, result.stderr
     assert "calibrated on 72 images, 72 captions, " in result.stdout
     assert "1 row left out, for example: " in result.stdout
-    assert "use it with --matcher hf:tiny.toml" in result.stdout
+    assert "use it with --set matcher=hf:tiny.toml" in result.stdout
     which = hub(tmp_path / "tiny.toml")
     assert which.calibration
     figures = which.calibration.figures
@@ -351,7 +351,7 @@ def test_a_run_takes_the_file_and_other_curves_are_another_generation(
     curve = Calibration(str(trained), hub(trained).revision, Curve(20.0, -5.0), Curve(20.0, -5.0), {})
     curve.write(tmp_path / "mine.toml")
     (tmp_path / "few.csv").write_text("\n".join(table.read_text().splitlines()[:4]))
-    done = onprompt(tmp_path, "run", "few.csv", "--out", "run.sqlite", "--matcher", f"hf:{tmp_path / 'mine.toml'}")
+    done = onprompt(tmp_path, "run", "few.csv", "--out", "run.sqlite", "--set", f"matcher=hf:{tmp_path / 'mine.toml'}")
     assert done.stdout.startswith("3 verdicts, 0 errors")
     with Ledger(tmp_path / "run.sqlite") as ledger:
         stored = stored_verdict(ledger, 1, "0.png", tmp_path / "answers.sqlite")
@@ -384,7 +384,7 @@ def test_a_model_that_tells_nothing_is_not_calibrated(folder: Folder, table: Pat
 def test_the_command_prints_the_verdict_and_nothing_else(folder: Folder, tmp_path: Path) -> None:
     Image.fromarray(mosaic()).save(tmp_path / "picture.png")
     matcher = f"hf:{folder('siglip')}"
-    done = onprompt(tmp_path, "verify", "picture.png", "a cat", "--matcher", matcher, "--json")
+    done = onprompt(tmp_path, "verify", "picture.png", "a cat", "--set", f"matcher={matcher}", "--json")
     assert done.stderr == ""
     expected = match(tmp_path / "picture.png", ["a cat"], settings=load(matcher=matcher))[0]
     assert json.loads(done.stdout)["evidence"]["estimates"][0]["score"] == pytest.approx(expected, abs=1e-4)

@@ -6,18 +6,19 @@ import base64
 import binascii
 from typing import Any
 
-from onprompt.api import Result, judge_many
+from onprompt.api import Result, judge_one
 from onprompt.errors import ImageError, OnpromptError, UserError
 from onprompt.samples import load_rubric
 from onprompt.settings import Settings
-from onprompt.vision.image import Source
+from onprompt.types import Flag
+from onprompt.vision import Source
 
 
 def missing_reason(result: Result) -> str:
     """Why there is nothing to count: an error, or that nothing could be checked; empty if there is a verdict."""
     if isinstance(result, OnpromptError):
         return str(result) or type(result).__name__
-    return "nothing in the prompt could be checked (not_verifiable)" if "not_verifiable" in result.flags else ""
+    return "nothing in the prompt could be checked (not_verifiable)" if Flag.NOT_VERIFIABLE in result.flags else ""
 
 
 def judge_image(
@@ -26,11 +27,9 @@ def judge_image(
     """The verdict on one image, or the error."""
     try:
         source = None if before is None else decode_data_url(before)
-        item = make_item(rubric, decode_data_url(image), prompt, source, name)
+        return judge_one(rubric, make_item(rubric, decode_data_url(image), prompt, source, name), settings)
     except OnpromptError as error:
         return error
-    (result,) = judge_many(rubric, [item], settings=settings)
-    return result
 
 
 def make_item(rubric: str, image: Source, prompt: str, before: Source | None = None, name: str = "") -> dict[str, Any]:

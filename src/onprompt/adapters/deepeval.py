@@ -47,7 +47,7 @@ class OnpromptMetric(BaseMetric):  # type: ignore[misc] # mypy does not follow i
         self.threshold, self.rubric, self.judge, self.model, self.settings = threshold, rubric, judge, model, settings
         self.models = models
         resolved = judge_settings(settings, judge, model, models)
-        self.evaluation_model = f"{resolved.judge} {resolved.model or ', '.join(resolved.models)}".strip()
+        self.evaluation_model = f"{resolved.judged_by} {resolved.model or ', '.join(resolved.models)}".strip()
 
     def measure(self, test_case: LLMTestCase, *_: Any, **__: Any) -> float | None:
         return self.set_result(self.judge_case(test_case))

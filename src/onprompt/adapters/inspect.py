@@ -30,7 +30,7 @@ from onprompt.api import Result, judge_settings
 from onprompt.errors import BackendError, SettingsError, UnreadableAnswer
 from onprompt.rubrics import DEFAULT
 from onprompt.settings import PRIVATE, load
-from onprompt.types import Verdict
+from onprompt.types import Flag, Verdict
 from onprompt.wording import sentence
 
 
@@ -95,7 +95,7 @@ def unscored_reason(results: Sequence[Result]) -> str:
     if not results:
         return "no_response"
     if isinstance(results[0], Verdict):
-        return "not_verifiable"
+        return Flag.NOT_VERIFIABLE.value
     return "grader_failed" if isinstance(results[0], BackendError | UnreadableAnswer) else "scoring_failed"
 
 
@@ -103,4 +103,4 @@ def log_entry(verdict: Verdict) -> dict[str, Any]:
     """A verdict in Inspect's log."""
     factors = {name: factor.score for name, factor in verdict.factors.items()}
     checks = [sentence(check) for check in verdict.checks]
-    return {"score": verdict.score, "flags": list(verdict.flags), "factors": factors, "checks": checks}
+    return {"score": verdict.score, "flags": [*map(str, verdict.flags)], "factors": factors, "checks": checks}

@@ -3,8 +3,7 @@
 import io
 import sys
 
-from onprompt.cli import (
-    checking,
+from onprompt.cli import (  # noqa: F401 each adds its commands
     comparing,
     fitting,
     gating,
@@ -13,7 +12,6 @@ from onprompt.cli import (
     looking,
     models,
     probing,
-    prompts,
     reporting,
     running,
     serving,
@@ -22,24 +20,7 @@ from onprompt.cli import (
 from onprompt.cli.app import app, echo
 from onprompt.errors import OnpromptError
 
-__all__ = [
-    "app",
-    "checking",
-    "comparing",
-    "fitting",
-    "gating",
-    "illusion",
-    "judging",
-    "looking",
-    "main",
-    "models",
-    "probing",
-    "prompts",
-    "reporting",
-    "running",
-    "serving",
-    "showing",
-]
+__all__ = ["app", "main"]
 
 
 def main() -> None:

@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from onprompt import plugins
+from onprompt.errors import UserError
 
 if TYPE_CHECKING:
     from onprompt.settings import Settings
 
-DETECTORS = "The detector: coco, or one from another package (docs/model-files.md)."
-MATCHERS = "The matcher: small, none, or one from another package (docs/model-files.md)."
 COMMANDS = "onprompt.commands"  # the entry-point group for commands of other packages
-Permissive = Annotated[
-    bool, typer.Option("--permissive", help="Refuse files that are not under an Apache, MIT or BSD licence.")
-]
+GLOBAL = ("--set", "--config", "--measured")  # options of the whole program
 
 
 class Commands(TyperGroup):
     """Our commands, one per rubric, and those of other packages; the latter two are loaded when used or listed."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take the options of the whole program also after the command."""
+        end = args.index("--") if "--" in args else len(args)
+        ours = {at for at in range(end) if args[at].partition("=")[0] in GLOBAL}
+        ours |= {at + 1 for at in ours if "=" not in args[at] and args[at] != "--measured"}
+        first = [word for at, word in enumerate(args) if at in ours]
+        return super().parse_args(ctx, [*first, *(word for at, word in enumerate(args) if at not in ours)])
 
     def list_commands(self, ctx: Any) -> list[str]:
         own = [*plugins.names("rubrics"), *super().list_commands(ctx)]
@@ -84,6 +90,19 @@ def load_settings(**options: Any) -> Settings:
     return load(**given)
 
 
+@contextmanager
+def environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Variables for as long as a command runs, and for the processes that it starts."""
+    before = {name: os.environ.pop(name, None) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            os.environ.update({} if value is None else {name: value})
+
+
 def version(wanted: bool) -> None:
     """Print the version and exit."""
     if wanted:
@@ -95,14 +114,30 @@ def version(wanted: bool) -> None:
 
 @app.callback()
 def about(
+    context: typer.Context,
+    given: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="NAME=VALUE: a setting of `onprompt settings`; repeatable."),
+    ] = None,
     config: Annotated[str, typer.Option(help="File of settings. Default: onprompt.toml, thresholds only.")] = "",
+    measured: Annotated[
+        bool, typer.Option("--measured", help="With --judge claims: ask only what evidence leaves open.")
+    ] = False,
     _: Annotated[bool, typer.Option("--version", callback=version, is_eager=True, help="Show the version.")] = False,
 ) -> None:
     """Does this image show what was asked for? A score, and the evidence for it."""
-    from onprompt.settings import PREFIX, config_file
+    from onprompt.settings import PREFIX, Settings, config_file
 
-    if config:
-        os.environ[PREFIX + "CONFIG"] = config  # inherited by the processes that a command starts
+    chosen = ({PREFIX + "CONFIG": config} if config else {}) | ({PREFIX + "MEASURED": "1"} if measured else {})
+    for pair in given or ():
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise UserError(f"--set takes NAME=VALUE, not {pair!r}")
+        if name not in Settings.model_fields:
+            raise UserError(f"no setting {name!r} (in --set){plugins.did_you_mean(name, Settings.model_fields)}")
+        chosen[PREFIX + name.upper()] = value
+    if chosen:
+        context.with_resource(environment(chosen))
     if path := config_file():
         echo(f"settings from {path}", err=True)
 

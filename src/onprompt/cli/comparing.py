@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from onprompt.types import Rubric
 
 Json = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
-IdColumn = Annotated[str, typer.Option("--id", help="Column with the sample ids; guessed by default.")]
-RaterColumn = Annotated[str, typer.Option(help="Column with the rater, if the CSV has a row per rating.")]
 Human = Annotated[
     Path | None,
     typer.Option(help="CSV of ratings: id and a column per rater, or id, rater and rating. Without it: the reviews."),
@@ -34,11 +32,13 @@ Threshold = Annotated[
     float | None, typer.Option(help="For the AUC: a mean rating above this is good (default: middle of the scale).")
 ]
 Apart = Annotated[float, typer.Option(min=0, help="Count pairs whose mean ratings differ by at least this much.")]
-RatingColumns = Annotated[list[str] | None, typer.Option(help="Column with ratings; repeat for several raters.")]
-
+RatingColumns = Annotated[
+    list[str] | None,
+    typer.Option("--column", help="id=, rater= or rating=COLUMN of the CSV; guessed by default. Can be repeated."),
+]
 
 HUMAN_COLUMN = "Column of the data that was judged, with ratings; repeat for several raters. In place of --human."
-COLUMN = "With --human-column: FIELD=COLUMN, as it was given to `run`."
+COLUMN = "id=, rater= or rating=COLUMN of the CSV; with --human-column FIELD=COLUMN, as it was given to `run`."
 
 
 @app.command()
@@ -48,9 +48,6 @@ def agree(
     human_column: Annotated[list[str] | None, typer.Option(help=HUMAN_COLUMN)] = None,
     column: Annotated[list[str] | None, typer.Option(help=COLUMN)] = None,
     human_scale: HumanScale = "",
-    id_column: IdColumn = "",
-    rater: RaterColumn = "",
-    rating: RatingColumns = None,
     threshold: Threshold = None,
     apart: Apart = 0.33,
     generation: Generation = 0,
@@ -62,7 +59,7 @@ def agree(
 
     name, items = judged(run_file, generation)
     rubric = rubric_of(run_file, name)
-    human_ratings, origin = find_ratings(run_file, rubric, human, human_column, column, (id_column, rater, rating))
+    human_ratings, origin = find_ratings(run_file, rubric, human, human_column, column)
     of_reviews = not human and not human_column
     scale = parse_scale(human_scale) if human_scale else rating_scale(rubric) if of_reviews else None
     terms = agreement.Terms(rubric.factors.get("score", range(2)), scale, threshold, apart)
@@ -83,14 +80,13 @@ def find_ratings(
     human: Path | None,
     names: list[str] | None,
     columns: list[str] | None,
-    of_csv: tuple[str, str, list[str] | None],
 ) -> tuple[Ratings, str]:
     """The ratings in a CSV, in columns of the data that was judged, or else the run's reviews; and which they are."""
     if human and names:
         raise UserError("choose --human FILE.csv or --human-column of the data that was judged, not both")
     if human:
-        given = read_ratings(human, *of_csv)
-        return given, f"columns read: {', '.join(given.columns)} (--id and --rating choose others)"
+        given = read_ratings(human, columns)
+        return given, f"columns read: {', '.join(given.columns)} (--column chooses others)"
     if names:
         return rated_in_data(run_file, rubric, names, columns or []), f"columns of the data: {', '.join(names)}"
     reviews = reviewed(run_file, rubric)
@@ -110,11 +106,17 @@ def rated_in_data(path: Path, rubric: Rubric, names: list[str], columns: list[st
         return Ratings(human_ratings(ledger, rubric, names, parse_columns(columns)), tuple(names))
 
 
-def read_ratings(path: Path, id_column: str, rater: str, rating: list[str] | None) -> Ratings:
-    """The ratings in a CSV."""
+def read_ratings(path: Path, columns: list[str] | None) -> Ratings:
+    """The ratings in a CSV, by columns as --column names them."""
     from onprompt.report import ratings
 
-    return ratings.read(path, id_column=id_column, rater_column=rater, rating_columns=rating or ())
+    chosen = parse_columns(columns or [])
+    if unknown := chosen.keys() - {"id", "rater", "rating"}:
+        raise UserError(f"--column of a CSV takes id, rater or rating=COLUMN, not {min(unknown)!r}")
+    several = [pair.removeprefix("rating=") for pair in columns or [] if pair.startswith("rating=")]
+    return ratings.read(
+        path, id_column=chosen.get("id", ""), rater_column=chosen.get("rater", ""), rating_columns=several
+    )
 
 
 def reviewed(path: Path, rubric: Rubric) -> Ratings | None:

@@ -10,9 +10,7 @@ import typer
 
 from onprompt.cli.app import app, echo, print_json
 from onprompt.cli.comparing import (
-    IdColumn,
     Json,
-    RaterColumn,
     RatingColumns,
     judged,
     read_ratings,
@@ -20,7 +18,7 @@ from onprompt.cli.comparing import (
     reviews_used,
     rubric_of,
 )
-from onprompt.cli.running import Generation, RunFile
+from onprompt.cli.running import RunFile
 from onprompt.errors import UserError
 
 if TYPE_CHECKING:
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
 @app.command()
 def fit(
     run_file: RunFile,
-    out: Annotated[Path, typer.Option(help="The file of weights to write, for --weights.")],
+    out: Annotated[Path, typer.Option(help="The file of weights to write, for the setting `weights`.")],
     human: Annotated[
         Path | None,
         typer.Option(help="CSV of ratings, as for `agree`. Without it: the reviews, or else how the voices agree."),
@@ -40,23 +38,19 @@ def fit(
     no_reviews: Annotated[
         bool, typer.Option("--no-reviews", help="Without --human: weights by how the voices agree, not by reviews.")
     ] = False,
-    id_column: IdColumn = "",
-    rater: RaterColumn = "",
-    rating: RatingColumns = None,
-    generation: Generation = 0,
+    column: RatingColumns = None,
     json: Json = False,
 ) -> None:
     """Fit the weights of a jury's voices, and of the evidence's parts, to human ratings of a run."""
     from onprompt import fitted
     from onprompt.fitting import report
-    from onprompt.fitting.one_factor import one_factor_weights
-    from onprompt.fitting.weights import as_settings
+    from onprompt.fitting.weights import as_settings, one_factor_weights
 
     if out.resolve() in [path.resolve() for path in (run_file, human) if path]:
         raise UserError(f"{out} would be overwritten; choose another file with --out")
-    stored = None if human or no_reviews else stored_reviews(run_file, generation)
-    given = read_ratings(human, id_column, rater, rating) if human else stored
-    voices, result = fit_run(run_file, generation, given)
+    stored = None if human or no_reviews else stored_reviews(run_file)
+    given = read_ratings(human, column) if human else stored
+    voices, result = fit_run(run_file, given)
     weights = result.weights if result else one_factor_weights(voices)
     origin = human.name if human else f"reviews by {', '.join(sorted(stored.raters))}" if stored else ""
     about = {"run": run_file.name, "human": origin, "samples": len(voices.values), **method(result)}
@@ -69,7 +63,7 @@ def fit(
         typer.echo(f"{out} was not written", err=True)
         raise typer.Exit(1)
     fitted.write(out, as_settings(voices, weights), {**about, **report.notes(result)})
-    typer.echo(f"weights written to {out}; use them with --weights", err=True)
+    typer.echo(f"weights written to {out}; use them with --set weights={out}", err=True)
 
 
 def method(result: Fit | None) -> dict[str, Any]:
@@ -79,16 +73,16 @@ def method(result: Fit | None) -> dict[str, Any]:
     return {"method": "ratings", "prompts": result.prompts, "unused_ratings": result.unused}
 
 
-def stored_reviews(path: Path, generation: int) -> Ratings | None:
+def stored_reviews(path: Path) -> Ratings | None:
     """The ratings by those who reviewed the run, if anybody did; says that they are used."""
-    name, _ = judged(path, generation)
+    name, _ = judged(path, 0)
     given = reviewed(path, rubric_of(path, name))
     if given:
         echo(f"{reviews_used(path, given)}; --no-reviews takes none", err=True)
     return given
 
 
-def fit_run(path: Path, generation: int, given: Ratings | None) -> tuple[Voices, Fit | None]:
+def fit_run(path: Path, given: Ratings | None) -> tuple[Voices, Fit | None]:
     """What the voices of a run say; of the rated samples, with the fit to their ratings, if there are any."""
     import numpy as np
 
@@ -98,11 +92,11 @@ def fit_run(path: Path, generation: int, given: Ratings | None) -> tuple[Voices,
     from onprompt.runs import findings
     from onprompt.runs.ledger import Ledger
 
-    name, items = judged(path, generation)
-    rubric, prompts = rubric_of(path, name), {item.id: item.group or item.id for item in items}
+    _, items = judged(path, 0)
+    prompts = {item.id: item.group or item.id for item in items}
     rated = given.rated_ids(prompts) if given else None
     with Ledger(path) as ledger:
-        ids, voices = stored.read(ledger, findings.choose_generation(ledger, generation), rubric, rated)
+        ids, voices = stored.read(ledger, findings.choose_generation(ledger), rated)
     if not ids:
         raise UserError(
             f"{path} has no verdict of a jury or of the evidence {'with a rating' if given else ''}".strip()

@@ -91,11 +91,8 @@ def document(outcome: Outcome) -> dict[str, Any]:
 @add_options(GATE)
 def gate(
     run_file: Annotated[Path, typer.Argument(help="The run file.")],
-    generation: Annotated[
-        int, typer.Option(help="The number of a generation (default: the last one that ran).", show_default=False)
-    ] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print the decisions as JSON.")] = False,
     **options: Any,
 ) -> None:
     """Decide whether a run passes: exit code 0 if it meets all conditions, 7 if not."""
-    Gating(**options).check(run_file, generation, json)
+    Gating(**options).check(run_file, json=json)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from onprompt.cli.app import app, echo, print_json
-from onprompt.cli.judging import AskAgain, BaseUrl, Budget, DryRun, Model, judge_settings, print_plan
+from onprompt.cli.judging import AskAgain, Budget, DryRun, Model, judge_settings, print_plan
 from onprompt.cli.running import Generation, ProgressLine, RunFile, finish, parse_columns, print_source
 from onprompt.errors import UserError
 
@@ -70,7 +70,6 @@ def run_illusion(
     out: Annotated[Path, typer.Option(help="The run file; an existing one is resumed.")],
     split: SplitName = "sin",
     model: Model = "",
-    base_url: BaseUrl = "",
     size: Annotated[
         str, typer.Option(help="Resize to WIDTHxHEIGHT, as the original does (default: no resizing).")
     ] = "",
@@ -85,7 +84,7 @@ def run_illusion(
     from onprompt.illusion.judge import RUBRIC, IllusionJob
     from onprompt.runs.run import items_to_judge, run
 
-    settings = judge_settings("vlm", model, budget=budget, base_url=base_url, ask_again=ask_again)
+    settings = judge_settings("vlm", model, budget=budget, ask_again=ask_again)
     if not settings.model:
         raise UserError("a model is needed: --model BACKEND/MODEL, such as openai/gpt-5.2")
     dataset = images.opened(data, protocol.split(split), parse_columns(column or []))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from onprompt.cli.app import DETECTORS, Permissive, app, echo, load_settings, print_json
+from onprompt.cli.app import app, echo, load_settings, print_json
+from onprompt.cli.judging import DetectorName
 from onprompt.errors import PromptError, UserError
 
 if TYPE_CHECKING:
@@ -26,10 +27,8 @@ def see(
     ] = "",
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON (docs/json.md).")] = False,
     picture: Annotated[Path | None, typer.Option(help="Write the image with boxes to this file.")] = None,
-    text: Annotated[bool, typer.Option("--text/--no-text", help="Read the text in the image.")] = True,
     frame: Frame = 0,
-    detector: Annotated[str, typer.Option(help=DETECTORS)] = "",
-    permissive: Permissive = False,
+    detector: DetectorName = "",
 ) -> None:
     """Show what an image contains: objects with colour, size, position and posture; text; lighting."""
     from onprompt import api
@@ -38,8 +37,8 @@ def see(
 
     if picture:
         drawing.check_path(picture, image)
-    settings = load_settings(detector=detector, permissive=permissive)
-    view = api.view(image, prompt, frame=frame, text=text, settings=settings)
+    settings = load_settings(detector=detector)
+    view = api.view(image, prompt, frame=frame, settings=settings)
     if picture:
         drawing.save_view(view, picture, settings.low_confidence)
     if json:

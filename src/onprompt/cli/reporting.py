@@ -10,13 +10,9 @@ import typer
 
 from onprompt.cli.app import app, echo
 from onprompt.cli.comparing import (
-    Apart,
     Human,
     HumanScale,
-    IdColumn,
-    RaterColumn,
     RatingColumns,
-    Threshold,
     all_reviews,
     parse_scale,
     read_ratings,
@@ -43,11 +39,7 @@ def report(
     to: Annotated[str, typer.Option(help=f"The format: {', '.join(FORMATS)}.")] = "html",
     human: Human = None,
     human_scale: HumanScale = "",
-    id_column: IdColumn = "",
-    rater: RaterColumn = "",
-    rating: RatingColumns = None,
-    threshold: Threshold = None,
-    apart: Apart = 0.33,
+    column: RatingColumns = None,
     generation: Annotated[
         list[int] | None, typer.Option(help="A generation (default: the last one that ran); repeat to compare several.")
     ] = None,
@@ -64,11 +56,11 @@ def report(
         raise UserError(f"--to takes {', '.join(FORMATS)}, not {to!r}")
     begun = time.monotonic()
     scale = parse_scale(human_scale) if human_scale else None
-    read = read_ratings(human, id_column, rater, rating) if human else None
+    read = read_ratings(human, column) if human else None
     if not human and (stored := all_reviews(run_files, (generation or [0])[0])):
         read, scale = stored[0], scale or stored[1]
         echo(reviews_used(" and ".join(map(str, run_files)), stored[0]), err=True)
-    terms: dict[str, Any] = {"human_scale": scale, "threshold": threshold, "apart": apart}
+    terms: dict[str, Any] = {"human_scale": scale}
     made = read_report(run_files, generation or (), read, terms, title)
     if to == "html":
         write_pages(made, out or Path("report"), limit, begun)

@@ -1,36 +1,21 @@
-"""`run`: many samples, judged and stored; and sent to experiment trackers."""
+"""`run` and `check`: many samples, judged and stored; and whether they are still there."""
 
 from __future__ import annotations
 
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from onprompt import plugins
-from onprompt.cli.app import Permissive, add_options, app, echo
+from onprompt.cli.app import add_options, app, echo
 from onprompt.cli.gating import GATE, Gating
-from onprompt.cli.judging import (
-    AskAgain,
-    BaseUrl,
-    Budget,
-    DetectorName,
-    DryRun,
-    JudgeName,
-    LookAgain,
-    MatcherName,
-    Measured,
-    Models,
-    Repeats,
-    WeightsFile,
-    judge_settings,
-    print_plan,
-)
-from onprompt.errors import UserError
+from onprompt.cli.judging import JUDGING, judge_settings, print_plan
+from onprompt.errors import StoreError, UserError
 from onprompt.models.reading import one_line
 from onprompt.rubrics import DEFAULT
 from onprompt.wording import plural
@@ -38,28 +23,6 @@ from onprompt.wording import plural
 if TYPE_CHECKING:
     from onprompt.runs.datasets import Dataset
     from onprompt.runs.run import Summary
-
-
-TRACKERS = ", ".join(plugins.names("trackers"))
-Log = Annotated[
-    list[str] | None, typer.Option("--log", help=f"Send the results to a tracker: {TRACKERS}. Can be repeated.")
-]
-
-
-def send_to_trackers(run_file: Path, trackers: list[str], generation: int = 0) -> None:
-    """Send a run to each tracker, and say where it is."""
-    from onprompt.trackers import track
-
-    for name in trackers:
-        echo(f"logged to {track(run_file, name, generation)}", err=True)
-
-
-def check_trackers(trackers: list[str] | None) -> list[str]:
-    """The trackers, each of which there is and can be loaded: to be known before a run, not after it."""
-    for name in trackers or []:
-        plugins.load("trackers", name)
-    return trackers or []
-
 
 RunFile = Annotated[Path, typer.Argument(help="The run file.")]
 Generation = Annotated[
@@ -71,27 +34,14 @@ MAX_MESSAGE = 160  # characters
 
 
 @app.command()
-@add_options({**GATE, "log": (Log, None)})
+@add_options({**JUDGING, "fail_under": GATE["fail_under"], "fail_over": GATE["fail_over"]})
 def run(
     data: Annotated[str, typer.Argument(help="CSV, JSONL, Parquet, a folder, a glob, or hf:OWNER/DATASET.")],
     out: Annotated[Path, typer.Option(help="The run file; an existing one is resumed.")],
     rubric: Annotated[str, typer.Option(help=RUBRICS)] = DEFAULT,
     column: Annotated[list[str] | None, typer.Option(help="FIELD=COLUMN, for a column that is not recognized.")] = None,
     engine: Annotated[str, typer.Option(help="What runs samples in parallel: threads or ray.")] = "threads",
-    judge: JudgeName = "",
-    model: Models = None,
-    measured: Measured = None,
-    look_again: LookAgain = False,
-    weights: WeightsFile = None,
-    base_url: BaseUrl = "",
-    repeats: Repeats = None,
-    budget: Budget = None,
-    detector: DetectorName = "",
-    matcher: MatcherName = "",
-    permissive: Permissive = False,
-    ask_again: AskAgain = False,
-    dry_run: DryRun = False,
-    **after: Any,
+    **options: Any,
 ) -> None:
     """Judge many samples. A run resumes after any interruption; a sample that fails affects no other."""
     from onprompt import api
@@ -100,16 +50,14 @@ def run(
     from onprompt.runs.run import items_to_judge
     from onprompt.runs.run import run as judge_all
 
-    trackers, gating = check_trackers(after.pop("log")), Gating(**after)
-    options: dict[str, Any] = {"base_url": base_url, "detector": detector, "matcher": matcher, "permissive": permissive}
-    options |= {"measured": measured, "look_again": look_again, "ask_again": ask_again, "weights": weights}
-    job = JudgeJob(rubric, judge_settings(judge, model, repeats, budget, **options))
+    gating, dry_run = Gating(options.pop("fail_under"), options.pop("fail_over")), options.pop("dry_run")
+    job = JudgeJob(rubric, judge_settings(**options))
     dataset = datasets.open_dataset(data, job.rubric, parse_columns(column or []))
     print_source(dataset)
     if dry_run:
         print_plan(api.plan(rubric, items_to_judge(dataset, out, job), settings=job.settings))
         return
-    finish(judge_all(dataset, out, job, engine, ProgressLine(dataset.count)), gating, trackers)
+    finish(judge_all(dataset, out, job, engine, ProgressLine(dataset.count)), gating)
 
 
 def print_source(dataset: Dataset) -> None:
@@ -123,7 +71,7 @@ def print_source(dataset: Dataset) -> None:
         raise UserError(f"{dataset.source} has no samples")
 
 
-def finish(summary: Summary, gating: Gating | None = None, trackers: Sequence[str] = ()) -> None:
+def finish(summary: Summary, gating: Gating | None = None) -> None:
     """Print the results and exit: with 130 after Ctrl-C, with 7 if a gate fails, with 1 if a sample got no verdict."""
     if sys.stderr.isatty():
         sys.stderr.write("\r\x1b[K")
@@ -132,7 +80,6 @@ def finish(summary: Summary, gating: Gating | None = None, trackers: Sequence[st
         raise typer.Exit(130)
     if summary.stopped:
         raise typer.Exit(1)
-    send_to_trackers(summary.path, list(trackers), summary.generation)
     if gating and gating.wanted:
         gating.check(summary.path, summary.generation)
     raise typer.Exit(1 if summary.faults and not (gating and gating.allows_errors) else 0)
@@ -212,3 +159,19 @@ def shorten(message: str) -> str:
     """A message on one line."""
     line = one_line(message)
     return line if len(line) <= MAX_MESSAGE else f"{line[: MAX_MESSAGE - 1]}…"
+
+
+@app.command()
+def check(run_file: RunFile) -> None:
+    """Check that a run file holds what was written: every page of it, and every verdict by its checksum."""
+    from onprompt.runs.checksums import find_damage
+    from onprompt.runs.ledger import Ledger
+
+    with Ledger(run_file) as ledger:
+        damage = find_damage(ledger.database)
+    unchecked = f", {damage.unchecked:,} of an earlier version without a checksum" if damage.unchecked else ""
+    echo(f"{plural(damage.intact, 'verdict')} intact{unchecked}, {damage.verdicts:,} damaged")
+    for place in damage.found[:20]:
+        echo(f"  damaged: {place}")
+    if damage.found:
+        raise StoreError(f"{run_file} is damaged: take a copy of it that is not, or run it again into another file")

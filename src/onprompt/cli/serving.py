@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated
 
 import typer
 
-from onprompt.cli.app import Permissive, app, echo
-from onprompt.cli.judging import BaseUrl, Budget, DetectorName, JudgeName, MatcherName, Models, judge_settings
-from onprompt.cli.running import Generation, RunFile
+from onprompt.cli.app import app, echo
+from onprompt.cli.judging import Budget, DetectorName, JudgeName, Models, judge_settings
+from onprompt.cli.running import RunFile
 from onprompt.errors import UserError
 
 Host = Annotated[str, typer.Option(help="The address to listen on; any but loopback needs a token.")]
@@ -30,11 +30,9 @@ def review(
     precision: Annotated[
         float | None, typer.Option(help="Make a plan that measures agreement to ± this much, such as 0.1.")
     ] = None,
-    expect: Annotated[float, typer.Option(help="For --precision: the agreement (Spearman's ρ) to expect.")] = 0.7,
     seed: Annotated[int, typer.Option(min=0, help="Of the plan: another seed, another sample.")] = 0,
     blind: Annotated[bool, typer.Option("--blind", help="Show nobody what the judge says.")] = False,
     show_raters: Annotated[bool, typer.Option("--show-raters", help="Show raters what the others say.")] = False,
-    generation: Generation = 0,
     host: Host = "127.0.0.1",
     port: Port = 8765,
     token: Token = "",
@@ -50,8 +48,8 @@ def review(
 
     if sample and precision is not None:
         raise UserError("choose --sample or --precision, not both")
-    desk = ReviewDesk(run_file, generation, Desk(blind, show_raters))
-    size = size_for(precision, expect) if precision is not None else sample
+    desk = ReviewDesk(run_file, 0, Desk(blind, show_raters))
+    size = size_for(precision) if precision is not None else sample
     if size:
         echo(plan_words(desk.make_plan(size, seed)), err=True)
     run(create_app(desk), Place(host, port, token), starting(browser))
@@ -74,11 +72,8 @@ def starting(browser: bool) -> Callable[[str], None]:
 def serve(
     model: Models = None,
     judge: JudgeName = "",
-    base_url: BaseUrl = "",
     budget: Budget = None,
     detector: DetectorName = "",
-    matcher: MatcherName = "",
-    permissive: Permissive = False,
     workers: Annotated[int, typer.Option(min=1, max=256, help="How many samples are judged at a time.")] = 1,
     queue: Annotated[int, typer.Option(min=0, max=10_000, help="How many more may wait; others get a 429.")] = 16,
     max_upload: Annotated[int, typer.Option(min=1, max=1000, help="The largest request, in MB.")] = 32,
@@ -96,15 +91,8 @@ def serve(
     from onprompt.web.requests import Offer
     from onprompt.web.tryout import create_app
 
-    chosen: dict[str, Any] = {"base_url": base_url, "detector": detector, "matcher": matcher, "permissive": permissive}
-    settings = judge_settings(judge, model, budget=budget, **chosen)
-    options = [word for name in ("base_url", "detector", "matcher") if chosen[name] for word in option(name, chosen)]
+    settings = judge_settings(judge, model, detector, budget)
     offer = Offer(settings, settings.models or tuple(filter(None, [settings.model])))
-    service = Service(offer, JobQueue(workers, queue), [*options, *(["--permissive"] if permissive else [])])
+    service = Service(offer, JobQueue(workers, queue), ["--detector", detector] if detector else [])
     place = Place(host, port, token, max_upload * 10**6)
     run(create_app(service), place, starting(browser), service.queue.stop)
-
-
-def option(name: str, chosen: Mapping[str, Any]) -> tuple[str, str]:
-    """An option as words of a command."""
-    return f"--{name.replace('_', '-')}", str(chosen[name])

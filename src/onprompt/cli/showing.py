@@ -12,7 +12,7 @@ import typer
 from onprompt import plugins
 from onprompt.cli.app import app, echo, load_settings, print_json
 from onprompt.cli.judging import PictureFile, print_verdict
-from onprompt.cli.running import TRACKERS, Generation, RunFile, send_to_trackers
+from onprompt.cli.running import Generation, RunFile
 from onprompt.errors import UserError
 from onprompt.models.reading import one_line
 from onprompt.wording import plural
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from onprompt.report.ratings import Item
     from onprompt.runs.findings import Overview
     from onprompt.runs.ledger import Ledger
+
+TRACKERS = ", ".join(plugins.names("trackers"))
 
 
 @app.command()
@@ -102,7 +104,8 @@ def show_verdict(ledger: Ledger, generation: int, sample: str, picture: Path | N
     if json:
         print_json(document(verdict))
     else:
-        print_verdict(verdict)
+        known = verdict.rubric in plugins.names("rubrics")
+        print_verdict(verdict, plugins.load("rubrics", verdict.rubric).RUBRIC if known else None)
 
 
 @app.command()
@@ -126,7 +129,9 @@ def export(
     from onprompt.runs.ledger import Ledger
 
     if to in plugins.names("trackers"):
-        send_to_trackers(run_file, [to], generation)
+        from onprompt.trackers import track
+
+        echo(f"logged to {track(run_file, to, generation)}", err=True)
         return
     path = out or run_file.with_name(f"{run_file.stem}.verdicts.{to}")
     if path.resolve() == run_file.resolve():

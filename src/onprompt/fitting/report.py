@@ -8,6 +8,7 @@ from typing import Any
 
 from onprompt.fitting.validation import FOLDS, RESAMPLES, Fit
 from onprompt.fitting.weights import Voices, Weights, as_settings, default_weights
+from onprompt.models.voices import EVIDENCE
 from onprompt.report.statistics import Estimate, rounded
 from onprompt.wording import plural
 
@@ -34,10 +35,10 @@ def weight_lines(voices: Voices, weights: Weights) -> Iterator[str]:
 
 
 def listed(voices: Voices, weights: Weights) -> dict[str, float]:
-    """Weights by name: those of models, of the evidence beside them, and of the evidence's parts."""
+    """Weights by name: those of models, and of the evidence beside them."""
     found = as_settings(voices, weights)
-    beside = {"evidence": found["jury_evidence_weight"]} if "jury_evidence_weight" in found else {}
-    return {**found.get("jury_weights", {}), **beside, **voices.parts[weights.way]}
+    beside = {EVIDENCE: found["jury_evidence_weight"]} if "jury_evidence_weight" in found else {}
+    return {**found.get("jury_weights", {}), **beside}
 
 
 def fit_lines(fit: Fit) -> Iterator[str]:

@@ -2,46 +2,38 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Collection
-from functools import cache
 
 import numpy as np
 
-from onprompt.fitted import PARTS
 from onprompt.fitting.weights import Voices
 from onprompt.models.voices import EVIDENCE, weight_of
-from onprompt.runs.findings import NOTHING_CHECKED
 from onprompt.runs.ledger import Ledger
 from onprompt.runs.voices import DOCUMENTS, Heard
 from onprompt.settings import Settings
-from onprompt.types import Rubric
+from onprompt.types import Flag
 
-FACTORS = (1.0, 0.5, 2.0)  # of each part of the evidence's value; the default first
-WAYS = tuple(itertools.product(FACTORS, repeat=len(PARTS)))
-Said = tuple[dict[str, float], list[float]]  # values by model, and by way of grading the evidence
+Said = tuple[dict[str, float], float | None]  # values by model, and that of the evidence
+NOTHING: Said = ({}, None)
 
 
-def read(
-    ledger: Ledger, generation: int, rubric: Rubric, rated: Collection[str] | None = None
-) -> tuple[list[str], Voices]:
+def read(ledger: Ledger, generation: int, rated: Collection[str] | None = None) -> tuple[list[str], Voices]:
     """The samples with a score, all or those that are rated, and what each voice says of them."""
     said: dict[str, Said] = {}
     for name, text in ledger.query(DOCUMENTS, (generation,)):
-        if (rated is None or name in rated) and any(scores := scores_of(ledger, text)):
+        if (rated is None or name in rated) and (scores := scores_of(ledger, text)) != NOTHING:
             said[name] = scores
     models = tuple(dict.fromkeys(model for by_model, _ in said.values() for model in by_model))
-    ways = min((len(values) for _, values in said.values() if values), default=0)
     values = [[by_model.get(model, math.nan) for model in models] for by_model, _ in said.values()]
-    evidence = [graded[:ways] or [math.nan] * ways for _, graded in said.values()]
+    evidence = [[math.nan if value is None else value] for _, value in said.values()]
+    heard = np.array(evidence, float).reshape(len(said), 1)
     defaults = Settings()
     return list(said), Voices(
         models=models,
         values=np.array(values, float).reshape(len(said), len(models)),
         defaults=np.array([weight_of(model, defaults) for model in models]),
-        evidence=np.array(evidence, float).reshape(len(said), ways),
-        parts=tuple(parts(way) for way in WAYS[: max(ways, 1)]),
+        evidence=heard if np.isfinite(heard).any() else heard[:, :0],
         evidence_weight=defaults.jury_evidence_weight,
     )
 
@@ -49,14 +41,7 @@ def read(
 def scores_of(ledger: Ledger, document: str) -> Said:
     """What each voice of a stored verdict says; nothing if it is not of a jury or the evidence, or a placeholder."""
     heard: Heard = ledger.read(document, Heard)
-    if heard.judge == EVIDENCE and NOTHING_CHECKED not in heard.flags:
-        return {}, [heard.value]
+    if heard.judge == EVIDENCE and Flag.NOT_VERIFIABLE not in heard.flags:
+        return {}, heard.value
     voices = {voice.name: voice.value for voice in heard.voices if voice.value is not None}
-    measured = voices.pop(EVIDENCE, None)
-    return voices, [] if measured is None else [measured]
-
-
-@cache
-def parts(way: tuple[float, ...]) -> dict[str, float]:
-    """The settings of a way of grading the evidence."""
-    return {name: Settings.model_fields[name].default * factor for name, factor in zip(PARTS, way, strict=True)}
+    return voices, voices.pop(EVIDENCE, None)

@@ -78,7 +78,7 @@ def fit_and_validate(voices: Voices, human: Array, prompt: Levels) -> Fit:
 
 def check(voices: Voices, human: Array, prompt: Levels) -> None:
     """Refuse what no weights can be fitted to."""
-    if len(voices.names) < 2 and len(voices.parts) < 2:
+    if len(voices.names) < 2:
         raise UserError("nothing to fit: a single voice has no weight; run a jury (--model A --model B)")
     if len(human) < MIN_RATED:
         raise UserError(

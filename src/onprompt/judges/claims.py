@@ -39,8 +39,10 @@ from onprompt.rubrics import object_schema, text
 from onprompt.settings import PRIVATE, Settings
 from onprompt.types import (
     Answer,
+    Asks,
     Check,
     Finding,
+    Flag,
     Found,
     Message,
     Outcome,
@@ -53,6 +55,7 @@ from onprompt.types import (
 )
 from onprompt.wording.questions import claim_sentence
 
+ASKS = Asks.ONE
 ANSWERS = (*YES_NO, "cannot tell")
 WORDS = re.compile(r"\W*(?:(yes|no)|can(?: ?no|['’])?t tell)\b", re.IGNORECASE)
 ABSENT = 0.4  # probability of an object up to which its details are not asked about
@@ -133,13 +136,13 @@ class ClaimsJudge(AnswerJudge):
         about = {**self.provenance(sample, settled), **self.about, "model_answering": answering}
         verdict = evidence.graded_verdict(sample, settled, self.rubric, self.settings, about)
         usable = [reply for reply in said.replies.values() if reply.yes is not None]
-        flags = {
+        flags: dict[str, bool] = {
             "claims_unanswered": any(reply.error for reply in said.replies.values()),
             "extra_answers": said.extra,
-            "asked_again": self.asks_again and bool(said.unreadable),
-            "usage_estimated": any(answer.usage.estimated for answer in said.answers),
+            Flag.ASKED_AGAIN: self.asks_again and bool(said.unreadable),
+            Flag.USAGE_ESTIMATED: any(answer.usage.estimated for answer in said.answers),
             "no_probabilities": bool(usable) and not any(reply.known for reply in usable),
-            "judges_disagree": any(contradicts(check, answered.get(id(check), UNREADABLE)) for check, _ in asked),
+            Flag.JUDGES_DISAGREE: any(contradicts(check, answered.get(id(check), UNREADABLE)) for check, _ in asked),
         }
         shown = (flag for flag, holds in flags.items() if holds)
         return replace(verdict, flags=(*verdict.flags, *shown), answers=tuple(said.answers))

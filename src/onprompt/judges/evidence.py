@@ -14,16 +14,8 @@ from onprompt.errors import UserError
 from onprompt.evidence.observe import observe
 from onprompt.language import parse
 from onprompt.settings import PRIVATE, Settings
-from onprompt.types import Judge, Observed, Rubric, Sample, Verdict
-from onprompt.vision.detection import load_detector
-from onprompt.vision.face import FILES as FACE_FILES
-from onprompt.vision.masks import FILES as MASK_FILES
-from onprompt.vision.matchers.small import ARTWORK_FILES
-from onprompt.vision.matching import load_matcher
-from onprompt.vision.person_kind import FILES as PERSON_FILES
-from onprompt.vision.person_kind import WEIGHTS as PERSON_WEIGHTS
-from onprompt.vision.pose import FILES as POSE_FILES
-from onprompt.vision.runtime import available_cores
+from onprompt.types import Flag, Judge, Observed, Rubric, Sample, Verdict
+from onprompt.vision import APPEARANCE_FILES, ARTWORK_FILES, KIND_FILES, available_cores, load_detector, load_matcher
 from onprompt.weights.cache import hashes
 
 PACKAGES = (
@@ -91,7 +83,7 @@ def graded_verdict(
     graded = rubric.grade(observed, settings)
     measures = {**observed.measures(settings), **graded.measures}
     review = needs_review(graded.interval, measures.get("coverage"), settings)
-    flags = {**observed.flags(settings), "needs_review": review}
+    flags = {**observed.flags(settings), Flag.NEEDS_REVIEW: review}
     return Verdict(
         rubric=rubric.name,
         judge=str(about["judge"]),
@@ -109,9 +101,10 @@ def graded_verdict(
 
 
 def needs_review(interval: tuple[float, float] | None, coverage: float | None, settings: Settings) -> bool:
-    """Whether a person should look: the value is uncertain, or little could be checked."""
-    wide = interval is not None and interval[1] - interval[0] > settings.review_width
-    return wide or (coverage is not None and coverage < settings.review_coverage)
+    """Whether a person should look: the value is uncertain; or, without an interval, little could be checked."""
+    if interval is not None:
+        return interval[1] - interval[0] > settings.review_width
+    return coverage is not None and coverage < settings.review_coverage
 
 
 @cache
@@ -127,8 +120,8 @@ def hash_weights(measures: bool, people: bool, settings: Settings) -> dict[str, 
     return hashes(
         [
             *load_detector(settings).files,
-            *((*MASK_FILES, *POSE_FILES, *FACE_FILES) if measures else ()),
-            *((*PERSON_FILES, str(PERSON_WEIGHTS)) if people else ()),
+            *(APPEARANCE_FILES if measures else ()),
+            *(KIND_FILES if people else ()),
             *((*ARTWORK_FILES, *load_matcher(settings).files) if settings.matcher else ()),
         ]
     )

@@ -32,10 +32,11 @@ from onprompt.models.client import open_client, plan_calls, settings_by_model
 from onprompt.models.voices import CLAIMS, EVIDENCE
 from onprompt.rubrics import text
 from onprompt.settings import Settings
-from onprompt.types import Judge, Plan, Question, Rubric, Sample, Usage, Verdict, Voice
-from onprompt.vision.runtime import use_single_core
+from onprompt.types import Asks, Flag, Judge, Plan, Question, Rubric, Sample, Usage, Verdict, Voice
+from onprompt.vision import use_single_core
 from onprompt.wording.jury import jury_failed, nothing_checked, objections
 
+ASKS = Asks.SEVERAL
 VERSION = 2  # of how voices add up: with a new one, runs combine their cached answers again
 AHEAD = 2  # samples in progress per question in progress: no model waits for the slowest
 SETTINGS = (*(name for name in Settings.model_fields if name.startswith("jury_")), "weights_source")
@@ -56,7 +57,7 @@ def load(settings: Settings, rubric: Rubric) -> JuryJudge:
     shared = Purse(settings.budget), AnswerStore(settings.answers)
     models = [load_member(each, rubric, *shared) for each in asked]
     measuring = settings.model_copy(update={"model": "", "models": ()})
-    heard = settings.jury_evidence and rubric.grade is not None
+    heard = settings.jury_evidence_weight > 0 and rubric.grade is not None
     if settings.jury_look_again and not heard:
         raise UserError("models look again where the evidence contradicts them, and this jury has no evidence")
     return JuryJudge(settings, models, evidence.load(measuring, rubric) if heard else None)
@@ -80,7 +81,7 @@ class JuryJudge(Judge):
         self.asked = [f"{CLAIMS if isinstance(judge, ClaimsJudge) else ''}{judge.model}" for judge in models]
         self.names = [*self.asked, *([EVIDENCE] if measured else [])]
         if len(set(self.names)) < len(self.names):
-            raise UserError("a jury has the same model twice; to ask a model repeatedly, use --repeats")
+            raise UserError("a jury has the same model twice; to ask a model repeatedly, use --set repeats=3")
         combining.check_fitted(self.asked, settings)
         self.model = ", ".join(self.asked)
         self.slots = AHEAD * max(judge.slots for judge in models)
@@ -152,10 +153,10 @@ class JuryJudge(Judge):
         closest = verdicts[combining.nearest(voices, value).name]
         all_results = [*firsts.values(), *seconds.values()]
         flags = {
-            "model_failed": any(isinstance(result, BackendError) for result in all_results),
-            "model_unreadable": any(isinstance(result, UnreadableAnswer) for result in all_results),
-            "usage_estimated": any("usage_estimated" in verdict.flags for verdict in verdicts.values()),
-            "judges_disagree": spread is not None and spread > self.settings.jury_spread,
+            Flag.MODEL_FAILED: any(isinstance(result, BackendError) for result in all_results),
+            Flag.MODEL_UNREADABLE: any(isinstance(result, UnreadableAnswer) for result in all_results),
+            Flag.USAGE_ESTIMATED: any(Flag.USAGE_ESTIMATED in verdict.flags for verdict in verdicts.values()),
+            Flag.JUDGES_DISAGREE: spread is not None and spread > self.settings.jury_spread,
         }
         return replace(
             measured or closest,
@@ -175,7 +176,7 @@ class JuryJudge(Judge):
         said = self.statement(name, first, measured)
         if isinstance(second, Verdict):
             return replace(self.statement(name, second, measured), first=said)
-        return said if second is None else replace(said, error=str(second), flags=(*said.flags, "no_second_answer"))
+        return said if second is None else replace(said, error=str(second), flags=(*said.flags, Flag.NO_SECOND_ANSWER))
 
     def statement(self, name: str, result: Result, measured: Verdict | None) -> Voice:
         """One answer of a member; evidence without any check or estimate says nothing."""
@@ -258,13 +259,13 @@ def attempt(method: Callable[[Any], Any], given: Sample | Question) -> Any:
 
 def usable(result: Result) -> Result:
     """A result, or why it says nothing: a model can't be asked claim by claim about a prompt without claims."""
-    empty = isinstance(result, Verdict) and result.judge == "claims" and is_placeholder(result)
+    empty = isinstance(result, Verdict) and result.judge != EVIDENCE and is_placeholder(result)
     return PromptError(nothing_checked()) if empty else result
 
 
 def is_placeholder(verdict: Verdict) -> bool:
     """Whether evidence has nothing to say: nothing could be checked, and nothing was estimated."""
-    return "not_verifiable" in verdict.flags and not any(check.source == MATCHER for check in verdict.checks)
+    return Flag.NOT_VERIFIABLE in verdict.flags and not any(check.source == MATCHER for check in verdict.checks)
 
 
 def total(model: str, plans: Sequence[Plan]) -> Plan:

@@ -25,12 +25,26 @@ from onprompt.models.asking import (
 from onprompt.models.client import ModelClient, open_client
 from onprompt.models.reading import choice_probabilities, expected_score, read_answer
 from onprompt.settings import Settings
-from onprompt.types import Answer, FactorScore, Message, Picture, Question, Reading, Rubric, Sample, Shown, Verdict
+from onprompt.types import (
+    Answer,
+    Asks,
+    FactorScore,
+    Flag,
+    Message,
+    Picture,
+    Question,
+    Reading,
+    Rubric,
+    Sample,
+    Shown,
+    Verdict,
+)
 
+ASKS = Asks.ONE
 # The settings that a model's answer depends on.
 ASKING = (
-    *("send_side", "send_format", "send_quality", "max_side", "answer_tokens", "temperature", "repeats"),
-    *("repeat_temperature", "structured", "chances", "yes_no", "rate_examples", "send_mask"),
+    *("send_side", "send_quality", "max_side", "answer_tokens", "temperature", "repeats"),
+    *("structured", "chances", "yes_no", "rate_examples", "send_mask"),
 )
 
 
@@ -67,10 +81,10 @@ class VlmJudge(AnswerJudge):
             raise with_usage(unreadable[-1], answers)
         repeated = len(answers) > len(readings) + len(unreadable)
         yes = self.ask_yes(sample, answers, ask) if self.wants_yes else None
-        flags = {
-            "some_answers_unreadable": bool(unreadable),
-            "asked_again": repeated,
-            "yes_not_known": self.wants_yes and yes is None,
+        flags: dict[str, bool] = {
+            Flag.SOME_ANSWERS_UNREADABLE: bool(unreadable),
+            Flag.ASKED_AGAIN: repeated,
+            Flag.YES_NOT_KNOWN: self.wants_yes and yes is None,
         }
         verdict = self.compose(sample, readings, answers, flags)
         return verdict if yes is None else replace(verdict, measures={"yes": yes})
@@ -97,7 +111,7 @@ class VlmJudge(AnswerJudge):
         flags = {
             **dict.fromkeys((flag for reading, _ in readings for flag in reading.flags), True),
             **more_flags,
-            "usage_estimated": any(answer.usage.estimated for answer in answers),
+            Flag.USAGE_ESTIMATED: any(answer.usage.estimated for answer in answers),
             **{f"{name}_not_used": name not in shown for name in sample.pictures},
         }
         return Verdict(
@@ -143,7 +157,7 @@ class VlmJudge(AnswerJudge):
             (Message("user", self.rubric.ask(sample, self.show)),),
             schema=self.rubric.schema if self.wants_schema else "",
             longest=self.settings.answer_tokens,
-            temperature=self.settings.temperature if self.settings.repeats == 1 else self.settings.repeat_temperature,
+            temperature=self.settings.temperature or float(self.settings.repeats > 1),
             chances=self.settings.chances,
             repeat=repeat,
         )

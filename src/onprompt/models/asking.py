@@ -47,7 +47,8 @@ class ModelJudge(Judge):
 
     def show(self, picture: Picture) -> Shown:
         """An image as it is sent."""
-        return Shown(picture, self.settings.send_side, self.settings.send_format, self.settings.send_quality)
+        quality = self.settings.send_quality
+        return Shown(picture, self.settings.send_side, "jpeg" if quality else "png", quality)
 
 
 class AnswerJudge(ModelJudge):

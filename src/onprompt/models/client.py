@@ -1,18 +1,23 @@
-"""Ask a model: cached answers from the store, new ones within the budget and with retries."""
+"""Ask a model: cached answers from the store, new ones within the budget and with retries.
 
+A request is retried with exponential backoff, after the wait that the server asks for; a circuit breaker gives a server
+that is down a rest.
+"""
+
+import random
 import threading
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
 from onprompt import plugins, stages
-from onprompt.errors import OnpromptError, UserError
+from onprompt.errors import OnpromptError, ServerTrouble, UserError
 from onprompt.models import answer_store
 from onprompt.models.answer_store import AnswerStore
+from onprompt.models.backends.replay import record
 from onprompt.models.budget import Budget, Purse, estimate
-from onprompt.models.recording import record
-from onprompt.models.retry import RetryingBackend
 from onprompt.models.voices import CLAIMS
 from onprompt.settings import Settings
 from onprompt.types import Answer, Backend, Plan, Question, Usage
@@ -22,6 +27,81 @@ Item = TypeVar("Item")
 
 class NotCached(Exception):
     """The store has no answer to a question."""
+
+
+class RetryingBackend:
+    """A backend that retries. All threads share it, so that they hold back together."""
+
+    def __init__(self, backend: Backend, settings: Settings) -> None:
+        self.backend, self.settings, self.lock = backend, settings, threading.Lock()
+        self.not_before = 0.0  # when the server takes the next question, on the monotonic clock
+        self.failures, self.open_until = 0, 0.0  # questions that failed in a row; the breaker is open until then
+        self.stopped = threading.Event()
+
+    def ask(self, question: Question) -> Answer:
+        """The answer, after as many attempts as the settings allow."""
+        for attempt in range(self.settings.retries + 1):
+            self.wait_until_ready()
+            try:
+                answer = self.backend.ask(question)
+            except ServerTrouble as error:
+                wait, longest = error.retry_after or 0.0, self.settings.longest_wait
+                if wait > longest:
+                    limit = f"the limit is {longest:g} s (setting longest_wait)"
+                    raise ServerTrouble(error.kind, f"the server asks to wait {wait:.0f} s; {limit}") from None
+                if attempt == self.settings.retries:
+                    self.count_failure(error)
+                    raise ServerTrouble(error.kind, f"{error} (after {attempt + 1} attempts)") from None
+                if error.kind == "busy":
+                    self.postpone(wait)
+                jitter = random.uniform(0, min(self.settings.backoff * 2**attempt, longest))  # noqa: S311
+                self.sleep(wait + jitter)
+            else:
+                with self.lock:
+                    self.failures, self.open_until = 0, 0.0
+                self.postpone(min(answer.rest, self.settings.longest_wait))
+                return answer
+        raise AssertionError("unreachable")
+
+    def stop(self) -> None:
+        """Make every thread that waits, or will wait, raise an error."""
+        self.stopped.set()
+        self.backend.close()
+
+    def close(self) -> None:
+        """Close the backend."""
+        self.backend.close()
+
+    def sleep(self, seconds: float) -> None:
+        """Wait, or raise once stopped."""
+        if self.stopped.wait(max(0.0, seconds)):
+            raise ServerTrouble("stopped", "stopped before the server answered")
+
+    def postpone(self, seconds: float) -> None:
+        """Let no thread ask for some seconds."""
+        with self.lock:
+            self.not_before = max(self.not_before, time.monotonic() + seconds)
+
+    def wait_until_ready(self) -> None:
+        """Wait until the server takes questions; raise at once while the breaker is open."""
+        with self.lock:
+            now = time.monotonic()
+            if now < self.open_until:
+                raise ServerTrouble("down", f"not sent: the last {self.failures} questions failed")
+            if self.failures >= self.settings.breaker_failures:  # this thread alone probes the server
+                self.open_until = now + self.settings.breaker_pause
+        self.sleep(0)
+        while (wait := self.not_before - time.monotonic()) > 0:  # other threads may postpone it meanwhile
+            self.sleep(wait + random.uniform(0, self.settings.backoff / 10))  # noqa: S311
+
+    def count_failure(self, error: ServerTrouble) -> None:
+        """Count a question that failed for good, and open the breaker after too many. A busy server is not down."""
+        if error.kind in ("busy", "stopped"):
+            return
+        with self.lock:
+            self.failures += 1
+            if self.failures >= self.settings.breaker_failures:
+                self.open_until = time.monotonic() + self.settings.breaker_pause
 
 
 class ModelClient:

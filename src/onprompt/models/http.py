@@ -135,10 +135,9 @@ class HttpBackend:
     needs_key = True
     unsupported: frozenset[str] = frozenset()
     connection: Any = None
-    connecting = threading.Lock()
 
     def __init__(self, model: str, settings: Settings) -> None:
-        self.model, self.settings = model, settings
+        self.model, self.settings, self.connecting = model, settings, threading.Lock()
         self.key = api_key(settings, *self.key_variables)
         self.url = base_url(settings, self.url_variable) or self.server
         self.address = public_address(self.url)

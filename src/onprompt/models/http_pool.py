@@ -67,14 +67,11 @@ class Deadline(threading.local):
         return left
 
 
-deadline = Deadline()
-
-
 class DeadlineReader(io.RawIOBase):
     """Reads one response, never waits longer than to the deadline of the call, and takes no endless one."""
 
-    def __init__(self, sock: socket.socket) -> None:
-        self.sock, self.raw, self.received = sock, sock.makefile("rb", buffering=0), 0
+    def __init__(self, sock: socket.socket, deadline: Deadline) -> None:
+        self.sock, self.raw, self.received, self.deadline = sock, sock.makefile("rb", buffering=0), 0, deadline
 
     def makefile(self, _mode: str) -> io.BufferedReader:
         """What http.client, which takes this for a socket, reads all of the response from."""
@@ -84,7 +81,7 @@ class DeadlineReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        self.sock.settimeout(deadline.left())
+        self.sock.settimeout(self.deadline.left())
         count = cast(io.RawIOBase, self.raw).readinto(buffer)
         self.received += count or 0
         if self.received > MAX_RAW_BYTES:
@@ -96,19 +93,16 @@ class DeadlineReader(io.RawIOBase):
         super().close()
 
 
-def begin_response(sock: socket.socket, *args: Any, **options: Any) -> HTTPResponse:
-    """The response that http.client is going to read."""
-    return HTTPResponse(cast(socket.socket, DeadlineReader(sock)), *args, **options)
-
-
 class Plain(HTTPConnection):
-    """A connection that keeps to the deadline, and that its pool can end while a call waits for it."""
+    """A connection that keeps to the deadline of its pool, which can end it while a call waits for it."""
 
-    response_class = staticmethod(begin_response)  # type: ignore[assignment]
-
-    def __init__(self, *args: Any, connections: set[HTTPConnection], **options: Any) -> None:
+    def __init__(self, *args: Any, deadline: Deadline, connections: set[HTTPConnection], **options: Any) -> None:
         super().__init__(*args, **options)
-        self.connections = connections
+        self.deadline, self.connections = deadline, connections
+
+    def response_class(self, sock: socket.socket, *args: Any, **options: Any) -> HTTPResponse:  # type: ignore[override]
+        """The response that http.client is going to read."""
+        return HTTPResponse(cast(socket.socket, DeadlineReader(sock, self.deadline)), *args, **options)
 
     def connect(self) -> None:
         super().connect()
@@ -127,7 +121,8 @@ class HttpPool:
     """Connections to one server, for many threads. They follow no redirect, which would take the key elsewhere."""
 
     def __init__(self, url: str, seconds: float, kept: int) -> None:
-        parts, self.seconds, self.connections = urlsplit(url), seconds, set[HTTPConnection]()
+        parts, self.seconds = urlsplit(url), seconds
+        self.deadline, self.connections = Deadline(), set[HTTPConnection]()
         self.server = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
         options: dict[str, Any] = {"maxsize": kept, "retries": False, "timeout": seconds}
         if parts.scheme == "https":
@@ -141,11 +136,11 @@ class HttpPool:
             self.manager = urllib3.PoolManager(**options)
         kind = Secure if parts.scheme == "https" else Plain
         pool = self.manager.connection_from_url(self.server)
-        pool.ConnectionCls = cast(Any, partial(kind, connections=self.connections))
+        pool.ConnectionCls = cast(Any, partial(kind, deadline=self.deadline, connections=self.connections))
 
     def request(self, method: str, path: str, body: bytes, headers: Mapping[str, str]) -> Response:
         """The whole response, within the deadline; Late, Unreachable or BadResponse."""
-        deadline.end, response = time.monotonic() + self.seconds, None
+        self.deadline.end, response = time.monotonic() + self.seconds, None
         sent = {**headers, "Accept-Encoding": "gzip"}
         try:
             response = self.manager.urlopen(

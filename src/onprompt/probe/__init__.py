@@ -15,7 +15,7 @@ from onprompt.probe.results import Report, Result, Row
 from onprompt.rubrics import DEFAULT
 from onprompt.samples import load_rubric
 from onprompt.settings import Settings
-from onprompt.types import Plan, Rubric, Verdict
+from onprompt.types import Flag, Plan, Rubric, Verdict
 
 __all__ = ["PROBES", "Report", "Result", "Row", "plan", "probe", "save"]
 
@@ -34,9 +34,9 @@ def probe(
 ) -> Report:
     """How many comparisons a judge gets right, by probe; edits use their own rubric, if the judge supports it."""
     chosen, scale = api.judge_settings(settings, judge, model), rubric_for_prompts(rubric)
-    asked = api.judges.get(rubric, chosen)  # raises if the judge can't be asked at all
+    asked = api.judges.get(scale, chosen)  # raises if the judge can't be asked at all
     supported = select(probes, chosen)
-    answers = judge_cases(unique_cases(supported), rubric, chosen)
+    answers = judge_cases(unique_cases(supported), scale, chosen)
     rows = (
         Row(probe, True, tuple(evaluate(comparison, answers, scale) for comparison in probe.comparisons))
         if probe in supported
@@ -49,9 +49,8 @@ def probe(
 def plan(rubric: str = DEFAULT, *, settings: Settings | None = None) -> Plan:
     """The model calls, tokens and dollars that `probe` would take; nothing is asked."""
     chosen = api.judge_settings(settings, "", "")
-    rubric_for_prompts(rubric)
-    batches = split(unique_cases(select(PROBES, chosen)), rubric, chosen)
-    total, *others = (api.plan(name, to_items(cases, name), settings=used) for name, cases, used in batches)
+    batches = split(unique_cases(select(PROBES, chosen)), rubric_for_prompts(rubric), chosen)
+    total, *others = (api.plan(by.name, to_items(cases, by), settings=used) for by, cases, used in batches)
     for other in others:
         total = Plan(total.model, total.calls + other.calls, total.known + other.known, total.usage + other.usage)
     return total
@@ -77,10 +76,10 @@ def rubric_for_prompts(name: str) -> Rubric:
 
 
 @cache
-def edit_rubric() -> str:
+def edit_rubric() -> Rubric:
     """The rubric for an instruction and the pictures before and after."""
     rubrics = map(load_rubric, plugins.modules("rubrics"))  # our own: another package's may mean something else
-    return next(rubric.name for rubric in rubrics if rubric.source_image and rubric.prompt in rubric.required)
+    return next(rubric for rubric in rubrics if rubric.source_image and rubric.prompt in rubric.required)
 
 
 def select(probes: Iterable[Probe], settings: Settings) -> list[Probe]:
@@ -98,15 +97,14 @@ def unique_cases(probes: Iterable[Probe]) -> list[Case]:
     return list(dict.fromkeys(case for comparison in comparisons for case in comparison.cases))
 
 
-def to_items(cases: Iterable[Case], name: str) -> Iterator[dict[str, Any]]:
+def to_items(cases: Iterable[Case], rubric: Rubric) -> Iterator[dict[str, Any]]:
     """Cases as the API takes them."""
-    rubric = load_rubric(name)
     for case in cases:
         source = {rubric.source_image: picture(case.before)} if case.before else {}
         yield {rubric.picture: picture(case.picture), rubric.prompt: case.prompt, **source}
 
 
-def split(cases: Sequence[Case], rubric: str, settings: Settings) -> Iterator[tuple[str, list[Case], Settings]]:
+def split(cases: Sequence[Case], rubric: Rubric, settings: Settings) -> Iterator[tuple[Rubric, list[Case], Settings]]:
     """The cases by rubric and settings; those that bypass the cache come last, with what is left of the budget."""
     plain = [case for case in cases if not case.before and not case.fresh]
     yield rubric, plain[:1], settings  # alone, so that the judge loads its models once
@@ -119,7 +117,7 @@ def split(cases: Sequence[Case], rubric: str, settings: Settings) -> Iterator[tu
         yield rubric, fresh, settings.model_copy(update={"reuse_answers": False})
 
 
-def less_spent(rubric: str, settings: Settings) -> Settings:
+def less_spent(rubric: Rubric, settings: Settings) -> Settings:
     """The settings with what a judge has left of its budget."""
     if settings.budget is None:
         return settings
@@ -127,11 +125,11 @@ def less_spent(rubric: str, settings: Settings) -> Settings:
     return settings.model_copy(update={"budget": max(rest, 0.0)})
 
 
-def judge_cases(cases: Sequence[Case], rubric: str, settings: Settings) -> Answers:
+def judge_cases(cases: Sequence[Case], rubric: Rubric, settings: Settings) -> Answers:
     """The judge's answers; an error if it never answered, not even unreadably."""
     answers: dict[Case, Verdict | OnpromptError] = {}
-    for name, batch, used in split(cases, rubric, settings):
-        answers.update(zip(batch, api.judge_many(name, to_items(batch, name), settings=used), strict=True))
+    for by, batch, used in split(cases, rubric, settings):
+        answers.update(zip(batch, api.judge_many(by.name, to_items(batch, by), settings=used), strict=True))
     if not any(isinstance(answer, Verdict | UnreadableAnswer) for answer in answers.values()):
         raise next(answer for answer in answers.values() if isinstance(answer, OnpromptError))
     return answers
@@ -150,7 +148,7 @@ def no_verdict(answer: Verdict | OnpromptError) -> str:
     """Why an answer doesn't count: an error, or a score of which nothing could be checked."""
     if isinstance(answer, OnpromptError):
         return str(answer)
-    return "nothing could be checked (not_verifiable)" if "not_verifiable" in answer.flags else ""
+    return "nothing could be checked (not_verifiable)" if Flag.NOT_VERIFIABLE in answer.flags else ""
 
 
 def passes(rule: str, verdicts: Sequence[Verdict], scale: Rubric) -> bool:

@@ -90,13 +90,17 @@ def read(
             raise table.error(f"no column {column!r}; the columns are {quoted(table.header)}")
     ids = id_column or guess(table, IDS)
     if not ids:
-        raise table.error(f"which column has the ids? Name it with --id; the columns are {quoted(table.header)}")
+        raise table.error(
+            f"which column has the ids? Name it: --column id=COLUMN; the columns are {quoted(table.header)}"
+        )
     rater = rater_column or (guess(table, RATERS) if len(rating_columns) < 2 else "")
     columns = list(rating_columns)
     if not columns:
         columns = [guess(table, RATINGS)] if rater else guess_ratings(table, ids)
     if rater and (len(columns) > 1 or not columns[0]):
-        raise table.error(f"which column has the rating? Name it with --rating; the columns are {quoted(table.header)}")
+        raise table.error(
+            f"which column has the rating? Name it: --column rating=COLUMN; the columns are {quoted(table.header)}"
+        )
     return Ratings(by_item(table, ids, rater, columns), (ids, *filter(None, [rater]), *columns))
 
 
@@ -179,7 +183,9 @@ def guess_ratings(table: Table, ids: str) -> list[str]:
         return [single]
     if candidates and not series and all(is_numeric(table, column) for column in candidates):
         return candidates
-    raise table.error(f"which columns have the ratings? Name each with --rating; candidates: {quoted(candidates)}")
+    raise table.error(
+        f"which columns have the ratings? Name each: --column rating=COLUMN; candidates: {quoted(candidates)}"
+    )
 
 
 def is_numeric(table: Table, column: str) -> bool:

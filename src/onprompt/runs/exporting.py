@@ -131,7 +131,7 @@ def write_datasets(digests: Mapping[str, str], samples: Iterator[dict[str, Any]]
 
 def judged_image(path: str, sha256: str) -> str | None:
     """The path of an image, if it still is the one that was judged: a stranger's run may name any file."""
-    from onprompt.vision.image import decode_image
+    from onprompt.vision import decode_image
 
     settings = load_settings()
     try:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from onprompt import serial
-from onprompt.errors import ImageError, UserError
+from onprompt.errors import ImageError, NotFound, UserError
 from onprompt.models.answer_store import AnswerStore
 from onprompt.plugins import did_you_mean
 from onprompt.runs.checksums import is_as_written
@@ -167,7 +167,7 @@ def stored_verdict(ledger: Ledger, generation: int, sample: str, answers: Path |
         raise UserError(f"{sample!r} has no verdict: {fault[0]}: {fault[1]}")
     if not row:
         ids = [name for (name,) in ledger.query("SELECT id FROM samples LIMIT ?", (SUGGESTED,))]
-        raise UserError(f"{ledger.path} has no sample {sample!r}{did_you_mean(sample, ids)}")
+        raise NotFound(f"{ledger.path} has no sample {sample!r}{did_you_mean(sample, ids)}")
     number, text, inputs = row
     with wrap_db_errors(ledger.path):
         if is_as_written(ledger.database, (number, generation)) is False:
@@ -193,7 +193,7 @@ def with_texts(verdict: Verdict, answers: Path | None) -> Verdict:
 
 def decode_again(picture: Picture, given: Mapping[str, Any]) -> Decoded:
     """The pixels of a stored sample's image, if the file has not changed."""
-    from onprompt.vision.image import decode_image
+    from onprompt.vision import decode_image
 
     settings = load_settings(max_side=picture.side)
     return decode_image(*judged_file(paths_of(picture, given), picture.sha256, settings), settings, picture.frame)
@@ -204,7 +204,7 @@ def judged_file(paths: Sequence[str], sha256: str, settings: Settings) -> tuple[
 
     No other file is shown, served or copied, for a stranger's run file may name any; who takes the bytes decodes them.
     """
-    from onprompt.vision.image import read_source  # with Pillow, which most commands do without
+    from onprompt.vision import read_source  # with Pillow, which most commands do without
 
     if not paths:
         raise ImageError("it was not judged from a file", "not a file")

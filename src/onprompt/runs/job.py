@@ -11,8 +11,8 @@ from onprompt import samples, serial
 from onprompt.errors import ImageError, OnpromptError, ServerTrouble, UnreadableAnswer
 from onprompt.runs.ledger import Fault, StoredVerdict
 from onprompt.settings import PRIVATE, Settings
-from onprompt.types import Check, Judge, Rubric, Sample, Verdict
-from onprompt.vision.runtime import limit_threads, use_single_core
+from onprompt.types import Asks, Check, Judge, Rubric, Sample, Verdict
+from onprompt.vision import limit_threads, use_single_core
 from onprompt.wording import claim_words, finding_words
 
 # Settings that change how long a verdict takes or what it costs, but not what it says.
@@ -56,7 +56,7 @@ class JudgeJob:
 
     @cached_property
     def judge(self) -> Judge:
-        return samples.load_judge(self.rubric_name, self.settings)
+        return samples.load_judge(self.rubric, self.settings)
 
     @property
     def slots(self) -> int:
@@ -83,7 +83,7 @@ class JudgeJob:
     @property
     def identity(self) -> Mapping[str, Any]:
         """All that a verdict depends on besides the sample."""
-        others = set() if self.settings.judged_by == "jury" else JURY
+        others = set() if samples.asks(self.settings.judged_by) is Asks.SEVERAL else JURY
         settings = self.settings.model_dump(
             mode="json", exclude=set(IRRELEVANT) | {"judge", "model", "models"} | others
         )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from onprompt.errors import UserError
+from onprompt.errors import NotFound, UserError
 from onprompt.runs.checksums import row_checksum
 from onprompt.runs.ledger import Ledger, connect, damaged, storable, wrap_db_errors
 from onprompt.runs.schema import REVIEW_INDEX, REVIEW_TABLES
@@ -84,7 +84,7 @@ class ReviewLedger(Ledger):
         """The version of a sample, by its number."""
         row = self.first("SELECT version FROM samples WHERE number = ?", (sample,))
         if not row:
-            raise UserError(f"{self.path} has no sample number {sample}")
+            raise NotFound(f"{self.path} has no sample number {sample}")
         return str(row[0])
 
     def undo(self, rubric: str, rater: str) -> int | None:

@@ -20,7 +20,8 @@ from onprompt.runs.checksums import fingerprint
 from onprompt.runs.datasets import BadRow, Dataset, Row
 from onprompt.runs.job import Done, JudgeJob, Task
 from onprompt.runs.ledger import INCOMPLETE, Entry, Fault, Ledger
-from onprompt.types import Rubric
+from onprompt.samples import asks
+from onprompt.types import Asks, Rubric
 
 FATAL = ("BudgetSpent", "StoreError", "NotFetched", "WrongHash")  # faults that would hit all further samples too
 PACKAGES = ("onprompt", "numpy", "pillow", "openvino", "opencv-python-headless", "torch", "transformers")
@@ -88,7 +89,7 @@ def run(data: Dataset, out: Path, job: JudgeJob, engine: str = "threads", on_pro
 def count_calls(ledger: Ledger, job: JudgeJob) -> tuple[int, int, float | None]:
     """Add calls to the cost of the last run that were answered, but whose samples have no result yet."""
     settings = job.settings
-    if settings.judged_by == "evidence" or not ledger.run:
+    if asks(settings.judged_by) is Asks.NONE or not ledger.run:
         return 0, 0, None
     with closing(AnswerStore(settings.answers)) as answers:
         total = answers.spent(settings.asked_by, ledger.started)

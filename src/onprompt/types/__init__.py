@@ -5,6 +5,7 @@ from onprompt.types.contracts import (
     IMAGE,
     NAMES,
     TEXT,
+    Asks,
     Backend,
     Detector,
     Engine,
@@ -18,6 +19,7 @@ from onprompt.types.contracts import (
     Reading,
     Rubric,
 )
+from onprompt.types.flags import Flag
 from onprompt.types.image import Box, Decoded, Known, Look, Picture, Seen, Sighting, Swatch, Trait, View
 from onprompt.types.question import Answer, Message, Part, Plan, Question, Shown, Spot, Usage
 from onprompt.types.scene import Attribute, Count, Edit, Name, Relation, Scene, Thing
@@ -43,6 +45,7 @@ __all__ = [
     "NAMES",
     "TEXT",
     "Answer",
+    "Asks",
     "Attribute",
     "Backend",
     "Box",
@@ -57,6 +60,7 @@ __all__ = [
     "Evidence",
     "FactorScore",
     "Finding",
+    "Flag",
     "Found",
     "Graded",
     "Input",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from onprompt.types.image import Look, Picture, Seen
@@ -142,10 +143,19 @@ class Rubric:
         return tuple(each.name for each in self.inputs if each.required)
 
 
+class Asks(Enum):
+    """How many models a judge asks."""
+
+    NONE = 0
+    ONE = 1
+    SEVERAL = 2
+
+
 class Judge(Protocol):
     """Answers samples by a rubric. Its file in `judges` has `load(settings, rubric)`, which returns one.
 
-    A judge that asks no model only needs `judge` and `identity`: inherit the rest.
+    A judge that asks no model only needs `judge` and `identity`: inherit the rest. Of one that does, the file says how
+    many, as `ASKS`.
     """
 
     slots: int = 1  # how many samples it likes to have in progress

@@ -13,13 +13,13 @@ from onprompt.pages.pictures import encode
 from onprompt.pages.verdict_view import Shown, VerdictView, verdict_view
 from onprompt.report.document import document
 from onprompt.rubrics import DEFAULT
-from onprompt.samples import Judges
+from onprompt.samples import Judges, asks
 from onprompt.settings import Settings
-from onprompt.types import IMAGE, Rubric, Verdict
-from onprompt.vision.runtime import use_single_core
+from onprompt.types import IMAGE, NAMES, Asks, Rubric, Verdict
+from onprompt.vision import use_single_core
 from onprompt.web.jobs import Job, JobQueue
 from onprompt.web.requests import Offer, item_of, public_name, sample_of
-from onprompt.web.snippets import command_line, python_code
+from onprompt.wording.terminal import shell_word
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Service:
         stages.enter("open")
         item = item_of(rubric, body)
         sample = sample_of(rubric, settings, item)
-        verdict = self.judges.get(rubric.name, settings).judge(sample)
+        verdict = self.judges.get(rubric, settings).judge(sample)
         stages.enter("draw")
         files = {each.name: names.get(each.name) or f"{each.name}.png" for each in rubric.inputs if each.kind == IMAGE}
         shown = {**item, **{name: file for name, file in files.items() if name in item}}
@@ -98,12 +98,9 @@ def choices(offer: Offer, rubric: Rubric) -> list[dict[str, Any]]:
     """The judges and models to choose from on the page; the first is the server's own choice."""
     found: list[dict[str, Any]] = []
     for judge in offer.judges(rubric):
-        if judge == "jury":
-            found.append({"judge": judge, "models": offer.names})
-        elif judge == "evidence":
-            found.append({"judge": judge, "models": []})
-        else:
-            found += [{"judge": judge, "models": [model]} for model in offer.names]
+        alone = [[model] for model in offer.names]
+        asked: dict[Asks, list[list[str]]] = {Asks.NONE: [[]], Asks.ONE: alone, Asks.SEVERAL: [offer.names]}
+        found += [{"judge": judge, "models": models} for models in asked[asks(judge)]]
     own = offer.settings.judged_by
     return sorted(found, key=lambda choice: choice["judge"] != own)
 
@@ -112,3 +109,42 @@ def installed_rubrics() -> dict[str, Rubric]:
     """All rubrics by their names, the usual one first."""
     names = sorted(plugins.names("rubrics"), key=lambda name: name != DEFAULT)
     return {name: plugins.load("rubrics", name).RUBRIC for name in names}
+
+
+def command_line(
+    rubric: Rubric, item: Mapping[str, object], judge: str, models: Sequence[str], options: Sequence[str] = ()
+) -> str:
+    """The command that gives the same verdict; `item` has names of files in place of images."""
+    words = ["onprompt", rubric.name, *options]
+    words += ["--judge", judge] if judge else []
+    words += [word for model in models for word in ("--model", model)]
+    positional = []
+    for given in rubric.inputs:
+        value = item.get(given.name)
+        if value in (None, "", [], 0) and not given.required:
+            continue
+        if given.required:
+            positional.append(str(value))
+        else:
+            each = value if given.kind == NAMES and isinstance(value, list | tuple) else [value]
+            words += [word for entry in each for word in (f"--{given.name}", str(entry))]
+    end = ["--"] if any(word.startswith("-") for word in positional) else []  # not to be taken for an option
+    return " ".join(map(shell_word, [*words, *end, *positional]))
+
+
+def python_code(
+    rubric: Rubric, item: Mapping[str, object], judge: str, models: Sequence[str], public: Sequence[str]
+) -> str:
+    """The Python that gives the same verdict; `public` are the functions of the package."""
+    values = {given.name: item.get(given.name) for given in rubric.inputs}
+    needed = {given.name for given in rubric.inputs if given.required}
+    values = {name: value for name, value in values.items() if name in needed or value not in (None, "", [], 0)}
+    chosen: dict[str, object] = {"judge": judge} if judge else {}
+    chosen |= {"models": list(models)} if len(models) > 1 else {"model": models[0]} if models else {}
+    more = "".join(f", {name}={value!r}" for name, value in chosen.items())
+    if rubric.name in public:
+        first = ", ".join(f"{name}={value!r}" for name, value in values.items())
+        call = f"onprompt.{rubric.name}({first}{more})"
+    else:
+        call = f"next(onprompt.judge_many({rubric.name!r}, [{values!r}]{more}))"
+    return f"import onprompt\n\nverdict = {call}\nprint(verdict.summary)"

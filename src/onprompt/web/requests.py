@@ -12,9 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 from onprompt import plugins
 from onprompt.api import model_settings
 from onprompt.errors import ImageError, UserError
-from onprompt.samples import make_sample
+from onprompt.samples import asks, make_sample
 from onprompt.settings import Settings
-from onprompt.types import FRAME, IMAGE, NAMES, Input, Rubric, Sample
+from onprompt.types import FRAME, IMAGE, NAMES, Asks, Input, Rubric, Sample
 
 LISTED = 100  # names in a list, at most
 KINDS: dict[str, Any] = {
@@ -86,8 +86,9 @@ class Offer:
 
     def judges(self, rubric: Rubric) -> list[str]:
         """The judges that can serve a rubric here."""
-        asking = [name for name in plugins.names("judges") if name not in BY_EVIDENCE] if self.models else []
-        return [*(BY_EVIDENCE if rubric.grade else ()), *(asking if rubric.text else ())]
+        alone = [name for name in plugins.names("judges") if asks(name) is Asks.NONE]
+        asking = [name for name in plugins.names("judges") if name not in alone]
+        return [*(alone if rubric.grade else ()), *(asking if rubric.text and self.models else ())]
 
     def settings_for(self, judge: str, models: Sequence[str], rubric: Rubric) -> Settings:
         """The settings of a request; an error for a judge or model that is not offered.
@@ -101,17 +102,14 @@ class Offer:
             raise UserError(f"this server does not offer the model {unknown[0][:200]!r}; it offers {offered}")
         if judge and judge not in self.judges(rubric):
             raise UserError(f"no judge {judge[:200]!r} for {rubric.name} here; there are: {self.listed(rubric)}")
-        asked = [own[name] for name in wanted] or (self.models if judge and judge not in BY_EVIDENCE else ())
-        asked = asked if judge == "jury" or models else asked[:1]
+        usual: dict[Asks, tuple[str, ...]] = {Asks.NONE: (), Asks.ONE: self.models[:1], Asks.SEVERAL: self.models}
+        asked = [own[name] for name in wanted] or usual[asks(judge) if judge else Asks.NONE]
         chosen = model_settings(judge, asked)
         return self.settings.model_copy(update={"judge": "", "model": "", "models": (), **chosen} if chosen else {})
 
     def listed(self, rubric: Rubric) -> str:
         """The judges in an error message."""
         return ", ".join(self.judges(rubric)) or "none that can serve it"
-
-
-BY_EVIDENCE = ("evidence",)  # judges that ask no model
 
 
 def public_name(model: str) -> str:

@@ -9,10 +9,9 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from onprompt.errors import OnpromptError, StoreError
+from onprompt.errors import NotFound, OnpromptError, StoreError
 from onprompt.runs.reviews import ANSWERS, MAX_COMMENT, MAX_NAME, Review, check_rater
-from onprompt.web.application import new_app
-from onprompt.web.rendering import render
+from onprompt.web.application import new_app, render
 from onprompt.web.review_desk import ReviewDesk
 from onprompt.web.review_queue import Filters, Queue
 
@@ -85,7 +84,7 @@ def add_errors(app: FastAPI) -> None:
 
     @app.exception_handler(OnpromptError)
     def refused(_: Request, error: OnpromptError) -> Response:
-        status = 409 if isinstance(error, StoreError) else 404 if "no sample" in str(error) else 422
+        status = 409 if isinstance(error, StoreError) else 404 if isinstance(error, NotFound) else 422
         return PlainTextResponse(str(error), status)
 
     @app.exception_handler(RequestValidationError)

@@ -13,7 +13,7 @@ from typing import Any, get_args
 import numpy as np
 
 from onprompt import plugins
-from onprompt.errors import OnpromptError, StoreError, UserError
+from onprompt.errors import NotFound, OnpromptError, StoreError, UserError
 from onprompt.pages.pictures import small_picture
 from onprompt.pages.verdict_view import Shown, VerdictView, verdict_view
 from onprompt.report.ratings import mean
@@ -23,7 +23,7 @@ from onprompt.runs.reviews import Review, Reviewed, ReviewLedger
 from onprompt.settings import Settings
 from onprompt.settings import load as load_settings
 from onprompt.types import Picture, Rubric, Verdict
-from onprompt.vision.image import ORIENTATION, decoding_errors, open_image
+from onprompt.vision import ORIENTATION, decoding_errors, open_image
 from onprompt.web.review_queue import Filters, Queue, ReviewQueue, position
 from onprompt.wording.claims import full_claim
 
@@ -146,7 +146,7 @@ class ReviewDesk:
         """The id, the inputs, the model and the category of a sample."""
         row = self.ledger.first(SAMPLE, (number,))
         if not row:
-            raise UserError(f"{self.path.name} has no sample number {number}")
+            raise NotFound(f"{self.path.name} has no sample number {number}")
         name, given, model, category = row
         return name, given, model, category
 

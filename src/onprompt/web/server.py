@@ -82,11 +82,14 @@ def run(app: App, place: Place, on_start: Callable[[str], None], on_stop: Callab
         end.daemon = True
         end.start()
 
-    signal.signal(signal.SIGTERM, interrupt)  # uvicorn raises the signal that stopped it once more at the end
     with listen(host, place.port) as listening, suppress(KeyboardInterrupt):
-        server = make_server(Guard(app, host, token, place.max_bytes), stop)
-        on_start(address_of(listening, host, token))
-        server.run(sockets=[listening])
+        before = signal.signal(signal.SIGTERM, interrupt)  # which uvicorn raises once more at the end
+        try:
+            server = make_server(Guard(app, host, token, place.max_bytes), stop)
+            on_start(address_of(listening, host, token))
+            server.run(sockets=[listening])
+        finally:
+            signal.signal(signal.SIGTERM, before)
 
 
 def interrupt(*_: object) -> None:

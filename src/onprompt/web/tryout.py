@@ -12,14 +12,13 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from pydantic import BaseModel, Field, create_model
 
+from onprompt import stages
 from onprompt.errors import BackendError, OnpromptError, UnreadableAnswer, UserError, WeightsError
 from onprompt.types import Rubric
-from onprompt.web.application import new_app
+from onprompt.web.application import new_app, render
 from onprompt.web.jobs import Dropped, Job, QueueFull, Stopping
 from onprompt.web.judging import Result, Service, choices, installed_rubrics
-from onprompt.web.rendering import render
 from onprompt.web.requests import JudgeRequest, Problem, VerdictDocument, request_model
-from onprompt.wording.stages import stage_words
 
 RETRY = 5  # seconds after which a service may ask again
 STATUS: tuple[tuple[type[OnpromptError], int], ...] = (
@@ -183,15 +182,15 @@ def add_jobs(app: FastAPI, service: Service) -> None:
         job = service.queue.get(name)
         if job is None:
             return JSONResponse({"error": "Gone", "message": "this job is no longer kept; judge it again"}, 404)
-        stages = [stage_words(stage) for stage in list(job.stages)]
+        done = [stages.WORDS.get(stage, stage) for stage in list(job.stages)]
         if not job.future.done():
-            return JSONResponse({"stages": stages, "done": False})
+            return JSONResponse({"stages": done, "done": False})
         result = job.future.result()
         if not isinstance(result, Result):
             return problem(result)
         view = result.view_at(f"/jobs/{name}/")
         shown = render("result.html", view=view, command=result.command, code=result.code)
-        return JSONResponse({"stages": stages, "done": True, "html": shown, "document": result.document})
+        return JSONResponse({"stages": done, "done": True, "html": shown, "document": result.document})
 
     @app.delete("/jobs/{name}", include_in_schema=False)
     def drop(name: str) -> Response:

@@ -1,6 +1,6 @@
 """Claims as sentences that a model can answer by yes or no."""
 
-from onprompt.evidence.beliefs import FEW, MANY_WORDS, is_text
+from onprompt.evidence.beliefs import FEW, is_text
 from onprompt.language import progressive
 from onprompt.types import Check, Claim, Scene, Thing
 from onprompt.wording.claims import count_words
@@ -20,7 +20,7 @@ def claim_sentence(check: Check, scene: Scene) -> str:
     if thing.absent or claim.kind in ("object", "kind", "sex", "age"):
         return f"This can be seen in the image: {excluded(thing, scene) if thing.absent else thing.canonical}."
     if claim.count is not None:
-        if claim.count.words in MANY_WORDS:
+        if claim.count.high is None and claim.count.words:  # many, several, at least two
             return f"This describes how many there are in the image: {thing.phrase}."
         number = f"{'exactly ' if claim.count.exact is not None else ''}{count_words(claim.count)}"
         few = not claim.count.explicit and claim.count.high == 1  # "a dog" is met by two dogs

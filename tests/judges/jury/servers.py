@@ -41,7 +41,7 @@ def jury_of_servers(folder: Path) -> Iterator[Serve]:
         started = [Scripted(*(script if isinstance(script, tuple) else (script,))) for script in scripts]
         servers.extend(server.__enter__() for server in started)
         models = tuple(f"{name}@{server.url}" for name, server in zip(NAMES, started, strict=False))
-        usual = {"models": models, "api_key": SecretStr(KEY), "jury_evidence": False}
+        usual = {"models": models, "api_key": SecretStr(KEY), "jury_evidence_weight": 0.0}
         quick = {"answers": folder / "answers.sqlite", "timeout": 5.0, "backoff": 0.01, "retries": 1}
         return Settings(**{**usual, **quick, **settings}), [server.requests for server in started]
 

@@ -101,7 +101,7 @@ def test_plans_and_cached_answers(serve: Serve) -> None:
 
 def test_beside_the_evidence_it_is_not_asked_to_look_again(serve: Serve) -> None:
     plain, requests = serve(both_ways(4, "yes"), says(0))
-    settings = with_models(plain, BOTH, jury_evidence=True, jury_look_again=True)
+    settings = with_models(plain, BOTH, jury_evidence_weight=0.2, jury_look_again=True)
     verdict = onprompt.verify(PIXELS, "a dog", settings=settings)
     rubric, claims, other, _ = verdict.voices
     assert (rubric.first is not None, claims.first, other.first) == (True, None, None)

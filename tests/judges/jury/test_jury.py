@@ -164,7 +164,7 @@ def test_what_several_models_mean(serve: Serve) -> None:
 
 
 def test_the_evidence_has_a_voice(serve: Serve) -> None:
-    settings, _ = serve(says(4), says(4), jury_evidence=True)
+    settings, _ = serve(says(4), says(4), jury_evidence_weight=0.2)
     verdict = onprompt.verify(PIXELS, "a dog", settings=settings)
     measured = onprompt.verify(PIXELS, "a dog", judge="evidence", settings=settings)
     assert [voice.name for voice in verdict.voices] == ["openai/a", "openai/b", "evidence"]
@@ -180,7 +180,7 @@ def test_the_evidence_has_a_voice(serve: Serve) -> None:
 
 
 def test_the_evidence_beside_a_single_model(serve: Serve) -> None:
-    settings, _ = serve(says(4), jury_evidence=True)
+    settings, _ = serve(says(4), jury_evidence_weight=0.2)
     verdict = onprompt.verify(PIXELS, "a dog", settings=settings)
     assert [voice.name for voice in verdict.voices] == ["openai/a", "evidence"]
     assert "judges_disagree" in verdict.flags
@@ -188,7 +188,7 @@ def test_the_evidence_beside_a_single_model(serve: Serve) -> None:
 
 
 def test_the_evidence_alone_is_no_jury(serve: Serve) -> None:
-    settings, _ = serve(Reply("oops", 500), jury_evidence=True)
+    settings, _ = serve(Reply("oops", 500), jury_evidence_weight=0.2)
     with pytest.raises(ServerTrouble, match="no model of the jury"):
         onprompt.verify(PIXELS, "a dog", settings=settings)
 

@@ -21,8 +21,9 @@ from PIL import Image
 
 import onprompt
 from onprompt import api
-from onprompt.errors import BudgetSpent, UserError
+from onprompt.errors import BudgetSpent
 from onprompt.runs.job import JudgeJob
+from onprompt.samples import load_rubric
 from onprompt.settings import Settings
 from onprompt.types import Verdict
 from onprompt.wording import plan_words
@@ -40,7 +41,7 @@ def test_one_budget_for_all_models(serve: Serve) -> None:
     assert any(isinstance(each, BudgetSpent) for each in results)
     assert not any(isinstance(each, Verdict) and each.flags for each in results), "an empty purse is no failed model"
     assert sum(len(each) for each in requests) * 1240 / 1e6 < 0.02
-    assert 0 < api.judges.get("verify", settings).spent() < 0.02
+    assert 0 < api.judges.get(load_rubric("verify"), settings).spent() < 0.02
 
 
 def test_the_plan_is_that_of_all_models(serve: Serve) -> None:
@@ -193,20 +194,24 @@ def test_the_command_line(serve: Serve, tmp_path: Path) -> None:
     settings, requests = serve(says(4), says(3))
     Image.fromarray(PIXELS).save("cat.png")
     models = [option for model in settings.models for option in ("--model", model)]
-    shown = command("verify", "cat.png", "a cat", *models, "--no-evidence", answers=settings.answers)
+    shown = command("verify", "cat.png", "a cat", *models, "--set", "jury_evidence_weight=0", answers=settings.answers)
     assert shown.exit_code == 0, shown.output
     assert shown.output.splitlines()[0] == "Jury"
     assert shown.output.splitlines()[-1] == "(4)"
-    entry = command("verify", "cat.png", "a cat", *models, "--no-evidence", "--json", answers=settings.answers)
+    entry = command(
+        "verify", "cat.png", "a cat", *models, "--set", "jury_evidence_weight=0", "--json", answers=settings.answers
+    )
     assert [voice["name"] for voice in json.loads(entry.output)["voices"]] == list(NAMES[:2])
     assert [len(each) for each in requests] == [1, 1]
-    dry = command("verify", "cat.png", "cats", *models, "--no-evidence", "--dry-run", answers=settings.answers)
+    dry = command(
+        "verify", "cat.png", "cats", *models, "--set", "jury_evidence_weight=0", "--dry-run", answers=settings.answers
+    )
     assert "2 calls to 2 models" in dry.output
-    single = command("verify", "cat.png", "a cat", *models[:2], "--no-evidence", answers=settings.answers)
-    assert isinstance(single.exception, UserError)
     table(tmp_path, 3)
     out = ("--out", str(tmp_path / "run.sqlite"))
-    done = command("run", str(tmp_path / "data.csv"), *out, *models, "--no-evidence", answers=settings.answers)
+    done = command(
+        "run", str(tmp_path / "data.csv"), *out, *models, "--set", "jury_evidence_weight=0", answers=settings.answers
+    )
     assert done.exit_code == 0, done.output
     assert "verify by openai/a, openai/b" in command("show", out[1], answers=settings.answers).output
     one = command("show", out[1], "--id", "1", answers=settings.answers)

@@ -25,7 +25,7 @@ from tests.judges.jury.test_jury import TROUBLE
 from tests.judges.test_vlm import PIXELS
 from tests.models.backends.server import Received, Reply, Step
 
-WANTED: dict[str, Any] = {"jury_evidence": True, "jury_look_again": True}
+WANTED: dict[str, Any] = {"jury_evidence_weight": 0.2, "jury_look_again": True}
 
 
 def is_second(request: Received) -> bool:
@@ -165,13 +165,10 @@ def test_it_needs_evidence_and_a_jury(serve: Serve) -> None:
     settings, _ = serve(says(4), jury_look_again=True)
     with pytest.raises(UserError, match="this jury has no evidence"):
         onprompt.verify(PIXELS, "a dog", settings=settings)
-    options = ("verify", "x.png", "a dog", "--model", "openai/a", "--look-again")
-    alone = command(*options, answers=settings.answers)
-    assert "--look-again is for a jury" in str(alone.exception)
 
 
 def test_without_it_nothing_is_asked_again_and_the_identity_tells_them_apart(serve: Serve) -> None:
-    settings, requests = serve(says(4), jury_evidence=True)
+    settings, requests = serve(says(4), jury_evidence_weight=0.2)
     verdict = onprompt.verify(PIXELS, "a dog", settings=settings)
     assert (len(requests[0]), verdict.voices[0].first) == (1, None)
     assert "look_again" not in verdict.provenance
@@ -183,12 +180,14 @@ def test_the_option(serve: Serve, tmp_path: Path) -> None:
     settings, requests = serve(first_and_second(4, says(1)), says(0))
     table(tmp_path, 1, first=1)
     models = [option for model in settings.models for option in ("--model", model)]
-    prompt = ("verify", str(tmp_path / "cat.png"), "a dog", *models, "--look-again")
+    prompt = ("verify", str(tmp_path / "cat.png"), "a dog", *models, "--set", "jury_look_again=true")
     shown = command(*prompt, answers=settings.answers)
     assert shown.exit_code == 0, shown.output
     assert "second answer, which counts" in shown.output
     out = ("--out", str(tmp_path / "run.sqlite"))
-    done = command("run", str(tmp_path / "data.csv"), *out, *models, "--look-again", answers=settings.answers)
+    done = command(
+        "run", str(tmp_path / "data.csv"), *out, *models, "--set", "jury_look_again=true", answers=settings.answers
+    )
     assert done.exit_code == 0, done.output
     assert [is_second(request) for request in requests[0]] == [False, True, False, True]
     stored = command("show", out[1], "--id", "1", answers=settings.answers)

@@ -81,7 +81,7 @@ class Scripted:
         self.lock, self.over, self.open = threading.Lock(), threading.Event(), set[socket.socket]()
 
     def __enter__(self) -> Self:
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler(self))
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (Handler,), {"scripted": self}))
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
         self.thread = threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True)
         self.thread.start()
@@ -105,73 +105,71 @@ class Scripted:
         return step if isinstance(step, Reply) else step(request)
 
 
-def handler(scripted: Scripted) -> type[BaseHTTPRequestHandler]:
-    """What the server does with a connection."""
+class Handler(BaseHTTPRequestHandler):
+    """What a scripted server does with a connection."""
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
+    scripted: Scripted
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
-        def handle(self) -> None:
-            with scripted.lock:
-                scripted.open.add(self.connection)
-            try:
-                super().handle()
-            except (OSError, ValueError):  # the client has gone, or the server goes
-                self.close_connection = True
-            finally:
-                with scripted.lock:
-                    scripted.open.discard(self.connection)
+    def handle(self) -> None:
+        with self.scripted.lock:
+            self.scripted.open.add(self.connection)
+        try:
+            super().handle()
+        except (OSError, ValueError):  # the client has gone, or the server goes
+            self.close_connection = True
+        finally:
+            with self.scripted.lock:
+                self.scripted.open.discard(self.connection)
 
-        def finish(self) -> None:
-            with suppress(OSError, ValueError):
-                super().finish()
+    def finish(self) -> None:
+        with suppress(OSError, ValueError):
+            super().finish()
 
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers.get("content-length") or 0))
-            headers = {name.lower(): value for name, value in self.headers.items()}
-            self.send(scripted.reply(Received(self.command, self.path, headers, body)))
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("content-length") or 0))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self.send(self.scripted.reply(Received(self.command, self.path, headers, body)))
 
-        do_GET = do_POST  # noqa: N815
+    do_GET = do_POST  # noqa: N815
 
-        def send(self, reply: Reply) -> None:
-            content = reply.content
-            scripted.over.wait(reply.delay)
-            if reply.endless:
-                start, more = reply.endless
-                self.wfile.write(start)
-                while not scripted.over.wait(0.05):
-                    self.wfile.write(more)
+    def send(self, reply: Reply) -> None:
+        content = reply.content
+        self.scripted.over.wait(reply.delay)
+        if reply.endless:
+            start, more = reply.endless
+            self.wfile.write(start)
+            while not self.scripted.over.wait(0.05):
+                self.wfile.write(more)
+            return
+        self.send_response(reply.status)
+        for name, value in {
+            "content-type": reply.kind,
+            "content-length": str(len(content)),
+            **reply.headers,
+        }.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if reply.drip:
+            self.trickle(content, reply.drip)
+        else:
+            self.wfile.write(content[: reply.reset_after])
+        if reply.reset_after is not None:
+            self.wfile.flush()
+            self.scripted.over.wait(0.02)  # so that the client has read what came before
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER)
+            self.connection.close()
+            self.close_connection = True
+
+    def trickle(self, content: bytes, seconds: float) -> None:
+        for index in range(len(content)):
+            if self.scripted.over.wait(seconds):
                 return
-            self.send_response(reply.status)
-            for name, value in {
-                "content-type": reply.kind,
-                "content-length": str(len(content)),
-                **reply.headers,
-            }.items():
-                self.send_header(name, value)
-            self.end_headers()
-            if reply.drip:
-                self.trickle(content, reply.drip)
-            else:
-                self.wfile.write(content[: reply.reset_after])
-            if reply.reset_after is not None:
-                self.wfile.flush()
-                scripted.over.wait(0.02)  # so that the client has read what came before
-                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER)
-                self.connection.close()
-                self.close_connection = True
+            self.wfile.write(content[index : index + 1])
 
-        def trickle(self, content: bytes, seconds: float) -> None:
-            for index in range(len(content)):
-                if scripted.over.wait(seconds):
-                    return
-                self.wfile.write(content[index : index + 1])
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    return Handler
+    def log_message(self, *_: object) -> None:
+        pass
 
 
 # ---- what every backend must do ------------------------------------------------------------------------------------
