@@ -181,8 +181,7 @@ def test_a_verdict_says_which_model_and_curve_made_the_estimates(folder: Folder)
     assert verdict.provenance["settings"]["matcher"] == f"hf:{where.name}"
     assert "matcher_uncalibrated" in verdict.flags
     assert "prompt_truncated" not in verdict.flags
-    assert verdict.prompt_evidence
-    overall = verdict.prompt_evidence.estimates[0].finding.probability
+    (overall,) = (check.finding.probability for check in verdict.checks if check.claim.kind == "whole")
     assert overall == which.probabilities(load_picture(mosaic(), load()), ["a zebra and a light"])[0]
     crowd = "a zebra and a light and " + "a dog and " * 20 + "a cat"
     long = verify(mosaic(), crowd, settings=load(matcher=f"hf:{where}"))
