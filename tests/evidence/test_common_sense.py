@@ -24,7 +24,7 @@ def at(
 ) -> Sighting:
     traits = (Trait("size", "medium", 1.0), Trait("position", "left", 1.0))
     box = Box(left, 0.4, left + size, 0.4 + size)
-    return Sighting(label, label, box, confidence, "test", colors, "medium", "left", traits)
+    return Sighting(label, label, box, confidence, "test", colors, "medium", "left", traits=traits)
 
 
 def judged(
