@@ -29,7 +29,6 @@ ASCENDING = (  # settings of which none may be smaller than the one before
     ("several_low", "several_high"),
     ("small_area", "medium_area"),
     ("colour_match", "colour_near"),
-    ("text_near", "text_match"),
     ("presence_1", "presence_2", "presence_3", "presence_4"),
     ("attributes_3", "attributes_4"),
     ("rate_some", "rate_most", "rate_all"),
@@ -98,8 +97,6 @@ class Settings(BaseModel):
     weight_count: float = number(0.3, "weight of the count in match_score")
     weight_attributes: float = number(0.2, "weight of the attributes in match_score")
     subtype_score: float = number(0.7, "class score of a broader class (chair for office chair)")
-    text_match: float = number(0.8, "similarity from which text matches")
-    text_near: float = number(0.5, "similarity from which it is a minor mismatch")
 
     presence_4: float = number(0.90, "overall_presence_score for a 4")
     attributes_4: float = number(0.90, "attribute_accuracy for a 4")

@@ -74,7 +74,7 @@ def test_every_quoted_text_counts() -> None:
     assert verdict.score == 2
 
 
-def test_of_equally_like_lines_the_surer_one_counts(settings: Settings) -> None:
+def test_of_equally_like_lines_the_surer_one_counts() -> None:
     from onprompt.evidence.attributes import measure_text
     from onprompt.types import Box, Sighting
 
@@ -82,7 +82,7 @@ def test_of_equally_like_lines_the_surer_one_counts(settings: Settings) -> None:
         Sighting("text", "text", Box(0, 0, 1, 1), sure, "test", text=text)
         for text, sure in (("ZZZ", 0.3), ("OPEN", 0.99))
     ]
-    assert measure_text("open", lines, settings).confidence == 0.99
+    assert measure_text("open", lines).confidence == 0.99
 
 
 def test_long_texts_are_compared_quickly() -> None:

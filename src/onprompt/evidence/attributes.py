@@ -8,6 +8,8 @@ from onprompt.settings import Settings
 from onprompt.types import Attribute, Sighting
 from onprompt.vision import EXCLUSIVE, NOT_SMILING, SHAPE_WORDS, SMILING, colour, geometry, ocr, posture_of
 
+TEXT_MATCH, TEXT_NEAR = 0.8, 0.5  # similarity from which text matches, or is a minor mismatch
+
 
 @dataclass(frozen=True, slots=True)
 class Measured:
@@ -120,12 +122,12 @@ def measure(attribute: Attribute, sighting: Sighting, settings: Settings) -> Mea
     return check(attribute.value, sighting, settings) if check else None
 
 
-def measure_text(asked: str, lines: Sequence[Sighting], settings: Settings) -> Measured:
+def measure_text(asked: str, lines: Sequence[Sighting]) -> Measured:
     """The most similar line of text; all lines together also count as one."""
     texts = [(line.text, line.confidence) for line in lines]
     texts.append((" ".join(line.text for line in lines), min((line.confidence for line in lines), default=1.0)))
     ranked = [(ocr.similarity(asked, words), confidence, -len(words), words) for words, confidence in texts]
     similarity, confidence, _, words = max(ranked, key=lambda entry: entry[:3])
-    score = 0.0 if similarity < settings.text_near else MINOR
-    score = 1.0 if similarity >= settings.text_match else score
+    score = 0.0 if similarity < TEXT_NEAR else MINOR
+    score = 1.0 if similarity >= TEXT_MATCH else score
     return Measured(score, f'"{words}"' if words else "no text", confidence if score else 1.0)

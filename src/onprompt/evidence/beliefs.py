@@ -226,7 +226,7 @@ class ObjectBeliefs:
         asked = texts_on(self.index, self.scene)
         if not asked or self.image.lines is None:
             return None
-        readings = [attributes.measure_text(value, self.image.lines, self.settings) for value in asked]
+        readings = [attributes.measure_text(value, self.image.lines) for value in asked]
         if all(reading.score == 1 for reading in readings):
             return min(self.measured(Claim("text"), [reading], OCR).probability for reading in readings)
         return OTHER_TEXT if self.share.known is None and any(map(is_lettering, self.image.lines)) else None
@@ -253,7 +253,7 @@ class ObjectBeliefs:
         claim = Claim("text", self.thing.phrase, negated=True)
         if self.image.lines is None:
             return self.unmeasured(claim, "attribute")
-        measured = [attributes.measure_text(value, self.image.lines, self.settings) for value in asked]
+        measured = [attributes.measure_text(value, self.image.lines) for value in asked]
         closest = max(measured, key=lambda result: result.score)
         return negate(self.measured(claim, [closest], OCR))
 
@@ -324,7 +324,7 @@ class ObjectBeliefs:
         claim = Claim(attribute.kind, attribute.value, self.thing.canonical, negated=attribute.negated)
         if attribute.kind == "text":
             lines, source = self.image.lines, OCR
-            measured = [] if lines is None else [attributes.measure_text(attribute.value, lines, self.settings)]
+            measured = [] if lines is None else [attributes.measure_text(attribute.value, lines)]
         else:
             plain = replace(attribute, negated=False)
             results = [attributes.measure(plain, sighting, self.settings) for sighting in self.share.chosen]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -19,12 +20,12 @@ from onprompt.errors import (
     UnreadableAnswer,
     UserError,
 )
-from onprompt.evidence.beliefs import MATCHER
-from onprompt.evidence.contradictions import contradicting
+from onprompt.evidence.beliefs import MATCHER, NO_SOURCE
 from onprompt.judges import evidence
 from onprompt.judges.claims import ClaimsJudge
 from onprompt.judges.evidence import EvidenceJudge
 from onprompt.judges.vlm import VlmJudge
+from onprompt.language import canonical
 from onprompt.models import voices as combining
 from onprompt.models.answer_store import AnswerStore
 from onprompt.models.budget import CHARACTERS_PER_TOKEN, TYPICAL_ANSWER, Purse
@@ -32,7 +33,21 @@ from onprompt.models.client import open_client, plan_calls, settings_by_model
 from onprompt.models.voices import CLAIMS, EVIDENCE
 from onprompt.rubrics import text
 from onprompt.settings import Settings
-from onprompt.types import Asks, Flag, Judge, Plan, Question, Rubric, Sample, Usage, Verdict, Voice
+from onprompt.types import (
+    Asks,
+    Check,
+    Flag,
+    Found,
+    Judge,
+    Outcome,
+    Plan,
+    Question,
+    Rubric,
+    Sample,
+    Usage,
+    Verdict,
+    Voice,
+)
 from onprompt.vision import use_single_core
 from onprompt.wording.jury import jury_failed, nothing_checked, objections
 
@@ -44,6 +59,7 @@ LOOK_AGAIN = text("look-again-1")
 LOOK_AGAIN_HASH = {"look_again": "look-again/1", "look_again_sha256": hashlib.sha256(LOOK_AGAIN.encode()).hexdigest()}
 ASSUMED_ANSWER = "x" * TYPICAL_ANSWER * CHARACTERS_PER_TOKEN  # in estimates, in place of one that is not known yet
 NOT_REPRODUCED = ("versions", "settings")  # parts of a judge's identity that are stored elsewhere
+WRONG = (Outcome.MISSING, Outcome.MISMATCH)
 Result = Verdict | OnpromptError
 
 
@@ -296,3 +312,34 @@ def no_model_answered(results: Mapping[str, Result]) -> OnpromptError:
     known = [cost for *_, cost in costs if cost is not None]
     error.spent = sum(cost[0] for cost in costs), sum(cost[1] for cost in costs), sum(known) if known else None
     return error
+
+
+def contradicting(checks: Sequence[Check], stated: Sequence[Check], faultless: bool) -> tuple[int, ...]:
+    """The places of the checks that contradict a model: by the list that it gave, or by a score without a fault."""
+    claims = [(names_in(claim.claim.value), claim.outcome) for claim in stated]
+    return tuple(
+        place
+        for place, check in enumerate(checks)
+        if is_firm(check) and (contradicts(check, claims) or (faultless and check.outcome in WRONG))
+    )
+
+
+def contradicts(check: Check, claims: Sequence[tuple[set[str], Outcome]]) -> bool:
+    """Whether a model says the opposite of the same object."""
+    said = {outcome for names, outcome in claims if check.claim.name in names}
+    if check.outcome in WRONG:
+        return check.claim.kind in ("object", "count") and said == {Outcome.MATCHED}
+    return check.claim.kind == "object" and not check.claim.negated and said == {Outcome.MISSING}
+
+
+def is_firm(check: Check) -> bool:
+    """Whether a check was measured, and decided."""
+    decided = check.outcome in (*WRONG, Outcome.MATCHED)
+    measured = check.source not in (MATCHER, NO_SOURCE) and check.finding.kind is not Found.ESTIMATED
+    return decided and measured
+
+
+def names_in(phrase: str) -> set[str]:
+    """The canonical names that a phrase may end with: "two red dogs" may be about a dog."""
+    words = re.findall(r"\w+", phrase.lower())
+    return {canonical(" ".join(words[start:])) for start in range(len(words))}

@@ -213,7 +213,7 @@ def text(edit: Edit, observed: EditObservations) -> Measurement | None:
     asked = [a.value for thing in edit.result.things for a in thing.attributes if a.kind == "text"]
     if not asked:
         return None
-    before, after = (measure_text(asked[0], lines, observed.settings) for lines in observed.lines)
+    before, after = (measure_text(asked[0], lines) for lines in observed.lines)
     score = after.score if after.score > before.score else 0.0
     boxes = tuple(line.box for line in observed.lines[1][:1])
     return Measurement(score, before.value, after.value, "pp-ocr", boxes)
