@@ -20,7 +20,7 @@ from timing import bare_inference, seconds
 import onprompt
 from onprompt.language import parse
 from onprompt.runs.engines.threads import Threads
-from onprompt.runs.job import JudgeJob, Task
+from onprompt.runs.run import JudgeJob, Task
 from onprompt.settings import load
 from onprompt.vision.image import load_picture
 from onprompt.vision.matchers import small

@@ -1,7 +1,7 @@
 """How runs grow: `python bench/scale.py [growth] [opening] [cores] [real[=SAMPLES]]`. The last two need model files.
 
 growth: seconds and memory of runs of 1,000 to 20,000 samples by a judge of recorded answers, and what the engine and
-the ledger add to each sample beside the judge. opening: how long a finished run of 20,000 takes to show. cores: the
+the file add to each sample beside the judge. opening: how long a finished run of 20,000 takes to show. cores: the
 evidence judge on small pictures on one core and on all, in turns. real: a run by the evidence judge, with its memory
 and its processor time on the way; 20,000 take about two hours on two cores.
 """
@@ -30,7 +30,7 @@ if sys.argv[3] == "1":
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 from pathlib import Path
 from onprompt.runs import datasets
-from onprompt.runs.job import JudgeJob, Task
+from onprompt.runs.run import JudgeJob, Task
 from onprompt.runs.run import run
 from onprompt.settings import Settings
 folder, model, marks = Path(sys.argv[1]), sys.argv[2], json.loads(sys.argv[4])

@@ -255,15 +255,15 @@ def test_a_run_as_a_dataset(tmp_path: Path) -> None:
     """What `export --to datasets` writes, the library loads: images, scores, and None where there is no verdict."""
     from onprompt.api import judges
     from onprompt.runs import exporting
-    from onprompt.runs.ledger import Ledger
+    from onprompt.runs.reading import Run
     from tests.runs.test_run import judged, table
 
     judged(tmp_path, table(tmp_path, 5, bad=["x,none.png,1 cats"]))
     judges.close()
-    with Ledger(tmp_path / "run.sqlite") as ledger:
-        assert exporting.export(ledger, 1, tmp_path / "out", "datasets") == (6, 0)
-        with pytest.raises(UserError, match="exists already"):
-            exporting.export(ledger, 1, tmp_path / "out", "datasets")
+    run = Run(tmp_path / "run.sqlite")
+    assert exporting.export(run, tmp_path / "out", "datasets") == (6, 0)
+    with pytest.raises(UserError, match="exists already"):
+        exporting.export(run, tmp_path / "out", "datasets")
     (tmp_path / "cat.png").unlink()
     found = datasets.load_from_disk(str(tmp_path / "out"))
     assert found["score"] == [0, 1, 2, 3, 4, None]
@@ -275,7 +275,7 @@ def test_a_run_as_a_dataset(tmp_path: Path) -> None:
 def test_no_file_that_was_not_judged_gets_into_a_dataset(tmp_path: Path) -> None:
     """A stranger's run may name any file, and claim any digest for what is no picture."""
     from onprompt.runs import exporting
-    from onprompt.runs.ledger import Ledger
+    from onprompt.runs.reading import Run
     from tests.pages.stored import Stored, drawn, stored_run
 
     run = stored_run(tmp_path / "run.sqlite", [Stored(name) for name in "abcd"] + [Stored("e", value=None)])
@@ -292,8 +292,7 @@ def test_no_file_that_was_not_judged_gets_into_a_dataset(tmp_path: Path) -> None
             database.execute("UPDATE samples SET image = ? WHERE id = ?", (path, name))
         database.execute("UPDATE verdicts SET image_sha256 = ? WHERE sample = 1", (known,))
         database.commit()
-    with Ledger(run) as ledger:
-        exporting.export(ledger, 1, tmp_path / "out", "datasets")
+    exporting.export(Run(run), tmp_path / "out", "datasets")
     assert [row["image"] is None for row in datasets.load_from_disk(str(tmp_path / "out"))] == [True] * 3 + [
         False,
         True,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,6 +21,15 @@ MATCHERS = "The matcher: small, none, or one from another package (docs/model-fi
 COMMANDS = "onprompt.commands"  # the entry-point group for commands of other packages
 Permissive = Annotated[
     bool, typer.Option("--permissive", help="Refuse files that are not under an Apache, MIT or BSD licence.")
+]
+
+RunPath = Annotated[Path, typer.Argument(help="The run file.")]
+CONFIGURATION = ("--configuration", "--generation")  # the latter is its former name
+Configuration = Annotated[
+    int,
+    typer.Option(
+        *CONFIGURATION, help="The number of a judge configuration (default: the last one that ran).", show_default=False
+    ),
 ]
 
 

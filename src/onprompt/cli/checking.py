@@ -1,7 +1,6 @@
 """`check`: whether a run file holds what was written."""
 
-from onprompt.cli.app import app, echo
-from onprompt.cli.running import RunFile
+from onprompt.cli.app import RunPath, app, echo
 from onprompt.errors import StoreError
 from onprompt.wording import plural
 
@@ -9,14 +8,14 @@ SHOWN = 20  # places that are named
 
 
 @app.command()
-def check(run_file: RunFile) -> None:
-    """Check that a run file holds what was written: every page of it, and every verdict by its checksum."""
-    from onprompt.runs.checksums import find_damage
-    from onprompt.runs.ledger import Ledger
+def check(run_file: RunPath) -> None:
+    """Check that a run file holds what was written: every page of it, and every verdict by its digest."""
+    from onprompt.runs.file import RunFile
+    from onprompt.runs.schema import find_damage
 
-    with Ledger(run_file) as ledger:
-        damage = find_damage(ledger.database)
-    unchecked = f", {damage.unchecked:,} of an earlier version without a checksum" if damage.unchecked else ""
+    with RunFile(run_file) as file:
+        damage = find_damage(file.database)
+    unchecked = f", {damage.unchecked:,} of an earlier version without a digest" if damage.unchecked else ""
     echo(f"{plural(damage.intact, 'verdict')} intact{unchecked}, {damage.verdicts:,} damaged")
     for place in damage.found[:SHOWN]:
         echo(f"  damaged: {place}")

@@ -8,30 +8,28 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from onprompt.cli.app import app, echo, print_json
+from onprompt.cli.app import Configuration, RunPath, app, echo, print_json
 from onprompt.cli.comparing import (
     IdColumn,
     Json,
     RaterColumn,
     RatingColumns,
-    judged,
     read_ratings,
-    reviewed,
     reviews_used,
     rubric_of,
 )
-from onprompt.cli.running import Generation, RunFile
 from onprompt.errors import UserError
 
 if TYPE_CHECKING:
     from onprompt.fitting.validation import Fit
     from onprompt.fitting.weights import Voices
     from onprompt.report.ratings import Ratings
+    from onprompt.runs.reading import Run
 
 
 @app.command()
 def fit(
-    run_file: RunFile,
+    run_file: RunPath,
     out: Annotated[Path, typer.Option(help="The file of weights to write, for --weights.")],
     human: Annotated[
         Path | None,
@@ -43,7 +41,7 @@ def fit(
     id_column: IdColumn = "",
     rater: RaterColumn = "",
     rating: RatingColumns = None,
-    generation: Generation = 0,
+    configuration: Configuration = 0,
     json: Json = False,
 ) -> None:
     """Fit the weights of a jury's voices, and of the evidence's parts, to human ratings of a run."""
@@ -51,12 +49,14 @@ def fit(
     from onprompt.fitting import report
     from onprompt.fitting.one_factor import one_factor_weights
     from onprompt.fitting.weights import as_settings
+    from onprompt.runs.reading import Run
 
     if out.resolve() in [path.resolve() for path in (run_file, human) if path]:
         raise UserError(f"{out} would be overwritten; choose another file with --out")
-    stored = None if human or no_reviews else stored_reviews(run_file, generation)
+    run = Run(run_file, configuration)
+    stored = None if human or no_reviews else stored_reviews(run)
     given = read_ratings(human, id_column, rater, rating) if human else stored
-    voices, result = fit_run(run_file, generation, given)
+    voices, result = fit_run(run, given)
     weights = result.weights if result else one_factor_weights(voices)
     origin = human.name if human else f"reviews by {', '.join(sorted(stored.raters))}" if stored else ""
     about = {"run": run_file.name, "human": origin, "samples": len(voices.values), **method(result)}
@@ -79,33 +79,30 @@ def method(result: Fit | None) -> dict[str, Any]:
     return {"method": "ratings", "prompts": result.prompts, "unused_ratings": result.unused}
 
 
-def stored_reviews(path: Path, generation: int) -> Ratings | None:
+def stored_reviews(run: Run) -> Ratings | None:
     """The ratings by those who reviewed the run, if anybody did; says that they are used."""
-    name, _ = judged(path, generation)
-    given = reviewed(path, rubric_of(path, name))
+    from onprompt.report.ratings import in_reviews
+
+    given = in_reviews(run, rubric_of(run))
     if given:
-        echo(f"{reviews_used(path, given)}; --no-reviews takes none", err=True)
+        echo(f"{reviews_used(run.path, given)}; --no-reviews takes none", err=True)
     return given
 
 
-def fit_run(path: Path, generation: int, given: Ratings | None) -> tuple[Voices, Fit | None]:
+def fit_run(run: Run, given: Ratings | None) -> tuple[Voices, Fit | None]:
     """What the voices of a run say; of the rated samples, with the fit to their ratings, if there are any."""
     import numpy as np
 
     from onprompt.fitting import stored
     from onprompt.fitting.validation import fit_and_validate
     from onprompt.report.ratings import mean
-    from onprompt.runs import findings
-    from onprompt.runs.ledger import Ledger
 
-    name, items = judged(path, generation)
-    rubric, prompts = rubric_of(path, name), {item.id: item.group or item.id for item in items}
+    prompts = {row.id: row.group for row in run.rows()}
     rated = given.rated_ids(prompts) if given else None
-    with Ledger(path) as ledger:
-        ids, voices = stored.read(ledger, findings.choose_generation(ledger, generation), rubric, rated)
+    ids, voices = stored.read(run, rubric_of(run), rated)
     if not ids:
         raise UserError(
-            f"{path} has no verdict of a jury or of the evidence {'with a rating' if given else ''}".strip()
+            f"{run.path} has no verdict of a jury or of the evidence {'with a rating' if given else ''}".strip()
         )
     if given is None or rated is None:
         return voices, None

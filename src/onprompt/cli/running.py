@@ -46,12 +46,12 @@ Log = Annotated[
 ]
 
 
-def send_to_trackers(run_file: Path, trackers: list[str], generation: int = 0) -> None:
+def send_to_trackers(run_file: Path, trackers: list[str], configuration: int = 0) -> None:
     """Send a run to each tracker, and say where it is."""
     from onprompt.trackers import track
 
     for name in trackers:
-        echo(f"logged to {track(run_file, name, generation)}", err=True)
+        echo(f"logged to {track(run_file, name, configuration)}", err=True)
 
 
 def check_trackers(trackers: list[str] | None) -> list[str]:
@@ -61,10 +61,6 @@ def check_trackers(trackers: list[str] | None) -> list[str]:
     return trackers or []
 
 
-RunFile = Annotated[Path, typer.Argument(help="The run file.")]
-Generation = Annotated[
-    int, typer.Option(help="The number of a generation (default: the last one that ran).", show_default=False)
-]
 RUBRICS = f"The rubric: {', '.join(plugins.names('rubrics'))}."
 REFRESH, LOGGED = 0.2, 30.0  # seconds between two updates of the progress, on a terminal and elsewhere
 MAX_MESSAGE = 160  # characters
@@ -96,8 +92,7 @@ def run(
     """Judge many samples. A run resumes after any interruption; a sample that fails affects no other."""
     from onprompt import api
     from onprompt.runs import datasets
-    from onprompt.runs.job import JudgeJob
-    from onprompt.runs.run import items_to_judge
+    from onprompt.runs.run import JudgeJob, items_to_judge
     from onprompt.runs.run import run as judge_all
 
     trackers, gating = check_trackers(after.pop("log")), Gating(**after)
@@ -132,10 +127,10 @@ def finish(summary: Summary, gating: Gating | None = None, trackers: Sequence[st
         raise typer.Exit(130)
     if summary.stopped:
         raise typer.Exit(1)
-    send_to_trackers(summary.path, list(trackers), summary.generation)
+    send_to_trackers(summary.path, list(trackers), summary.configuration)
     if gating and gating.wanted:
-        gating.check(summary.path, summary.generation)
-    raise typer.Exit(1 if summary.faults and not (gating and gating.allows_errors) else 0)
+        gating.check(summary.path, summary.configuration)
+    raise typer.Exit(1 if summary.errors and not (gating and gating.allows_errors) else 0)
 
 
 def parse_columns(pairs: list[str]) -> dict[str, str]:
@@ -156,9 +151,9 @@ class ProgressLine:
         now = time.monotonic()
         if not self.start:
             self.start = self.last = now
-            if summary.new and summary.generation > 1:
-                generation = f"generation {summary.generation} of {summary.path}"
-                echo(f"{generation} started, since these changed: {summary.changed}", err=True)
+            if summary.new and summary.configuration > 1:
+                configuration = f"configuration {summary.configuration} of {summary.path}"
+                echo(f"{configuration} started, since these changed: {summary.changed}", err=True)
         elif now - self.last >= self.every:
             self.last = now
             line = progress_line(summary, self.count, now - self.start)
@@ -170,14 +165,14 @@ class ProgressLine:
 
 def progress_line(summary: Summary, count: int | None, seconds: float) -> str:
     """`120 of 2,000, 3.4 per second, 9 min left, 2 errors, $0.12`."""
-    faults = summary.faults.total()
-    now = summary.done + faults
+    errors = summary.errors.total()
+    now = summary.done + errors
     rate = now / seconds if seconds else 0.0
     judged = max(summary.known, summary.before)  # samples with a verdict may come later in the data
     parts = [f"{summary.before + now:,}" + (f" of {count:,}" if count else ""), f"{rate:.1f} per second"]
     if count and rate:
         parts.append(f"{duration(max(0, count - judged - now) / rate)} left")
-    parts += [plural(faults, "error")] if faults else []
+    parts += [plural(errors, "error")] if errors else []
     parts += [f"${summary.cost:.2f}"] if summary.cost else []
     return ", ".join(parts)
 
@@ -191,15 +186,15 @@ def duration(seconds: float) -> str:
 
 def result_lines(summary: Summary) -> Iterator[str]:
     """The results of a run."""
-    from onprompt.runs.ledger import INCOMPLETE
+    from onprompt.runs.file import INCOMPLETE
 
     parts = [plural(summary.done, "verdict")]
     parts += [f"{summary.before:,} already judged"] if summary.before else []
-    parts += [plural(summary.faults.total(), "error")]
+    parts += [plural(summary.errors.total(), "error")]
     parts += [plural(summary.tokens, "token")] if summary.tokens else []
     parts += [f"${summary.cost:.4f}"] if summary.cost else []
     yield f"{', '.join(parts)}: {summary.path}"
-    for kind, number in summary.faults.most_common():
+    for kind, number in summary.errors.most_common():
         yield f"  {number:,} × {kind}, for example: {shorten(summary.examples[kind])}"
     if summary.incomplete:
         verdicts = plural(summary.incomplete, "verdict")

@@ -17,9 +17,8 @@ from onprompt.evidence.observations import Observations
 from onprompt.fitted import PARTS
 from onprompt.fitting.weights import Voices
 from onprompt.models.voices import EVIDENCE, weight_of
-from onprompt.runs.findings import NOTHING_CHECKED
-from onprompt.runs.ledger import Ledger, damaged
-from onprompt.runs.voices import DOCUMENTS, Heard
+from onprompt.runs.file import RunFile, damaged
+from onprompt.runs.reading import NOTHING_CHECKED, Run, StoredVoices
 from onprompt.settings import Settings
 from onprompt.types import PromptEvidence, Rubric, Seen, Verdict
 
@@ -28,14 +27,13 @@ WAYS = tuple(itertools.product(FACTORS, repeat=len(PARTS)))
 Said = tuple[dict[str, float], list[float]]  # values by model, and by way of grading the evidence
 
 
-def read(
-    ledger: Ledger, generation: int, rubric: Rubric, rated: Collection[str] | None = None
-) -> tuple[list[str], Voices]:
+def read(run: Run, rubric: Rubric, rated: Collection[str] | None = None) -> tuple[list[str], Voices]:
     """The samples with a score, all or those that are rated, and what each voice says of them."""
     said: dict[str, Said] = {}
-    for name, text in ledger.query(DOCUMENTS, (generation,)):
-        if (rated is None or name in rated) and any(scores := scores_of(ledger, text, rubric)):
-            said[name] = scores
+    with run.opened() as file:
+        for name, text in run.documents():
+            if (rated is None or name in rated) and any(scores := scores_of(file, text, rubric)):
+                said[name] = scores
     models = tuple(dict.fromkeys(model for by_model, _ in said.values() for model in by_model))
     ways = min((len(values) for _, values in said.values() if values), default=0)
     values = [[by_model.get(model, math.nan) for model in models] for by_model, _ in said.values()]
@@ -51,22 +49,22 @@ def read(
     )
 
 
-def scores_of(ledger: Ledger, document: str, rubric: Rubric) -> Said:
+def scores_of(file: RunFile, document: str, rubric: Rubric) -> Said:
     """What each voice of a stored verdict says; nothing if it is not of a jury or the evidence, or a placeholder."""
-    heard: Heard = ledger.read(document, Heard)
+    heard: StoredVoices = file.read(document, StoredVoices)
     if heard.judge == EVIDENCE and NOTHING_CHECKED not in heard.flags:
-        return {}, evidence_values(ledger, document, heard.value, rubric)
+        return {}, evidence_values(file, document, heard.value, rubric)
     voices = {voice.name: voice.value for voice in heard.voices if voice.value is not None}
     measured = voices.pop(EVIDENCE, None)
-    return voices, [] if measured is None else evidence_values(ledger, document, measured, rubric)
+    return voices, [] if measured is None else evidence_values(file, document, measured, rubric)
 
 
-def evidence_values(ledger: Ledger, stored: str, value: float, rubric: Rubric) -> list[float]:
+def evidence_values(file: RunFile, stored: str, value: float, rubric: Rubric) -> list[float]:
     """The evidence's value by every way of grading; just its value if only a prompt's evidence could be graded anew."""
-    document = ledger.read(stored, dict)
+    document = file.read(stored, dict)
     if not serial.is_current(document):
         return [value]
-    verdict = ledger.read_verdict(document)
+    verdict = file.read_verdict(document)
     if verdict.prompt_evidence is None or rubric.grade is None:
         return [value]
     settings = json.dumps(verdict.provenance.get("settings"), sort_keys=True)
@@ -74,7 +72,7 @@ def evidence_values(ledger: Ledger, stored: str, value: float, rubric: Rubric) -
     try:
         ways = [with_parts(settings, way) for way in WAYS]
     except (TypeError, ValueError) as error:
-        raise damaged(ledger.path, f"settings of a verdict that are none: {error}") from None
+        raise damaged(file.path, f"settings of a verdict that are none: {error}") from None
     return [rubric.grade(observed, way).value for way in ways]
 
 

@@ -3,14 +3,18 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from onprompt.errors import UserError
+from onprompt.models.voices import EVIDENCE, shares
 from onprompt.report import statistics
-from onprompt.report.ratings import Item, Ratings, leave_one_out, mean
+from onprompt.report.ratings import Ratings, leave_one_out, mean
 from onprompt.report.statistics import DIGITS, Array, Estimate, Levels, Measure, rounded
+from onprompt.runs.file import damaged
+from onprompt.runs.reading import Run, RunRow, StoredVoices
 
 TITLES = {
     "spearman": "Spearman ρ",
@@ -24,6 +28,8 @@ TITLES = {
 MIN_ITEMS = 3  # any correlation of two items is 1 or −1
 CONSTANT = "one side is constant"
 BESIDE = " + "  # between the names of voices that are taken together
+MAX_VOICES = 100  # of a jury: every two of them are compared
+VoiceScores = Mapping[str, tuple[float, float]]  # value and weight by voice
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +85,7 @@ class Statistic:
         return float(self(np.ones((1, items)))[0])
 
 
-def agreement(items: Sequence[Item], ratings: Ratings, terms: Terms) -> Agreement:
+def agreement(items: Sequence[RunRow], ratings: Ratings, terms: Terms) -> Agreement:
     """A judge against people."""
     if terms.human_scale:
         low, high = terms.human_scale
@@ -91,7 +97,7 @@ def agreement(items: Sequence[Item], ratings: Ratings, terms: Terms) -> Agreemen
     rated_ids = ratings.rated_ids(ids)
     validate(items, terms.scale)
     rated = [item for item in items if item.id in rated_ids]
-    used = [item for item in rated if item.value is not None]
+    used = [item for item in rated if item.counts]
     names = sorted({item.category for item in used})
     categories = {
         name: estimate([item for item in used if item.category == name], ratings, terms)
@@ -101,14 +107,44 @@ def agreement(items: Sequence[Item], ratings: Ratings, terms: Terms) -> Agreemen
     return Agreement(estimate(used, ratings, terms), categories, len(ratings.raters), *excluded, terms)
 
 
+def voice_values(run: Run) -> dict[str, dict[str, float]]:
+    """Values by sample of each voice of a jury, each two, and all, where every voice gave a score: nothing is asked."""
+    said: dict[str, VoiceScores] = {}
+    with run.opened() as file:
+        for name, document in run.documents():
+            voices = file.read(document, StoredVoices).voices
+            said[name] = {v.name: (v.value, v.weight) for v in voices if v.value is not None and v.weight > 0}
+    names = list(dict.fromkeys(voice for voices in said.values() for voice in voices))
+    if len(names) > MAX_VOICES:
+        raise damaged(run.path, f"a jury of more than {MAX_VOICES} voices")
+    complete = {sample: voices for sample, voices in said.items() if names and len(voices) == len(names)}
+    sizes = sorted({1, 2, len(names)} & set(range(1, len(names) + 1)))
+    return {
+        BESIDE.join(chosen): {sample: joint_value(chosen, voices) for sample, voices in complete.items()}
+        for size in sizes
+        for chosen in combinations(names, size)
+    }
+
+
+def joint_value(chosen: Sequence[str], said: VoiceScores) -> float:
+    """The value of some of the voices, by the weights that they have in the jury."""
+    models = [name for name in chosen if name != EVIDENCE]
+    if not models:
+        return said[EVIDENCE][0]
+    beside = [name for name in chosen if name == EVIDENCE]
+    total = sum(weight for name, (_, weight) in said.items() if name != EVIDENCE)
+    weights = shares([said[name][1] for name in models], said[EVIDENCE][1] / total if beside else 0.0)
+    return sum(weight * said[name][0] for weight, name in zip(weights, (*models, *beside), strict=True))
+
+
 def by_voice(
-    items: Sequence[Item], values: Mapping[str, Mapping[str, float]], ratings: Ratings, terms: Terms
+    items: Sequence[RunRow], values: Mapping[str, Mapping[str, float]], ratings: Ratings, terms: Terms
 ) -> dict[str, Subset]:
     """The estimates of each voice of a jury, and of several together, on the same items."""
     return {
         name: estimate(
             [
-                replace(item, value=known[item.id], score=None)
+                replace(item, value=known[item.id], score=None, flags=())
                 for item in items
                 if item.id in known and ratings.by_item.get(item.id)
             ],
@@ -119,25 +155,25 @@ def by_voice(
     }
 
 
-def validate(items: Sequence[Item], scale: range) -> None:
+def validate(items: Sequence[RunRow], scale: range) -> None:
     """Reject duplicates and numbers off the scale."""
     seen: set[str] = set()
     for item in items:
         if item.id in seen:
             raise UserError(f"two items have the id {item.id!r}")
-        if item.score is not None and item.score not in scale:
+        if item.known_score is not None and item.known_score not in scale:
             raise UserError(f"item {item.id!r} has the score {item.score}, not {scale[0]} to {scale[-1]}")
-        if item.value is not None and not math.isfinite(item.value):
+        if item.known_value is not None and not math.isfinite(item.known_value):
             raise UserError(f"item {item.id!r} has the value {item.value}, not a finite number")
         seen.add(item.id)
 
 
-def estimate(items: Sequence[Item], ratings: Ratings, terms: Terms) -> Subset:
+def estimate(items: Sequence[RunRow], ratings: Ratings, terms: Terms) -> Subset:
     """All estimates on some items; judge and raters use the same resamples of prompts."""
-    value = np.array([item.value for item in items], np.float64)
-    score = np.array([math.nan if item.score is None else item.score for item in items])
+    value = np.array([item.known_value for item in items], np.float64)
+    score = np.array([math.nan if item.known_score is None else item.known_score for item in items])
     human = np.array([mean(ratings.by_item[item.id].values()) for item in items])
-    names = [item.group or item.id for item in items]
+    names = [item.group for item in items]
     prompts = {name: index for index, name in enumerate(sorted(set(names)))}
     group = np.array([prompts[name] for name in names], np.intp)
     judge = prepare(value, score, human, group, terms)

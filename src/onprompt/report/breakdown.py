@@ -5,14 +5,15 @@ nothing that could be checked, is in no mean, and counted.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
-from onprompt.report.ratings import Item
 from onprompt.report.statistics import Estimate, mean_of, rounded
+from onprompt.runs.reading import CheckRow, RunRow
 from onprompt.types import Outcome
 
 NONE = "(none)"  # the name of a group of samples that name no model or no category
@@ -38,20 +39,20 @@ class Kind:
     outcomes: Mapping[str, int] = field(default_factory=dict)
 
 
-def by_group(items: Sequence[Item], names: Iterable[str]) -> list[Group]:
+def by_group(items: Sequence[RunRow], names: Iterable[str]) -> list[Group]:
     """The items by name, the best group first."""
-    groups: dict[str, list[Item]] = {}
+    groups: dict[str, list[RunRow]] = {}
     for item, name in zip(items, names, strict=True):
         groups.setdefault(name or NONE, []).append(item)
     made = [make_group(name, members) for name, members in groups.items()]
     return sorted(made, key=lambda group: -math.inf if group.value.value is None else group.value.value, reverse=True)
 
 
-def make_group(name: str, items: Sequence[Item]) -> Group:
+def make_group(name: str, items: Sequence[RunRow]) -> Group:
     """The means of some items."""
-    judged = [item for item in items if item.value is not None]
-    values = mean_over_prompts((item.group or item.id, item.value) for item in judged if item.value is not None)
-    scores = mean_over_prompts((item.group or item.id, item.score) for item in judged if item.score is not None)
+    judged = [item for item in items if item.counts]
+    values = mean_over_prompts((item.group, item.value) for item in judged if item.value is not None)
+    scores = mean_over_prompts((item.group, item.score) for item in judged if item.score is not None)
     return Group(name, values, scores, len(judged), len(items) - len(judged))
 
 
@@ -63,18 +64,18 @@ def mean_over_prompts(numbers: Iterable[tuple[str, float]]) -> Estimate:
     return mean_of(np.array([math.fsum(each) / len(each) for each in prompts.values()]))
 
 
-def by_kind(checks: Iterable[tuple[str, str, str, float, int]]) -> list[Kind]:
-    """Kinds of checks, the most frequent first, from rows of kind, prompt, outcome, sum of scores and number."""
-    outcomes: dict[str, dict[str, int]] = {}
-    sums: dict[str, dict[str, tuple[float, int]]] = {}
-    for kind, prompt, outcome, score, number in checks:
-        counts = outcomes.setdefault(kind, {})
-        counts[outcome] = counts.get(outcome, 0) + number
-        if outcome != Outcome.UNVERIFIABLE:
-            total, known = sums.setdefault(kind, {}).get(prompt, (0.0, 0))
-            sums[kind][prompt] = total + score, known + number
+def by_kind(rows: Iterable[RunRow], checks: Iterable[CheckRow]) -> list[Kind]:
+    """The checks of a run by their kinds, the most frequent first; those of placeholders are left out."""
+    prompts = {row.number: row.group for row in rows if row.counts}
+    outcomes: dict[str, Counter[str]] = {}
+    scores: dict[str, dict[str, list[float]]] = {}
+    for check in checks:
+        if check.sample in prompts:
+            outcomes.setdefault(check.kind, Counter())[check.outcome] += 1
+            if check.outcome != Outcome.UNVERIFIABLE:
+                scores.setdefault(check.kind, {}).setdefault(prompts[check.sample], []).append(check.score)
     kinds = [
-        Kind(name, mean_of(np.array([total / n for total, n in sums.get(name, {}).values()])), counts)
+        Kind(name, mean_of(np.array([math.fsum(each) / len(each) for each in scores.get(name, {}).values()])), counts)
         for name, counts in outcomes.items()
     ]
     return sorted(kinds, key=lambda kind: -sum(kind.outcomes.values()))

@@ -8,15 +8,15 @@ might make the difference. Intervals are not corrected for multiple comparisons;
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from onprompt.errors import UserError
-from onprompt.report.ratings import Item
 from onprompt.report.statistics import CELLS, Array, Estimate, bootstrap_mean, rounded
+from onprompt.runs.reading import RunRow
 
 MAX_EXACT = 16  # prompts up to which all 2^n signs are enumerated
 FLIPS = 20_000  # random signs beyond that
@@ -86,28 +86,36 @@ class Comparison:
 ByCategory = dict[str, Comparison]
 
 
-def systems(runs: Mapping[str, Sequence[Item]], by_model: bool = False) -> dict[str, list[Item]]:
+def judge_warnings(judges: Iterable[str]) -> tuple[str, ...]:
+    """What to know of runs by different judges."""
+    names = sorted(set(judges))
+    if len(names) < 2:
+        return ()
+    return (f"these runs are by different judges, whose values differ in meaning: {', '.join(names)}",)
+
+
+def systems(runs: Mapping[str, Sequence[RunRow]], by_model: bool = False) -> dict[str, list[RunRow]]:
     """The runs, or the models in them; a model in several runs is one system per run."""
     if not by_model:
         return {name: list(items) for name, items in runs.items()}
     # An unreadable row has neither a model nor a value.
-    runs = {run: [item for item in items if item.model or item.value is not None] for run, items in runs.items()}
+    runs = {run: [item for item in items if item.model or item.known_value is not None] for run, items in runs.items()}
     counts = Counter(model for items in runs.values() for model in {item.model for item in items})
     if "" in counts:
         raise UserError("can't compare models: some samples don't name the model that made the image")
-    by_name: dict[str, list[Item]] = {}
+    by_name: dict[str, list[RunRow]] = {}
     for run, items in runs.items():
         for item in items:
             by_name.setdefault(item.model if counts[item.model] == 1 else f"{item.model} ({run})", []).append(item)
     return by_name
 
 
-def compare(items: Mapping[str, Sequence[Item]], resamples: int = 1000, seed: int = 0) -> Comparison:
+def compare(items: Mapping[str, Sequence[RunRow]], resamples: int = 1000, seed: int = 0) -> Comparison:
     """Rank systems by their items, and test every two."""
     if len(items) < 2:
         found = f"only {next(iter(items))!r}" if items else "none"
-        hint = "--by model compares the models in a run, --by generation the ways of judging"
-        raise UserError(f"a comparison needs at least two runs, models or generations; there is {found} ({hint})")
+        hint = "--by model compares the models in a run, --by configuration the ways of judging"
+        raise UserError(f"a comparison needs at least two runs, models or configurations; there is {found} ({hint})")
     values = {name: by_prompt(name, judged) for name, judged in items.items()}
     ranking = sorted(
         (rank(name, len(items[name]), prompts, resamples, seed) for name, prompts in values.items()),
@@ -124,7 +132,7 @@ def compare(items: Mapping[str, Sequence[Item]], resamples: int = 1000, seed: in
     return Comparison(tuple(ranking), pairs, () if same_prompts else warnings, resamples, seed)
 
 
-def compare_categories(items: Mapping[str, Sequence[Item]], resamples: int = 1000, seed: int = 0) -> ByCategory:
+def compare_categories(items: Mapping[str, Sequence[RunRow]], resamples: int = 1000, seed: int = 0) -> ByCategory:
     """A comparison within each category that two systems have; p-values are corrected for all of them together."""
     names = sorted({item.category for judged in items.values() for item in judged})
     if names in ([], [""]):
@@ -147,15 +155,15 @@ def compare_categories(items: Mapping[str, Sequence[Item]], resamples: int = 100
     }
 
 
-def by_prompt(name: str, items: Sequence[Item]) -> Values:
+def by_prompt(name: str, items: Sequence[RunRow]) -> Values:
     """A system's values; an item without a prompt is a prompt of its own."""
     values: Values = {}
     for item in items:
-        if item.value is not None:
-            prompt = values.setdefault(item.group or item.id, {})
+        if item.known_value is not None:
+            prompt = values.setdefault(item.group, {})
             if item.id in prompt:
                 raise UserError(f"{name}: two items have the id {item.id!r}")
-            prompt[item.id] = item.value
+            prompt[item.id] = item.known_value
     return values
 
 

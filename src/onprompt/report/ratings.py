@@ -1,4 +1,4 @@
-"""Judged items, and the human ratings of them in a CSV file.
+"""Human ratings of judged samples: in a CSV file, in the data that was judged, or in the reviews of a run.
 
 Wide: a row per item with a column per rater, or a single rating. Long: a row per rating with id, rater and rating.
 Columns are guessed from their names unless they are given.
@@ -13,11 +13,16 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from onprompt.errors import UserError
 from onprompt.report.statistics import DIGITS, Array, Levels
+from onprompt.runs import reviews
+from onprompt.runs.datasets import Row, open_dataset
+from onprompt.runs.reading import Run
+from onprompt.types import Rubric
 
 IDS = ("id", "item", "item_id", "sample", "sample_id", "image", "file", "uid")  # in order of preference
 RATERS = ("rater", "rater_id", "annotator", "annotator_id", "worker", "worker_id")
@@ -25,18 +30,6 @@ RATINGS = ("rating", "human", "human_rating", "score", "mean")
 METADATA = ("prompt", "caption", "instruction", "model", "category", "group", "source", "mask")  # never a rating
 NUMBERED = re.compile(r"(.*?)[\s_.-]?\d+")
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A judged sample: `group` is its prompt, `value` is None without a verdict."""
-
-    id: str
-    group: str
-    value: float | None
-    score: int | None = None
-    category: str = ""
-    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +91,38 @@ def read(
     if rater and (len(columns) > 1 or not columns[0]):
         raise table.error(f"which column has the rating? Name it with --rating; the columns are {quoted(table.header)}")
     return Ratings(by_item(table, ids, rater, columns), (ids, *filter(None, [rater]), *columns))
+
+
+def in_data(run: Run, rubric: Rubric, names: Sequence[str], columns: Mapping[str, str]) -> Ratings:
+    """The ratings in columns of the data that a run judged, which are read again with the columns it was told of."""
+    ratings: dict[str, dict[str, float]] = {}
+    for source in run.sources:
+        for row in open_dataset(source, rubric, columns, names).rows():
+            if isinstance(row, Row):
+                given = {name: cell_rating(row, name) for name in names}
+                ratings[row.id] = {name: number for name, number in given.items() if number is not None}
+    return Ratings(ratings, tuple(names))
+
+
+def cell_rating(row: Row, name: str) -> float | None:
+    """The number in a cell; None if it is blank."""
+    cell: Any = row.others.get(name)
+    if cell is None or (isinstance(cell, str) and not cell.strip()) or (isinstance(cell, float) and math.isnan(cell)):
+        return None
+    try:
+        number = float(cell)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number) or isinstance(cell, bool):
+        raise UserError(f"{row.line}, column {name!r}: {str(cell)[:40]!r} is not a number; leave it blank if unrated")
+    return number
+
+
+def in_reviews(run: Run, rubric: Rubric) -> Ratings | None:
+    """The ratings by those who reviewed a run; None if nobody did."""
+    with run.opened() as file:
+        given = reviews.ratings(file, rubric)
+    return Ratings(given) if given else None
 
 
 def read_table(path: Path) -> Table:
