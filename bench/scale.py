@@ -30,19 +30,19 @@ if sys.argv[3] == "1":
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 from pathlib import Path
 from onprompt.runs import datasets
-from onprompt.runs.run import JudgeJob, Task
-from onprompt.runs.run import run
+from onprompt.runs.datasets import Row
+from onprompt.runs.run import JudgeJob, run
 from onprompt.settings import Settings
 folder, model, marks = Path(sys.argv[1]), sys.argv[2], json.loads(sys.argv[4])
 settings = Settings(model=model, answers=folder / "answers.sqlite", concurrency=4, detector=sys.argv[5])
 job = JudgeJob("verify", settings)
 rows = [row.item for row in datasets.open_dataset(str(folder / "data.csv"), job.rubric, {}).rows()][:200]
 for item in rows[:2]:
-    job(Task(0, item))  # what is loaded once
+    job(Row(str(0), "", item))  # what is loaded once
 start = time.perf_counter()
 if model:
     for number, item in enumerate(rows):
-        job(Task(number, item))
+        job(Row(str(number), "", item))
 bare, on_the_way = (time.perf_counter() - start) / len(rows), []
 def memory():
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6

@@ -24,9 +24,10 @@ from onprompt.illusion.judge import IllusionJob
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs import datasets
+from onprompt.runs.datasets import Row
 from onprompt.runs.file import RunFile, SampleError, StoredVerdict
 from onprompt.runs.reading import Run
-from onprompt.runs.run import JudgeJob, Summary, Task, run, sample_columns
+from onprompt.runs.run import JudgeJob, Summary, run, sample_columns
 from onprompt.runs.schema import DIGESTED
 from onprompt.settings import Settings
 
@@ -202,7 +203,8 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from onprompt.runs import datasets
-from onprompt.runs.run import JudgeJob, Task
+from onprompt.runs.datasets import Row
+from onprompt.runs.run import JudgeJob
 from onprompt.runs.run import run
 from onprompt.settings import Settings
 folder = Path(sys.argv[1])
@@ -274,7 +276,7 @@ def test_a_task_is_prepared_with_its_picture_decoded_or_left_for_its_turn(tmp_pa
     (tmp_path / "broken.png").write_bytes((tmp_path / "grey.png").read_bytes()[:40])
     job = JudgeJob("verify", settings)
     items = [{"image": str(tmp_path / name), "prompt": "a cat"} for name in ("grey.png", "broken.png", "absent.png")]
-    good, broken, absent = (job.prepare(Task(number, item)) for number, item in enumerate(items))
+    good, broken, absent = (job.prepare(Row(str(number), "", item)) for number, item in enumerate(items))
     assert good.sample is not None
     (tmp_path / "grey.png").unlink()  # it is in memory
     assert isinstance(job(good), StoredVerdict)

@@ -98,7 +98,7 @@ def in_data(run: Run, rubric: Rubric, names: Sequence[str], columns: Mapping[str
     ratings: dict[str, dict[str, float]] = {}
     for source in run.sources:
         for row in open_dataset(source, rubric, columns, names).rows():
-            if isinstance(row, Row):
+            if not row.error:
                 given = {name: cell_rating(row, name) for name in names}
                 ratings[row.id] = {name: number for name, number in given.items() if number is not None}
     return Ratings(ratings, tuple(names))

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from onprompt import plugins, samples, serial
 from onprompt.errors import ImageError, OnpromptError, ServerTrouble, UnreadableAnswer
 from onprompt.models.answer_store import AnswerStore
-from onprompt.runs.datasets import BadRow, Dataset, Row
+from onprompt.runs.datasets import Dataset, Row
 from onprompt.runs.file import INCOMPLETE, RunFile, SampleError, StoredVerdict
 from onprompt.runs.reading import stored_identity
 from onprompt.runs.schema import fingerprint
@@ -38,14 +38,6 @@ IRRELEVANT = PRIVATE | {
     *("max_megabytes", "weights_source"),  # the weights themselves are settings
 }
 JURY = {name for name in Settings.model_fields if name.startswith("jury_")}  # what only a jury depends on
-
-
-class Task(NamedTuple):
-    """A sample that needs a verdict: its number in the run file, and the inputs of the rubric."""
-
-    number: int
-    item: Mapping[str, Any]
-    sample: Sample | None = None  # where it is prepared
 
 
 @dataclass(frozen=True)
@@ -102,29 +94,29 @@ class JudgeJob:
         """The sample with the given inputs."""
         return samples.make_sample(self.rubric, self.settings, item)
 
-    def prepare(self, task: Task) -> Task:
-        """The task with its sample, files read and decoded. Where they can't be, its turn says why."""
+    def prepare(self, row: Row) -> Row:
+        """The row with its sample, files read and decoded. Where they can't be, its turn says why."""
         with suppress(Exception):
-            sample = self.sample(task.item)
+            sample = self.sample(row.item)
             self.judge.prepare(sample)
-            return task._replace(sample=sample)
-        return task
+            return replace(row, sample=sample)
+        return row
 
-    def __call__(self, task: Task, /) -> StoredVerdict | SampleError:
+    def __call__(self, row: Row, /) -> StoredVerdict | SampleError:
         """The verdict as it is stored, or why there is none."""
         try:
-            return to_stored(task.number, self.judge.judge(task.sample or self.sample(task.item)))
+            return to_stored(row.number, self.judge.judge(row.sample or self.sample(row.item)))
         except UnreadableAnswer as error:
-            return SampleError(task.number, error.kind, str(error), error.text, *error.spent)
+            return SampleError(row.number, error.kind, str(error), error.text, *error.spent)
         except OnpromptError as error:
             kind = f": {error.kind}" if isinstance(error, ImageError | ServerTrouble) else ""
-            return SampleError(task.number, f"{type(error).__name__}{kind}", str(error))
+            return SampleError(row.number, f"{type(error).__name__}{kind}", str(error))
         except Exception as error:  # a bug here or in a library costs one sample, not the run
-            return SampleError(task.number, type(error).__name__, f"unexpected: {error}")
+            return SampleError(row.number, type(error).__name__, f"unexpected: {error}")
 
-    def lost(self, task: Task, why: str) -> SampleError:
-        """The result of a task that can't be sent to a worker, or whose every worker died."""
-        return SampleError(task.number, "WorkerLost", why)
+    def lost(self, row: Row, why: str) -> SampleError:
+        """The result of a row that can't be sent to a worker, or whose every worker died."""
+        return SampleError(row.number, "WorkerLost", why)
 
 
 def to_stored(number: int, verdict: Verdict) -> StoredVerdict:
@@ -226,11 +218,11 @@ def items_to_judge(data: Dataset, out: Path, job: JudgeJob) -> Iterator[Mapping[
     with RunFile(out) if out.is_file() else nullcontext() as file:
         current = fingerprint(job.identity)
         for row in data.rows():
-            if isinstance(row, Row) and not (file and file.has(sample_columns(row, job.rubric), current)):
+            if not row.error and not (file and file.has(sample_columns(row, job.rubric), current)):
                 yield row.item
 
 
-def open_tasks(data: Dataset, file: RunFile, summary: Summary, rubric: Rubric) -> Iterator[Task]:
+def open_tasks(data: Dataset, file: RunFile, summary: Summary, rubric: Rubric) -> Iterator[Row]:
     """The samples that have no verdict yet, added to the file as they are read."""
     complete = True  # unless it stops: then what is in progress is still stored, and nothing else begun
     for chunk in chunks(data.rows(), rubric.image_inputs):
@@ -238,25 +230,24 @@ def open_tasks(data: Dataset, file: RunFile, summary: Summary, rubric: Rubric) -
         for row, (number, has_verdict) in zip(chunk, added, strict=True):
             if has_verdict:
                 summary.before += 1
-            elif isinstance(row, BadRow):
+            elif row.error:
                 complete = complete and not row.rest_lost
-                store(SampleError(number, "bad_row", f"{row.line}: {row.message}"), file, summary)
+                store(SampleError(number, "bad_row", f"{row.line}: {row.error}"), file, summary)
             else:
-                yield Task(number, row.item)
+                yield replace(row, number=number)
             if summary.stopped:
                 return
     if complete:
         file.end()
 
 
-def chunks(rows: Iterator[Row | BadRow], images: Sequence[str]) -> Iterator[list[Row | BadRow]]:
+def chunks(rows: Iterator[Row], images: Sequence[str]) -> Iterator[list[Row]]:
     """Rows in chunks, smaller ones if they hold whole images."""
-    chunk: list[Row | BadRow] = []
+    chunk: list[Row] = []
     size = 0
     for row in rows:
         chunk.append(row)
-        if isinstance(row, Row):
-            size += sum(len(row.item[name]) for name in images if isinstance(row.item.get(name), bytes))
+        size += sum(len(row.item[name]) for name in images if isinstance(row.item.get(name), bytes))
         if len(chunk) == CHUNK or size > CHUNK_BYTES:
             yield chunk
             chunk, size = [], 0
@@ -282,9 +273,9 @@ def store(result: StoredVerdict | SampleError, file: RunFile, summary: Summary) 
         summary.stopped = summary.stopped or result.message
 
 
-def sample_columns(row: Row | BadRow, rubric: Rubric) -> dict[str, str]:
+def sample_columns(row: Row, rubric: Rubric) -> dict[str, str]:
     """A sample as it is stored, with images in memory by their hash; `version` changes with any input or file."""
-    if isinstance(row, BadRow):
+    if row.error:
         empty = dict.fromkeys(("prompt", "image", "model", "category", "stamp", "version"), "")
         return {"id": row.id, "given": json.dumps({"line": row.line}), **empty}
     images = rubric.image_inputs

@@ -58,10 +58,10 @@ def load_table(path: Path, split: str) -> list[GivenAnswer | None]:
         columns = ", ".join(table.columns)
         raise UserError(f"{path} needs the columns answer, question, and path or shape and scene; it has {columns}")
     rows = []
-    for record in table.records(table.columns):
-        if isinstance(record.cells, UserError):
-            raise UserError(f"{record.line}: {record.cells}")
-        rows.append(given_answer(record.line, record.cells, split))
+    for line, cells in table.records(table.columns):
+        if isinstance(cells, UserError):
+            raise UserError(f"{line}: {cells}")
+        rows.append(given_answer(line, cells, split))
     return rows
 
 

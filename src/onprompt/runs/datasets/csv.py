@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from onprompt.errors import UserError
-from onprompt.runs.datasets import Record, Table
+from onprompt.runs.datasets import Record, RestLost, Table
 
 DELIMITERS = ",;\t|"
 MAX_CELL = 32 * 2**20  # characters: an unclosed quote must not fill the memory
@@ -72,11 +72,11 @@ def read_rows(path: Path, delimiter: str, columns: Sequence[str]) -> Iterator[Re
                 cells = next(rows, None)
             except csv.Error as error:
                 why = f"{error}: unclosed or misplaced quote (line {rows.line_num})"
-                yield Record(line, UserError(why), rest_lost=True)
+                yield line, RestLost(why)
                 continue
             if cells is None:
                 return
             if len(cells) == len(columns):
-                yield Record(line, dict(zip(columns, cells, strict=True)))
+                yield line, dict(zip(columns, cells, strict=True))
             elif cells:
-                yield Record(line, UserError(f"expected {len(columns)} cells, as in the header; got {len(cells)}"))
+                yield line, UserError(f"expected {len(columns)} cells, as in the header; got {len(cells)}")
