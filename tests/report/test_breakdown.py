@@ -3,8 +3,15 @@
 import pytest
 
 from onprompt.errors import UserError
-from onprompt.report.breakdown import by_group, by_kind, document, group_lines, kind_lines
-from onprompt.report.comparison import category_lines, compare_categories
+from onprompt.report.comparison import (
+    by_group,
+    by_kind,
+    category_lines,
+    compare_categories,
+    group_document,
+    group_lines,
+    kind_lines,
+)
 from onprompt.runs.reading import CheckRow, RunRow
 from tests.report.test_comparison import noise
 
@@ -27,7 +34,7 @@ def test_groups_by_hand() -> None:
     assert (rest.name, rest.value.value, rest.no_verdict) == ("(none)", None, 1)
     lines = list(group_lines([a, b, rest], "model"))
     assert len({len(line) for line in lines[:4]}) == 1, "columns stand under their heads"
-    assert document([a], "model")["groups"][0]["score"]["value"] == 2.75
+    assert group_document([a], "model")["groups"][0]["score"]["value"] == 2.75
 
 
 def test_kinds_by_hand() -> None:

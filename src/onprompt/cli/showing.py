@@ -55,19 +55,19 @@ def show(
 
 def show_breakdown(run: Run, by: str, json: bool) -> None:
     """Print the means of a run by model, by category or by kind of check."""
-    from onprompt.report import breakdown
+    from onprompt.report import comparison
 
     if by not in (ways := ("model", "category", "kind")):
         raise UserError(f"--by takes {', '.join(ways[:-1])} or {ways[-1]}, not {by!r}")
     groups: list[Any]
     rows = list(run.rows())
     if by == "kind":
-        groups = breakdown.by_kind(rows, run.checks())
-        lines = breakdown.kind_lines(groups)
+        groups = comparison.by_kind(rows, run.checks())
+        lines = comparison.kind_lines(groups)
     else:
-        groups = breakdown.by_group(rows, (getattr(row, by) for row in rows))
-        lines = breakdown.group_lines(groups, by)
-    print_json(breakdown.document(groups, by)) if json else echo("\n".join(lines))
+        groups = comparison.by_group(rows, (getattr(row, by) for row in rows))
+        lines = comparison.group_lines(groups, by)
+    print_json(comparison.group_document(groups, by)) if json else echo("\n".join(lines))
 
 
 def show_verdict(run: Run, sample: str, picture: Path | None, json: bool) -> None:
@@ -133,7 +133,7 @@ def export_geneval(run_file: Path, configuration: int, path: Path) -> None:
 
 def overview_lines(run: Run) -> Iterator[str]:
     """A run at a glance."""
-    from onprompt.report.breakdown import make_group
+    from onprompt.report.comparison import make_group
 
     seen, whole = run.overview, make_group("all", list(run.rows()))
     number = f" (configuration {run.configuration} of {len(run.configurations)})" if len(run.configurations) > 1 else ""

@@ -13,6 +13,7 @@ from onprompt.models.voices import EVIDENCE, shares
 from onprompt.report import statistics
 from onprompt.report.ratings import Ratings, leave_one_out, mean
 from onprompt.report.statistics import DIGITS, Array, Estimate, Levels, Measure, rounded
+from onprompt.report.tables import table_lines
 from onprompt.runs.file import damaged
 from onprompt.runs.reading import Run, RunRow, StoredVoices
 
@@ -25,6 +26,7 @@ TITLES = {
     "alpha": "Krippendorff α",
     "kappa": "quadratic κ",
 }
+PAIR_HEADER = ("Spearman ρ [95 % CI]", "pair accuracy [95 % CI]")
 MIN_ITEMS = 3  # any correlation of two items is 1 or −1
 CONSTANT = "one side is constant"
 BESIDE = " + "  # between the names of voices that are taken together
@@ -262,15 +264,16 @@ def lines(agreement: Agreement) -> Iterator[str]:
     yield f"{overall.items:,} samples of {overall.prompts:,} prompts, {agreement.raters:,} raters"
     unrated = f"{agreement.no_rating:,} without a rating; ratings of ids not in the run: {agreement.no_item:,}"
     yield f"excluded samples: {agreement.no_verdict:,} without a verdict, {unrated}"
-    yield f"\n{'':16}{'judge [95 % CI]':24}one rater vs. the others [95 % CI]"
-    for name, title in TITLES.items():
-        judge, ceiling = overall.judge[name], overall.ceiling[name]
-        yield f"{title:16}{judge!s:24}{ceiling!s:24}{judge.why or ceiling.why}".rstrip()
-    width = max(map(len, agreement.categories), default=0) + 2
+    yield ""
+    sides = ((title, overall.judge[name], overall.ceiling[name]) for name, title in TITLES.items())
+    rows = ((title, str(judge), str(ceiling), judge.why or ceiling.why) for title, judge, ceiling in sides)
+    yield from table_lines(("", "judge [95 % CI]", "one rater vs. the others [95 % CI]", ""), rows)
     if agreement.categories:
-        yield f"\n{'':{width}}samples  {'Spearman ρ [95 % CI]':24}pair accuracy [95 % CI]"
-    for name, subset in agreement.categories.items():
-        yield f"{name:{width}}{subset.items:7,}  {subset.judge['spearman']!s:24}{subset.judge['pair_accuracy']}"
+        yield ""
+        subsets = (
+            (name, f"{subset.items:,}", *pair_cells(subset.judge)) for name, subset in agreement.categories.items()
+        )
+        yield from table_lines(("", "samples", *PAIR_HEADER), subsets)
     judge, ceiling = overall.judge["pair_accuracy"], overall.ceiling["pair_accuracy"]
     if judge.value is not None:
         rater = "" if ceiling.value is None else f"; one rater agrees with the others on {100 * ceiling.value:.0f} %"
@@ -289,12 +292,10 @@ def voice_lines(voices: Mapping[str, Subset]) -> Iterator[str]:
     """Voices side by side, the best first, beside one rater against the others."""
     ranked = sorted(voices.items(), key=lambda entry: -(entry[1].judge["spearman"].value or 0.0))
     first = next(iter(voices.values()))
-    title = f"{first.items:,} samples scored by all"
-    width = max(26, len(title), *map(len, voices)) + 2
-    yield f"\n{title:{width}}{'Spearman ρ [95 % CI]':24}pair accuracy [95 % CI]"
-    for name, subset in ranked:
-        yield f"{name:{width}}{subset.judge['spearman']!s:24}{subset.judge['pair_accuracy']}"
-    yield f"{'one rater vs. the others':{width}}{first.ceiling['spearman']!s:24}{first.ceiling['pair_accuracy']}"
+    yield ""
+    rows = [(name, *pair_cells(subset.judge)) for name, subset in ranked]
+    rows.append(("one rater vs. the others", *pair_cells(first.ceiling)))
+    yield from table_lines((f"{first.items:,} samples scored by all", *PAIR_HEADER), rows)
     if two := best_two(voices):
         everyone = max(voices, key=lambda name: name.count(BESIDE))
         few, many = (voices[name].judge["spearman"] for name in (two, everyone))
@@ -310,11 +311,19 @@ def best_two(voices: Mapping[str, Subset]) -> str:
 
 def check_lines(corrected: Mapping[str, tuple[int, int]]) -> Iterator[str]:
     """How many of the checks that people saw they corrected, by kind, with Wilson's interval of the share confirmed."""
-    if corrected:
-        yield f"\n{'checks':16}seen  corrected  confirmed [95 % CI]"
+    if not corrected:
+        return
+    yield ""
+    rows = []
     for kind, (seen, wrong) in sorted(corrected.items()):
         low, high = statistics.wilson(seen - wrong, seen)
-        yield f"{kind:16}{seen:4,}  {wrong:9,}  {(seen - wrong) / seen:.3f} [{low:.3f}, {high:.3f}]"
+        rows.append((kind, f"{seen:,}", f"{wrong:,}", f"{(seen - wrong) / seen:.3f} [{low:.3f}, {high:.3f}]"))
+    yield from table_lines(("checks", "seen", "corrected", "confirmed [95 % CI]"), rows)
+
+
+def pair_cells(estimates: Mapping[str, Estimate]) -> tuple[str, str]:
+    """The two figures of a narrow table."""
+    return str(estimates["spearman"]), str(estimates["pair_accuracy"])
 
 
 def document(

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from onprompt.wording.terminal import printable
 
-NUMBER = re.compile(r"[-+–$]?[\d,]*\.?\d*( %)?")  # a column of these is aligned on the right
+NUMBER = re.compile(r"[-+$]?[\d,]*\.?\d+( %)?")  # a column of these is aligned on the right
 # What makes more than text of a text: the last three make links of `[this](…)` and of bare addresses.
 SPECIAL = re.compile(r"[\\`*_<>|~&$@#]|\](?=[\[(:])|(?<=:)//|(?i:(?<=www)\.)")
 LONGEST = 120  # characters of a text of others

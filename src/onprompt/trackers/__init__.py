@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onprompt import plugins
 from onprompt.errors import OnpromptError, UserError
-from onprompt.report.breakdown import by_group
+from onprompt.report.comparison import by_group
 from onprompt.report.statistics import Estimate
 from onprompt.runs.reading import Run
 
