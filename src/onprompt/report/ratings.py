@@ -4,8 +4,6 @@ Wide: a row per item with a column per rater, or a single rating. Long: a row pe
 Columns are guessed from their names unless they are given.
 """
 
-import csv
-import io
 import math
 import re
 from collections import Counter
@@ -21,6 +19,7 @@ from onprompt.errors import UserError
 from onprompt.report.statistics import DIGITS, Array, Levels
 from onprompt.runs import reviews
 from onprompt.runs.datasets import Row, open_dataset
+from onprompt.runs.datasets.csv import open_csv
 from onprompt.runs.reading import Run
 from onprompt.types import Rubric
 
@@ -128,38 +127,22 @@ def in_reviews(run: Run, rubric: Rubric) -> Ratings | None:
 def read_table(path: Path) -> Table:
     """The header and all rows that are not blank."""
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        file = open_csv(path)
     except OSError as error:
         raise UserError(f"can't read {path}: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path} is not UTF-8 (byte {error.start}); save it as CSV in UTF-8") from None
-    first = re.sub(r'"[^"]*"', "", next((line for line in text.splitlines() if line.strip()), ""))
-    delimiter = max(",;\t", key=first.count)
-    lines = list(read_lines(path.name, text, delimiter))
-    if not lines:
-        raise UserError(f"{path} is empty; its first line must name the columns")
-    start, header = lines[0]
+    header = file.columns
     if duplicates := [name for name, count in Counter(filter(None, header)).items() if count > 1]:
-        raise UserError(f"{path}, line {start}: two columns are named {duplicates[0]!r}")
-    for line, cells in lines:
+        raise UserError(f"{path}: two columns are named {duplicates[0]!r}")
+    rows = {}
+    for line, row in file.rows():
+        if isinstance(row, UserError):
+            raise UserError(f"{path.name}, line {line}: invalid CSV: {row}")
+        cells = [cell.strip() for cell in row]
         if any(cells[len(header) :]):
             raise UserError(f"{path.name}, line {line}: {len(cells)} cells in a table of {len(header)} columns")
-    rows = {line: dict(zip_longest(header, cells[: len(header)], fillvalue="")) for line, cells in lines[1:]}
-    return Table(path.name, header, rows, delimiter != ",")
-
-
-def read_lines(name: str, text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """The line on which each row begins, and its cells."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    line = 1
-    try:
-        for row in reader:
-            cells = [cell.strip() for cell in row]
-            if any(cells):
-                yield line, cells
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise UserError(f"{name}, line {line}: invalid CSV: {error}") from None
+        if any(cells):
+            rows[line] = dict(zip_longest(header, cells[: len(header)], fillvalue=""))
+    return Table(path.name, header, rows, file.delimiter != ",")
 
 
 def by_item(table: Table, ids: str, rater: str, columns: Sequence[str]) -> dict[str, dict[str, float]]:
