@@ -7,7 +7,7 @@ import pytest
 
 from onprompt.pages.rendering import SIGNS, asset, environment, policy, render, source_hash
 from onprompt.pages.verdict_view import Shown, verdict_view
-from onprompt.report import palette
+from onprompt.report import labels
 from onprompt.types import (
     Box,
     Check,
@@ -108,9 +108,9 @@ def test_any_text_is_shown_as_text(text: str) -> None:
 
 
 def test_every_outcome_has_a_sign_and_a_colour_that_pages_and_pictures_share() -> None:
-    assert set(SIGNS) == set(palette.COLOURS) == set(Outcome)
+    assert set(SIGNS) == set(labels.COLOURS) == set(Outcome)
     style = asset("style.css")
-    names = {"good": palette.GOOD, "weak": palette.WEAK, "bad": palette.BAD, "neutral": palette.NEUTRAL}
+    names = {"good": labels.GOOD, "weak": labels.WEAK, "bad": labels.BAD, "neutral": labels.NEUTRAL}
     assert all(f"--box-{name}: {colour};" in style for name, colour in names.items())
 
 
