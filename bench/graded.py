@@ -4,10 +4,10 @@ from collections import defaultdict
 from dataclasses import replace
 
 import numpy as np
-
 from onprompt.evidence.estimates import Whole, no_estimate
 from onprompt.evidence.match import match
 from onprompt.evidence.observations import observe
+
 from onprompt.rubrics.verify import SCALE, score_of
 from onprompt.settings import load
 from onprompt.vision.image import load_picture

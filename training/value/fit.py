@@ -20,9 +20,9 @@ from scipy.stats import kendalltau, rankdata, spearmanr
 sys.path.append(str(Path(__file__).parents[2] / "bench"))
 import cases
 from graded import Graded
-
 from onprompt.evidence.estimates import log_odds
 from onprompt.evidence.match import can_be_seen
+
 from onprompt.language import name_of
 
 FOLDS = 5

@@ -21,9 +21,8 @@ import tiny_detectors
 import tiny_towers
 from onprompt import match, verify
 from onprompt.errors import NotFetched, UntrustedFile, UserError
-from onprompt.runs.findings import stored_verdict
-from onprompt.runs.job import JudgeJob
-from onprompt.runs.ledger import Ledger
+from onprompt.runs.reading import Run
+from onprompt.runs.run import JudgeJob
 from onprompt.settings import load
 from onprompt.types import Picture
 from onprompt.vision.image import load_picture
@@ -345,7 +344,7 @@ def test_a_model_is_calibrated_on_captions_and_used_by_the_file(trained: Path, t
     assert str(tmp_path) not in json.dumps(verdict.provenance)
 
 
-def test_a_run_takes_the_file_and_other_curves_are_another_generation(
+def test_a_run_takes_the_file_and_other_curves_are_another_configuration(
     trained: Path, table: Path, tmp_path: Path
 ) -> None:
     curve = Calibration(str(trained), hub(trained).revision, Curve(20.0, -5.0), Curve(20.0, -5.0), {})
@@ -353,8 +352,7 @@ def test_a_run_takes_the_file_and_other_curves_are_another_generation(
     (tmp_path / "few.csv").write_text("\n".join(table.read_text().splitlines()[:4]))
     done = onprompt(tmp_path, "run", "few.csv", "--out", "run.sqlite", "--set", f"matcher=hf:{tmp_path / 'mine.toml'}")
     assert done.stdout.startswith("3 verdicts, 0 errors")
-    with Ledger(tmp_path / "run.sqlite") as ledger:
-        stored = stored_verdict(ledger, 1, "0.png", tmp_path / "answers.sqlite")
+    stored = Run(tmp_path / "run.sqlite").verdict("0.png")
     assert stored.provenance["matcher"]["whole"] == [20.0, -5.0]
     settings = load(matcher=f"hf:{tmp_path / 'mine.toml'}")
     identity = JudgeJob("verify", settings).identity

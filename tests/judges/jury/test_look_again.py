@@ -16,7 +16,7 @@ from onprompt.errors import BudgetSpent, UserError
 from onprompt.judges.jury import LOOK_AGAIN
 from onprompt.report.document import document
 from onprompt.report.terminal import voice_lines
-from onprompt.runs.job import JudgeJob
+from onprompt.runs.run import JudgeJob
 from onprompt.types import Box, Check, Claim, Count, Finding, Found, Outcome, Sighting, Verdict
 from onprompt.wording import plan_words
 from onprompt.wording.jury import located
@@ -66,7 +66,7 @@ def test_what_a_model_is_asked(serve: Serve) -> None:
     assert (answer["role"], answer["content"][0]["text"]) == ("assistant", "All is well.\n(4)")
     assert again["role"] == "user"
     assert again["content"][0]["text"] == LOOK_AGAIN.replace("{checks}", f"- {located(verdict.checks[0])}")
-    assert "asked for a dog: none" in again["content"][0]["text"]
+    assert "expected a dog: none" in again["content"][0]["text"]
     assert verdict.provenance["look_again"] == "look-again/1"
     assert verdict.provenance["look_again_sha256"] == hashlib.sha256(LOOK_AGAIN.encode()).hexdigest()
     assert verdict.provenance["settings"]["jury_look_again"] is True
@@ -75,9 +75,9 @@ def test_what_a_model_is_asked(serve: Serve) -> None:
 def test_every_place_that_was_counted_is_named() -> None:
     dogs = tuple(Sighting("dog", "dog", Box(left, 0.2, left + 0.1, 0.7), 0.9, "coco") for left in (0.1, 0.4, 0.8))
     claim = Claim("count", name="dog", count=Count(2, 2))
-    check = Check(claim, Finding(Found.COUNTED, number=3), Outcome.MISMATCH, 0.2, 0.9, "coco", 0, dogs[0].box, dogs)
+    check = Check(claim, Finding(Found.COUNTED, number=3), Outcome.MISMATCH, 0.1, "coco", 0, dogs[0].box, dogs)
     places = "at 10–20 % across, 20–70 % down; 40–50 % across, 20–70 % down; 80–90 % across, 20–70 % down"
-    assert located(check) == f"asked for 2 × dog: found 3 (confidence 0.90, coco) ({places})"
+    assert located(check) == f"expected 2 × dog: found 3 (probability 0.10, coco) ({places})"
 
 
 def test_both_answers_are_shown_and_stored(serve: Serve) -> None:
@@ -89,8 +89,8 @@ def test_both_answers_are_shown_and_stored(serve: Serve) -> None:
     lines = [text for text, _ in voice_lines(verdict)]
     assert lines[1].startswith("  openai/a: score 4, value 1.00, weight 0.83 (second answer, which counts). ")
     assert lines[2].startswith("    first answer: score 4, value 1.00. ")
-    assert lines[3].startswith("    contradicted: asked for a dog: none")
-    assert lines[4].startswith("    still contradicted: asked for a dog: none")
+    assert lines[3].startswith("    contradicted: expected a dog: none")
+    assert lines[4].startswith("    still contradicted: expected a dog: none")
 
 
 @pytest.mark.parametrize("trouble", TROUBLE)
@@ -115,11 +115,11 @@ def test_a_run_completes_what_failed_and_pays_each_answer_once(serve: Serve, tmp
     )
     first = judged(tmp_path, settings)
     assert (first.done, first.incomplete) == (5, 5)
-    assert {row["flags"] for row in rows(tmp_path).values()} == {"model_failed judges_disagree"}
+    assert {row.flags for row in rows(tmp_path).values()} == {("model_failed", "judges_disagree")}
     up.append(True)
     second = judged(tmp_path, settings)
     assert (second.done, second.incomplete, second.before) == (5, 0, 0)
-    assert {row["flags"] for row in rows(tmp_path).values()} == {""}
+    assert {row.flags for row in rows(tmp_path).values()} == {()}
     assert judged(tmp_path, settings).before == 5
     asked = Counter(map(is_second, requests[0]))
     assert (asked[False], asked[True] - 5, len(requests[1])) == (5, 5, 5)
