@@ -1,4 +1,4 @@
-"""Fit the curves of vision/calibration.py: `python bench/calibrate.py DATA` where DATA/coco holds annotated photos.
+"""Fit the curves of vision/boxes.py: `python bench/calibrate.py DATA` where DATA/coco holds annotated photos.
 
 A curve gives the probability that a photo holds at least k objects of a kind, from the scores that a detector gives
 to them. Fitted by logistic regression over all kinds and photos; writes curves.toml in vision and, for the detectors of
@@ -19,7 +19,7 @@ from scipy.optimize import minimize
 
 from onprompt.language import name_of
 from onprompt.settings import load
-from onprompt.vision import calibration
+from onprompt.vision import boxes
 from onprompt.vision.detectors import coco
 from onprompt.vision.image import load_picture
 from onprompt.vision.vocabulary import COCO
@@ -38,7 +38,7 @@ FLOORS = {"yolo-world": 0.001}  # of an open vocabulary fainter scores still tel
 # Free weights of six networks are worse on other photos (F1 .785) than these (.799) or equal ones (.793).
 RATIOS = {"yolo26m + yolo-world": (1, 0.35), "yolo26x + yolo-world": (1, 0.35)}
 LIGHTEST = 1.0  # strength of the pull towards small weights
-HEADER = """# Written by bench/calibrate.py; see vision/calibration.py for what the numbers mean.
+HEADER = """# Written by bench/calibrate.py; see vision/boxes.py for what the numbers mean.
 data = "{data}"
 fitted = "{date}"
 """
@@ -89,7 +89,7 @@ def fit_free(x, y):
 def as_curve(w, floor, mix):
     """The weights by their names."""
     own = len(w) - 7
-    return calibration.Curve("", floor, float(w[0]), mix, tuple(map(float, w[1 : 1 + own])), *map(float, w[1 + own :]))
+    return boxes.Curve("", floor, float(w[0]), mix, tuple(map(float, w[1 : 1 + own])), *map(float, w[1 + own :]))
 
 
 def chances(ordered, w, floor, mix):
@@ -97,7 +97,7 @@ def chances(ordered, w, floor, mix):
     curve = as_curve(w, floor, mix)
     table = np.zeros((*ordered.shape[:2], ordered.shape[-1]))
     for photo, kind in np.argwhere(ordered.max(axis=(2, 3)) > 0):
-        table[photo, kind] = calibration.count_probabilities(ordered[photo, kind], curve)
+        table[photo, kind] = boxes.count_probabilities(ordered[photo, kind], curve)
     table[ordered.max(axis=2) == 0] = 0
     return table
 
@@ -108,7 +108,7 @@ def report(name, ordered, true, crowd):
     ratio = RATIOS.get(name, (1,) * members)
     mix = tuple(part / sum(ratio) for part in ratio)
     rows = [
-        (photo, calibration.features(ordered[photo, kind], floor, mix)[k], true[photo, kind] > k)
+        (photo, boxes.features(ordered[photo, kind], floor, mix)[k], true[photo, kind] > k)
         for photo, kind in np.argwhere(ordered.max(axis=(2, 3)) > 0)
         for k in np.flatnonzero(ordered[photo, kind].max(axis=0))
     ]
@@ -138,7 +138,7 @@ def report(name, ordered, true, crowd):
 
 def write(path, header, fitted):
     """Write the curves of a file anew, those that were not fitted as they are."""
-    lines, curves = [header], calibration.load_curves(path)
+    lines, curves = [header], boxes.load_curves(path)
     if not curves.keys() & fitted.keys():
         return
     for name, curve in curves.items():
@@ -166,14 +166,14 @@ def main():
         if options.only in (None, name):
             finds = make()
             found = [finds(picture) for picture in pictures]
-            scores = [[calibration.ordered_scores(labels[kind], MOST) for kind in COCO] for labels in found]
+            scores = [[boxes.ordered_scores(labels[kind], MOST) for kind in COCO] for labels in found]
             tables[name] = np.array(scores)
     if onprompt_yolo and not options.only:
         for name in ("yolo26m", "yolo26x"):
             tables[f"{name} + yolo-world"] = np.concatenate([tables[name], tables["yolo-world"]], axis=2)
     fitted = {name: report(name, ordered, true, crowd) for name, ordered in tables.items()}
     header = HEADER.format(data=f"COCO val2017, {len(photos)} photos", date=datetime.date.today())
-    for path in (calibration.CURVES, *([onprompt_yolo.CURVES] if onprompt_yolo else [])):
+    for path in (boxes.CURVES, *([onprompt_yolo.CURVES] if onprompt_yolo else [])):
         write(path, header, fitted)
 
 

@@ -24,8 +24,7 @@ from onprompt.runs.engines.threads import Threads
 from onprompt.runs.run import JudgeJob
 from onprompt.settings import load
 from onprompt.vision.image import load_picture
-from onprompt.vision.matchers import small
-from onprompt.vision.matching import load_matcher
+from onprompt.vision.matchers import load_matcher, small
 from onprompt.vision.runtime import available_cores
 from onprompt.weights.cache import paths
 

@@ -31,11 +31,12 @@ import onprompt
 from onprompt.language import name_of, parse_many
 from onprompt.settings import load
 from onprompt.types import Box, Look
-from onprompt.vision import colour, face, masks, pose
-from onprompt.vision.detection import load_detector
+from onprompt.vision import colour, masks
+from onprompt.vision import people as persons
+from onprompt.vision.detectors import load_detector
+from onprompt.vision.geometry import RELATIONS
 from onprompt.vision.image import load_picture
 from onprompt.vision.ocr import normalized_words, read_text
-from onprompt.vision.relations import RELATIONS
 from onprompt.weights.cache import location, pull
 from onprompt.weights.manifest import read
 
@@ -274,12 +275,13 @@ def postures(data):
 
     chosen = {image for posture in SAID for image in [i for i in human if said(i, posture) >= 3][:60]}
     seen = {
-        image: pose.detect_people(load_picture(data / "pairs" / image, settings), settings) for image in sorted(chosen)
+        image: persons.detect_people(load_picture(data / "pairs" / image, settings), settings)
+        for image in sorted(chosen)
     }
     for posture in SAID:
         asked, others, nobody = [], [], 0
         for image, people in seen.items():
-            likely = [value for one in people if (value := pose.POSTURES[posture](one)) is not None]
+            likely = [value for one in people if (value := persons.POSTURES[posture](one)) is not None]
             if said(image, posture) >= 2:
                 nobody += not likely
                 asked += [max(likely)] if likely else []
@@ -302,11 +304,11 @@ def smiles(data):
     found, unread = {True: [], False: []}, 0
     for image in [*(image for image, times in told.items() if times >= 2), *silent[:500]]:
         picture = load_picture(data / "pairs" / image, settings)
-        read = [face.smile_score(picture, one, settings) for one in pose.detect_people(picture, settings)]
+        read = [persons.smile_score(picture, one, settings) for one in persons.detect_people(picture, settings)]
         read = [smile for smile in read if smile is not None]
         unread += not read
         found[told[image] >= 2] += [max(read)] if read else []
-    line = (face.NO_SMILE + face.SMILE) / 2
+    line = (persons.NO_SMILE + persons.SMILE) / 2
     print(
         f"smiles: AUC {auc(found[True], found[False]):.3f}; shown by {np.mean(np.array(found[True]) >= line):.2f} of "
         f"{len(found[True])} said to smile and {np.mean(np.array(found[False]) >= line):.2f} of {len(found[False])} of "

@@ -12,8 +12,8 @@ import pytest
 from onprompt import plugins
 from onprompt.errors import PluginError, UserError
 from onprompt.settings import load
-from onprompt.vision.detection import load_detector
-from onprompt.vision.matching import load_matcher
+from onprompt.vision.detectors import load_detector
+from onprompt.vision.matchers import load_matcher
 
 
 def test_a_wrong_name_is_answered_with_the_nearest_one() -> None:

@@ -18,14 +18,21 @@ from onprompt.runs.reading import Run
 from onprompt.samples import Judges, check_names, load_rubric, make_sample
 from onprompt.settings import Settings
 from onprompt.types import Edit, Picture, Plan, Rubric, Sample, Scene, Seen, Sighting, Usage, Verdict, View
-from onprompt.vision.detection import detect, detect_many, load_detector
-from onprompt.vision.global_properties import medium, properties
-from onprompt.vision.image import Source, load_picture
-from onprompt.vision.matching import load_matcher
-from onprompt.vision.ocr import read_text
-from onprompt.vision.runtime import available_cores, use_single_core
-from onprompt.vision.text_embedding import MAX_LENGTH
-from onprompt.vision.vocabulary import COCO
+from onprompt.vision import (
+    COCO,
+    MAX_LENGTH,
+    Source,
+    available_cores,
+    detect,
+    detect_many,
+    load_detector,
+    load_matcher,
+    load_picture,
+    medium,
+    properties,
+    read_text,
+    use_single_core,
+)
 
 Result = Verdict | OnpromptError
 judges = Judges()  # of this module's functions

@@ -10,7 +10,7 @@ from onprompt.api import Result, judge_many
 from onprompt.rubrics import DEFAULT
 from onprompt.settings import Settings
 from onprompt.types import Flag, Verdict
-from onprompt.vision.image import Source
+from onprompt.vision import Source
 
 
 class Candidate(NamedTuple):

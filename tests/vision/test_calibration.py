@@ -10,19 +10,22 @@ import pytest
 from onprompt.language import name_of
 from onprompt.settings import Settings
 from onprompt.types import Box, Look, Picture
-from onprompt.vision import calibration
-from onprompt.vision.boxes import Floats, Pixels, RawDetections, box_iou
-from onprompt.vision.calibration import (
+from onprompt.vision.boxes import (
+    MAX_SCORE,
     SAME_OBJECT,
-    Candidates,
+    Boxes,
     Curve,
-    FusedObject,
+    Floats,
+    Pixels,
+    box_iou,
     calibrate,
     count_probabilities,
     fuse,
     highest_confidence,
+    likely_boxes,
     load_curves,
     logit,
+    ordered_scores,
 )
 from onprompt.vision.closed_set import ClosedSetDetector
 from onprompt.vision.detectors import coco
@@ -40,10 +43,10 @@ def floats(*rows: Sequence[float]) -> Floats:
     return np.array(rows, dtype=np.float32)
 
 
-def finds(*found: tuple[tuple[float, ...], float], word: str = "cat") -> Candidates:
+def finds(*found: tuple[tuple[float, ...], float], word: str = "cat") -> Boxes:
     """What a network found: boxes with their scores."""
     boxes = np.array([box for box, _ in found], dtype=np.float32).reshape(-1, 4)
-    return Candidates(boxes, np.array([score for _, score in found], dtype=np.float32), [word] * len(found))
+    return Boxes(boxes, np.array([score for _, score in found], dtype=np.float32), np.full(len(found), word))
 
 
 def chance(odds: float) -> float:
@@ -56,7 +59,7 @@ def chance(odds: float) -> float:
 def test_a_plain_curve_leaves_scores_as_they_are() -> None:
     assert count_probabilities(floats([0.9, 0.5, 0.2]), PLAIN) == pytest.approx([0.9, 0.5, 0.2], abs=1e-6)
     assert count_probabilities(floats([0.9, 0.01]), PLAIN) == pytest.approx([0.9, 0.1], abs=1e-6)  # the floor
-    assert count_probabilities(floats([1.0]), PLAIN) == pytest.approx([calibration.MAX_SCORE], abs=1e-6)
+    assert count_probabilities(floats([1.0]), PLAIN) == pytest.approx([MAX_SCORE], abs=1e-6)
 
 
 def test_at_least_worked_out_by_hand() -> None:
@@ -102,40 +105,37 @@ def test_chances_never_rise(curve: Curve) -> None:
 def test_boxes_of_two_networks_are_one_object_each() -> None:
     near_left = (0.12, 0.1, 0.42, 0.9)
     one, other = finds((LEFT, 0.8), (RIGHT, 0.6), word="cat"), finds((near_left, 0.9), word="kitty")
-    first, second = fuse([one, other], TWO)
-    assert first.box == pytest.approx(near_left)  # the surer network's
-    assert first.word == "kitty"
-    assert first.scores == pytest.approx([0.8, 0.9])
-    assert second.box == pytest.approx(RIGHT)
-    assert second.word == "cat"
-    assert second.scores == pytest.approx([0.6, 0])
+    objects = fuse([one, other], TWO)
+    assert objects.corners == pytest.approx(floats(near_left, RIGHT))  # of two, the surer network's
+    assert objects.classes.tolist() == ["kitty", "cat"]
+    assert objects.scores == pytest.approx(floats([0.8, 0.9], [0.6, 0]))
 
 
 def test_two_boxes_of_one_network_stay_two_objects() -> None:
     overlapping = (0.1, 0.1, 0.45, 0.9)
-    assert len(fuse([finds((LEFT, 0.9), (overlapping, 0.5))], PLAIN)) == 2
+    assert len(fuse([finds((LEFT, 0.9), (overlapping, 0.5))], PLAIN).scores) == 2
     pair = fuse([finds((LEFT, 0.9), (overlapping, 0.5)), finds((LEFT, 0.8), (overlapping, 0.7))], TWO)
-    assert sorted(item.scores.tolist() for item in pair) == [pytest.approx([0.5, 0.7]), pytest.approx([0.9, 0.8])]
+    assert sorted(pair.scores.tolist()) == [pytest.approx([0.5, 0.7]), pytest.approx([0.9, 0.8])]
 
 
 def test_boxes_that_overlap_little_are_two_objects() -> None:
-    assert len(fuse([finds((LEFT, 0.9)), finds(((0.25, 0.1, 0.55, 0.9), 0.9))], TWO)) == 2
+    assert len(fuse([finds((LEFT, 0.9)), finds(((0.25, 0.1, 0.55, 0.9), 0.9))], TWO).scores) == 2
 
 
 def test_objects_come_in_the_order_of_their_weighted_odds() -> None:
     found = fuse([finds((LEFT, 0.6)), finds((RIGHT, 0.9))], TWO)
-    assert [item.scores.tolist() for item in found] == [pytest.approx([0.6, 0]), pytest.approx([0, 0.9])]
+    assert found.scores == pytest.approx(floats([0.6, 0], [0, 0.9]))
 
 
 def test_nothing_found_is_no_object() -> None:
-    assert fuse([finds(), finds()], TWO) == []
+    assert len(fuse([finds(), finds()], TWO).scores) == 0
     assert calibrate({"cat": [finds()]}, PLAIN, 0.05) == ()
     assert calibrate({}, PLAIN, 0.05) == ()
 
 
 def test_scores_are_ordered_for_each_network_and_filled_up() -> None:
     members = [finds((LEFT, 0.2), (RIGHT, 0.7)), finds((LEFT, 0.4))]
-    assert calibration.ordered_scores(members, 3) == pytest.approx(floats([0.7, 0.2, 0], [0.4, 0, 0]))
+    assert ordered_scores(members, 3) == pytest.approx(floats([0.7, 0.2, 0], [0.4, 0, 0]))
 
 
 # ---- sightings -----------------------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ def test_the_shipped_curves_load() -> None:
 def test_a_detectors_curve_has_a_weight_for_each_view_of_its_networks(settings: Settings) -> None:
     detector = coco.load(settings)
     views = detector.look(drawn_picture(settings).pixels, tiled=False)
-    assert len(detector.curve.own) == sum(map(len, views))
+    assert len(detector.curve.own) == len(views)
 
 
 @pytest.mark.parametrize("curve", SHIPPED)
@@ -226,7 +226,7 @@ def test_three_clear_ones_are_three_and_one_is_not_two(curve: Curve) -> None:
 # ---- the same, less the work ----------------------------------------------------------------------------------------
 
 
-def networks_that_see(seed: int, number: int = 4) -> list[Candidates]:
+def networks_that_see(seed: int, number: int = 4) -> list[Boxes]:
     """What some networks found of one name, in few places, so that many boxes are near each other."""
     random = np.random.default_rng(seed)
     members = []
@@ -235,31 +235,31 @@ def networks_that_see(seed: int, number: int = 4) -> list[Candidates]:
         low = random.integers(0, 6, (found, 2)) / 10
         boxes = np.concatenate([low, low + random.integers(3, 5, (found, 2)) / 10], axis=1).astype(np.float32)
         scores = np.sort(np.round(random.random(found) ** 3, 2).astype(np.float32))[::-1]
-        members.append(Candidates(boxes, scores, [str(index) for index in range(found)]))
+        members.append(Boxes(boxes, scores, np.arange(found)))
     return members
 
 
-def fuse_plainly(members: Sequence[Candidates], curve: Curve) -> list[FusedObject]:
+def fuse_plainly(members: Sequence[Boxes], curve: Curve) -> list[tuple[Floats, Floats, int]]:
     """Each box, best first, joins the nearest object that its network has no part in, or is a new one."""
     found = [(float(-m.scores[i]), at, i) for at, m in enumerate(members) for i in range(len(m.scores))]
-    objects: list[FusedObject] = []
+    objects: list[tuple[Floats, Floats, int]] = []  # box, scores, word
     for _, network, i in sorted(found):
-        box = members[network].boxes[i]
-        free = [item for item in objects if not item.scores[network]]
-        nearest = max(free, key=lambda item: float(box_iou(box, item.box[None])[0]), default=None)
-        if nearest is None or box_iou(box, nearest.box[None])[0] < SAME_OBJECT:
-            nearest = FusedObject(box, members[network].words[i], np.zeros(len(members), dtype=np.float32))
+        box = members[network].corners[i]
+        free = [item for item in objects if not item[1][network]]
+        nearest = max(free, key=lambda item: float(box_iou(box, item[0][None])[0]), default=None)
+        if nearest is None or box_iou(box, nearest[0][None])[0] < SAME_OBJECT:
+            nearest = box, np.zeros(len(members), dtype=np.float32), int(members[network].classes[i])
             objects.append(nearest)
-        nearest.scores[network] = members[network].scores[i]
-    return sorted(objects, key=lambda item: -float(np.dot(curve.own, logit(item.scores, curve.floor))))
+        nearest[1][network] = members[network].scores[i]
+    return sorted(objects, key=lambda item: -float(np.dot(curve.own, logit(item[1], curve.floor))))
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_objects_are_fused_as_in_plain_loops(seed: int) -> None:
     members, curve = networks_that_see(seed), PAIR
     fast, plain = fuse(members, curve), fuse_plainly(members, curve)
-    assert [(*item.box, item.word, *item.scores) for item in fast] == [
-        (*item.box, item.word, *item.scores) for item in plain
+    assert list(zip(*(each.tolist() for each in fast), strict=True)) == [
+        (box.tolist(), scores.tolist(), word) for box, scores, word in plain
     ]
 
 
@@ -277,10 +277,11 @@ def test_no_name_is_more_confident_than_its_limit(curve: Curve) -> None:
 def test_names_are_left_out_only_if_they_have_no_sighting(seed: int, settings: Settings) -> None:
     random = np.random.default_rng(seed)
 
-    def detections() -> RawDetections:
+    def detections() -> Boxes:
         low = random.random((60, 2)) * 0.7
         boxes = np.concatenate([low, low + 0.05 + random.random((60, 2)) * 0.25], axis=1).astype(np.float32)
-        return boxes, (random.random((60, 80)) ** 40 * np.repeat((0.03, 0.9), (70, 10))).astype(np.float32)
+        scores = random.random((60, 80)) ** 40 * np.repeat((0.03, 0.9), (70, 10))
+        return likely_boxes(boxes, scores.astype(np.float32))
 
     networks = [partial(answer_with, [detections(), detections()]) for _ in range(2)]
     detector = ClosedSetDetector((), networks, PAIR, settings)
@@ -292,7 +293,7 @@ def test_names_are_left_out_only_if_they_have_no_sighting(seed: int, settings: S
     assert seen.sightings == calibrate(everything, PAIR, settings.min_confidence)
 
 
-def answer_with(answers: Sequence[RawDetections], _: Pixels) -> Sequence[RawDetections]:
+def answer_with(answers: Sequence[Boxes], _: Pixels) -> Sequence[Boxes]:
     return answers
 
 

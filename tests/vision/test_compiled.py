@@ -9,7 +9,7 @@ import openvino as ov
 import pytest
 from openvino import opset13 as op
 
-from onprompt.vision import compiled, runtime
+from onprompt.vision import runtime
 from onprompt.weights import blobs
 
 INPUT = np.linspace(-1, 1, 8, dtype=np.float32)[None]
@@ -25,12 +25,12 @@ def graph() -> ov.Model:
     return ov.Model([op.softmax(op.matmul(x, op.convert(weights, "f32"), False, False), 1)], [x], "small")
 
 
-def source(folder: Path, *hashes: str, megabytes: int = 1) -> compiled.Source:
-    return compiled.Source((Path("small.onnx"),), hashes, "int8", folder, megabytes)
+def source(folder: Path, *hashes: str, megabytes: int = 1) -> runtime.Source:
+    return runtime.Source((Path("small.onnx"),), hashes, "int8", folder, megabytes)
 
 
-def result(source: compiled.Source, build: Callable[[], ov.Model]) -> Any:
-    return compiled.network("small", source, build).run([INPUT])[0]
+def result(source: runtime.Source, build: Callable[[], ov.Model]) -> Any:
+    return runtime.network("small", source, build).run([INPUT])[0]
 
 
 def test_the_second_process_builds_nothing_and_says_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,16 +46,16 @@ def test_another_file_or_name_is_another_network(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="built again"):
         result(source(tmp_path, "b"), never)
     with pytest.raises(AssertionError, match="built again"):
-        compiled.network("small int8", source(tmp_path, "a"), never).run([INPUT])
+        runtime.network("small int8", source(tmp_path, "a"), never).run([INPUT])
 
 
 @pytest.mark.parametrize("isa", ["ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"])
 def test_another_processor_is_another_network(isa: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    usual = compiled.key("small", ["a"])
-    compiled.machine.cache_clear()
+    usual = runtime.key("small", ["a"])
+    runtime.machine.cache_clear()
     monkeypatch.setenv(isa, "AVX2")
-    assert compiled.key("small", ["a"]) != usual
-    compiled.machine.cache_clear()
+    assert runtime.key("small", ["a"]) != usual
+    runtime.machine.cache_clear()
 
 
 def test_what_openvino_can_not_read_is_compiled_again(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def test_many_small_things_are_found_by_a_closer_look(settings: Settings) -> Non
 
 
 def test_the_permissive_detector_uses_permissive_files_only() -> None:
-    from onprompt.vision.detection import load_detector
+    from onprompt.vision.detectors import load_detector
     from onprompt.weights.manifest import find
 
     assert all(file.permissive for file in find(load_detector(load(permissive=True)).files))

@@ -8,8 +8,7 @@ from onprompt.language import name_of
 from onprompt.settings import Settings, load
 from onprompt.types import Box, Look, Picture
 from onprompt.vision.boxes import box_iou, non_max_suppression
-from onprompt.vision.detection import load_detector
-from onprompt.vision.detectors import coco
+from onprompt.vision.detectors import coco, load_detector
 from onprompt.vision.image import load_picture
 from onprompt.vision.vocabulary import COCO
 from tests.conftest import photo
@@ -65,7 +64,7 @@ def test_there_are_80_coco_names_without_a_blank_at_their_ends() -> None:
 
 
 def test_networks_are_compiled_once_whatever_the_settings(settings: Settings) -> None:
-    first, second = coco.load(settings), coco.load(load(presence_4=0.95, missing_below=0.1))
+    first, second = coco.load(settings), coco.load(load(presence_4=0.95, low_confidence=0.4))
     assert first.networks[0] is second.networks[0]
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from openvino import opset13 as op
 
 from onprompt.settings import load
-from onprompt.vision import backbone, eight_bits, runtime
+from onprompt.vision import backbone, runtime
 from onprompt.vision.image import load_picture
 from onprompt.weights.cache import paths
 
@@ -28,8 +28,8 @@ def run(model: ov.Model, pixels: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def both(weights: NDArray[np.float32], inputs: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     places = (0, 2, 3)
-    measured = eight_bits.Activation(inputs.min(axis=places), inputs.max(axis=places), inputs.mean(axis=places))
-    return run(convolution(weights), inputs), run(eight_bits.quantize(convolution(weights), [measured]), inputs)
+    measured = runtime.Activation(inputs.min(axis=places), inputs.max(axis=places), inputs.mean(axis=places))
+    return run(convolution(weights), inputs), run(runtime.quantize(convolution(weights), [measured]), inputs)
 
 
 @pytest.mark.parametrize("shift", [0.0, 1.0, 4.0])
@@ -66,8 +66,8 @@ def test_an_output_that_two_layers_use_is_rounded_once() -> None:
         return ov.Model([op.add(*layers)], [x], "two layers")
 
     places = (0, 2, 3)
-    measured = eight_bits.Activation(inputs.min(axis=places), inputs.max(axis=places), inputs.mean(axis=places))
-    model = eight_bits.quantize(two_layers(), [measured, measured])
+    measured = runtime.Activation(inputs.min(axis=places), inputs.max(axis=places), inputs.mean(axis=places))
+    model = runtime.quantize(two_layers(), [measured, measured])
     roundings = [node for node in model.get_ops() if node.get_type_name() == "FakeQuantize"]
     assert len(roundings) == 3  # the input, and the weights of each layer
     exact, rounded = run(two_layers(), inputs), run(model, inputs)
@@ -84,10 +84,10 @@ def test_the_largest_sums_do_not_overflow() -> None:
 
 @pytest.mark.parametrize("ends", [(0.0, 6.0), (-0.375, 9.0), (-3.0, 2.0), (-5.0, 0.0), (1.0, 2.0), (0.0, 0.0)])
 def test_zero_is_a_step_and_the_range_is_covered(ends: tuple[float, float]) -> None:
-    low, high = map(float, eight_bits.whole_zero(*ends))
+    low, high = map(float, runtime.whole_zero(*ends))
     assert low <= ends[0] + 1e-6
     assert high >= ends[1] - 1e-6
-    step = (high - low) / eight_bits.STEPS
+    step = (high - low) / runtime.STEPS
     assert abs(low / step - round(low / step)) < 1e-3
 
 
@@ -95,15 +95,15 @@ def test_what_was_not_measured_stays_in_32_bits() -> None:
     random = np.random.default_rng(0)
     weights = random.normal(size=(8, 4, 3, 3)).astype(np.float32)
     inputs = random.normal(size=(1, 4, 8, 8)).astype(np.float32)
-    unmeasured = eight_bits.Activation(*np.full((3, 4), np.nan, dtype=np.float32))
-    kept = eight_bits.quantize(convolution(weights), [unmeasured])
+    unmeasured = runtime.Activation(*np.full((3, 4), np.nan, dtype=np.float32))
+    kept = runtime.quantize(convolution(weights), [unmeasured])
     assert np.array_equal(run(kept, inputs), run(convolution(weights), inputs))
-    assert eight_bits.load_activations("a network that nobody measured") == ()
+    assert runtime.load_activations("a network that nobody measured") == ()
 
 
 def test_measurements_of_another_network_are_refused() -> None:
     with pytest.raises(ValueError, match="zip"):
-        eight_bits.quantize(convolution(np.ones((8, 4, 3, 3), dtype=np.float32)), [])
+        runtime.quantize(convolution(np.ones((8, 4, 3, 3), dtype=np.float32)), [])
 
 
 def test_features_are_nearly_the_same_and_the_same_on_one_core(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,9 +6,9 @@ from PIL import Image
 
 from onprompt.settings import Settings
 from onprompt.types import Box, Picture
-from onprompt.vision import face
+from onprompt.vision import people
 from onprompt.vision.image import load_picture
-from onprompt.vision.pose import Person, detect_people
+from onprompt.vision.people import Person, detect_people
 from tests.conftest import photo
 
 
@@ -19,9 +19,9 @@ def astronaut(settings: Settings) -> tuple[Picture, Person]:
 
 
 def test_the_astronaut_smiles(settings: Settings) -> None:
-    (trait,) = face.traits(*astronaut(settings), settings)
+    (trait,) = people.smile_traits(*astronaut(settings), settings)
     assert (trait.kind, trait.value) == ("expression", "smiling")
-    assert trait.confidence == pytest.approx(face.PRECISION, abs=0.05)
+    assert trait.confidence == pytest.approx(people.SMILE_PRECISION, abs=0.05)
 
 
 def test_with_the_mouth_pulled_down_the_smile_is_gone(settings: Settings) -> None:
@@ -30,8 +30,8 @@ def test_with_the_mouth_pulled_down_the_smile_is_gone(settings: Settings) -> Non
     pixels = np.array(picture.pixels)
     mouth = slice(130, 165), slice(195, 255)
     pixels[mouth] = pixels[mouth][::-1]
-    smile = face.smile_score(load_picture(pixels, settings), one, settings)
-    before = face.smile_score(picture, one, settings)
+    smile = people.smile_score(load_picture(pixels, settings), one, settings)
+    before = people.smile_score(picture, one, settings)
     assert smile is not None
     assert before is not None
     assert smile < before - 0.3
@@ -41,42 +41,42 @@ def test_with_the_mouth_pulled_down_the_smile_is_gone(settings: Settings) -> Non
 def test_a_tilted_head_smiles_as_well(degrees: int, settings: Settings) -> None:
     tilted = Image.fromarray(photo("astronaut.png")).rotate(degrees, resample=Image.Resampling.BICUBIC)
     picture = load_picture(np.asarray(tilted), settings)
-    smiles = [face.smile_score(picture, one, settings) for one in detect_people(picture, settings)]
-    assert max(smile for smile in smiles if smile is not None) > face.SMILE
+    smiles = [people.smile_score(picture, one, settings) for one in detect_people(picture, settings)]
+    assert max(smile for smile in smiles if smile is not None) > people.SMILE
 
 
 def test_a_face_of_a_few_pixels_is_not_read(settings: Settings) -> None:
     _, one = astronaut(settings)
     tenth = Image.fromarray(photo("astronaut.png")).resize((51, 51))
     joints = {name: place / 10 for name, place in one.joints.items()}
-    assert face.smile_score(load_picture(np.asarray(tenth), settings), Person(one.box, joints), settings) is None
+    assert people.smile_score(load_picture(np.asarray(tenth), settings), Person(one.box, joints), settings) is None
     half = Image.fromarray(photo("astronaut.png")).resize((256, 256))
     joints = {name: place / 2 for name, place in one.joints.items()}
-    assert face.smile_score(load_picture(np.asarray(half), settings), Person(one.box, joints), settings) is not None
+    assert people.smile_score(load_picture(np.asarray(half), settings), Person(one.box, joints), settings) is not None
 
 
 def test_joints_on_a_wall_are_no_face(settings: Settings) -> None:
     joints = {"nose": (100.0, 110.0), "left eye": (115.0, 95.0), "right eye": (85.0, 95.0)}
     nobody = Person(Box(0, 0, 1, 1), {name: np.array(place) for name, place in joints.items()})
     picture = load_picture(np.full((300, 300, 3), 180, dtype=np.uint8), settings)
-    assert face.traits(picture, nobody, settings) == []
+    assert people.smile_traits(picture, nobody, settings) == []
 
 
 def test_from_behind_there_is_no_face(settings: Settings) -> None:
     picture, one = astronaut(settings)
     unseen = {name: place for name, place in one.joints.items() if "eye" not in name}
-    assert face.crop_from_joints(Person(one.box, unseen)) is None
-    assert face.traits(picture, Person(one.box, unseen), settings) == []
+    assert people.crop_from_joints(Person(one.box, unseen)) is None
+    assert people.smile_traits(picture, Person(one.box, unseen), settings) == []
 
 
 def test_the_square_is_level_and_centred() -> None:
-    square = face.crop_transform(np.array([50.0, 80.0]), np.array([10.0, 10.0]), 100.0)
+    square = people.crop_transform(np.array([50.0, 80.0]), np.array([10.0, 10.0]), 100.0)
     centre = square[:, :2] @ (50, 80) + square[:, 2]
     right_of_it = square[:, :2] @ (51, 81) + square[:, 2]
-    assert centre == pytest.approx((face.SIDE / 2, face.SIDE / 2))
-    assert right_of_it[1] == pytest.approx(face.SIDE / 2)
+    assert centre == pytest.approx((people.FACE_SIDE / 2, people.FACE_SIDE / 2))
+    assert right_of_it[1] == pytest.approx(people.FACE_SIDE / 2)
     assert right_of_it[0] > centre[0]
 
 
 def test_the_words_for_expressions_do_not_contradict_each_other() -> None:
-    assert not face.SMILING & face.NOT_SMILING
+    assert not people.SMILING & people.NOT_SMILING

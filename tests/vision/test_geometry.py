@@ -39,7 +39,7 @@ def test_positions_on_the_grid(x: float, y: float, position: str) -> None:
         (0.1, "top-left", 0),
     ],
 )
-def test_a_small_offset_is_tolerated(x: float, asked: str, score: float, settings: Settings) -> None:
+def test_a_small_offset_is_tolerated(x: float, asked: str, score: float) -> None:
     assert geometry.position_score(Box(x, 0.6, x, 0.6), asked) == score
 
 

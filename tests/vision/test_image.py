@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from PIL import Image
 from onprompt.errors import ImageError
 from onprompt.settings import Settings
 from onprompt.types import Decoded, Picture
-from onprompt.vision.image import TimedBytes, load_picture
+from onprompt.vision.image import TimedBytes, decoding_errors, load_picture
 
 
 def half_red_half_blue(size: tuple[int, int] = (60, 40)) -> Image.Image:
@@ -253,7 +254,7 @@ def test_a_picture_that_would_take_too_much_memory_is_refused(settings: Settings
 CHILD = """
 import resource, sys
 from onprompt.settings import load
-from onprompt.vision.image import TimedBytes, load_picture
+from onprompt.vision.image import load_picture
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 load_picture(sys.argv[1], load())
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
@@ -303,7 +304,7 @@ WARNED = """
 import io, sys
 from PIL import Image
 from onprompt.settings import load
-from onprompt.vision.image import TimedBytes, load_picture
+from onprompt.vision.image import load_picture
 exif = bytes.fromhex("45786966000049492a0008000000020012010300010000000100000031010200ff000000ffff0000")
 file = io.BytesIO()
 Image.new("RGB", (20, 20)).save(file, "JPEG", exif=exif)
@@ -318,6 +319,25 @@ def test_what_the_decoder_warns_of_is_in_the_notes_and_nowhere_else() -> None:
     first, second = child.stdout.splitlines()
     assert first == second
     assert "Corrupt EXIF data" in first
+
+
+def test_warnings_are_noted_by_thread_and_python_is_left_as_it_was() -> None:
+    before, path, both = (
+        (warnings.showwarning, list(warnings.filters)),
+        f"{os.sep}PIL{os.sep}x.py",
+        threading.Barrier(2),
+    )
+
+    def decode(text: str) -> list[str]:
+        with decoding_errors("a picture") as noted:
+            both.wait(5)
+            warnings.showwarning(text, UserWarning, path, 1)
+            both.wait(5)
+            return noted
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(decode, ["torn", "bent"])) == [["torn"], ["bent"]]
+    assert (warnings.showwarning, list(warnings.filters)) == before
 
 
 def test_pictures_are_decoded_at_the_same_time_each_once() -> None:

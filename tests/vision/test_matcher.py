@@ -11,9 +11,15 @@ from onprompt.vision.boxes import Floats, Pixels
 from onprompt.vision.global_properties import medium
 from onprompt.vision.image import load_picture
 from onprompt.vision.matchers import small
-from onprompt.vision.matchers.small import SmallMatcher, build_tower, load_weights, logistic
+from onprompt.vision.matchers.small import (
+    TEXT_FILES,
+    SmallMatcher,
+    build_tower,
+    load_embeddings,
+    load_weights,
+    logistic,
+)
 from onprompt.vision.runtime import Network
-from onprompt.vision.text_embedding import FILES, load_embeddings
 from onprompt.weights.cache import paths
 from tests.conftest import photo
 
@@ -188,7 +194,7 @@ def test_parts_lie_in_the_corners() -> None:
 
 
 def test_words_are_read_whatever_the_text(settings: Settings) -> None:
-    table = load_embeddings(paths(FILES, settings)[FILES[0]].parent)
+    table = load_embeddings(paths(TEXT_FILES, settings)[TEXT_FILES[0]].parent)
     rarity = load_weights()["rarity"]
     assert table.tokens("A Dog ") == table.tokens("a dog")
     assert table.tokens("  ") == [0]

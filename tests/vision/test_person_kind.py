@@ -7,7 +7,7 @@ from PIL import Image
 from onprompt.language import name_of
 from onprompt.settings import Settings
 from onprompt.types import Box, Trait
-from onprompt.vision import person_kind
+from onprompt.vision import people
 from onprompt.vision.detection import detect
 from onprompt.vision.image import load_picture
 from tests.conftest import Pixels, photo
@@ -19,7 +19,7 @@ PLAYER = Box(0.663, 0.055, 0.964, 0.999)  # football.jpg: a woman, out of focus
 
 
 def traits(pixels: Pixels, box: Box, settings: Settings) -> dict[str, Trait]:
-    return {trait.kind: trait for trait in person_kind.traits(load_picture(pixels, settings), box, settings)}
+    return {trait.kind: trait for trait in people.kind_traits(load_picture(pixels, settings), box, settings)}
 
 
 @pytest.mark.parametrize("man", MEN)
@@ -53,23 +53,23 @@ def test_resolution_hardly_matters(man: Box, settings: Settings) -> None:
 
 
 def test_a_tiny_box_has_no_traits(settings: Settings) -> None:
-    side = person_kind.MIN_SIDE / photo("astronaut.png").shape[1]
+    side = people.MIN_PERSON / photo("astronaut.png").shape[1]
     assert traits(photo("astronaut.png"), Box(0.3, 0.1, 0.3 + 0.9 * side, 0.9), settings) == {}
-    small = MEN[0].left, MEN[0].top, MEN[0].left + 1.2 * person_kind.MIN_SIDE / photo("bus.jpg").shape[1]
+    small = MEN[0].left, MEN[0].top, MEN[0].left + 1.2 * people.MIN_PERSON / photo("bus.jpg").shape[1]
     assert traits(photo("bus.jpg"), Box(*small, MEN[0].bottom), settings)
 
 
 @pytest.mark.parametrize(("chance", "trait"), [(0.8, ("female", 0.8)), (0.5, ("female", 0.5)), (0.1, ("male", 0.9))])
 def test_the_likelier_side_is_reported_with_its_probability(chance: float, trait: tuple[str, float]) -> None:
-    assert person_kind.likelier("sex", chance) == Trait("sex", *trait)
+    assert people.likelier("sex", chance) == Trait("sex", *trait)
 
 
 def test_a_crop_is_padded_to_a_square_and_the_head_is_its_top() -> None:
     pixels = np.zeros((200, 100, 3), dtype=np.uint8)
     pixels[:100] = 255
-    whole, head = person_kind.person_crops(pixels, Box(0, 0, 1, 1))
+    whole, head = people.person_crops(pixels, Box(0, 0, 1, 1))
     assert (whole.shape, head.shape) == ((200, 200, 3), (100, 100, 3))
-    assert (whole[:, :50] == person_kind.GREY).all()
+    assert (whole[:, :50] == people.GREY).all()
     assert head[:90].min() > 200  # the white half alone
 
 
@@ -77,4 +77,4 @@ def test_a_crop_is_padded_to_a_square_and_the_head_is_its_top() -> None:
 def test_only_of_men_and_women_is_it_told(label: str, told: bool, settings: Settings) -> None:
     seen = detect(load_picture(photo("bus.jpg"), settings), [name_of(label)], settings, [])
     kinds = {trait.kind for sighting in seen.sightings if sighting.label == label for trait in sighting.traits}
-    assert bool(kinds & set(person_kind.KINDS)) is told
+    assert bool(kinds & set(people.KINDS)) is told

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -146,3 +147,12 @@ def test_few_kernels_are_kept_and_only_here(processor: dict[str, str]) -> None:
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
     assert "create:cache_miss" in done.stdout, "oneDNN reads how many it keeps when it makes the first"
     assert "PRIMITIVE_CACHE_CAPACITY" not in done.stdout.splitlines()[-1], "torch has a oneDNN of its own"
+
+
+def test_openvino_reports_nothing_and_nothing_stays_hidden(tmp_path: Path) -> None:
+    (tmp_path / "openvino_telemetry").mkdir()
+    (tmp_path / "openvino_telemetry" / "__init__.py").write_text("print('reports')")
+    code = "import sys, onprompt.vision.runtime; print('openvino' in sys.modules); import openvino_telemetry"
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, sys.path)])}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "reports"], "first ours, then the user's own import"

@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from onprompt.vision import shape
+from onprompt.vision import masks
 
 Mask = NDArray[np.bool_]
 Points = list[tuple[float, float]]
@@ -43,7 +43,7 @@ def aspect(mask: Mask) -> float:
 
 
 def shapes(mask: Mask) -> set[str]:
-    return {trait.value for trait in shape.traits(mask, aspect(mask))}
+    return {trait.value for trait in masks.shape_traits(mask, aspect(mask))}
 
 
 SQUARE: Points = [(-80, -80), (80, -80), (80, 80), (-80, 80)]
@@ -63,7 +63,7 @@ def test_straight_sided_shapes_however_they_are_turned(points: Points, name: str
 
 @pytest.mark.parametrize("side", [12, 50, 200])
 def test_disks_of_any_size_are_round(side: int) -> None:
-    (trait,) = shape.traits(ellipse(side, side), 1.0)
+    (trait,) = masks.shape_traits(ellipse(side, side), 1.0)
     assert (trait.kind, trait.value) == ("shape", "round")
     assert 0.8 < trait.confidence <= 1
 
@@ -88,19 +88,19 @@ def test_crumbs_beside_a_thing_are_not_its_outline() -> None:
 
 def test_bites_out_of_a_thing_make_it_less_sure() -> None:
     bitten = polygon(SQUARE)
-    whole = shape.traits(bitten, 1.0)[0]
+    whole = masks.shape_traits(bitten, 1.0)[0]
     bitten[60:100, :40] = False
-    (trait,) = shape.traits(bitten, 1.0)
+    (trait,) = masks.shape_traits(bitten, 1.0)
     assert trait.value == whole.value == "square"
     assert 0.5 <= trait.confidence < whole.confidence - 0.03
 
 
 def test_a_mask_is_measured_in_the_pictures_proportions() -> None:
     cells = np.ones((40, 40), dtype=bool)
-    assert {trait.value for trait in shape.traits(cells, 1.0)} == {"square"}
-    assert {trait.value for trait in shape.traits(cells, 2.0)} == {"rectangular"}
-    assert {trait.value for trait in shape.traits(cells, 0.5)} == {"rectangular"}
-    assert shape.traits(ellipse(40, 40), 2.5) == []
+    assert {trait.value for trait in masks.shape_traits(cells, 1.0)} == {"square"}
+    assert {trait.value for trait in masks.shape_traits(cells, 2.0)} == {"rectangular"}
+    assert {trait.value for trait in masks.shape_traits(cells, 0.5)} == {"rectangular"}
+    assert masks.shape_traits(ellipse(40, 40), 2.5) == []
 
 
 def test_between_square_and_rectangle_it_may_be_either() -> None:
@@ -111,17 +111,17 @@ def test_between_square_and_rectangle_it_may_be_either() -> None:
 
 @pytest.mark.parametrize("size", [(1, 1), (50, 50), (3, 90)])
 def test_an_empty_mask_has_no_shape(size: tuple[int, int]) -> None:
-    assert shape.traits(np.zeros(size, dtype=bool), 1.0) == []
+    assert masks.shape_traits(np.zeros(size, dtype=bool), 1.0) == []
 
 
 def test_a_mask_of_one_cell_has_the_shape_of_its_box() -> None:
-    assert {trait.value for trait in shape.traits(np.ones((1, 1), dtype=bool), 1.0)} == {"square"}
-    assert {trait.value for trait in shape.traits(np.ones((1, 1), dtype=bool), 3.0)} == {"rectangular"}
+    assert {trait.value for trait in masks.shape_traits(np.ones((1, 1), dtype=bool), 1.0)} == {"square"}
+    assert {trait.value for trait in masks.shape_traits(np.ones((1, 1), dtype=bool), 3.0)} == {"rectangular"}
 
 
 @pytest.mark.parametrize("proportion", [0.0, 1e-9, 1e9])
 def test_boxes_without_width_or_height_break_nothing(proportion: float) -> None:
-    assert shape.traits(np.ones((1, 1), dtype=bool), proportion) == []
+    assert masks.shape_traits(np.ones((1, 1), dtype=bool), proportion) == []
 
 
 @pytest.mark.parametrize(
@@ -129,11 +129,11 @@ def test_boxes_without_width_or_height_break_nothing(proportion: float) -> None:
     [("circular", "round"), ("cubic", "square"), ("oblong", "rectangular"), ("triangle", "triangular")],
 )
 def test_words_mean_shapes(word: str, meant: str) -> None:
-    assert shape.SHAPE_WORDS[word] == meant
-    assert shape.SHAPE_WORDS[meant] == meant
+    assert masks.SHAPE_WORDS[word] == meant
+    assert masks.SHAPE_WORDS[meant] == meant
 
 
 def test_words_mean_only_what_is_measured() -> None:
     outline = np.array([[[0, 0]], [[0, 9]], [[9, 9]], [[9, 0]]], dtype=np.int32)
-    assert set(shape.SHAPE_WORDS.values()) == set(shape.shape_probabilities(outline))
-    assert "star-shaped" not in shape.SHAPE_WORDS
+    assert set(masks.SHAPE_WORDS.values()) == set(masks.shape_probabilities(outline))
+    assert "star-shaped" not in masks.SHAPE_WORDS

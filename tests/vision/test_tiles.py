@@ -6,26 +6,26 @@ import cv2
 import numpy as np
 import pytest
 
-from onprompt.vision.boxes import MAX_AREA, TILE, Pixels, RawDetections, merge_tiles, non_max_suppression, with_tiles
+from onprompt.vision.boxes import MAX_AREA, TILE, Boxes, Pixels, merge_tiles, with_tiles
 
 RED = 255, 0, 0
 
 
-def red_things(pixels: Pixels) -> RawDetections:
+def red_things(pixels: Pixels) -> Boxes:
     """A network that tells of each red patch, surer the more of the picture it covers."""
     red = ((pixels[:, :, 0] > 200) & (pixels[:, :, 1] < 50)).astype(np.uint8)
     _, _, patches, _ = cv2.connectedComponentsWithStats(red, connectivity=4)
     height, width = pixels.shape[:2]
     rows = [((x / width, y / height, (x + w) / width, (y + h) / height), area) for x, y, w, h, area in patches[1:]]
     boxes = np.array([box for box, _ in rows], dtype=np.float32).reshape(-1, 4)
-    return boxes, np.array([[area / (width * height), 0.5] for _, area in rows], dtype=np.float32).reshape(-1, 2)
+    scores = np.array([area / (width * height) for _, area in rows], dtype=np.float32)
+    return Boxes(boxes, scores, np.zeros(len(rows), dtype=int))
 
 
-def short_sighted(pixels: Pixels) -> RawDetections:
+def short_sighted(pixels: Pixels) -> Boxes:
     """The same, blind to what is narrower than a twelfth of the picture."""
-    boxes, scores = red_things(pixels)
-    seen = boxes[:, 2] - boxes[:, 0] >= 1 / 12
-    return boxes[seen], scores[seen]
+    found = red_things(pixels)
+    return found.only(found.corners[:, 2] - found.corners[:, 0] >= 1 / 12)
 
 
 def picture(*squares: tuple[int, int, int], size: tuple[int, int] = (200, 200)) -> Pixels:
@@ -36,16 +36,14 @@ def picture(*squares: tuple[int, int, int], size: tuple[int, int] = (200, 200)) 
     return pixels
 
 
-def detect_tiled(network: Callable[[Pixels], RawDetections], pixels: Pixels) -> RawDetections:
+def detect_tiled(network: Callable[[Pixels], Boxes], pixels: Pixels) -> Boxes:
     """What a network detects in the whole picture, and the small things that it detects in the tiles."""
     return merge_tiles([network(view) for view in with_tiles(pixels)])
 
 
-def once(found: RawDetections) -> list[tuple[float, ...]]:
+def once(found: Boxes) -> list[tuple[float, ...]]:
     """The boxes, duplicates merged as detectors do."""
-    boxes, scores = found
-    kept = non_max_suppression(boxes, scores[:, 0], np.zeros(len(boxes), dtype=int), 0.6)
-    return sorted(tuple(row) for row in boxes[kept].tolist())
+    return sorted(tuple(row) for row in found.once(0.6).corners.tolist())
 
 
 def share(left: int, top: int, side: int, width: int = 200, height: int = 200) -> tuple[float, ...]:
@@ -55,7 +53,7 @@ def share(left: int, top: int, side: int, width: int = 200, height: int = 200) -
 @pytest.mark.parametrize("place", [(10, 10), (170, 10), (10, 170), (170, 170), (93, 93), (93, 20), (20, 93)])
 def test_what_is_too_small_for_the_whole_is_found_in_a_part(place: tuple[int, int]) -> None:
     pixels = picture((*place, 14))
-    assert len(short_sighted(pixels)[0]) == 0
+    assert len(short_sighted(pixels).corners) == 0
     assert once(detect_tiled(short_sighted, pixels)) == [pytest.approx(share(*place, 14), abs=1e-5)]
 
 
@@ -64,7 +62,7 @@ def test_places_are_right_in_pictures_of_odd_sizes(size: tuple[int, int]) -> Non
     width, height = size
     for left, top in ((3, 5), (width - 12, height - 14), (3, height - 14), (width - 12, 5)):
         pixels = picture((left, top, 8), size=size)
-        found, _ = detect_tiled(red_things, pixels)
+        found, *_ = detect_tiled(red_things, pixels)
         assert len(found) == 2
         expected = np.array(share(left, top, 8, width, height))
         assert (np.abs(found - expected) * (*size, *size)).max() <= 1.0  # a part begins at a whole pixel
@@ -80,9 +78,9 @@ def test_all_of_many_small_things_are_found_once_each() -> None:
 def test_what_is_large_is_told_by_the_whole_alone(square: tuple[int, int, int]) -> None:
     assert (square[2] / 200) ** 2 > MAX_AREA
     pixels = picture(square)
-    boxes, scores = detect_tiled(red_things, pixels)
+    boxes, scores, _ = detect_tiled(red_things, pixels)
     assert boxes.tolist() == [pytest.approx(share(*square), abs=1e-5)]
-    assert scores.tolist() == red_things(pixels)[1].tolist()
+    assert scores.tolist() == red_things(pixels).scores.tolist()
 
 
 @pytest.mark.parametrize(
@@ -102,7 +100,7 @@ def test_what_is_large_is_told_by_the_whole_alone(square: tuple[int, int, int]) 
     ],
 )
 def test_what_an_inner_edge_cuts_is_left_to_the_other_parts(square: tuple[int, int, int], parts: int) -> None:
-    boxes, scores = detect_tiled(red_things, picture(square))
+    boxes, scores, _ = detect_tiled(red_things, picture(square))
     assert len(boxes) == len(scores) == 1 + parts
     assert all(box == pytest.approx(share(*square), abs=1e-5) for box in boxes.tolist())
 
@@ -110,33 +108,33 @@ def test_what_an_inner_edge_cuts_is_left_to_the_other_parts(square: tuple[int, i
 def test_a_long_thing_across_the_middle_is_told_by_the_whole_alone() -> None:
     pixels = picture()
     pixels[96:104, 20:180] = RED
-    boxes, _ = detect_tiled(red_things, pixels)
+    boxes, *_ = detect_tiled(red_things, pixels)
     assert boxes.tolist() == [pytest.approx((0.1, 0.48, 0.9, 0.52))]
 
 
 def test_scores_stay_with_their_boxes() -> None:
-    boxes, scores = detect_tiled(red_things, picture((10, 10, 20), (40, 40, 10), (150, 150, 16)))
+    boxes, scores, _ = detect_tiled(red_things, picture((10, 10, 20), (40, 40, 10), (150, 150, 16)))
     areas = (boxes[:, 2:] - boxes[:, :2]).prod(axis=1)
     whole, parts = slice(0, 3), slice(3, None)
-    assert scores[whole, 0] == pytest.approx(areas[whole], abs=1e-5)
-    assert scores[parts, 0] == pytest.approx(areas[parts] / TILE**2, abs=1e-5)
+    assert scores[whole] == pytest.approx(areas[whole], abs=1e-5)
+    assert scores[parts] == pytest.approx(areas[parts] / TILE**2, abs=1e-5)
     assert len(scores[parts]) == 3
 
 
 def test_four_parts_and_the_whole_are_looked_at() -> None:
     looked: list[tuple[int, ...]] = []
 
-    def blind(pixels: Pixels) -> RawDetections:
+    def blind(pixels: Pixels) -> Boxes:
         looked.append(pixels.shape)
         assert pixels.flags.c_contiguous
-        return np.zeros((0, 4), dtype=np.float32), np.zeros((0, 3), dtype=np.float32)
+        return Boxes(*(np.zeros(shape, dtype=np.float32) for shape in ((0, 4), (0, 3), 0)))
 
-    boxes, scores = detect_tiled(blind, picture(size=(200, 100)))
+    boxes, scores, _ = detect_tiled(blind, picture(size=(200, 100)))
     assert looked == [(100, 200, 3), *[(60, 120, 3)] * 4]
     assert (boxes.shape, scores.shape) == ((0, 4), (0, 3))
 
 
 @pytest.mark.parametrize("size", [(2, 2), (2, 300), (300, 2)])
 def test_the_smallest_pictures_have_parts(size: tuple[int, int]) -> None:
-    boxes, _ = detect_tiled(red_things, picture((0, 0, 2), size=size))
+    boxes, *_ = detect_tiled(red_things, picture((0, 0, 2), size=size))
     assert len(boxes) >= 1

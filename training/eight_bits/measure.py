@@ -21,8 +21,8 @@ from PIL import Image
 import onprompt
 from onprompt import plugins
 from onprompt.settings import load
-from onprompt.vision import backbone, compiled, eight_bits, masks, pose  # noqa: F401 whose networks are measured
-from onprompt.vision.runtime import FULL_PRECISION, Network, compile_model, fold_constants
+from onprompt.vision import detection, runtime  # noqa: F401 whose networks are measured
+from onprompt.vision.runtime import ACTIVATIONS, FULL_PRECISION, Network, compile_model, convolutions, fold_constants
 
 TILE = 256
 TILES = (1, 2, 1, 3)  # a side of each picture in turn
@@ -39,7 +39,7 @@ class Recorder:
         self.seen, self.inputs, self.builds, self.variants = Counter(), defaultdict(list), {}, {}
 
     def install(self, detector):
-        network, read_all = compiled.network, Network.read_all
+        network, read_all = runtime.network, Network.read_all
 
         def remember(variant, made_of, build, **options):
             made = network(variant, made_of, build, **options)
@@ -54,7 +54,7 @@ class Recorder:
 
         plugins.load("vision.detectors", detector)
         for name, module in list(sys.modules.items()):
-            if name.startswith("onprompt") and module is not compiled and vars(module).get("network") is network:
+            if name.startswith("onprompt") and module is not runtime and vars(module).get("network") is network:
                 module.network = remember
         Network.read_all = record
 
@@ -81,7 +81,7 @@ def montage(files, side):
 def activations(build, inputs):
     """The lowest, highest and mean value of each channel, a row each, for each convolution."""
     model = fold_constants(build())
-    layers = eight_bits.convolutions(model)
+    layers = convolutions(model)
     probe = ov.Model([op.result(layer.input_value(0)) for layer in layers], model.get_parameters(), "probe")
     request = compile_model(probe, FULL_PRECISION).create_infer_request()
     seen = [([], [], []) for _ in layers]
@@ -123,7 +123,7 @@ def main():
         first, last = PRECISE.get(variant, (0, 0))
         for layer in (*layers[:first], *layers[len(layers) - last :]):
             layer[:] = np.nan
-        path = eight_bits.FOLDER / f"{variant}.npz"
+        path = ACTIVATIONS / f"{variant}.npz"
         channels = np.array([layer.shape[1] for layer in layers], dtype=np.int32)
         np.savez_compressed(path, channels=channels, values=np.concatenate(layers, axis=1).astype(np.float16))
         print(f"{variant}: {len(layers)} convolutions, {len(inputs)} inputs, {path.stat().st_size:,} bytes")

@@ -25,7 +25,7 @@ from onprompt.language import parse_many
 from onprompt.settings import load
 from onprompt.vision import backbone
 from onprompt.vision.image import load_picture
-from onprompt.vision.text_embedding import FILES, load_embeddings
+from onprompt.vision.matchers.small import TEXT_FILES, load_embeddings
 from onprompt.weights.cache import paths
 
 VARIANTS = 3  # of each photo: as it is, in a mirror, cut
@@ -280,7 +280,7 @@ def main():
     raw = versions[0]
     print(f"{len(names)} photos as numbers after {time.time() - start:.0f} s", flush=True)
 
-    table = load_embeddings(paths(FILES, settings)[FILES[0]].parent)
+    table = load_embeddings(paths(TEXT_FILES, settings)[TEXT_FILES[0]].parent)
     told = [text for path in names for text in photos[path]]
     rare = rarity([*told, *(options.corpus.open() if options.corpus else ())], table)
     least = min(len(photos[path]) for path in names)

@@ -26,9 +26,9 @@ from onprompt.language import name_of
 from onprompt.settings import load
 from onprompt.types import Look
 from onprompt.vision.backbone import run_backbone
-from onprompt.vision.detection import load_detector
+from onprompt.vision.detectors import load_detector
 from onprompt.vision.image import load_picture
-from onprompt.vision.person_kind import KINDS, person_crops
+from onprompt.vision.people import KINDS, person_crops
 
 MALE = r"\b(man|men|guys?|males?|boys?|gentlem[ae]n|father|dad|son|brothers?)\b"
 FEMALE = r"\b(wom[ae]n|lad(y|ies)|females?|girls?|mother|mom|daughter|sisters?|bride)\b"

@@ -18,7 +18,7 @@ from onprompt.evidence.observe import NOT_ENGLISH, text_to_match
 from onprompt.language import correct_spelling, parse_many
 from onprompt.settings import Settings
 from onprompt.vision.boxes import Floats
-from onprompt.vision.text_embedding import MAX_LENGTH
+from onprompt.vision.matchers.small import MAX_LENGTH
 from onprompt_hub.match_curve import Cosines, Curve, fit_curve
 
 FEWEST = 50  # images; with fewer, the curve depends on which they are

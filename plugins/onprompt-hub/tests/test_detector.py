@@ -22,7 +22,7 @@ from onprompt.errors import ImageError, NotFetched, PluginError, UntrustedFile, 
 from onprompt.language import name_of
 from onprompt.settings import load
 from onprompt.types import Known, Look, Seen
-from onprompt.vision.detection import load_detector
+from onprompt.vision.detectors import load_detector
 from onprompt.vision.image import load_picture
 from onprompt_hub import detector, grounding
 from onprompt_hub.loading import model_folder, weight_files

@@ -26,7 +26,7 @@ from onprompt.runs.run import JudgeJob
 from onprompt.settings import load
 from onprompt.types import Picture
 from onprompt.vision.image import load_picture
-from onprompt.vision.matching import load_matcher
+from onprompt.vision.matchers import load_matcher
 from onprompt_hub.calibration import calibrate_matcher
 from onprompt_hub.match_curve import Calibration, Curve
 from onprompt_hub.matcher import HubMatcher

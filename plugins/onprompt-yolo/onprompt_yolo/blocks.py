@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from openvino import opset13 as op
 
 from onprompt.vision.boxes import Floats
+from onprompt.vision.runtime import op
 from onprompt_yolo.torchfile import Tensors
 
 Node = Any  # OpenVINO's nodes carry no types

@@ -3,7 +3,7 @@
 import cv2
 import numpy as np
 
-from onprompt.vision.boxes import Floats, Pixels, RawDetections, letterbox
+from onprompt.vision.boxes import Floats, Pixels, letterbox
 from onprompt.vision.runtime import Network
 from onprompt_yolo.blocks import STRIDES
 
@@ -11,8 +11,8 @@ SIDE = 640
 GREY = 114  # the border that the networks were trained with
 
 
-def run_letterboxed(network: Network, pixels: Pixels, *inputs: Floats) -> RawDetections:
-    """Run a YOLO network on an image."""
+def run_letterboxed(network: Network, pixels: Pixels, *inputs: Floats) -> tuple[Floats, Floats]:
+    """Boxes and scores of an image by a YOLO network: a row for each of its cells."""
     padded, inner = letterbox(pixels, SIDE, max(STRIDES), GREY, cv2.INTER_LINEAR)
     distances, scores = network.run([padded[None], *inputs])
     return decode_boxes(distances, padded.shape[:2], inner), scores.T

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from onprompt.settings import Settings
 from onprompt.types import Known, Look, Name, Picture, Seen, Sighting
-from onprompt.vision.calibration import Candidates, calibrate, load_curves
+from onprompt.vision.boxes import Boxes, calibrate, load_curves
 from onprompt.vision.vocabulary import COCO
 from onprompt_yolo import CURVES, PACKAGES, world, yolo26
 
@@ -54,8 +54,8 @@ def closest(known: Mapping[str, Known], other: Mapping[str, Known]) -> dict[str,
 
 
 def calibrate_both(
-    ours: Mapping[str, list[Candidates]],
-    theirs: Mapping[str, list[Candidates]],
+    ours: Mapping[str, list[Boxes]],
+    theirs: Mapping[str, list[Boxes]],
     curves: tuple[str, str],
     min_confidence: float,
 ) -> list[Sighting]:

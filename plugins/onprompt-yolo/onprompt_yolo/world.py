@@ -5,14 +5,21 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import openvino as ov
 
 from onprompt.settings import Settings
 from onprompt.types import Box, Known, Look, Name, Picture, Seen
-from onprompt.vision.boxes import Floats, Pixels, RawDetections, box_iou, merge_tiles, non_max_suppression, with_tiles
-from onprompt.vision.calibration import Candidates, calibrate, load_curves
-from onprompt.vision.compiled import Source, network, source
-from onprompt.vision.runtime import Network, thread_safe_cache, with_pixel_input
+from onprompt.vision.boxes import (
+    Boxes,
+    Floats,
+    Pixels,
+    box_iou,
+    calibrate,
+    load_curves,
+    merge_tiles,
+    non_max_suppression,
+    with_tiles,
+)
+from onprompt.vision.runtime import Network, Source, network, ov, source, thread_safe_cache, with_pixel_input
 from onprompt.vision.vocabulary import COCO, resolve_all
 from onprompt_yolo import CODE, CURVES, PACKAGES, vocabulary, world_graph
 from onprompt_yolo.letterbox import run_letterboxed
@@ -54,9 +61,7 @@ class WorldDetector:
         candidates = self.candidates(self.score(picture, names), names, known)
         return Seen(calibrate(candidates, load_curves(CURVES)["yolo-world"], self.settings.min_confidence), known)
 
-    def candidates(
-        self, scored: Scored, names: Sequence[Name], known: Mapping[str, Known]
-    ) -> dict[str, list[Candidates]]:
+    def candidates(self, scored: Scored, names: Sequence[Name], known: Mapping[str, Known]) -> dict[str, list[Boxes]]:
         """The candidates of each known name, and of each distractor under its own name."""
         wanted = [(name, known[name.label].words) for name in names if name.label in known]
         taken = {word for resolved in known.values() for word in resolved.words}
@@ -79,12 +84,13 @@ class WorldDetector:
         filled = words + words[:1] * (-len(words) % WORDS_TOGETHER)
         text = self.vocabulary.vectors[[self.vocabulary.rows[word] for word in filled]]
 
-        def run(pixels: Pixels) -> RawDetections:
-            return run_letterboxed(self.network, pixels, text)
+        def run(pixels: Pixels) -> Boxes:
+            corners, scores = run_letterboxed(self.network, pixels, text)
+            return Boxes(corners, scores, np.zeros(len(corners), dtype=int))
 
         tiled = any(name.fine for name in wanted)
         pixels = picture.pixels
-        boxes, scores = merge_tiles([run(view) for view in with_tiles(pixels)]) if tiled else run(pixels)
+        boxes, scores, _ = merge_tiles([run(view) for view in with_tiles(pixels)]) if tiled else run(pixels)
         return Scored(boxes, words, log_odds(np.clip(scores[:, : len(words)].T, 1e-5, 1 - 1e-5)))
 
     def known(self, names: Sequence[Name]) -> dict[str, Known]:
@@ -135,7 +141,7 @@ def align(words: vocabulary.Vocabulary, tensors: Tensors) -> vocabulary.Vocabula
     return vocabulary.Vocabulary(words.rows, vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
 
 
-def best_cells(scored: Scored, name: Name, words: Sequence[str], overlap: float) -> Candidates:
+def best_cells(scored: Scored, name: Name, words: Sequence[str], overlap: float) -> Boxes:
     """The best cells of a name, each object once. Where an incompatible word is likelier, it lowers the score.
 
     A woman may also be called a person, so these do not compete; a zebra and a horse do.
@@ -149,10 +155,9 @@ def best_cells(scored: Scored, name: Name, words: Sequence[str], overlap: float)
     best = np.argpartition(-odds, min(MAX_CELLS, len(odds) - 1))[:MAX_CELLS]
     cells = best[odds[best] >= log_odds(MIN_SCORE)]
     scores = (1 / (1 + np.exp(-odds[cells]))).astype(np.float32)
-    kept = non_max_suppression(scored.boxes[cells], scores, np.zeros(len(cells), dtype=int), overlap)
-    likeliest = scored.odds[own][:, cells].argmax(axis=0)
-    own_words = [scored.words[own[likeliest[index]]] for index in kept]
-    return Candidates(scored.boxes[cells][kept], scores[kept], own_words)
+    likeliest = np.array(own)[scored.odds[own][:, cells].argmax(axis=0)]
+    found = Boxes(scored.boxes[cells], scores, np.array(scored.words)[likeliest])
+    return found.only(non_max_suppression(found.corners, scores, np.zeros(len(cells), dtype=int), overlap))
 
 
 def broader_probability(scored: Scored, name: Name) -> Floats:

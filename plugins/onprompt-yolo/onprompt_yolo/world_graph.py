@@ -3,9 +3,8 @@
 import math
 
 import numpy as np
-import openvino as ov
-from openvino import opset13 as op
 
+from onprompt.vision.runtime import op, ov
 from onprompt_yolo.blocks import Blocks, Node
 from onprompt_yolo.torchfile import Tensors
 

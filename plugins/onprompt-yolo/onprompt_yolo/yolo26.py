@@ -2,14 +2,10 @@
 
 from collections.abc import Callable, Sequence
 
-import openvino as ov
-
 from onprompt.settings import Settings
-from onprompt.vision.boxes import Pixels, RawDetections
-from onprompt.vision.calibration import load_curves
+from onprompt.vision.boxes import Boxes, Pixels, likely_boxes, load_curves
 from onprompt.vision.closed_set import ClosedSetDetector
-from onprompt.vision.compiled import Source, network, source
-from onprompt.vision.runtime import thread_safe_cache, with_pixel_input
+from onprompt.vision.runtime import Source, network, ov, source, thread_safe_cache, with_pixel_input
 from onprompt.weights.cache import is_cached
 from onprompt_yolo import CODE, CURVES, PACKAGES, yolo26_graph
 from onprompt_yolo.letterbox import run_letterboxed
@@ -19,10 +15,10 @@ MEDIUM, LARGE = "yolo26m.pt", "yolo26x.pt"
 
 
 @thread_safe_cache
-def load_network(made_of: Source) -> Callable[[Pixels], Sequence[RawDetections]]:
+def load_network(made_of: Source) -> Callable[[Pixels], Sequence[Boxes]]:
     """The network, built once per process, whatever the settings."""
     built = network(made_of.file.stem, made_of, lambda: build(made_of))
-    return lambda pixels: [run_letterboxed(built, pixels)]
+    return lambda pixels: [likely_boxes(*run_letterboxed(built, pixels))]
 
 
 def build(made_of: Source) -> ov.Model:

@@ -1,9 +1,8 @@
 """YOLO26 as an OpenVINO graph, any of its sizes, built from its tensors."""
 
 import numpy as np
-import openvino as ov
-from openvino import opset13 as op
 
+from onprompt.vision.runtime import op, ov
 from onprompt_yolo.blocks import Blocks, Node
 from onprompt_yolo.torchfile import Tensors
 

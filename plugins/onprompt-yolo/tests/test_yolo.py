@@ -13,8 +13,7 @@ from onprompt.errors import UserError
 from onprompt.language import name_of
 from onprompt.settings import Settings, load
 from onprompt.types import Box
-from onprompt.vision.boxes import letterbox
-from onprompt.vision.calibration import Candidates, Curve, calibrate, count_probabilities, load_curves
+from onprompt.vision.boxes import Boxes, Curve, calibrate, count_probabilities, letterbox, load_curves
 from onprompt.weights import cache
 from onprompt.weights.manifest import find, read
 from onprompt_yolo import CURVES, MANIFEST, strong, world, yolo26
@@ -66,12 +65,12 @@ def test_rivals_are_looked_for_and_a_cell_goes_to_the_likelier_name(settings: Se
     odds[words.index("dog"), 1] = 1.0
     boxes = np.array([[0, 0, 0.5, 1], [0.5, 0, 1, 1]], dtype=np.float32)
     finds = world.best_cells(world.Scored(boxes, words, odds), wolf, ["wolf"], settings.duplicate_overlap)
-    assert finds.boxes.tolist() == boxes.tolist()
+    assert finds.corners.tolist() == boxes.tolist()
     assert finds.scores == pytest.approx([0.622, 0.5], abs=0.001)  # half a unit of rivalry is taken off the second
 
 
 def test_networks_are_compiled_once_whatever_the_settings(settings: Settings) -> None:
-    other = load(missing_below=0.1)
+    other = load(low_confidence=0.4)
     assert yolo26.load(settings).networks[0] is yolo26.load(other).networks[0]
     assert world.load(settings).network is world.load(other).network
 
@@ -99,7 +98,7 @@ def test_each_detector_has_its_curves() -> None:
 def test_a_clear_score_is_likely_one_and_a_faint_one_is_not(curve: Curve) -> None:
     box = np.array([[0.1, 0.1, 0.4, 0.9]], dtype=np.float32)
     found = {
-        name: [Candidates(box, np.array([score], dtype=np.float32), [name])] * len(curve.own)
+        name: [Boxes(box, np.array([score], dtype=np.float32), np.array([name]))] * len(curve.own)
         for name, score in (("cat", 0.9), ("dog", 0.05))
     }
     cat, dog = calibrate(found, curve, 0.0)

@@ -11,7 +11,7 @@ from onprompt.errors import ImageError, OnpromptError, UserError
 from onprompt.samples import load_rubric
 from onprompt.settings import Settings
 from onprompt.types import Flag
-from onprompt.vision.image import Source
+from onprompt.vision import Source
 
 
 def missing_reason(result: Result) -> str:

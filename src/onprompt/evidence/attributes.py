@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from onprompt.evidence.grading import MINOR
 from onprompt.settings import Settings
 from onprompt.types import Attribute, Sighting
-from onprompt.vision import colour, face, geometry, ocr, pose, shape
+from onprompt.vision import EXCLUSIVE, NOT_SMILING, SHAPE_WORDS, SMILING, colour, geometry, ocr, posture_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +62,15 @@ def trait_confidence(sighting: Sighting, kind: str) -> float:
 
 def check_action(asked: str, sighting: Sighting, settings: Settings) -> Measured | None:
     """A posture by a person's joints; a mismatch only if they show an exclusive one instead."""
-    if asked in face.SMILING | face.NOT_SMILING:
+    if asked in SMILING | NOT_SMILING:
         return check_expression(asked, sighting, settings)
-    posture = pose.posture_of(asked)
+    posture = posture_of(asked)
     if posture is None or not sighting.joints:
         return None
     shown = {trait.value: trait.confidence for trait in sighting.traits if trait.kind == "action"}
     if posture in shown:
         return Measured(1.0, posture, shown[posture])
-    others = {value: confidence for value, confidence in shown.items() if {value, posture} <= set(pose.EXCLUSIVE)}
+    others = {value: confidence for value, confidence in shown.items() if {value, posture} <= set(EXCLUSIVE)}
     if not others:
         return Measured(MINOR, "an unclear posture", 0.3)
     return Measured(0.0, max(others, key=others.__getitem__), max(others.values()))
@@ -79,16 +79,16 @@ def check_action(asked: str, sighting: Sighting, settings: Settings) -> Measured
 def check_expression(asked: str, sighting: Sighting, _: Settings) -> Measured | None:
     """Smiling or not: a smile contradicts sadness, but no smile proves no other expression."""
     shown = next((trait for trait in sighting.traits if trait.kind == "expression"), None)
-    if shown is None or asked not in face.SMILING | face.NOT_SMILING:
+    if shown is None or asked not in SMILING | NOT_SMILING:
         return None
-    if asked in face.NOT_SMILING:
+    if asked in NOT_SMILING:
         return Measured(0.0, shown.value, shown.confidence) if shown.value == "smiling" else None
     return Measured(float(shown.value == "smiling"), shown.value, shown.confidence)
 
 
 def check_shape(asked: str, sighting: Sighting, _: Settings) -> Measured | None:
     """A plain shape by the outline; a partial or oblique view is only weak evidence against one."""
-    name = shape.SHAPE_WORDS.get(asked)
+    name = SHAPE_WORDS.get(asked)
     if name is None or sighting.mask is None:
         return None
     shown = {trait.value: trait.confidence for trait in sighting.traits if trait.kind == "shape"}

@@ -32,8 +32,7 @@ from onprompt.types import (
     Thing,
     Trait,
 )
-from onprompt.vision import relations
-from onprompt.vision.person_kind import CHILD, WORDS, traits_said
+from onprompt.vision import CHILD, RELATIONS, WORDS, RelationMeasure, between, traits_said
 
 if TYPE_CHECKING:
     from onprompt.settings import Settings
@@ -372,7 +371,7 @@ class ObjectBeliefs:
         target = self.scene.things[relation.target]
         if is_text(target) and self.by_text() is not None:
             return self.measured(claim, [Measured(1.0, "its text")], OCR)
-        if relation.name not in relations.RELATIONS and relation.name not in ("between", *SIZES):
+        if relation.name not in RELATIONS and relation.name not in ("between", *SIZES):
             return self.unmeasured(claim, "relation")
         if not subjects or not targets:
             found = Finding(Found.TARGET_NOT_LOCATED, target.canonical) if subjects else Finding(Found.NOT_LOCATED)
@@ -385,7 +384,7 @@ class ObjectBeliefs:
             ends = [self.shares[r.target].chosen for r in self.thing.relations if r.name == "between"]
             each = [best_between(subject, ends) for subject in subjects]
         else:
-            holds = SIZES.get(relation.name) or relations.RELATIONS[relation.name]
+            holds = SIZES.get(relation.name) or RELATIONS[relation.name]
             each = [best_target(holds, *pair) for pair in zip(subjects, others, strict=True)]
         known = [likelihood for likelihood in each if likelihood is not None]
         if not known:
@@ -480,13 +479,13 @@ def larger(subject: Sighting, target: Sighting) -> float:
     return min(1.0, max(0.0, 0.5 + math.log(max(subject.box.area, 1e-9) / max(target.box.area, 1e-9)) / math.log(2.25)))
 
 
-SIZES: dict[str, relations.RelationMeasure] = {
+SIZES: dict[str, RelationMeasure] = {
     "larger than": larger,
     "smaller than": lambda subject, target: larger(target, subject),
 }
 
 
-def best_target(holds: relations.RelationMeasure, subject: Sighting, targets: Sequence[Sighting]) -> float | None:
+def best_target(holds: RelationMeasure, subject: Sighting, targets: Sequence[Sighting]) -> float | None:
     """How likely a relation holds with the target that suits best; None where it can't be determined for any."""
     known = [likelihood for target in targets if (likelihood := holds(subject, target)) is not None]
     return max(known) if known else None if targets else 0.0
@@ -496,7 +495,7 @@ def best_between(subject: Sighting, ends: Sequence[Sequence[Sighting]]) -> float
     """How likely it is between a sighting of each end, or between two of the same; None if there are no two."""
     first, second = ends[0], ends[-1]
     pairs = [(a, b) for a in first for b in second if a is not b and subject is not a and subject is not b]
-    return max((relations.between(subject, a, b) for a, b in pairs), default=None)
+    return max((between(subject, a, b) for a, b in pairs), default=None)
 
 
 # -- text ------------------------------------------------------------------------------------------------------------

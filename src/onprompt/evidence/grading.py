@@ -50,6 +50,10 @@ class Expectation:
     shares: tuple[float, ...]  # how likely each score of the scale is
     measures: Mapping[str, float | None]  # the protocols' own, as they are to be expected
 
+    def measured(self, *names: str) -> dict[str, float | None]:
+        """Some of the measures."""
+        return {name: self.measures[name] for name in names}
+
     def limited(self, scale: range) -> Expectation:
         """The same below the cut of the upper half: in proportion, so that what is likelier stays above."""
         below = reliability()["cuts"][2] * (1 - 1e-6)
@@ -69,6 +73,8 @@ def expect(scene: Scene, checks: Sequence[Check], rule: Rule, scale: range, sett
     measures: dict[str, float | None] = {
         "presence": float(weights @ tally.presence),
         "attribute_accuracy": float(weights @ tally.accuracy),
+        "elements": float(weights @ tally.elements),
+        "relations": float(weights @ tally.related) / tally.relations if tally.relations else None,
     }
     interval = low / top, min(high, top) / top
     return Expectation(value, cut(value, scale), interval, tuple(np.round(shares, 6).tolist()), measures)

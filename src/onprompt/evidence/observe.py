@@ -23,16 +23,21 @@ from onprompt.evidence.grading import Expectation, Rule, expect
 from onprompt.evidence.sharing import extras, share_out
 from onprompt.language import canonical, correct_spelling, is_common_word, name_of, parse
 from onprompt.types import Check, Known, Name, Outcome, Picture, PromptEvidence, Scene, Seen, Thing, Trait
-from onprompt.vision.ahead import load_ahead, measure_ahead
-from onprompt.vision.detection import detect
-from onprompt.vision.geometry import SIZE_WORDS
-from onprompt.vision.global_properties import is_blank, medium, properties
-from onprompt.vision.matchers.small import artwork_probability
-from onprompt.vision.matching import load_matcher
-from onprompt.vision.ocr import read_text
-from onprompt.vision.person_kind import traits_said
-from onprompt.vision.relations import NEED_JOINTS
-from onprompt.vision.text_embedding import MAX_LENGTH
+from onprompt.vision import (
+    MAX_LENGTH,
+    NEED_JOINTS,
+    SIZE_WORDS,
+    artwork_probability,
+    detect,
+    is_blank,
+    load_ahead,
+    load_matcher,
+    measure_ahead,
+    medium,
+    properties,
+    read_text,
+    traits_said,
+)
 
 if TYPE_CHECKING:
     from onprompt.settings import Settings
@@ -79,9 +84,10 @@ class Observations:
         return self.image.blank or any(check.outcome is not Outcome.UNVERIFIABLE for check in own)
 
     def expectation(self, rule: Rule, scale: range, settings: Settings) -> Expectation:
-        """The score to expect; of a sole object that nothing can check nobody can tell: it is at most the middle."""
+        """The score to expect; at most the middle of a sole object that nothing can check, or in another language."""
         expected = expect(self.scene, self.checks, rule, scale, settings)
-        return expected if self.verifiable or len(self.scene.things) > 1 else expected.limited(scale)
+        several = len(self.scene.things) > 1 and NOT_ENGLISH not in self.scene.flags
+        return expected if self.verifiable or several else expected.limited(scale)
 
     def flags(self, settings: Settings) -> dict[str, bool]:
         """What to know before trusting the score."""

@@ -31,7 +31,7 @@ from onprompt.types import (
     Shown,
     Verdict,
 )
-from onprompt.vision.image import load_resized, open_picture
+from onprompt.vision import load_resized, open_picture
 
 WITHHELD = ("filter", "refusal")  # how an answer ends that the server does not give
 RUBRIC = Rubric(

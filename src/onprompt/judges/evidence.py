@@ -15,15 +15,7 @@ from onprompt.evidence.observe import observe
 from onprompt.language import parse
 from onprompt.settings import PRIVATE, Settings
 from onprompt.types import Judge, Observed, Rubric, Sample, Verdict
-from onprompt.vision.detection import load_detector
-from onprompt.vision.face import FILES as FACE_FILES
-from onprompt.vision.masks import FILES as MASK_FILES
-from onprompt.vision.matchers.small import ARTWORK_FILES
-from onprompt.vision.matching import load_matcher
-from onprompt.vision.person_kind import FILES as PERSON_FILES
-from onprompt.vision.person_kind import WEIGHTS as PERSON_WEIGHTS
-from onprompt.vision.pose import FILES as POSE_FILES
-from onprompt.vision.runtime import available_cores
+from onprompt.vision import APPEARANCE_FILES, ARTWORK_FILES, KIND_FILES, available_cores, load_detector, load_matcher
 from onprompt.weights.cache import hashes
 
 PACKAGES = (
@@ -128,8 +120,8 @@ def hash_weights(measures: bool, people: bool, settings: Settings) -> dict[str, 
     return hashes(
         [
             *load_detector(settings).files,
-            *((*MASK_FILES, *POSE_FILES, *FACE_FILES) if measures else ()),
-            *((*PERSON_FILES, str(PERSON_WEIGHTS)) if people else ()),
+            *(APPEARANCE_FILES if measures else ()),
+            *(KIND_FILES if people else ()),
             *((*ARTWORK_FILES, *load_matcher(settings).files) if settings.matcher else ()),
         ]
     )

@@ -33,7 +33,7 @@ from onprompt.models.voices import CLAIMS, EVIDENCE
 from onprompt.rubrics import text
 from onprompt.settings import Settings
 from onprompt.types import Asks, Flag, Judge, Plan, Question, Rubric, Sample, Usage, Verdict, Voice
-from onprompt.vision.runtime import use_single_core
+from onprompt.vision import use_single_core
 from onprompt.wording.jury import jury_failed, nothing_checked, objections
 
 ASKS = Asks.SEVERAL

@@ -14,7 +14,7 @@ from onprompt.pages.verdict_view import Shown
 from onprompt.runs.reading import judged_file, paths_of
 from onprompt.settings import Settings, load
 from onprompt.types import Picture, Verdict
-from onprompt.vision.image import decode_image
+from onprompt.vision import decode_image
 
 SIDE, QUALITY = 512, 82  # of the JPEGs that pages show
 THUMBNAIL = 200  # the longest side on a card, where pages hold their pictures themselves

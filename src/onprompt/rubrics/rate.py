@@ -139,7 +139,9 @@ def grade(observed: Observations, settings: Settings) -> Graded:
     expected = observed.expectation(rating, SCALE, settings)
     summary = reasoning(wording.by_object(observed.scene, observed.checks))
     factor = FactorScore(expected.score, summary)
-    return Graded({"score": factor}, expected.value, summary, expected.measures, expected.interval)
+    return Graded(
+        {"score": factor}, expected.value, summary, expected.measured("elements", "relations"), expected.interval
+    )
 
 
 def rating(tally: Tally) -> NDArray[np.int64]:

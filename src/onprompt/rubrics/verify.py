@@ -271,7 +271,13 @@ def grade(observed: Observations, settings: Settings) -> Graded:
     evidence = observed.evidence(settings)
     summary = wording.summary(evidence, observed.checks, expected.score, SCALE[-1], observed.verifiable)
     factor = FactorScore(expected.score, summary)
-    return Graded({"score": factor}, expected.value, summary, expected.measures, expected.interval)
+    return Graded(
+        {"score": factor},
+        expected.value,
+        summary,
+        expected.measured("presence", "attribute_accuracy"),
+        expected.interval,
+    )
 
 
 def protocol(verdict: Verdict) -> str:

@@ -4,16 +4,23 @@ from collections.abc import Sequence
 
 import cv2
 import numpy as np
-import openvino as ov
 
 from onprompt.settings import Settings
 from onprompt.vision.boxes import Floats, Pixels
-from onprompt.vision.compiled import Source, network, source
-from onprompt.vision.runtime import Network, openvino_core, thread_safe_cache, with_pixel_input
+from onprompt.vision.runtime import (
+    Network,
+    Source,
+    network,
+    openvino_core,
+    ov,
+    source,
+    thread_safe_cache,
+    with_pixel_input,
+)
 
 FILES = ("pplcnet.pdmodel", "pplcnet.pdiparams")
 OUTPUTS = ("relu_39.tmp_0", "linear_1.tmp_1")  # the penultimate layer, and the logits
-LOCAL = "relu_27.tmp_0"  # a layer in the middle, 14 × 14 places
+LOCAL = ("relu_27.tmp_0",)  # a layer in the middle that still knows where things are, 14 × 14 places
 MAX_SIDE = 256  # pixels; larger images are scaled down to this first, so that all sizes have the same features
 QUALITY = 80
 INPUT_SIDE = 224
@@ -25,32 +32,25 @@ BINS = HUES * LIGHTS + GREYS
 HUE_BIN, GREY_BIN = np.arange(256) // 15 * LIGHTS, HUES * LIGHTS + np.arange(256) // 52  # of a pixel's hue or value
 
 
-@thread_safe_cache
-def load_feature_map(made_of: Source) -> Network:
-    """The classifier up to a layer that still knows where things are."""
-    return network("pplcnet features", made_of, lambda: cut_at([LOCAL], made_of))
-
-
 def feature_similarity(first: Pixels, second: Pixels, settings: Settings) -> Floats:
     """The cosine of two images' features at each place of a grid: they see more than pixels do."""
     inputs = np.stack([resize(image, (INPUT_SIDE, INPUT_SIDE)) for image in (first, second)])
-    (maps,) = load_feature_map(source(FILES, settings)).run([inputs])
+    (maps,) = load_backbone(source(FILES, settings), LOCAL).run([inputs])
     a, b = maps / np.maximum(np.linalg.norm(maps, axis=1, keepdims=True), 1e-6)
     return np.asarray((a * b).sum(axis=0), dtype=np.float32)
 
 
 @thread_safe_cache
-def load_backbone(made_of: Source) -> Network:
-    """The classifier with both outputs, compiled once per process."""
-    return network("pplcnet", made_of, lambda: cut_at(OUTPUTS, made_of))
+def load_backbone(made_of: Source, layers: tuple[str, ...]) -> Network:
+    """The classifier with some layers as its outputs, compiled once per process."""
 
+    def build() -> ov.Model:
+        model = openvino_core().read_model(made_of.file)
+        outputs = {node.get_friendly_name(): node.output(0) for node in model.get_ops()}
+        results = [ov.opset13.result(outputs[layer]) for layer in layers]
+        return with_pixel_input(ov.Model(results, model.get_parameters(), "pplcnet"))
 
-def cut_at(layers: Sequence[str], made_of: Source) -> ov.Model:
-    """The classifier with these layers as its outputs."""
-    model = openvino_core().read_model(made_of.file)
-    outputs = {node.get_friendly_name(): node.output(0) for node in model.get_ops()}
-    cut = ov.Model([ov.opset13.result(outputs[name]) for name in layers], model.get_parameters(), "pplcnet")
-    return with_pixel_input(cut)
+    return network("pplcnet" if layers == OUTPUTS else "pplcnet features", made_of, build)
 
 
 def image_features(small: Pixels, settings: Settings) -> Floats:
@@ -69,7 +69,7 @@ def image_features(small: Pixels, settings: Settings) -> Floats:
 def run_backbone(crops: Sequence[Pixels], settings: Settings) -> tuple[Floats, Floats]:
     """The penultimate layer and the logits, a row for each crop; a crop is scaled to a square."""
     inputs = np.stack([resize(crop, (INPUT_SIDE, INPUT_SIDE)) for crop in crops])
-    hidden, logits = load_backbone(source(FILES, settings)).run([inputs])
+    hidden, logits = load_backbone(source(FILES, settings), OUTPUTS).run([inputs])
     return hidden.reshape(len(crops), HIDDEN), logits
 
 

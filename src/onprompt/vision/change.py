@@ -22,9 +22,8 @@ CLEAR = 25.0  # ΔE from which it is then a real change in any case
 FLOOR = 5.0  # ΔE below which a difference is re-encoding
 NOISE = 2.5  # a real change exceeds the median difference by this factor
 SMALLEST = 0.0015  # share of the image below which a region is noise
-TURNS: dict[
-    str, Callable[[Pixels], Pixels]
-] = {  # how an image may have been turned or mirrored as a whole, and what turns it back
+# How an image may have been turned or mirrored as a whole, and what turns it back
+TURNS: dict[str, Callable[[Pixels], Pixels]] = {
     "mirrored": lambda x: x[:, ::-1],
     "upside down": lambda x: x[::-1],
     "turned by 180°": lambda x: x[::-1, ::-1],
@@ -204,7 +203,8 @@ def difference_map(first: Pixels, second: Pixels, overlap: Mask) -> Floats:
     """ΔE of two images after the median shift of colour is taken off, and the difference in local contrast."""
     a, b = to_lab(first), to_lab(second)
     shift = b - a
-    shift -= colour_cast(shift[overlap])
+    if not keeps_colours(shift[overlap]):  # a cast is everywhere
+        shift -= np.median(shift[overlap], axis=0)
     total = np.zeros(shift.shape[:2], np.float32)
     for blur in BLURS:
         sigma = blur * SIDE
@@ -213,11 +213,6 @@ def difference_map(first: Pixels, second: Pixels, overlap: Mask) -> Floats:
         total += np.hypot(colour, TEXTURE * texture)
     smooth = cv2.GaussianBlur(total / len(BLURS), (0, 0), 0.01 * SIDE)
     return np.where(overlap, smooth, 0).astype(np.float32)
-
-
-def colour_cast(shift: Floats) -> Floats:
-    """The median shift of colour; none where much of the image kept its colours, since a cast is everywhere."""
-    return np.asarray(np.median(shift, axis=0) * (not keeps_colours(shift)), dtype=np.float32)
 
 
 def keeps_colours(shift: Floats) -> bool:

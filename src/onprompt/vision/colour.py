@@ -88,18 +88,6 @@ def chromatic_examples() -> tuple[tuple[str, ...], Lab]:
     return tuple(term for term in terms for _ in examples(term)), np.concatenate([examples(term) for term in terms])
 
 
-def nearest_term(lab: Lab) -> str:
-    """The basic term with a hue whose nearest example is nearest."""
-    terms, known = chromatic_examples()
-    return terms[int(delta_e_2000(lab, known).argmin())]
-
-
-def basic_term(term: str) -> str:
-    """The basic term of a shade: blue for navy and for light blue."""
-    base = term.rpartition(" ")[2]
-    return base if base in BASIC_TERMS else SHADES_OF[base]
-
-
 def likeness(swatch: Swatch, term: str, match: float, near: float) -> float:
     """How well a colour fits a term: 1, ½ for another shade of the same basic colour or a colour near it, else 0.
 
@@ -107,7 +95,7 @@ def likeness(swatch: Swatch, term: str, match: float, near: float) -> float:
     `near` are the ΔE2000 within which a colour matches and is near.
     """
     tone, _, base = term.rpartition(" ")
-    basic = basic_term(base)
+    basic = base if base in BASIC_TERMS else SHADES_OF[base]
     apart = float(delta_e_2000(np.array(swatch.lab), examples(base)).min())
     own = float(delta_e_2000(np.array(swatch.lab), examples(swatch.name)).min())
     if base == basic or base == "grey":
@@ -161,7 +149,9 @@ def named_parts(lab: Lab) -> Iterator[tuple[str, Mask]]:
         if part.mean() >= MIN_HUE_SHARE:
             dark, light = np.percentile(lightness[part], LIT)
             lit = part & (lightness >= dark) & (lightness <= light)
-            yield nearest_term(np.median(lab[lit if lit.any() else part], axis=0)), part
+            color = np.median(lab[lit if lit.any() else part], axis=0)
+            terms, known = chromatic_examples()
+            yield terms[int(delta_e_2000(color, known).argmin())], part
 
 
 def swatch_confidence(swatch: Swatch) -> float:

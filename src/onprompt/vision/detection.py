@@ -1,28 +1,27 @@
-"""Step 2: detect the objects in an image, then measure them."""
+"""Step 2: detect the objects in an image, then measure them. What that takes can be loaded ahead."""
 
+import threading
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import cache, partial
 
-from onprompt import plugins
 from onprompt.settings import Settings
-from onprompt.types import Box, Detector, Look, Name, Picture, Seen, Sighting, Trait
-from onprompt.vision import colour, face, geometry, masks, person_kind, pose, shape
-from onprompt.vision.runtime import thread_safe_cache
+from onprompt.types import Box, Look, Name, Picture, Seen, Sighting, Trait
+from onprompt.vision import backbone, colour, geometry, masks, people
+from onprompt.vision.detectors import load_detector
+from onprompt.vision.matchers import load_matcher
+from onprompt.vision.runtime import openvino_core, source, thread_state
+from onprompt.weights import blobs
 
+APPEARANCE_FILES = (*masks.FILES, *people.POSE_FILES, *people.FACE_FILES)
+# Words of detectors for human beings
 PEOPLE = frozenset({"person", "man", "woman", "boy", "girl", "child", "baby"})
 CROWD = 10  # confident sightings of one name from which it is a crowd, whose count is a range
 MAX_MEASURED = 24  # sightings per image whose appearance is measured
 IN_FRONT = 0.5  # confidence from which a sighting may hide another one
 OCCLUDED = 0.3  # share of a box that an object in front of it covers, from which it is occluded
-
-
-@thread_safe_cache
-def load_detector(settings: Settings) -> Detector:
-    """The detector that the settings name, loaded once for each set of settings; networks are shared between them."""
-    name = settings.detector.partition(":")[0]  # `hf:IDEA-Research/grounding-dino-tiny` names a model too
-    detector: Detector = plugins.load("vision.detectors", name).load(settings)
-    return detector
 
 
 def detect(
@@ -41,7 +40,7 @@ def detect_many(
 ) -> list[Seen]:
     """`detect` for several images, which the detector may process as a batch."""
     results = load_detector(settings).see([Look(picture, names) for picture in pictures])
-    kinds = {name.label for name in names if person_kind.traits_said(name)}
+    kinds = {name.label for name in names if people.traits_said(name)}
     return [measure(picture, seen, settings, measured, kinds) for picture, seen in zip(pictures, results, strict=True)]
 
 
@@ -56,15 +55,20 @@ def measure(
     fronts = [sighting for sighting in seen.sightings if sighting.confidence >= IN_FRONT]
     located = [measure_geometry(sighting, fronts, settings) for sighting in seen.sightings]
     chosen = select_for_appearance([sighting for sighting in located if sighting.label in wanted], settings)
-    people = pose.detect_people(picture, settings) if any(is_person(sighting) for sighting in chosen) else ()
+    persons = people.detect_people(picture, settings) if any(sighting.word in PEOPLE for sighting in chosen) else ()
     gain = colour.exposure_gain(picture.pixels) if chosen else 1.0
     measured = [
-        measure_appearance(sighting, picture, gain, people, settings) if sighting in chosen else sighting
+        measure_appearance(sighting, picture, gain, persons, settings) if sighting in chosen else sighting
         for sighting in located
     ]
     narrower = {label for label, known in seen.known.items() if known.closeness < 1 and label in kinds}
-    told = select_for_appearance([s for s in measured if is_person(s) and s.label in narrower], settings)
-    measured = [with_kind(sighting, picture, settings) if sighting in told else sighting for sighting in measured]
+    told = select_for_appearance([s for s in measured if s.word in PEOPLE and s.label in narrower], settings)
+    measured = [
+        replace(sighting, traits=(*sighting.traits, *people.kind_traits(picture, sighting.box, settings)))
+        if sighting in told
+        else sighting
+        for sighting in measured
+    ]
     return Seen((*measured, *crowd_sightings(measured, settings)), seen.known)
 
 
@@ -101,18 +105,8 @@ def occlusion(sighting: Sighting, other: Sighting) -> float:
     return box.overlap(front).area / box.area
 
 
-def with_kind(sighting: Sighting, picture: Picture, settings: Settings) -> Sighting:
-    """A person with sex and age, as far as they can be told."""
-    return replace(sighting, traits=(*sighting.traits, *person_kind.traits(picture, sighting.box, settings)))
-
-
-def is_person(sighting: Sighting) -> bool:
-    """Whether a sighting is of a human being, by the detector's word."""
-    return sighting.word in PEOPLE
-
-
 def measure_appearance(
-    sighting: Sighting, picture: Picture, gain: float, people: Sequence[pose.Person], settings: Settings
+    sighting: Sighting, picture: Picture, gain: float, persons: Sequence[people.Person], settings: Settings
 ) -> Sighting:
     """Add mask, colours and shape; for a person, joints, posture and expression."""
     height, width = picture.pixels.shape[:2]
@@ -125,12 +119,12 @@ def measure_appearance(
         *(Trait("color", swatch.name, colour.swatch_confidence(swatch)) for swatch in colours),
         *([Trait("pattern", "multicolored", 0.6)] if len(patches) >= colour.MANY_COLOURS else []),
         *sighting.traits,
-        *([] if sighting.truncated else shape.traits(mask, aspect_ratio)),
+        *([] if sighting.truncated else masks.shape_traits(mask, aspect_ratio)),
     ]
-    joints: tuple[tuple[str, tuple[float, float]], ...] = sighting.joints
-    if is_person(sighting) and (person := pose.match_person(people, box)):
+    joints = sighting.joints
+    if sighting.word in PEOPLE and (person := people.match_person(persons, box)):
         joints = tuple((name, (float(x / width), float(y / height))) for name, (x, y) in person.joints.items())
-        traits += [*pose.traits(person), *face.traits(picture, person, settings)]
+        traits += [*people.posture_traits(person), *people.smile_traits(picture, person, settings)]
     return replace(sighting, mask=mask, colours=colours, joints=joints, traits=tuple(traits))
 
 
@@ -146,13 +140,49 @@ def crowd_sightings(sightings: Sequence[Sighting], settings: Settings) -> list[S
             lefts, tops, rights, bottoms = zip(*(member.box for member in members), strict=True)
             around = Box(min(lefts), min(tops), max(rights), max(bottoms))
             # Small size and crowding hide at most half as many again.
-            crowd = Sighting(
-                label,
-                members[0].word,
-                around,
-                settings.low_confidence / 2,
-                members[0].source,
-                count=(count, round(count * 1.5)),
-            )
+            first, range_ = members[0], (count, round(count * 1.5))
+            crowd = Sighting(label, first.word, around, settings.low_confidence / 2, first.source, count=range_)
             crowds.append(measure_geometry(crowd, (), settings))
     return crowds
+
+
+@cache
+def load_ahead(settings: Settings) -> None:
+    """Begin to load what every verdict needs, once per process."""
+    loads: list[Callable[[], object]] = [partial(load_detector, settings)]
+    if settings.matcher:
+        loads += [
+            partial(load_matcher, settings),
+            lambda: backbone.load_backbone(source(backbone.FILES, settings), backbone.OUTPUTS),
+        ]
+    in_background(loads, settings)
+
+
+@cache
+def measure_ahead(settings: Settings) -> None:
+    """Begin to load what measures the appearance of objects, once per process."""
+    loads: list[Callable[[], object]] = [
+        lambda: masks.load_segmenter(source(masks.FILES, settings)),
+        lambda: people.load_joints(source(people.POSE_FILES, settings)),
+    ]
+    in_background(loads, settings)
+
+
+def in_background(loads: list[Callable[[], object]], settings: Settings) -> None:
+    """Call some functions in a thread, if networks were compiled before; else the files may have to be fetched first.
+
+    What fails there fails again where it is needed, and is reported then.
+    """
+    # What loads models may import torch, which is best imported by one thread alone.
+    if settings.names_a_model or not settings.compiled_megabytes or not blobs.files(blobs.folder(settings)):
+        return
+    single_core = getattr(thread_state, "single_core", False)
+
+    def work() -> None:
+        thread_state.single_core, thread_state.at_once = single_core, True
+        for load in loads:
+            with suppress(Exception):
+                load()
+
+    openvino_core()  # which sets a variable of the environment for a moment: no other thread should run then
+    threading.Thread(target=work, name="onprompt-ahead").start()

@@ -7,7 +7,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -38,15 +38,36 @@ MAX_FRAMES = 1000  # that are counted: a TIFF has a list of them, whose end is o
 BYTES_PER_PIXEL = {"WEBP": 17, "AVIF": 12, "PROGRESSIVE": 6}
 
 
-class DecoderWarnings(threading.local):
-    """What Pillow warns of while this thread decodes an image."""
+class DecoderWarnings:
+    """What Pillow warns of, by the thread that decodes an image; Python's settings are changed while any does."""
 
-    texts: list[str] | None = None
+    def __init__(self) -> None:
+        self.lock, self.texts, self.settings = threading.Lock(), dict[int, list[str]](), ExitStack()
+
+    @contextmanager
+    def noted(self) -> Iterator[list[str]]:
+        """The list of what Pillow warns of meanwhile in this thread."""
+        texts = list[str]()
+        with self.lock:
+            if not self.texts:
+                self.settings.enter_context(warnings.catch_warnings())
+                warnings.filterwarnings("always", module=r"PIL\.")  # by default only the first image's would be noted
+                warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the limit is a setting of ours
+                warnings.showwarning = partial(self.show, warnings.showwarning)
+            self.texts[threading.get_ident()] = texts
+        try:
+            yield texts
+        finally:
+            with self.lock:
+                del self.texts[threading.get_ident()]
+                if not self.texts:
+                    self.settings.close()
 
     def show(self, show: Callable[..., None], message: Warning | str, category: Any, filename: str, *rest: Any) -> None:
         """Keep a warning about an image for its notes; show any other as before."""
-        if self.texts is not None and f"{os.sep}PIL{os.sep}" in filename:
-            self.texts.append(" ".join(str(message).split()))
+        texts = self.texts.get(threading.get_ident())
+        if texts is not None and f"{os.sep}PIL{os.sep}" in filename:
+            texts.append(" ".join(str(message).split()))
         else:
             show(message, category, filename, *rest)
 
@@ -69,9 +90,6 @@ class TimedBytes(io.BytesIO):
 
 
 decoder_warnings = DecoderWarnings()
-warnings.filterwarnings("always", module=r"PIL\.")  # each time: by default only the first image's would be noted
-warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the limit is a setting of ours
-warnings.showwarning = partial(decoder_warnings.show, warnings.showwarning)
 
 
 def load_picture(source: Source, settings: Settings, frame: int = 0) -> Picture:
@@ -91,16 +109,16 @@ def open_picture(source: Source, settings: Settings, frame: int = 0) -> Picture:
 def load_resized(source: Source, settings: Settings, size: tuple[int, int]) -> Picture:
     """A picture resized to a width and height by a Lanczos filter, whatever its aspect ratio."""
     name, data, encoded = read_source(source, settings)
-    image = open_image(encoded, name)
-    check_size(image, name, settings, len(data))
     with decoding_errors(name):
+        image = open_image(encoded, name)
+        check_size(image, name, settings, len(data))
         resized = image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
     return replace(open_picture(resized, settings), name=name)
 
 
 def decode_image(encoded: bytes | Image.Image, name: str, settings: Settings, frame: int) -> Decoded:
     """One frame of a file or of an image in memory: upright, RGB, no longer than `max_side`."""
-    with noting_warnings() as warned, decoding_errors(name):
+    with decoding_errors(name) as warned:
         image = open_image(encoded, name)
         file_size = len(encoded) if isinstance(encoded, bytes) else 0
         if frame and image.format != "TIFF":  # whose pages have sizes of their own; other frames are built up
@@ -120,20 +138,11 @@ def decode_image(encoded: bytes | Image.Image, name: str, settings: Settings, fr
 
 
 @contextmanager
-def noting_warnings() -> Iterator[list[str]]:
-    """The list of what Pillow warns of meanwhile."""
-    decoder_warnings.texts = texts = list[str]()
+def decoding_errors(name: str) -> Iterator[list[str]]:
+    """Turn whatever a decoder raises on a damaged file into an ImageError; what it warns of is listed."""
     try:
-        yield texts
-    finally:
-        decoder_warnings.texts = None
-
-
-@contextmanager
-def decoding_errors(name: str) -> Iterator[None]:
-    """Turn whatever a decoder raises on a damaged file into an ImageError."""
-    try:
-        yield
+        with decoder_warnings.noted() as texts:
+            yield texts
     except ImageError:
         raise
     except Exception as error:
@@ -145,17 +154,11 @@ def encode_image(shown: Shown) -> bytes:
     encoded = shown.picture.encoded
     with ENCODING[hash(shown.key) % len(ENCODING)]:
         if shown.key not in encoded:
-            encoded[shown.key] = encode_pixels(shown)
+            image, file = Image.fromarray(shown.picture.pixels), io.BytesIO()
+            image.thumbnail((shown.side, shown.side), Image.Resampling.LANCZOS)
+            image.save(file, shown.format.upper(), quality=shown.quality, subsampling=0)  # PNG ignores both
+            encoded[shown.key] = file.getvalue()
         return encoded[shown.key]
-
-
-def encode_pixels(shown: Shown) -> bytes:
-    """A picture in its format and size."""
-    image = Image.fromarray(shown.picture.pixels)
-    image.thumbnail((shown.side, shown.side), Image.Resampling.LANCZOS)
-    file = io.BytesIO()
-    image.save(file, shown.format.upper(), quality=shown.quality, subsampling=0)  # PNG ignores both
-    return file.getvalue()
 
 
 def shrink_large(image: Image.Image, side: int) -> Image.Image:

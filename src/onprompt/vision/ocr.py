@@ -12,23 +12,18 @@ from numpy.typing import NDArray
 from onprompt.settings import Settings
 from onprompt.types import Box, Picture, Sighting
 from onprompt.vision.boxes import Pixels
-from onprompt.vision.compiled import Source, network
-from onprompt.vision.runtime import Network, openvino_core, return_free_memory, thread_safe_cache
+from onprompt.vision.runtime import Network, Source, network, openvino_core, return_free_memory, thread_safe_cache
 from onprompt.weights import blobs
 from onprompt.weights.cache import file_hash
 
 # Its inputs are of any size. What OpenVINO keeps for each would be 2 MB a picture, and no picture is faster for it.
 NO_SHAPES = {"CPU_RUNTIME_CACHE_CAPACITY": "0"}
-
-
-def load_ocr(settings: Settings) -> Callable[[Pixels], Any]:
-    """PP-OCR, with the models that its package includes; one for all settings that keep networks in one folder."""
-    return load_kept((blobs.folder(settings), settings.compiled_megabytes))
+MAX_ASPECT_RATIO = 8
 
 
 @thread_safe_cache
-def load_kept(kept: tuple[Path, int]) -> Callable[[Pixels], Any]:
-    """PP-OCR, with its networks kept in a folder of a size."""
+def load_ocr(folder: Path, megabytes: int) -> Callable[[Pixels], Any]:
+    """PP-OCR with the models that its package includes, its networks kept in a folder of a size."""
     import rapidocr
     from rapidocr.inference_engine import openvino as engine
     from rapidocr.inference_engine.base import FileInfo
@@ -36,24 +31,33 @@ def load_kept(kept: tuple[Path, int]) -> Callable[[Pixels], Any]:
     networks: list[Network] = []
 
     class Session(engine.OpenVINOInferSession):
-        """A network of rapidocr, which makes it when it first needs it; safe to run from several threads."""
+        """A network of rapidocr; unlike its own, safe to run from several threads, in a precision that we choose."""
 
         def __init__(self, options: Any) -> None:
             kinds = "engine_type", "ocr_version", "task_type", "lang_type", "model_type"
             url = self.get_model_url(FileInfo(**{kind: options[kind] for kind in kinds}))["model_dir"]
-            path = Path(options.model_root_dir) / Path(url).name
-            self.model = openvino_core().read_model(path)  # which holds the alphabet, too
-            made_of = Source((path,), (file_hash(str(path)),), "f32", *kept)
-            self.network = network(path.stem, made_of, lambda: self.model, options=NO_SHAPES)
+            self.path = Path(options.model_root_dir) / Path(url).name
+            made_of = Source((self.path,), (file_hash(str(self.path)),), "f32", folder, megabytes)
+            self.network = network(self.path.stem, made_of, lambda: self.model, options=NO_SHAPES)
             networks.append(self.network)
+
+        @property
+        def model(self) -> Any:
+            """The graph, with the alphabet; not kept, since it takes memory."""
+            return openvino_core().read_model(self.path)
 
         def __call__(self, pixels: NDArray[Any]) -> NDArray[np.float32]:
             return self.network.run([pixels])[0]
 
-    # Its own has one request, which threads can't share, and leaves the precision to the processor.
-    setattr(engine, "OpenVINOInferSession", Session)  # noqa: B010 a class, which mypy would not let be assigned
     chosen = {f"{part}.engine_type": rapidocr.EngineType.OPENVINO for part in ("Det", "Cls", "Rec")}
     ocr = rapidocr.RapidOCR(params={"Global.log_level": "error", **chosen})
+    theirs = engine.OpenVINOInferSession
+    try:  # no parameter chooses another class
+        setattr(engine, theirs.__name__, Session)
+        for part in ("det", "cls", "rec"):
+            getattr(ocr, f"_load_{part}_model")()
+    finally:
+        setattr(engine, theirs.__name__, theirs)
 
     def read(pixels: Pixels) -> Any:
         """What PP-OCR reads; its networks keep nothing of it, since the next image has other sizes."""
@@ -67,9 +71,6 @@ def load_kept(kept: tuple[Path, int]) -> Callable[[Pixels], Any]:
     return read
 
 
-MAX_ASPECT_RATIO = 8
-
-
 def pad_thin_image(pixels: Pixels) -> Pixels:
     """A thin image with its edge repeated: PP-OCR enlarges the short side, which would fill the memory."""
     height, width = pixels.shape[:2]
@@ -79,7 +80,8 @@ def pad_thin_image(pixels: Pixels) -> Pixels:
 
 def read_text(picture: Picture, settings: Settings) -> tuple[Sighting, ...]:
     """Each line of text with its box."""
-    result = load_ocr(settings)(pad_thin_image(picture.pixels)[..., ::-1])
+    read = load_ocr(blobs.folder(settings), settings.compiled_megabytes)
+    result = read(pad_thin_image(picture.pixels)[..., ::-1])
     if result.txts is None:
         return ()
     height, width = picture.pixels.shape[:2]

@@ -1,18 +1,45 @@
-"""OpenVINO, set up once: full precision, since half precision moves scores by up to .13."""
+"""Networks on OpenVINO: compiled once, kept for later processes, some in eight bits, run from several threads.
+
+In full precision otherwise: half precision moves scores by up to .13.
+"""
 
 import ctypes
+import hashlib
 import os
+import platform
+import sys
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache, cached_property, partial, wraps
-from typing import Any, Generic, TypeVar, TypeVarTuple
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar, TypeVarTuple
 
 import numpy as np
-import openvino as ov
 from numpy.typing import NDArray
-from openvino import opset13 as op
+
+from onprompt.settings import Settings
+from onprompt.weights import blobs
+from onprompt.weights.cache import file_hash, paths
+
+
+@contextmanager
+def no_telemetry() -> Iterator[None]:
+    """Hide a package for a moment: with it, OpenVINO's Python package reports each import over the network."""
+    hidden = "openvino_telemetry" not in sys.modules
+    if hidden:
+        sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        if hidden:
+            del sys.modules["openvino_telemetry"]
+
+
+with no_telemetry():  # other modules have them from here
+    import openvino as ov
+    from openvino import opset13 as op
 
 FULL_PRECISION = {"INFERENCE_PRECISION_HINT": "f32"}
 IMAGENET_MEAN, IMAGENET_STD = (123.675, 116.28, 103.53), (58.395, 57.12, 57.375)
@@ -20,6 +47,15 @@ IMAGENET_MEAN, IMAGENET_STD = (123.675, 116.28, 103.53), (58.395, 57.12, 57.375)
 MALLOC_OPTIONS = {"MMAP_THRESHOLD": (-3, 4_000_000), "TRIM_THRESHOLD": (-1, 64_000_000), "ARENA_MAX": (-8, 2)}
 KERNEL_CACHE_VARIABLES = "ONEDNN_PRIMITIVE_CACHE_CAPACITY", "DNNL_PRIMITIVE_CACHE_CAPACITY"
 KERNELS = "256"  # about as many as the largest network has, which its streams share
+ACTIVATIONS = Path(__file__).with_name("activations")
+CODE = (*Path(__file__).parent.rglob("*.py"), *ACTIVATIONS.glob("*.npz"))
+STEPS = 255  # of an activation's range
+# Two products of an activation (up to 255) and a weight are added in sixteen bits where a processor knows no better: a
+# weight may be 64 at most.
+LARGEST_WEIGHT = 63
+BALANCE = 0.25  # exponent of a channel's range; its weights have the rest. 0.5 is hardly worse, 0.75 is
+Floats = NDArray[np.float32]
+Node = Any  # OpenVINO's nodes carry no types
 Key = TypeVar("Key")
 Keys = TypeVarTuple("Keys")
 Value = TypeVar("Value")
@@ -42,10 +78,20 @@ def thread_safe_cache(make: Callable[[*Keys], Value]) -> Callable[[*Keys], Value
     return get
 
 
+# ---- OpenVINO ------------------------------------------------------------------------------------------------------
+
+
 @thread_safe_cache
 def openvino_core() -> ov.Core:
-    """The only OpenVINO core of the process."""
-    limit_free_memory()
+    """The only OpenVINO core of the process.
+
+    Where the C library is glibc, the whole process keeps little memory that is free: blocks of 4 MB go back to the
+    system as soon as they are freed, and there are two heaps at most. By default, pictures of many sizes leave gaps
+    that nothing fits into: after 200, a process held 1.4 GB, and 1.2 GB with this. What the environment sets stays.
+    """
+    for name, (option, value) in MALLOC_OPTIONS.items():
+        if f"MALLOC_{name}_" not in os.environ and f"MALLOC_{name}" not in os.environ:
+            call_c_library("mallopt", ctypes.c_int(option), ctypes.c_int(value))
     core = ov.Core()
     limit_kernel_cache(core)
     return core
@@ -68,18 +114,6 @@ def limit_kernel_cache(core: ov.Core) -> None:
             core.compile_model(ov.Model([layer], [x], "first layer"), "CPU", FULL_PRECISION)
     finally:
         os.environ.pop(name, None)
-
-
-def limit_free_memory() -> None:
-    """Keep little memory that is free, in this whole process, where the C library is glibc.
-
-    Blocks of 4 MB go back to the system as soon as they are freed, and there are two heaps at most. By default,
-    pictures of many sizes leave gaps that nothing fits into: after 200, a process held 1.4 GB, and 1.2 GB with this.
-    What the environment sets stays as it is.
-    """
-    for name, (option, value) in MALLOC_OPTIONS.items():
-        if f"MALLOC_{name}_" not in os.environ and f"MALLOC_{name}" not in os.environ:
-            call_c_library("mallopt", ctypes.c_int(option), ctypes.c_int(value))
 
 
 def return_free_memory() -> None:
@@ -157,6 +191,9 @@ def limit_threads(cores: int) -> None:
     openvino_core().set_property("CPU", {"INFERENCE_NUM_THREADS": cores, "ENABLE_CPU_PINNING": False})
 
 
+# ---- networks ------------------------------------------------------------------------------------------------------
+
+
 class LatestValues(Generic[Key, Value]):
     """A cache of the values that were used last; safe to use from several threads."""
 
@@ -212,14 +249,10 @@ class Network:
 
     def run(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[np.float32]]:
         """The outputs, in the model's order."""
-        return self.read(inputs, lambda *outputs: [np.array(output) for output in outputs])
-
-    def read(self, inputs: Sequence[NDArray[Any]], reader: Callable[..., Value]) -> Value:
-        """What a function reads from the outputs, which are not copied: they are gone after that."""
-        return self.read_all([inputs], reader)[0]
+        return self.read_all([inputs], lambda *outputs: [np.array(output) for output in outputs])[0]
 
     def read_all(self, batches: Sequence[Sequence[NDArray[Any]]], reader: Callable[..., Value]) -> list[Value]:
-        """What a function reads from the outputs for each of several inputs, in their order."""
+        """What a function reads from the outputs for each of several inputs. They are not copied: gone after that."""
         turns = [[inputs] for inputs in batches] if on_single_core() else [batches]
         return [result for together in turns for result in self.read_together(together, reader)]
 
@@ -229,7 +262,10 @@ class Network:
         results = []
         try:
             for inputs in batches:
-                requests.append(self.idle_request())
+                try:  # a new request would wait until a network in progress is done
+                    requests.append(self.idle[on_single_core()].pop())
+                except IndexError:
+                    requests.append(self.for_this_thread().create_infer_request())
                 requests[-1].start_async(list(inputs), share_inputs=True)
             for request in requests:
                 request.wait()
@@ -240,12 +276,6 @@ class Network:
                     request.wait()
         self.idle[on_single_core()].extend(requests)
         return results
-
-    def idle_request(self) -> ov.InferRequest:
-        """A request that nobody uses; a new one would wait until a network in progress is done."""
-        with suppress(IndexError):
-            return self.idle[on_single_core()].pop()
-        return self.for_this_thread().create_infer_request()
 
     def release(self) -> None:
         """Give back the memory of the latest inputs and outputs of threads like this one."""
@@ -259,3 +289,173 @@ class Network:
 def compile_model(model: ov.Model, config: Mapping[str, str]) -> ov.CompiledModel:
     """The model, compiled for the processor."""
     return openvino_core().compile_model(model, "CPU", dict(config))
+
+
+class Source(NamedTuple):
+    """The files that a network is built from, their hashes, how precise it is, and where it is kept once compiled."""
+
+    files: tuple[Path, ...]
+    hashes: tuple[str, ...]
+    precision: str
+    folder: Path
+    megabytes: int
+
+    @property
+    def file(self) -> Path:
+        """The first of the files: the one that is opened."""
+        return self.files[0]
+
+
+def source(names: Sequence[str], settings: Settings) -> Source:
+    """The files of a network by name, downloaded unless they are cached.
+
+    An absolute path is a file of our own, or of a plug-in: its code that builds the graph belongs among the files.
+    """
+    fetched = paths([name for name in names if not Path(name).is_absolute()], settings)
+    files = tuple(fetched.get(name, Path(name)) for name in names)
+    hashes = tuple(map(file_hash, names))
+    return Source(files, hashes, settings.precision, blobs.folder(settings), settings.compiled_megabytes)
+
+
+def network(
+    variant: str,
+    made_of: Source,
+    build: Callable[[], ov.Model],
+    options: Mapping[str, str] | None = None,
+    shapes: Sequence[Sequence[int]] = (),
+    views: int = 1,
+) -> Network:
+    """The network that `build` describes, which is called only where no earlier process has compiled it.
+
+    `shapes` are those of its inputs, where these are always the same: it is faster then, and takes less memory. `views`
+    is how many views of an image it looks at, side by side.
+    """
+    activations = load_activations(variant) if made_of.precision == "int8" else ()
+    name = f"{variant.replace(' ', '-')}-{'int8' if activations else 'f32'}"
+    path = made_of.folder / f"{name}-{key(name, (*made_of.hashes, str(options), str(shapes)))}{blobs.SUFFIX}"
+
+    def compiled(usual: Mapping[str, str]) -> ov.CompiledModel:
+        config = {**usual, **(options or {})}
+        content = blobs.read(path) if made_of.megabytes else None
+        if content is not None:
+            with suppress(RuntimeError):  # OpenVINO can't use it in spite of its name: compiled again
+                return openvino_core().import_model(content, "CPU", config)
+        model = fold_constants(build())
+        model = quantize(model, activations) if activations else model
+        if shapes:  # after rounding, which tells convolutions on a single place by shapes that are not known yet
+            model.reshape({index: ov.PartialShape(list(shape)) for index, shape in enumerate(shapes)})
+        made = compile_model(model, config)
+        if made_of.megabytes:
+            blobs.write(path, made.export_model().getvalue(), made_of.megabytes)
+        return made
+
+    made = Network(compiled, views)
+    if getattr(thread_state, "at_once", False):
+        made.for_this_thread()
+    return made
+
+
+def key(variant: str, details: Sequence[str]) -> str:
+    """A hash of all that a compiled network depends on. Threads and streams are chosen when it is read."""
+    return hashlib.sha256("\n".join((variant, *details, *machine())).encode()).hexdigest()[:24]
+
+
+@cache
+def machine() -> tuple[str, ...]:
+    """The versions of OpenVINO and of the code that builds graphs, and the processor."""
+    code = hashlib.sha256(b"\0".join(path.read_bytes() for path in sorted(CODE))).hexdigest()
+    processor = map(partial(openvino_core().get_property, "CPU"), ("FULL_DEVICE_NAME", "OPTIMIZATION_CAPABILITIES"))
+    limits = (os.environ.get(name, "") for name in ("ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"))
+    system = ov.get_version(), platform.system(), platform.machine()
+    return (*system, code, str(FULL_PRECISION), *map(str, processor), *limits)
+
+
+# ---- eight bits -----------------------------------------------------------------------------------------------------
+# They take a third to two thirds of the processor time, by the processor, for a small error. A convolution's inputs are
+# rounded to 256 steps of a range, and its weights to 128: with those, sums of products do not overflow on processors
+# without instructions for eight bits. training/eight_bits/measure.py measured the range and the mean of each channel on
+# photos. Channels with large values are scaled down, and what rounding the weights adds on average is taken off again.
+
+
+class Activation(NamedTuple):
+    """What a convolution is given: the lowest, highest and mean value of each channel (NaN: it stays in 32 bits)."""
+
+    low: Floats
+    high: Floats
+    mean: Floats
+
+
+@cache
+def load_activations(network: str) -> tuple[Activation, ...]:
+    """The measured activations of a network's convolutions in their order; none of a network that was not measured."""
+    path = ACTIVATIONS / f"{network}.npz"
+    if not path.exists():
+        return ()
+    with np.load(path, allow_pickle=False) as file:
+        layers = np.split(file["values"].astype(np.float32), np.cumsum(file["channels"])[:-1], axis=1)
+        return tuple(Activation(*layer) for layer in layers)
+
+
+def convolutions(model: ov.Model) -> list[Node]:
+    """The convolutions that take most of the time: those that combine channels, on more than a single place."""
+    found = []
+    for node in model.get_ordered_ops():
+        if node.get_type_name() == "Convolution" and node.input_value(1).get_node().get_type_name() == "Constant":
+            height = node.input_value(0).get_partial_shape()[2]
+            found += [] if height.is_static and height.get_length() == 1 else [node]
+    return found
+
+
+def quantize(model: ov.Model, activations: Sequence[Activation]) -> ov.Model:
+    """The model with its convolutions in eight bits, as OpenVINO will run them."""
+    by_source = defaultdict(list)  # an output that several convolutions use is rounded once
+    for layer, activation in zip(convolutions(model), activations, strict=True):
+        if not np.isnan(activation.low[0]):
+            source = layer.input_value(0)
+            by_source[source.get_node().get_name(), source.get_index()].append((layer, activation))
+    for users in by_source.values():
+        layers, (low, high, mean) = [layer for layer, _ in users], users[0][1]
+        weights = [np.abs(layer.input_value(1).get_node().get_data()).max(axis=(0, 2, 3)) for layer in layers]
+        scale = balance(np.maximum(-low, high), np.max(weights, axis=0))
+        ends = whole_zero(float((low / scale).min()), float((high / scale).max()))
+        wide = [op.constant(end * scale.reshape(1, -1, 1, 1)) for end in ends]  # each channel, in its own scale
+        rounded = op.fake_quantize(layers[0].input_value(0), *wide, *map(op.constant, ends), STEPS + 1)
+        for layer in layers:
+            layer.input(0).replace_source_output(rounded.output(0))
+            quantize_weights(layer, scale, mean)
+    model.validate_nodes_and_infer_types()
+    return model
+
+
+def balance(largest: Floats, weights: Floats) -> Floats:
+    """What each channel is divided by before it is rounded, and its weights are multiplied by.
+
+    All channels share one range: without this scaling, a few with large values would leave few steps to the others.
+    """
+    largest, weights = (np.maximum(each, 1e-3 * each.max() + 1e-9) for each in (largest, weights))
+    scale = largest**BALANCE / weights ** (1 - BALANCE)
+    return np.asarray(scale / np.exp(np.log(scale).mean()), dtype=np.float32)
+
+
+def quantize_weights(layer: Node, scale: Floats, mean: Floats) -> None:
+    """Multiply and round a convolution's weights, each output channel in its own range, and correct its output."""
+    weights = layer.input_value(1).get_node().get_data() * scale.reshape(1, -1, 1, 1)
+    largest = np.maximum(np.abs(weights).max(axis=(1, 2, 3), keepdims=True), np.float32(1e-12))
+    step = largest / np.float32(LARGEST_WEIGHT)
+    bound = op.constant(step * np.float32(STEPS // 2))  # eight bits, of which the weights use half
+    below = op.constant(-step * np.float32(STEPS // 2))
+    rounded = op.fake_quantize(op.constant(weights), below, bound, below, bound, STEPS)
+    layer.input(1).replace_source_output(rounded.output(0))
+    error = (np.round(weights / step) * step - weights).sum(axis=(2, 3))
+    users = list(layer.output(0).get_target_inputs())
+    corrected = op.subtract(layer.output(0), (error @ (mean / scale)).astype(np.float32).reshape(1, -1, 1, 1))
+    for user in users:
+        user.replace_source_output(corrected.output(0))
+
+
+def whole_zero(low: float, high: float) -> tuple[np.float32, np.float32]:
+    """The range, widened so that zero, the border of every convolution, is one of its steps."""
+    low, high = min(low, 0.0), max(high, 1e-6)
+    below = min(max(round(STEPS * -low / (high - low)), 1), STEPS - 1) if low else 0
+    step = max(-low / below if below else 0.0, high / (STEPS - below))
+    return np.float32(-step * below), np.float32(step * (STEPS - below))

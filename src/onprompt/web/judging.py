@@ -16,7 +16,7 @@ from onprompt.rubrics import DEFAULT
 from onprompt.samples import Judges, asks
 from onprompt.settings import Settings
 from onprompt.types import IMAGE, NAMES, Asks, Rubric, Verdict
-from onprompt.vision.runtime import use_single_core
+from onprompt.vision import use_single_core
 from onprompt.web.jobs import Job, JobQueue
 from onprompt.web.requests import Offer, item_of, public_name, sample_of
 from onprompt.wording.terminal import shell_word

@@ -26,7 +26,7 @@ from onprompt.runs.reviews import BANDS, Review, ReviewFile, stored_plan
 from onprompt.settings import Settings
 from onprompt.settings import load as load_settings
 from onprompt.types import Picture, Rubric, Verdict
-from onprompt.vision.image import ORIENTATION, decoding_errors, open_image
+from onprompt.vision import ORIENTATION, decoding_errors, open_image
 from onprompt.wording.claims import full_claim
 
 Kept = TypeVar("Kept")

@@ -109,7 +109,7 @@ def note(check: Check) -> str:
     else:
         words = f"{claim.kind}: expected {claim_words(claim)}, {found}"
     unsure = {Outcome.LOW_CONFIDENCE: " (uncertain)", Outcome.UNVERIFIABLE: " (not verifiable)"}
-    return words + unsure.get(check.outcome, "")
+    return words if check.finding.kind is Found.ESTIMATED else words + unsure.get(check.outcome, "")
 
 
 def summary(evidence: PromptEvidence, checks: Sequence[Check], score: int, top: int, verifiable: bool) -> str:
@@ -124,8 +124,10 @@ def summary(evidence: PromptEvidence, checks: Sequence[Check], score: int, top: 
         text = f"Nothing that the prompt asks for could be checked: ({score}) is only an estimate."
     elif wrong:
         text = f"The image differs from the prompt: {'; '.join(wrong)}."
-    elif unsure or score < top:
-        text = "No difference is certain."
+    elif score < top:
+        text = "The image may differ from the prompt."
+    elif unsure:
+        text = "The image probably matches the prompt."
     else:
         text = "Everything that could be checked matches the prompt." if unchecked else "The image matches the prompt."
     text += f" Uncertain: {'; '.join(unsure)}." if unsure else ""

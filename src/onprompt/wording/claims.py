@@ -12,7 +12,7 @@ def count_words(count: Count) -> str:
     """The number asked for, in figures."""
     if count.exact is not None:
         return str(count.exact)
-    return f"{count.low} or more" if count.high is None else f"{count.low} to {count.high}"
+    return count.words or f"{count.low} or more" if count.high is None else f"{count.low} to {count.high}"
 
 
 def object_words(phrase: str, negated: bool) -> str:
@@ -73,16 +73,6 @@ def counted_words(finding: Finding, _: Check) -> str:
     return f"found {finding.number}" + (f", and {len(weak)} of low confidence ({max(weak):.2f})" if weak else "")
 
 
-def estimate_words(probability: float) -> str:
-    """What the matcher makes of a claim."""
-    return f"{'likely' if probability >= 0.5 else 'uncertain'} (estimate {probability:.2f})"
-
-
-def estimated_words(finding: Finding, _: Check) -> str:
-    """A finding that is an estimate."""
-    return estimate_words(finding.probability or 0.0)
-
-
 def related_words(finding: Finding, check: Check) -> str:
     """Whether a relation holds."""
     holds = {Outcome.MATCHED: "yes", Outcome.LOW_CONFIDENCE: "uncertain"}.get(check.outcome, "no")
@@ -129,7 +119,7 @@ WORDS: dict[Found, Callable[[Finding, Check], str]] = {
     Found.COUNTED: counted_words,
     Found.MEASURED: lambda finding, _: f"found {finding.value}",
     Found.RELATED: related_words,
-    Found.ESTIMATED: estimated_words,
+    Found.ESTIMATED: lambda finding, _: f"only estimated ({finding.probability:.2f})",
     Found.STATED: stated_words,
     Found.SUBSTITUTE: lambda finding, _: f"{finding.value} instead ({finding.probability:.2f})",
     Found.PRESENT: present_words,

@@ -12,9 +12,7 @@ from onprompt.evidence.edits.observations import EditObservations
 from onprompt.evidence.edits.operations import Operation
 from onprompt.evidence.edits.plausibility import faults, sharpness_shift
 from onprompt.types import Check
-from onprompt.vision.boxes import Floats
-from onprompt.vision.change import Mask
-from onprompt.vision.geometry import ramp
+from onprompt.vision import Floats, Mask, ramp
 
 # Weights of what shows a careful edit: change in one place, similarity, change within a mask; and of what redrawing and
 # a change of sharpness cost plausibility (bench/edit.py).

@@ -10,7 +10,7 @@ from onprompt.evidence.edits.operations import Operation, judge_operations
 from onprompt.evidence.observe import is_animated
 from onprompt.settings import Settings
 from onprompt.types import Check, EditEvidence, Outcome, Sample
-from onprompt.vision.matching import load_matcher
+from onprompt.vision import load_matcher
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,7 @@ from onprompt.evidence.edits.observations import EditObservations
 from onprompt.evidence.sharing import share_out
 from onprompt.settings import Settings
 from onprompt.types import Box, Edit, Scene, Sighting
-from onprompt.vision import colour
-from onprompt.vision.change import cells_of
-from onprompt.vision.geometry import is_grid_position, position_of, position_score, ramp
-from onprompt.vision.masks import Mask
+from onprompt.vision import Mask, cells_of, colour, is_grid_position, position_of, position_score, ramp
 
 SHIFT = 0.06  # of a centre, in widths of the image, from which an object moved towards a side
 LARGER, SMALLER = 1.15, 0.87  # ratio of areas

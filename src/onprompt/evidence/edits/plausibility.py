@@ -11,10 +11,7 @@ from onprompt.evidence.edits.adjustments import log_ratio
 from onprompt.evidence.edits.objects import TOUCHED
 from onprompt.evidence.edits.observations import EditObservations
 from onprompt.types import Box, Check, Claim, Finding, Found, Outcome
-from onprompt.vision.boxes import Floats, Pixels
-from onprompt.vision.change import Change, Mask
-from onprompt.vision.geometry import ramp
-from onprompt.vision.pose import detect_people, match_person
+from onprompt.vision import Change, Floats, Mask, Pixels, detect_people, match_person, ramp
 
 PATCH = 0.9, 2.2  # how much sharpness a changed region lost against the rest, in logarithms: none, certain
 SEAM = 1.0, 2.0  # how much the edges along its border grew

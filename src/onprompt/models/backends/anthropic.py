@@ -10,7 +10,7 @@ import httpx2
 
 from onprompt.models.http import HttpBackend, httpx_client, token_count
 from onprompt.types import Answer, Message, Part, Question, Usage
-from onprompt.vision.image import encode_image
+from onprompt.vision import encode_image
 
 STOPS = {"refusal": "refusal", **dict.fromkeys((None, "", "end_turn", "stop_sequence"), "end")}
 UNKNOWN_STOP = "length"  # the answer may be incomplete

@@ -14,7 +14,7 @@ from onprompt.errors import Rejected, ServerTrouble
 from onprompt.models.http import MALFORMED, HttpBackend, httpx_client, token_count
 from onprompt.models.reading import number_spots
 from onprompt.types import Answer, Message, Part, Question, Usage
-from onprompt.vision.image import encode_image
+from onprompt.vision import encode_image
 
 MIN_SERVER_TIMEOUT = 10  # seconds; the server rejects less, and the SDK would pass on our timeout
 TOP_LOGPROBS = 20  # the maximum

@@ -16,7 +16,7 @@ from onprompt.models.http_pool import BadResponse, HttpPool, Late, Unreachable
 from onprompt.models.reading import number_spots
 from onprompt.settings import Settings
 from onprompt.types import Answer, Message, Part, Question, Usage
-from onprompt.vision.image import encode_image
+from onprompt.vision import encode_image
 
 STOPS = {"content_filter": "filter", **dict.fromkeys((None, "", "stop", "eos", "eos_token", "stop_sequence"), "end")}
 UNKNOWN_STOP = "length"  # the answer may be incomplete

@@ -1,22 +1,28 @@
 """The 80 COCO classes by small networks with permissive licences: PicoDet and EfficientDet-Lite0."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import cv2
 import numpy as np
-from openvino import Model
-from openvino import opset13 as op
-from openvino.frontend import FrontEndManager
 
 from onprompt.settings import Settings
-from onprompt.vision.boxes import Floats, Pixels, RawDetections
-from onprompt.vision.calibration import load_curves
-from onprompt.vision.closed_set import MIN_SCORE, ClosedSetDetector
-from onprompt.vision.compiled import Source, network, source
-from onprompt.vision.runtime import openvino_core, thread_safe_cache, with_pixel_input
-from onprompt.vision.vocabulary import COCO
+from onprompt.vision.boxes import MIN_SCORE, Boxes, Floats, Pixels, likely_boxes, load_curves
+from onprompt.vision.closed_set import ClosedSetDetector
+from onprompt.vision.runtime import (
+    Network,
+    Source,
+    network,
+    op,
+    openvino_core,
+    ov,
+    source,
+    thread_safe_cache,
+    with_pixel_input,
+)
 
 PICODET = ("picodet.pdmodel", "picodet.pdiparams")
 LITE0 = "efficientdet-lite0.tflite"
@@ -32,75 +38,62 @@ ASPECT_RATIOS = (1.0, 2.0, 0.5)
 MIN_ODDS = math.log(MIN_SCORE / (1 - MIN_SCORE))
 
 
-class PicoDet:
-    """Boxes and scores of an image, and of its mirror image."""
+@dataclass(frozen=True)
+class MirroredNetwork:
+    """What a network detects in an image, and in its mirror image, as test-time augmentation."""
 
-    def __init__(self, made_of: Source) -> None:
-        self.network = network(
-            "picodet", made_of, lambda: with_pixel_input(openvino_core().read_model(made_of.file), 1), views=2
-        )
+    network: Network
+    side: int
+    interpolation: int
+    decode: Callable[..., Boxes]
+    inputs: tuple[Floats, ...] = ()  # before the pixels
 
-    def __call__(self, pixels: Pixels) -> list[RawDetections]:
-        return with_mirrored(self.detect, pixels, PICODET_SIDE, cv2.INTER_CUBIC)
-
-    def detect(self, views: Sequence[Pixels]) -> list[RawDetections]:
-        """Boxes and scores of images of the network's size."""
-        scale = np.array([[PICODET_SIDE, PICODET_SIDE]], dtype=np.float32)  # so that boxes come out as fractions
-        return self.network.read_all([[scale, view[None]] for view in views], self.decode)
-
-    def decode(self, rows: Floats, _: Floats) -> RawDetections:
-        """Boxes and scores from the network's outputs."""
-        rows = rows[rows[:, 0] >= 0]
-        scores = np.zeros((len(rows), len(COCO)), dtype=np.float32)
-        scores[np.arange(len(rows)), rows[:, 0].astype(int)] = rows[:, 1]
-        return np.clip(rows[:, 2:], 0, 1), scores
+    def __call__(self, pixels: Pixels) -> list[Boxes]:
+        small = np.asarray(cv2.resize(pixels, (self.side, self.side), interpolation=self.interpolation), dtype=np.uint8)
+        views = small, cv2.flip(small, 1)
+        own, other = self.network.read_all([[*self.inputs, view[None]] for view in views], self.decode)
+        left, top, right, bottom = other.corners.T
+        return [own, other._replace(corners=np.stack([1 - right, top, 1 - left, bottom], axis=1))]
 
 
-class EfficientDet:
-    """Boxes and scores of an image, and of its mirror image."""
-
-    def __init__(self, made_of: Source) -> None:
-        self.network = network(
+@thread_safe_cache
+def load_network(made_of: Source) -> MirroredNetwork:
+    """One network, compiled once per process, whatever the settings."""
+    if made_of.file.suffix == ".tflite":
+        built = network(
             "efficientdet", made_of, lambda: without_sigmoid(dequantize(read_tflite(made_of.file))), views=2
         )
-        self.anchors = make_anchors(LITE0_SIDE)
-
-    def __call__(self, pixels: Pixels) -> list[RawDetections]:
-        return with_mirrored(self.detect, pixels, LITE0_SIDE, cv2.INTER_AREA)
-
-    def detect(self, views: Sequence[Pixels]) -> list[RawDetections]:
-        """Boxes and scores of images of the network's size."""
-        return self.network.read_all([[view[None]] for view in views], self.decode)
-
-    def decode(self, odds: Floats, shifts: Floats, best: Floats) -> RawDetections:
-        """Boxes and scores from the network's outputs."""
-        likely = np.flatnonzero(best[0] > MIN_ODDS)  # of some 20,000, a few hundred
-        y, x, height, width = self.anchors[likely].T
-        dy, dx, dh, dw = shifts[0, likely].T
-        centre = np.stack([x + dx * width, y + dy * height], axis=1)
-        half = np.stack([width * np.exp(dw), height * np.exp(dh)], axis=1) / 2
-        boxes = np.clip(np.concatenate([centre - half, centre + half], axis=1), 0, 1)
-        return boxes, 1 / (1 + np.exp(-odds[0, likely][:, CLASS_COLUMNS]))
+        return MirroredNetwork(built, LITE0_SIDE, cv2.INTER_AREA, partial(decode_lite0, make_anchors(LITE0_SIDE)))
+    built = network("picodet", made_of, lambda: with_pixel_input(openvino_core().read_model(made_of.file), 1), views=2)
+    scale = np.array([[PICODET_SIDE, PICODET_SIDE]], dtype=np.float32)  # so that boxes come out as fractions
+    return MirroredNetwork(built, PICODET_SIDE, cv2.INTER_CUBIC, decode_picodet, (scale,))
 
 
-def with_mirrored(
-    detect: Callable[[Sequence[Pixels]], list[RawDetections]], pixels: Pixels, side: int, interpolation: int
-) -> list[RawDetections]:
-    """What is detected in an image of a network's size, and in its mirror image, as test-time augmentation."""
-    small = np.asarray(cv2.resize(pixels, (side, side), interpolation=interpolation), dtype=np.uint8)
-    own, (boxes, scores) = detect([small, np.asarray(cv2.flip(small, 1), dtype=np.uint8)])
-    left, top, right, bottom = boxes.T
-    return [own, (np.stack([1 - right, top, 1 - left, bottom], axis=1), scores)]
+def decode_picodet(rows: Floats, _: Floats) -> Boxes:
+    """Boxes from the network's outputs: class, score and corners in a row."""
+    rows = rows[(rows[:, 0] >= 0) & (rows[:, 1] > MIN_SCORE)]
+    return Boxes(np.clip(rows[:, 2:], 0, 1), rows[:, 1], rows[:, 0].astype(int))
 
 
-def read_tflite(path: Path) -> Model:
+def decode_lite0(anchors: Floats, odds: Floats, shifts: Floats, best: Floats) -> Boxes:
+    """Boxes from the network's outputs: log odds of the classes at each anchor, its shift, and its best class."""
+    likely = np.flatnonzero(best[0] > MIN_ODDS)  # of some 20,000, a few hundred
+    y, x, height, width = anchors[likely].T
+    dy, dx, dh, dw = shifts[0, likely].T
+    centre = np.stack([x + dx * width, y + dy * height], axis=1)
+    half = np.stack([width * np.exp(dw), height * np.exp(dh)], axis=1) / 2
+    corners = np.clip(np.concatenate([centre - half, centre + half], axis=1), 0, 1)
+    return likely_boxes(corners, 1 / (1 + np.exp(-odds[0, likely][:, CLASS_COLUMNS])))
+
+
+def read_tflite(path: Path) -> ov.Model:
     """Scores and shifts of the anchors, without the step that some files end with, which OpenVINO does not know."""
-    frontend = FrontEndManager().load_by_framework("tflite")
+    frontend = ov.frontend.FrontEndManager().load_by_framework("tflite")
     model = frontend.convert_partially(frontend.load(str(path)))
     for node in model.get_ops():
         if node.get_type_name() == "TFFrameworkNode":
             shifts, scores, _ = node.input_values()
-            return Model([op.result(scores), op.result(shifts)], model.get_parameters())
+            return ov.Model([op.result(scores), op.result(shifts)], model.get_parameters())
     return model
 
 
@@ -117,7 +110,7 @@ def make_anchors(image_side: int) -> Floats:
     return (np.concatenate(anchors) / image_side).astype(np.float32)
 
 
-def dequantize(model: Model) -> Model:
+def dequantize(model: ov.Model) -> ov.Model:
     """The network without its eight-bit steps, whose results depend on the processor; only their limits stay."""
     for node in model.get_ops():
         if node.get_type_name() != "FakeQuantize":
@@ -130,7 +123,7 @@ def dequantize(model: Model) -> Model:
     return model
 
 
-def without_sigmoid(model: Model) -> Model:
+def without_sigmoid(model: ov.Model) -> ov.Model:
     """The network with log odds in place of scores, and the best of each anchor: nearly all are too low to matter."""
     odds, shifts = (result.input_value(0) for result in model.get_results())
     removed = []
@@ -141,13 +134,7 @@ def without_sigmoid(model: Model) -> Model:
     if removed.count("Sigmoid") != 1:
         raise ValueError(f"the network's scores should end with one sigmoid, not with {removed}")
     best = op.reduce_max(odds, np.array([2]), False)
-    return Model([op.result(odds), op.result(shifts), op.result(best)], model.get_parameters())
-
-
-@thread_safe_cache
-def load_network(made_of: Source) -> PicoDet | EfficientDet:
-    """One network, compiled once per process, whatever the settings."""
-    return (EfficientDet if made_of.file.suffix == ".tflite" else PicoDet)(made_of)
+    return ov.Model([op.result(odds), op.result(shifts), op.result(best)], model.get_parameters())
 
 
 def load(settings: Settings) -> ClosedSetDetector:

@@ -3,6 +3,7 @@
 Trained by training/matcher/train.py on photos with captions; vision/MATCHER.md is the model card.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
@@ -12,19 +13,19 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-import openvino as ov
-from openvino import opset13 as op
+from numpy.typing import NDArray
 
 from onprompt.settings import Settings
 from onprompt.types import Matcher, Picture
-from onprompt.vision import backbone, text_embedding
-from onprompt.vision.boxes import Floats, Pixels
-from onprompt.vision.compiled import Source, network, source
-from onprompt.vision.eight_bits import Node
-from onprompt.vision.runtime import LatestValues, Network, thread_safe_cache
+from onprompt.vision import backbone
+from onprompt.vision.boxes import Floats
+from onprompt.vision.runtime import LatestValues, Network, Node, Source, network, op, ov, source, thread_safe_cache
 from onprompt.weights.cache import paths
 
-FILES = (*backbone.FILES, *text_embedding.FILES)
+TEXT_FILES = ("wordllama.safetensors", "wordllama-tokens.json")
+TENSOR = "embedding.weight"
+MAX_LENGTH = 20_000  # characters of a text that are read
+FILES = (*backbone.FILES, *TEXT_FILES)
 WEIGHTS = Path(__file__).parents[1] / "matcher.npz"
 ARTWORK_FILES = (*backbone.FILES, str(WEIGHTS))
 BATCH = 8  # texts
@@ -102,6 +103,48 @@ def load_towers(made_of: Source) -> dict[str, Network]:
     }
 
 
+class EmbeddingTable:
+    """The token vectors, and the tokenizer."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @cached_property
+    def vectors(self) -> NDArray[np.float16]:
+        """One row per token; a safetensors file is a JSON header and plain numbers."""
+        data = (self.folder / TEXT_FILES[0]).read_bytes()
+        start = 8 + int.from_bytes(data[:8], "little")
+        entry = json.loads(data[8:start])[TENSOR]
+        first, last = entry["data_offsets"]
+        numbers = np.frombuffer(data, dtype=np.float16, count=(last - first) // 2, offset=start + first)
+        return numbers.reshape(entry["shape"])
+
+    @cached_property
+    def tokenizer(self):  # type: ignore[no-untyped-def]  # its library is imported when it is first needed
+        from tokenizers import Tokenizer
+
+        return Tokenizer.from_file(str(self.folder / TEXT_FILES[1]))
+
+    def tokens(self, text: str) -> list[int]:
+        """The token ids of a text; an empty one has the first."""
+        valid = text[:MAX_LENGTH].lower().strip().encode("utf-8", "replace").decode()  # lone surrogates are no text
+        ids: list[int] = self.tokenizer.encode(valid, add_special_tokens=False).ids
+        return ids or [0]
+
+    def features(self, text: str, rarity: Floats) -> Floats:
+        """The mean of the token vectors weighted by rarity, and their maximum and minimum."""
+        ids = self.tokens(text)
+        vectors, weights = self.vectors[ids].astype(np.float32), rarity[ids][:, None]
+        mean = (vectors * weights).sum(axis=0) / max(float(weights.sum()), 1e-6)
+        return np.concatenate([mean, vectors.max(axis=0), vectors.min(axis=0)])
+
+
+@thread_safe_cache
+def load_embeddings(folder: Path) -> EmbeddingTable:
+    """The table, loaded once per process."""
+    return EmbeddingTable(folder)
+
+
 @dataclass(frozen=True, slots=True)
 class ImageEmbedding:
     """The vectors of the whole image and of four crops, and the probability that it is artwork.
@@ -126,29 +169,25 @@ class SmallMatcher(Matcher):
         self.texts: LatestValues[str, Floats] = LatestValues(CACHE_SIZE)
 
     @cached_property
-    def table(self) -> text_embedding.EmbeddingTable:
+    def table(self) -> EmbeddingTable:
         """The vectors of tokens, whose files are fetched when they are first needed."""
-        folder = paths(text_embedding.FILES, self.settings)[text_embedding.FILES[0]].parent
-        return text_embedding.load_embeddings(folder)
+        folder = paths(TEXT_FILES, self.settings)[TEXT_FILES[0]].parent
+        return load_embeddings(folder)
 
     def embed_image(self, picture: Picture) -> ImageEmbedding:
-        """An image's embedding, computed once."""
-        if (found := picture.derived.get((SmallMatcher, self.settings))) is None:
-            found = picture.derived[SmallMatcher, self.settings] = self.embed_pixels(backbone.shrink(picture.pixels))
-        embedding: ImageEmbedding = found
-        return embedding
-
-    def embed_pixels(self, small: Pixels) -> ImageEmbedding:
-        """The embedding of an image that `shrink` made small, computed once for equal ones."""
-        key = blake2b(repr(small.shape).encode() + small.tobytes()).digest()
-        if found := self.cached.get(key):
-            return found
-        features = backbone.image_features(small, self.settings)
-        (vectors,) = self.towers["image"].run([features])
-        padded = np.pad(vectors, ((0, 0), (0, 1)), constant_values=1.0)
-        embedding = ImageEmbedding(padded, self.artwork_probability(features[0]))
-        self.cached.put(key, embedding)
-        return embedding
+        """An image's embedding, computed once for equal images."""
+        found: ImageEmbedding | None = picture.derived.get((SmallMatcher, self.settings))
+        if found is None:
+            small = backbone.shrink(picture.pixels)
+            key = blake2b(repr(small.shape).encode() + small.tobytes()).digest()
+            if (found := self.cached.get(key)) is None:
+                features = backbone.image_features(small, self.settings)
+                (vectors,) = self.towers["image"].run([features])
+                padded = np.pad(vectors, ((0, 0), (0, 1)), constant_values=1.0)
+                found = ImageEmbedding(padded, self.artwork_probability(features[0]))
+                self.cached.put(key, found)
+            picture.derived[SmallMatcher, self.settings] = found
+        return found
 
     def embed_texts(self, texts: Sequence[str]) -> Floats:
         """The vectors of texts, computed once; each ends with its negative hubness."""
