@@ -19,7 +19,7 @@ from typing import Any
 from onprompt.errors import UserError
 from onprompt.types import Box, Decoded, Evidence, Picture, Scene, Swatch, Verdict
 
-VERSION = 5
+VERSION = 6
 FORMAT, KIND, EVIDENCE_FIELD, SEEN = "format", "type", "evidence", "sightings"
 REPEATED = {"chosen", "candidates", "extras"}  # lists of sightings that all stand in the evidence once
 EVIDENCE = typing.get_args(Evidence) or (Evidence,)  # several kinds, told apart by their names

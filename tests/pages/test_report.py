@@ -239,9 +239,9 @@ def test_no_picture_is_copied_that_was_not_judged(tmp_path: Path) -> None:
     with closing(sqlite3.connect(run)) as database:
         database.execute("UPDATE samples SET given = ?, image = ? WHERE id IN ('a', 'b')", (named, str(private)))
         # What another way of judging has judged is known, too.
-        copied = "SELECT 4, 2, score, value, flags, summary, factors, coverage, 0, 0, NULL, '', ?, '3', created, NULL"
+        copied = "SELECT 4, 2, score, value, flags, summary, factors, coverage, 0, 0, NULL, '', ?, '3', created"
         digest = hashlib.sha256((tmp_path / "pictures" / "3.png").read_bytes()).hexdigest()
-        database.execute(f"INSERT INTO verdicts {copied} FROM verdicts LIMIT 1", (digest,))
+        database.execute(f"INSERT INTO verdicts {copied}, NULL, NULL, NULL FROM verdicts LIMIT 1", (digest,))
         database.commit()
     report_of_run(run)
     colours = [Image.open(path).getpixel((100, 100)) for path in (tmp_path / "report" / "pictures").iterdir()]

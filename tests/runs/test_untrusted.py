@@ -99,7 +99,7 @@ def test_a_statement_that_takes_too_long_is_ended(run_file: Path) -> None:
         ("samples", "id", None),
         ("samples", "model", 3),
         ("checks", "kind", None),
-        ("checks", "score", "x"),
+        ("checks", "probability", "x"),
         ("errors", "message", b""),
         ("runs", "data", 3),
         ("runs", "versions", "[" * 100_000),
@@ -123,7 +123,7 @@ def test_wrong_types_are_one_error_of_ours(run_file: Path, table: str, column: s
     assert not (run_file.parent / "report").exists()
 
 
-@pytest.mark.parametrize("value", ["[" * 100_000, "[]", None, b"{", '{"format": "onprompt.verify/5", "checks": 3}'])
+@pytest.mark.parametrize("value", ["[" * 100_000, "[]", None, b"{", '{"format": "onprompt.verify/6", "checks": 3}'])
 def test_a_document_that_is_none_is_an_error_of_ours(run_file: Path, value: Any) -> None:
     put(run_file, "documents", "document", value)
     with RunFile(run_file) as file, pytest.raises((StoreError, UserError)):

@@ -93,7 +93,7 @@ def test_every_rubric_has_an_endpoint(client: httpx2.Client) -> None:
     assert {"/v1/verify", "/v1/rate", "/v1/edit", "/v1/judges", "/v1/health"} == set(schema["paths"])
     assert schema["components"]["schemas"]["EditRequest"]["required"] == ["before", "after", "instruction"]
     offered = client.get("/v1/judges").json()
-    assert offered["rubrics"]["rate"] == ["evidence", "atoms", "hybrid", "jury", "vlm"]
+    assert offered["rubrics"]["rate"] == ["evidence", "claims", "jury", "vlm"]
     assert client.get("/v1/health").json() == {"status": "ready", "unfinished": 0, "room": 6}
 
 
@@ -358,7 +358,7 @@ def test_a_password_in_an_address_is_never_shown(serve: Serve, tmp_path: Path) -
         assert offered == [f"openai/a@{first.url}", f"openai/b@{second.url}"]
         body = {"image": picture(), "prompt": "a cat"}
         chosen: list[dict[str, Any]] = [{}, {"models": offered}, {"judge": "vlm", "models": offered[1:]}]
-        chosen += [{"models": list(models)}, {"judge": "atoms", "models": offered[:1]}, {"models": ["openai/c"]}]
+        chosen += [{"models": list(models)}, {"judge": "claims", "models": offered[:1]}, {"models": ["openai/c"]}]
         answers = [client.post("/v1/verify", json={**body, **choice}) for choice in chosen]
         assert [answer.status_code for answer in answers] == [200, 200, 200, 200, 502, 422]
         assert [answer.json()["value"] for answer in answers[:3]] == [0.875, 0.875, 0.75]

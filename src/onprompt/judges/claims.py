@@ -44,6 +44,7 @@ from onprompt.types import (
     Asks,
     Check,
     Finding,
+    Flag,
     Found,
     Message,
     Outcome,
@@ -101,8 +102,8 @@ class Conversation:
         return {
             "claims_unanswered": any(reply.error for reply in self.replies.values()),
             "extra_answers": self.extra,
-            "asked_again": self.again,
-            "usage_estimated": any(answer.usage.estimated for answer in self.answers),
+            Flag.ASKED_AGAIN: self.again,
+            Flag.USAGE_ESTIMATED: any(answer.usage.estimated for answer in self.answers),
             "no_probabilities": bool(usable) and not any(reply.known for reply in usable),
         }
 
@@ -171,7 +172,7 @@ class ClaimsJudge(AnswerJudge):
         }
         verdict = evidence.graded_verdict(sample, settled, self.rubric, self.settings, about)
         disagree = any(contradicts(check, answered.get(id(check), UNREADABLE)) for check, _ in asked)
-        flags = said.flags | {"judges_disagree": disagree}
+        flags = said.flags | {Flag.JUDGES_DISAGREE: disagree}
         prompt = verdict.prompt_evidence
         return replace(
             verdict,

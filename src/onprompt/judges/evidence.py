@@ -14,7 +14,7 @@ from onprompt.errors import UserError
 from onprompt.evidence.observe import observe
 from onprompt.language import parse
 from onprompt.settings import PRIVATE, Settings
-from onprompt.types import Judge, Observed, Rubric, Sample, Verdict
+from onprompt.types import Flag, Judge, Observed, Rubric, Sample, Verdict
 from onprompt.vision import APPEARANCE_FILES, ARTWORK_FILES, KIND_FILES, available_cores, load_detector, load_matcher
 from onprompt.weights.cache import hashes
 
@@ -83,7 +83,7 @@ def graded_verdict(
     graded = rubric.grade(observed, settings)
     measures = {**observed.measures(settings), **graded.measures}
     review = needs_review(graded.interval, measures.get("coverage"), settings)
-    flags = {**observed.flags(settings), "needs_review": review}
+    flags = {**observed.flags(settings), Flag.NEEDS_REVIEW: review}
     return Verdict(
         rubric=rubric.name,
         judge=str(about["judge"]),
