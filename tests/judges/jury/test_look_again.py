@@ -75,9 +75,9 @@ def test_what_a_model_is_asked(serve: Serve) -> None:
 def test_every_place_that_was_counted_is_named() -> None:
     dogs = tuple(Sighting("dog", "dog", Box(left, 0.2, left + 0.1, 0.7), 0.9, "coco") for left in (0.1, 0.4, 0.8))
     claim = Claim("count", name="dog", count=Count(2, 2))
-    check = Check(claim, Finding(Found.COUNTED, number=3), Outcome.MISMATCH, 0.1, "coco", 0, dogs[0].box, dogs)
+    check = Check(claim, Finding(Found.COUNTED, number=3), Outcome.MISMATCH, 0.2, "coco", 0, dogs[0].box, dogs)
     places = "at 10–20 % across, 20–70 % down; 40–50 % across, 20–70 % down; 80–90 % across, 20–70 % down"
-    assert located(check) == f"expected 2 × dog: found 3 (probability 0.10, coco) ({places})"
+    assert located(check) == f"expected 2 × dog: found 3 (probability 0.20, coco) ({places})"
 
 
 def test_both_answers_are_shown_and_stored(serve: Serve) -> None:
