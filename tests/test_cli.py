@@ -36,7 +36,7 @@ def test_the_last_line_is_the_score_and_nothing_else() -> None:
     for heading in ("Prompt asks for", "Image shows", "Asked → found", "Summary"):
         assert heading in text
     assert "('a laptop', 'MISSING')" in text
-    assert "count: asked for 2, found 1" in text
+    assert "count: expected 2, found 1" in text
     assert "\x1b" not in text, "no colours where nobody watches"
 
 
@@ -116,11 +116,11 @@ def test_bad_prompts_end_with_2_and_one_clear_line(prompt: str, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("prompt", "score", "flags", "canonical"),
     [
-        ("🐶 🎈", 2, ["no objects", "not_verifiable", "needs_review"], []),
-        ("some text", 2, ["ambiguous quantifier", "not_verifiable", "needs_review"], ["text"]),
+        ("🐶 🎈", 2, ["no objects", "not_verifiable"], []),
+        ("some text", 1, ["ambiguous quantifier", "not_verifiable"], ["text"]),
         ("a cup 😀 on a table", 4, [], ["cup", "table"]),
-        ("un chat noir", 2, ["not English", "not_verifiable", "needs_review"], None),  # best effort
-        ("a rde cpu", 2, ["misspelling repaired", "not_verifiable", "needs_review"], ["cpu"]),
+        ("un chat noir", 2, ["not English", "not_verifiable"], None),  # best effort
+        ("a rde cpu", 2, ["misspelling repaired", "not_verifiable"], ["cpu"]),
     ],
 )
 def test_odd_prompts_get_a_sane_verdict(
@@ -137,7 +137,7 @@ def test_a_prompt_of_50_000_characters_gets_a_verdict(settings: Settings) -> Non
     verdict = verify(photo_path("coffee.png"), "a red cup on a table and two dogs, " * 1430, settings=long)
     assert len(scene(verdict).prompt) > 50_000
     assert len(scene(verdict).things) == 3 * 1430
-    assert (verdict.coverage or 0) > 0.99
+    assert 0 < (verdict.coverage or 0) < 0.5, "a cup that is not there has no color"
     assert verdict.score in (0, 1), "one cup does not answer for 1430"
 
 
@@ -337,11 +337,11 @@ def test_a_bad_line_of_many_is_told_and_costs_no_other(tmp_path: Path) -> None:
     assert result.stderr == "onprompt: line 3: the prompt '...' holds no word\n"
 
 
-def test_a_verdict_shows_the_estimate_of_the_whole_as_an_estimate() -> None:
-    result = onprompt("verify", str(photo_path("coffee.png")), "a cup on a wooden table in a kitchen")
-    assert "Overall match (estimate)\n  the image as a whole: 0." in result.stdout
-    without = onprompt("verify", str(photo_path("coffee.png")), "a cup", ONPROMPT_MATCHER="0")
-    assert (without.returncode, "Overall match" in without.stdout) == (0, False)
+def test_estimates_are_marked_as_estimates() -> None:
+    result = onprompt("verify", str(photo_path("coffee.png")), "a cup on a wooden table in a kitchen", "--explain")
+    assert "fits the prompt: only estimated (0." in result.stdout
+    without = onprompt("verify", str(photo_path("coffee.png")), "a cup", "--explain", ONPROMPT_MATCHER="0")
+    assert (without.returncode, "estimated" in without.stdout) == (0, False)
 
 
 def said(folder: Path, *texts: str) -> str:

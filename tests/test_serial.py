@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
@@ -87,12 +88,11 @@ FINDING = st.builds(
     maybe(SHARE),
     some(SHARE),
     some(TEXT),
-    maybe(SHARE),
 )
 CHECK = st.builds(
     Check,
-    *(CLAIM, FINDING, st.sampled_from(Outcome), SHARE, SHARE, TEXT, maybe(FIRST), maybe(BOX)),
-    *(some(SIGHTING), some(SIGHTING)),
+    *(CLAIM, FINDING, st.sampled_from(Outcome), SHARE, TEXT, maybe(FIRST), maybe(BOX)),
+    *(some(SIGHTING), some(SIGHTING), SHARE, maybe(FIRST)),
 )
 THING = st.builds(
     Thing,
@@ -102,7 +102,7 @@ THING = st.builds(
 SCENE = st.builds(
     Scene, TEXT, st.lists(THING, max_size=1).map(tuple), some(TEXT), some(st.builds(Attribute, TEXT, TEXT))
 )
-EVIDENCE = st.builds(PromptEvidence, SCENE, some(SIGHTING), some(SIGHTING), some(TRAIT), some(CHECK), st.booleans())
+EVIDENCE = st.builds(PromptEvidence, SCENE, some(SIGHTING), some(SIGHTING), some(TRAIT), st.booleans())
 PICTURE = st.builds(Picture, TEXT, TEXT, st.just(unseen), NUMBER, NUMBER)
 SAMPLE = st.builds(
     Sample, TEXT, TEXT, PICTURE, st.dictionaries(TEXT, PICTURE, max_size=2), st.dictionaries(TEXT, TEXT, max_size=2)
@@ -159,17 +159,17 @@ ANSWERS = {
 
 
 @pytest.mark.parametrize("rubric", sorted(ANSWERS))
-@pytest.mark.parametrize("judge", ["evidence", "hybrid", "jury", "vlm"])
+@pytest.mark.parametrize("judge", ["evidence", "claims", "jury", "vlm"])
 def test_verdicts_of_every_rubric_and_judge(
     rubric: str, judge: str, tmp_path: Path, named_photo: Callable[[str], Path]
 ) -> None:
     loaded = plugins.load("rubrics", rubric).RUBRIC
-    claims = {"answers": [{"claim": 1, "answer": "no"}]}
-    lines = [{"contains": "Claims:", "text": json.dumps(claims)}, {"text": ANSWERS[rubric]}]
+    claims = json.dumps({"1": "no"})
+    lines = [{"contains": "numbered", "text": claims}, {"text": ANSWERS[rubric]}]
     file = tmp_path / "answers.jsonl"
     file.write_text("\n".join(map(json.dumps, lines)))
     model = "" if judge == "evidence" else f"replay/{file}"
-    settings = Settings(judge=judge, model=model, answers=tmp_path / "answers.sqlite")
+    settings = Settings(judge=judge, model=model, measured=judge == "claims", answers=tmp_path / "answers.sqlite")
     inputs = {name: named_photo("coffee.png") for name in loaded.required}
     item = {**inputs, loaded.prompt: "A red cup on a table, and an astrolabe"}
     (verdict,) = onprompt.judge_many(rubric, [item], settings=settings)
@@ -178,6 +178,17 @@ def test_verdicts_of_every_rubric_and_judge(
     assert (verdict.rubric, verdict.judge) == (rubric, judge)
     assert verdict.checks or verdict.factors
     assert read_back(verdict) == verdict
+
+
+def test_a_verdict_of_the_version_before_is_read() -> None:
+    verdict = onprompt.verify(np.full((64, 64, 3), 90, np.uint8), "two cats")
+    document = json.loads(json.dumps(serial.dump(verdict)))
+    for check in document["checks"]:
+        check |= {"score": check.pop("probability"), "confidence": 0.9}
+        check["finding"]["estimate"] = 0.3
+    document["evidence"]["estimates"] = []
+    read = serial.load({**document, "format": "onprompt.verify/5"})
+    assert read == verdict
 
 
 def test_a_document_of_another_version_or_kind_is_refused() -> None:

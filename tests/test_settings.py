@@ -17,9 +17,9 @@ SEED = {
         "presence_4": 0.9,
         "attributes_4": 0.9,
         "presence_3": 0.8,
-        "attributes_3": 0.5,
-        "presence_2": 0.42,
-        "presence_1": 0.1,
+        "attributes_3": 0.7,
+        "presence_2": 0.5,
+        "presence_1": 0.2,
     },
     **{"pair": 2, "few_low": 2, "few_high": 4, "several_low": 3, "several_high": 7},
 }

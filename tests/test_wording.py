@@ -1,27 +1,49 @@
 """What is said of a verdict."""
 
-from onprompt.evidence.estimates import overall_estimate
-from onprompt.evidence.grade import grade
-from onprompt.evidence.match import match
+import pytest
 
+from onprompt.evidence.beliefs import Image, believe
 from onprompt.settings import Settings
-from onprompt.types import Attribute, Box, Known, PromptEvidence, Scene, Seen, Sighting, Thing, Trait
-from onprompt.wording import summary
+from onprompt.types import Attribute, Box, Count, Known, PromptEvidence, Scene, Seen, Sighting, Thing, Trait
+from onprompt.wording import sentence, summary
 
-MAN = Sighting("man", "man", Box(0.4, 0.2, 0.6, 0.8), 0.9, "test", size="small", position="left")
-NIGHT = Scene("", (Thing("a man", "man"),), properties=(Attribute("lighting", "night"), Attribute("mood", "epic")))
-
-
-def test_a_measurement_of_the_whole_picture_that_contradicts_the_prompt_is_in_the_summary(settings: Settings) -> None:
-    matches = match(NIGHT, Seen((MAN,), {"man": Known(("man",))}), (), settings)
-    evidence = PromptEvidence(NIGHT, properties=(Trait("lighting", "light", 0.9),))
-    text = summary(matches, grade(matches, settings), 4, evidence)
-    assert text == "The image differs from the prompt: the image: lighting night (light). Not checked: mood epic."
+MAN = Sighting("man", "man", Box(0.4, 0.2, 0.6, 0.8), 0.99, "test", size="small", position="left")
+NIGHT = (Attribute("lighting", "night"), Attribute("mood", "epic"))
+LIGHT = (Trait("lighting", "light", 0.99),)
 
 
-def test_a_score_that_the_whole_has_lowered_is_explained(settings: Settings) -> None:
+def said(thing: Thing, score: int, settings: Settings, confidence: float = 0.99, **more: tuple[Attribute, ...]) -> str:
+    scene = Scene("", (thing,), **more)
+    found = Sighting("man", "man", MAN.box, confidence, "test", size="small", position="left")
+    checks = believe(scene, Image(Seen((found,), {"man": Known(("man",))}), properties=LIGHT), settings)
+    return summary(PromptEvidence(scene), checks, score, 4, verifiable=True)
+
+
+@pytest.mark.parametrize(
+    ("score", "confidence", "start"),
+    [
+        (4, 0.99, "The image matches the prompt."),
+        (4, 0.4, "The image probably matches the prompt. Uncertain: a man (detected 1)."),
+        (2, 0.4, "The image may differ from the prompt. Uncertain: a man (detected 1)."),
+    ],
+)
+def test_the_first_sentence_follows_from_score_and_outcomes(
+    score: int, confidence: float, start: str, settings: Settings
+) -> None:
+    assert said(Thing("a man", "man"), score, settings, confidence) == start
+
+
+def test_a_property_of_the_image_that_contradicts_the_prompt_is_in_the_summary(settings: Settings) -> None:
+    text = said(Thing("a man", "man"), 3, settings, properties=NIGHT)
+    assert text == "The image differs from the prompt: the image: night (found light). Not checked: epic."
+
+
+def test_a_wrong_count_is_said_in_numbers(settings: Settings) -> None:
+    three = Thing("three men", "man", Count(3, 3, "three", explicit=True))
+    assert said(three, 2, settings) == "The image differs from the prompt: three men (count: expected 3, found 1)."
+
+
+def test_a_sentence_holds_claim_finding_probability_and_source(settings: Settings) -> None:
     scene = Scene("", (Thing("a man", "man"),))
-    matches = match(scene, Seen((MAN,), {"man": Known(("man",))}), (), settings)
-    evidence = PromptEvidence(scene, estimates=(overall_estimate("", 0.03),))
-    text = summary(matches, grade(matches, settings), 2, evidence, lowered=True)
-    assert text == "The image matches the prompt. As a whole it fits less well (estimate 0.03)."
+    (check,) = believe(scene, Image(Seen((MAN,), {"man": Known(("man",))})), settings)[:1]
+    assert sentence(check) == f"expected a man: detected 1 (probability {check.probability:.2f}, test)"

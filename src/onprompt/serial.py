@@ -45,7 +45,7 @@ def load(document: Mapping[str, Any], open_picture: OpenPicture | None = None) -
     if not is_current(document):
         raise UserError(f"not a verdict of this version of onprompt: its format is {document.get(FORMAT)!r}")
     with refusing_other_shapes():
-        verdict: Verdict = decoder(Verdict)(with_sightings(document))
+        verdict: Verdict = decoder(Verdict)(with_sightings(upgraded(document)))
     return with_pictures(verdict, open_picture) if open_picture else verdict
 
 
@@ -82,9 +82,22 @@ def with_sightings(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_current(document: Mapping[str, Any]) -> bool:
-    """Whether a document is a verdict in the present form."""
+    """Whether a document is a verdict in the present form, or in the one before."""
     name, _, version = str(document.get(FORMAT, "")).rpartition("/")
-    return name.startswith("onprompt.") and version == str(VERSION)
+    return name.startswith("onprompt.") and version in (str(VERSION), str(VERSION - 1))
+
+
+def upgraded(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A document of version 5, whose checks had a score and a confidence, in the present form."""
+    if str(document[FORMAT]).endswith(f"/{VERSION}"):
+        return document
+    checks = [
+        {name: entry for name, entry in check.items() if name not in ("score", "confidence")}
+        | {"probability": check["score"], "finding": {k: v for k, v in check["finding"].items() if k != "estimate"}}
+        for check in document.get("checks", ())
+    ]
+    evidence = {name: entry for name, entry in (document.get(EVIDENCE_FIELD) or {}).items() if name != "estimates"}
+    return {**document, "checks": checks, **({EVIDENCE_FIELD: evidence} if evidence else {})}
 
 
 def with_pictures(verdict: Verdict, open_picture: OpenPicture) -> Verdict:

@@ -158,11 +158,10 @@ class ObjectBeliefs:
 
     def is_compared(self, attribute: Attribute) -> bool:
         """Whether a size is said in comparison with another object: of two books, the small one is the smaller."""
-        about = [
-            *self.thing.relations,
-            *(r for other in self.scene.things for r in other.relations if r.target == self.index),
-        ]
-        return attribute.kind == "size" and any(relation.name in SIZES for relation in about)
+        if attribute.kind != "size":
+            return False
+        to_it = (r for other in self.scene.things for r in other.relations if r.target == self.index)
+        return any(relation.name in SIZES for relation in (*self.thing.relations, *to_it))
 
     # -- the object --------------------------------------------------------------------------------------------------
 
@@ -509,9 +508,10 @@ def is_text(thing: Thing) -> bool:
 def texts_on(index: int, scene: Scene) -> list[str]:
     """The texts asked for on an object: "a sign that says …", "a sign with the words …", "the words … on a sign"."""
     thing = scene.things[index]
+    texts = [other for other in scene.things if is_text(other) and not other.absent]
     own = [scene.things[relation.target] for relation in thing.relations if relation.name == "with"]
-    on_it = [other for other in scene.things if any(r == Relation("on", index) for r in other.relations)]
-    bearing = [thing, *(text for text in (*own, *on_it) if is_text(text) and not text.absent)]
+    on_it = [text for text in texts if any(r == Relation("on", index) for r in text.relations)]
+    bearing = [thing, *(text for text in own if text in texts), *on_it]
     return [attribute.value for part in bearing for attribute in part.attributes if attribute.kind == "text"]
 
 

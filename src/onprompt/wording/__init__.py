@@ -38,8 +38,11 @@ class Group(NamedTuple):
 
 def by_object(scene: Scene, checks: Sequence[Check]) -> list[Group]:
     """The checks of a verdict by object."""
-    own = [tuple(check for check in checks if check.thing == index) for index in range(len(scene.things))]
-    return [Group(thing, found) for thing, found in zip(scene.things, own, strict=True) if found]
+    own: list[list[Check]] = [[] for _ in scene.things]
+    for check in checks:
+        if check.thing is not None:
+            own[check.thing].append(check)
+    return [Group(thing, tuple(found)) for thing, found in zip(scene.things, own, strict=True) if found]
 
 
 def pairs(verdict: Verdict) -> list[tuple[str, str]]:
