@@ -180,9 +180,10 @@ def test_a_verdict_says_which_model_and_curve_made_the_estimates(folder: Folder)
     assert verdict.provenance["settings"]["matcher"] == f"hf:{where.name}"
     assert "matcher_uncalibrated" in verdict.flags
     assert "prompt_truncated" not in verdict.flags
-    assert verdict.prompt_evidence
-    overall = verdict.prompt_evidence.estimates[0].finding.probability
-    assert overall == which.probabilities(load_picture(mosaic(), load()), ["a zebra and a light"])[0]
+    (overall,) = (check.finding.probability for check in verdict.checks if check.claim.kind == "whole")
+    assert overall == pytest.approx(
+        which.probabilities(load_picture(mosaic(), load()), ["a zebra and a light"])[0], abs=1e-4
+    )
     crowd = "a zebra and a light and " + "a dog and " * 20 + "a cat"
     long = verify(mosaic(), crowd, settings=load(matcher=f"hf:{where}"))
     assert "prompt_truncated" in long.flags
@@ -382,8 +383,9 @@ def test_a_model_that_tells_nothing_is_not_calibrated(folder: Folder, table: Pat
 def test_the_command_prints_the_verdict_and_nothing_else(folder: Folder, tmp_path: Path) -> None:
     Image.fromarray(mosaic()).save(tmp_path / "picture.png")
     matcher = f"hf:{folder('siglip')}"
-    done = onprompt(tmp_path, "verify", "picture.png", "a cat", "--set", f"matcher={matcher}", "--json")
+    done = onprompt(tmp_path, "verify", "picture.png", "a light", "--set", f"matcher={matcher}", "--json")
     assert done.stderr == ""
-    expected = match(tmp_path / "picture.png", ["a cat"], settings=load(matcher=matcher))[0]
-    assert json.loads(done.stdout)["evidence"]["estimates"][0]["score"] == pytest.approx(expected, abs=1e-4)
+    expected = match(tmp_path / "picture.png", ["a light"], settings=load(matcher=matcher))[0]
+    (whole,) = (each for each in json.loads(done.stdout)["checks"] if each["claim"]["kind"] == "whole")
+    assert whole["finding"]["probability"] == pytest.approx(expected, abs=1e-4)
     assert "torchvision" not in sys.modules
