@@ -3,7 +3,7 @@
 `python bench/frozen.py write BEFORE.jsonl DATA` before a change, the same to AFTER.jsonl after it, then
 `python bench/frozen.py compare BEFORE.jsonl AFTER.jsonl`, which exits with 1 if anything differs. Prompts and
 instructions come from DATA and bench/frozen.toml. The verdicts cover all rubrics and judges: evidence on generated
-images, captioned photos and edits; models, claims (`hybrid`, `atoms`) and juries by replayed answers.
+images, captioned photos and edits; models, claims (all, or only open ones) and juries by replayed answers.
 
 Every field is compared except IGNORED ones; names of classes and modules are not. Where a change renames a field or a
 code, add it to RENAMED. Both tables also apply to files that were written before.
@@ -41,7 +41,7 @@ SMALL = 64  # largest array that is written in full
 RENAMED: dict[str, str] = {}  # fields and codes: {new: old}
 IGNORED = {
     "sample": "the case itself, and its pixels",
-    "judge": "a name: `hybrid` and `atoms` are to become `claims`",
+    "judge": "a name, which may change",
     "provenance": "versions, settings and hashes, which any change of the code changes",
     "usage": "seconds",
     "cached": "depends on what the process asked before",
@@ -95,13 +95,11 @@ def replay(folder, name, lines):
 
 
 def claim_models(folder):
-    """Models that answer questions about claims: many in one question, in the form of either judge, or one by one."""
+    """Models that answer questions about claims: many in one question, or one by one."""
     answers = [{n: ANSWERS[n % 3] for n in range(1, most + 1)} for most in range(MOST_CLAIMS, 0, -1)]
-    lists = [{"answers": [{"claim": n, "answer": word} for n, word in each.items()]} for each in answers]
     last = [f"\n{len(each)}. " for each in answers]  # the number of the last claim in a question
-    for name, forms in (("hybrid", lists), ("atoms", answers)):
-        texts = zip(last, map(json.dumps, forms), strict=True)
-        yield replay(folder, f"{name}.jsonl", [{"contains": number, "text": text} for number, text in texts])
+    texts = zip(last, map(json.dumps, answers), strict=True)
+    yield replay(folder, "claims.jsonl", [{"contains": number, "text": text} for number, text in texts])
     by_word = [{"contains": " on ", "text": "cannot tell"}, {"contains": "red", "text": "no"}, {"text": "yes"}]
     yield replay(folder, "one-by-one.jsonl", by_word)
 
@@ -130,20 +128,20 @@ def verdicts(data, folder):
     by_mask = inputs(data, "edit/Mask-Guided_IE.csv", "source", "image", "mask", "instruction")
     masked = [(name, (before, after, text, mask)) for name, (before, after, mask, text) in by_mask]
     edits = by_text[::7] + masked[::9]  # steps that skip none of the models, whose images are in turns
-    hybrid, atoms, one_by_one = claim_models(folder)
-    measured = {"judge": "hybrid", "model": hybrid}
-    all_asked = {"judge": "atoms", "model": atoms}
+    claims, one_by_one = claim_models(folder)
+    all_asked = {"judge": "claims", "model": claims}
+    measured = {**all_asked, "measured": True}
     for judge, rubric, rows, settings in (
         ("evidence", "verify", made[::3] + photos[::8], {}),
         ("evidence", "rate", made[2::6], {}),
         ("evidence", "edit", edits, {}),
-        ("hybrid", "verify", made[1::9], measured),
-        ("hybrid", "rate", made[6::20], measured),
-        ("hybrid", "edit", edits[::4], measured),
-        ("atoms", "verify", made[4::9], all_asked),
-        ("atoms", "rate", made[8::20], all_asked),
-        ("atoms one by one", "verify", made[3::20], {**all_asked, "model": one_by_one, "atoms_per_call": 1}),
-        ("jury with atoms", "verify", made[5::40], {"models": (f"atoms:{atoms}", "replay/verify0.jsonl")}),
+        ("claims measured", "verify", made[1::9], measured),
+        ("claims measured", "rate", made[6::20], measured),
+        ("claims measured", "edit", edits[::4], measured),
+        ("claims", "verify", made[4::9], all_asked),
+        ("claims", "rate", made[8::20], all_asked),
+        ("claims one by one", "verify", made[3::20], {**all_asked, "model": one_by_one, "claims_per_call": 1}),
+        ("jury with claims", "verify", made[5::40], {"models": (f"claims:{claims}", "replay/verify0.jsonl")}),
     ):
         for name, given in rows:
             yield Case("verdicts", f"{judge} {rubric} {name}", rubric, given, settings)

@@ -30,7 +30,7 @@ MODELS = (
         "fitting/test_fit.py::test_the_evidence_",
         "judges/jury/test_jury.py::test_the_evidence_",
         "judges/jury/test_look_again.py",
-        "judges/jury/test_atoms_voice.py::test_beside_the_evidence",
+        "judges/jury/test_claims_voice.py::test_beside_the_evidence",
     ),
 )
 SLOW = (

@@ -26,7 +26,7 @@ MAY: dict[str, set[str]] = {
     "language": {"errors", "settings", "types"},
     "vision": {"errors", "files", "plugins", "settings", "types", "weights"},
     "evidence": {"errors", "language", "settings", "stages", "types", "vision"},
-    "wording": {"evidence", "types"},
+    "wording": {"evidence", "language", "types"},
     "serial": {"errors", "types"},
     "models": {"errors", "plugins", "settings", "stages", "types", "vision", "weights"},
     "report": {"errors", "evidence", "models", "plugins", "runs", "serial", "settings", "types", "wording"},

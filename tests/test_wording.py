@@ -12,8 +12,10 @@ NIGHT = (Attribute("lighting", "night"), Attribute("mood", "epic"))
 LIGHT = (Trait("lighting", "light", 0.99),)
 
 
-def said(thing: Thing, score: int, settings: Settings, confidence: float = 0.99, **more: tuple[Attribute, ...]) -> str:
-    scene = Scene("", (thing,), **more)
+def said(
+    thing: Thing, score: int, settings: Settings, confidence: float = 0.99, properties: tuple[Attribute, ...] = ()
+) -> str:
+    scene = Scene("", (thing,), properties=properties)
     found = Sighting("man", "man", MAN.box, confidence, "test", size="small", position="left")
     checks = believe(scene, Image(Seen((found,), {"man": Known(("man",))}), properties=LIGHT), settings)
     return summary(PromptEvidence(scene), checks, score, 4, verifiable=True)

@@ -23,7 +23,7 @@ ELSEWHERE = {
     "weights": dict.fromkeys(("strong", "largest"), "onprompt-yolo"),
 }
 # What had another name, by entry-point group.
-RENAMED = {("judges", "atoms"): "claims", ("judges", "hybrid"): "claims (with --measured)"}
+RENAMED = {("judges", "atoms"): "claims", ("judges", "hybrid"): "claims --measured"}
 
 
 def names(folder: str) -> list[str]:
@@ -80,7 +80,7 @@ def load_added(kind: str, name: str, added: metadata.EntryPoints, built_in: bool
 def unknown(kind: str, name: str, known: Iterable[str], group: str) -> PluginError:
     """The error for a name that nothing installed has: the package that brings it, or the closest name."""
     if new := RENAMED.get((group, name)):
-        return PluginError(f"the {kind} {name!r} is now {new!r}")
+        return PluginError(f"the {kind} {name!r} is now {new}")
     elsewhere = ELSEWHERE.get(group, {})
     if package := elsewhere.get(name):
         return PluginError(f"no {kind} {name!r}; the package {package} has it: pip install {package}")

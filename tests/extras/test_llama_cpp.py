@@ -44,7 +44,7 @@ def judge(server: str, folder: Path, *options: str) -> subprocess.CompletedProce
 
 
 def test_claims_by_a_schema_that_the_server_enforces(server: str, tmp_path: Path) -> None:
-    run = judge(server, tmp_path, "--judge", "atoms")
+    run = judge(server, tmp_path, "--judge", "claims")
     assert run.returncode == 0, run.stderr
     assert run.stdout.splitlines()[-1] in ("(0)", "(1)", "(2)", "(3)", "(4)")
     assert "output tokens" in run.stdout, "which the server counted"

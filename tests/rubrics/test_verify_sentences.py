@@ -22,7 +22,7 @@ def thing(name: str, *attributes: Attribute, count: Count = ONE, relations: tupl
 def at(name: str, left: float = 0.1, color: Swatch = RED, size: str = "small", side: float = 0.1) -> Sighting:
     traits = (Trait("size", size, 1.0), Trait("position", "left", 1.0))
     return Sighting(
-        name, name, Box(left, 0.4, left + side, 0.4 + 2 * side), 0.995, "test", (color,), size, "left", traits
+        name, name, Box(left, 0.4, left + side, 0.4 + 2 * side), 0.995, "test", (color,), size, "left", traits=traits
     )
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from onprompt.settings import Settings
 
 COMMANDS = "onprompt.commands"  # the entry-point group for commands of other packages
-GLOBAL = ("--set", "--config")  # options of the whole program
+GLOBAL = ("--set", "--config", "--measured")  # options of the whole program
 
 RunPath = Annotated[Path, typer.Argument(help="The run file.")]
 CONFIGURATION = ("--configuration", "--generation")  # the latter is its former name
@@ -38,7 +38,7 @@ class Commands(TyperGroup):
         """Take the options of the whole program also after the command."""
         end = args.index("--") if "--" in args else len(args)
         ours = {at for at in range(end) if args[at].partition("=")[0] in GLOBAL}
-        ours |= {at + 1 for at in ours if "=" not in args[at]}
+        ours |= {at + 1 for at in ours if "=" not in args[at] and args[at] != "--measured"}
         first = [word for at, word in enumerate(args) if at in ours]
         return super().parse_args(ctx, [*first, *(word for at, word in enumerate(args) if at not in ours)])
 
@@ -130,12 +130,15 @@ def about(
         typer.Option("--set", help="NAME=VALUE: a setting of `onprompt settings`; repeatable."),
     ] = None,
     config: Annotated[str, typer.Option(help="File of settings. Default: onprompt.toml, thresholds only.")] = "",
+    measured: Annotated[
+        bool, typer.Option("--measured", help="With --judge claims: ask only what evidence leaves open.")
+    ] = False,
     _: Annotated[bool, typer.Option("--version", callback=version, is_eager=True, help="Show the version.")] = False,
 ) -> None:
     """Does this image show what was asked for? A score, and the evidence for it."""
     from onprompt.settings import PREFIX, Settings, config_file
 
-    chosen = {PREFIX + "CONFIG": config} if config else {}
+    chosen = ({PREFIX + "CONFIG": config} if config else {}) | ({PREFIX + "MEASURED": "1"} if measured else {})
     for pair in given or ():
         name, equals, value = pair.partition("=")
         if not equals:

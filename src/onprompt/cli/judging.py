@@ -27,7 +27,10 @@ DetectorName = Annotated[
 ]
 JudgeName = Annotated[
     str,
-    typer.Option(help="The judge: evidence (on this CPU), vlm (a model), claims (asked of a model), jury (several)."),
+    typer.Option(
+        help="The judge: evidence (on this CPU), vlm (a model), jury (several), claims (a model claim by claim; with "
+        "--measured only what evidence leaves open)."
+    ),
 ]
 Model = Annotated[str, typer.Option(help="The model to ask: BACKEND/MODEL, such as openai/gpt-5.2.")]
 Models = Annotated[

@@ -84,12 +84,17 @@ class Image:
     """What is known of an image: sightings, lines of text, properties, and the matcher's estimates."""
 
     seen: Seen
-    lines: tuple[Sighting, ...] | None = ()  # None if nobody read
+    lines: tuple[Sighting, ...] | None = ()  # of text; None if nobody looked at the image
     properties: tuple[Trait, ...] = ()
     estimate: Estimate = no_estimate
     overall: float | None = None  # the matcher's estimate that it fits the prompt
     artwork: float = 0.0  # the probability that it is drawn or painted
     blank: bool = False
+
+    @property
+    def looked(self) -> bool:
+        """Whether detectors looked at it."""
+        return self.lines is not None
 
 
 def log_odds(probability: float, margin: float = MARGIN) -> float:
@@ -149,7 +154,8 @@ class ObjectBeliefs:
         if self.thing.absent:
             return [self.absent_text() if self.is_text else self.absence()]
         first = [] if self.is_text else [self.presence()]
-        counts = first and (self.asks_for_number if self.share.chosen else self.thing.count.explicit)
+        several = self.thing.count.explicit or (self.thing.count.low > 1 and not self.image.looked)
+        counts = first and (self.asks_for_number if self.share.chosen else several)
         counted = [self.count()] if counts else []
         of_kind = self.kinds() if first else []
         details = [self.attribute(each) for each in self.thing.attributes if not self.is_compared(each)]
@@ -547,7 +553,7 @@ def whole_check(scene: Scene, image: Image, alone: bool) -> Check:
 def property_check(asked: Attribute, image: Image) -> Check:
     """A property of the image, by what measures it."""
     claim = Claim("property", asked.value, negated=asked.negated)
-    if asked.value == "empty":
+    if asked.value == "empty" and image.looked:
         check = emptiness(claim, image)
     else:
         kind, value = MEASURABLE.get(asked.value, ("", ""))

@@ -124,6 +124,7 @@ class Observations:
             extras(self.scene, self.image.seen, shares, settings),
             self.image.properties,
             blank=self.image.blank,
+            looked=self.image.looked,
         )
 
 

@@ -1,8 +1,7 @@
-"""The judge that puts claims to a model: all of a prompt's, or with `measured` only those that evidence leaves open.
+"""The judge that asks a model about claims: all of a prompt's, or with `measured` those that evidence leaves open.
 
-That each claim is asked about by itself follows Soft-TIFA (arXiv 2512.16853), and that a detail of an object is only
-asked about where the object may be there follows DSG (arXiv 2310.18235). The claims come from our parser, so nobody has
-to write questions; what the answers come to is the rubric's own rule.
+A probability for each claim follows Soft-TIFA (arXiv 2512.16853); that details of absent objects are not asked about
+follows DSG (arXiv 2310.18235). The claims come from our parser, and the rubric turns their probabilities into a score.
 """
 
 from __future__ import annotations
@@ -13,11 +12,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from onprompt.errors import UnreadableAnswer, UserError
-from onprompt.evidence.beliefs import MATCHER, Image, believe, outcome_of
+from onprompt.evidence.beliefs import NO_SOURCE, Image, believe, outcome_of
 from onprompt.evidence.edits.grade import grade
 from onprompt.evidence.edits.judgement import JudgedEdit
 from onprompt.evidence.edits.operations import Operation
@@ -58,21 +56,19 @@ from onprompt.types import (
 from onprompt.wording.questions import claim_sentence
 
 ASKS = Asks.ONE
-TEXTS = {True: text("claims-1"), False: text("claims-single-1")}  # several claims in one question, or one by one
-EDIT_TEXT = text("claims-edit-1")
-CANNOT_TELL = "cannot tell"
-ANSWERS = (*YES_NO, CANNOT_TELL)
-FIRST_WORDS = re.compile(r"\W*(yes|no|can(?:no|['’]?)t tell)\b", re.IGNORECASE)
-SURE = 0.4  # probability of an object up to which its details are not asked about
+ANSWERS = (*YES_NO, "cannot tell")
+WORDS = re.compile(r"\W*(?:(yes|no)|can(?: ?no|['’])?t tell)\b", re.IGNORECASE)
+ABSENT = 0.4  # probability of an object up to which its details are not asked about
 STATED_ODDS = 6.0  # log-odds of an edit that the model says was carried out, or was not
-DISAGREE = 0.25  # a probability by evidence so far from .5 says something that an answer may contradict
+DISAGREE = 0.25  # distance from .5 from which evidence says something that an answer can contradict
+NOT_ASKED = Finding(Found.NOT_ANSWERED, notes=("not_asked",))
 
 
 class Reply(NamedTuple):
     """What a model answers to one claim; without a probability of "yes" it can't tell."""
 
     yes: float | None = None
-    known: bool = False  # whether the server gave this probability; 1 or 0 is just the model's word
+    known: bool = False  # whether the server gave the probability; otherwise it is the model's word, 1 or 0
     error: str = ""  # why there is none: missing, repeated, unreadable
 
 
@@ -81,7 +77,7 @@ Asked = Sequence[tuple[Check, str]]  # the checks to ask about, each with its se
 
 
 def load(settings: Settings, rubric: Rubric) -> ClaimsJudge:
-    """The judge for a rubric that evidence can grade."""
+    """The judge for a rubric that can grade evidence."""
     return ClaimsJudge(settings, rubric, open_client(settings))
 
 
@@ -93,50 +89,63 @@ class Conversation:
     answers: list[Answer] = field(default_factory=list)
     unreadable: list[UnreadableAnswer] = field(default_factory=list)
     extra: bool = False  # whether something was answered that was not asked
-    again: bool = False  # whether a question had to be repeated
-
-    @property
-    def flags(self) -> dict[str, bool]:
-        """What to know before trusting the answers."""
-        usable = [reply for reply in self.replies.values() if reply.yes is not None]
-        return {
-            "claims_unanswered": any(reply.error for reply in self.replies.values()),
-            "extra_answers": self.extra,
-            Flag.ASKED_AGAIN: self.again,
-            Flag.USAGE_ESTIMATED: any(answer.usage.estimated for answer in self.answers),
-            "no_probabilities": bool(usable) and not any(reply.known for reply in usable),
-        }
 
 
 class ClaimsJudge(AnswerJudge):
-    """Prompt → claims, maybe with evidence → answers → checks → verdict."""
+    """Prompt → claims, with or without evidence → answers → checks → verdict."""
 
     def __init__(self, settings: Settings, rubric: Rubric, client: ModelClient) -> None:
         if rubric.grade is None:
             raise UserError(f"the judge 'claims' does not support {rubric.name!r}")
         if rubric.observe and not settings.measured:
-            raise UserError(f"the judge 'claims' needs evidence for {rubric.name!r}: add --measured")
+            raise UserError(f"for {rubric.name!r} claims need evidence: --judge claims --measured")
         super().__init__(settings, rubric, client)
-        self.evidence = evidence.EvidenceJudge(settings, rubric) if settings.measured else None
-        self.recalls &= self.evidence is None
+        # Verdicts store the model's name, not the path or address by which it was chosen.
+        self.settings = settings.model_copy(update={"model": client.name, "models": ()})
+        self.evidence = evidence.EvidenceJudge(self.settings, rubric) if settings.measured else None
+        if self.evidence:
+            self.recalls, self.slots = False, self.evidence.slots
+            self.bound_by = client.bound_by if client.bound_by == "model" else self.evidence.bound_by
         self.together = self.asks_again = bool(rubric.observe) or settings.claims_per_call > 1
-        self.text = EDIT_TEXT if rubric.observe else TEXTS[self.together]
-        # A sample may be recalled before it is judged, and many images share a prompt.
-        self.parse_once = lru_cache(maxsize=4096)(
-            lambda prompt, major: weight_objects(parse(prompt, settings), major, settings)
-        )
+        name = "claims-edit" if rubric.observe else "claims" if self.together else "claims-single"
+        self.text = text(f"{name}-1")
         self.about: dict[str, Any] = {
             "judge": "claims",
             "model": client.name,
-            "question": f"claims{'-edit' if rubric.observe else '' if self.together else '-single'}/1",
+            "question": f"{name}/1",
             "rubric_sha256": hashlib.sha256(self.text.encode()).hexdigest(),
         }
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        asked = {"reader": READER, "asked": dict(self.client.identity)}
-        known = self.evidence.identity if self.evidence else {"onprompt": versions()["onprompt"]}  # finds the claims
-        return {**known, **self.about, **asked}
+        # Another version of onprompt may find other claims.
+        own = {"rubric_version": self.rubric.version, "onprompt": versions()["onprompt"]}
+        known = self.evidence.identity if self.evidence else own
+        return {**known, **self.about, "reader": READER, "asked": dict(self.client.identity)}
+
+    def verdict(self, sample: Sample, ask: Ask) -> Verdict:
+        observed, said = self.observe(sample), Conversation()
+        asked = open_claims(observed)
+        for sentences in self.turns(asked, said.replies):
+            said.replies |= zip(sentences, self.replies(sample, sentences, ask, said), strict=True)
+        if said.replies and all(reply.error for reply in said.replies.values()) and not self.evidence:
+            raise with_usage(said.unreadable[-1], said.answers)
+        answered = {id(check): said.replies[sentence] for check, sentence in asked if sentence in said.replies}
+        settled = settle(observed, answered, self.model)
+        answering = said.answers[0].model if said.answers else None
+        about = {**self.provenance(sample, settled), **self.about, "model_answering": answering}
+        verdict = evidence.graded_verdict(sample, settled, self.rubric, self.settings, about)
+        usable = [reply for reply in said.replies.values() if reply.yes is not None]
+        flags: dict[str, bool] = {
+            "claims_unanswered": any(reply.error for reply in said.replies.values()),
+            "extra_answers": said.extra,
+            Flag.ASKED_AGAIN: self.asks_again and bool(said.unreadable),
+            Flag.USAGE_ESTIMATED: any(answer.usage.estimated for answer in said.answers),
+            "no_probabilities": bool(usable) and not any(reply.known for reply in usable),
+            Flag.JUDGES_DISAGREE: any(contradicts(check, answered.get(id(check), UNREADABLE)) for check, _ in asked),
+        }
+        shown = (flag for flag, holds in flags.items() if holds)
+        return replace(verdict, flags=(*verdict.flags, *shown), answers=tuple(said.answers))
 
     def observe(self, sample: Sample) -> Observations | JudgedEdit:
         """What is known before the model is asked: all that can be measured, or only what the prompt asks for."""
@@ -144,86 +153,63 @@ class ClaimsJudge(AnswerJudge):
             observed: Observations | JudgedEdit = self.evidence.observe(sample)
             return observed
         check_prompt(sample.prompt, self.settings)
-        scene = self.parse_once(sample.prompt, tuple(sample.options.get("major", ())))
-        checks = believe(scene, Image(Seen((), {}), None), self.settings)
-        own = tuple(check for check in checks if check.claim.kind != "whole")
-        return Observations(scene, Image(Seen((), {}), None), own, is_animated(sample.picture))
+        scene = weight_objects(parse(sample.prompt, self.settings), sample.options.get("major", ()), self.settings)
+        image = Image(Seen((), {}), lines=None)
+        checks = [replace(check, finding=NOT_ASKED) for check in believe(scene, image, self.settings)]
+        claims = [check for check in checks if check.claim.kind != "whole"]
+        return Observations(scene, image, tuple(claims or checks), is_animated(sample.picture))
 
-    def verdict(self, sample: Sample, ask: Ask) -> Verdict:
-        observed = self.observe(sample)
-        asked, said = open_claims(observed), Conversation()
-        if asked:
-            (self.ask_together if self.together else self.ask_one_by_one)(sample, asked, ask, said)
-        if said.replies and all(reply.error for reply in said.replies.values()) and not self.evidence:
-            raise with_usage(said.unreadable[-1], said.answers)
-        answered = {id(check): said.replies[sentence] for check, sentence in asked if sentence in said.replies}
-        settled = settle(observed, answered, self.model)
+    def provenance(self, sample: Sample, settled: Observations | JudgedEdit) -> dict[str, Any]:
+        """All that is needed to reproduce a verdict, beside the model and its question."""
         if self.evidence:
-            known = evidence.provenance(sample, settled.weights, self.rubric, self.settings)
-        else:
-            settings = self.settings.model_dump(mode="json", exclude={*PRIVATE, "detector", "matcher"})
-            known = {"versions": versions(), "settings": settings, "image_sha256": sample.picture.sha256}
-        answering = said.answers[0].model if said.answers else None
-        about = {
-            **known,
+            return evidence.provenance(sample, settled.weights, self.rubric, self.settings)
+        return {
             "rubric": f"{self.rubric.name}/{self.rubric.version}",
-            **self.about,
-            "model_answering": answering,
+            "versions": versions(),
+            "settings": self.settings.model_dump(mode="json", exclude={*PRIVATE, "detector", "matcher"}),
+            "image_sha256": sample.picture.sha256,
         }
-        verdict = evidence.graded_verdict(sample, settled, self.rubric, self.settings, about)
-        disagree = any(contradicts(check, answered.get(id(check), UNREADABLE)) for check, _ in asked)
-        flags = said.flags | {Flag.JUDGES_DISAGREE: disagree}
-        prompt = verdict.prompt_evidence
-        return replace(
-            verdict,
-            flags=(*verdict.flags, *(flag for flag, holds in flags.items() if holds)),
-            evidence=replace(prompt, looked=self.evidence is not None) if prompt else verdict.evidence,
-            answers=tuple(said.answers),
-        )
 
-    def ask_together(self, sample: Sample, asked: Asked, ask: Ask, said: Conversation) -> None:
-        """Ask about many claims in one question."""
-        for sentences in self.batches(asked):
-            replies = self.ask_batch(self.question(sample, sentences), len(sentences), ask, said)
-            said.replies |= zip(sentences, replies, strict=True)
+    def turns(self, asked: Asked, replies: Mapping[str, Reply]) -> Iterator[list[str]]:
+        """The sentences of each question, none twice.
 
-    def ask_batch(self, question: Question, number: int, ask: Ask, said: Conversation) -> list[Reply]:
-        """A reply per claim; if an answer is unreadable as a whole, it is asked for once more."""
-        for attempt in range(2):
-            said.again |= attempt > 0
-            said.answers.append(ask(question))
+        One by one, objects come first, and then details of those that may be there by the replies so far.
+        """
+        if self.together:
+            sentences, size = list(dict.fromkeys(sentence for _, sentence in asked)), self.settings.claims_per_call
+            yield from (sentences[start : start + size] for start in range(0, len(sentences), size))
+            return
+        done = set[str]()
+        presence = {check.thing: sentence for check, sentence in asked if asserts_object(check)}
+        for check, sentence in sorted(asked, key=lambda pair: not asserts_object(pair[0])):
+            needed = [replies.get(presence.get(thing, ""), Reply()).yes for thing in (check.thing, check.target)]
+            absent = not asserts_object(check) and any(yes is not None and yes <= ABSENT for yes in needed)
+            if not absent and sentence not in done:
+                done.add(sentence)
+                yield [sentence]
+
+    def replies(self, sample: Sample, sentences: Sequence[str], ask: Ask, said: Conversation) -> list[Reply]:
+        """A reply to each claim of one question; an unreadable answer about several is asked for once more."""
+        question = self.question(sample, sentences)
+        for _ in range(1 + self.asks_again):
+            said.answers.append(answer := ask(question))
+            replies: list[Reply] = []
+            outcome = "read"
             try:
-                replies, extra = read_replies(said.answers[-1], number)
-            except UnreadableAnswer as why:
-                self.mark(said.answers[-1], why.kind)
-                said.unreadable.append(why)
-                question = replace(question, messages=ask_again(question, why))
-            else:
-                self.mark(said.answers[-1], "read")
+                replies, extra = self.read(answer, len(sentences))
                 said.extra |= extra
+            except UnreadableAnswer as why:
+                said.unreadable.append(why)
+                question, outcome = replace(question, messages=ask_again(question, why)), why.kind
+            if not answer.cached:
+                self.client.answers.mark(answer.key, outcome)
+            if replies:
                 return replies
-        return [UNREADABLE] * number
+        return [UNREADABLE] * len(sentences)
 
-    def ask_one_by_one(self, sample: Sample, asked: Asked, ask: Ask, said: Conversation) -> None:
-        """Ask about each claim by itself: first the objects, then the details of those that may be there."""
-        for sentence in asked_in_turn(asked, said.replies):
-            answer = ask(self.question(sample, [sentence]))
-            said.answers.append(answer)
-            said.replies[sentence] = reply = read_single(answer)
-            if reply.error:
-                why = "the answer is neither yes nor no nor cannot tell"
-                said.unreadable.append(UnreadableAnswer("no_score", why, answer.text))
-            self.mark(answer, "no_score" if reply.error else "read")
-
-    def mark(self, answer: Answer, outcome: str) -> None:
-        """Note in the answer cache whether an answer was readable."""
-        if not answer.cached:
-            self.client.answers.mark(answer.key, outcome)
-
-    def batches(self, asked: Asked) -> list[list[str]]:
-        """The sentences of each question; none is asked twice."""
-        sentences, size = list(dict.fromkeys(sentence for _, sentence in asked)), self.settings.claims_per_call
-        return [sentences[start : start + size] for start in range(0, len(sentences), size)]
+    def read(self, answer: Answer, number: int) -> tuple[list[Reply], bool]:
+        """A reply to each claim, and whether there were others; UnreadableAnswer if none can be used."""
+        return read_replies(answer, number) if self.together else ([read_single(answer)], False)
 
     def question(self, sample: Sample, sentences: Sequence[str]) -> Question:
         """The image, or both versions of one, and one claim or several."""
@@ -234,51 +220,43 @@ class ClaimsJudge(AnswerJudge):
         question = Question((Message("user", (*shown, words)),), temperature=self.settings.temperature)
         if not self.together:
             return replace(question, longest=SHORT_ANSWER, choices=YES_NO)
-        schema = json.dumps(answer_schema(len(sentences))) if self.settings.structured is not False else ""
+        answers = {str(number): {"type": "string", "enum": list(ANSWERS)} for number in range(1, len(sentences) + 1)}
+        schema = json.dumps(object_schema(answers)) if self.settings.structured is not False else ""
         wanted = YES_NO if self.settings.chances else ()
         longest = self.settings.answer_tokens
         return replace(question, longest=longest, schema=schema, chances=self.settings.chances, words=wanted)
 
     def questions(self, sample: Sample) -> list[Question]:
         """All that would be asked if every object is there, unless a cached answer says that it is not."""
-        asked = open_claims(self.observe(sample))
-        if self.together:
-            return [self.question(sample, sentences) for sentences in self.batches(asked)]
         questions: list[Question] = []
         replies: dict[str, Reply] = {}
-        for sentence in asked_in_turn(asked, replies):
-            questions.append(self.question(sample, [sentence]))
-            with suppress(NotCached):
-                replies[sentence] = read_single(self.client.cached_answer(questions[-1]))
+        for sentences in self.turns(open_claims(self.observe(sample)), replies):
+            questions.append(self.question(sample, sentences))
+            with suppress(NotCached, UnreadableAnswer):
+                found, _ = self.read(self.client.cached_answer(questions[-1]), len(sentences))
+                replies |= zip(sentences, found, strict=True)
         return questions
 
 
 def open_claims(observed: Observations | JudgedEdit) -> Asked:
-    """What was not measured with confidence, each as a sentence; nothing of a blank image or in another language."""
+    """What was not measured with confidence, each as a sentence, without details of objects that are not there.
+
+    Nothing of a blank image, which shows nothing, or of a prompt in another language, which the parser misreads.
+    """
     if isinstance(observed, JudgedEdit):
         operations = () if observed.observed.failure else observed.operations
         return [(each.check, each.edit.phrase) for each in operations if is_open(each.check)]
     if observed.image.blank or NOT_ENGLISH in observed.scene.flags:
         return []
-    claims = (check for check in observed.checks if check.claim.kind not in ("whole", "kind") and is_open(check))
-    return [(check, claim_sentence(check, observed.scene)) for check in claims]
+    settled = [check for check in observed.checks if asserts_object(check) and not is_open(check)]
+    absent = {check.thing for check in settled if check.probability <= ABSENT}
+    asked = [check for check in observed.claims if is_open(check) and not absent & {check.thing, check.target}]
+    return [(check, claim_sentence(check, observed.scene)) for check in asked]
 
 
 def is_open(check: Check) -> bool:
     """Whether a claim was not measured with confidence."""
-    return check.outcome in (Outcome.UNVERIFIABLE, Outcome.LOW_CONFIDENCE) or check.source == MATCHER
-
-
-def asked_in_turn(asked: Asked, replies: Mapping[str, Reply]) -> Iterator[str]:
-    """The sentences to ask one by one: objects, then details of those that may be there by the replies so far."""
-    done = set[str]()
-    presence = {check.thing: sentence for check, sentence in asked if asserts_object(check)}
-    for check, sentence in sorted(asked, key=lambda pair: not asserts_object(pair[0])):
-        needed = [replies.get(presence.get(thing, ""), Reply()).yes for thing in (check.thing, check.target)]
-        gone = not asserts_object(check) and any(yes is not None and yes <= SURE for yes in needed)
-        if not gone and sentence not in done:
-            done.add(sentence)
-            yield sentence
+    return check.outcome in (Outcome.UNVERIFIABLE, Outcome.LOW_CONFIDENCE)
 
 
 def asserts_object(check: Check) -> bool:
@@ -302,8 +280,8 @@ def by_model(check: Check, reply: Reply | None, model: str) -> Check:
     if reply is None:
         return check
     if reply.yes is None:
-        unanswered = check.finding if check.source != "none" else Finding(Found.NOT_ANSWERED, reply.error)
-        return replace(check, finding=unanswered)
+        unanswered = Finding(Found.NOT_ANSWERED, notes=(reply.error,) if reply.error else ())
+        return replace(check, finding=unanswered) if check.source == NO_SOURCE else check
     probability = round(1 - reply.yes if check.claim.negated else reply.yes, 4)
     given = probability if reply.known else None
     finding = Finding(Found.STATED, "yes" if probability >= 0.5 else "no", probability=given)
@@ -329,11 +307,6 @@ def contradicts(check: Check, reply: Reply) -> bool:
     return abs(likely - 0.5) >= DISAGREE and (likely >= 0.5) is not (reply.yes >= 0.5)
 
 
-def answer_schema(number: int) -> dict[str, Any]:
-    """An answer for each numbered claim."""
-    return object_schema({str(n): {"type": "string", "enum": list(ANSWERS)} for n in range(1, number + 1)})
-
-
 def read_replies(answer: Answer, number: int) -> tuple[list[Reply], bool]:
     """A reply per claim, by its number, and whether there were others; UnreadableAnswer if none can be used."""
 
@@ -357,22 +330,22 @@ def read_reply(name: str, pairs: Sequence[tuple[str, Any]], said: str, spots: Se
         return Reply(error="repeated" if own else "missing")
     place = re.search(rf'"{name}"\s*:\s*"', said)
     start = place.end() if place else -1
-    word = re.sub("can(?:'|’| no)?t tell", CANNOT_TELL, str(own[0]).strip().lower())
-    return to_reply(word, [spot for spot in spots if spot.start <= start < spot.end])
+    return to_reply(WORDS.fullmatch(str(own[0]).strip()), [spot for spot in spots if spot.start <= start < spot.end])
 
 
 def read_single(answer: Answer) -> Reply:
     """The reply to a question about one claim: its first words count."""
-    found = FIRST_WORDS.match(without_thinking(answer.text)) if answer.stop in ("end", "length") else None
+    found = WORDS.match(without_thinking(answer.text)) if answer.stop in ("end", "length") else None
+    if found is None:
+        raise UnreadableAnswer("no_score", "the answer is neither yes nor no nor cannot tell", answer.text)
+    return to_reply(found, answer.spots)
+
+
+def to_reply(found: re.Match[str] | None, spots: Sequence[Spot]) -> Reply:
+    """The words that were found as a reply, with the probability of "yes" if the server gave one."""
     if found is None:
         return UNREADABLE
-    word = found[1].lower()
-    return to_reply(word if word in YES_NO else CANNOT_TELL, answer.spots)
-
-
-def to_reply(word: str, spots: Sequence[Spot]) -> Reply:
-    """A word as a reply, with the probability of "yes" if the server gave one."""
-    if word not in YES_NO:
-        return Reply() if word == CANNOT_TELL else UNREADABLE
+    if found[1] is None:
+        return Reply()
     probabilities = choice_probabilities(spots, YES_NO)
-    return Reply(probabilities["yes"], known=True) if probabilities else Reply(float(word == "yes"))
+    return Reply(probabilities["yes"], known=True) if probabilities else Reply(float(found[1].lower() == "yes"))

@@ -20,12 +20,12 @@ from onprompt.errors import PromptError
 from onprompt.language.ontology import OTHER, canonical, distance, is_concrete, name_of
 from onprompt.language.parser import parse, parse_many
 from onprompt.language.spelling import correct_spelling
-from onprompt.language.words import is_common_word
+from onprompt.language.words import is_common_word, progressive
 from onprompt.settings import Settings
 from onprompt.types import Edit
 
 __all__ = ["OTHER", "canonical", "correct_spelling", "distance", "is_common_word", "is_concrete", "name_of"]
-__all__ += ["parse", "parse_edit", "parse_edits", "parse_many"]
+__all__ += ["parse", "parse_edit", "parse_edits", "parse_many", "progressive"]
 
 
 def parse_edits(instructions: Iterable[str], settings: Settings) -> Iterator[tuple[Edit, ...] | PromptError]:

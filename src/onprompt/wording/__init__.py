@@ -107,7 +107,7 @@ def note(check: Check) -> str:
     claim, found = check.claim, finding_words(check)
     if claim.kind == "relation":
         words = f"{claim_words(claim)}: {found}"
-    elif claim.kind == "kind":
+    elif check.finding.kind is Found.ONLY_BROADER:
         words = found
     else:
         words = f"{claim.kind}: expected {claim_words(claim)}, {found}"

@@ -111,7 +111,6 @@ UNUSABLE = {
     "not_asked": "the model was not asked",
     "missing": "the model gave no answer",
     "repeated": "the model answered more than once",
-    "out_of_order": "the model answered out of order",
     "unreadable": "the model's answer can't be read",
 }
 WORDS: dict[Found, Callable[[Finding, Check], str]] = {

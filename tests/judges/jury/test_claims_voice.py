@@ -18,7 +18,7 @@ from tests.models.backends.server import Received, Reply
 from tests.models.backends.test_openai import completion
 
 PROMPT = "two brown owls on a branch"  # with five claims
-BOTH = ["openai/a", "atoms:openai/a", "openai/b"]
+BOTH = ["openai/a", "claims:openai/a", "openai/b"]
 
 
 def asks_claims(request: Received) -> bool:
@@ -34,7 +34,7 @@ def both_ways(score: int, *words: str) -> Any:
 def with_models(settings: Settings, names: list[str], **more: Any) -> Settings:
     """The settings for models by name, each with the address of its server."""
     urls = dict(model.split("@") for model in settings.models)
-    models = tuple(f"{name}@{urls[name.removeprefix('atoms:')]}" for name in names)
+    models = tuple(f"{name}@{urls[name.removeprefix('claims:')]}" for name in names)
     return settings.model_copy(update={"models": models, **more})
 
 
@@ -42,11 +42,11 @@ def test_two_voices_of_one_model_share_its_weight(serve: Serve) -> None:
     plain, requests = serve(both_ways(4, "yes", "yes", "no", "yes", "yes"), says(2))
     verdict = onprompt.verify(PIXELS, PROMPT, settings=with_models(plain, BOTH))
     assert [voice.name for voice in verdict.voices] == BOTH
-    rubric, atoms, other = verdict.voices
+    rubric, claims, other = verdict.voices
     assert (rubric.value, other.value) == (1.0, 0.5)
-    assert atoms.value == pytest.approx(0.02 ** (1 / 5)), "the geometric mean, with the floor for the claim that fails"
+    assert claims.value == 0.75, "one wrong attribute"
     assert [voice.weight for voice in verdict.voices] == [0.25, 0.25, 0.5]
-    assert verdict.value == pytest.approx(0.25 + 0.25 * 0.02 ** (1 / 5) + 0.25)
+    assert verdict.value == pytest.approx(0.25 + 0.25 * 0.75 + 0.25)
     assert [len(each) for each in requests] == [2, 1]
     assert serial.load(serial.dump(verdict)) == verdict
     assert set(verdict.provenance["members"]) == set(BOTH)
@@ -54,9 +54,9 @@ def test_two_voices_of_one_model_share_its_weight(serve: Serve) -> None:
 
 def test_a_voice_alone_has_the_whole_weight_and_one_in_the_settings_its_own(serve: Serve) -> None:
     plain, _ = serve(both_ways(4, *["yes"] * 5), says(2))
-    alone = onprompt.verify(PIXELS, PROMPT, settings=with_models(plain, ["atoms:openai/a", "openai/b"]))
+    alone = onprompt.verify(PIXELS, PROMPT, settings=with_models(plain, ["claims:openai/a", "openai/b"]))
     assert [voice.weight for voice in alone.voices] == [0.5, 0.5]
-    own = with_models(plain, BOTH, jury_weights=(("atoms:openai/a", 2.0),))
+    own = with_models(plain, BOTH, jury_weights=(("claims:openai/a", 2.0),))
     verdict = onprompt.verify(PIXELS, PROMPT, settings=own)
     assert [voice.weight for voice in verdict.voices] == [0.25, 0.5, 0.25]
 
@@ -74,8 +74,8 @@ def test_without_claims_it_says_nothing(serve: Serve) -> None:
     silent = verdict.voices[1]
     assert (silent.value, silent.weight, silent.error) == (None, 0.0, "nothing could be checked")
     assert (verdict.value, verdict.flags, len(requests[0])) == (0.75, (), 1)
-    only = with_models(plain, ["atoms:openai/a"], judge="jury")
-    with pytest.raises(PromptError, match="no model of the jury gave a score: atoms:openai/a: nothing could be"):
+    only = with_models(plain, ["claims:openai/a"], judge="jury")
+    with pytest.raises(PromptError, match="no model of the jury gave a score: claims:openai/a: nothing could be"):
         onprompt.verify(PIXELS, "beautiful", settings=only)
 
 
@@ -103,18 +103,18 @@ def test_beside_the_evidence_it_is_not_asked_to_look_again(serve: Serve) -> None
     plain, requests = serve(both_ways(4, "yes"), says(0))
     settings = with_models(plain, BOTH, jury_evidence_weight=0.2, jury_look_again=True)
     verdict = onprompt.verify(PIXELS, "a dog", settings=settings)
-    rubric, atoms, other, _ = verdict.voices
-    assert (rubric.first is not None, atoms.first, other.first) == (True, None, None)
-    assert atoms.disputed == (0,)
+    rubric, claims, other, _ = verdict.voices
+    assert (rubric.first is not None, claims.first, other.first) == (True, None, None)
+    assert claims.disputed == (0,)
     assert [asks_claims(request) for request in requests[0]].count(True) == 1
 
 
 def test_where_it_does_not_belong(serve: Serve) -> None:
     plain, _ = serve(says(4), says(2))
-    alone = plain.model_copy(update={"models": (), "model": "atoms:openai/a"})
-    with pytest.raises(UserError, match="alone it is --judge atoms --model openai/a"):
+    alone = plain.model_copy(update={"models": (), "model": "claims:openai/a"})
+    with pytest.raises(UserError, match="alone it is --judge claims --model openai/a"):
         onprompt.verify(PIXELS, PROMPT, settings=alone)
-    with pytest.raises(UserError, match="does not support 'edit'"):
+    with pytest.raises(UserError, match="for 'edit' claims need evidence"):
         onprompt.edit(PIXELS, PIXELS, "make it red", settings=with_models(plain, BOTH))
     with pytest.raises(UserError, match="the same model twice"):
-        onprompt.verify(PIXELS, PROMPT, settings=with_models(plain, [*BOTH, "atoms:openai/a"]))
+        onprompt.verify(PIXELS, PROMPT, settings=with_models(plain, [*BOTH, "claims:openai/a"]))

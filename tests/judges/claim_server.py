@@ -22,7 +22,7 @@ from tests.models.backends.test_openai import complaint, completion, token
 PIXELS = np.full((20, 30, 3), 128, dtype=np.uint8)
 PROMPT = "two brown owls on a branch"
 OWL, BRANCH = "This can be seen in the image: owl.", "This can be seen in the image: branch."
-TWO, BROWN = "Counting every owl in the image gives exactly 2.", "In the image, each owl has this color: brown."
+TWO, BROWN = "Counting every owl in the image gives exactly 2.", "In the image, each owl is brown."
 ON = "In the image, each owl is on the branch."
 SENTENCES = (OWL, TWO, BROWN, ON, BRANCH)
 Serve = Callable[..., tuple[Settings, list[Received]]]
@@ -36,7 +36,7 @@ def claim_server(folder: Path) -> Iterator[Serve]:
     def start(*script: Step, **settings: Any) -> tuple[Settings, list[Received]]:
         server = Scripted(*script)
         servers.append(server.__enter__())
-        usual = {"judge": "atoms", "model": "openai/test", "base_url": server.url, "api_key": SecretStr(KEY)}
+        usual = {"judge": "claims", "model": "openai/test", "base_url": server.url, "api_key": SecretStr(KEY)}
         quick = {"answers": folder / "answers.sqlite", "timeout": 5.0, "backoff": 0.01, "retries": 1}
         return Settings(**{**usual, **quick, **settings}), server.requests
 
