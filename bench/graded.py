@@ -2,15 +2,24 @@
 
 from collections import defaultdict
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
-from onprompt.evidence.estimates import Whole, no_estimate
-from onprompt.evidence.match import match
-from onprompt.evidence.observations import observe
 
-from onprompt.rubrics.verify import SCALE, score_of
+from onprompt.evidence.beliefs import believe, no_estimate
+from onprompt.evidence.grading import rubric_score
+from onprompt.evidence.observe import observe
 from onprompt.settings import load
-from onprompt.vision.image import load_picture
+from onprompt.vision import load_picture
+
+
+class Grade(NamedTuple):
+    """What `verify` makes of one image and text."""
+
+    value: float
+    score: int
+    coverage: float
+    estimated: float
 
 
 class Graded:
@@ -21,41 +30,27 @@ class Graded:
         self.observed, self.left_out = {}, ()
 
     def observe(self, image, text):
-        """What was observed; of the estimates those that the matching asked for, so that no picture is kept."""
+        """What was observed; of the estimates those that the claims asked for, so that no picture is kept."""
         key = str(image), text
         if key not in self.observed:
             found, asked = observe(text, load_picture(image, self.settings), (), self.settings), {}
 
             def estimate(phrase):
-                return asked.setdefault(phrase, found.estimate(phrase))
+                return asked.setdefault(phrase, found.image.estimate(phrase))
 
-            match(found.scene, found.seen, found.lines, self.settings, estimate, Whole(found.artwork, found.overall))
-            self.observed[key] = found if found.blank else replace(found, estimate=asked.get)
+            believe(found.scene, replace(found.image, estimate=estimate), self.settings)
+            self.observed[key] = replace(found, image=replace(found.image, estimate=asked.get))
         return self.observed[key]
 
     def grade(self, image, text):
         found = self.observe(image, text)
-        if not self.settings.matcher and not found.blank:
-            found = replace(found, estimate=no_estimate, overall=None, artwork=0.0)
-        whole = Whole(found.artwork, found.overall)
-        matches = match(found.scene, found.seen, found.lines, self.settings, found.estimate, whole)
-        kept = tuple(without(each, self.left_out) for each in matches)
-        grade = replace(found, matches=kept).grade(self.settings)
-        return replace(grade, value=self.reconciled(grade)[1])
-
-    def score(self, grade):
-        """The score of a grade by `verify`."""
-        return self.reconciled(grade)[0]
-
-    def reconciled(self, grade):
-        """Score and value by `verify`; the same again for a value that was moved."""
-        checked = score_of(grade.presence, grade.attribute_accuracy, self.settings, grade.faultless)
-        return grade.reconcile(checked, SCALE[-1], self.settings)
-
-
-def without(each, kinds):
-    """A match without the checks of some kinds."""
-    return replace(each, checks=(each.first, *(check for check in each.checks[1:] if check.claim.kind not in kinds)))
+        if not self.settings.matcher and not found.image.blank:
+            unaided = replace(found.image, estimate=no_estimate, overall=None, artwork=0.0)
+            found = replace(found, image=unaided, checks=believe(found.scene, unaided, self.settings))
+        kept = tuple(check for check in found.checks if check.claim.kind not in self.left_out)
+        found = replace(found, checks=kept)
+        expected = found.expectation(rubric_score, range(5), self.settings)
+        return Grade(expected.value, expected.score, found.coverage, found.measures(self.settings)["estimated"])
 
 
 def interval(statistic, groups):

@@ -22,12 +22,11 @@ CONTROLS = 25  # prompts that each empty picture is judged by
 # What is left out → the settings that leave it out, or the kinds of checks.
 STAGES = {
     "counts": {"kinds": ("count",)},
-    "colour": {"kinds": ("color",)},
+    "color": {"kinds": ("color",)},
     "relations": {"kinds": ("relation",)},
     "sizes, places, shapes": {"kinds": ("size", "position", "shape")},
     "text": {"kinds": ("text",)},
-    "kinds that stand in": {"settings": {"kin_distance": 0.0}},
-    "the estimate of the whole": {"settings": {"value_whole": 0.0}},
+    "the estimate of the whole": {"kinds": ("whole",)},
     "the matcher": {"settings": {"matcher": ""}},
 }
 
@@ -44,7 +43,7 @@ class Bench(Graded):
         spearman = interval(lambda k: spearmanr(rated[k], found[k])[0], prompts)
         print(
             f"generated images: Spearman {spearman} (aim .36), pairs {pairs(rows, rated, found)} (aim .66), coverage "
-            f"{coverage:.2f}; Spearman of the score {spearmanr(rated, [self.score(each) for each in graded])[0]:.3f}"
+            f"{coverage:.2f}; Spearman of the score {spearmanr(rated, [each.score for each in graded])[0]:.3f}"
         )
         for name in sorted(set(by)):
             mine = by == name
@@ -89,7 +88,7 @@ class Bench(Graded):
             ("own captions with 3 or 4", own, lambda score: score >= 3, ".70, coverage .70"),
             ("other captions with 0 or 1", other, lambda score: score <= 1, ".85"),
         ):
-            right = np.array([good(self.score(each)) for each in found])
+            right = np.array([good(each.score) for each in found])
             covered, estimated = (np.mean([getattr(g, part) for g in found]) for part in ("coverage", "estimated"))
             print(
                 f"{name}: {interval(lambda k, r=right: r[k].mean(), images)} of {len(found)} (aim {aim}); coverage "
