@@ -25,7 +25,7 @@ RUN = """
 import json, sys, time
 from pathlib import Path
 from onprompt.runs import datasets
-from onprompt.runs.job import JudgeJob
+from onprompt.runs.run import JudgeJob
 from onprompt.runs.run import run
 from onprompt.settings import Settings
 folder, engine, model, warm = Path(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
@@ -36,7 +36,7 @@ def tell(summary):
     if summary.done > len(times):
         times.append(time.perf_counter() - start)
 summary = run(data, folder / f"{time.time_ns()}.sqlite", job, engine, tell)
-assert not summary.faults, summary
+assert not summary.errors, summary
 print(json.dumps({"first": times[0], "rate": (len(times) - warm) / (times[-1] - times[warm - 1]), "all": times[-1]}))
 """
 

@@ -19,8 +19,9 @@ from timing import bare_inference, seconds
 
 import onprompt
 from onprompt.language import parse
+from onprompt.runs.datasets import Row
 from onprompt.runs.engines.threads import Threads
-from onprompt.runs.job import JudgeJob, Task
+from onprompt.runs.run import JudgeJob
 from onprompt.settings import load
 from onprompt.vision.image import load_picture
 from onprompt.vision.matchers import load_matcher, small
@@ -76,7 +77,7 @@ def measured_run(folder, prompt, number, rounds):
     files = [folder / f"{place}.jpg" for place in range(number)]
     for place, file in enumerate(files):  # each another one, or the matcher would know it
         Image.fromarray(np.roll(pixels, 8 * place, axis=1)).save(file, quality=92)
-    tasks = [Task(place, {"image": str(file), "prompt": prompt}) for place, file in enumerate(files)]
+    tasks = [Row(str(place), "", {"image": str(file), "prompt": prompt}) for place, file in enumerate(files)]
 
     def verify():
         forget()

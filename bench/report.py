@@ -3,7 +3,7 @@
     python bench/report.py --samples 5000 --folder /tmp/report-bench
 
 The samples are made here: drawn JPEGs of 1024 x 1024, each a file of its own, and verdicts of the evidence judge's form
-stored through the ledger. Needs the packages of the extra `browser`, and Debian's chromium.
+stored through the file. Needs the packages of the extra `browser`, and Debian's chromium.
 """
 
 import argparse
@@ -19,9 +19,8 @@ from pathlib import Path
 from PIL import Image, ImageDraw, ImageFilter
 
 from onprompt.rubrics.verify import RUBRIC
-from onprompt.runs.checksums import fingerprint
-from onprompt.runs.job import to_stored
-from onprompt.runs.ledger import Entry, Fault, Ledger
+from onprompt.runs.file import RunFile, SampleError
+from onprompt.runs.run import to_stored
 from onprompt.settings import load
 from onprompt.types import (
     Box,
@@ -101,9 +100,9 @@ def make_run(folder: Path, samples: int) -> Path:
         draw(folder / f"base{number}.jpg", chance)
     bases = [(folder / f"base{number}.jpg").read_bytes() for number in range(BASES)]
     identity = {"rubric": RUBRIC.name, "judge": "evidence", "rubric_version": RUBRIC.version, "settings": {}}
-    with Ledger(path, writing=True) as ledger:
-        generation, _ = ledger.generation(identity, fingerprint(identity))
-        ledger.begin(generation, str(folder / "data.csv"), {"python": sys.version.split()[0]})
+    with RunFile(path, writing=True) as file:
+        configuration, _ = file.add_configuration(identity)
+        file.begin(configuration, str(folder / "data.csv"), {"python": sys.version.split()[0]})
         for number in range(samples):
             image = pictures / f"{number}.jpg"
             image.write_bytes(bases[number % BASES] + number.to_bytes(8, "big"))  # a file of its own
@@ -111,15 +110,16 @@ def make_run(folder: Path, samples: int) -> Path:
             prompt = f"a photo of a {noun} beside two {COLOURS[number // PER_PROMPT % 5]} things on a wooden table"
             given = f'{{"image": "{image}", "prompt": "{prompt}"}}'
             model, category = MODELS[number % 5], f"category {number % 8}"
-            entry = Entry(f"{model}/{number}", prompt, str(image), model, category, given, "", str(number))
-            ((row, _),) = ledger.enter([entry], generation)
+            about = {"id": f"{model}/{number}", "prompt": prompt, "image": str(image), "model": model}
+            about |= {"category": category, "given": given, "stamp": "", "version": str(number)}
+            ((row, _),) = file.add_samples([about], configuration)
             if number % 100 == 99:
-                ledger.fail(row, generation, Fault("UnreadableAnswer", "no score", "I can't say"))
+                file.save_error(configuration, SampleError(row, "UnreadableAnswer", "no score", "I can't say"))
                 continue
             picture = open_picture(image, load())
             sample = Sample(image.name, prompt, Picture(image.name, picture.sha256, not_decoded))
-            ledger.keep(row, generation, to_stored(verdict(sample, chance)))
-        ledger.end()
+            file.save_verdict(configuration, to_stored(row, verdict(sample, chance)))
+        file.end()
     return path
 
 

@@ -1,7 +1,7 @@
 """How fast a review answers: `python bench/review.py [SAMPLES]`, 20,000 by default. Needs model files.
 
 One photo is judged by the evidence judge, and its verdict stored under many ids with other scores, models and
-categories, through the run's own ledger; a quarter of them is reviewed. Then a real server on loopback is asked for
+categories, through the run's own file; a quarter of them is reviewed. Then a real server on loopback is asked for
 each kind of answer, and in between a process of its own writes verdicts to the same file, as a run would.
 """
 
@@ -17,10 +17,9 @@ import urllib.request
 from pathlib import Path
 
 import onprompt
-from onprompt.runs.checksums import fingerprint
-from onprompt.runs.job import JudgeJob, to_stored
-from onprompt.runs.ledger import Entry, Ledger
-from onprompt.runs.reviews import Review, Reviewed, ReviewLedger
+from onprompt.runs.file import RunFile
+from onprompt.runs.reviews import Review, ReviewFile
+from onprompt.runs.run import JudgeJob, to_stored
 from onprompt.settings import load
 from onprompt.weights.cache import paths
 
@@ -28,17 +27,18 @@ MODELS, CATEGORIES, ROUNDS, LIMIT = 5, 12, 40, 0.1
 WRITE = """
 import sys, time
 from pathlib import Path
-from onprompt.runs.ledger import Entry, Ledger, StoredVerdict
-with Ledger(Path(sys.argv[1]), writing=True) as ledger:
-    row = dict(zip([n for _, n, *_ in ledger.query("PRAGMA table_info(verdicts)")],
-                   ledger.first("SELECT * FROM verdicts LIMIT 1")))
-    (document,) = ledger.first("SELECT document FROM documents LIMIT 1")
-    row = {name: row[name] for name in row if name not in ("sample", "generation", "of", "created")}
-    ledger.begin(1, "more", {})
+from onprompt.runs.file import RunFile, StoredVerdict
+with RunFile(Path(sys.argv[1]), writing=True) as file:
+    row = dict(zip([n for _, n, *_ in file.query("PRAGMA table_info(verdicts)")],
+                   file.first("SELECT * FROM verdicts LIMIT 1")))
+    (document,) = file.first("SELECT document FROM documents LIMIT 1")
+    own = ("sample", "configuration", "sample_version", "created", "digest")
+    row = {name: row[name] for name in row if name not in own}
+    file.begin(1, "more", {})
     for number in range(100_000):
-        entry = Entry(f"more{number}", "a cup", "/none", "m", "c", "{}", "", "v")
-        ((sample, _),) = ledger.enter([entry], 1)
-        ledger.keep(sample, 1, StoredVerdict(row, [], document))
+        about = {"id": f"more{number}", "prompt": "a cup", "image": "/none", "model": "m", "category": "c"}
+        ((sample, _),) = file.add_samples([about | {"given": "{}", "stamp": "", "version": "v"}], 1)
+        file.save_verdict(1, StoredVerdict(sample, row, [], document))
         time.sleep(0.01)
 """
 
@@ -49,22 +49,29 @@ def make_run(folder, number):
     verdict = onprompt.verify(photo, "Two green cups on a table next to a laptop.")
     rubric = JudgeJob("verify", load())
     identity, chance, path = rubric.identity, random.Random(0), folder / "run.sqlite"
-    with Ledger(path, writing=True) as ledger:
-        generation, _ = ledger.generation(identity, fingerprint(identity))
-        ledger.begin(generation, "bench", {})
+    with RunFile(path, writing=True) as file:
+        configuration, _ = file.add_configuration(identity)
+        file.begin(configuration, "bench", {})
         given = f'{{"image": "{photo}", "prompt": "cups"}}'
         for index in range(number):
             model, category = f"model {index % MODELS}", f"category {index % CATEGORIES}"
-            entry = Entry(f"sample {index}", "cups", str(photo), model, category, given, "", f"{index}")
-            ((sample, _),) = ledger.enter([entry], generation)
+            about = {
+                "id": f"sample {index}",
+                "prompt": "cups",
+                "image": str(photo),
+                "model": model,
+                "category": category,
+            }
+            about |= {"given": given, "stamp": "", "version": f"{index}"}
+            ((sample, _),) = file.add_samples([about], configuration)
             score = chance.randrange(5)
             factors = {"score": dataclasses.replace(verdict.factors["score"], score=score)}
             flags = ("needs_review",) if index % 7 == 0 else ()
-            stored = to_stored(dataclasses.replace(verdict, factors=factors, value=score / 4, flags=flags))
-            ledger.keep(sample, generation, stored)
-    with ReviewLedger(path) as ledger:
+            made = dataclasses.replace(verdict, factors=factors, value=score / 4, flags=flags)
+            file.save_verdict(configuration, to_stored(sample, made))
+    with ReviewFile(path) as file:
         for sample in range(1, number + 1, 4):
-            ledger.save(Reviewed(sample, 1, "verify", "Ada"), Review({"score": sample % 5}), rubric.rubric)
+            file.save(sample, 1, "Ada", Review({"score": sample % 5}), rubric.rubric)
     return path
 
 

@@ -1,7 +1,7 @@
 """How runs grow: `python bench/scale.py [growth] [opening] [cores] [real[=SAMPLES]]`. The last two need model files.
 
 growth: seconds and memory of runs of 1,000 to 20,000 samples by a judge of recorded answers, and what the engine and
-the ledger add to each sample beside the judge. opening: how long a finished run of 20,000 takes to show. cores: the
+the file add to each sample beside the judge. opening: how long a finished run of 20,000 takes to show. cores: the
 evidence judge on small pictures on one core and on all, in turns. real: a run by the evidence judge, with its memory
 and its processor time on the way; 20,000 take about two hours on two cores.
 """
@@ -30,19 +30,19 @@ if sys.argv[3] == "1":
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 from pathlib import Path
 from onprompt.runs import datasets
-from onprompt.runs.job import JudgeJob, Task
-from onprompt.runs.run import run
+from onprompt.runs.datasets import Row
+from onprompt.runs.run import JudgeJob, run
 from onprompt.settings import Settings
 folder, model, marks = Path(sys.argv[1]), sys.argv[2], json.loads(sys.argv[4])
 settings = Settings(model=model, answers=folder / "answers.sqlite", concurrency=4, detector=sys.argv[5])
 job = JudgeJob("verify", settings)
 rows = [row.item for row in datasets.open_dataset(str(folder / "data.csv"), job.rubric, {}).rows()][:200]
 for item in rows[:2]:
-    job(Task(0, item))  # what is loaded once
+    job(Row(str(0), "", item))  # what is loaded once
 start = time.perf_counter()
 if model:
     for number, item in enumerate(rows):
-        job(Task(number, item))
+        job(Row(str(number), "", item))
 bare, on_the_way = (time.perf_counter() - start) / len(rows), []
 def memory():
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6

@@ -22,7 +22,7 @@ if sys.argv[3] == "one":
 from pathlib import Path
 import onprompt
 from onprompt.runs import datasets
-from onprompt.runs.job import JudgeJob
+from onprompt.runs.run import JudgeJob
 from onprompt.runs.run import run
 from onprompt.settings import load
 table, warm, kind, settings = sys.argv[1], sys.argv[2], sys.argv[3], load(detector=sys.argv[4])

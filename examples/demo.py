@@ -9,8 +9,7 @@ import onprompt
 from onprompt.pages.report import read_report, write
 from onprompt.report import picture, terminal
 from onprompt.runs.datasets import open_dataset
-from onprompt.runs.job import JudgeJob
-from onprompt.runs.run import run
+from onprompt.runs.run import JudgeJob, run
 from onprompt.settings import load
 from onprompt.weights.cache import paths
 

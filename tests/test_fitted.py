@@ -14,7 +14,6 @@ from onprompt.settings import Settings, load, load_with_origins
 
 WEIGHTS: dict[str, Any] = {
     "jury_evidence_weight": 0.3,
-    "value_count": 8.0,
     "jury_weights": {"openai/a": 1.5, 'a "b" \\ é': 0.01},
 }
 
@@ -34,12 +33,11 @@ def test_what_is_written_is_read(path: Path) -> None:
 def test_settings_take_the_weights_of_a_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings, origins = load_with_origins(weights=path)
     assert settings.jury_weights == tuple(WEIGHTS["jury_weights"].items())
-    assert (settings.jury_evidence_weight, settings.value_count) == (0.3, 8.0)
-    assert settings.value_whole == Settings().value_whole
-    assert (origins["value_count"], origins["weights"]) == (str(path), "an option or argument")
+    assert settings.jury_evidence_weight == 0.3
+    assert (origins["jury_evidence_weight"], origins["weights"]) == (str(path), "an option or argument")
     assert Settings.model_validate_json(settings.model_dump_json(exclude={"api_key"})) == settings
     monkeypatch.setenv("ONPROMPT_WEIGHTS", str(path))
-    assert load().value_count == 8.0
+    assert load().jury_evidence_weight == 0.3
 
 
 @pytest.mark.parametrize("name", ["weights", "config"])
@@ -50,26 +48,24 @@ def test_a_device_that_never_ends_is_refused(name: str, monkeypatch: pytest.Monk
 
 
 def test_what_is_set_in_the_same_place_or_later_wins(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Path("onprompt.toml").write_text(f"weights = '{path}'\nvalue_count = 5\n")
+    Path("onprompt.toml").write_text(f"weights = '{path}'\njury_evidence_weight = 0.5\n")
     monkeypatch.setenv("ONPROMPT_CONFIG", "onprompt.toml")
-    assert (load().value_count, load().jury_evidence_weight) == (5, 0.3)
+    assert (load().jury_evidence_weight, dict(load().jury_weights)) == (0.5, WEIGHTS["jury_weights"])
     assert load(jury_evidence_weight=0.4).jury_evidence_weight == 0.4
-    assert load(weights=path).value_count == 8.0, "an option beats the file of settings"
-    monkeypatch.setenv("ONPROMPT_VALUE_COUNT", "6")
+    assert load(weights=path).jury_evidence_weight == 0.3, "an option beats the file of settings"
+    monkeypatch.setenv("ONPROMPT_JURY_EVIDENCE_WEIGHT", "0.6")
     monkeypatch.setenv("ONPROMPT_WEIGHTS", str(path))
-    assert load().value_count == 6
+    assert load().jury_evidence_weight == 0.6
 
 
 def test_of_two_files_of_weights_only_the_last_is_read(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ONPROMPT_CONFIG", "onprompt.toml")
-    fitted.write(tmp_path / "other.toml", {"value_whole": 6.0}, {})
+    fitted.write(tmp_path / "other.toml", {"jury_evidence_weight": 0.6}, {})
     Path("onprompt.toml").write_text(f"weights = '{path}'\n")
-    assert (load(weights=tmp_path / "other.toml").value_whole, load(weights=tmp_path / "other.toml").value_count) == (
-        6,
-        4,
-    )
+    found = load(weights=tmp_path / "other.toml")
+    assert (found.jury_evidence_weight, found.jury_weights) == (0.6, ())
 
 
 def test_all_settings_with_weights_are_a_valid_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,16 +82,16 @@ def test_all_settings_with_weights_are_a_valid_file(path: Path, monkeypatch: pyt
     ("text", "why"),
     [
         ("", "not a file of weights"),
-        ('format = "onprompt.weights/2"\nvalue_count = 2', "not a file of weights"),
+        ('format = "onprompt.weights/2"\njury_evidence_weight = 2', "not a file of weights"),
         ('format = "onprompt.weights/1"', "has no weights"),
         ('format = "onprompt.weights/1"\n[jury_weights', "can't read the weights"),
-        ('format = "onprompt.weights/1"\nprior = 0.1', "sets 'prior', which is no weight"),
+        ('format = "onprompt.weights/1"\nvalue_count = 8.0', "sets 'value_count', which is no weight"),
         ('format = "onprompt.weights/1"\n[jury_weights]\n"openai/a" = 0', "weight of openai/a must be above 0"),
         ('format = "onprompt.weights/1"\n[jury_weights]\n"openai/a" = nan', "weight of openai/a must be above 0"),
         ('format = "onprompt.weights/1"\n[jury_weights]\n"openai/a" = "high"', "jury_weights"),
         ('format = "onprompt.weights/1"\njury_weights = 3', "jury_weights"),
         ('format = "onprompt.weights/1"\njury_evidence_weight = nan', "jury_evidence_weight"),
-        ('format = "onprompt.weights/1"\nvalue_count = -1', "value_count"),
+        ('format = "onprompt.weights/1"\njury_evidence_weight = -1', "jury_evidence_weight"),
     ],
 )
 def test_a_damaged_file_is_refused(tmp_path: Path, text: str, why: str) -> None:
@@ -115,7 +111,7 @@ def test_a_file_that_is_missing_or_not_text_is_refused(tmp_path: Path) -> None:
 def test_a_file_that_can_not_be_written_leaves_the_old_one(path: Path, tmp_path: Path) -> None:
     before = path.read_bytes()
     with pytest.raises(TypeError):
-        fitted.write(path, {"value_count": object()}, {})
+        fitted.write(path, {"jury_evidence_weight": object()}, {})
     assert path.read_bytes() == before
     (tmp_path / "folder").mkdir()
     with pytest.raises(UserError, match=r"can.t write .*folder"):

@@ -1,4 +1,4 @@
-"""The line does not bend: types ← language, vision ← evidence ← wording ← report ← rubrics ← judges ← runs ← cli."""
+"""The line does not bend: types ← language, vision ← evidence ← wording ← judges ← runs ← report ← cli."""
 
 import ast
 import re
@@ -29,7 +29,7 @@ MAY: dict[str, set[str]] = {
     "wording": {"evidence", "language", "types"},
     "serial": {"errors", "types"},
     "models": {"errors", "plugins", "settings", "stages", "types", "vision", "weights"},
-    "report": {"errors", "evidence", "serial", "settings", "types", "wording"},
+    "report": {"errors", "evidence", "models", "plugins", "runs", "serial", "settings", "types", "wording"},
     "rubrics": {"errors", "evidence", "models", "report", "settings", "types", "wording"},
     "judges": {
         *("errors", "evidence", "language", "models", "rubrics", "settings", "stages", "types", "vision", "weights"),
@@ -41,7 +41,6 @@ MAY: dict[str, set[str]] = {
     "api": {"errors", "evidence", "language", "plugins", "runs", "samples", "settings", "types", "vision"},
     "runs": {"errors", "files", "models", "plugins", "samples", "serial", "settings", "types", "vision", "wording"},
     "fitting": {"errors", "evidence", "fitted", "models", "report", "runs", "serial", "settings", "types", "wording"},
-    "gate": {"errors", "plugins", "report", "runs", "wording"},
     "pages": {
         *("errors", "evidence", "files", "plugins", "report", "runs", "samples", "serial", "settings", "types"),
         *("vision", "wording"),
@@ -54,7 +53,7 @@ MAY: dict[str, set[str]] = {
     "probe": {"api", "errors", "plugins", "report", "rubrics", "samples", "settings", "types"},
     "adapters": {"api", "errors", "files", "rubrics", "runs", "samples", "settings", "types", "vision", "wording"},
     "cli": {
-        *("adapters", "api", "errors", "fitted", "fitting", "gate", "illusion", "language", "models"),
+        *("adapters", "api", "errors", "fitted", "fitting", "illusion", "language", "models"),
         *("pages", "plugins", "probe", "prompt_sets", "report", "rubrics", "runs", "samples", "settings", "trackers"),
         *("types",),
         *("web", "weights", "wording"),

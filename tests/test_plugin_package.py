@@ -126,8 +126,9 @@ print(*onprompt.match("blue.png", ["a red ball", "a blue ball"], settings=onprom
     red, blue = map(float, run("-c", code).stdout.split())
     assert 0 == red < blue
     options = ("--detector", "red", "--set", "matcher=colours", "--json")
-    verdict = json.loads(run(*CLI, "verify", "red.png", "a blue ball", *options).stdout)
-    assert verdict["evidence"]["estimates"][0]["score"] == 0
+    verdict = json.loads(run(*CLI, "verify", "red.png", "a blue wooden ball", *options).stdout)
+    whole = next(check for check in verdict["checks"] if check["claim"]["kind"] == "whole")
+    assert (whole["source"], whole["finding"]["probability"]) == ("matcher", 0)
     assert verdict["provenance"]["settings"]["matcher"] == "colours"
 
 

@@ -46,13 +46,14 @@ def test_the_result_that_is_shown_is_the_result() -> None:
 
 def test_the_result_that_is_explained_is_the_result() -> None:
     from onprompt import Settings, verify
-    from onprompt.report import arithmetic
+    from onprompt.rubrics.verify import RUBRIC
     from tests.conftest import photo
 
     blocks = re.findall(r"```text\n(.*?)```", text_of(Path("docs/grading.md")), flags=re.S)
-    assert len(blocks) == 2
+    assert len(blocks) == 1
+    assert RUBRIC.explain
     verdict = verify(photo("coffee.png"), "Two red cups on a table, and a laptop.")
-    printed = list(arithmetic.lines(verdict, Settings()))
+    printed = list(RUBRIC.explain(verdict, Settings()))
     for line in "".join(blocks).splitlines():
         assert line in printed
 

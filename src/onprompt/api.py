@@ -268,9 +268,9 @@ def plan(
     return Plan("", 0, 0, Usage(cost=0.0), again=False) if planned is None else planned
 
 
-def load_run(path: str | os.PathLike[str], generation: int = 0) -> Run:
+def load_run(path: str | os.PathLike[str], configuration: int = 0) -> Run:
     """The results in a run file: rows, verdicts, a pandas DataFrame."""
-    return Run(os.fspath(path), generation)
+    return Run(os.fspath(path), configuration)
 
 
 def judge_settings(

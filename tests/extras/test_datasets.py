@@ -22,7 +22,7 @@ from onprompt.illusion.images import opened as illusions
 from onprompt.illusion.protocol import SPLITS
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC as VERIFY
-from onprompt.runs.datasets import BadRow, Row, open_dataset
+from onprompt.runs.datasets import Row, open_dataset
 from onprompt.settings import Settings
 from onprompt.types import Rubric
 from onprompt.vision.image import load_picture
@@ -53,7 +53,7 @@ def parquet(path: Path, **columns: Any) -> str:
     return str(path)
 
 
-def rows(data: str, rubric: Rubric = VERIFY) -> list[Row | BadRow]:
+def rows(data: str, rubric: Rubric = VERIFY) -> list[Row]:
     return list(open_dataset(data, rubric, {}).rows())
 
 
@@ -72,7 +72,7 @@ def test_two_hundred_rows_of_parquet(tmp_path: Path) -> None:
 def test_pictures_in_parquet(tmp_path: Path) -> None:
     kept = [{"bytes": png(), "path": "x.png"}, {"bytes": None, "path": "y.png"}, {"bytes": None, "path": None}, None]
     found = rows(parquet(tmp_path / "a.parquet", image=kept, prompt=["a", "b", "c", "d"]))
-    assert [row.item["image"] for row in found if isinstance(row, Row)] == [png(), str(tmp_path / "y.png")]
+    assert [row.item["image"] for row in found if not row.error] == [png(), str(tmp_path / "y.png")]
     assert [row.id for row in found] == ["1", "y.png", "row 3", "row 4"]
     (row,) = rows(parquet(tmp_path / "b.parquet", image=[png(7)], prompt=["a"]))
     assert isinstance(row, Row)
@@ -84,8 +84,8 @@ def test_cells_that_are_missing_or_no_text(tmp_path: Path) -> None:
     found = rows(parquet(tmp_path / "a.parquet", image=["a.png", "b.png"], prompt=text, model=[1.5, float("nan")]))
     assert isinstance(found[0], Row)
     assert found[0].model == "1.5"
-    assert isinstance(found[1], BadRow)
-    assert (found[1].id, found[1].message[:10]) == ("b.png", "unreadable")
+    assert found[1].error
+    assert (found[1].id, found[1].error[:10]) == ("b.png", "unreadable")
 
 
 def test_a_damaged_group_of_rows_costs_no_other(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_damaged_group_of_rows_costs_no_other(tmp_path: Path) -> None:
     Path(data).write_bytes(content)
     found = rows(data)
     assert sum(isinstance(row, Row) for row in found) == 200
-    (bad,) = (row for row in found if isinstance(row, BadRow))
+    (bad,) = (row for row in found if row.error)
     assert bad.line == "a.parquet, rows 101 to 200"
 
 
@@ -135,7 +135,7 @@ def test_a_folder_of_parquet_is_streamed(tmp_path: Path) -> None:
     made().to_parquet(tmp_path / "d" / "train-0.parquet")
     made().to_parquet(tmp_path / "d" / "train-1.parquet")
     found = rows(f"hf:{tmp_path}/d:train")
-    assert [row.item["image"] for row in found if isinstance(row, Row)] == [png(i) for i in (0, 1, 2, 0, 1, 2)]
+    assert [row.item["image"] for row in found if not row.error] == [png(i) for i in (0, 1, 2, 0, 1, 2)]
     assert [row.id for row in found] == ["1", "2", "3", "4", "5", "6"]
 
 
@@ -146,9 +146,9 @@ def test_a_damaged_picture_and_a_damaged_file(tmp_path: Path) -> None:
     assert [type(row) for row in rows(f"hf:{tmp_path}/d")] == [Row, Row]
     (tmp_path / "d" / "train-1.parquet").write_bytes(b"PAR1 oops")
     found = rows(f"hf:{tmp_path}/d")
-    assert [type(row) for row in found] == [Row, Row, BadRow]
-    assert isinstance(found[2], BadRow)
-    assert "the dataset is unreadable from here on" in found[2].message
+    assert [bool(row.error) for row in found] == [False, False, True]
+    assert found[2].error
+    assert "the dataset is unreadable from here on" in found[2].error
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # `datasets` leaves the CSV open
@@ -241,29 +241,29 @@ def test_illusions_of_a_hub(tmp_path: Path) -> None:
     first, second = named
     assert isinstance(first, Row)
     assert (first.id, first.item["gold"][:2], first.item["image"]) == (path, ("Cat", "Ocean"), png())
-    assert isinstance(second, BadRow)
-    assert "add the columns shape and scene" in second.message
+    assert second.error
+    assert "add the columns shape and scene" in second.error
     told = datasets.Dataset.from_dict(
         {**columns, "class": ["Cat", "Dog"], "background": ["Ocean", "City"]}, features=None
     )
     told.save_to_disk(tmp_path / "two")
     found = list(illusions(f"hf:{tmp_path / 'two'}", SPLITS["sin"], {}).rows())
-    assert [row.item["prompt"] for row in found if isinstance(row, Row)] == ["Cat in Ocean", "Dog in City"]
+    assert [row.item["prompt"] for row in found if not row.error] == ["Cat in Ocean", "Dog in City"]
 
 
 def test_a_run_as_a_dataset(tmp_path: Path) -> None:
     """What `export --to datasets` writes, the library loads: images, scores, and None where there is no verdict."""
     from onprompt.api import judges
     from onprompt.runs import exporting
-    from onprompt.runs.ledger import Ledger
+    from onprompt.runs.reading import Run
     from tests.runs.test_run import judged, table
 
     judged(tmp_path, table(tmp_path, 5, bad=["x,none.png,1 cats"]))
     judges.close()
-    with Ledger(tmp_path / "run.sqlite") as ledger:
-        assert exporting.export(ledger, 1, tmp_path / "out", "datasets") == (6, 0)
-        with pytest.raises(UserError, match="exists already"):
-            exporting.export(ledger, 1, tmp_path / "out", "datasets")
+    run = Run(tmp_path / "run.sqlite")
+    assert exporting.export(run, tmp_path / "out", "datasets") == (6, 0)
+    with pytest.raises(UserError, match="exists already"):
+        exporting.export(run, tmp_path / "out", "datasets")
     (tmp_path / "cat.png").unlink()
     found = datasets.load_from_disk(str(tmp_path / "out"))
     assert found["score"] == [0, 1, 2, 3, 4, None]
@@ -275,7 +275,7 @@ def test_a_run_as_a_dataset(tmp_path: Path) -> None:
 def test_no_file_that_was_not_judged_gets_into_a_dataset(tmp_path: Path) -> None:
     """A stranger's run may name any file, and claim any digest for what is no picture."""
     from onprompt.runs import exporting
-    from onprompt.runs.ledger import Ledger
+    from onprompt.runs.reading import Run
     from tests.pages.stored import Stored, drawn, stored_run
 
     run = stored_run(tmp_path / "run.sqlite", [Stored(name) for name in "abcd"] + [Stored("e", value=None)])
@@ -292,8 +292,7 @@ def test_no_file_that_was_not_judged_gets_into_a_dataset(tmp_path: Path) -> None
             database.execute("UPDATE samples SET image = ? WHERE id = ?", (path, name))
         database.execute("UPDATE verdicts SET image_sha256 = ? WHERE sample = 1", (known,))
         database.commit()
-    with Ledger(run) as ledger:
-        exporting.export(ledger, 1, tmp_path / "out", "datasets")
+    exporting.export(Run(run), tmp_path / "out", "datasets")
     assert [row["image"] is None for row in datasets.load_from_disk(str(tmp_path / "out"))] == [True] * 3 + [
         False,
         True,

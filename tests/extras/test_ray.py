@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 pytest.importorskip("ray")
-from onprompt.runs.job import JudgeJob
+from onprompt.runs.run import JudgeJob
 from onprompt.settings import Settings
 from tests.judges.jury import servers as jury
 from tests.judges.jury.test_look_again import first_and_second
@@ -270,7 +270,7 @@ import sys
 from pathlib import Path
 from onprompt.rubrics.verify import RUBRIC
 from onprompt.runs import datasets
-from onprompt.runs.job import JudgeJob
+from onprompt.runs.run import JudgeJob
 from onprompt.runs.run import run
 from onprompt.settings import Settings
 folder = Path(sys.argv[1])
@@ -312,8 +312,8 @@ def test_a_jury_with_evidence_killed_and_resumed_says_the_same_as_on_threads(
     expected, found = (jury.rows(folder) for folder in folders.values())
     said = ("score", "value", "flags", "summary")
     assert len(found) == number
-    assert {name: [row[key] for key in said] for name, row in found.items()} == {
-        name: [row[key] for key in said] for name, row in expected.items()
+    assert {name: [getattr(row, key) for key in said] for name, row in found.items()} == {
+        name: [getattr(row, key) for key in said] for name, row in expected.items()
     }
 
 

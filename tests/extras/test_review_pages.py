@@ -13,9 +13,8 @@ from PIL import Image
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs import datasets, reviews
-from onprompt.runs.job import JudgeJob
-from onprompt.runs.ledger import Ledger
-from onprompt.runs.run import run
+from onprompt.runs.file import RunFile
+from onprompt.runs.run import JudgeJob, run
 from onprompt.settings import load
 from onprompt.web.review import create_app
 from onprompt.web.review_desk import Desk, ReviewDesk
@@ -57,7 +56,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         csv.writer(file).writerows([("id", "before", "after", "instruction"), row])
     for name, rubric in (("data", VERIFY), ("edits", EDIT)):
         data = datasets.open_dataset(str(folder / f"{name}.csv"), rubric, {})
-        assert not run(data, folder / f"{name}.sqlite", JudgeJob(rubric.name, load())).faults
+        assert not run(data, folder / f"{name}.sqlite", JudgeJob(rubric.name, load())).errors
     return folder
 
 
@@ -98,8 +97,8 @@ def open_page(browser: Any, runs: Path, tmp_path: Path) -> Iterator[Opened]:
 
 
 def ratings(folder: Path, data: str = "data") -> dict[str, dict[str, float]]:
-    with Ledger(folder / f"{data}.sqlite") as ledger:
-        return reviews.ratings(ledger, EDIT if data == "edits" else VERIFY)
+    with RunFile(folder / f"{data}.sqlite") as file:
+        return reviews.ratings(file, EDIT if data == "edits" else VERIFY)
 
 
 def press(page: Any, *keys: str) -> None:
@@ -143,9 +142,9 @@ def test_ten_verdicts_by_keyboard(open_page: Opened, tmp_path: Path) -> None:
     given = ratings(tmp_path)
     assert [given[name]["Ada"] for name in ("sample 1", "sample 2", "sample 3")] == [2.0, 1.0, 0.0]
     assert [given[name]["Ada"] for name in ("sample 4", "sample 5", HOSTILE, "sample 9")] == [4.0] * 4
-    with Ledger(tmp_path / "data.sqlite") as ledger:
-        third, fourth = (reviews.review_of(ledger, "verify", "Ada", number) for number in (3, 4))
-        judge = ledger.first("SELECT score FROM verdicts WHERE sample = 1")[0]
+    with RunFile(tmp_path / "data.sqlite") as file:
+        third, fourth = (reviews.review_of(file, "verify", "Ada", number) for number in (3, 4))
+        judge = file.first("SELECT score FROM verdicts WHERE sample = 1")[0]
     assert given["sample 0"]["Ada"] == judge
     assert list(third.checks.values()) == ["mismatch"]
     assert fourth.comment.startswith("<script>alert(1)</script>")

@@ -11,14 +11,13 @@ import pytest
 from PIL import Image
 
 import onprompt
-from onprompt import samples, serial
+from onprompt import serial
 from onprompt.errors import SettingsError, UserError
 from onprompt.fitting import stored
 from onprompt.rubrics.verify import RUBRIC
-from onprompt.runs import findings
-from onprompt.runs.job import JudgeJob
-from onprompt.runs.ledger import Ledger
-from onprompt.runs.reviews import Review, Reviewed, ReviewLedger
+from onprompt.runs.reading import Run
+from onprompt.runs.reviews import Review, ReviewFile
+from onprompt.runs.run import JudgeJob
 from onprompt.settings import Settings, load
 from tests.judges.jury.servers import NAMES, Serve, command, judged, says
 from tests.judges.test_vlm import PIXELS
@@ -178,33 +177,21 @@ def test_the_best_two_voices(jury: Settings, tmp_path: Path) -> None:
     assert json.loads(command(*arguments, "--json", answers=jury.answers).output)["best_two"] == "openai/a + openai/b"
 
 
-def test_the_evidence_is_graded_again_as_it_was(settings: Settings, tmp_path: Path) -> None:
-    """Its value by the default parts is the stored one, and counts matter more or less by others."""
+def test_the_evidence_has_its_value_as_its_voice(settings: Settings, tmp_path: Path) -> None:
     Image.fromarray(np.random.default_rng(0).integers(0, 255, (64, 64, 3), np.uint8)).save(tmp_path / "cat.png")
     (tmp_path / "data.csv").write_text("id,image,prompt\n1,cat.png,two cats and a red ball\n2,cat.png,a dog\n")
-    measuring = settings.model_copy(update={"judge": "evidence"})
-    judged(tmp_path, measuring)
-    with Ledger(tmp_path / "run.sqlite") as ledger:
-        number = findings.choose_generation(ledger)
-        ids, voices = stored.read(ledger, number, RUBRIC)
-        values = {row["id"]: row["value"] for row in findings.rows(ledger, number)}
-    assert voices.evidence[:, 0].tolist() == [values[name] for name in ids]
-    assert voices.parts[0] == {"value_whole": 3.0, "value_count": 4.0, "value_details": 3.0}
-    way = stored.WAYS.index((2.0, 1.0, 1.0))
-    changed = measuring.model_copy(update=voices.parts[way])
-    judge, item = (
-        samples.load_judge(RUBRIC, changed),
-        {"image": tmp_path / "cat.png", "prompt": "a dog"},
-    )
-    again = judge.judge(samples.make_sample(RUBRIC, changed, item))
-    assert voices.evidence[ids.index("2"), way] == again.value
+    judged(tmp_path, settings.model_copy(update={"judge": "evidence"}))
+    run = Run(tmp_path / "run.sqlite")
+    ids, voices = stored.read(run)
+    values = {row.id: row.value for row in run.rows()}
+    assert voices.evidence.tolist() == [[values[name]] for name in ids]
 
 
 def test_reviews_in_the_run_file_count_as_ratings(jury: Settings, tmp_path: Path) -> None:
-    with ReviewLedger(tmp_path / "run.sqlite") as ledger:
-        for name, number in list(ledger.query("SELECT id, number FROM samples WHERE number > 4")):
+    with ReviewFile(tmp_path / "run.sqlite") as file:
+        for name, number in list(file.query("SELECT id, number FROM samples WHERE number > 4")):
             for rater in ("Ada", 'Bo "the\\second"'):
-                ledger.save(Reviewed(number, 1, "verify", rater), Review({"score": int(name) % 5}), RUBRIC)
+                file.save(number, 1, rater, Review({"score": int(name) % 5}), RUBRIC)
     shown = fit(tmp_path, jury, human=False)
     assert shown.exit_code == 0, shown.output
     assert "ratings: the reviews in" in shown.output
@@ -213,9 +200,3 @@ def test_reviews_in_the_run_file_count_as_ratings(jury: Settings, tmp_path: Path
     assert written["jury_weights"]["openai/a"] > 1
     without = fit(tmp_path, jury, "--no-reviews", human=False)
     assert "Without ratings, weights follow from how the voices agree" in without.output
-
-
-def test_settings_that_an_older_version_had_are_left_out() -> None:
-    older = json.dumps({"value_band": 0.2, "batch": 16, "device": "cuda"})
-    settings = stored.with_parts(older, stored.WAYS[0])
-    assert settings.value_band == 0.2

@@ -1,7 +1,6 @@
 """Weights that are fitted: to ratings, and to how voices agree with each other."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,7 +19,7 @@ from onprompt.fitting.weights import (
     one_factor_weights,
 )
 from onprompt.models.voices import EVIDENCE, mean_value, with_shares
-from onprompt.report.statistics import Array, Estimate, Levels
+from onprompt.report.statistics import Array, Levels
 from onprompt.settings import Settings
 from onprompt.types import Voice
 
@@ -106,26 +105,6 @@ def test_a_voice_that_failed_on_many_samples() -> None:
     assert found.weights.models[1] > found.weights.models[2]
     voices.values[:, 0] = math.nan
     assert np.isfinite(fit_and_validate(voices, human, prompt).weights.models).all()
-
-
-def test_a_part_of_the_evidence_that_agrees_better_is_found() -> None:
-    voices, human, prompt = made(evidence=True)
-    noise = np.random.default_rng(5).normal(size=len(human))[:, None]
-    parts: tuple[dict[str, float], ...] = ({"value_count": 4.0}, {"value_count": 8.0})
-    alone = Voices((), np.zeros((len(human), 0)), np.zeros(0), np.hstack([noise, voices.evidence]), parts)
-    found = fit_and_validate(alone, human, prompt)
-    assert (found.weights.way, as_settings(alone, found.weights)) == (1, {"value_count": 8.0})
-    assert found.helps
-
-
-def test_weights_that_are_the_defaults_after_all_do_not_help() -> None:
-    """Parts of the ratings may choose another part's weight where all of them do not."""
-    voices, human, prompt = made(evidence=True)
-    parts: tuple[dict[str, float], ...] = ({"value_count": 4.0}, {"value_count": 8.0})
-    alone = Voices((), np.zeros((len(human), 0)), np.zeros(0), np.hstack([voices.evidence] * 2), parts)
-    found = fit_and_validate(alone, human, prompt)
-    assert (found.weights.way, found.changed) == (0, False)
-    assert not replace(found, over_defaults=Estimate(0.01, -0.01, 0.02)).helps
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,8 @@ import httpx2
 import numpy as np
 from PIL import Image
 
-from onprompt.runs.checksums import find_damage
-from onprompt.runs.ledger import Ledger
+from onprompt.runs.file import RunFile
+from onprompt.runs.schema import find_damage
 from tests.hostile.damage import damaged_bytes, damaged_text
 from tests.hostile.run_files import SAMPLES, whole
 
@@ -251,8 +251,8 @@ def save_reviews(chance: Random, port: int, path: Path) -> Counter[str]:
         time.sleep(chance.uniform(0, 0.05))
     if replaced_at == SAMPLES:
         assert comments(path) == {f"comment {number}" for number in range(SAMPLES)}
-        with Ledger(path) as ledger:
-            assert not find_damage(ledger.database)
+        with RunFile(path) as file:
+            assert not find_damage(file.database)
     return outcomes
 
 

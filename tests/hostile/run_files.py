@@ -26,17 +26,15 @@ from onprompt.illusion.protocol import SPLITS
 from onprompt.probe.pictures import Drawing, draw
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC as VERIFY
-from onprompt.runs import datasets, findings
-from onprompt.runs.checksums import find_damage, verdict_checksum
-from onprompt.runs.job import JudgeJob
-from onprompt.runs.ledger import Ledger
-from onprompt.runs.reviews import Review, Reviewed, ReviewLedger
-from onprompt.runs.run import run
-from onprompt.runs.sampling import make_plan
+from onprompt.runs import datasets
+from onprompt.runs.file import RunFile
+from onprompt.runs.reading import Run
+from onprompt.runs.reviews import Review, ReviewFile, make_plan
+from onprompt.runs.run import JudgeJob, run
+from onprompt.runs.schema import find_damage, verdict_digest
 from onprompt.settings import Settings
 from onprompt.types import Rubric
-from onprompt.web.review_desk import Desk, ReviewDesk
-from onprompt.web.review_queue import Filters
+from onprompt.web.review_desk import Desk, Filters, ReviewDesk
 from tests.illusion.drawn import draw as draw_illusions
 from tests.illusion.test_run import SCENE, SHAPE, ran, said
 from tests.runs.test_run import judged, table
@@ -111,12 +109,12 @@ def honest() -> dict[str, Path]:
 
 def review(path: Path, rubric: Rubric) -> None:
     """Two people score two samples each."""
-    with ReviewLedger(path) as ledger:
+    with ReviewFile(path) as file:
         for number in (1, 2):
             for rater in ("Ada", "Bob"):
                 written = Review(dict.fromkeys(rubric.factors, number), {"a cup": "mismatch"}, "no")
-                ledger.save(Reviewed(number, 1, rubric.name, rater), written, rubric)
-        make_plan(ledger, 1, 2)
+                file.save(number, 1, rater, written, rubric)
+        make_plan(Run(path, 1), file, 2)
 
 
 def case(chance: Random, folder: Path) -> Counter[str]:
@@ -133,9 +131,9 @@ def flipped(chance: Random, folder: Path) -> Counter[str]:
         data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
     path.write_bytes(data if chance.random() < 0.9 else data[: chance.randrange(len(data))])
     try:
-        with Ledger(path) as ledger:
-            damage = find_damage(ledger.database).found
-            found = {row["id"]: row["score"] for row in findings.rows(ledger, 1) if row["value"] is not None}
+        with RunFile(path) as file:
+            damage = find_damage(file.database).found
+        found = {row.id: row.score for row in Run(path, 1).rows() if row.value is not None}
     except OnpromptError:
         return Counter(["bytes: refused"])
     right = {str(index): index % 10 % 5 for index in range(SAMPLES)}
@@ -161,7 +159,7 @@ def made_up(chance: Random, folder: Path) -> Counter[str]:
 
 
 def spoil_cell(chance: Random, path: Path) -> None:
-    """Put something odd into a cell or all cells of a column, with checksums that fit, as a stranger would."""
+    """Put something odd into a cell or all cells of a column, with digests that fit, as a stranger would."""
     with untyped(path) as database:
         tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         filled = [name for name in tables if database.execute(f"SELECT 1 FROM {name}").fetchone()]
@@ -179,12 +177,10 @@ def spoil_cell(chance: Random, path: Path) -> None:
             where, key = "1", []
         with suppress(sqlite3.Error):  # the same key twice, or a number of a row that is none
             database.execute(f"UPDATE {table} SET {column} = ? WHERE {where}", (odd, *key))
-    with closing(sqlite3.connect(path)) as database:
-        for pair in database.execute("SELECT sample, generation FROM verdicts").fetchall():
+        for pair in database.execute("SELECT sample, configuration FROM verdicts").fetchall():
             with suppress(sqlite3.Error, UnicodeError):
-                sums = verdict_checksum(database, pair), *pair
-                database.execute("UPDATE checksums SET sum = ? WHERE sample = ? AND generation = ?", sums)
-        database.commit()
+                digest = verdict_digest(database, pair), *pair
+                database.execute("UPDATE verdicts SET digest = ? WHERE sample = ? AND configuration = ?", digest)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from onprompt.api import judges
 from onprompt.illusion import answers, images, results, tables
 from onprompt.illusion.judge import IllusionJob
 from onprompt.illusion.protocol import SPLITS
-from onprompt.runs.ledger import Ledger
+from onprompt.runs.reading import Run
 from onprompt.runs.run import Summary, run
 from onprompt.settings import Settings
 from tests.illusion.drawn import draw
@@ -58,14 +58,13 @@ def ran(folder: Path, data: Path, model: str, size: tuple[int, int] | None = (32
 
 
 def measured(folder: Path) -> results.Results:
-    with Ledger(folder / "run.sqlite") as ledger:
-        return answers.results_of(ledger)
+    return answers.results_of(Run(folder / "run.sqlite"))
 
 
 def test_from_drawn_images_to_recalls(tmp_path: Path, drawn: Path) -> None:
     model = said(tmp_path, {"contains": SHAPE, "text": "A scarf."}, {"contains": SCENE, "text": "Ocean"})
     summary = ran(tmp_path, drawn, model)
-    assert (summary.done, summary.faults) == (32, {})
+    assert (summary.done, summary.errors) == (32, {})
     found = measured(tmp_path)
     assert found.images == 32
     assert found.recall("original", "shape") == (2, 32), "car is in scarf"
@@ -75,10 +74,10 @@ def test_from_drawn_images_to_recalls(tmp_path: Path, drawn: Path) -> None:
     assert ran(tmp_path, drawn, model).before == 32
 
 
-def test_another_size_is_another_generation(tmp_path: Path, drawn: Path) -> None:
+def test_another_size_is_another_configuration(tmp_path: Path, drawn: Path) -> None:
     model = said(tmp_path, {"text": "Cat"})
-    assert ran(tmp_path, drawn, model).generation == 1
-    assert ran(tmp_path, drawn, model, None).generation == 2
+    assert ran(tmp_path, drawn, model).configuration == 1
+    assert ran(tmp_path, drawn, model, None).configuration == 2
 
 
 def test_the_server_gets_the_questions_word_for_word_and_the_picture_resized(tmp_path: Path, drawn: Path) -> None:
@@ -119,7 +118,7 @@ def test_a_table_may_give_shapes_and_scenes(tmp_path: Path, drawn: Path) -> None
     rows = [f"{one},Paper clip,sand_dune,Hard", f"{one},,Ocean,", f"{one},Unicorn,Ocean,Easy"]
     (tmp_path / "data.csv").write_text("\n".join(["file,class,background,difficulty", *rows]))
     summary = ran(tmp_path, tmp_path / "data.csv", said(tmp_path, {"text": "paper clip"}))
-    assert (summary.done, dict(summary.faults)) == (2, {"bad_row": 1})
+    assert (summary.done, dict(summary.errors)) == (2, {"bad_row": 1})
     found = measured(tmp_path)
     assert found.recall("strict", "shape", "class", "Paper_clip") == (1, 1)
     assert found.recall("original", "shape", "class", "Paper_clip") == (1, 1), "as the table spells it"
@@ -140,7 +139,7 @@ def test_a_broken_image_costs_no_other(tmp_path: Path) -> None:
     broken = next((tmp_path / "pics").rglob("animal-*.png"))
     broken.write_bytes(b"nothing")
     summary = ran(tmp_path, tmp_path / "pics", said(tmp_path, {"text": "Music"}), split="icon")
-    assert (summary.done, dict(summary.faults)) == (5, {"ImageError: no picture": 1})
+    assert (summary.done, dict(summary.errors)) == (5, {"ImageError: no picture": 1})
     assert measured(tmp_path).unanswered == {"shape": 1, "scene": 1}
 
 
@@ -153,7 +152,7 @@ def test_problems_with_files_are_reported(tmp_path: Path, drawn: Path) -> None:
     assert images.opened(str(tmp_path / "pics"), SPLITS["icon"], {}).kind.startswith(
         "illusionbench (skipped 1 not in .png"
     )
-    assert dict(summary.faults) == {"bad_row": 1}
+    assert dict(summary.errors) == {"bad_row": 1}
     assert "too few fields between hyphens (2, not 3)" in summary.examples["bad_row"]
     problems = "\n".join(measured(tmp_path).troubles)
     assert "1 file in folder Stationary: the option is spelled Stationery" in problems

@@ -21,8 +21,7 @@ from onprompt.judges.claims import DISAGREE
 from onprompt.models.answer_store import AnswerStore
 from onprompt.rubrics.verify import RUBRIC
 from onprompt.runs import datasets
-from onprompt.runs.job import JudgeJob
-from onprompt.runs.run import run
+from onprompt.runs.run import JudgeJob, run
 from onprompt.types import Found, Outcome, Verdict
 from onprompt.wording import sentence
 from tests.judges.claim_server import (

@@ -1,4 +1,4 @@
-"""Run files for the tests of pages: drawn pictures and verdicts on them, stored through the ledger."""
+"""Run files for the tests of pages: drawn pictures and verdicts on them, stored in a run file."""
 
 import hashlib
 import json
@@ -8,9 +8,8 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw
 
-from onprompt.runs.checksums import fingerprint
-from onprompt.runs.job import to_stored
-from onprompt.runs.ledger import Entry, Fault, Ledger
+from onprompt.runs.file import RunFile, SampleError
+from onprompt.runs.run import to_stored
 from onprompt.types import FactorScore, Picture, Sample, Verdict
 from tests.pages.test_verdict_view import made, undecoded
 
@@ -42,19 +41,20 @@ def drawn(path: Path, colour: str = "red") -> Path:
 def stored_run(path: Path, samples: Sequence[Stored], judge: str = "evidence") -> Path:
     """A run file with these samples, and their pictures in a folder beside it."""
     identity = IDENTITY | {"judge": judge}
-    with Ledger(path, writing=True) as ledger:
-        generation, _ = ledger.generation(identity, fingerprint(identity))
-        ledger.begin(generation, str(path.parent / "data.csv"), {"python": "3.11"})
+    with RunFile(path, writing=True) as file:
+        configuration, _ = file.add_configuration(identity)
+        file.begin(configuration, str(path.parent / "data.csv"), {"python": "3.11"})
         for number, sample in enumerate(samples):
             picture = drawn(path.parent / "pictures" / f"{number}.png", ("red", "green", "blue")[number % 3])
             given = json.dumps({"image": str(picture), "prompt": sample.prompt})
-            about = sample.prompt, str(picture), sample.model, sample.category
-            ((row, _),) = ledger.enter([Entry(sample.id, *about, given, "", str(number))], generation)
+            about = {"id": sample.id, "prompt": sample.prompt, "model": sample.model, "category": sample.category}
+            about |= {"image": str(picture), "given": given, "stamp": "", "version": str(number)}
+            ((row, _),) = file.add_samples([about], configuration)
             if sample.value is None:
-                ledger.fail(row, generation, Fault("UnreadableAnswer", sample.words, sample.words))
+                file.save_error(configuration, SampleError(row, "UnreadableAnswer", sample.words, sample.words))
             else:
-                ledger.keep(row, generation, to_stored(verdict_on(sample, picture)))
-        ledger.end()
+                file.save_verdict(configuration, to_stored(row, verdict_on(sample, picture)))
+        file.end()
     return path
 
 

@@ -17,10 +17,10 @@ from typer.testing import CliRunner, Result
 
 from onprompt.cli import app
 from onprompt.errors import UserError
-from onprompt.pages.markdown import escape, markdown
-from onprompt.pages.recipe import commands
-from onprompt.pages.report import Report, read_report, write
+from onprompt.pages.markdown import markdown
+from onprompt.pages.report import Report, commands, read_report, write
 from onprompt.report import ratings
+from onprompt.report.tables import markdown_text
 from tests.pages.stored import Stored, drawn, four_models, stored_run
 from tests.pages.test_verdict_view import HOSTILE
 
@@ -187,7 +187,7 @@ def test_markdown_has_the_figures_and_no_text_of_others_becomes_more_than_text(t
     assert re.search(r"\| run \| 0\.6\d \[0\.6\d, 0\.6\d\] \|", text)
     assert "- north is better than west" in text
     assert "| Spearman ρ | 0.9" in text
-    hostile = escape(f"{HOSTILE} [a](https://evil.example) www.evil.example @someone `x` | y\n# z")
+    hostile = markdown_text(f"{HOSTILE} [a](https://evil.example) www.evil.example @someone `x` | y\n# z")
     assert not re.search(r"[<>`|@\n#](?!\d+;)", hostile.replace("&#", ""))
     assert "](" not in hostile
     assert "://" not in hostile
@@ -241,7 +241,7 @@ def test_no_picture_is_copied_that_was_not_judged(tmp_path: Path) -> None:
         # What another way of judging has judged is known, too.
         copied = "SELECT 4, 2, score, value, flags, summary, factors, coverage, 0, 0, NULL, '', ?, '3', created"
         digest = hashlib.sha256((tmp_path / "pictures" / "3.png").read_bytes()).hexdigest()
-        database.execute(f"INSERT INTO verdicts {copied} FROM verdicts LIMIT 1", (digest,))
+        database.execute(f"INSERT INTO verdicts {copied}, NULL, NULL, NULL FROM verdicts LIMIT 1", (digest,))
         database.commit()
     report_of_run(run)
     colours = [Image.open(path).getpixel((100, 100)) for path in (tmp_path / "report" / "pictures").iterdir()]

@@ -7,7 +7,7 @@ import pytest
 
 from onprompt.pages.rendering import SIGNS, asset, environment, policy, render, source_hash
 from onprompt.pages.verdict_view import Shown, verdict_view
-from onprompt.report import palette
+from onprompt.report import labels
 from onprompt.types import (
     Box,
     Check,
@@ -47,19 +47,19 @@ def made(prompt: str = "two cups on a table", words: str = "cup") -> Verdict:
     things = (Thing("two cups", words, Count(2, 2)), Thing("a table", "table"), Thing("a laptop", "laptop"))
     seen = Finding(Found.DETECTED, number=1, confidences=(0.9,))
     checks = (
-        Check(Claim("object", "two cups", words), seen, Outcome.MATCHED, 1, 0.9, "detector", 0, cup.box, (cup,)),
+        Check(Claim("object", "two cups", words), seen, Outcome.MATCHED, 0.9, "detector", 0, cup.box, (cup,)),
         Check(
             Claim("count", name=words, count=Count(2, 2)),
             Finding(Found.COUNTED, number=1),
-            *(Outcome.MISMATCH, 0, 0.9, "detector", 0),
+            *(Outcome.MISMATCH, 0.1, "detector", 0),
         ),
         Check(
             Claim("relation", "on", words, target="a table"),
             Finding(Found.RELATED, probability=0.8),
-            *(Outcome.MATCHED, 1, 0.8, "boxes", 0, cup.box),
+            *(Outcome.MATCHED, 0.8, "boxes", 0, cup.box),
         ),
-        Check(Claim("object", "a table", "table"), seen, Outcome.MATCHED, 1, 0.8, "detector", 1, None, (table,)),
-        Check(Claim("object", "a laptop", "laptop"), Finding(Found.MISSING), Outcome.MISSING, 0, 0.9, "detector", 2),
+        Check(Claim("object", "a table", "table"), seen, Outcome.MATCHED, 0.8, "detector", 1, None, (table,)),
+        Check(Claim("object", "a laptop", "laptop"), Finding(Found.MISSING), Outcome.MISSING, 0.1, "detector", 2),
     )
     evidence = PromptEvidence(Scene(prompt, things), (cup, table))
     sample = Sample("s", prompt, Picture("cup.jpg", "0" * 64, undecoded))
@@ -108,9 +108,9 @@ def test_any_text_is_shown_as_text(text: str) -> None:
 
 
 def test_every_outcome_has_a_sign_and_a_colour_that_pages_and_pictures_share() -> None:
-    assert set(SIGNS) == set(palette.COLOURS) == set(Outcome)
+    assert set(SIGNS) == set(labels.COLOURS) == set(Outcome)
     style = asset("style.css")
-    names = {"good": palette.GOOD, "weak": palette.WEAK, "bad": palette.BAD, "neutral": palette.NEUTRAL}
+    names = {"good": labels.GOOD, "weak": labels.WEAK, "bad": labels.BAD, "neutral": labels.NEUTRAL}
     assert all(f"--box-{name}: {colour};" in style for name, colour in names.items())
 
 

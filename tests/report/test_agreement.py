@@ -11,16 +11,17 @@ from scipy import stats
 from onprompt.errors import UserError
 from onprompt.report import agreement as module
 from onprompt.report.agreement import TITLES, Terms, agreement
-from onprompt.report.ratings import Item, Ratings, read
+from onprompt.report.ratings import Ratings, read
 from onprompt.report.statistics import Estimate, bootstrap_weights
+from onprompt.runs.reading import RunRow
 
 # a and b are of one prompt, c and d of another; the means of the ratings are 1, 3, 2 and 2.
 CSV = "id,r1,r2\na,1,1\nb,3,3\nc,2,2\nd,1,3\n"
 ITEMS = [
-    Item("a", "p", 0.4, 2),
-    Item("b", "p", 0.9, 3),
-    Item("c", "q", 0.4, 2),
-    Item("d", "q", 0.1, 1),
+    RunRow("a", "p", 0.4, 2),
+    RunRow("b", "p", 0.9, 3),
+    RunRow("c", "q", 0.4, 2),
+    RunRow("d", "q", 0.1, 1),
 ]
 SCALE = range(1, 4)
 
@@ -30,14 +31,14 @@ def hand(tmp_path: Path) -> Ratings:
     return read(tmp_path / "people.csv")
 
 
-def crowd(n: int = 140) -> tuple[list[Item], Ratings]:
+def crowd(n: int = 140) -> tuple[list[RunRow], Ratings]:
     """Items of seven a prompt with three raters."""
     generator = np.random.default_rng(3)
     truth = generator.normal(size=n)
     said = np.clip(np.round(truth[:, None] + generator.normal(size=(n, 3)) / 2 + 3), 1, 5)
     values = np.clip(truth / 6 + 0.5 + generator.normal(size=n) / 9, 0, 1).round(2)
     items = [
-        Item(f"i{i}", f"prompt {i // 7}", float(v), int(v * 4), f"category {i // 70}") for i, v in enumerate(values)
+        RunRow(f"i{i}", f"prompt {i // 7}", float(v), int(v * 4), f"category {i // 70}") for i, v in enumerate(values)
     ]
     return items, Ratings({f"i{i}": dict(zip("xyz", map(float, row), strict=True)) for i, row in enumerate(said)})
 
@@ -116,7 +117,7 @@ def test_a_category_is_estimated_as_if_it_were_alone() -> None:
 
 def test_exclusions_are_counted(tmp_path: Path) -> None:
     ratings = Ratings(dict(hand(tmp_path).by_item) | {"e": {"r1": 1.0}, "f": {}, "nobody's": {"r1": 1.0}})
-    items = [*ITEMS, Item("e", "q", None), Item("f", "q", 0.5), Item("g", "q", None)]
+    items = [*ITEMS, RunRow("e", "q", None), RunRow("f", "q", 0.5), RunRow("g", "q", None)]
     result = agreement(items, ratings, Terms(SCALE))
     assert (result.overall.items, result.no_verdict, result.no_rating, result.no_item) == (4, 1, 2, 1)
     assert result.overall.judge["spearman"].value == pytest.approx(0.5)
@@ -136,7 +137,7 @@ def test_kappa_needs_the_human_scale(tmp_path: Path) -> None:
 
 
 def test_constants_are_explained(tmp_path: Path) -> None:
-    same = [Item(item.id, item.group, 0.3, 2) for item in ITEMS]
+    same = [RunRow(item.id, item.group, 0.3, 2) for item in ITEMS]
     result = agreement(same, hand(tmp_path), Terms(SCALE, (1, 3), threshold=9)).overall.judge
     assert result["spearman"] == Estimate(None, None, None, 4, "one side is constant")
     assert result["kendall_c"].value is None
@@ -151,11 +152,11 @@ def test_constants_are_explained(tmp_path: Path) -> None:
 def test_too_few_items_raters_or_scores(tmp_path: Path) -> None:
     ratings = hand(tmp_path)
     assert agreement(ITEMS[:2], ratings, Terms(SCALE)).overall.judge["spearman"].why == "only 2 items"
-    none = agreement([Item("a", "p", None)], ratings, Terms(SCALE))
+    none = agreement([RunRow("a", "p", None)], ratings, Terms(SCALE))
     assert (none.overall.items, none.no_verdict, none.overall.judge["kappa"].why) == (0, 1, "only 0 items")
     single = Ratings({name: {"mean": said["r1"]} for name, said in ratings.by_item.items()})
     assert agreement(ITEMS, single, Terms(SCALE)).overall.ceiling["spearman"].why == "no item has two raters"
-    bare = [Item(item.id, item.group, item.value) for item in ITEMS]
+    bare = [RunRow(item.id, item.group, item.value) for item in ITEMS]
     assert agreement(bare, ratings, Terms(SCALE, (1, 3))).overall.judge["kappa"].why == "the judge gives no scores"
 
 
@@ -183,13 +184,13 @@ def test_ratings_are_mapped_linearly() -> None:
         (ITEMS, (1, 2), "a rating of 3 is outside the human scale, 1 to 2"),
         (ITEMS, (3, 1), "from a lower to a higher rating, not 3 to 1"),
         ([*ITEMS, ITEMS[0]], (1, 3), "two items have the id 'a'"),
-        ([Item("a", "p", 0.5, 7)], (1, 3), "item 'a' has the score 7, not 1 to 3"),
-        ([Item("a", "p", math.nan, 1)], (1, 3), "item 'a' has the value nan"),
-        ([Item("a.png", "p", 0.5, 1)], (1, 3), "the run has 'a.png', the ratings have 'a'"),
+        ([RunRow("a", "p", 0.5, 7)], (1, 3), "item 'a' has the score 7, not 1 to 3"),
+        ([RunRow("a", "p", math.nan, 1)], (1, 3), "item 'a' has the value nan"),
+        ([RunRow("a.png", "p", 0.5, 1)], (1, 3), "the run has 'a.png', the ratings have 'a'"),
         ([], (1, 3), "no sample of the run is rated"),
     ],
 )
-def test_invalid_input(tmp_path: Path, items: list[Item], scale: tuple[int, int], message: str) -> None:
+def test_invalid_input(tmp_path: Path, items: list[RunRow], scale: tuple[int, int], message: str) -> None:
     with pytest.raises(UserError, match=message):
         agreement(items, hand(tmp_path), Terms(SCALE, scale))
 
@@ -220,7 +221,7 @@ def test_table_and_document_agree(tmp_path: Path) -> None:
 def test_missing_estimates_are_dashes_with_a_reason(tmp_path: Path) -> None:
     result = agreement(ITEMS, hand(tmp_path), Terms(SCALE))
     text = "\n".join(module.lines(result))
-    assert "quadratic κ     –                       –                       needs --human-scale" in text
+    assert "quadratic κ – – needs --human-scale" in [" ".join(line.split()) for line in text.splitlines()]
     assert "nan" not in text.lower()
     assert module.document(result)["overall"]["judge"]["kappa"] == {
         **{"value": None, "low": None, "high": None, "n": 4},

@@ -3,18 +3,25 @@
 import pytest
 
 from onprompt.errors import UserError
-from onprompt.report.breakdown import by_group, by_kind, document, group_lines, kind_lines
-from onprompt.report.comparison import category_lines, compare_categories
-from onprompt.report.ratings import Item
+from onprompt.report.comparison import (
+    by_group,
+    by_kind,
+    category_lines,
+    compare_categories,
+    group_document,
+    group_lines,
+    kind_lines,
+)
+from onprompt.runs.reading import CheckRow, RunRow
 from tests.report.test_comparison import noise
 
 ITEMS = [
-    Item("1", "p", 0.2, 1, "", "a"),
-    Item("2", "p", 0.4, 2, "", "a"),
-    Item("3", "q", 0.9, 4, "", "a"),
-    Item("4", "p", 0.1, 0, "", "b"),
-    Item("5", "q", None, None, "", "b"),
-    Item("6", "q", None, None, "", ""),
+    RunRow("1", "p", 0.2, 1, "", "a"),
+    RunRow("2", "p", 0.4, 2, "", "a"),
+    RunRow("3", "q", 0.9, 4, "", "a"),
+    RunRow("4", "p", 0.1, 0, "", "b"),
+    RunRow("5", "q", None, None, "", "b"),
+    RunRow("6", "q", None, None, "", ""),
 ]
 
 
@@ -27,35 +34,35 @@ def test_groups_by_hand() -> None:
     assert (rest.name, rest.value.value, rest.no_verdict) == ("(none)", None, 1)
     lines = list(group_lines([a, b, rest], "model"))
     assert len({len(line) for line in lines[:4]}) == 1, "columns stand under their heads"
-    assert document([a], "model")["groups"][0]["score"]["value"] == 2.75
+    assert group_document([a], "model")["groups"][0]["score"]["value"] == 2.75
 
 
 def test_kinds_by_hand() -> None:
-    rows = [
-        ("color", "p", "matched", 2.0, 2),
-        ("color", "p", "mismatch", 0.0, 2),
-        ("color", "q", "matched", 1.0, 1),
-        ("color", "q", "unverifiable", 0.0, 5),
-        ("count", "q", "unverifiable", 0.0, 1),
+    counts = [
+        *((1, "color", "matched", 1.0, 2), (1, "color", "mismatch", 0.0, 2), (2, "color", "matched", 1.0, 1)),
+        *((2, "color", "unverifiable", 0.0, 5), (2, "count", "unverifiable", 0.0, 1), (3, "count", "matched", 1.0, 1)),
     ]
-    color, count = by_kind(rows)
-    assert color.score.value == pytest.approx((0.5 + 1) / 2)
+    checks = [CheckRow(sample, kind, "", "", outcome, p) for sample, kind, outcome, p, n in counts for _ in range(n)]
+    rows = [RunRow("1", "p", 0.5, number=1), RunRow("2", "q", 0.5, number=2)]
+    rows.append(RunRow("3", "q", 0.5, flags=("not_verifiable",), number=3))
+    color, count = by_kind(rows, checks)
+    assert color.probability.value == pytest.approx((0.5 + 1) / 2)
     assert color.outcomes == {"matched": 3, "mismatch": 2, "unverifiable": 5}
-    assert count.score.value is None
+    assert count.probability.value is None
     lines = list(kind_lines([color, count]))
     assert len({len(line) for line in lines[:3]}) == 1
 
 
 def test_categories_are_corrected_together() -> None:
-    def system(shift: float) -> list[Item]:
+    def system(shift: float) -> list[RunRow]:
         values = noise(40, shift), noise(40, shift, seed=1)
         return [
-            Item(f"{c}{n}", f"{c} prompt {n}", value, None, c)
+            RunRow(f"{c}{n}", f"{c} prompt {n}", value, None, c)
             for c, numbers in zip("xy", values, strict=True)
             for n, value in enumerate(numbers)
         ]
 
-    one = [*system(0.1), Item("z", "z", 0.5, None, "z")]
+    one = [*system(0.1), RunRow("z", "z", 0.5, None, "z")]
     found = compare_categories({"a": one, "b": system(0.0)})
     assert list(found) == ["x", "y"], "z has one system only"
     (x,), (y,) = (result.pairs for result in found.values())
@@ -66,4 +73,4 @@ def test_categories_are_corrected_together() -> None:
     assert text.startswith("x:\n")
     assert "(pairs: 2)" in text
     with pytest.raises(UserError, match="no sample names one"):
-        compare_categories({"a": [Item("1", "p", 0.5)], "b": []})
+        compare_categories({"a": [RunRow("1", "p", 0.5)], "b": []})

@@ -9,13 +9,13 @@ from scipy import stats
 from onprompt.errors import UserError
 from onprompt.report import comparison as module
 from onprompt.report.comparison import Comparison, Pair, compare, systems
-from onprompt.report.ratings import Item
 from onprompt.report.statistics import Estimate
+from onprompt.runs.reading import RunRow
 
 
-def system(values: list[float], first: int = 0) -> list[Item]:
+def system(values: list[float], first: int = 0) -> list[RunRow]:
     """One picture for each prompt."""
-    return [Item(str(n), f"prompt {n}", value) for n, value in enumerate(values, first)]
+    return [RunRow(str(n), f"prompt {n}", value) for n, value in enumerate(values, first)]
 
 
 def noise(n: int, shift: float = 0.0, seed: int = 0) -> list[float]:
@@ -31,8 +31,8 @@ def only(result: Comparison) -> Pair:
 
 
 def test_systems_are_ranked_by_their_mean_over_prompts() -> None:
-    two = [Item("x", "p", 0.0), Item("y", "p", 1.0), Item("z", "q", 0.9), Item("w", "q", None)]
-    result = compare({"low": system([0.5, 0.6]), "two": two, "empty": [Item("v", "p", None)]})
+    two = [RunRow("x", "p", 0.0), RunRow("y", "p", 1.0), RunRow("z", "q", 0.9), RunRow("w", "q", None)]
+    result = compare({"low": system([0.5, 0.6]), "two": two, "empty": [RunRow("v", "p", None)]})
     assert [system.name for system in result.ranking] == ["two", "low", "empty"]
     best, _, last = result.ranking
     assert best.mean == Estimate((0.5 + 0.9) / 2, None, None, 2, "no interval: fewer than 5 prompts")
@@ -108,8 +108,8 @@ def test_error_rate_and_power() -> None:
 
 def test_the_same_pictures_are_compared_by_id() -> None:
     """Where one judge has no verdict on a picture, the other's verdict on it does not count."""
-    one = [Item("x", "p", 0.2), Item("y", "p", 1.0), Item("z", "q", 0.5)]
-    other = [Item("x", "p", 0.2), Item("y", "p", None), Item("z", "q", 0.4)]
+    one = [RunRow("x", "p", 0.2), RunRow("y", "p", 1.0), RunRow("z", "q", 0.5)]
+    other = [RunRow("x", "p", 0.2), RunRow("y", "p", None), RunRow("z", "q", 0.4)]
     pair = only(compare({"one": one, "other": other}))
     assert pair.effect.value == pytest.approx(0.05)
     assert (pair.wins, pair.ties, pair.losses) == (1, 1, 0)
@@ -127,7 +127,7 @@ def test_only_common_prompts_are_compared() -> None:
 
 
 def test_rounding_errors_are_ties() -> None:
-    pair = only(compare({"a": [Item("x", "p", 0.1 + 0.2)], "b": [Item("x", "p", 0.3)]}))
+    pair = only(compare({"a": [RunRow("x", "p", 0.1 + 0.2)], "b": [RunRow("x", "p", 0.3)]}))
     assert (pair.ties, pair.p) == (1, 1.0)
 
 
@@ -135,8 +135,8 @@ def test_rounding_errors_are_ties() -> None:
 
 
 def test_systems_are_runs_or_models() -> None:
-    one = [Item("1", "p", 0.1, model="sd"), Item("2", "p", 0.1, model="dalle")]
-    two = [Item("1", "p", 0.1, model="sd"), Item("3", "p", 0.1, model="flux")]
+    one = [RunRow("1", "p", 0.1, model="sd"), RunRow("2", "p", 0.1, model="dalle")]
+    two = [RunRow("1", "p", 0.1, model="sd"), RunRow("3", "p", 0.1, model="flux")]
     runs = {"mon": one, "tue": two}
     assert systems(runs) == runs
     by_model = systems(runs, by_model=True)
@@ -147,10 +147,10 @@ def test_systems_are_runs_or_models() -> None:
 
 
 def test_invalid_comparisons() -> None:
-    with pytest.raises(UserError, match="needs at least two runs, models or generations; there is only 'a'"):
+    with pytest.raises(UserError, match="needs at least two runs, models or configurations; there is only 'a'"):
         compare({"a": system([0.1])})
     with pytest.raises(UserError, match="a: two items have the id 'x'"):
-        compare({"a": [Item("x", "p", 0.1), Item("x", "p", 0.2)], "b": []})
+        compare({"a": [RunRow("x", "p", 0.1), RunRow("x", "p", 0.2)], "b": []})
     with pytest.raises(UserError, match="don't name the model"):
         systems({"a": system([0.1])}, by_model=True)
 

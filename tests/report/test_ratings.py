@@ -71,9 +71,9 @@ def test_columns_can_be_named(tmp_path: Path) -> None:
         ("id,rater,rating\na,,1\n", "line 2, column 'rater': blank cell"),
         ("id,r1,r2\n,1,2\n", "line 2, column 'id': blank cell"),
         ("id,r1,r2\na,1,2,3\n", "line 2: 4 cells in a table of 3 columns"),
-        ("id,r1,r1\na,1,2\n", "line 1: two columns are named 'r1'"),
+        ("id,r1,r1\na,1,2\n", "two columns are named 'r1'"),
         ('id,r1\na,"1" 2\n', "line 2: invalid CSV"),
-        ("", "is empty"),
+        ("", "has no readable header line"),
         ("name,r1\na,1\n", "which column has the ids? Name it: --column id=COLUMN; the columns are 'name', 'r1'"),
         (
             "id,e1,e2,f1,f2\na,1,2,3,4\n",
@@ -81,7 +81,7 @@ def test_columns_can_be_named(tmp_path: Path) -> None:
         ),
         ("id,word\na,good\n", "which columns have the ratings? Name each: --column rating=COLUMN; candidates: 'word'"),
         ("id,rater,stars\na,x,1\n", "which column has the rating"),
-        (b"id,r1\n\xff\xfe,1\n", "is not UTF-8 (byte 6)"),
+        (b"id,r1\n\xff\xfe,1\n", "is not UTF-8 (invalid start byte)"),
     ],
 )
 def test_errors_name_their_place(tmp_path: Path, text: str | bytes, message: str) -> None:

@@ -15,10 +15,9 @@ from PIL import Image
 
 from onprompt.api import judges
 from onprompt.rubrics.rate import RUBRIC as RATE
-from onprompt.runs import datasets, findings
-from onprompt.runs.job import JudgeJob
-from onprompt.runs.ledger import Ledger
-from onprompt.runs.run import Summary, run
+from onprompt.runs import datasets
+from onprompt.runs.reading import Run
+from onprompt.runs.run import JudgeJob, Summary, run
 from onprompt.settings import Settings
 from tests.models.backends.server import Reply, Scripted
 
@@ -74,8 +73,7 @@ def judged(folder: Path, url: str, **more: Any) -> Summary:
 
 
 def spent(folder: Path) -> tuple[int, float]:
-    with Ledger(folder / "run.sqlite") as ledger:
-        overview = findings.overview(ledger, 1)
+    overview = Run(folder / "run.sqlite").overview
     return overview.tokens, round(overview.cost or 0.0, 9)
 
 
@@ -102,8 +100,7 @@ def test_a_server_that_does_not_say_what_it_counted(tmp_path: Path, usage: Any) 
         summary = judged(tmp_path, server.url, budget=0.1)
         assert len(server.requests) == 4, "of .02 and a little each"
         assert 0.08 < summary.cost <= 0.1
-    with Ledger(tmp_path / "run.sqlite") as ledger:
-        assert {row["flags"] for row in findings.rows(ledger, 1) if row["value"]} == {"usage_estimated"}
+    assert {row.flags for row in Run(tmp_path / "run.sqlite").rows() if row.value} == {("usage_estimated",)}
 
 
 def test_calls_of_a_run_that_was_killed_are_counted_when_it_is_resumed(tmp_path: Path) -> None:
@@ -116,8 +113,7 @@ def test_calls_of_a_run_that_was_killed_are_counted_when_it_is_resumed(tmp_path:
         assert 5 < len(server.requests) < 30
         judged(tmp_path, server.url)
         assert len(server.requests) <= 30 + 8, "all but those that were on their way are in the answer cache"
-        with Ledger(tmp_path / "run.sqlite") as ledger:
-            assert findings.overview(ledger, 1).verdicts == 30
+        assert Run(tmp_path / "run.sqlite").overview.verdicts == 30
         assert spent(tmp_path) == (30 * (TOKENS_IN + TOKENS_OUT), 0.03)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from onprompt.runs import exporting
-from onprompt.runs.ledger import Ledger
+from onprompt.runs.reading import Run
 from tests.pages.stored import Stored, stored_run
 
 LIMITED = """
@@ -80,8 +80,7 @@ def test_a_device_is_written_to_and_stays_one(large: Path) -> None:
 )
 def test_no_cell_is_a_formula_whatever_separates_cells(tmp_path: Path, text: str, safe: str) -> None:
     run = stored_run(tmp_path / "run.sqlite", [Stored("a", text, model=text)])
-    with Ledger(run) as ledger:
-        exporting.export(ledger, 1, tmp_path / "out.csv", "csv", excel_safe=True)
+    exporting.export(Run(run), tmp_path / "out.csv", "csv", excel_safe=True)
     written = (tmp_path / "out.csv").read_text("utf-8-sig")
     (row,) = csv.DictReader(written.splitlines(keepends=True))
     assert (row["prompt"], row["model"]) == (safe, safe)

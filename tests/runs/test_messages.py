@@ -16,7 +16,7 @@ from onprompt.cli import app
 from onprompt.cli.running import ProgressLine
 from onprompt.errors import UserError
 from onprompt.report import comparison
-from onprompt.report.ratings import Item
+from onprompt.runs.reading import RunRow
 from onprompt.runs.run import Summary
 from onprompt.settings import Settings
 from onprompt.wording import plan_words
@@ -106,7 +106,7 @@ def test_a_judge_that_asks_nobody_costs_nothing(settings: Settings) -> None:
 
 def test_a_comparison_of_one_run_says_what_can_be_compared() -> None:
     with pytest.raises(UserError, match="--by model compares the models in a run"):
-        comparison.compare({"run": [Item("a", "a cat", 1.0, 4, "", "")]})
+        comparison.compare({"run": [RunRow("a", "a cat", 1.0, 4)]})
 
 
 def test_runs_by_different_judges(tmp_path: Path) -> None:

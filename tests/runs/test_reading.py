@@ -11,8 +11,8 @@ import pytest
 import onprompt
 from onprompt.api import judges
 from onprompt.errors import UserError
-from tests.runs.test_findings import onprompt as command
 from tests.runs.test_run import judged, table
+from tests.runs.test_run_file import onprompt as command
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +35,7 @@ def test_a_run_is_a_table(tmp_path: Path) -> None:
     assert frame["score"].mean() == pytest.approx(sum(n % 10 % 5 for n in range(12)) / 12), "the missing one is no 0"
     assert "lowest values" in run._repr_html_()
     assert run.verdict("3").score == 3
-    with pytest.raises(UserError, match="no generation 7"):
+    with pytest.raises(UserError, match="no configuration 7"):
         onprompt.load_run(tmp_path / "run.sqlite", 7)
 
 

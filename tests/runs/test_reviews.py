@@ -17,10 +17,11 @@ from onprompt.api import judges
 from onprompt.errors import StoreError, UserError
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC
-from onprompt.runs import findings, reviews
-from onprompt.runs.checksums import find_damage
-from onprompt.runs.ledger import Ledger
-from onprompt.runs.reviews import Review, Reviewed, ReviewLedger
+from onprompt.runs import reviews
+from onprompt.runs.file import RunFile
+from onprompt.runs.reading import Run
+from onprompt.runs.reviews import Review, ReviewFile
+from onprompt.runs.schema import find_damage
 from onprompt.wording.claims import full_claim
 from tests.pages.stored import Stored, stored_run
 from tests.runs.test_run import judged, table
@@ -40,13 +41,9 @@ def run_file(tmp_path: Path) -> Path:
     return tmp_path / "run.sqlite"
 
 
-def of(sample: int, rater: str = "Ada", generation: int = 1) -> Reviewed:
-    return Reviewed(sample, generation, "verify", rater)
-
-
-def progress(ledger: Ledger) -> dict[str, int]:
+def progress(file: RunFile) -> dict[str, int]:
     """How many samples each rater has scored."""
-    return dict(Counter(rater for given in reviews.ratings(ledger, RUBRIC).values() for rater in given))
+    return dict(Counter(rater for given in reviews.ratings(file, RUBRIC).values() for rater in given))
 
 
 def command(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -54,32 +51,32 @@ def command(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_last_review_counts_and_each_can_be_undone(run_file: Path) -> None:
-    with ReviewLedger(run_file) as ledger:
-        ledger.save(of(3), Review({"score": 2}), RUBRIC)
-        ledger.save(of(3), Review({"score": 4}, {"a cat": "mismatch"}, "no cat"), RUBRIC)
-        ledger.save(of(5), Review(comment="later"), RUBRIC)
-        assert reviews.review_of(ledger, "verify", "Ada", 3) == Review({"score": 4}, {"a cat": "mismatch"}, "no cat")
-        assert reviews.completed(ledger, "verify", "Ada") == {3}, "a comment alone is no rating"
-        assert [ledger.undo("verify", "Ada") for _ in range(4)] == [5, 3, 3, None]
-        assert reviews.review_of(ledger, "verify", "Ada", 3) == Review()
-        assert ledger.first("SELECT count(*) FROM reviews") == (3,), "undone reviews are kept"
+    with ReviewFile(run_file) as file:
+        file.save(3, 1, "Ada", Review({"score": 2}), RUBRIC)
+        file.save(3, 1, "Ada", Review({"score": 4}, {"a cat": "mismatch"}, "no cat"), RUBRIC)
+        file.save(5, 1, "Ada", Review(comment="later"), RUBRIC)
+        assert reviews.review_of(file, "verify", "Ada", 3) == Review({"score": 4}, {"a cat": "mismatch"}, "no cat")
+        assert reviews.completed(file, "verify", "Ada") == {3}, "a comment alone is no rating"
+        assert [file.undo("verify", "Ada") for _ in range(4)] == [5, 3, 3, None]
+        assert reviews.review_of(file, "verify", "Ada", 3) == Review()
+        assert file.first("SELECT count(*) FROM reviews") == (3,), "undone reviews are kept"
 
 
 def test_raters_do_not_touch_each_other(run_file: Path) -> None:
-    with ReviewLedger(run_file) as ledger, ReviewLedger(run_file) as other:
-        ledger.save(of(3), Review({"score": 2}), RUBRIC)
-        other.save(of(3, "Bo"), Review({"score": 4}), RUBRIC)
+    with ReviewFile(run_file) as file, ReviewFile(run_file) as other:
+        file.save(3, 1, "Ada", Review({"score": 2}), RUBRIC)
+        other.save(3, 1, "Bo", Review({"score": 4}), RUBRIC)
         assert other.undo("verify", "Bo") == 3
         assert other.undo("verify", "Bo") is None
-        assert reviews.ratings(ledger, RUBRIC) == {"2": {"Ada": 2.0}}
-        assert progress(ledger) == {"Ada": 1}
+        assert reviews.ratings(file, RUBRIC) == {"2": {"Ada": 2.0}}
+        assert progress(file) == {"Ada": 1}
 
 
 def test_many_raters_save_while_a_run_is_written(run_file: Path, tmp_path: Path) -> None:
     def rate(rater: str) -> None:
-        with ReviewLedger(run_file) as ledger:
+        with ReviewFile(run_file) as file:
             for sample in range(1, NUMBER + 1):
-                ledger.save(of(sample, rater), Review({"score": sample % 5}), RUBRIC)
+                file.save(sample, 1, rater, Review({"score": sample % 5}), RUBRIC)
 
     threads = [threading.Thread(target=rate, args=(name,)) for name in ("Ada", "Bo", "Cy")]
     for thread in threads:
@@ -87,36 +84,25 @@ def test_many_raters_save_while_a_run_is_written(run_file: Path, tmp_path: Path)
     judged(tmp_path, table(tmp_path, 60))
     for thread in threads:
         thread.join()
-    with Ledger(run_file) as ledger:
-        assert progress(ledger) == {"Ada": NUMBER, "Bo": NUMBER, "Cy": NUMBER}
-        assert (bool(find_damage(ledger.database).found), findings.overview(ledger, 1).verdicts) == (False, 60)
+    with RunFile(run_file) as file:
+        assert progress(file) == {"Ada": NUMBER, "Bo": NUMBER, "Cy": NUMBER}
+        assert not find_damage(file.database).found
+    assert Run(run_file).overview.verdicts == 60
 
 
-def test_a_review_holds_for_every_generation_until_the_sample_changes(run_file: Path, tmp_path: Path) -> None:
-    with ReviewLedger(run_file) as ledger:
+def test_a_review_holds_for_every_configuration_until_the_sample_changes(run_file: Path, tmp_path: Path) -> None:
+    with ReviewFile(run_file) as file:
         for sample in (1, 2):
-            ledger.save(of(sample), Review({"score": 1}), RUBRIC)
+            file.save(sample, 1, "Ada", Review({"score": 1}), RUBRIC)
     judged(tmp_path, tmp_path / "data.csv", send_side=500)
-    with Ledger(run_file) as ledger:
-        assert findings.choose_generation(ledger) == 2
-        assert set(reviews.ratings(ledger, RUBRIC)) == {"0", "1"}
+    with RunFile(run_file) as file:
+        assert Run(run_file).configuration == 2
+        assert set(reviews.ratings(file, RUBRIC)) == {"0", "1"}
     data = (tmp_path / "data.csv").read_text().replace("0 cats of 0", "3 cats of 0")
     (tmp_path / "data.csv").write_text(data)
     judged(tmp_path, tmp_path / "data.csv", send_side=500)
-    with Ledger(run_file) as ledger:
-        assert set(reviews.ratings(ledger, RUBRIC)) == {"1"}, "the prompt of the other has changed"
-
-
-def test_a_run_file_of_an_earlier_version(run_file: Path) -> None:
-    database = sqlite3.connect(run_file)
-    database.executescript("DROP VIEW present_reviews; DROP TABLE reviews; DROP TABLE plans")
-    database.close()
-    with Ledger(run_file) as ledger:
-        assert (reviews.ratings(ledger, RUBRIC), progress(ledger)) == ({}, {})
-        assert not find_damage(ledger.database).found
-    with ReviewLedger(run_file) as opened:
-        opened.save(of(1), Review({"score": 3}), RUBRIC)
-        assert reviews.ratings(opened, RUBRIC) == {"0": {"Ada": 3.0}}
+    with RunFile(run_file) as file:
+        assert set(reviews.ratings(file, RUBRIC)) == {"1"}, "the prompt of the other has changed"
 
 
 @pytest.mark.parametrize(
@@ -129,12 +115,12 @@ def test_a_run_file_of_an_earlier_version(run_file: Path) -> None:
     ],
 )
 def test_what_is_not_on_the_scale_is_refused(run_file: Path, review: Review, message: str) -> None:
-    with ReviewLedger(run_file) as ledger:
+    with ReviewFile(run_file) as file:
         with pytest.raises(UserError, match=message):
-            ledger.save(of(1), review, RUBRIC)
+            file.save(1, 1, "Ada", review, RUBRIC)
         with pytest.raises(UserError, match="no sample number 99"):
-            ledger.save(of(99), Review(), RUBRIC)
-        assert ledger.first("SELECT count(*) FROM reviews") == (0,)
+            file.save(99, 1, "Ada", Review(), RUBRIC)
+        assert file.first("SELECT count(*) FROM reviews") == (0,)
 
 
 @pytest.mark.parametrize("name", ["", "  ", "x" * 81, "a\x1b[2Jb", "a\u202eb"])
@@ -145,42 +131,42 @@ def test_a_name_that_nobody_could_read_is_refused(name: str) -> None:
 
 def test_hostile_text_is_stored_as_it_is(run_file: Path) -> None:
     hostile = "<script>alert(1)</script> {{ 7 * 7 }} \u202e \x1b[2J '); DROP TABLE reviews; --" + "x" * 9000
-    with ReviewLedger(run_file) as ledger:
-        ledger.save(of(1, "'); DROP TABLE reviews; --"), Review({"score": 1}, comment=hostile + "\ud800"), RUBRIC)
-        found = reviews.review_of(ledger, "verify", "'); DROP TABLE reviews; --", 1)
+    with ReviewFile(run_file) as file:
+        file.save(1, 1, "'); DROP TABLE reviews; --", Review({"score": 1}, comment=hostile + "\ud800"), RUBRIC)
+        found = reviews.review_of(file, "verify", "'); DROP TABLE reviews; --", 1)
         assert found.comment == hostile + "?"
-        assert not find_damage(ledger.database).found
+        assert not find_damage(file.database).found
 
 
 def test_what_is_no_run_file_is_not_opened(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("not a database")
     with pytest.raises(UserError, match="not a run file"):
-        ReviewLedger(tmp_path / "notes.txt")
+        ReviewFile(tmp_path / "notes.txt")
     with pytest.raises(UserError, match="no such run file"):
-        ReviewLedger(tmp_path / "none.sqlite")
+        ReviewFile(tmp_path / "none.sqlite")
 
 
 def test_a_changed_review_is_damage(run_file: Path) -> None:
-    with ReviewLedger(run_file) as ledger:
+    with ReviewFile(run_file) as file:
         for sample in range(1, 6):
-            ledger.save(of(sample), Review({"score": 1}), RUBRIC)
-        ledger.undo("verify", "Ada")
-        assert not find_damage(ledger.database).found, "an undone review is no damage"
+            file.save(sample, 1, "Ada", Review({"score": 1}), RUBRIC)
+        file.undo("verify", "Ada")
+        assert not find_damage(file.database).found, "an undone review is no damage"
     database = sqlite3.connect(run_file)
     database.execute("UPDATE reviews SET scores = '{\"score\": 4}' WHERE id = 2")
     database.commit()
     database.close()
-    with Ledger(run_file) as ledger:
-        assert find_damage(ledger.database).found == ["reviews 2"]
+    with RunFile(run_file) as file:
+        assert find_damage(file.database).found == ["reviews 2"]
 
 
 @pytest.mark.parametrize("scores", ["{}", "[1]", '{"score": 9}', '{"score": "1"}', '{"other": 1}', "[" * 10_000])
 def test_a_review_that_is_none_is_an_error_of_ours(run_file: Path, scores: str) -> None:
-    with ReviewLedger(run_file) as ledger:
-        ledger.save(of(1), Review({"score": 1}), RUBRIC)
-        ledger.database.execute("UPDATE reviews SET scores = ?", (scores,))
+    with ReviewFile(run_file) as file:
+        file.save(1, 1, "Ada", Review({"score": 1}), RUBRIC)
+        file.database.execute("UPDATE reviews SET scores = ?", (scores,))
         with pytest.raises(StoreError, match="is damaged"):
-            reviews.ratings(ledger, RUBRIC)
+            reviews.ratings(file, RUBRIC)
 
 
 def test_several_factors_make_one_rating_on_their_scale() -> None:
@@ -193,11 +179,11 @@ def test_several_factors_make_one_rating_on_their_scale() -> None:
 
 def test_agree_uses_the_reviews_and_says_so(run_file: Path) -> None:
     assert "onprompt review" in command("agree", run_file).stderr
-    with ReviewLedger(run_file) as ledger:
+    with ReviewFile(run_file) as file:
         for sample in range(1, NUMBER + 1):
             right = (sample - 1) % 10 % 5
-            ledger.save(of(sample), Review({"score": right}), RUBRIC)
-            ledger.save(of(sample, "Bo"), Review({"score": max(0, right - sample % 2)}, blind=True), RUBRIC)
+            file.save(sample, 1, "Ada", Review({"score": right}), RUBRIC)
+            file.save(sample, 1, "Bo", Review({"score": max(0, right - sample % 2)}, blind=True), RUBRIC)
     shown = command("agree", run_file)
     assert shown.returncode == 0, shown.stderr
     assert f"the reviews in {run_file}, {NUMBER} samples by Ada, Bo" in shown.stderr
@@ -213,32 +199,33 @@ def test_agree_uses_the_reviews_and_says_so(run_file: Path) -> None:
 
 
 def test_a_review_of_a_locked_file_waits_and_then_says_why(run_file: Path) -> None:
-    with ReviewLedger(run_file) as ledger:
-        ledger.database.execute("PRAGMA busy_timeout = 50")
+    with ReviewFile(run_file) as file:
+        file.database.execute("PRAGMA busy_timeout = 50")
         other = sqlite3.connect(run_file, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError, match="locked"):
-            ledger.save(of(1), Review({"score": 1}), RUBRIC)
+            file.save(1, 1, "Ada", Review({"score": 1}), RUBRIC)
         other.execute("ROLLBACK")
         other.close()
-        ledger.save(of(1), Review({"score": 1}), RUBRIC)
+        file.save(1, 1, "Ada", Review({"score": 1}), RUBRIC)
 
 
 def test_corrected_checks_are_counted_by_kind(tmp_path: Path) -> None:
     path = stored_run(tmp_path / "run.sqlite", [Stored("one"), Stored("two"), Stored("three")])
-    with Ledger(path) as ledger:
-        checks = findings.stored_verdict(ledger, 1, "one").checks
+    checks = Run(path).verdict("one").checks
     kinds = Counter(check.claim.kind for check in checks)
     first = checks[0]
     opposite = "mismatch" if reviews.answer_to(first.outcome) == "matched" else "matched"
-    with ReviewLedger(path) as opened:
-        opened.save(of(1), Review({"score": 2}, {full_claim(first.claim): opposite}), RUBRIC)
-        opened.save(of(2), Review({"score": 2}, {full_claim(first.claim): reviews.answer_to(first.outcome)}), RUBRIC)
-        opened.save(of(3), Review({"score": 2}, {full_claim(first.claim): opposite}, blind=True), RUBRIC)
-        opened.save(of(3, "Bo"), Review(checks={full_claim(first.claim): opposite}), RUBRIC)
-        counts = reviews.check_counts(opened, 1, "verify")
-    assert {kind: count.seen for kind, count in counts.items()} == {kind: 2 * n for kind, n in kinds.items()}
-    assert {kind: count.corrected for kind, count in counts.items() if count.corrected} == {first.claim.kind: 1}
+    with ReviewFile(path) as opened:
+        opened.save(1, 1, "Ada", Review({"score": 2}, {full_claim(first.claim): opposite}), RUBRIC)
+        opened.save(
+            2, 1, "Ada", Review({"score": 2}, {full_claim(first.claim): reviews.answer_to(first.outcome)}), RUBRIC
+        )
+        opened.save(3, 1, "Ada", Review({"score": 2}, {full_claim(first.claim): opposite}, blind=True), RUBRIC)
+        opened.save(3, 1, "Bo", Review(checks={full_claim(first.claim): opposite}), RUBRIC)
+    counts = reviews.corrected_checks(Run(path))
+    assert {kind: seen for kind, (seen, _) in counts.items()} == {kind: 2 * n for kind, n in kinds.items()}
+    assert {kind: corrected for kind, (_, corrected) in counts.items() if corrected} == {first.claim.kind: 1}
     shown = command("agree", path)
     line = next(line for line in shown.stdout.splitlines() if line.startswith(f"{first.claim.kind} "))
     assert line.split()[1:3] == [str(2 * kinds[first.claim.kind]), "1"]

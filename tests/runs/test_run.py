@@ -23,10 +23,12 @@ from onprompt.errors import StoreError, UserError
 from onprompt.illusion.judge import IllusionJob
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC as VERIFY
-from onprompt.runs import datasets, findings
-from onprompt.runs.job import JudgeJob, Task
-from onprompt.runs.ledger import Entry, Ledger
-from onprompt.runs.run import Summary, make_entry, run
+from onprompt.runs import datasets
+from onprompt.runs.datasets import Row
+from onprompt.runs.file import RunFile, SampleError, StoredVerdict
+from onprompt.runs.reading import Run
+from onprompt.runs.run import JudgeJob, Summary, run, sample_columns
+from onprompt.runs.schema import DIGESTED
 from onprompt.settings import Settings
 
 SAID = [{"contains": f"{number} cats", "text": f"So many.\n({number % 5})"} for number in range(9, -1, -1)]
@@ -57,15 +59,13 @@ def judged(folder: Path, data: Path, **changed: Any) -> Summary:
     return run(datasets.open_dataset(str(data), VERIFY, {}), folder / "run.sqlite", job(folder, **changed))
 
 
-def scores(folder: Path, generation: int = 0) -> dict[str, int]:
-    with Ledger(folder / "run.sqlite") as ledger:
-        number = findings.choose_generation(ledger, generation)
-        return {row["id"]: row["score"] for row in findings.rows(ledger, number) if row["value"] is not None}
+def scores(folder: Path) -> dict[str, int | None]:
+    return {row.id: row.score for row in Run(folder / "run.sqlite").rows() if row.value is not None}
 
 
 def test_every_sample_gets_its_verdict(tmp_path: Path) -> None:
     summary = judged(tmp_path, table(tmp_path, 40))
-    assert (summary.done, summary.before, summary.faults.total(), summary.generation) == (40, 0, 0, 1)
+    assert (summary.done, summary.before, summary.errors.total(), summary.configuration) == (40, 0, 0, 1)
     assert scores(tmp_path) == {str(index): index % 10 % 5 for index in range(40)}
 
 
@@ -103,13 +103,13 @@ def test_only_what_is_new_or_changed_is_done(tmp_path: Path) -> None:
     assert scores(tmp_path)["4"] == 4
 
 
-def test_other_settings_are_another_generation(tmp_path: Path) -> None:
+def test_other_settings_are_another_configuration(tmp_path: Path) -> None:
     data = table(tmp_path, 5)
     judged(tmp_path, data)
     other = judged(tmp_path, data, send_side=64)
-    assert (other.generation, other.new, other.done) == (2, True, 5)
+    assert (other.configuration, other.new, other.done) == (2, True, 5)
     same = judged(tmp_path, data, concurrency=9, retries=1)
-    assert (same.generation, same.new, same.before) == (1, False, 5)
+    assert (same.configuration, same.new, same.before) == (1, False, 5)
 
 
 def test_a_bad_row_and_an_unreadable_answer_cost_no_other(tmp_path: Path) -> None:
@@ -117,29 +117,26 @@ def test_a_bad_row_and_an_unreadable_answer_cost_no_other(tmp_path: Path) -> Non
     (tmp_path / "said.jsonl").write_text((tmp_path / "said.jsonl").read_text() + '{"text": "no idea"}\n')
     summary = judged(tmp_path, data)
     assert summary.done == 5
-    assert summary.faults == {"ImageError: missing": 1, "bad_row": 1, "no_score": 1}
-    with Ledger(tmp_path / "run.sqlite") as ledger:
-        rows = {row["id"]: row["error"] for row in findings.rows(ledger, 1, flagged=True)}
-        text = ledger.database.execute("SELECT text FROM errors WHERE kind = 'no_score'").fetchone()
+    assert summary.errors == {"ImageError: missing": 1, "bad_row": 1, "no_score": 1}
+    rows = {row.error: row for row in Run(tmp_path / "run.sqlite").rows(flagged=True)}
     assert len(rows) == 3
-    assert text == ("no idea",)
+    assert rows["no_score"].text == "no idea"
 
 
 def test_what_failed_is_tried_again(tmp_path: Path) -> None:
     data = table(tmp_path, 3, bad=["x,late.png,1 cats"])
-    assert judged(tmp_path, data).faults == {"ImageError: missing": 1}
+    assert judged(tmp_path, data).errors == {"ImageError: missing": 1}
     Image.fromarray(np.full((8, 8, 3), 9, np.uint8)).save(tmp_path / "late.png")
     summary = judged(tmp_path, data)
-    assert (summary.done, summary.before, summary.faults.total()) == (1, 3, 0)
-    with Ledger(tmp_path / "run.sqlite") as ledger:
-        assert findings.overview(ledger, 1).faults == {}
+    assert (summary.done, summary.before, summary.errors.total()) == (1, 3, 0)
+    assert Run(tmp_path / "run.sqlite").overview.errors == {}
 
 
 def test_what_can_not_be_found_for_a_while_keeps_its_verdict(tmp_path: Path) -> None:
     data = table(tmp_path, 5)
     judged(tmp_path, data)
     (tmp_path / "cat.png").rename(tmp_path / "away.png")
-    assert judged(tmp_path, data).faults == {"ImageError: missing": 5}
+    assert judged(tmp_path, data).errors == {"ImageError: missing": 5}
     assert verdicts(tmp_path / "run.sqlite") == 5
     assert scores(tmp_path) == {}, "but they are in no figure"
     (tmp_path / "away.png").rename(tmp_path / "cat.png")
@@ -152,53 +149,53 @@ def test_the_way_to_the_data_makes_no_difference(tmp_path: Path, monkeypatch: py
     assert judged(tmp_path, Path("data.csv")).before == 5
 
 
-def test_other_answers_are_another_generation(tmp_path: Path) -> None:
+def test_other_answers_are_another_configuration(tmp_path: Path) -> None:
     data = table(tmp_path, 5)
     judged(tmp_path, data)
     (tmp_path / "said.jsonl").write_text('{"text": "(1)"}')
     judges.close()
     again = judged(tmp_path, data)
-    assert (again.generation, again.done) == (2, 5)
+    assert (again.configuration, again.done) == (2, 5)
 
 
 def test_half_a_character_ends_no_run(tmp_path: Path) -> None:
     data = table(tmp_path, 2, bad=["x,cat.png,a dog"])
     (tmp_path / "said.jsonl").write_text((tmp_path / "said.jsonl").read_text() + '{"text": "\\ud83d no idea"}\n')
-    assert judged(tmp_path, data).faults == {"no_score": 1}
+    assert judged(tmp_path, data).errors == {"no_score": 1}
 
 
 def test_two_runs_can_not_write_to_one_file(tmp_path: Path) -> None:
     data = table(tmp_path, 3)
-    with Ledger(tmp_path / "run.sqlite", writing=True), pytest.raises(StoreError, match="another run is writing"):
+    with RunFile(tmp_path / "run.sqlite", writing=True), pytest.raises(StoreError, match="another run is writing"):
         judged(tmp_path, data)
 
 
 def test_files_that_are_no_runs(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such run file"):
-        Ledger(tmp_path / "none.sqlite")
+        RunFile(tmp_path / "none.sqlite")
     for text in ("", "image,prompt\n", "no database " * 99):
         (tmp_path / "text.sqlite").write_text(text)
         with pytest.raises(UserError, match="is not a run file of onprompt"):
-            Ledger(tmp_path / "text.sqlite")
+            RunFile(tmp_path / "text.sqlite")
     base = sqlite3.connect(tmp_path / "other.sqlite")
     base.execute("CREATE TABLE t (x)")
     base.close()
     for writing in (False, True):
         with pytest.raises(UserError, match="is not a run file of onprompt"):
-            Ledger(tmp_path / "other.sqlite", writing)
+            RunFile(tmp_path / "other.sqlite", writing)
 
 
 def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
     judged(tmp_path, table(tmp_path, 20))
-    ledger = Ledger(tmp_path / "run.sqlite", writing=True)
-    pages = ledger.database.execute("PRAGMA page_count").fetchone()[0]
-    ledger.database.execute(f"PRAGMA max_page_count = {pages}")
+    file = RunFile(tmp_path / "run.sqlite", writing=True)
+    pages = file.database.execute("PRAGMA page_count").fetchone()[0]
+    file.database.execute(f"PRAGMA max_page_count = {pages}")
     big = "x" * 100_000
     with pytest.raises(StoreError, match="full"):
-        ledger.generation({"x": big}, big)
+        file.add_configuration({"x": big})
     with pytest.raises(StoreError, match="full"):
-        ledger.enter([Entry(f"{big}{number}", "", "", "", "", "", "", "") for number in range(20)], 1)
-    ledger.close()
+        file.add_samples([dict.fromkeys(DIGESTED["samples"], "") | {"id": f"{big}{number}"} for number in range(20)], 1)
+    file.close()
     assert len(scores(tmp_path)) == 20
 
 
@@ -206,7 +203,8 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from onprompt.runs import datasets
-from onprompt.runs.job import JudgeJob, Task
+from onprompt.runs.datasets import Row
+from onprompt.runs.run import JudgeJob
 from onprompt.runs.run import run
 from onprompt.settings import Settings
 folder = Path(sys.argv[1])
@@ -261,7 +259,7 @@ def test_a_sample_has_the_version_that_earlier_releases_gave_it(tmp_path: Path, 
     row = ",".join(cells[name] for name in columns.split(","))
     (tmp_path / "edits.csv").write_text(f"id,{columns}\n1,{row}\n")
     (entered,) = datasets.open_dataset(str(tmp_path / "edits.csv"), EDIT, {}).rows()
-    assert make_entry(entered, EDIT).version == version, "or verdicts in run files would be taken for outdated"
+    assert sample_columns(entered, EDIT)["version"] == version, "or verdicts in run files would be taken for outdated"
 
 
 def test_what_tells_ways_of_judging_apart_is_what_it_was(tmp_path: Path) -> None:
@@ -278,10 +276,11 @@ def test_a_task_is_prepared_with_its_picture_decoded_or_left_for_its_turn(tmp_pa
     (tmp_path / "broken.png").write_bytes((tmp_path / "grey.png").read_bytes()[:40])
     job = JudgeJob("verify", settings)
     items = [{"image": str(tmp_path / name), "prompt": "a cat"} for name in ("grey.png", "broken.png", "absent.png")]
-    good, broken, absent = (job.prepare(Task(number, item)) for number, item in enumerate(items))
+    good, broken, absent = (job.prepare(Row(str(number), "", item)) for number, item in enumerate(items))
     assert good.sample is not None
     (tmp_path / "grey.png").unlink()  # it is in memory
-    assert job(good).verdict is not None
+    assert isinstance(job(good), StoredVerdict)
     assert (broken.sample, absent.sample) == (None, None)
-    faults = [job(task).fault for task in (broken, absent)]
-    assert [fault and fault.kind for fault in faults] == ["ImageError: no picture", "ImageError: missing"]
+    errors = [job(task) for task in (broken, absent)]
+    kinds = [error.kind for error in errors if isinstance(error, SampleError)]
+    assert kinds == ["ImageError: no picture", "ImageError: missing"]

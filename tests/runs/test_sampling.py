@@ -12,10 +12,10 @@ from scipy import stats
 
 from onprompt.api import judges
 from onprompt.errors import UserError
-from onprompt.runs import sampling
-from onprompt.runs.ledger import Ledger
-from onprompt.runs.reviews import ReviewLedger
-from onprompt.runs.sampling import draw, half_width, make_plan, size_for, stored_plan
+from onprompt.runs import reviews
+from onprompt.runs.file import RunFile
+from onprompt.runs.reading import Run
+from onprompt.runs.reviews import ReviewFile, draw, half_width, make_plan, size_for, stored_plan
 from tests.runs.test_run import judged, table
 
 
@@ -58,20 +58,21 @@ def test_every_stratum_has_its_share() -> None:
 
 def test_a_plan_is_stored_and_the_same_for_all(tmp_path: Path) -> None:
     judged(tmp_path, table(tmp_path, 100))
-    with ReviewLedger(tmp_path / "run.sqlite") as ledger:
-        plan = make_plan(ledger, 1, 20, seed=7)
-        scores = dict(ledger.query("SELECT sample, score FROM verdicts"))
+    with ReviewFile(tmp_path / "run.sqlite") as file:
+        run = Run(tmp_path / "run.sqlite")
+        plan = make_plan(run, file, 20, seed=7)
+        scores = dict(file.query("SELECT sample, score FROM verdicts"))
         assert Counter(scores[number] for number in plan.samples) == dict.fromkeys(range(5), 4)
-        assert make_plan(ledger, 1, 20, seed=8).samples != plan.samples
+        assert make_plan(run, file, 20, seed=8).samples != plan.samples
     judged(tmp_path, table(tmp_path, 140))
-    with ReviewLedger(tmp_path / "run.sqlite") as again:
-        assert make_plan(again, 1, 20, seed=7) == plan, "also once the run has grown"
-    with Ledger(tmp_path / "run.sqlite") as ledger:
-        assert stored_plan(ledger, 1) == sampling.SamplingPlan(stored_plan(ledger, 1).samples, 8)  # type: ignore[union-attr]
-        assert stored_plan(ledger, 2) is None
+    with ReviewFile(tmp_path / "run.sqlite") as again:
+        assert make_plan(run, again, 20, seed=7) == plan, "also once the run has grown"
+    with RunFile(tmp_path / "run.sqlite") as file:
+        assert stored_plan(file, 1) == reviews.SamplingPlan(stored_plan(file, 1).samples, 8)  # type: ignore[union-attr]
+        assert stored_plan(file, 2) is None
 
 
 def test_a_plan_in_words() -> None:
-    words = sampling.plan_words(sampling.SamplingPlan(tuple(range(60))))
+    words = reviews.plan_words(reviews.SamplingPlan(tuple(range(60))))
     assert words.startswith("60 verdicts, stratified by score and model: enough to measure Spearman's ρ to about ")
     assert "±0.11 if it is 0.8" in words

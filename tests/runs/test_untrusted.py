@@ -15,10 +15,10 @@ import pytest
 from onprompt.api import judges
 from onprompt.errors import StoreError, UserError
 from onprompt.rubrics.verify import RUBRIC
-from onprompt.runs import findings
-from onprompt.runs.checksums import verdict_checksum
-from onprompt.runs.ledger import Ledger
+from onprompt.runs.file import RunFile
+from onprompt.runs.reading import Run, stored_verdict
 from onprompt.runs.reviews import ratings
+from onprompt.runs.schema import verdict_digest
 from tests.hostile.run_files import FOREIGN, invoke, untyped
 from tests.pages.stored import four_models, stored_run
 from tests.runs.test_run import judged, table
@@ -41,14 +41,12 @@ def onprompt(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def put(path: Path, table: str, column: str, value: Any) -> None:
-    """Write a value of any type to a column, with the checksums that fit."""
+    """Write a value of any type to a column, with the digests that fit."""
     with untyped(path) as database:
         database.execute(f"UPDATE {table} SET {column} = ?", (value,))
-    with closing(sqlite3.connect(path)) as database:
-        for pair in database.execute("SELECT sample, generation FROM verdicts").fetchall():
-            sums = verdict_checksum(database, pair), *pair
-            database.execute("UPDATE checksums SET sum = ? WHERE sample = ? AND generation = ?", sums)
-        database.commit()
+        for pair in database.execute("SELECT sample, configuration FROM verdicts").fetchall():
+            digest = verdict_digest(database, pair), *pair
+            database.execute("UPDATE verdicts SET digest = ? WHERE sample = ? AND configuration = ?", digest)
 
 
 @pytest.mark.parametrize("sql", FOREIGN)
@@ -57,7 +55,7 @@ def test_what_is_not_of_our_schema_is_refused_at_once(run_file: Path, sql: str) 
         database.executescript(sql)
     for writing in (False, True):
         with pytest.raises(StoreError, match="not one of its tables, indexes or views"):
-            Ledger(run_file, writing)
+            RunFile(run_file, writing)
 
 
 def test_a_view_that_never_ends_does_not_hang_show(run_file: Path) -> None:
@@ -74,11 +72,13 @@ def test_a_statement_that_takes_too_long_is_ended(run_file: Path) -> None:
         database.execute("DROP INDEX reviews_by_rater")
         row = "1, 1, 'verify', 'rater ' || value, '0', '{\"score\": 1}', '{}', '', 1, 0, ''"
         numbers = "WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT 30000)"
-        columns = "sample, generation, rubric, rater, of, scores, checks, comment, complete, blind, sum"
+        columns = (
+            "sample, configuration, rubric, rater, sample_version, scores, checks, comment, complete, blind, digest"
+        )
         database.execute(f"INSERT INTO reviews ({columns}) {numbers} SELECT {row} FROM n")
         database.commit()
-    with Ledger(run_file) as ledger, pytest.raises(StoreError, match="more steps than any run file needs"):
-        ratings(ledger, RUBRIC)
+    with RunFile(run_file) as file, pytest.raises(StoreError, match="more steps than any run file needs"):
+        ratings(file, RUBRIC)
 
 
 @pytest.mark.parametrize(
@@ -99,20 +99,21 @@ def test_a_statement_that_takes_too_long_is_ended(run_file: Path) -> None:
         ("samples", "id", None),
         ("samples", "model", 3),
         ("checks", "kind", None),
-        ("checks", "score", "x"),
+        ("checks", "probability", "x"),
         ("errors", "message", b""),
         ("runs", "data", 3),
         ("runs", "versions", "[" * 100_000),
         ("runs", "created", None),
-        ("generations", "identity", '{"rubric": ["verify"], "judge": "evidence"}'),
-        ("generations", "identity", '{"rubric": "verify"}'),
-        ("generations", "identity", '{"rubric": "verify", "judge": "evidence", "settings": 3}'),
+        ("configurations", "identity", '{"rubric": ["verify"], "judge": "evidence"}'),
+        ("configurations", "identity", '{"rubric": "verify"}'),
+        ("configurations", "identity", '{"rubric": "verify", "judge": "evidence", "settings": 3}'),
     ],
 )
 def test_wrong_types_are_one_error_of_ours(run_file: Path, table: str, column: str, value: Any) -> None:
     with closing(sqlite3.connect(run_file)) as database:
         database.execute(
-            "INSERT INTO errors (sample, generation, kind, message, text, of) VALUES (1, 1, '', '', '', '')"
+            "INSERT INTO errors (sample, configuration, kind, message, text, sample_version) "
+            "VALUES (1, 1, '', '', '', '')"
         )
         database.commit()
     put(run_file, table, column, value)
@@ -122,11 +123,11 @@ def test_wrong_types_are_one_error_of_ours(run_file: Path, table: str, column: s
     assert not (run_file.parent / "report").exists()
 
 
-@pytest.mark.parametrize("value", ["[" * 100_000, "[]", None, b"{", '{"format": "onprompt.verify/5", "checks": 3}'])
+@pytest.mark.parametrize("value", ["[" * 100_000, "[]", None, b"{", '{"format": "onprompt.verify/6", "checks": 3}'])
 def test_a_document_that_is_none_is_an_error_of_ours(run_file: Path, value: Any) -> None:
     put(run_file, "documents", "document", value)
-    with Ledger(run_file) as ledger, pytest.raises((StoreError, UserError)):
-        findings.stored_verdict(ledger, 1, "north/0")
+    with RunFile(run_file) as file, pytest.raises((StoreError, UserError)):
+        stored_verdict(file, 1, "north/0")
     assert invoke(f"report --out {run_file.parent / 'report'}", run_file) == 0
     assert "is damaged" in (run_file.parent / "report" / "prompts" / "00001.html").read_text()
 
@@ -135,8 +136,8 @@ def test_text_that_is_not_utf_8_is_damage(run_file: Path) -> None:
     with closing(sqlite3.connect(run_file)) as database:
         database.execute("UPDATE verdicts SET answers = CAST(x'ff' AS TEXT)")
         database.commit()
-    with Ledger(run_file) as ledger, pytest.raises(StoreError, match="is damaged"):
-        findings.stored_verdict(ledger, 1, "north/0")
+    with RunFile(run_file) as file, pytest.raises(StoreError, match="is damaged"):
+        stored_verdict(file, 1, "north/0")
     with pytest.raises(StoreError, match="is damaged"):
         invoke("check", run_file)
 
@@ -148,16 +149,15 @@ def test_numbers_of_rows_may_be_any(run_file: Path) -> None:
             database.execute(f"UPDATE {name} SET sample = sample + (1 << 40)")
         database.commit()
     assert invoke("show", run_file) == 0
-    with Ledger(run_file) as ledger:
-        assert findings.overview(ledger, 1).verdicts == 8
+    assert Run(run_file).overview.verdicts == 8
 
 
-def test_a_generation_that_did_not_run_can_not_be_chosen(run_file: Path) -> None:
+def test_a_configuration_that_did_not_run_can_not_be_chosen(run_file: Path) -> None:
     with closing(sqlite3.connect(run_file)) as database:
-        database.execute("UPDATE runs SET generation = 7")
+        database.execute("UPDATE runs SET configuration = 7")
         database.commit()
-    with Ledger(run_file) as ledger, pytest.raises(UserError, match="no verdicts yet"):
-        findings.choose_generation(ledger)
+    with pytest.raises(UserError, match="no verdicts yet"):
+        Run(run_file)
 
 
 def test_a_run_does_not_go_on_in_a_file_of_wrong_types(tmp_path: Path) -> None:

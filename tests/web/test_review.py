@@ -16,11 +16,10 @@ from PIL import Image
 from onprompt.errors import UserError
 from onprompt.rubrics.verify import RUBRIC
 from onprompt.runs import reviews
-from onprompt.runs.checksums import find_damage
-from onprompt.runs.ledger import Ledger
+from onprompt.runs.file import RunFile
+from onprompt.runs.schema import find_damage
 from onprompt.web.review import create_app
-from onprompt.web.review_desk import Desk, ReviewDesk
-from onprompt.web.review_queue import Filters, position
+from onprompt.web.review_desk import Desk, Filters, ReviewDesk, position
 from tests.runs.test_run import judged
 from tests.web.conftest import Serve
 
@@ -38,8 +37,8 @@ def test_a_review_is_saved_at_once_and_shown_again(serve: Serve, run_file: Path)
     assert client.post("/review/1", json={"rater": "Ada", "scores": {"score": 3}, "comment": HOSTILE}).json() == {
         "complete": True
     }
-    with Ledger(run_file) as ledger:
-        assert reviews.ratings(ledger, RUBRIC) == {"0": {"Ada": 3.0}}
+    with RunFile(run_file) as file:
+        assert reviews.ratings(file, RUBRIC) == {"0": {"Ada": 3.0}}
     page = client.get("/review/1?rater=Ada&queue=all").text
     state = json.loads(unescape(page.split("data-state='")[1].split("'")[0]))
     assert (state["scores"], state["comment"]) == ({"score": 3}, HOSTILE)
@@ -67,8 +66,8 @@ def test_a_review_is_saved_at_once_and_shown_again(serve: Serve, run_file: Path)
 )
 def test_what_is_not_a_review_is_refused(serve: Serve, run_file: Path, path: str, body: object, status: int) -> None:
     assert opened(serve, run_file).post(path, json=body).status_code == status
-    with Ledger(run_file) as ledger:
-        assert ledger.first("SELECT count(*) FROM reviews") == (0,)
+    with RunFile(run_file) as file:
+        assert file.first("SELECT count(*) FROM reviews") == (0,)
 
 
 @pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**30, "²", "१", "1" * 5000, "1e3"])
@@ -150,8 +149,8 @@ def test_who_is_blind_sees_nothing_of_the_judge(serve: Serve, run_file: Path) ->
     assert "judge: " not in forced.get("/review/4?rater=Ada").text
     assert 'value="flagged"' not in forced.get("/").text
     forced.post("/review/4", json={"rater": "Ada", "scores": {"score": 1}})
-    with Ledger(run_file) as ledger:
-        assert ledger.first("SELECT blind FROM reviews") == (1,)
+    with RunFile(run_file) as file:
+        assert file.first("SELECT blind FROM reviews") == (1,)
 
 
 def test_raters_see_each_other_only_if_wanted(serve: Serve, run_file: Path) -> None:
@@ -228,11 +227,11 @@ def test_back_goes_to_any_and_on_to_those_that_are_open() -> None:
 def test_what_can_not_be_reviewed_is_said_before_it_starts(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such run file"):
         ReviewDesk(tmp_path / "none.sqlite")
-    with Ledger(tmp_path / "other.sqlite", writing=True) as ledger:
+    with RunFile(tmp_path / "other.sqlite", writing=True) as file:
         with pytest.raises(UserError, match="no verdicts yet"):
             ReviewDesk(tmp_path / "other.sqlite")
-        generation, _ = ledger.generation({"rubric": "illusion", "judge": "vlm"}, "f")
-        ledger.begin(generation, "data", {})
+        configuration, _ = file.add_configuration({"rubric": "illusion", "judge": "vlm"})
+        file.begin(configuration, "data", {})
     with pytest.raises(UserError, match="a run of illusion, which has no scale"):
         ReviewDesk(tmp_path / "other.sqlite")
 
@@ -260,6 +259,6 @@ def test_a_killed_server_has_kept_what_it_answered(run_file: Path) -> None:
         httpx2.post(f"{address}review/{number}", json={"rater": "Ada", "scores": {"score": 3}, "comment": HOSTILE})
     process.kill()
     process.communicate(timeout=20)
-    with Ledger(run_file) as ledger:
-        assert len(reviews.ratings(ledger, RUBRIC)) == 20
-        assert not find_damage(ledger.database).found
+    with RunFile(run_file) as file:
+        assert len(reviews.ratings(file, RUBRIC)) == 20
+        assert not find_damage(file.database).found

@@ -14,6 +14,6 @@ def load(data: str) -> Table:
         with path.open(encoding="utf-8") as file:
             for number, line in enumerate(file, 1):
                 image, _, prompt = line.rstrip("\n").partition("\t")
-                yield Record(f"line {number}", {"image": image, "prompt": prompt})
+                yield f"line {number}", {"image": image, "prompt": prompt}
 
     return Table("lines", ("image", "prompt"), records, folder=str(path.parent))

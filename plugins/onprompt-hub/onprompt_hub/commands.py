@@ -21,7 +21,7 @@ def calibrate(
     from onprompt.cli.running import parse_columns, print_source
     from onprompt.plugins import load
     from onprompt.rubrics import DEFAULT
-    from onprompt.runs.datasets import Row, open_dataset
+    from onprompt.runs.datasets import open_dataset
     from onprompt_hub.calibration import calibrate_matcher
 
     if out.suffix != ".toml":
@@ -29,7 +29,7 @@ def calibrate(
     dataset = open_dataset(data, load("rubrics", DEFAULT).RUBRIC, parse_columns(column or []))
     print_source(dataset)
     rows = list(itertools.islice(dataset.rows(), limit))
-    items = [row.item if isinstance(row, Row) else UserError(row.message) for row in rows]
+    items = [UserError(row.error) if row.error else row.item for row in rows]
     calibrated = calibrate_matcher(items, load_settings(matcher=matcher))
     calibrated.write(out)
     echo("\n".join(calibrated.lines()))

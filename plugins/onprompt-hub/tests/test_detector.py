@@ -266,9 +266,7 @@ def test_weak_sightings_are_none_and_duplicates_are_one(folder: Folder) -> None:
     picture = look(noise(64, 64), "cat")
     everything = hub(folder("owlv2"), duplicate_overlap=1).see([picture])[0].sightings
     middle = everything[len(everything) // 2].confidence
-    strong = hub(
-        folder("owlv2"), duplicate_overlap=1, min_confidence=middle - 1e-6, low_confidence=1
-    ).see([picture])[0]
+    strong = hub(folder("owlv2"), duplicate_overlap=1, min_confidence=middle - 1e-6, low_confidence=1).see([picture])[0]
     assert len(everything) // 2 < len(strong.sightings) < len(everything)
     merged = hub(folder("owlv2"), duplicate_overlap=0.05).see([picture])[0].sightings
     assert 0 < len(merged) < len(everything)

@@ -66,17 +66,17 @@ def images(folder: str | Path) -> list[Generated]:
 
 def stored(run: Run) -> Iterator[tuple[Generated, Result]]:
     """The images of a run with their stored verdicts, and with GenEval's metadata where it lies beside them."""
-    for row in run:
-        path = Path(row["image"])
+    for row in run.rows():
+        path = Path(row.image)
         own = path.parent.parent / "metadata.jsonl"
-        about = {"tag": row["category"], "prompt": row["prompt"]}
+        about = {"tag": row.category, "prompt": row.prompt}
         found = read_metadata(own) if own.is_file() else about
         # Nothing of a file that is about another prompt: a stranger's run may name any folder.
-        image = Generated(path, found if found["prompt"] == row["prompt"] else about)
+        image = Generated(path, found if found["prompt"] == row.prompt else about)
         try:
-            if row["value"] is None:
-                raise UserError(f"{row['error']}: {row['message']}" if row["error"] else "not judged yet")
-            yield image, run.verdict(row["id"])
+            if row.value is None:
+                raise UserError(row.why_none)
+            yield image, run.verdict(row.id)
         except OnpromptError as error:
             yield image, error
 

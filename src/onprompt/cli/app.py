@@ -6,6 +6,7 @@ import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,6 +20,15 @@ if TYPE_CHECKING:
 
 COMMANDS = "onprompt.commands"  # the entry-point group for commands of other packages
 GLOBAL = ("--set", "--config", "--measured")  # options of the whole program
+
+RunPath = Annotated[Path, typer.Argument(help="The run file.")]
+CONFIGURATION = ("--configuration", "--generation")  # the latter is its former name
+Configuration = Annotated[
+    int,
+    typer.Option(
+        *CONFIGURATION, help="The number of a judge configuration (default: the last one that ran).", show_default=False
+    ),
+]
 
 
 class Commands(TyperGroup):

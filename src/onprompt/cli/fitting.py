@@ -8,28 +8,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from onprompt.cli.app import app, echo, print_json
+from onprompt.cli.app import RunPath, app, echo, print_json
 from onprompt.cli.comparing import (
     Json,
     RatingColumns,
-    judged,
     read_ratings,
-    reviewed,
     reviews_used,
     rubric_of,
 )
-from onprompt.cli.running import RunFile
 from onprompt.errors import UserError
 
 if TYPE_CHECKING:
     from onprompt.fitting.validation import Fit
     from onprompt.fitting.weights import Voices
     from onprompt.report.ratings import Ratings
+    from onprompt.runs.reading import Run
 
 
 @app.command()
 def fit(
-    run_file: RunFile,
+    run_file: RunPath,
     out: Annotated[Path, typer.Option(help="The file of weights to write, for the setting `weights`.")],
     human: Annotated[
         Path | None,
@@ -45,12 +43,14 @@ def fit(
     from onprompt import fitted
     from onprompt.fitting import report
     from onprompt.fitting.weights import as_settings, one_factor_weights
+    from onprompt.runs.reading import Run
 
     if out.resolve() in [path.resolve() for path in (run_file, human) if path]:
         raise UserError(f"{out} would be overwritten; choose another file with --out")
-    stored = None if human or no_reviews else stored_reviews(run_file)
+    run = Run(run_file)
+    stored = None if human or no_reviews else stored_reviews(run)
     given = read_ratings(human, column) if human else stored
-    voices, result = fit_run(run_file, given)
+    voices, result = fit_run(run, given)
     weights = result.weights if result else one_factor_weights(voices)
     origin = human.name if human else f"reviews by {', '.join(sorted(stored.raters))}" if stored else ""
     about = {"run": run_file.name, "human": origin, "samples": len(voices.values), **method(result)}
@@ -73,33 +73,30 @@ def method(result: Fit | None) -> dict[str, Any]:
     return {"method": "ratings", "prompts": result.prompts, "unused_ratings": result.unused}
 
 
-def stored_reviews(path: Path) -> Ratings | None:
+def stored_reviews(run: Run) -> Ratings | None:
     """The ratings by those who reviewed the run, if anybody did; says that they are used."""
-    name, _ = judged(path, 0)
-    given = reviewed(path, rubric_of(path, name))
+    from onprompt.report.ratings import in_reviews
+
+    given = in_reviews(run, rubric_of(run))
     if given:
-        echo(f"{reviews_used(path, given)}; --no-reviews takes none", err=True)
+        echo(f"{reviews_used(run.path, given)}; --no-reviews takes none", err=True)
     return given
 
 
-def fit_run(path: Path, given: Ratings | None) -> tuple[Voices, Fit | None]:
+def fit_run(run: Run, given: Ratings | None) -> tuple[Voices, Fit | None]:
     """What the voices of a run say; of the rated samples, with the fit to their ratings, if there are any."""
     import numpy as np
 
     from onprompt.fitting import stored
     from onprompt.fitting.validation import fit_and_validate
     from onprompt.report.ratings import mean
-    from onprompt.runs import findings
-    from onprompt.runs.ledger import Ledger
 
-    _, items = judged(path, 0)
-    prompts = {item.id: item.group or item.id for item in items}
+    prompts = {row.id: row.group for row in run.rows()}
     rated = given.rated_ids(prompts) if given else None
-    with Ledger(path) as ledger:
-        ids, voices = stored.read(ledger, findings.choose_generation(ledger), rated)
+    ids, voices = stored.read(run, rated)
     if not ids:
         raise UserError(
-            f"{path} has no verdict of a jury or of the evidence {'with a rating' if given else ''}".strip()
+            f"{run.path} has no verdict of a jury or of the evidence {'with a rating' if given else ''}".strip()
         )
     if given is None or rated is None:
         return voices, None

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from onprompt.cli.app import add_options, app, echo, print_json
+from onprompt.cli.app import RunPath, add_options, app, echo, print_json
 from onprompt.errors import GateFailed
 from onprompt.wording import plural
 
 if TYPE_CHECKING:
-    from onprompt.gate import Conditions, Outcome
+    from onprompt.report.gate import Conditions, GateResult
 
 UNDER = "Fail if a mean is under a limit (value=.7), or too few samples reach a level (score=3@.9). Can be repeated."
 OVER = "Fail if there are more than this: errors=0, not_verifiable=5, flagged=5%, cost=2. Can be repeated."
@@ -45,7 +45,7 @@ class Gating:
     ) -> None:
         self.wanted: Conditions | None = None
         if any((fail_under, fail_over, baseline, max_drop is not None, strict, junit, summary)):
-            from onprompt.gate import conditions
+            from onprompt.report.gate import conditions
 
             self.wanted = conditions(fail_under or (), fail_over or (), baseline, max_drop, strict)
         self.junit, self.summary = junit, summary
@@ -55,22 +55,22 @@ class Gating:
         """Whether a condition says how many samples may be without a verdict."""
         return bool(self.wanted) and any(rule.metric == "errors" for rule in self.wanted.rules)  # type: ignore[union-attr]
 
-    def check(self, run_file: Path, generation: int = 0, json: bool = False) -> None:
+    def check(self, run_file: Path, configuration: int = 0, json: bool = False) -> None:
         """Decide, print and write; a gate that does not pass is an error with an exit code of its own."""
-        from onprompt.gate import Conditions, check, write_junit, write_summary
+        from onprompt.report.gate import Conditions, check, write_junit, write_summary
 
-        outcome = check(run_file, self.wanted or Conditions(), generation)
+        outcome = check(run_file, self.wanted or Conditions(), configuration)
         if self.junit:
             write_junit(outcome, self.junit)
         if self.summary:
             write_summary(outcome, self.summary)
-        print_json(document(outcome)) if json else print_decisions(outcome)
+        print_json(outcome.document) if json else print_decisions(outcome)
         if not outcome.passed:
             broken = sum(not decision.met for decision in outcome.decisions)
             raise GateFailed(f"{run_file} fails {plural(broken, 'condition')}")
 
 
-def print_decisions(outcome: Outcome) -> None:
+def print_decisions(outcome: GateResult) -> None:
     """A line per condition."""
     for decision in outcome.decisions:
         word, colour = ("ok", "green") if decision.met else ("FAILED", "red")
@@ -79,18 +79,10 @@ def print_decisions(outcome: Outcome) -> None:
         echo(f"note: {note}", err=True)
 
 
-def document(outcome: Outcome) -> dict[str, Any]:
-    """JSON."""
-    from dataclasses import asdict
-
-    decisions = [asdict(decision) for decision in outcome.decisions]
-    return {"format": "onprompt.gate/1", "passed": outcome.passed, "conditions": decisions, "notes": outcome.notes}
-
-
 @app.command()
 @add_options(GATE)
 def gate(
-    run_file: Annotated[Path, typer.Argument(help="The run file.")],
+    run_file: RunPath,
     json: Annotated[bool, typer.Option("--json", help="Print the decisions as JSON.")] = False,
     **options: Any,
 ) -> None:

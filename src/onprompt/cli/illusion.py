@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from onprompt.cli.app import app, echo, print_json
+from onprompt.cli.app import Configuration, RunPath, app, echo, print_json
 from onprompt.cli.judging import AskAgain, Budget, DryRun, Model, judge_settings, print_plan
-from onprompt.cli.running import Generation, ProgressLine, RunFile, finish, parse_columns, print_source
+from onprompt.cli.running import ProgressLine, finish, parse_columns, print_source
 from onprompt.errors import UserError
 
 
@@ -101,29 +101,30 @@ def run_illusion(
 
 @illusion.command()
 def report(
-    run_file: RunFile,
+    run_file: RunPath,
     scoring: Scoring = "original",
     markdown: Annotated[Path | None, typer.Option(help="Write all tables to this Markdown file.")] = None,
-    generation: Generation = 0,
+    configuration: Configuration = 0,
     json: Annotated[
         bool, typer.Option("--json", help="Print all figures, and the answers that scorings differ on.")
     ] = False,
 ) -> None:
     """Score the stored answers of a run in all four ways, beside the published figures; nothing is asked."""
-    print_report(run_file, generation, scoring, markdown, json)
+    print_report(run_file, configuration, scoring, markdown, json)
 
 
-def print_report(path: Path, generation: int, scoring: str, markdown: Path | None = None, json: bool = False) -> None:
+def print_report(
+    path: Path, configuration: int, scoring: str, markdown: Path | None = None, json: bool = False
+) -> None:
     """Print or write the scores of a run's answers."""
     from onprompt import plugins
     from onprompt.illusion import answers, tables
     from onprompt.illusion.scoring import SCORINGS
-    from onprompt.runs.ledger import Ledger
+    from onprompt.runs.reading import Run
 
     if scoring not in SCORINGS:
         raise UserError(f"no scoring {scoring!r}{plugins.did_you_mean(scoring, SCORINGS)}")
-    with Ledger(path) as ledger:
-        measured = answers.results_of(ledger, generation)
+    measured = answers.results_of(Run(path, configuration))
     if markdown:
         try:
             markdown.write_text(tables.markdown(measured, scoring), encoding="utf-8")

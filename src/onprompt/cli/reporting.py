@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from onprompt.cli.app import app, echo
+from onprompt.cli.app import CONFIGURATION, app, echo
 from onprompt.cli.comparing import (
     Human,
     HumanScale,
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from onprompt.pages.report import Report
 
 FORMATS = ("html", "markdown")
+SEVERAL = "A judge configuration (default: the last one that ran); repeat to compare several."
 MANY = 500  # samples whose pages take a while
 LARGE = 25 * 10**6  # bytes of one file from which browsers and mail take long
 
@@ -40,9 +41,7 @@ def report(
     human: Human = None,
     human_scale: HumanScale = "",
     column: RatingColumns = None,
-    generation: Annotated[
-        list[int] | None, typer.Option(help="A generation (default: the last one that ran); repeat to compare several.")
-    ] = None,
+    configuration: Annotated[list[int] | None, typer.Option(*CONFIGURATION, help=SEVERAL)] = None,
     limit: Annotated[
         int | None,
         typer.Option(min=0, help="Show at most so many samples one by one, 0 for all (10,000; 200 in one file)."),
@@ -57,11 +56,11 @@ def report(
     begun = time.monotonic()
     scale = parse_scale(human_scale) if human_scale else None
     read = read_ratings(human, column) if human else None
-    if not human and (stored := all_reviews(run_files, (generation or [0])[0])):
+    if not human and (stored := all_reviews(run_files, (configuration or [0])[0])):
         read, scale = stored[0], scale or stored[1]
         echo(reviews_used(" and ".join(map(str, run_files)), stored[0]), err=True)
     terms: dict[str, Any] = {"human_scale": scale}
-    made = read_report(run_files, generation or (), read, terms, title)
+    made = read_report(run_files, configuration or (), read, terms, title)
     if to == "html":
         write_pages(made, out or Path("report"), limit, begun)
     else:

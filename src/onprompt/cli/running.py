@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from onprompt import plugins
-from onprompt.cli.app import add_options, app, echo
+from onprompt.cli.app import RunPath, add_options, app, echo
 from onprompt.cli.gating import GATE, Gating
 from onprompt.cli.judging import JUDGING, judge_settings, print_plan
 from onprompt.errors import StoreError, UserError
@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     from onprompt.runs.datasets import Dataset
     from onprompt.runs.run import Summary
 
-RunFile = Annotated[Path, typer.Argument(help="The run file.")]
-Generation = Annotated[
-    int, typer.Option(help="The number of a generation (default: the last one that ran).", show_default=False)
-]
 RUBRICS = f"The rubric: {', '.join(plugins.names('rubrics'))}."
 REFRESH, LOGGED = 0.2, 30.0  # seconds between two updates of the progress, on a terminal and elsewhere
 MAX_MESSAGE = 160  # characters
@@ -46,8 +42,7 @@ def run(
     """Judge many samples. A run resumes after any interruption; a sample that fails affects no other."""
     from onprompt import api
     from onprompt.runs import datasets
-    from onprompt.runs.job import JudgeJob
-    from onprompt.runs.run import items_to_judge
+    from onprompt.runs.run import JudgeJob, items_to_judge
     from onprompt.runs.run import run as judge_all
 
     gating, dry_run = Gating(options.pop("fail_under"), options.pop("fail_over")), options.pop("dry_run")
@@ -81,8 +76,8 @@ def finish(summary: Summary, gating: Gating | None = None) -> None:
     if summary.stopped:
         raise typer.Exit(1)
     if gating and gating.wanted:
-        gating.check(summary.path, summary.generation)
-    raise typer.Exit(1 if summary.faults and not (gating and gating.allows_errors) else 0)
+        gating.check(summary.path, summary.configuration)
+    raise typer.Exit(1 if summary.errors and not (gating and gating.allows_errors) else 0)
 
 
 def parse_columns(pairs: list[str]) -> dict[str, str]:
@@ -103,9 +98,9 @@ class ProgressLine:
         now = time.monotonic()
         if not self.start:
             self.start = self.last = now
-            if summary.new and summary.generation > 1:
-                generation = f"generation {summary.generation} of {summary.path}"
-                echo(f"{generation} started, since these changed: {summary.changed}", err=True)
+            if summary.new and summary.configuration > 1:
+                configuration = f"configuration {summary.configuration} of {summary.path}"
+                echo(f"{configuration} started, since these changed: {summary.changed}", err=True)
         elif now - self.last >= self.every:
             self.last = now
             line = progress_line(summary, self.count, now - self.start)
@@ -117,14 +112,14 @@ class ProgressLine:
 
 def progress_line(summary: Summary, count: int | None, seconds: float) -> str:
     """`120 of 2,000, 3.4 per second, 9 min left, 2 errors, $0.12`."""
-    faults = summary.faults.total()
-    now = summary.done + faults
+    errors = summary.errors.total()
+    now = summary.done + errors
     rate = now / seconds if seconds else 0.0
     judged = max(summary.known, summary.before)  # samples with a verdict may come later in the data
     parts = [f"{summary.before + now:,}" + (f" of {count:,}" if count else ""), f"{rate:.1f} per second"]
     if count and rate:
         parts.append(f"{duration(max(0, count - judged - now) / rate)} left")
-    parts += [plural(faults, "error")] if faults else []
+    parts += [plural(errors, "error")] if errors else []
     parts += [f"${summary.cost:.2f}"] if summary.cost else []
     return ", ".join(parts)
 
@@ -138,15 +133,15 @@ def duration(seconds: float) -> str:
 
 def result_lines(summary: Summary) -> Iterator[str]:
     """The results of a run."""
-    from onprompt.runs.ledger import INCOMPLETE
+    from onprompt.runs.file import INCOMPLETE
 
     parts = [plural(summary.done, "verdict")]
     parts += [f"{summary.before:,} already judged"] if summary.before else []
-    parts += [plural(summary.faults.total(), "error")]
+    parts += [plural(summary.errors.total(), "error")]
     parts += [plural(summary.tokens, "token")] if summary.tokens else []
     parts += [f"${summary.cost:.4f}"] if summary.cost else []
     yield f"{', '.join(parts)}: {summary.path}"
-    for kind, number in summary.faults.most_common():
+    for kind, number in summary.errors.most_common():
         yield f"  {number:,} × {kind}, for example: {shorten(summary.examples[kind])}"
     if summary.incomplete:
         verdicts = plural(summary.incomplete, "verdict")
@@ -162,13 +157,13 @@ def shorten(message: str) -> str:
 
 
 @app.command()
-def check(run_file: RunFile) -> None:
+def check(run_file: RunPath) -> None:
     """Check that a run file holds what was written: every page of it, and every verdict by its checksum."""
-    from onprompt.runs.checksums import find_damage
-    from onprompt.runs.ledger import Ledger
+    from onprompt.runs.file import RunFile
+    from onprompt.runs.schema import find_damage
 
-    with Ledger(run_file) as ledger:
-        damage = find_damage(ledger.database)
+    with RunFile(run_file) as file:
+        damage = find_damage(file.database)
     unchecked = f", {damage.unchecked:,} of an earlier version without a checksum" if damage.unchecked else ""
     echo(f"{plural(damage.intact, 'verdict')} intact{unchecked}, {damage.verdicts:,} damaged")
     for place in damage.found[:20]:

@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from onprompt.cli.app import app, echo
+from onprompt.cli.app import RunPath, app, echo
 from onprompt.cli.judging import Budget, DetectorName, JudgeName, Models, judge_settings
-from onprompt.cli.running import RunFile
 from onprompt.errors import UserError
 
 Host = Annotated[str, typer.Option(help="The address to listen on; any but loopback needs a token.")]
@@ -23,7 +22,7 @@ Browser = Annotated[bool, typer.Option("--open", help="Open the page in the brow
 
 @app.command()
 def review(
-    run_file: RunFile,
+    run_file: RunPath,
     sample: Annotated[
         int, typer.Option(min=0, help="Make a sampling plan of this many verdicts, stratified by score and model.")
     ] = 0,
@@ -42,13 +41,13 @@ def review(
     from onprompt.web.server import Place, check_installed, run
 
     check_installed()
-    from onprompt.runs.sampling import plan_words, size_for
+    from onprompt.runs.reviews import plan_words, size_for
     from onprompt.web.review import create_app
     from onprompt.web.review_desk import Desk, ReviewDesk
 
     if sample and precision is not None:
         raise UserError("choose --sample or --precision, not both")
-    desk = ReviewDesk(run_file, 0, Desk(blind, show_raters))
+    desk = ReviewDesk(run_file, desk=Desk(blind, show_raters))
     size = size_for(precision) if precision is not None else sample
     if size:
         echo(plan_words(desk.make_plan(size, seed)), err=True)

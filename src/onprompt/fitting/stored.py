@@ -9,8 +9,8 @@ import numpy as np
 
 from onprompt.fitting.weights import Voices
 from onprompt.models.voices import EVIDENCE, weight_of
-from onprompt.runs.ledger import Ledger
-from onprompt.runs.voices import DOCUMENTS, Heard
+from onprompt.runs.file import RunFile
+from onprompt.runs.reading import Run, StoredVoices
 from onprompt.settings import Settings
 from onprompt.types import Flag
 
@@ -18,12 +18,13 @@ Said = tuple[dict[str, float], float | None]  # values by model, and that of the
 NOTHING: Said = ({}, None)
 
 
-def read(ledger: Ledger, generation: int, rated: Collection[str] | None = None) -> tuple[list[str], Voices]:
+def read(run: Run, rated: Collection[str] | None = None) -> tuple[list[str], Voices]:
     """The samples with a score, all or those that are rated, and what each voice says of them."""
     said: dict[str, Said] = {}
-    for name, text in ledger.query(DOCUMENTS, (generation,)):
-        if (rated is None or name in rated) and (scores := scores_of(ledger, text)) != NOTHING:
-            said[name] = scores
+    with run.opened() as file:
+        for name, text in run.documents():
+            if (rated is None or name in rated) and (scores := scores_of(file, text)) != NOTHING:
+                said[name] = scores
     models = tuple(dict.fromkeys(model for by_model, _ in said.values() for model in by_model))
     values = [[by_model.get(model, math.nan) for model in models] for by_model, _ in said.values()]
     evidence = [[math.nan if value is None else value] for _, value in said.values()]
@@ -38,9 +39,9 @@ def read(ledger: Ledger, generation: int, rated: Collection[str] | None = None) 
     )
 
 
-def scores_of(ledger: Ledger, document: str) -> Said:
+def scores_of(file: RunFile, document: str) -> Said:
     """What each voice of a stored verdict says; nothing if it is not of a jury or the evidence, or a placeholder."""
-    heard: Heard = ledger.read(document, Heard)
+    heard: StoredVoices = file.read(document, StoredVoices)
     if heard.judge == EVIDENCE and Flag.NOT_VERIFIABLE not in heard.flags:
         return {}, heard.value
     voices = {voice.name: voice.value for voice in heard.voices if voice.value is not None}

@@ -8,26 +8,26 @@ from onprompt.illusion.gold import Gold, gold, named
 from onprompt.illusion.judge import RUBRIC
 from onprompt.illusion.protocol import Split, option
 from onprompt.runs import datasets
-from onprompt.runs.datasets import BadRow, Dataset, Row
+from onprompt.runs.datasets import Dataset, Row
 
 
 def opened(data: str, split: Split, columns: Mapping[str, str]) -> Dataset:
     """DATA as a run reads it, with labels from columns, or else from the paths by the original's rule."""
     dataset = datasets.open_dataset(data, RUBRIC, columns)
 
-    def read() -> Iterator[Row | BadRow]:
-        return (row if isinstance(row, BadRow) else labelled(row, split) for row in dataset.read())
+    def read() -> Iterator[Row]:
+        return (row if row.error else labelled(row, split) for row in dataset.read())
 
     return replace(dataset, read=read)
 
 
-def labelled(row: Row, split: Split) -> Row | BadRow:
-    """A row with its gold labels, or a bad row if it has none."""
+def labelled(row: Row, split: Split) -> Row:
+    """A row with its gold labels, or an error if it has none."""
     try:
         rule, meant = labels(row, split)
         labels_from = "columns" if row.item.get("shape") else "path"
     except UserError as error:
-        return BadRow(row.id, row.line, str(error))
+        return Row(row.id, row.line, error=str(error))
     prompt = f"{meant.shape} in {meant.scene}"
     item = {"image": row.item["image"], "prompt": prompt, "labels": labels_from, "gold": rule, "meant": meant}
     return replace(row, item=item, category=meant.shape)

@@ -12,7 +12,7 @@ from onprompt.illusion.scoring import Outcome as Score
 from onprompt.illusion.scoring import original
 from onprompt.models.asking import ModelJudge, versions
 from onprompt.models.client import ModelClient, open_client
-from onprompt.runs.job import JudgeJob
+from onprompt.runs.run import JudgeJob
 from onprompt.settings import Settings
 from onprompt.types import (
     IMAGE,

@@ -86,7 +86,7 @@ class Results:
     differences: Sequence[Difference]
     unanswered: Mapping[str, int]  # by question; left out of all counts
     unnamed: int  # answers whose gold label is not an option, left out of `strict`
-    about: Mapping[str, Any] = field(default_factory=dict)  # model, size, generation, not_asked_yet
+    about: Mapping[str, Any] = field(default_factory=dict)  # model, size, configuration, not_asked_yet
     troubles: Sequence[str] = ()  # problems with the paths that distort scores
 
     def tally(self, scoring: str, question: str, grouping: str = "", group: str = "") -> Tally:

@@ -1,22 +1,31 @@
-"""The figures of a report: means with intervals, rankings with tests, distributions, agreement with people."""
+"""What a report is made of: the samples of one or more runs beside each other, and the figures over all of them."""
+
+from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from onprompt import plugins
 from onprompt.errors import UserError
-from onprompt.pages.judged import Column, Entry
 from onprompt.report import agreement, comparison, statistics
 from onprompt.report.agreement import Agreement, Terms
 from onprompt.report.comparison import Comparison, Ranked
-from onprompt.report.ratings import Item, Ratings
+from onprompt.report.ratings import Ratings, mean
 from onprompt.report.statistics import Estimate
+from onprompt.runs.reading import Run, RunRow, open_runs
+from onprompt.samples import load_rubric
 from onprompt.types import Outcome
 
+UNCHECKED = 10  # claims that are listed
+FAILED = (Outcome.MISSING, Outcome.MISMATCH, Outcome.PARTIAL)
+Outcomes = Mapping[str, Counter[str]]  # by kind of check, how often each outcome
 RESAMPLES, SEED = 1000, 0
 BINS = 20  # of the distribution of values
 GRID = 25  # cells across of a scatter plot
@@ -32,6 +41,170 @@ MODELS = 25  # that are tested against each other; of more, only the ranking is 
 CATEGORIES = 60  # that are listed
 SHOWN_KINDS = 8  # kinds of checks in the table of models
 FIRST = ("object", "count", "color", "relation", "text")  # the kinds that most people look for
+
+
+@dataclass(frozen=True)
+class Column:
+    """A run with its rows and checks."""
+
+    name: str
+    run: Run
+    rows: Mapping[str, RunRow]  # by id
+    kinds: Outcomes
+    kinds_by_model: Mapping[str, Outcomes]
+    failed: Mapping[int, tuple[str, ...]]  # the kinds of checks that failed, by the number of a sample
+    unchecked: Sequence[tuple[str, str, str, int]]  # kind, claim, why and how often
+
+    @cached_property
+    def scales(self) -> Mapping[str, range]:
+        """The factors of the rubric with their scales."""
+        return load_rubric(self.run.rubric).factors
+
+    @cached_property
+    def items(self) -> list[RunRow]:
+        """The rows in order."""
+        return list(self.rows.values())
+
+
+@dataclass(slots=True)
+class Entry:
+    """One sample in all runs; None where a run does not have it."""
+
+    index: int
+    id: str
+    results: tuple[RunRow | None, ...]
+    failed: tuple[str, ...]  # kinds of checks
+    rating: float | None = None  # the mean of people
+    disputed: float | None = None  # how far runs, voices, or the judge and people are apart, from 0 to 1
+    pictures: Mapping[str, Any] = field(default_factory=dict)
+    address: str = ""
+
+    @property
+    def first(self) -> RunRow:
+        """The sample, as the first run that has it knows it."""
+        return next(result for result in self.results if result)
+
+    @property
+    def prompt(self) -> str:
+        return self.first.prompt
+
+    @property
+    def values(self) -> list[float]:
+        """The values that count."""
+        return [result.value for result in self.results if result and result.value is not None and result.counts]
+
+    @property
+    def worst(self) -> float | None:
+        """The lowest value that counts."""
+        return min(self.values, default=None)
+
+    @property
+    def needs_review(self) -> bool:
+        """Whether it is flagged, or has no verdict."""
+        return bool(self.flags) or not self.values
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The flags of all runs."""
+        return tuple(dict.fromkeys(flag for result in self.results if result for flag in result.flags))
+
+
+def read_columns(paths: Sequence[Path], configurations: Sequence[int] = ()) -> list[Column]:
+    """The runs to report on, one column for each run and configuration."""
+    columns = [read_column(name, run) for name, run in open_runs(paths, configurations).items()]
+    if len(rubrics := {column.run.rubric for column in columns}) > 1:
+        raise UserError(f"can't put runs of {' and '.join(sorted(rubrics))} into one report: their values differ")
+    return columns
+
+
+def read_column(name: str, run: Run) -> Column:
+    """A run with its rows, and its checks counted by kind."""
+    if run.rubric not in plugins.names("rubrics"):
+        raise UserError(f"{run.path} is a run of {run.rubric}, whose results are no verdicts to report on")
+    rows = {row.id: row for row in run.rows()}
+    models = {row.number: row.model for row in rows.values()}
+    kinds: dict[str, Counter[str]] = {}
+    by_model: dict[str, dict[str, Counter[str]]] = {}
+    failed: dict[int, dict[str, None]] = {}
+    unchecked: Counter[tuple[str, str, str]] = Counter()
+    for check in run.checks():
+        for counts in (kinds, by_model.setdefault(models.get(check.sample, ""), {})):
+            counts.setdefault(check.kind, Counter())[check.outcome] += 1
+        if check.outcome in FAILED:
+            failed.setdefault(check.sample, {})[check.kind] = None
+        if check.outcome == Outcome.UNVERIFIABLE:
+            unchecked[check.kind, check.asked, check.found] += 1
+    most = sorted(unchecked.items(), key=lambda each: (-each[1], each[0]))[:UNCHECKED]
+    by_number = {number: tuple(names) for number, names in failed.items()}
+    return Column(name, run, rows, kinds, by_model, by_number, [(*about, number) for about, number in most])
+
+
+def read_entries(columns: Sequence[Column], ratings: Ratings | None, scale: tuple[float, float] | None) -> list[Entry]:
+    """All samples of all runs, in order, with how far judges and people are apart."""
+    ids = dict.fromkeys(name for column in columns for name in column.rows)
+    entries = []
+    for index, name in enumerate(ids, 1):
+        found = tuple(column.rows.get(name) for column in columns)
+        kinds = [column.failed.get(result.number, ()) for column, result in zip(columns, found, strict=True) if result]
+        entries.append(Entry(index, name, found, tuple(dict.fromkeys(kind for each in kinds for kind in each))))
+    if ratings:
+        rate(entries, ratings, scale)
+    for entry in entries:
+        entry.disputed = disputed(entry)
+    return entries
+
+
+def rate(entries: Iterable[Entry], ratings: Ratings, scale: tuple[float, float] | None) -> None:
+    """Give each sample the mean of its ratings, on a scale from 0 to 1."""
+    given = [rating for by_rater in ratings.by_item.values() for rating in by_rater.values()]
+    low, high = scale or (min(given, default=0.0), max(given, default=1.0))
+    for entry in entries:
+        own = ratings.by_item.get(entry.id)
+        if own and high > low:
+            entry.rating = (mean(own.values()) - low) / (high - low)
+
+
+def disputed(entry: Entry) -> float | None:
+    """How far the values of runs are apart, or the only value from people; None if there is nothing to compare."""
+    values = entry.values
+    apart = max(values) - min(values) if len(values) > 1 else None
+    people = max((abs(value - entry.rating) for value in values), default=None) if entry.rating is not None else None
+    both = [each for each in (apart, people) if each is not None]
+    return max(both, default=None)
+
+
+def choose(entries: Sequence[Entry], limit: int) -> list[Entry]:
+    """The samples that are shown one by one, in order: the worst, the flagged and the most disputed ones first."""
+    if not limit or len(entries) <= limit:
+        return list(entries)
+    places: Counter[int] = Counter()
+    for order in orders(entries).values():
+        for place, entry in enumerate(order):
+            places[entry.index] = min(places.get(entry.index, len(entries)), place)
+    chosen = {entry.index for entry in sorted(entries, key=lambda entry: (places[entry.index], entry.index))[:limit]}
+    return [entry for entry in entries if entry.index in chosen]
+
+
+def orders(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
+    """The orders in which samples can be looked at; only disputed ones are in the order of dispute."""
+    worst = sorted(entries, key=by_value)
+    flagged = sorted(entries, key=lambda entry: (not entry.needs_review, by_value(entry)))
+    apart = [entry for entry in entries if entry.disputed is not None]
+    by_dispute = sorted(apart, key=lambda entry: (-(entry.disputed or 0.0), entry.index))
+    return {"worst": worst, "flagged": flagged, **({"disputed": by_dispute} if by_dispute else {})}
+
+
+def by_value(entry: Entry) -> tuple[bool, float, int]:
+    """The order from the worst to the best; those without a value that counts are last."""
+    return entry.worst is None, entry.worst or 0.0, entry.index
+
+
+def by_prompt(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
+    """The samples of each prompt, in the order of models; one without a prompt stands alone."""
+    groups: dict[str, list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault(entry.prompt or f"\0{entry.id}", []).append(entry)
+    return {prompt: sorted(group, key=lambda entry: entry.first.model) for prompt, group in groups.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,20 +282,18 @@ def figures(
 ) -> Figures:
     """The figures over all samples."""
     several = len(columns) > 1
-    judges = {column.judge for column in columns}
-    warnings = [f"these runs are by different judges, whose values differ in meaning: {', '.join(sorted(judges))}"]
     return Figures(
         tuple(column_figures(column, ratings, terms) for column in columns),
         comparison.compare({column.name: column.items for column in columns}) if several else None,
         tuple(pairing(columns[0], other, place, entries) for place, other in enumerate(columns[1:], 1)),
-        tuple(warnings if len(judges) > 1 else ()),
+        comparison.judge_warnings(column.run.judge for column in columns),
         len(ratings.raters) if ratings else 0,
     )
 
 
 def column_figures(column: Column, ratings: Ratings | None, terms: Mapping[str, Any]) -> ColumnFigures:
     """The figures of one run."""
-    found = list(column.results.values())
+    found = list(column.rows.values())
     covered = [result.coverage for result in found if result.coverage is not None]
     examples: dict[str, str] = {}
     for result in found:
@@ -146,11 +317,11 @@ def column_figures(column: Column, ratings: Ratings | None, terms: Mapping[str, 
         tuple(kinds_of_checks(column.kinds)),
         people,
         no_agreement,
-        tuple((kind, number, examples.get(kind, "")) for kind, number in column.overview.faults.items()),
+        tuple((kind, number, examples.get(kind, "")) for kind, number in column.run.overview.errors.items()),
     )
 
 
-def ranked(name: str, items: Sequence[Item]) -> Ranked:
+def ranked(name: str, items: Sequence[RunRow]) -> Ranked:
     """A mean over prompts with its interval."""
     return comparison.rank(name, len(items), comparison.by_prompt(name, items), RESAMPLES, SEED)
 
@@ -159,8 +330,8 @@ def mean_score(column: Column) -> Estimate | None:
     """The mean score on the rubric's scale; None if the rubric has several factors and no overall score."""
     by_prompt: dict[str, list[int]] = {}
     for item in column.items:
-        if item.score is not None:
-            by_prompt.setdefault(item.group or item.id, []).append(item.score)
+        if item.known_score is not None:
+            by_prompt.setdefault(item.group, []).append(item.known_score)
     means = np.array([math.fsum(scores) / len(scores) for scores in by_prompt.values()])
     return statistics.bootstrap_mean(means, RESAMPLES, SEED) if len(means) else None
 
@@ -196,7 +367,7 @@ def share_right(outcomes: Mapping[str, int]) -> float | None:
 
 def by_category(column: Column) -> Iterator[Ranked]:
     """The mean of each category, the worst first."""
-    groups: dict[str, list[Item]] = {}
+    groups: dict[str, list[RunRow]] = {}
     for item in column.items:
         if item.category:
             groups.setdefault(item.category, []).append(item)
@@ -206,7 +377,7 @@ def by_category(column: Column) -> Iterator[Ranked]:
 
 def score_bars(column: Column) -> dict[str, list[tuple[int, int, float]]]:
     """How often each score was given for each factor of the rubric."""
-    counted = [result for result in column.results.values() if result.counts]
+    counted = [result for result in column.rows.values() if result.counts]
     bars = {}
     for factor, scale in column.scales.items():
         counts = Counter(result.factors.get(factor) for result in counted)
@@ -217,7 +388,7 @@ def score_bars(column: Column) -> dict[str, list[tuple[int, int, float]]]:
 
 def histogram(column: Column) -> list[int]:
     """How many values are in each twentieth of 0 to 1."""
-    values = [item.value for item in column.items if item.value is not None]
+    values = [item.known_value for item in column.items if item.known_value is not None]
     return [int(number) for number in np.histogram(np.clip(values, 0, 1), bins=BINS, range=(0, 1))[0]]
 
 

@@ -11,7 +11,7 @@ from PIL import Image
 
 from onprompt.errors import ImageError
 from onprompt.pages.verdict_view import Shown
-from onprompt.runs.findings import judged_file, paths_of
+from onprompt.runs.reading import judged_file, paths_of
 from onprompt.settings import Settings, load
 from onprompt.types import Picture, Verdict
 from onprompt.vision import decode_image

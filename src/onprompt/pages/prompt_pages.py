@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from multiprocessing import get_context, parent_process
 from pathlib import Path
@@ -15,47 +15,15 @@ from typing import Any
 
 from onprompt.errors import OnpromptError
 from onprompt.pages import rendering
+from onprompt.pages.figures import Entry
 from onprompt.pages.pictures import PictureFiles, thumbnail
 from onprompt.pages.verdict_view import PictureView, Shown, VerdictView, verdict_view
-from onprompt.runs.findings import stored_verdict
-from onprompt.runs.ledger import Ledger
+from onprompt.runs.reading import Run
 from onprompt.samples import load_rubric
-from onprompt.settings import load
 
 SEVERAL = 40  # pages from which it is worth to start processes
-ERROR_TEXT = "SELECT text FROM errors WHERE sample = ? AND generation = ?"
-DIGEST = "SELECT image_sha256 FROM verdicts WHERE sample = ? ORDER BY generation = ? DESC LIMIT 1"
+NOT_JUDGED = "It was not judged yet, or its image or prompt has changed since."
 LINKS = (("Report", "../index.html"), ("Samples", "../gallery.html"))
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Where the verdicts of a column are."""
-
-    name: str
-    path: Path
-    generation: int
-    rubric: str
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A sample in a run: its number and inputs there, and why it has no verdict, if so."""
-
-    number: int
-    given: str
-    error: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SampleJob:
-    """A sample to be shown, with its place in each run that has it."""
-
-    index: int
-    id: str
-    title: str
-    rating: float | None
-    wanted: tuple[Wanted | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,21 +33,21 @@ class PageJob:
     prompt: str
     count: int  # samples of this prompt, on all its pages
     address: str
-    samples: tuple[SampleJob, ...]
+    samples: tuple[Entry, ...]
     previous: str = ""
     next: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PagePlan:
     """What all pages of a report share. Without a folder, pages are returned with their pictures in them."""
 
-    sources: tuple[Source, ...]
+    runs: tuple[tuple[str, Run], ...]  # each with its name
     folder: Path | None
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class MadePage:
     """What a page showed: the pictures of each sample and how far the voices of a jury were apart; and its HTML."""
 
     pictures: Mapping[int, Mapping[str, Shown]]
@@ -101,66 +69,60 @@ class Judgement:
 class PageMaker:
     """Makes pages of prompts from run files, which it keeps open."""
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.ledgers = [Ledger(source.path) for source in plan.sources]
-        self.rubrics = [load_rubric(source.rubric) for source in plan.sources]
-        self.answers = load().answers
+    def __init__(self, plan: PagePlan) -> None:
+        self.plan, self.stack = plan, ExitStack()
+        self.runs = [self.stack.enter_context(run) for _, run in plan.runs]
+        self.rubrics = [load_rubric(run.rubric) for run in self.runs]
 
     def close(self) -> None:
         """Close the run files."""
-        for ledger in self.ledgers:
-            ledger.close()
+        self.stack.close()
 
-    def __call__(self, job: PageJob) -> Made:
+    def __call__(self, job: PageJob) -> MadePage:
         """Make a page with its pictures, and write both if there is a folder."""
         pictures: dict[int, Mapping[str, Shown]] = {}
         spreads: dict[int, float] = {}
         samples = []
         for sample in job.samples:
             files = PictureFiles(self.plan.folder, sample.index)
-            judged = [self.judgement(place, sample, files) for place in range(len(self.ledgers))]
+            judged = [self.judgement(place, sample, files) for place in range(len(self.runs))]
             pictures[sample.index] = {"image": next((s for s in map(shown, judged) if not s.missing), shown(judged[0]))}
             if apart := [each.spread for each in judged if each.spread is not None]:
                 spreads[sample.index] = max(apart)
-            samples.append(
-                {
-                    **{"anchor": f"s{sample.index}", "name": sample.id, "title": sample.title, "rating": sample.rating},
-                    "verdicts": judged,
-                }
-            )
+            title = " · ".join(filter(None, (sample.first.model, sample.id)))
+            about = {"anchor": f"s{sample.index}", "name": sample.id, "title": title, "rating": sample.rating}
+            samples.append({**about, "verdicts": judged})
         page = {
             **{"prompt": job.prompt, "count": job.count, "previous": job.previous, "next": job.next},
-            **{"columns": [source.name for source in self.plan.sources], "samples": samples},
+            **{"columns": [name for name, _ in self.plan.runs], "samples": samples},
         }
         if self.plan.folder is None:
-            return Made(pictures, spreads, rendering.render("prompt_section.html", page=page))
+            return MadePage(pictures, spreads, rendering.render("prompt_section.html", page=page))
         values = {"title": job.prompt[:80] or job.samples[0].id[:80], "csp": rendering.policy(), "root": "../"}
         html = rendering.render("prompt.html", page=page, home="../index.html", links=LINKS, current="", **values)
         (self.plan.folder / job.address).write_text(html, "utf-8")
-        return Made(pictures, spreads)
+        return MadePage(pictures, spreads)
 
-    def judgement(self, place: int, sample: SampleJob, files: PictureFiles) -> Judgement:
+    def judgement(self, place: int, sample: Entry, files: PictureFiles) -> Judgement:
         """What one run says of a sample."""
-        wanted, source, ledger = sample.wanted[place], self.plan.sources[place], self.ledgers[place]
-        if wanted is None:
+        row, run, rubric = sample.results[place], self.runs[place], self.rubrics[place]
+        if row is None:
             return Judgement(None, PictureView("", Shown(missing="the run has no such sample")), "Not in this run.")
         given: Mapping[str, Any] = {}
-        try:
-            given = ledger.read(wanted.given, Mapping[str, Any])
-            if wanted.error:
-                (text,) = ledger.first(ERROR_TEXT, (wanted.number, source.generation)) or ("",)
-                return Judgement(None, self.only_picture(place, wanted, given, files), wanted.error, text)
-            verdict = stored_verdict(ledger, source.generation, sample.id, self.answers)
-            view = verdict_view(verdict, files.show_all(verdict, given), self.rubrics[place].factors, sample.id)
-        except OnpromptError as error:  # damaged, or of an earlier version
-            return Judgement(None, self.only_picture(place, wanted, given, files), str(error))
-        return Judgement(view, view.pictures[-1], spread=verdict.measures.get("spread"))
 
-    def only_picture(self, place: int, wanted: Wanted, given: Mapping[str, Any], files: PictureFiles) -> PictureView:
-        """The picture of a sample without a verdict to show."""
-        (sha256,) = self.ledgers[place].first(DIGEST, (wanted.number, self.plan.sources[place].generation)) or ("",)
-        return PictureView("", files.show_file(given.get(self.rubrics[place].picture), sha256))
+        def only_picture() -> PictureView:
+            return PictureView("", files.show_file(given.get(rubric.picture), row.image_sha256))
+
+        try:
+            with run.opened() as file:
+                given = file.read(row.given, Mapping[str, Any])
+            if row.value is None:
+                return Judgement(None, only_picture(), row.why_none if row.error else NOT_JUDGED, row.text)
+            verdict = run.verdict(sample.id)
+            view = verdict_view(verdict, files.show_all(verdict, given), rubric.factors, sample.id)
+        except OnpromptError as error:  # damaged, or of an earlier version
+            return Judgement(None, only_picture(), str(error))
+        return Judgement(view, view.pictures[-1], spread=verdict.measures.get("spread"))
 
 
 def shown(judged: Judgement) -> Shown:
@@ -169,7 +131,7 @@ def shown(judged: Judgement) -> Shown:
     return replace(picture, url=picture.url.removeprefix("../"))
 
 
-def make_pages(plan: Plan, jobs: Sequence[PageJob]) -> Iterator[Made]:
+def make_pages(plan: PagePlan, jobs: Sequence[PageJob]) -> Iterator[MadePage]:
     """Make all pages, many of them in several processes."""
     workers = os.cpu_count() or 1
     if len(jobs) < SEVERAL or workers < 2:
@@ -187,7 +149,7 @@ def make_pages(plan: Plan, jobs: Sequence[PageJob]) -> Iterator[Made]:
 makers: list[PageMaker] = []  # the one of this process
 
 
-def begin(plan: Plan) -> None:
+def begin(plan: PagePlan) -> None:
     """Make a process ready."""
     makers.append(PageMaker(plan))
     threading.Thread(target=end_with_parent, daemon=True).start()
@@ -200,6 +162,6 @@ def end_with_parent() -> None:
         os._exit(1)
 
 
-def make_page(job: PageJob) -> Made:
+def make_page(job: PageJob) -> MadePage:
     """Make a page in a process that is ready."""
     return makers[0](job)

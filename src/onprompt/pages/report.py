@@ -1,7 +1,13 @@
-"""The report of one or more runs: a folder of pages that opens from a disk, or one file with everything in it."""
+"""The report of one or more runs: a folder of pages that opens from a disk, or one file with everything in it.
 
+The gallery shows all samples as cards, with the data by which a script filters and orders them; a recipe says what to
+do to get the numbers of a run again.
+"""
+
+import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -9,15 +15,28 @@ from typing import Any
 from markupsafe import Markup
 
 from onprompt.errors import UserError
-from onprompt.pages import gallery, rendering
-from onprompt.pages.figures import SHARES, Figures, figures
-from onprompt.pages.judged import Column, Entry, by_prompt, choose, orders, read_columns, read_entries
-from onprompt.pages.prompt_pages import PageJob, Plan, SampleJob, Source, Wanted, make_pages
-from onprompt.pages.recipe import Recipe, recipe
+from onprompt.pages import rendering
+from onprompt.pages.figures import (
+    SHARES,
+    Column,
+    Entry,
+    Figures,
+    by_prompt,
+    choose,
+    figures,
+    orders,
+    read_columns,
+    read_entries,
+)
+from onprompt.pages.prompt_pages import PageJob, PagePlan, make_pages
 from onprompt.report.agreement import TITLES
 from onprompt.report.ratings import Ratings
-from onprompt.runs.ledger import Ledger
+from onprompt.report.tables import shortened
+from onprompt.runs.reading import Run
+from onprompt.settings import PRIVATE, Settings
+from onprompt.wording.terminal import printable, shell_word
 
+MEASURED = "evidence"  # the judge without a model, and its name in a jury
 FOLDERS = ("prompts", "pictures", "data", "gallery")
 STRIP = 8  # samples of each order on the first page
 PER_PAGE = 24  # verdicts on a page of one prompt
@@ -25,7 +44,39 @@ MOST, MOST_IN_FILE = 10_000, 200  # samples that are shown one by one, unless an
 STRIPS = {"worst": "Worst", "flagged": "Flagged for review", "disputed": "Most disputed"}
 MARK = b'name="generator" content="onprompt'  # of a page of ours, near its beginning
 LINKS = (("Report", "index.html"), ("Samples", "gallery.html"))
-FINGERPRINT = "SELECT fingerprint FROM generations WHERE id = ?"
+SHOWN = 48  # cards on a page
+PROMPT, SUMMARY = 300, 200  # characters of a text by which a sample can be found
+SORTS = {
+    "worst": "worst first",
+    "flagged": "flagged first",
+    "disputed": "most disputed first",
+    "best": "best first",
+    "order": "as in the data",
+}
+FACETS = {
+    "model": "Model",
+    "category": "Category",
+    "score": "Score",
+    "flag": "Flag",
+    "failure": "Kind of failure",
+}
+NO_VERDICT, PLACEHOLDER = "no verdict", "not verifiable"
+BANDS = 5  # of values, for rubrics without an overall score
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """The commands, settings and versions of one run; folders are the user's own and left out."""
+
+    name: str
+    data: str
+    judge: str
+    created: str
+    configuration: int
+    fingerprint: str
+    commands: str
+    changed: str  # settings that are not the default, as onprompt.toml has them
+    versions: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -43,30 +94,24 @@ class Report:
     @property
     def subtitle(self) -> str:
         """What was judged by whom."""
-        judges = " and ".join(dict.fromkeys(column.judge for column in self.columns))
-        return f"{len(self.entries):,} samples judged with the rubric {self.columns[0].rubric} by {judges}"
+        judges = " and ".join(dict.fromkeys(column.run.judge for column in self.columns))
+        return f"{len(self.entries):,} samples judged with the rubric {self.columns[0].run.rubric} by {judges}"
 
 
 def read_report(
     runs: Sequence[Path],
-    generations: Sequence[int] = (),
+    configurations: Sequence[int] = (),
     ratings: Ratings | None = None,
     terms: Mapping[str, Any] | None = None,
     title: str = "",
 ) -> Report:
     """Read runs and compute all figures."""
-    columns = read_columns(runs, generations)
+    columns = read_columns(runs, configurations)
     terms = terms or {}
     entries = read_entries(columns, ratings, terms.get("human_scale"))
     names = title or " and ".join(column.name for column in columns)
-    recipes = [recipe(column, fingerprint(column)) for column in columns]
+    recipes = [recipe(column) for column in columns]
     return Report(names, columns, entries, figures(columns, entries, ratings, terms), recipes)
-
-
-def fingerprint(column: Column) -> str:
-    """The hash of a way of judging."""
-    with Ledger(column.path) as ledger:
-        return str(ledger.first(FINGERPRINT, (column.generation,))[0])
 
 
 def limit(report: Report, most: int) -> Report:
@@ -169,11 +214,11 @@ def strips(report: Report) -> dict[str, list[Entry]]:
 
 def write_gallery(report: Report, folder: Path) -> None:
     """The pages of the gallery, and the data for its script."""
-    entries, options = in_first_order(report), gallery.choices(report.shown)
+    entries, options = in_first_order(report), gallery_choices(report.shown)
     (folder / "data" / "samples.js").write_text(
-        gallery.script(gallery.data(report.shown, report.columns, options)), "utf-8"
+        gallery_script(gallery_data(report.shown, report.columns, options)), "utf-8"
     )
-    pages = max(1, -(-len(entries) // gallery.SHOWN))
+    pages = max(1, -(-len(entries) // SHOWN))
     for number in range(1, pages + 1):
         root = "" if number == 1 else "../"
         html = rendering.render(
@@ -184,7 +229,7 @@ def write_gallery(report: Report, folder: Path) -> None:
             home=f"{root}index.html",
             links=[(name, f"{root}{address}") for name, address in LINKS],
             current="Samples",
-            entries=entries[(number - 1) * gallery.SHOWN : number * gallery.SHOWN],
+            entries=entries[(number - 1) * SHOWN : number * SHOWN],
             columns=report.columns,
             choices=options,
             sorts=sorts(report),
@@ -206,7 +251,7 @@ def gallery_page(number: int) -> str:
 def sorts(report: Report) -> dict[str, str]:
     """The orders that a gallery offers; dispute only where judges, voices or people can differ."""
     disputes = any(entry.disputed is not None for entry in report.shown)
-    return {name: words for name, words in gallery.SORTS.items() if name != "disputed" or disputes}
+    return {name: words for name, words in SORTS.items() if name != "disputed" or disputes}
 
 
 def first_order(report: Report) -> str:
@@ -228,7 +273,7 @@ def make_samples(report: Report, folder: Path | None) -> list[str]:
     for job in jobs:
         for sample in job.samples:
             known[sample.index].address = f"{job.address if folder else ''}#s{sample.index}"
-    plan = Plan(tuple(Source(c.name, c.path, c.generation, c.rubric) for c in report.columns), folder)
+    plan = PagePlan(tuple((column.name, column.run) for column in report.columns), folder)
     sections = []
     for made in make_pages(plan, jobs):
         for index, pictures in made.pictures.items():
@@ -248,32 +293,16 @@ def page_jobs(report: Report) -> list[PageJob]:
         first = len(jobs) + 1
         for place, part in enumerate(parts):
             names = [f"{first + other:05}.html" if 0 <= other < len(parts) else "" for other in (place - 1, place + 1)]
-            samples = tuple(sample_job(entry) for entry in part)
             address = f"prompts/{first + place:05}.html"
-            jobs.append(PageJob(group[0].prompt, len(group), address, samples, *names))
+            jobs.append(PageJob(group[0].prompt, len(group), address, tuple(part), *names))
     return jobs
-
-
-def sample_job(entry: Entry) -> SampleJob:
-    """A sample as the maker of its page needs it."""
-    wanted = tuple(
-        None if r is None else Wanted(r.number, r.given, "" if r.value is not None else why_none(r.error, r.message))
-        for r in entry.results
-    )
-    model = entry.first.model
-    return SampleJob(entry.index, entry.id, f"{model} · {entry.id}" if model else entry.id, entry.rating, wanted)
-
-
-def why_none(error: str, message: str) -> str:
-    """Why a sample has no verdict."""
-    return f"{error}: {message}" if error else "It was not judged yet, or its image or prompt has changed since."
 
 
 def write_file(report: Report, out: Path) -> None:
     """One page with everything in it."""
     sections = [Markup(html) for html in make_samples(report, None)]  # noqa: S704 rendered by our own templates
-    options = gallery.choices(report.shown)
-    samples = gallery.script(gallery.data(report.shown, report.columns, options))
+    options = gallery_choices(report.shown)
+    samples = gallery_script(gallery_data(report.shown, report.columns, options))
     scripts = [samples, rendering.asset("evidence.js"), rendering.asset("gallery.js")]
     css = style()
     html = rendering.render(
@@ -299,3 +328,128 @@ def write_file(report: Report, out: Path) -> None:
     new = out.with_name(f".{out.name}.new")
     new.write_text(html, "utf-8")
     new.replace(out)
+
+
+def facets(entry: Entry) -> dict[str, list[str]]:
+    """What a sample can be filtered by."""
+    known = [result for result in entry.results if result]
+    return {
+        "model": unique(result.model for result in known if result.model),
+        "category": unique(result.category for result in known if result.category),
+        "score": unique(
+            NO_VERDICT if r.value is None else PLACEHOLDER if not r.counts else score_name(r.score, r.value)
+            for r in known
+        ),
+        "flag": list(entry.flags),
+        "failure": list(entry.failed),
+    }
+
+
+def score_name(score: int | None, value: float) -> str:
+    """A score, or the range of a value."""
+    if score is not None:
+        return str(score)
+    place = min(BANDS - 1, int(value * BANDS))
+    return f"{place / BANDS:.1f} to {(place + 1) / BANDS:.1f}"
+
+
+def unique(names: Iterator[str]) -> list[str]:
+    """Names without repetition, in order."""
+    return list(dict.fromkeys(names))
+
+
+def gallery_choices(entries: Sequence[Entry]) -> list[tuple[str, str, list[tuple[str, int]]]]:
+    """For each facet its title and its options, with how many samples each has; none where there is no choice."""
+    counts: dict[str, Counter[str]] = {name: Counter() for name in FACETS}
+    for entry in entries:
+        for name, options in facets(entry).items():
+            counts[name].update(options)
+    return [(name, title, sorted(counts[name].items())) for name, title in FACETS.items()]
+
+
+def gallery_data(entries: Sequence[Entry], columns: Sequence[Column], options: Sequence[Any]) -> dict[str, Any]:
+    """All samples for the script; whatever others wrote is text without hidden characters."""
+    places = {name: {option: place for place, (option, _) in enumerate(known)} for name, _, known in options}
+    return {
+        "columns": [printable(column.name) for column in columns],
+        "shown": SHOWN,
+        "facets": {name: [printable(option) for option, _ in known] for name, _, known in options},
+        "samples": [gallery_row(entry, places) for entry in entries],
+    }
+
+
+def gallery_row(entry: Entry, places: Mapping[str, Mapping[str, int]]) -> list[Any]:
+    """One sample; the script knows the order of the fields."""
+    picture = entry.pictures.get("image")
+    there = bool(picture and not picture.missing and not picture.url.startswith("data:"))
+    return [
+        entry.index,
+        printable(entry.id[:PROMPT]),
+        printable(shortened(entry.prompt, PROMPT)),
+        printable(entry.first.model[:80]),
+        [None if r is None else "" if r.value is None else points(r.score, r.value) for r in entry.results],
+        None if entry.worst is None else round(entry.worst, 4),
+        None if entry.disputed is None else round(entry.disputed, 4),
+        None if entry.rating is None else round(entry.rating, 2),
+        len(entry.flags),
+        int(entry.needs_review),
+        list(entry.failed[:4]),
+        [[places[name][option] for option in own] for name, own in facets(entry).items()],
+        entry.address,
+        [picture.url, picture.width, picture.height] if picture and there else None,
+        printable(shortened(entry.first.summary, SUMMARY)),
+    ]
+
+
+def points(score: int | None, value: float) -> str:
+    """`(2) 0.44`, as on a card."""
+    return f"{value:.2f}" if score is None else f"({score}) {value:.2f}"
+
+
+def gallery_script(samples: Mapping[str, Any]) -> str:
+    """The data as a script, which a page on a disk can load; nothing in it can end a script element."""
+    encoded = json.dumps(samples, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    return f'"use strict";var onpromptSamples={encoded};\n'
+
+
+def recipe(column: Column) -> Recipe:
+    """How one run was made."""
+    run, last = column.run, column.run.last
+    data = last.data.replace("\\", "/").rstrip("/").rpartition("/")[2] or last.data
+    return Recipe(
+        column.name,
+        data,
+        run.judge,
+        last.created,
+        run.configuration,
+        run.fingerprint,
+        "\n".join(commands(run, data)),
+        "\n".join(changed_settings(run.identity.get("settings", {}))),
+        (*last.versions.items(), *weights(run.identity)),
+    )
+
+
+def commands(run: Run, data: str) -> Iterator[str]:
+    """The command that judges the same data in the same way, and the one that makes the report."""
+    models = list(run.identity.get("members", ())) or [run.identity.get("model") or ""]
+    words = ["onprompt", "run", "--out", "again.sqlite", "--rubric", run.rubric]
+    words += [word for name in models if name and name != MEASURED for word in ("--model", name)]
+    words += ["--judge", run.identity["judge"]] if run.identity["judge"] != MEASURED else []
+    yield " ".join(shell_word(str(word)) for word in [*words, *(["--"] if data.startswith("-") else []), data])
+    yield "onprompt report again.sqlite --out report"
+
+
+def changed_settings(settings: Mapping[str, Any]) -> Iterator[str]:
+    """The settings of a run that are not the default, line by line; none that may hold a secret."""
+    usual = Settings().model_dump(mode="json")
+    for name, value in settings.items():
+        if name not in PRIVATE and name in usual and value != usual[name] and value is not None:
+            yield f"{name} = {json.dumps(value, ensure_ascii=False)}"
+
+
+def weights(identity: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The model files of the judge, or of each member of a jury."""
+    for name, value in (identity.get("weights") or {}).items():
+        yield name, str(value)
+    for member in (identity.get("members") or {}).values():
+        yield from weights(member)

@@ -3,14 +3,19 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from onprompt.errors import UserError
+from onprompt.models.voices import EVIDENCE, shares
 from onprompt.report import statistics
-from onprompt.report.ratings import Item, Ratings, leave_one_out, mean
+from onprompt.report.ratings import Ratings, leave_one_out, mean
 from onprompt.report.statistics import DIGITS, Array, Estimate, Levels, Measure, rounded
+from onprompt.report.tables import table_lines
+from onprompt.runs.file import damaged
+from onprompt.runs.reading import Run, RunRow, StoredVoices
 
 TITLES = {
     "spearman": "Spearman ρ",
@@ -21,9 +26,12 @@ TITLES = {
     "alpha": "Krippendorff α",
     "kappa": "quadratic κ",
 }
+PAIR_HEADER = ("Spearman ρ [95 % CI]", "pair accuracy [95 % CI]")
 MIN_ITEMS = 3  # any correlation of two items is 1 or −1
 CONSTANT = "one side is constant"
 BESIDE = " + "  # between the names of voices that are taken together
+MAX_VOICES = 100  # of a jury: every two of them are compared
+VoiceScores = Mapping[str, tuple[float, float]]  # value and weight by voice
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +87,7 @@ class Statistic:
         return float(self(np.ones((1, items)))[0])
 
 
-def agreement(items: Sequence[Item], ratings: Ratings, terms: Terms) -> Agreement:
+def agreement(items: Sequence[RunRow], ratings: Ratings, terms: Terms) -> Agreement:
     """A judge against people."""
     if terms.human_scale:
         low, high = terms.human_scale
@@ -91,7 +99,7 @@ def agreement(items: Sequence[Item], ratings: Ratings, terms: Terms) -> Agreemen
     rated_ids = ratings.rated_ids(ids)
     validate(items, terms.scale)
     rated = [item for item in items if item.id in rated_ids]
-    used = [item for item in rated if item.value is not None]
+    used = [item for item in rated if item.counts]
     names = sorted({item.category for item in used})
     categories = {
         name: estimate([item for item in used if item.category == name], ratings, terms)
@@ -101,14 +109,44 @@ def agreement(items: Sequence[Item], ratings: Ratings, terms: Terms) -> Agreemen
     return Agreement(estimate(used, ratings, terms), categories, len(ratings.raters), *excluded, terms)
 
 
+def voice_values(run: Run) -> dict[str, dict[str, float]]:
+    """Values by sample of each voice of a jury, each two, and all, where every voice gave a score: nothing is asked."""
+    said: dict[str, VoiceScores] = {}
+    with run.opened() as file:
+        for name, document in run.documents():
+            voices = file.read(document, StoredVoices).voices
+            said[name] = {v.name: (v.value, v.weight) for v in voices if v.value is not None and v.weight > 0}
+    names = list(dict.fromkeys(voice for voices in said.values() for voice in voices))
+    if len(names) > MAX_VOICES:
+        raise damaged(run.path, f"a jury of more than {MAX_VOICES} voices")
+    complete = {sample: voices for sample, voices in said.items() if names and len(voices) == len(names)}
+    sizes = sorted({1, 2, len(names)} & set(range(1, len(names) + 1)))
+    return {
+        BESIDE.join(chosen): {sample: joint_value(chosen, voices) for sample, voices in complete.items()}
+        for size in sizes
+        for chosen in combinations(names, size)
+    }
+
+
+def joint_value(chosen: Sequence[str], said: VoiceScores) -> float:
+    """The value of some of the voices, by the weights that they have in the jury."""
+    models = [name for name in chosen if name != EVIDENCE]
+    if not models:
+        return said[EVIDENCE][0]
+    beside = [name for name in chosen if name == EVIDENCE]
+    total = sum(weight for name, (_, weight) in said.items() if name != EVIDENCE)
+    weights = shares([said[name][1] for name in models], said[EVIDENCE][1] / total if beside else 0.0)
+    return sum(weight * said[name][0] for weight, name in zip(weights, (*models, *beside), strict=True))
+
+
 def by_voice(
-    items: Sequence[Item], values: Mapping[str, Mapping[str, float]], ratings: Ratings, terms: Terms
+    items: Sequence[RunRow], values: Mapping[str, Mapping[str, float]], ratings: Ratings, terms: Terms
 ) -> dict[str, Subset]:
     """The estimates of each voice of a jury, and of several together, on the same items."""
     return {
         name: estimate(
             [
-                replace(item, value=known[item.id], score=None)
+                replace(item, value=known[item.id], score=None, flags=())
                 for item in items
                 if item.id in known and ratings.by_item.get(item.id)
             ],
@@ -119,25 +157,25 @@ def by_voice(
     }
 
 
-def validate(items: Sequence[Item], scale: range) -> None:
+def validate(items: Sequence[RunRow], scale: range) -> None:
     """Reject duplicates and numbers off the scale."""
     seen: set[str] = set()
     for item in items:
         if item.id in seen:
             raise UserError(f"two items have the id {item.id!r}")
-        if item.score is not None and item.score not in scale:
+        if item.known_score is not None and item.known_score not in scale:
             raise UserError(f"item {item.id!r} has the score {item.score}, not {scale[0]} to {scale[-1]}")
-        if item.value is not None and not math.isfinite(item.value):
+        if item.known_value is not None and not math.isfinite(item.known_value):
             raise UserError(f"item {item.id!r} has the value {item.value}, not a finite number")
         seen.add(item.id)
 
 
-def estimate(items: Sequence[Item], ratings: Ratings, terms: Terms) -> Subset:
+def estimate(items: Sequence[RunRow], ratings: Ratings, terms: Terms) -> Subset:
     """All estimates on some items; judge and raters use the same resamples of prompts."""
-    value = np.array([item.value for item in items], np.float64)
-    score = np.array([math.nan if item.score is None else item.score for item in items])
+    value = np.array([item.known_value for item in items], np.float64)
+    score = np.array([math.nan if item.known_score is None else item.known_score for item in items])
     human = np.array([mean(ratings.by_item[item.id].values()) for item in items])
-    names = [item.group or item.id for item in items]
+    names = [item.group for item in items]
     prompts = {name: index for index, name in enumerate(sorted(set(names)))}
     group = np.array([prompts[name] for name in names], np.intp)
     judge = prepare(value, score, human, group, terms)
@@ -226,15 +264,16 @@ def lines(agreement: Agreement) -> Iterator[str]:
     yield f"{overall.items:,} samples of {overall.prompts:,} prompts, {agreement.raters:,} raters"
     unrated = f"{agreement.no_rating:,} without a rating; ratings of ids not in the run: {agreement.no_item:,}"
     yield f"excluded samples: {agreement.no_verdict:,} without a verdict, {unrated}"
-    yield f"\n{'':16}{'judge [95 % CI]':24}one rater vs. the others [95 % CI]"
-    for name, title in TITLES.items():
-        judge, ceiling = overall.judge[name], overall.ceiling[name]
-        yield f"{title:16}{judge!s:24}{ceiling!s:24}{judge.why or ceiling.why}".rstrip()
-    width = max(map(len, agreement.categories), default=0) + 2
+    yield ""
+    sides = ((title, overall.judge[name], overall.ceiling[name]) for name, title in TITLES.items())
+    rows = ((title, str(judge), str(ceiling), judge.why or ceiling.why) for title, judge, ceiling in sides)
+    yield from table_lines(("", "judge [95 % CI]", "one rater vs. the others [95 % CI]", ""), rows)
     if agreement.categories:
-        yield f"\n{'':{width}}samples  {'Spearman ρ [95 % CI]':24}pair accuracy [95 % CI]"
-    for name, subset in agreement.categories.items():
-        yield f"{name:{width}}{subset.items:7,}  {subset.judge['spearman']!s:24}{subset.judge['pair_accuracy']}"
+        yield ""
+        subsets = (
+            (name, f"{subset.items:,}", *pair_cells(subset.judge)) for name, subset in agreement.categories.items()
+        )
+        yield from table_lines(("", "samples", *PAIR_HEADER), subsets)
     judge, ceiling = overall.judge["pair_accuracy"], overall.ceiling["pair_accuracy"]
     if judge.value is not None:
         rater = "" if ceiling.value is None else f"; one rater agrees with the others on {100 * ceiling.value:.0f} %"
@@ -253,12 +292,10 @@ def voice_lines(voices: Mapping[str, Subset]) -> Iterator[str]:
     """Voices side by side, the best first, beside one rater against the others."""
     ranked = sorted(voices.items(), key=lambda entry: -(entry[1].judge["spearman"].value or 0.0))
     first = next(iter(voices.values()))
-    title = f"{first.items:,} samples scored by all"
-    width = max(26, len(title), *map(len, voices)) + 2
-    yield f"\n{title:{width}}{'Spearman ρ [95 % CI]':24}pair accuracy [95 % CI]"
-    for name, subset in ranked:
-        yield f"{name:{width}}{subset.judge['spearman']!s:24}{subset.judge['pair_accuracy']}"
-    yield f"{'one rater vs. the others':{width}}{first.ceiling['spearman']!s:24}{first.ceiling['pair_accuracy']}"
+    yield ""
+    rows = [(name, *pair_cells(subset.judge)) for name, subset in ranked]
+    rows.append(("one rater vs. the others", *pair_cells(first.ceiling)))
+    yield from table_lines((f"{first.items:,} samples scored by all", *PAIR_HEADER), rows)
     if two := best_two(voices):
         everyone = max(voices, key=lambda name: name.count(BESIDE))
         few, many = (voices[name].judge["spearman"] for name in (two, everyone))
@@ -274,11 +311,19 @@ def best_two(voices: Mapping[str, Subset]) -> str:
 
 def check_lines(corrected: Mapping[str, tuple[int, int]]) -> Iterator[str]:
     """How many of the checks that people saw they corrected, by kind, with Wilson's interval of the share confirmed."""
-    if corrected:
-        yield f"\n{'checks':16}seen  corrected  confirmed [95 % CI]"
+    if not corrected:
+        return
+    yield ""
+    rows = []
     for kind, (seen, wrong) in sorted(corrected.items()):
         low, high = statistics.wilson(seen - wrong, seen)
-        yield f"{kind:16}{seen:4,}  {wrong:9,}  {(seen - wrong) / seen:.3f} [{low:.3f}, {high:.3f}]"
+        rows.append((kind, f"{seen:,}", f"{wrong:,}", f"{(seen - wrong) / seen:.3f} [{low:.3f}, {high:.3f}]"))
+    yield from table_lines(("checks", "seen", "corrected", "confirmed [95 % CI]"), rows)
+
+
+def pair_cells(estimates: Mapping[str, Estimate]) -> tuple[str, str]:
+    """The two figures of a narrow table."""
+    return str(estimates["spearman"]), str(estimates["pair_accuracy"])
 
 
 def document(

@@ -1,6 +1,7 @@
-"""Which system is better: a ranking, and a paired test of every two systems on their common prompts.
+"""Means of a run by group and by kind of check; which system is better: a ranking, and a paired test of every two.
 
-A system's mean is over its prompts, a prompt's value the mean over its samples. Two systems are compared on common
+A mean is over prompts, a prompt's value the mean over its samples; what has no verdict, or nothing that could be
+checked, is in no mean, and counted. Two systems are compared on common
 prompts only, and there on common ids if there are any; without a common prompt they are not compared, since the prompts
 might make the difference. Intervals are not corrected for multiple comparisons; p-values are.
 """
@@ -8,24 +9,114 @@ might make the difference. Intervals are not corrected for multiple comparisons;
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from onprompt.errors import UserError
-from onprompt.report.ratings import Item
-from onprompt.report.statistics import CELLS, Array, Estimate, bootstrap_mean, rounded
+from onprompt.report.statistics import CELLS, Array, Estimate, bootstrap_mean, mean_of, rounded
+from onprompt.report.tables import table_lines
+from onprompt.runs.reading import CheckRow, RunRow
+from onprompt.types import Outcome
 
 MAX_EXACT = 16  # prompts up to which all 2^n signs are enumerated
 FLIPS = 20_000  # random signs beyond that
 SIGNIFICANCE = 0.05
 TOLERANCE = 1e-9  # smaller differences are ties: the order of summation makes no winner
 
-NO_CATEGORY = "(none)"
+NONE = "(none)"  # the name of a group of samples that name no model or no category
 
 Values = dict[str, dict[str, float]]  # by prompt, by id
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Some samples of a run; the estimates' n counts prompts."""
+
+    name: str
+    value: Estimate
+    score: Estimate
+    samples: int
+    no_verdict: int
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """All checks of one kind: their outcomes, and their mean probability without those that could not be verified."""
+
+    name: str
+    probability: Estimate
+    outcomes: Mapping[str, int] = field(default_factory=dict)
+
+
+def by_group(items: Sequence[RunRow], names: Iterable[str]) -> list[Group]:
+    """The items by name, the best group first."""
+    groups: dict[str, list[RunRow]] = {}
+    for item, name in zip(items, names, strict=True):
+        groups.setdefault(name or NONE, []).append(item)
+    made = [make_group(name, members) for name, members in groups.items()]
+    return sorted(made, key=lambda group: -math.inf if group.value.value is None else group.value.value, reverse=True)
+
+
+def make_group(name: str, items: Sequence[RunRow]) -> Group:
+    """The means of some items."""
+    judged = [item for item in items if item.counts]
+    values = mean_over_prompts((item.group, item.value) for item in judged if item.value is not None)
+    scores = mean_over_prompts((item.group, item.score) for item in judged if item.score is not None)
+    return Group(name, values, scores, len(judged), len(items) - len(judged))
+
+
+def mean_over_prompts(numbers: Iterable[tuple[str, float]]) -> Estimate:
+    """The mean over prompts of the mean over a prompt's numbers."""
+    prompts: dict[str, list[float]] = {}
+    for prompt, number in numbers:
+        prompts.setdefault(prompt, []).append(number)
+    return mean_of(np.array([math.fsum(each) / len(each) for each in prompts.values()]))
+
+
+def by_kind(rows: Iterable[RunRow], checks: Iterable[CheckRow]) -> list[Kind]:
+    """The checks of a run by their kinds, the most frequent first; those of placeholders are left out."""
+    prompts = {row.number: row.group for row in rows if row.counts}
+    outcomes: dict[str, Counter[str]] = {}
+    known: dict[str, dict[str, list[float]]] = {}
+    for check in checks:
+        if check.sample in prompts:
+            outcomes.setdefault(check.kind, Counter())[check.outcome] += 1
+            if check.outcome != Outcome.UNVERIFIABLE:
+                known.setdefault(check.kind, {}).setdefault(prompts[check.sample], []).append(check.probability)
+    kinds = [
+        Kind(name, mean_of(np.array([math.fsum(each) / len(each) for each in known.get(name, {}).values()])), counts)
+        for name, counts in outcomes.items()
+    ]
+    return sorted(kinds, key=lambda kind: -sum(kind.outcomes.values()))
+
+
+def group_lines(groups: Sequence[Group], title: str) -> Iterator[str]:
+    """A table of groups."""
+    header = (title, "mean value [95 % CI]", "mean score [95 % CI]", "prompts", "samples", "no verdict")
+    rows = (
+        (g.name, str(g.value), str(g.score), f"{g.value.n:,}", f"{g.samples:,}", f"{g.no_verdict:,}") for g in groups
+    )
+    yield from table_lines(header, rows)
+    yield "\nmeans and intervals are over prompts; samples without a verdict, or with nothing to check, are in no mean"
+
+
+def kind_lines(kinds: Sequence[Kind]) -> Iterator[str]:
+    """A table of kinds of checks."""
+    shown = [outcome for outcome in Outcome if any(outcome in kind.outcomes for kind in kinds)]
+    header = ("check", "mean probability [95 % CI]", "checks", *(outcome.value.replace("_", " ") for outcome in shown))
+    counts = ([sum(kind.outcomes.values()), *(kind.outcomes.get(outcome, 0) for outcome in shown)] for kind in kinds)
+    rows = ((k.name, str(k.probability), *(f"{n:,}" for n in each)) for k, each in zip(kinds, counts, strict=True))
+    yield from table_lines(header, rows)
+    yield "\nchecks that could not be verified are in no mean; intervals are over prompts"
+
+
+def group_document(rows: Sequence[Group | Kind], by: str) -> dict[str, Any]:
+    """JSON."""
+    groups = [asdict(row, dict_factory=rounded) for row in rows]
+    return {"format": "onprompt.breakdown/1", "by": by, "groups": groups}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,28 +177,36 @@ class Comparison:
 ByCategory = dict[str, Comparison]
 
 
-def systems(runs: Mapping[str, Sequence[Item]], by_model: bool = False) -> dict[str, list[Item]]:
+def judge_warnings(judges: Iterable[str]) -> tuple[str, ...]:
+    """What to know of runs by different judges."""
+    names = sorted(set(judges))
+    if len(names) < 2:
+        return ()
+    return (f"these runs are by different judges, whose values differ in meaning: {', '.join(names)}",)
+
+
+def systems(runs: Mapping[str, Sequence[RunRow]], by_model: bool = False) -> dict[str, list[RunRow]]:
     """The runs, or the models in them; a model in several runs is one system per run."""
     if not by_model:
         return {name: list(items) for name, items in runs.items()}
     # An unreadable row has neither a model nor a value.
-    runs = {run: [item for item in items if item.model or item.value is not None] for run, items in runs.items()}
+    runs = {run: [item for item in items if item.model or item.known_value is not None] for run, items in runs.items()}
     counts = Counter(model for items in runs.values() for model in {item.model for item in items})
     if "" in counts:
         raise UserError("can't compare models: some samples don't name the model that made the image")
-    by_name: dict[str, list[Item]] = {}
+    by_name: dict[str, list[RunRow]] = {}
     for run, items in runs.items():
         for item in items:
             by_name.setdefault(item.model if counts[item.model] == 1 else f"{item.model} ({run})", []).append(item)
     return by_name
 
 
-def compare(items: Mapping[str, Sequence[Item]], resamples: int = 1000, seed: int = 0) -> Comparison:
+def compare(items: Mapping[str, Sequence[RunRow]], resamples: int = 1000, seed: int = 0) -> Comparison:
     """Rank systems by their items, and test every two."""
     if len(items) < 2:
         found = f"only {next(iter(items))!r}" if items else "none"
-        hint = "--by model compares the models in a run, --by generation the ways of judging"
-        raise UserError(f"a comparison needs at least two runs, models or generations; there is {found} ({hint})")
+        hint = "--by model compares the models in a run, --by configuration the ways of judging"
+        raise UserError(f"a comparison needs at least two runs, models or configurations; there is {found} ({hint})")
     values = {name: by_prompt(name, judged) for name, judged in items.items()}
     ranking = sorted(
         (rank(name, len(items[name]), prompts, resamples, seed) for name, prompts in values.items()),
@@ -124,7 +223,7 @@ def compare(items: Mapping[str, Sequence[Item]], resamples: int = 1000, seed: in
     return Comparison(tuple(ranking), pairs, () if same_prompts else warnings, resamples, seed)
 
 
-def compare_categories(items: Mapping[str, Sequence[Item]], resamples: int = 1000, seed: int = 0) -> ByCategory:
+def compare_categories(items: Mapping[str, Sequence[RunRow]], resamples: int = 1000, seed: int = 0) -> ByCategory:
     """A comparison within each category that two systems have; p-values are corrected for all of them together."""
     names = sorted({item.category for judged in items.values() for item in judged})
     if names in ([], [""]):
@@ -133,7 +232,7 @@ def compare_categories(items: Mapping[str, Sequence[Item]], resamples: int = 100
     for category in names:
         present = {name: [item for item in judged if item.category == category] for name, judged in items.items()}
         if len(present := {name: judged for name, judged in present.items() if judged}) > 1:
-            found[category or NO_CATEGORY] = compare(present, resamples, seed)
+            found[category or NONE] = compare(present, resamples, seed)
     if not found:
         raise UserError("can't compare by category: no category has samples of two systems")
     pairs = [pair for result in found.values() for pair in result.pairs]
@@ -147,15 +246,15 @@ def compare_categories(items: Mapping[str, Sequence[Item]], resamples: int = 100
     }
 
 
-def by_prompt(name: str, items: Sequence[Item]) -> Values:
+def by_prompt(name: str, items: Sequence[RunRow]) -> Values:
     """A system's values; an item without a prompt is a prompt of its own."""
     values: Values = {}
     for item in items:
-        if item.value is not None:
-            prompt = values.setdefault(item.group or item.id, {})
+        if item.known_value is not None:
+            prompt = values.setdefault(item.group, {})
             if item.id in prompt:
                 raise UserError(f"{name}: two items have the id {item.id!r}")
-            prompt[item.id] = item.value
+            prompt[item.id] = item.known_value
     return values
 
 
@@ -247,7 +346,7 @@ def format_p(p: float) -> str:
 
 def lines(comparison: Comparison) -> Iterator[str]:
     """The ranking as a table, then a line for every two systems."""
-    yield from table_lines(comparison)
+    yield from ranking_lines(comparison)
     yield from note_lines([comparison])
 
 
@@ -255,22 +354,21 @@ def category_lines(comparisons: ByCategory) -> Iterator[str]:
     """A table and the pairs of each category."""
     for name, comparison in comparisons.items():
         yield f"{name}:"
-        yield from table_lines(comparison)
+        yield from ranking_lines(comparison)
         yield ""
     yield from note_lines(list(comparisons.values()))
 
 
-def table_lines(comparison: Comparison) -> Iterator[str]:
+def ranking_lines(comparison: Comparison) -> Iterator[str]:
     """The ranking, then every two systems."""
-    width = max(len(system.name) for system in comparison.ranking)
-    yield f"{'':{width + 4}}  {'mean [95 % CI]':22}  prompts  samples  no verdict"
-    for place, system in enumerate(comparison.ranking, 1):
-        counts = f"{system.mean.n:7,} {system.items:8,} {system.no_verdict:11,}"
-        yield f"{place:3} {system.name:{width}}  {system.mean!s:22}  {counts}"
+    ranked = enumerate(comparison.ranking, 1)
+    header = ("", "", "mean [95 % CI]", "prompts", "samples", "no verdict")
+    counts = ((n, s, (s.mean.n, s.items, s.no_verdict)) for n, s in ranked)
+    yield from table_lines(header, ((str(n), s.name, str(s.mean), *(f"{k:,}" for k in each)) for n, s, each in counts))
     yield ""
     for pair in comparison.pairs:
-        counts = f"wins {pair.wins}, ties {pair.ties}, losses {pair.losses}"
-        yield f"{pair.verdict}: {counts}" if pair.effect.n else pair.verdict
+        counted = f"wins {pair.wins}, ties {pair.ties}, losses {pair.losses}"
+        yield f"{pair.verdict}: {counted}" if pair.effect.n else pair.verdict
 
 
 def note_lines(comparisons: Sequence[Comparison]) -> Iterator[str]:

@@ -6,8 +6,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from onprompt.evidence.edits.observations import STROKE, compare_versions, is_marked
-from onprompt.report.labels import place_labels
-from onprompt.report.palette import BAD, GOOD, NEUTRAL, WEAK
+from onprompt.report.labels import BAD, GOOD, NEUTRAL, WEAK, place_labels
 from onprompt.types import Box, EditEvidence, ObjectChange, Outcome, Verdict
 
 PANEL = 560  # pixels of the longest side of each of the three images

@@ -1,10 +1,20 @@
-"""Where the labels of boxes go, so that none covers another: the same places in pictures and on pages."""
+"""The labels of boxes, placed so that none covers another, and their colors: the same in pictures and on pages."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from onprompt.types import Box, Sighting
+from onprompt.types import Box, Outcome, Sighting
 
+# Safe for color-blind people, and dark enough for white text.
+GOOD, WEAK, BAD, NEUTRAL = "#0b6b53", "#8a5800", "#b3361b", "#5b626b"
+COLOURS = {
+    Outcome.MATCHED: GOOD,
+    Outcome.PARTIAL: WEAK,
+    Outcome.LOW_CONFIDENCE: WEAK,
+    Outcome.MISMATCH: BAD,
+    Outcome.MISSING: BAD,
+    Outcome.UNVERIFIABLE: NEUTRAL,
+}
 SAME = 0.85  # overlap from which two boxes of one detector's word are one thing
 
 

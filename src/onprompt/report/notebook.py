@@ -8,7 +8,7 @@ from PIL import Image
 
 from onprompt import wording
 from onprompt.errors import OnpromptError
-from onprompt.report.palette import COLOURS
+from onprompt.report.labels import COLOURS
 from onprompt.report.picture import draw
 from onprompt.report.terminal import figures, worst
 from onprompt.types import Verdict

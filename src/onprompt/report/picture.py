@@ -9,8 +9,7 @@ from PIL import Image, ImageDraw, ImageFont
 from onprompt import wording
 from onprompt.errors import UserError
 from onprompt.report.edit_picture import draw_versions
-from onprompt.report.labels import Place, distinct, place_labels
-from onprompt.report.palette import COLOURS
+from onprompt.report.labels import COLOURS, Place, distinct, place_labels
 from onprompt.report.terminal import WORST_FIRST, worst
 from onprompt.types import Outcome, Picture, Sighting, Verdict, View
 

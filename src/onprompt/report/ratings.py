@@ -1,11 +1,9 @@
-"""Judged items, and the human ratings of them in a CSV file.
+"""Human ratings of judged samples: in a CSV file, in the data that was judged, or in the reviews of a run.
 
 Wide: a row per item with a column per rater, or a single rating. Long: a row per rating with id, rater and rating.
 Columns are guessed from their names unless they are given.
 """
 
-import csv
-import io
 import math
 import re
 from collections import Counter
@@ -13,11 +11,17 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from onprompt.errors import UserError
 from onprompt.report.statistics import DIGITS, Array, Levels
+from onprompt.runs import reviews
+from onprompt.runs.datasets import Row, open_dataset
+from onprompt.runs.datasets.csv import open_csv
+from onprompt.runs.reading import Run
+from onprompt.types import Rubric
 
 IDS = ("id", "item", "item_id", "sample", "sample_id", "image", "file", "uid")  # in order of preference
 RATERS = ("rater", "rater_id", "annotator", "annotator_id", "worker", "worker_id")
@@ -25,18 +29,6 @@ RATINGS = ("rating", "human", "human_rating", "score", "mean")
 METADATA = ("prompt", "caption", "instruction", "model", "category", "group", "source", "mask")  # never a rating
 NUMBERED = re.compile(r"(.*?)[\s_.-]?\d+")
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A judged sample: `group` is its prompt, `value` is None without a verdict."""
-
-    id: str
-    group: str
-    value: float | None
-    score: int | None = None
-    category: str = ""
-    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,41 +96,57 @@ def read(
     return Ratings(by_item(table, ids, rater, columns), (ids, *filter(None, [rater]), *columns))
 
 
+def in_data(run: Run, rubric: Rubric, names: Sequence[str], columns: Mapping[str, str]) -> Ratings:
+    """The ratings in columns of the data that a run judged, which are read again with the columns it was told of."""
+    ratings: dict[str, dict[str, float]] = {}
+    for source in run.sources:
+        for row in open_dataset(source, rubric, columns, names).rows():
+            if not row.error:
+                given = {name: cell_rating(row, name) for name in names}
+                ratings[row.id] = {name: number for name, number in given.items() if number is not None}
+    return Ratings(ratings, tuple(names))
+
+
+def cell_rating(row: Row, name: str) -> float | None:
+    """The number in a cell; None if it is blank."""
+    cell: Any = row.others.get(name)
+    if cell is None or (isinstance(cell, str) and not cell.strip()) or (isinstance(cell, float) and math.isnan(cell)):
+        return None
+    try:
+        number = float(cell)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number) or isinstance(cell, bool):
+        raise UserError(f"{row.line}, column {name!r}: {str(cell)[:40]!r} is not a number; leave it blank if unrated")
+    return number
+
+
+def in_reviews(run: Run, rubric: Rubric) -> Ratings | None:
+    """The ratings by those who reviewed a run; None if nobody did."""
+    with run.opened() as file:
+        given = reviews.ratings(file, rubric)
+    return Ratings(given) if given else None
+
+
 def read_table(path: Path) -> Table:
     """The header and all rows that are not blank."""
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        file = open_csv(path)
     except OSError as error:
         raise UserError(f"can't read {path}: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path} is not UTF-8 (byte {error.start}); save it as CSV in UTF-8") from None
-    first = re.sub(r'"[^"]*"', "", next((line for line in text.splitlines() if line.strip()), ""))
-    delimiter = max(",;\t", key=first.count)
-    lines = list(read_lines(path.name, text, delimiter))
-    if not lines:
-        raise UserError(f"{path} is empty; its first line must name the columns")
-    start, header = lines[0]
+    header = file.columns
     if duplicates := [name for name, count in Counter(filter(None, header)).items() if count > 1]:
-        raise UserError(f"{path}, line {start}: two columns are named {duplicates[0]!r}")
-    for line, cells in lines:
+        raise UserError(f"{path}: two columns are named {duplicates[0]!r}")
+    rows = {}
+    for line, row in file.rows():
+        if isinstance(row, UserError):
+            raise UserError(f"{path.name}, line {line}: invalid CSV: {row}")
+        cells = [cell.strip() for cell in row]
         if any(cells[len(header) :]):
             raise UserError(f"{path.name}, line {line}: {len(cells)} cells in a table of {len(header)} columns")
-    rows = {line: dict(zip_longest(header, cells[: len(header)], fillvalue="")) for line, cells in lines[1:]}
-    return Table(path.name, header, rows, delimiter != ",")
-
-
-def read_lines(name: str, text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """The line on which each row begins, and its cells."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    line = 1
-    try:
-        for row in reader:
-            cells = [cell.strip() for cell in row]
-            if any(cells):
-                yield line, cells
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise UserError(f"{name}, line {line}: invalid CSV: {error}") from None
+        if any(cells):
+            rows[line] = dict(zip_longest(header, cells[: len(header)], fillvalue=""))
+    return Table(path.name, header, rows, file.delimiter != ",")
 
 
 def by_item(table: Table, ids: str, rater: str, columns: Sequence[str]) -> dict[str, dict[str, float]]:

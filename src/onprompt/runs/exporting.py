@@ -4,7 +4,7 @@ import csv
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,7 @@ from onprompt.errors import ImageError, UserError
 from onprompt.files import replacing
 from onprompt.models.answer_store import AnswerStore
 from onprompt.plugins import did_you_mean
-from onprompt.runs.findings import COLUMNS, judged_file, rows
-from onprompt.runs.ledger import Ledger
+from onprompt.runs.reading import COLUMNS, Run, RunRow, judged_file
 from onprompt.settings import load as load_settings
 from onprompt.wording.terminal import printable
 
@@ -23,38 +22,28 @@ BATCH = 10_000  # rows of Parquet in memory
 # and at whatever may separate cells: where a comma is the decimal point, Excel takes ; for the separator of any CSV,
 # and quotes around a text don't hold it together then.
 FORMULA = re.compile(r"""(^|[;|\t\r\n])(?=[\s"]{0,20}[=+\-@＝＋－＠])|^(?=[\t\r\n])""")
-DIGESTS = """SELECT s.id, v.image_sha256 FROM present_verdicts v JOIN samples s ON s.number = v.sample
-WHERE v.generation = ?"""
 NEEDS = "{} needs {}: pip install 'onprompt[data]'"
 
 
-def with_answers(samples: Iterator[dict[str, Any]], answers: AnswerStore, lost: list[str]) -> Iterator[dict[str, Any]]:
-    """The samples with the texts of the model's answers, as a JSON list, in place of their keys.
+def with_answers(row: RunRow, answers: AnswerStore, lost: list[str]) -> dict[str, Any]:
+    """A row with the texts of the model's answers, as a JSON list, in place of their keys.
 
     An answer that is no longer cached is null, and its key is added to `lost`.
     """
-    for sample in samples:
-        keys = (sample["answers"] or "").split()
-        cached = [answers.get(key) for key in keys]
-        lost += [key for key, answer in zip(keys, cached, strict=True) if answer is None]
-        texts = [answer.text if answer else None for answer in cached]
-        yield {**sample, "answers": json.dumps(texts, ensure_ascii=False)}
+    cached = [answers.get(key) for key in row.answers]
+    lost += [key for key, answer in zip(row.answers, cached, strict=True) if answer is None]
+    return row.document | {"answers": json.dumps([each.text if each else None for each in cached], ensure_ascii=False)}
 
 
 def export(
-    ledger: Ledger,
-    generation: int,
-    path: Path,
-    kind: str,
-    answers: AnswerStore | None = None,
-    excel_safe: bool = False,
+    run: Run, path: Path, kind: str, answers: AnswerStore | None = None, excel_safe: bool = False
 ) -> tuple[int, int]:
     """Write all samples to a file, with the raw answers if given; returns how many, and how many answers are lost."""
     writers: dict[str, Callable[[Iterator[dict[str, Any]], Path], None]] = {
         "csv": partial(write_csv, encoding="utf-8-sig") if excel_safe else write_csv,  # Excel takes a BOM for UTF-8
         "jsonl": write_jsonl,
         "parquet": write_parquet,
-        "datasets": partial(write_datasets, dict(ledger.query(DIGESTS, (generation,)))),
+        "datasets": partial(write_datasets, run),
     }
     if kind not in writers:
         raise UserError(f"no format {kind!r}{did_you_mean(kind, writers)}")
@@ -62,8 +51,9 @@ def export(
         raise UserError(f"{path} exists already; choose a new folder with --out")
     lost: list[str] = []
     numbers = itertools.count()
-    samples = rows(ledger, generation)
-    samples = with_answers(samples, answers, lost) if answers else samples
+    samples: Iterator[dict[str, Any]] = (
+        with_answers(row, answers, lost) if answers else row.document for row in run.rows()
+    )
     samples = map(without_formulas, samples) if excel_safe else samples
     with replacing(path) as new:
         writers[kind]((sample for sample, _ in zip(samples, numbers)), new)  # noqa: B905 numbers have no end
@@ -114,16 +104,17 @@ def type_of(column: str) -> str:
     """The type of a column, by the name that Arrow has for it."""
     if column in ("score", "tokens_in", "tokens_out"):
         return "int64"
-    return "float64" if column in ("value", "coverage", "cost") else "string"
+    return "float64" if column in ("value", "low", "high", "coverage", "cost") else "string"
 
 
-def write_datasets(digests: Mapping[str, str], samples: Iterator[dict[str, Any]], path: Path) -> None:
+def write_datasets(run: Run, samples: Iterator[dict[str, Any]], path: Path) -> None:
     """A folder for `datasets.load_from_disk`, with the images in it; one that is gone, or was not judged, is None."""
     try:
         from datasets import Dataset, Features, Image, Value
     except ImportError:
         raise UserError(NEEDS.format("a folder of datasets", "datasets")) from None
     features = {name: Image() if name == "image" else Value(type_of(name)) for name in COLUMNS}
+    digests = {row.id: row.image_sha256 for row in run.rows() if row.value is not None}
     data = [{**sample, "image": judged_image(sample["image"], digests.get(sample["id"], ""))} for sample in samples]
     columns = {name: [sample[name] for sample in data] for name in COLUMNS}
     Dataset.from_dict(columns, Features(features)).save_to_disk(str(path))  # which copies the images into it

@@ -1,52 +1,327 @@
-"""A run file in Python: `onprompt.load_run("run.sqlite").to_pandas()`."""
+"""How a run file is read: `Run(path).rows()` for its samples with their results, and `verdict(id)` for all of one."""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from onprompt.errors import UserError
-from onprompt.runs import findings
-from onprompt.runs.ledger import Ledger
+from onprompt import serial
+from onprompt.errors import ImageError, NotFound, UserError
+from onprompt.models.answer_store import AnswerStore
+from onprompt.plugins import did_you_mean
+from onprompt.runs.file import RunFile, damaged, wrap_db_errors
+from onprompt.runs.schema import is_as_written
+from onprompt.settings import Settings
 from onprompt.settings import load as load_settings
-from onprompt.types import Verdict
+from onprompt.types import Decoded, Flag, Picture, Verdict, Voice
 from onprompt.wording.terminal import printable
 
 if TYPE_CHECKING:
     import pandas
 
 LOWEST = 5  # samples that a notebook shows
+SUGGESTED = 10_000  # ids that are searched for a similar one
+ROWS = """
+SELECT s.id, s.prompt, v.value, v.score, s.category, s.model, s.image, ifnull(v.flags, ''), ifnull(v.summary, ''),
+    ifnull(v.factors, '{}'), v.coverage, v.tokens_in, v.tokens_out, v.cost, ifnull(v.answers, ''),
+    ifnull(e.kind, ''), ifnull(e.message, ''), ifnull(e.text, ''), s.given, s.number,
+    coalesce(v.image_sha256, (SELECT image_sha256 FROM verdicts o WHERE o.sample = s.number
+        ORDER BY o.configuration = :configuration DESC LIMIT 1), ''), v.low, v.high
+FROM samples s
+LEFT JOIN verdicts v ON v.sample = s.number AND v.configuration = :configuration AND v.sample_version = s.version
+LEFT JOIN errors e ON e.sample = s.number AND e.configuration = :configuration AND e.sample_version = s.version
+WHERE NOT s.gone ORDER BY s.number
+"""
+CHECKS = """SELECT c.sample, c.kind, c.asked, c.found, c.outcome, c.probability FROM checks c
+JOIN present_verdicts v ON v.sample = c.sample AND v.configuration = c.configuration
+WHERE c.configuration = ? ORDER BY c.sample, c.number"""
+DOCUMENTS = """SELECT s.id, d.document FROM documents d JOIN samples s ON s.number = d.sample
+JOIN present_verdicts v ON v.sample = d.sample AND v.configuration = d.configuration WHERE d.configuration = ?"""
+USED = "SELECT id FROM configurations WHERE id IN (SELECT configuration FROM runs) ORDER BY id"
+LAST = "SELECT data, versions, created, read_whole FROM runs WHERE configuration = ? ORDER BY id DESC LIMIT 1"
+SPENT = "SELECT ifnull(sum(tokens_in + tokens_out), 0), sum(cost) FROM runs WHERE configuration = ?"
+OUTDATED = """SELECT count(*) FROM verdicts v JOIN samples s ON s.number = v.sample
+WHERE configuration = ? AND NOT s.gone AND v.sample_version != s.version"""
+STORED = """SELECT s.number, document, given FROM documents d JOIN samples s ON s.number = d.sample
+WHERE s.id = ? AND d.configuration = ?"""
+WHY_NONE = """SELECT kind, message FROM errors e JOIN samples s ON s.number = e.sample
+WHERE s.id = ? AND e.configuration = ?"""
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """A sample and what became of it; `value` is None without a verdict."""
+
+    id: str
+    prompt: str = ""
+    value: float | None = None
+    score: int | None = None
+    category: str = ""
+    model: str = ""
+    image: str = ""
+    flags: tuple[str, ...] = ()
+    summary: str = ""
+    factors: Mapping[str, int] = field(default_factory=dict)
+    coverage: float | None = None
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost: float | None = None
+    answers: tuple[str, ...] = ()  # keys in the answer cache
+    error: str = ""  # its kind, if there is no verdict
+    message: str = ""
+    text: str = ""  # of an answer that could not be read
+    given: str = "{}"  # the inputs as JSON
+    number: int = 0  # in the run file
+    image_sha256: str = ""  # of the image as it was judged, by this configuration or else by another
+    low: float | None = None  # the interval of the value, where the claims have probabilities
+    high: float | None = None
+
+    @property
+    def counts(self) -> bool:
+        """Whether it enters means: it has a verdict, and something could be checked."""
+        return self.value is not None and Flag.NOT_VERIFIABLE not in self.flags
+
+    @property
+    def known_value(self) -> float | None:
+        """The value, unless it is a placeholder."""
+        return self.value if self.counts else None
+
+    @property
+    def known_score(self) -> int | None:
+        """The score, unless it is a placeholder."""
+        return self.score if self.counts else None
+
+    @property
+    def group(self) -> str:
+        """Its prompt; a sample without one is a group of its own."""
+        return self.prompt or self.id
+
+    @property
+    def why_none(self) -> str:
+        """Why there is no verdict; empty if there is one."""
+        if self.value is not None:
+            return ""
+        return f"{self.error}: {self.message}" if self.error else "not judged yet"
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The row as `show --json` prints it and files have it: None for what is not known."""
+        known = self.value is not None
+        return {
+            **{name: getattr(self, name) for name in ("id", "prompt", "image", "model", "category")},
+            **{name: getattr(self, name) for name in ("score", "value", "low", "high")},
+            "flags": " ".join(self.flags) if known else None,
+            "summary": self.summary if known else None,
+            "factors": json.dumps(self.factors) if known else None,
+            **{name: getattr(self, name) for name in ("coverage", "tokens_in", "tokens_out", "cost")},
+            "answers": " ".join(self.answers) if known else None,
+            "error": self.error or None,
+            "message": self.message if self.error else None,
+        }
+
+
+COLUMNS = tuple(RunRow("").document)
+
+
+class CheckRow(NamedTuple):
+    """A check of a verdict, by the number of its sample."""
+
+    sample: int
+    kind: str
+    asked: str
+    found: str
+    outcome: str
+    probability: float
+
+
+class LastRun(NamedTuple):
+    """What the last run of a configuration read, with which versions, when, and whether it read all of it."""
+
+    data: str
+    versions: Mapping[str, str]
+    created: str
+    read_whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What is read of the identity of a configuration; whatever else it holds is only compared."""
+
+    rubric: str = ""
+    judge: str = ""
+    model: str | None = None
+    models: tuple[str, ...] = ()
+    split: str = ""
+    size: tuple[int, ...] | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    weights: Mapping[str, Any] = field(default_factory=dict)
+    members: Mapping[str, Identity] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredVoices:
+    """What is read of a stored verdict to learn what each voice of a jury says."""
+
+    judge: str = ""
+    value: float = 0.0
+    flags: tuple[str, ...] = ()
+    voices: tuple[Voice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """A run at a glance. Counts are of the samples and verdicts that are up to date."""
+
+    samples: int
+    gone: int  # samples that are no longer in the data
+    read_whole: bool  # whether the last run read all of its data
+    outdated: int  # verdicts on images or prompts that have changed since
+    verdicts: int
+    placeholders: int  # verdicts for which nothing could be checked
+    scores: Mapping[int, int]  # how often each was given
+    errors: Mapping[str, int]  # samples without a verdict, by the kind of error
+    tokens: int
+    cost: float | None
 
 
 class Run:
-    """The results of a run: of the generation that ran last, or of another. The file is opened for each question."""
+    """The results of a run: of the configuration that ran last, or of another. All values of the file are checked.
 
-    def __init__(self, path: str | Path, generation: int = 0) -> None:
-        self.path = Path(path)
-        with Ledger(self.path) as ledger:
-            self.generation = findings.choose_generation(ledger, generation)
-            self.overview = findings.overview(ledger, self.generation)
+    The file is opened for each question, unless it is given.
+    """
+
+    def __init__(self, path: str | Path, configuration: int = 0, file: RunFile | None = None) -> None:
+        self.path, self.file = Path(path), file
+        with self.opened() as opened:
+            opened.check_types()
+            self.configurations = [number for (number,) in opened.query(USED)]
+            last = opened.first("SELECT configuration FROM runs ORDER BY id DESC LIMIT 1")
+            if not self.configurations or not last:
+                raise UserError(f"{path} has no verdicts yet")
+            self.configuration = configuration or int(last[0])
+            if self.configuration not in self.configurations:
+                known = ", ".join(map(str, self.configurations))
+                raise UserError(f"{path} has no configuration {configuration}; there are: {known}")
+            self.identity = stored_identity(opened, self.configuration)
+
+    @contextmanager
+    def opened(self) -> Iterator[RunFile]:
+        """The open file."""
+        if self.file:
+            yield self.file
+            return
+        with RunFile(self.path) as file:
+            yield file
+
+    def __enter__(self) -> Self:
+        """Keep the file open for many questions."""
+        self.file = RunFile(self.path)
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if self.file:
+            self.file.close()
+        self.file = None
 
     @property
-    def identity(self) -> dict[str, Any]:
-        """How it was judged: rubric, judge, model, settings, sha256 of the weights."""
-        return self.overview.identity
+    def rubric(self) -> str:
+        """The rubric's name; of IllusionBench with the split."""
+        return " ".join(filter(None, (self.identity["rubric"], self.identity.get("split"))))
+
+    @property
+    def judge(self) -> str:
+        """Who judged: the judge, and the models that it asked."""
+        models = self.identity.get("model") or self.identity.get("models") or ""
+        return " ".join(
+            filter(None, (self.identity["judge"], models if isinstance(models, str) else ", ".join(models)))
+        )
+
+    @property
+    def last(self) -> LastRun:
+        """The last run of this configuration."""
+        with self.opened() as file:
+            data, versions, created, read_whole = file.first(LAST, (self.configuration,))
+            return LastRun(data, file.read(versions, Mapping[str, str]), created, bool(read_whole))
+
+    @property
+    def fingerprint(self) -> str:
+        """The digest of the configuration."""
+        with self.opened() as file:
+            return str(file.first("SELECT fingerprint FROM configurations WHERE id = ?", (self.configuration,))[0])
+
+    @property
+    def sources(self) -> list[str]:
+        """All data that the file's runs have read."""
+        with self.opened() as file:
+            return [source for (source,) in file.query("SELECT DISTINCT data FROM runs ORDER BY id")]
+
+    @cached_property
+    def overview(self) -> Overview:
+        """Counts and costs."""
+        key = (self.configuration,)
+        rows = list(self.rows())
+        scores = Counter(row.score for row in rows if row.counts and row.score is not None)
+        with self.opened() as file:
+            tokens, cost = file.first(SPENT, key)
+            return Overview(
+                samples=len(rows),
+                gone=file.first("SELECT count(*) FROM samples WHERE gone")[0],
+                read_whole=self.last.read_whole,
+                outdated=file.first(OUTDATED, key)[0],
+                verdicts=sum(row.value is not None for row in rows),
+                placeholders=sum(row.value is not None and not row.counts for row in rows),
+                scores=dict(sorted(scores.items())),
+                errors=dict(Counter(row.error for row in rows if row.error).most_common()),
+                tokens=tokens,
+                cost=cost,
+            )
 
     def __len__(self) -> int:
         return self.overview.samples
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """The samples with their results, as `onprompt show --json` prints them."""
-        with Ledger(self.path) as ledger:
-            yield from findings.rows(ledger, self.generation)
+        return (row.document for row in self.rows())
+
+    def rows(self, worst: int = 0, flagged: bool = False) -> Iterator[RunRow]:
+        """The samples with their results, in order; or only the worst, or those that need review."""
+        found = (row for row in self.read_rows() if not flagged or row.flags or row.error)
+        if not worst:
+            return found
+        judged = [(row.value, row.number, row) for row in found if row.value is not None]
+        return (row for *_, row in sorted(judged, key=lambda each: each[:2])[:worst])
+
+    def read_rows(self) -> Iterator[RunRow]:
+        """All samples that are still in the data, in order."""
+        with self.opened() as file:
+            for stored in file.query(ROWS, {"configuration": self.configuration}):
+                values: list[Any] = [*stored]
+                values[7], values[14] = tuple(stored[7].split()), tuple(stored[14].split())  # flags, answers
+                values[9] = json.loads(stored[9])  # factors
+                yield RunRow(*values)
+
+    def checks(self) -> Iterator[CheckRow]:
+        """The checks of all rows, in order."""
+        with self.opened() as file:
+            yield from map(CheckRow._make, file.query(CHECKS, (self.configuration,)))
+
+    def documents(self) -> Iterator[tuple[str, str]]:
+        """The stored documents of all rows by their ids, to be read with `RunFile.read`."""
+        with self.opened() as file:
+            yield from file.query(DOCUMENTS, (self.configuration,))
 
     def verdict(self, sample: str) -> Verdict:
-        """The verdict on one sample, as it was when it was made."""
-        with Ledger(self.path) as ledger:
-            return findings.stored_verdict(ledger, self.generation, sample, load_settings().answers)
+        """The verdict on one sample as it was when it was made, with the text of answers that are still cached."""
+        with self.opened() as file:
+            return stored_verdict(file, self.configuration, sample, load_settings().answers)
 
     def to_pandas(self) -> pandas.DataFrame:
         """A row per sample, indexed by its id; without a verdict, score and value are missing and `error` says why.
@@ -57,31 +332,110 @@ class Run:
             import pandas
         except ImportError:
             raise UserError("to_pandas needs pandas: pip install 'onprompt[data]'") from None
-        frame = pandas.DataFrame([with_factors(row) for row in self])
-        if not len(frame):
-            frame = pandas.DataFrame(columns=[name for name in findings.COLUMNS if name != "factors"])
+        names = [name for name in COLUMNS if name != "factors"]
+        rows = [
+            {name: row.document[name] for name in names} | {f"factor_{name}": n for name, n in row.factors.items()}
+            for row in self.rows()
+        ]
+        frame = pandas.DataFrame(rows) if rows else pandas.DataFrame(columns=names)
         whole = [name for name in frame if name in ("score", "tokens_in", "tokens_out") or name.startswith("factor_")]
         return frame.astype(dict.fromkeys(whole, "Int64")).set_index("id")
 
     def __repr__(self) -> str:
-        about, seen = self.identity, self.overview
-        by = about.get("model") or about["judge"]
-        return (
-            f"<Run {self.path.name}: {about['rubric']} by {by}, {seen.verdicts:,} of {seen.samples:,} samples judged>"
-        )
+        seen = self.overview
+        judged = f"{seen.verdicts:,} of {seen.samples:,} samples judged"
+        return f"<Run {self.path.name}: {self.rubric} by {self.judge}, {judged}>"
 
     def _repr_html_(self) -> str:
-        with Ledger(self.path) as ledger:
-            lowest = list(findings.rows(ledger, self.generation, worst=LOWEST))
         names = ("id", "prompt", "score", "value", "flags", "summary")
         head = "".join(f"<th>{name}</th>" for name in names)
+        lowest = [row.document for row in self.rows(worst=LOWEST)]
         cells = [[escape(printable(str(row[name]))) for name in names] for row in lowest]
         rows = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in each)}</tr>" for each in cells)
         return f"<p>{escape(repr(self)[1:-1])}; lowest values:</p><table><tr>{head}</tr>{rows}</table>"
 
 
-def with_factors(row: dict[str, Any]) -> dict[str, Any]:
-    """A sample with a column for each factor."""
-    factors = json.loads(row["factors"] or "{}")
-    rest = {name: value for name, value in row.items() if name != "factors"}
-    return rest | {f"factor_{name}": score for name, score in factors.items()}
+def open_runs(paths: Sequence[Path], configurations: Sequence[int] = (), every: bool = False) -> dict[str, Run]:
+    """Runs by their names: of each file the last configuration, or those that are wanted, or every one."""
+    if len(set(paths)) < len(paths):
+        raise UserError("the same run is given twice")
+    ambiguous = len({path.stem for path in paths}) < len(paths)
+    runs = {}
+    for path in paths:
+        wanted = Run(path).configurations if every else configurations or [0]
+        for number in wanted:
+            name = str(path) if ambiguous else path.stem
+            name += f", configuration {number}" if every or len(wanted) > 1 else ""
+            runs[name] = Run(path, number)
+    return runs
+
+
+def stored_identity(file: RunFile, configuration: int) -> dict[str, Any]:
+    """What a configuration is: rubric, judge, model, settings, weights."""
+    (text,) = file.first("SELECT identity FROM configurations WHERE id = ?", (configuration,))
+    about: Identity = file.read(text, Identity)
+    if not about.rubric or not about.judge:
+        raise damaged(file.path, f"configuration {configuration} does not name its rubric and judge")
+    return dict(json.loads(text))
+
+
+def stored_verdict(file: RunFile, configuration: int, sample: str, answers: Path | None = None) -> Verdict:
+    """The verdict on one sample, as it was, with the text of a model's answers if they are still cached."""
+    row = file.first(STORED, (sample, configuration))
+    if not row and (error := file.first(WHY_NONE, (sample, configuration))):
+        raise UserError(f"{sample!r} has no verdict: {error[0]}: {error[1]}")
+    if not row:
+        ids = [name for (name,) in file.query("SELECT id FROM samples LIMIT ?", (SUGGESTED,))]
+        raise NotFound(f"{file.path} has no sample {sample!r}{did_you_mean(sample, ids)}")
+    number, text, inputs = row
+    with wrap_db_errors(file.path):
+        if is_as_written(file.database, (number, configuration)) is False:
+            raise damaged(file.path, f"the verdict on {sample!r} is not as it was stored")
+    document, given = file.read(text, dict), file.read(inputs, Mapping[str, Any])
+    if not serial.is_current(document):
+        raise UserError(
+            f"{sample!r} was judged by another version of onprompt, whose verdicts can't be shown here "
+            f"({document.get(serial.FORMAT)}); its scores and checks are in the run file all the same"
+        )
+    return with_texts(file.read_verdict(document, lambda picture: decode_again(picture, given)), answers)
+
+
+def with_texts(verdict: Verdict, answers: Path | None) -> Verdict:
+    """A verdict with the text of a model's answers; an answer that is no longer cached stays empty."""
+    if not verdict.answers or not answers or not answers.is_file():
+        return verdict
+    with closing(AnswerStore(answers)) as store:
+        cached = [store.get(answer.key) for answer in verdict.answers]
+    texts = (each.text if each else "" for each in cached)
+    return replace(verdict, answers=tuple(replace(a, text=t) for a, t in zip(verdict.answers, texts, strict=True)))
+
+
+def decode_again(picture: Picture, given: Mapping[str, Any]) -> Decoded:
+    """The pixels of a stored sample's image, if the file has not changed."""
+    from onprompt.vision import decode_image
+
+    settings = load_settings(max_side=picture.side)
+    return decode_image(*judged_file(paths_of(picture, given), picture.sha256, settings), settings, picture.frame)
+
+
+def judged_file(paths: Sequence[str], sha256: str, settings: Settings) -> tuple[bytes, str]:
+    """The bytes and the name of the file that was judged, among those that a run file names.
+
+    No other file is shown, served or copied, for a stranger's run file may name any; who takes the bytes decodes them.
+    """
+    from onprompt.vision import read_source  # with Pillow, which most commands do without
+
+    if not paths:
+        raise ImageError("it was not judged from a file", "not a file")
+    for path in paths:
+        name, data, _ = read_source(path, settings)
+        if hashlib.sha256(data).hexdigest() == sha256:
+            return data, name
+    raise ImageError(f"{paths[0]} has changed since it was judged, or was judged at another size", "changed")
+
+
+def paths_of(picture: Picture, given: Mapping[str, Any]) -> list[str]:
+    """Where a stored sample's image may be: the inputs of its file name."""
+    name = Path(picture.name).name
+    paths = [value for value in given.values() if isinstance(value, str) and Path(value).name == name]
+    return [path for path in paths if Path(path).is_absolute()]  # as images are stored; a prompt is no path

@@ -1,4 +1,4 @@
-"""Samples in, verdicts stored. A run resumes after any interruption."""
+"""Samples in, verdicts stored: what a run does with each sample, here or in another process. It resumes at any time."""
 
 import hashlib
 import json
@@ -9,26 +9,145 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from onprompt import plugins
+from onprompt import plugins, samples, serial
+from onprompt.errors import ImageError, OnpromptError, ServerTrouble, UnreadableAnswer
 from onprompt.models.answer_store import AnswerStore
-from onprompt.runs import findings
-from onprompt.runs.checksums import fingerprint
-from onprompt.runs.datasets import BadRow, Dataset, Row
-from onprompt.runs.job import Done, JudgeJob, Task
-from onprompt.runs.ledger import INCOMPLETE, Entry, Fault, Ledger
-from onprompt.samples import asks
-from onprompt.types import Asks, Rubric
+from onprompt.runs.datasets import Dataset, Row
+from onprompt.runs.file import INCOMPLETE, RunFile, SampleError, StoredVerdict
+from onprompt.runs.reading import stored_identity
+from onprompt.runs.schema import fingerprint
+from onprompt.settings import PRIVATE, Settings
+from onprompt.types import Asks, Check, Judge, Rubric, Sample, Verdict
+from onprompt.vision import limit_threads, use_single_core
+from onprompt.wording import claim_words, finding_words
 
-FATAL = ("BudgetSpent", "StoreError", "NotFetched", "WrongHash")  # faults that would hit all further samples too
+FATAL = ("BudgetSpent", "StoreError", "NotFetched", "WrongHash")  # errors that would hit all further samples too
 PACKAGES = ("onprompt", "numpy", "pillow", "openvino", "opencv-python-headless", "torch", "transformers")
 MAX_REJECTED = 20  # rejected requests that stop a run without verdicts
-CHUNK = 256  # samples entered in one transaction
+CHUNK = 256  # samples added in one transaction
 CHUNK_BYTES = 32 * 2**20  # of images in memory among them
-PREVIOUS = "SELECT max(id) FROM generations WHERE id < ?"
+# Settings that change how long a verdict takes or what it costs, but not what it says.
+IRRELEVANT = PRIVATE | {
+    *("reuse_answers", "concurrency", "timeout", "retries", "backoff", "longest_wait", "source_timeout"),
+    *("breaker_failures", "breaker_pause", "price_in", "price_out", "budget"),
+    *("max_megabytes", "weights_source"),  # the weights themselves are settings
+}
+JURY = {name for name in Settings.model_fields if name.startswith("jury_")}  # what only a jury depends on
+
+
+@dataclass(frozen=True)
+class JudgeJob:
+    """Judges samples by a rubric. It can be sent to other processes, which load their own judge."""
+
+    rubric_name: str
+    settings: Settings
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.rubric_name, self.settings)  # without the judge, which can't be sent
+
+    @cached_property
+    def rubric(self) -> Rubric:
+        return samples.load_rubric(self.rubric_name)
+
+    @cached_property
+    def judge(self) -> Judge:
+        return samples.load_judge(self.rubric, self.settings)
+
+    @property
+    def slots(self) -> int:
+        return self.judge.slots
+
+    @property
+    def bound_by(self) -> str:
+        return self.judge.bound_by
+
+    def begin(self, cores: int = 0) -> None:
+        """Mark the thread as one of several that run networks."""
+        if cores:
+            limit_threads(cores)
+        use_single_core()
+
+    def stop(self) -> None:
+        self.judge.stop()
+
+    def close(self) -> None:
+        """Close the judge; the next sample would load another."""
+        if "judge" in vars(self):
+            vars(self).pop("judge").close()
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """All that a verdict depends on besides the sample."""
+        others = set() if samples.asks(self.settings.judged_by) is Asks.SEVERAL else JURY
+        settings = self.settings.model_dump(
+            mode="json", exclude=set(IRRELEVANT) | {"judge", "model", "models"} | others
+        )
+        about = {name: value for name, value in self.judge.identity.items() if name not in ("versions", "settings")}
+        return {**about, "rubric": self.rubric.name, "settings": settings}
+
+    def sample(self, item: Mapping[str, Any]) -> Sample:
+        """The sample with the given inputs."""
+        return samples.make_sample(self.rubric, self.settings, item)
+
+    def prepare(self, row: Row) -> Row:
+        """The row with its sample, files read and decoded. Where they can't be, its turn says why."""
+        with suppress(Exception):
+            sample = self.sample(row.item)
+            self.judge.prepare(sample)
+            return replace(row, sample=sample)
+        return row
+
+    def __call__(self, row: Row, /) -> StoredVerdict | SampleError:
+        """The verdict as it is stored, or why there is none."""
+        try:
+            return to_stored(row.number, self.judge.judge(row.sample or self.sample(row.item)))
+        except UnreadableAnswer as error:
+            return SampleError(row.number, error.kind, str(error), error.text, *error.spent)
+        except OnpromptError as error:
+            kind = f": {error.kind}" if isinstance(error, ImageError | ServerTrouble) else ""
+            return SampleError(row.number, f"{type(error).__name__}{kind}", str(error))
+        except Exception as error:  # a bug here or in a library costs one sample, not the run
+            return SampleError(row.number, type(error).__name__, f"unexpected: {error}")
+
+    def lost(self, row: Row, why: str) -> SampleError:
+        """The result of a row that can't be sent to a worker, or whose every worker died."""
+        return SampleError(row.number, "WorkerLost", why)
+
+
+def to_stored(number: int, verdict: Verdict) -> StoredVerdict:
+    """A verdict as a run file stores it; a model's raw answers stay in the answer store, by their keys."""
+    document = serial.dump(verdict)
+    for answer in document.get("answers", ()):
+        answer["text"] = ""
+    usage = verdict.usage
+    row = {
+        "score": verdict.score,
+        "value": verdict.value,
+        "low": verdict.interval and verdict.interval[0],
+        "high": verdict.interval and verdict.interval[1],
+        "flags": " ".join(verdict.flags),
+        "summary": verdict.summary,
+        "factors": json.dumps({name: factor.score for name, factor in verdict.factors.items()}),
+        "coverage": verdict.coverage,
+        "tokens_in": usage.tokens_in,
+        "tokens_out": usage.tokens_out,
+        "cost": usage.cost,
+        "answers": " ".join(answer.key for answer in verdict.answers),
+        "image_sha256": verdict.sample.picture.sha256,
+    }
+    checks = [check_row(check) for check in verdict.checks]
+    return StoredVerdict(number, row, checks, json.dumps(document, ensure_ascii=False))
+
+
+def check_row(check: Check) -> list[Any]:
+    """A check as a row of `checks`."""
+    words = claim_words(check.claim), finding_words(check)
+    return [check.claim.kind, *words, check.outcome.value, check.probability, check.source]
 
 
 @dataclass(slots=True)
@@ -36,15 +155,15 @@ class Summary:
     """The state of a run."""
 
     path: Path
-    generation: int = 1
+    configuration: int = 1
     new: bool = True  # whether this way of judging is new to the file
     changed: str = ""  # how it differs from the previous one
     known: int = 0  # verdicts of this way of judging that the file had before
     before: int = 0  # samples read so far that had a verdict already
     done: int = 0
     incomplete: int = 0  # verdicts of a jury without a model that failed
-    faults: Counter[str] = field(default_factory=Counter)
-    examples: dict[str, str] = field(default_factory=dict)  # the first message of each kind of fault
+    errors: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, str] = field(default_factory=dict)  # the first message of each kind of error
     tokens: int = 0
     cost: float = 0.0
     stopped: str = ""  # why it stopped early
@@ -67,71 +186,70 @@ def run(data: Dataset, out: Path, job: JudgeJob, engine: str = "threads", on_pro
     """Judge every sample of a dataset that has no verdict yet; `on_progress` is called first and after each."""
     job = replace(job, settings=job.settings.model_copy(update={"asked_by": str(out.resolve())}))
     identity, workers = job.identity, plugins.load("runs.engines", engine).load(job.settings)
-    with closing(job), Ledger(out, writing=True) as ledger:
-        generation, new = ledger.generation(identity, fingerprint(identity))
-        (previous,) = ledger.first(PREVIOUS, (generation,))
-        changed = differing_names(identity, findings.identity(ledger, previous) if previous else {}) if new else ""
-        known, *_ = ledger.first("SELECT count(*) FROM verdicts WHERE generation = ?", (generation,))
-        summary = Summary(out, generation, new, changed, known)
-        count_calls(ledger, job)  # of a run that was killed
-        ledger.begin(generation, data.source, versions())
+    with closing(job), RunFile(out, writing=True) as file:
+        configuration, new = file.add_configuration(identity)
+        (previous,) = file.first("SELECT max(id) FROM configurations WHERE id < ?", (configuration,))
+        changed = differing_names(identity, stored_identity(file, previous) if previous else {}) if new else ""
+        known, *_ = file.first("SELECT count(*) FROM verdicts WHERE configuration = ?", (configuration,))
+        summary = Summary(out, configuration, new, changed, known)
+        count_calls(file, job)  # of a run that was killed
+        file.begin(configuration, data.source, versions())
         try:
             on_progress(summary)
-            for done in workers.run(job, open_tasks(data, ledger, summary, job.rubric)):
-                store(done, ledger, summary)
+            for result in workers.run(job, open_tasks(data, file, summary, job.rubric)):
+                store(result, file, summary)
                 on_progress(summary)
         except KeyboardInterrupt:
             summary.stopped, summary.interrupted = "interrupted", True
-        summary.spend(*count_calls(ledger, job))
+        summary.spend(*count_calls(file, job))
         return summary
 
 
-def count_calls(ledger: Ledger, job: JudgeJob) -> tuple[int, int, float | None]:
+def count_calls(file: RunFile, job: JudgeJob) -> tuple[int, int, float | None]:
     """Add calls to the cost of the last run that were answered, but whose samples have no result yet."""
     settings = job.settings
-    if asks(settings.judged_by) is Asks.NONE or not ledger.run:
+    if samples.asks(settings.judged_by) is Asks.NONE or not file.run:
         return 0, 0, None
     with closing(AnswerStore(settings.answers)) as answers:
-        total = answers.spent(settings.asked_by, ledger.started)
-    return ledger.reconcile(total.tokens_in, total.tokens_out, total.cost)
+        total = answers.spent(settings.asked_by, file.started)
+    return file.reconcile(total.tokens_in, total.tokens_out, total.cost)
 
 
 def items_to_judge(data: Dataset, out: Path, job: JudgeJob) -> Iterator[Mapping[str, Any]]:
     """What a run would judge now; nothing is written."""
-    with Ledger(out) if out.is_file() else nullcontext() as ledger:
+    with RunFile(out) if out.is_file() else nullcontext() as file:
         current = fingerprint(job.identity)
         for row in data.rows():
-            if isinstance(row, Row) and not (ledger and ledger.has(make_entry(row, job.rubric), current)):
+            if not row.error and not (file and file.has(sample_columns(row, job.rubric), current)):
                 yield row.item
 
 
-def open_tasks(data: Dataset, ledger: Ledger, summary: Summary, rubric: Rubric) -> Iterator[Task]:
-    """The samples that have no verdict yet, entered in the ledger as they are read."""
+def open_tasks(data: Dataset, file: RunFile, summary: Summary, rubric: Rubric) -> Iterator[Row]:
+    """The samples that have no verdict yet, added to the file as they are read."""
     complete = True  # unless it stops: then what is in progress is still stored, and nothing else begun
     for chunk in chunks(data.rows(), rubric.image_inputs):
-        entered = ledger.enter([make_entry(row, rubric) for row in chunk], summary.generation)
-        for row, (number, has_verdict) in zip(chunk, entered, strict=True):
+        added = file.add_samples([sample_columns(row, rubric) for row in chunk], summary.configuration)
+        for row, (number, has_verdict) in zip(chunk, added, strict=True):
             if has_verdict:
                 summary.before += 1
-            elif isinstance(row, BadRow):
+            elif row.error:
                 complete = complete and not row.rest_lost
-                store(Done(number, fault=Fault("bad_row", f"{row.line}: {row.message}")), ledger, summary)
+                store(SampleError(number, "bad_row", f"{row.line}: {row.error}"), file, summary)
             else:
-                yield Task(number, row.item)
+                yield replace(row, number=number)
             if summary.stopped:
                 return
     if complete:
-        ledger.end()
+        file.end()
 
 
-def chunks(rows: Iterator[Row | BadRow], images: Sequence[str]) -> Iterator[list[Row | BadRow]]:
+def chunks(rows: Iterator[Row], images: Sequence[str]) -> Iterator[list[Row]]:
     """Rows in chunks, smaller ones if they hold whole images."""
-    chunk: list[Row | BadRow] = []
+    chunk: list[Row] = []
     size = 0
     for row in rows:
         chunk.append(row)
-        if isinstance(row, Row):
-            size += sum(len(row.item[name]) for name in images if isinstance(row.item.get(name), bytes))
+        size += sum(len(row.item[name]) for name in images if isinstance(row.item.get(name), bytes))
         if len(chunk) == CHUNK or size > CHUNK_BYTES:
             yield chunk
             chunk, size = [], 0
@@ -139,43 +257,43 @@ def chunks(rows: Iterator[Row | BadRow], images: Sequence[str]) -> Iterator[list
         yield chunk
 
 
-def store(done: Done, ledger: Ledger, summary: Summary) -> None:
-    """Store and count the result of a task."""
-    if done.verdict:
-        ledger.keep(done.number, summary.generation, done.verdict)
+def store(result: StoredVerdict | SampleError, file: RunFile, summary: Summary) -> None:
+    """Store and count what became of a sample."""
+    if isinstance(result, StoredVerdict):
+        file.save_verdict(summary.configuration, result)
         summary.done += 1
-        summary.incomplete += INCOMPLETE in done.verdict.row["flags"].split()
-        summary.spend(done.verdict.row["tokens_in"], done.verdict.row["tokens_out"], done.verdict.row["cost"])
-    elif done.fault:
-        kind, message, *_ = done.fault
-        ledger.fail(done.number, summary.generation, done.fault)
-        summary.faults[kind] += 1
-        summary.examples.setdefault(kind, message)
-        summary.spend(done.fault.tokens_in, done.fault.tokens_out, done.fault.cost)
-        # Nothing but rejected requests: a wrong key or an unknown model, which would hit all others too.
-        rejected = summary.faults["Rejected"] >= MAX_REJECTED and not summary.done
-        if kind in FATAL or rejected:
-            summary.stopped = summary.stopped or message
+        summary.incomplete += INCOMPLETE in result.row["flags"].split()
+        summary.spend(result.row["tokens_in"], result.row["tokens_out"], result.row["cost"])
+        return
+    file.save_error(summary.configuration, result)
+    summary.errors[result.kind] += 1
+    summary.examples.setdefault(result.kind, result.message)
+    summary.spend(result.tokens_in, result.tokens_out, result.cost)
+    # Nothing but rejected requests: a wrong key or an unknown model, which would hit all others too.
+    rejected = summary.errors["Rejected"] >= MAX_REJECTED and not summary.done
+    if result.kind in FATAL or rejected:
+        summary.stopped = summary.stopped or result.message
 
 
-def make_entry(row: Row | BadRow, rubric: Rubric) -> Entry:
-    """A sample as it is stored; images in memory by their hash."""
-    if isinstance(row, BadRow):
-        return Entry(row.id, "", "", "", "", json.dumps({"line": row.line}), "", "")
+def sample_columns(row: Row, rubric: Rubric) -> dict[str, str]:
+    """A sample as it is stored, with images in memory by their hash; `version` changes with any input or file."""
+    if row.error:
+        empty = dict.fromkeys(("prompt", "image", "model", "category", "stamp", "version"), "")
+        return {"id": row.id, "given": json.dumps({"line": row.line}), **empty}
     images = rubric.image_inputs
     given = {name: describe(value, name in images) for name, value in row.item.items()}
     moved = {name: os.path.basename(value) if name in images else value for name, value in given.items()}  # noqa: PTH119
     stamps = " ".join(stamp(row.item[name]) for name in images if isinstance(row.item.get(name), str | Path))
-    return Entry(
-        row.id,
-        str(row.item.get(rubric.prompt, "")),
-        str(given.get(rubric.picture, "")),
-        row.model,
-        row.category,
-        json.dumps(given, ensure_ascii=False),
-        stamps,
-        hashlib.sha256(json.dumps([moved, stamps]).encode()).hexdigest(),  # the same if all files were moved together
-    )
+    return {
+        "id": row.id,
+        "prompt": str(row.item.get(rubric.prompt, "")),
+        "image": str(given.get(rubric.picture, "")),
+        "model": row.model,
+        "category": row.category,
+        "given": json.dumps(given, ensure_ascii=False),
+        "stamp": stamps,
+        "version": hashlib.sha256(json.dumps([moved, stamps]).encode()).hexdigest(),  # the same if all files moved
+    }
 
 
 def describe(value: object, is_image: bool) -> Any:

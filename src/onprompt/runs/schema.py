@@ -1,42 +1,27 @@
-"""The tables of a run file, and what their columns may hold."""
+"""The tables of a run file, what their columns may hold, the digest of each row, and what changes an older file."""
 
+import hashlib
+import json
+import re
 import sqlite3
-from contextlib import closing
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from functools import cache, partial
+from typing import Any
 
-VERSION, MARK = 3, 0x6F6E7072  # the mark identifies our files: "onpr"
+from onprompt import serial
+from onprompt.errors import UserError
+
+VERSION, MARK = 4, 0x6F6E7072  # the mark identifies our files: "onpr"
 # A row of `reviews` is all that a rater says of a sample; the last one that is not undone counts.
-REVIEW_TABLES = """
-CREATE TABLE IF NOT EXISTS reviews (
-    id INTEGER PRIMARY KEY, sample INTEGER NOT NULL, generation INTEGER NOT NULL, rubric TEXT NOT NULL,
-    rater TEXT NOT NULL, of TEXT NOT NULL, scores TEXT NOT NULL, checks TEXT NOT NULL, comment TEXT NOT NULL,
-    complete INTEGER NOT NULL, blind INTEGER NOT NULL, sum TEXT NOT NULL, undone INTEGER NOT NULL DEFAULT 0,
-    created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
-);
-CREATE INDEX IF NOT EXISTS reviews_by_rater ON reviews (rubric, rater, sample, id) WHERE NOT undone;
-CREATE TABLE IF NOT EXISTS plans (
-    id INTEGER PRIMARY KEY, generation INTEGER NOT NULL, size INTEGER NOT NULL, seed INTEGER NOT NULL,
-    samples TEXT NOT NULL, sum TEXT NOT NULL,
-    created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), UNIQUE (generation, size, seed)
-);
-CREATE VIEW IF NOT EXISTS present_reviews AS
-    SELECT r.* FROM reviews r JOIN samples s ON s.number = r.sample AND NOT s.gone AND s.version = r.of
-    WHERE NOT r.undone AND r.id = (
-        SELECT max(id) FROM reviews l
-        WHERE l.rubric = r.rubric AND l.rater = r.rater AND l.sample = r.sample AND NOT l.undone
-    );
-"""
-# For reviewers, who filter thousands of verdicts: all that a filter needs of them is in the index itself.
-REVIEW_INDEX = """
-CREATE INDEX IF NOT EXISTS verdicts_to_review ON verdicts (generation, sample, of, flags, score, value);
-"""
-TABLES = """
-CREATE TABLE IF NOT EXISTS generations (
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS configurations (
     id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, identity TEXT NOT NULL,
     created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
 );
 CREATE TABLE IF NOT EXISTS runs (
-    id INTEGER PRIMARY KEY, generation INTEGER NOT NULL REFERENCES generations(id), data TEXT NOT NULL,
+    id INTEGER PRIMARY KEY, configuration INTEGER NOT NULL REFERENCES configurations(id), data TEXT NOT NULL,
     versions TEXT NOT NULL,
     created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), read_whole INTEGER NOT NULL DEFAULT 0,
     tokens_in INTEGER NOT NULL DEFAULT 0, tokens_out INTEGER NOT NULL DEFAULT 0, cost REAL
@@ -44,40 +29,119 @@ CREATE TABLE IF NOT EXISTS runs (
 CREATE TABLE IF NOT EXISTS samples (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, prompt TEXT NOT NULL, image TEXT NOT NULL,
     model TEXT NOT NULL, category TEXT NOT NULL, given TEXT NOT NULL, stamp TEXT NOT NULL,
-    version TEXT NOT NULL, run INTEGER NOT NULL REFERENCES runs(id), gone INTEGER NOT NULL DEFAULT 0
+    version TEXT NOT NULL, run INTEGER NOT NULL REFERENCES runs(id), gone INTEGER NOT NULL DEFAULT 0, digest TEXT
 );
 CREATE TABLE IF NOT EXISTS verdicts (
-    sample INTEGER NOT NULL REFERENCES samples(number), generation INTEGER NOT NULL REFERENCES generations(id),
+    sample INTEGER NOT NULL REFERENCES samples(number),
+    configuration INTEGER NOT NULL REFERENCES configurations(id),
     score INTEGER, value REAL NOT NULL, flags TEXT NOT NULL, summary TEXT NOT NULL, factors TEXT NOT NULL,
     coverage REAL, tokens_in INTEGER NOT NULL, tokens_out INTEGER NOT NULL, cost REAL, answers TEXT NOT NULL,
-    image_sha256 TEXT NOT NULL, of TEXT NOT NULL,
-    created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
-    PRIMARY KEY (sample, generation)
+    image_sha256 TEXT NOT NULL, sample_version TEXT NOT NULL,
+    created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), low REAL, high REAL, digest TEXT,
+    PRIMARY KEY (sample, configuration)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS documents (
-    sample INTEGER NOT NULL, generation INTEGER NOT NULL, document TEXT NOT NULL, PRIMARY KEY (sample, generation)
+    sample INTEGER NOT NULL, configuration INTEGER NOT NULL, document TEXT NOT NULL,
+    PRIMARY KEY (sample, configuration)
 );
 CREATE TABLE IF NOT EXISTS checks (
-    sample INTEGER NOT NULL, generation INTEGER NOT NULL, number INTEGER NOT NULL, kind TEXT NOT NULL,
-    asked TEXT NOT NULL, found TEXT NOT NULL, outcome TEXT NOT NULL, score REAL NOT NULL,
-    confidence REAL NOT NULL, source TEXT NOT NULL,
-    PRIMARY KEY (sample, generation, number)
+    sample INTEGER NOT NULL, configuration INTEGER NOT NULL, number INTEGER NOT NULL, kind TEXT NOT NULL,
+    asked TEXT NOT NULL, found TEXT NOT NULL, outcome TEXT NOT NULL, probability REAL NOT NULL,
+    source TEXT NOT NULL,
+    PRIMARY KEY (sample, configuration, number)
 ) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS checksums (
-    sample INTEGER NOT NULL, generation INTEGER NOT NULL, sum TEXT NOT NULL, PRIMARY KEY (sample, generation)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS sample_sums (number INTEGER PRIMARY KEY, sum TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS errors (
-    sample INTEGER NOT NULL, generation INTEGER NOT NULL, kind TEXT NOT NULL, message TEXT NOT NULL, text TEXT NOT NULL,
-    of TEXT NOT NULL,
+    sample INTEGER NOT NULL, configuration INTEGER NOT NULL, kind TEXT NOT NULL, message TEXT NOT NULL,
+    text TEXT NOT NULL, sample_version TEXT NOT NULL,
     created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
-    PRIMARY KEY (sample, generation)
+    PRIMARY KEY (sample, configuration)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS reviews (
+    id INTEGER PRIMARY KEY, sample INTEGER NOT NULL, configuration INTEGER NOT NULL, rubric TEXT NOT NULL,
+    rater TEXT NOT NULL, sample_version TEXT NOT NULL, scores TEXT NOT NULL, checks TEXT NOT NULL,
+    comment TEXT NOT NULL, complete INTEGER NOT NULL, blind INTEGER NOT NULL, digest TEXT NOT NULL,
+    undone INTEGER NOT NULL DEFAULT 0, created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+);
+CREATE INDEX IF NOT EXISTS reviews_by_rater ON reviews (rubric, rater, sample, id) WHERE NOT undone;
+CREATE TABLE IF NOT EXISTS plans (
+    id INTEGER PRIMARY KEY, configuration INTEGER NOT NULL, size INTEGER NOT NULL, seed INTEGER NOT NULL,
+    samples TEXT NOT NULL, digest TEXT NOT NULL,
+    created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), UNIQUE (configuration, size, seed)
+);
 CREATE VIEW IF NOT EXISTS present_verdicts AS
-    SELECT v.* FROM verdicts v JOIN samples s ON s.number = v.sample AND NOT s.gone AND s.version = v.of;
+    SELECT v.* FROM verdicts v JOIN samples s ON s.number = v.sample AND NOT s.gone AND s.version = v.sample_version;
 CREATE VIEW IF NOT EXISTS present_errors AS
-    SELECT e.* FROM errors e JOIN samples s ON s.number = e.sample AND NOT s.gone AND s.version = e.of;
+    SELECT e.* FROM errors e JOIN samples s ON s.number = e.sample AND NOT s.gone AND s.version = e.sample_version;
+CREATE VIEW IF NOT EXISTS present_reviews AS
+    SELECT r.* FROM reviews r JOIN samples s ON s.number = r.sample AND NOT s.gone AND s.version = r.sample_version
+    WHERE NOT r.undone AND r.id = (
+        SELECT max(id) FROM reviews l
+        WHERE l.rubric = r.rubric AND l.rater = r.rater AND l.sample = r.sample AND NOT l.undone
+    );
 """
+
+
+def to_version_4(database: sqlite3.Connection) -> None:
+    """Generations become configurations, `of` a sample's version, scores of checks probabilities, digests columns."""
+    database.execute("DROP INDEX IF EXISTS verdicts_to_review")
+    for view in ("present_verdicts", "present_errors", "present_reviews"):
+        database.execute(f"DROP VIEW IF EXISTS {view}")
+    database.execute("ALTER TABLE generations RENAME TO configurations")
+    tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    renamed = {"generation": "configuration", "of": "sample_version", "sum": "digest"}
+    for table in sorted(tables):
+        for _, old, *_ in database.execute(f"PRAGMA table_info({table})").fetchall():
+            if old in renamed:
+                database.execute(f"ALTER TABLE {table} RENAME COLUMN {old} TO {renamed[old]}")
+    for column in ("low REAL", "high REAL"):
+        database.execute(f"ALTER TABLE verdicts ADD COLUMN {column}")
+    moved = (
+        ("samples", "sample_sums", "d.number = samples.number"),
+        ("verdicts", "checksums", "d.sample = verdicts.sample AND d.configuration = verdicts.configuration"),
+    )
+    for table, digests, same in moved:
+        database.execute(f"ALTER TABLE {table} ADD COLUMN digest TEXT")
+        if digests in tables:  # the first files of version 3 had none
+            database.execute(f"UPDATE {table} SET digest = (SELECT digest FROM {digests} d WHERE {same})")  # noqa: S608
+            database.execute(f"DROP TABLE {digests}")
+    stored = database.execute("SELECT sample, configuration, digest FROM verdicts").fetchall()
+    intact = [tuple(key) for *key, former in stored if former == verdict_digest(database, (key[0], key[1]), added=3)]
+    database.execute("ALTER TABLE checks RENAME COLUMN score TO probability")
+    database.execute("ALTER TABLE checks DROP COLUMN confidence")
+    for key in intact:  # the others are damaged, and stay so
+        update = "UPDATE verdicts SET digest = ? WHERE sample = ? AND configuration = ?"
+        database.execute(update, (verdict_digest(database, key), *key))
+
+
+MIGRATIONS = {4: to_version_4}  # from the version before
+OLDEST = min(MIGRATIONS) - 1
+
+
+def migrate(database: sqlite3.Connection, version: int) -> None:
+    """Bring the tables of a file of some version to the present one; of an empty file, make them."""
+    for number, change in MIGRATIONS.items() if version else ():
+        if number > version:
+            change(database)
+    for statement in SCHEMA.split(";\n"):
+        database.execute(statement)
+    database.execute(f"PRAGMA application_id = {MARK}")
+    database.execute(f"PRAGMA user_version = {VERSION}")
+
+
+@cache
+def own_schema() -> dict[str, str]:
+    """The SQL of every table, view and index of ours, by name, as SQLite stores it."""
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.executescript(SCHEMA)
+        return stored_schema(database)
+
+
+def stored_schema(database: sqlite3.Connection) -> dict[str, str]:
+    """The SQL of all that is in a file, by name; without spaces and quotes: those differ in a migrated file."""
+    rows = database.execute("SELECT name, sql FROM sqlite_master").fetchall()
+    return {str(name): re.sub(r'[\s"]+', "", str(sql)) for name, sql in rows}
+
+
 # What a column must not hold, by its declared type; some have limits of their own. A share may be off by rounding.
 WRONG = {
     "TEXT": "typeof({0}) != 'text'",
@@ -92,21 +156,6 @@ WRONG_IN = {
         OR {0} GLOB '*\u[dD][89a-fA-F]*' OR EXISTS
         (SELECT 1 FROM json_each({0}) e WHERE e.type != 'integer' OR e.value NOT BETWEEN -1000 AND 1000)""",
 }
-DECODED = ("documents", "checksums", "sample_sums")  # whose values are compared, or checked where JSON is decoded
-
-
-@cache
-def own_schema() -> dict[str, str]:
-    """The SQL of every table, view and index of ours, by name, as SQLite stores it."""
-    with closing(sqlite3.connect(":memory:")) as database:
-        database.executescript(TABLES + REVIEW_TABLES + REVIEW_INDEX)
-        return stored_schema(database)
-
-
-def stored_schema(database: sqlite3.Connection) -> dict[str, str]:
-    """The SQL of all that is in a file, by name."""
-    rows = database.execute("SELECT name, sql FROM sqlite_master").fetchall()
-    return {str(name): " ".join(str(sql).split()) for name, sql in rows}
 
 
 @cache
@@ -114,7 +163,7 @@ def type_checks() -> dict[str, str]:
     """For each table a query that finds a row with a value that is not of its column's type and range."""
     checks = {}
     with closing(sqlite3.connect(":memory:")) as database:
-        database.executescript(TABLES + REVIEW_TABLES)
+        database.executescript(SCHEMA)
         for (table,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
             wrong = []
             for _, name, kind, required, _, in_key in database.execute(f"PRAGMA table_info({table})"):
@@ -122,4 +171,116 @@ def type_checks() -> dict[str, str]:
                     value = WRONG_IN.get(name, WRONG[kind]).format(name)
                     wrong.append(value if required else f"{name} IS NOT NULL AND ({value})")
             checks[table] = f"SELECT 1 FROM {table} WHERE {' OR '.join(wrong)} LIMIT 1"  # noqa: S608
-    return {table: query for table, query in checks.items() if table not in DECODED}
+    del checks["documents"]  # which are checked where their JSON is decoded
+    return checks
+
+
+def wrong_types(database: sqlite3.Connection) -> Iterator[str]:
+    """Tables with values that onprompt would not write."""
+    for table, query in type_checks().items():
+        if database.execute(query).fetchone():
+            yield f"a value in {table} that is of another type, or larger, than onprompt writes"
+
+
+# The columns that the digest of a row covers: all that don't change once it is written.
+DIGESTED = {
+    "samples": ("id", "prompt", "image", "model", "category", "given", "stamp", "version"),
+    "reviews": (
+        *("sample", "configuration", "rubric", "rater", "sample_version", "scores", "checks", "comment"),
+        *("complete", "blind"),
+    ),
+    "plans": ("configuration", "size", "seed", "samples"),
+}
+# Samples whose mark is not what the runs say: only a later run that read all of the same data takes one away.
+WRONGLY_GONE = """
+SELECT number FROM samples s JOIN runs own ON own.id = s.run WHERE s.gone != EXISTS
+(SELECT 1 FROM runs later WHERE later.id > s.run AND later.read_whole AND later.data = own.data)
+"""
+
+
+def digest(parts: Iterable[object]) -> str:
+    """The hash of values as they are stored."""
+    total = hashlib.sha256()
+    for part in parts:
+        total.update(repr(part).encode())
+    return total.hexdigest()
+
+
+def row_digest(table: str, row: Mapping[str, Any]) -> str:
+    """The digest of a sample, a review or a plan."""
+    return digest([[row[name] for name in DIGESTED[table]]])
+
+
+def verdict_digest(database: sqlite3.Connection, key: tuple[int, int], added: int = 1) -> str:
+    """The digest of a verdict with its document and its checks, by the numbers of its sample and its configuration.
+
+    It leaves out the last columns of the verdict: its own, and those that were added after it was computed.
+    """
+    where = "WHERE sample = ? AND configuration = ?"
+    stored = {t: database.execute(f"SELECT * FROM {t} {where}", key) for t in ("verdicts", "documents", "checks")}  # noqa: S608
+    return digest(row[:-added] if table == "verdicts" else row for table, rows in stored.items() for row in rows)
+
+
+def fingerprint(identity: Mapping[str, Any]) -> str:
+    """The digest of a configuration, by which it is known again."""
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+
+
+def is_as_written(database: sqlite3.Connection, key: tuple[int, int]) -> bool | None:
+    """Whether a verdict is what was stored; None for one of an earlier version, which stored no digest."""
+    row = database.execute("SELECT digest FROM verdicts WHERE sample = ? AND configuration = ?", key).fetchone()
+    return None if row == (None,) else bool(row) and row[0] == verdict_digest(database, key)
+
+
+@dataclass(slots=True)
+class Damage:
+    """What is not as it was written, in words; how many verdicts are so, are intact, and have no digest."""
+
+    found: list[str] = field(default_factory=list)
+    verdicts: int = 0
+    intact: int = 0
+    unchecked: int = 0  # of earlier versions
+
+
+def find_damage(database: sqlite3.Connection) -> Damage:
+    """Look at every page and every row of a run file."""
+    damage = Damage()
+    for find in (broken_pages, wrong_types, changed_rows, partial(changed_verdicts, damage)):
+        try:
+            for what in find(database):
+                damage.found.append(what)
+        except (sqlite3.Error, UnicodeError) as error:  # what can't be read is damaged, too
+            damage.found.append(f"SQLite: {error}")
+    return damage
+
+
+def broken_pages(database: sqlite3.Connection) -> Iterator[str]:
+    """What SQLite itself finds."""
+    yield from (f"SQLite: {text}" for (text,) in database.execute("PRAGMA integrity_check(20)") if text != "ok")
+
+
+def changed_rows(database: sqlite3.Connection) -> Iterator[str]:
+    """Configurations, samples, reviews and plans that are not what was stored."""
+    for number, stored, identity in database.execute("SELECT id, fingerprint, identity FROM configurations"):
+        with suppress(UserError):
+            if stored == fingerprint(serial.read(identity, Mapping[str, Any])):
+                continue
+        yield f"configurations {number}"
+    for table, columns in DIGESTED.items():
+        key = "number" if table == "samples" else "id"
+        for number, stored, *values in database.execute(f"SELECT {key}, digest, {', '.join(columns)} FROM {table}"):  # noqa: S608
+            if stored not in (None, digest([values])):
+                yield f"{table} {number}"
+    yield from (f"samples {number}" for (number,) in database.execute(WRONGLY_GONE))
+
+
+def changed_verdicts(damage: Damage, database: sqlite3.Connection) -> Iterator[str]:
+    """Verdicts that are not what was stored, or gone; the others are counted."""
+    every = "SELECT sample, configuration FROM verdicts UNION SELECT sample, configuration FROM documents"
+    for key in database.execute(every):
+        as_written = is_as_written(database, key)
+        damage.intact += as_written is True
+        damage.unchecked += as_written is None
+        if as_written is False:
+            damage.verdicts += 1
+            yield f"verdict on sample number {key[0]}, configuration {key[1]}"

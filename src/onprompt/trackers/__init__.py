@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from onprompt import plugins
 from onprompt.errors import OnpromptError, UserError
-from onprompt.report.breakdown import by_group
-from onprompt.report.ratings import Item
+from onprompt.report.comparison import by_group
 from onprompt.report.statistics import Estimate
-from onprompt.runs import findings
-from onprompt.runs.ledger import Ledger
 from onprompt.runs.reading import Run
 
 if TYPE_CHECKING:
@@ -22,8 +19,8 @@ if TYPE_CHECKING:
 WORST = 8  # pictures that are logged
 
 
-class Shown(NamedTuple):
-    """A drawn verdict, and what is said of it."""
+class DrawnVerdict(NamedTuple):
+    """A drawn verdict, and its caption."""
 
     name: str
     caption: str
@@ -37,13 +34,13 @@ class Figures:
     run_file: Path
     about: Mapping[str, str]
     numbers: Mapping[str, float]
-    pictures: Sequence[Shown]
+    pictures: Sequence[DrawnVerdict]
 
 
-def track(run_file: Path, name: str, generation: int = 0) -> str:
+def track(run_file: Path, name: str, configuration: int = 0) -> str:
     """Send a run to a tracker; returns where it is to be seen."""
     tracker = plugins.load("trackers", name)
-    run = Run(run_file, generation)
+    run = Run(run_file, configuration)
     figures = Figures(run_file, about(run), numbers(run), worst_pictures(run))
     try:
         return str(tracker.log(figures))
@@ -57,12 +54,12 @@ def track(run_file: Path, name: str, generation: int = 0) -> str:
 def about(run: Run) -> dict[str, str]:
     """How the run was judged."""
     named = {key: str(run.identity.get(key) or "") for key in ("rubric", "judge", "model")}
-    return {key: value for key, value in named.items() if value} | {"generation": str(run.generation)}
+    return {key: value for key, value in named.items() if value} | {"configuration": str(run.configuration)}
 
 
 def numbers(run: Run) -> dict[str, float]:
     """Means over prompts of value and score, overall, by model and by category; and how much is missing."""
-    items, groups = list(map(to_item, run)), {}
+    items, groups = list(run.rows()), {}
     groups["all"] = by_group(items, ["all"] * len(items))
     for field in ("model", "category"):
         names = [getattr(item, field) for item in items]
@@ -73,7 +70,7 @@ def numbers(run: Run) -> dict[str, float]:
             prefix = "" if kind == "all" else f"{kind}/{group.name}/"
             found |= ends(f"{prefix}value", group.value) | ends(f"{prefix}score", group.score)
     seen = run.overview
-    found |= {"verdicts": seen.verdicts, "errors": sum(seen.faults.values()), "not_verifiable": seen.placeholders}
+    found |= {"verdicts": seen.verdicts, "errors": sum(seen.errors.values()), "not_verifiable": seen.placeholders}
     return found | ({} if seen.cost is None else {"cost": seen.cost})
 
 
@@ -83,23 +80,14 @@ def ends(name: str, estimate: Estimate) -> dict[str, float]:
     return {key: number for key, number in known.items() if number is not None}
 
 
-def to_item(row: Mapping[str, Any]) -> Item:
-    """A sample for the means; without a value if it has no verdict, or nothing could be checked."""
-    real = row["value"] is not None and findings.NOTHING_CHECKED not in row["flags"].split()
-    value, score = (row["value"], row["score"]) if real else (None, None)
-    return Item(row["id"], row["prompt"], value, score, row["category"], row["model"])
-
-
-def worst_pictures(run: Run) -> list[Shown]:
+def worst_pictures(run: Run) -> list[DrawnVerdict]:
     """The verdicts with the lowest values, drawn; one whose image is gone is left out."""
     from onprompt.report.picture import draw
 
-    with Ledger(run.path) as ledger:
-        lowest = list(findings.rows(ledger, run.generation, worst=WORST))
     shown = []
-    for row in lowest:
+    for row in run.rows(worst=WORST):
         try:
-            shown.append(Shown(row["id"], f"{row['value']:.2f}: {row['summary']}", draw(run.verdict(row["id"]))))
+            shown.append(DrawnVerdict(row.id, f"{row.value:.2f}: {row.summary}", draw(run.verdict(row.id))))
         except OnpromptError:
             continue
     return shown

@@ -12,8 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from onprompt.errors import NotFound, OnpromptError, StoreError
 from onprompt.runs.reviews import ANSWERS, MAX_COMMENT, MAX_NAME, Review, check_rater
 from onprompt.web.application import new_app, render
-from onprompt.web.review_desk import ReviewDesk
-from onprompt.web.review_queue import Filters, Queue
+from onprompt.web.review_desk import Filters, Queue, ReviewDesk
 
 MAX_CHECKS = SHOWN = 100  # checks of one sample that can be corrected: a prompt of 10,000 characters has a thousand
 # What a person says of a check: the key and the words of each answer.
@@ -95,7 +94,7 @@ def add_errors(app: FastAPI) -> None:
 
 def add_pages(app: FastAPI, desk: ReviewDesk) -> None:
     """The first page, and one for each sample."""
-    common: dict[str, Any] = {"run": desk.path.name, "rubric": desk.rubric, "judge": desk.judge, "desk": desk.desk}
+    common: dict[str, Any] = {"run": desk.path.name, "rubric": desk.rubric, "judge": desk.run.judge, "desk": desk.desk}
 
     @app.get("/", response_class=HTMLResponse)
     def start(finished: str = "") -> str:

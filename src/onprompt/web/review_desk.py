@@ -1,14 +1,16 @@
-"""A run on the desk of its reviewers: what a page shows of a sample, and what becomes of their answers."""
+"""A run on the desk of its reviewers: which verdicts they see, what a page shows, and what they say."""
 
 import os
 import threading
+import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, TypeVar, get_args
+from urllib.parse import urlencode
 
 import numpy as np
 
@@ -18,21 +20,138 @@ from onprompt.pages.pictures import small_picture
 from onprompt.pages.verdict_view import Shown, VerdictView, verdict_view
 from onprompt.report.ratings import mean
 from onprompt.report.statistics import spearman
-from onprompt.runs import findings, reviews, sampling
-from onprompt.runs.reviews import Review, Reviewed, ReviewLedger
+from onprompt.runs import reviews
+from onprompt.runs.reading import Run, RunRow, judged_file, paths_of
+from onprompt.runs.reviews import BANDS, Review, ReviewFile, stored_plan
 from onprompt.settings import Settings
 from onprompt.settings import load as load_settings
 from onprompt.types import Picture, Rubric, Verdict
 from onprompt.vision import ORIENTATION, decoding_errors, open_image
-from onprompt.web.review_queue import Filters, Queue, ReviewQueue, position
 from onprompt.wording.claims import full_claim
 
+Kept = TypeVar("Kept")
+Queue = Literal["plan", "flagged", "all"]
 SIDE = 1280  # pixels of a picture's longer side, at most
 CACHED = 48  # pictures in memory
-SAMPLE = "SELECT id, given, model, category FROM samples WHERE number = ? AND NOT gone"
-RATED = """SELECT r.sample, r.rater, r.scores, v.value, instr(v.flags, ?) FROM present_reviews r
-LEFT JOIN verdicts v ON v.sample = r.sample AND v.generation = ? AND v.of = r.of
-WHERE r.rubric = ? AND r.complete ORDER BY r.rater"""
+STALE = 1.0  # seconds for which verdicts of a run that is being written may not be noticed
+KEPT = 256  # things that were read, at most: addresses may name any number of raters and models
+OPTIONS = 1000  # models or categories to choose from
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a rater wants to see; empty: everything."""
+
+    queue: Queue = "all"
+    model: str = ""
+    category: str = ""
+    score: str = ""
+    unreviewed: bool = True
+
+    def query(self, **more: object) -> str:
+        """The filters as the query of an address."""
+        given = {name: "1" if value is True else value for name, value in {**asdict(self), **more}.items()}
+        return urlencode({name: value for name, value in given.items() if value not in ("", False)})
+
+
+class ReviewQueue:
+    """What was read of a run: its rows, and the numbers of samples by filters; again only when it has changed."""
+
+    def __init__(self, run: Run, file: ReviewFile, rubric: Rubric) -> None:
+        self.run, self.file, self.rubric = run, file, rubric
+        self.known: dict[Hashable, Any] = {}
+        self.version, self.looked_at, self.stale = -1, 0.0, STALE
+
+    def cached(self, key: Hashable, read: Callable[[], Kept]) -> Kept:
+        """What was read under a key, as long as no other process has changed the file since."""
+        now = time.monotonic()
+        if now - self.looked_at > self.stale:
+            (version,) = self.file.first("PRAGMA data_version")
+            self.known = self.known if version == self.version else {}
+            self.version, self.looked_at = version, now
+        if key not in self.known:
+            self.known = self.known if len(self.known) < KEPT else {}
+            self.known[key] = read()
+        kept: Kept = self.known[key]
+        return kept
+
+    def forget(self, *keys: Hashable) -> None:
+        """Read some of it again: it was changed here."""
+        for key in keys:
+            self.known.pop(key, None)
+
+    @property
+    def rows(self) -> Mapping[int, RunRow]:
+        """The rows by their numbers. A run that is being written is read again the more seldom the longer it takes."""
+        return self.cached("rows", self.read_rows)
+
+    def read_rows(self) -> dict[int, RunRow]:
+        """The same, out of the file."""
+        start = time.monotonic()
+        rows = {row.number: row for row in self.run.rows()}
+        self.stale = max(STALE, 20 * (time.monotonic() - start))
+        return rows
+
+    def row(self, number: int) -> RunRow:
+        """The row of a number."""
+        if number not in self.rows:
+            raise NotFound(f"{self.file.path.name} has no sample number {number}")
+        return self.rows[number]
+
+    def numbers(self, filters: Filters) -> Sequence[int]:
+        """The samples that the filters let through, in order."""
+        return self.cached(filters, partial(self.filtered, filters))
+
+    def filtered(self, filters: Filters) -> list[int]:
+        """The same, out of the rows."""
+        found = [row.number for row in self.rows.values() if row.value is not None and self.passes(row, filters)]
+        if filters.queue != "plan":
+            return found
+        plan, among = stored_plan(self.file, self.run.configuration), set(found)
+        return [number for number in plan.samples if number in among] if plan else []
+
+    def passes(self, row: RunRow, filters: Filters) -> bool:
+        """Whether the filters let a sample with a verdict through."""
+        band = min(int((row.value or 0.0) * BANDS), BANDS - 1)
+        score = row.score if "score" in self.rubric.factors else band
+        return (
+            (filters.queue != "flagged" or bool(row.flags))
+            and filters.model in ("", row.model)
+            and filters.category in ("", row.category)
+            and filters.score in ("", str(score))
+        )
+
+    def options(self, column: str) -> list[str]:
+        """The models or the categories of the run."""
+        return self.cached(
+            column, lambda: sorted({getattr(row, column) for row in self.rows.values()} - {""})[:OPTIONS]
+        )
+
+    def scores(self) -> list[tuple[str, str]]:
+        """The scores to choose from, with their names; bands of the value where there is no overall score."""
+        if scale := self.rubric.factors.get("score"):
+            return [(str(score), str(score)) for score in scale]
+        return [(str(band), f"value {band / BANDS:.1f} to {(band + 1) / BANDS:.1f}") for band in range(BANDS)]
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a sample is in a queue."""
+
+    place: int  # from 1; 0 if it is not in the queue
+    total: int
+    done: int
+    following: int | None
+    previous: int | None
+
+
+def position(numbers: Sequence[int], current: int, done: set[int], unreviewed: bool) -> Position:
+    """Where a sample is; the next one is the next that is not done, if those are wanted; back goes to any."""
+    place = numbers.index(current) if current in numbers else -1
+    ahead = [*numbers[place + 1 :], *(numbers[:place] if unreviewed and place > 0 else ())]
+    following = next((number for number in ahead if not (unreviewed and number in done)), None)
+    previous = numbers[place - 1] if place > 0 else None
+    return Position(place + 1, len(numbers), len(done.intersection(numbers)), following, previous)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,38 +165,38 @@ class Desk:
 class ReviewDesk:
     """One run file, open for reviews. Its database answers one request at a time, each in milliseconds."""
 
-    def __init__(self, path: Path, generation: int = 0, desk: Desk | None = None) -> None:
+    def __init__(self, path: Path, configuration: int = 0, desk: Desk | None = None) -> None:
         self.path, self.desk, self.lock = path, desk or Desk(), threading.Lock()
-        self.file = which_file(path)  # looked at before it is opened: if it is replaced meanwhile, nothing is saved
-        with ExitStack() as stack:
-            self.ledger = stack.enter_context(ReviewLedger(path))
-            self.generation = findings.choose_generation(self.ledger, generation)
-            about = findings.identity(self.ledger, self.generation)
-            if about["rubric"] not in plugins.names("rubrics"):
-                raise UserError(f"{path} is a run of {about['rubric']}, which has no scale to review on")
-            stack.pop_all()  # it stays open
-        self.judge = " ".join(filter(None, (about["judge"], about.get("model"))))
-        self.rubric: Rubric = plugins.load("rubrics", about["rubric"]).RUBRIC
-        self.queue = ReviewQueue(self.ledger, self.generation, self.rubric)
+        self.identity = which_file(path)  # looked at before it is opened: if it is replaced meanwhile, nothing is saved
+        self.file = ReviewFile(path)
+        try:
+            self.run = Run(path, configuration, self.file)
+            if self.run.rubric not in plugins.names("rubrics"):
+                raise UserError(f"{path} is a run of {self.run.rubric}, which has no scale to review on")
+        except OnpromptError:
+            self.file.close()
+            raise
+        self.rubric: Rubric = plugins.load("rubrics", self.run.rubric).RUBRIC
+        self.queue = ReviewQueue(self.run, self.file, self.rubric)
         self.settings = load_settings()
         self.picture = lru_cache(CACHED)(self.read_picture)
 
     def close(self) -> None:
         """Close the file."""
         with self.lock:
-            self.ledger.close()
+            self.file.close()
 
-    def make_plan(self, size: int, seed: int) -> sampling.SamplingPlan:
+    def make_plan(self, size: int, seed: int) -> reviews.SamplingPlan:
         """The sampling plan of a size."""
         with self.lock:
-            return sampling.make_plan(self.ledger, self.generation, size, seed)
+            return reviews.make_plan(self.run, self.file, size, seed)
 
     def start(self) -> dict[str, Any]:
         """What the first page shows: the run, the plan, who has reviewed how much, and how well the judge agrees."""
         with self.lock:
-            plan = sampling.stored_plan(self.ledger, self.generation)
+            plan = stored_plan(self.file, self.run.configuration)
             return {
-                "plan": sampling.plan_words(plan) if plan else "",
+                "plan": reviews.plan_words(plan) if plan else "",
                 "counts": {kind: len(self.queue.numbers(Filters(kind))) for kind in get_args(Queue)},
                 **self.queue.cached("so far", self.so_far),
                 **self.choices(),
@@ -90,21 +209,16 @@ class ReviewDesk:
 
     def so_far(self) -> dict[str, Any]:
         """How much each rater has scored, and how well the judge agrees with them."""
-        progress: Counter[str] = Counter()
-        values: dict[int, float] = {}
-        ratings: dict[int, list[float]] = {}
-        key = findings.NOTHING_CHECKED, self.generation, self.rubric.name
-        for sample, rater, scores, value, placeholder in self.ledger.query(RATED, key):
-            progress[rater] += 1
-            if value is not None and not placeholder:
-                values[sample] = value
-                ratings.setdefault(sample, []).append(reviews.stored_rating(self.ledger, scores, self.rubric))
-        human = [mean(ratings[sample]) for sample in values]
-        return {"progress": dict(progress), "agreement": agreement_words(list(values.values()), human)}
+        given = reviews.ratings(self.file, self.rubric)
+        rows = [row for row in self.queue.rows.values() if row.counts and row.id in given]
+        progress = Counter(rater for by_rater in given.values() for rater in by_rater)
+        human = [mean(given[row.id].values()) for row in rows]
+        agreement = agreement_words([row.value or 0.0 for row in rows], human)
+        return {"progress": dict(sorted(progress.items())), "agreement": agreement}
 
     def completed(self, rater: str) -> set[int]:
         """The numbers of the samples that a rater has scored."""
-        return self.queue.cached(("done", rater), partial(reviews.completed, self.ledger, self.rubric.name, rater))
+        return self.queue.cached(("done", rater), partial(reviews.completed, self.file, self.rubric.name, rater))
 
     def first(self, rater: str, filters: Filters) -> int | None:
         """The first sample of a queue that a rater has not scored; the first of all if none is left."""
@@ -118,11 +232,11 @@ class ReviewDesk:
         """All that the page of a sample shows."""
         blind = blind or self.desk.blind
         with self.lock:
-            name, _, model, category = self.sample(number)
+            row = self.queue.row(number)
             done = self.completed(rater)
             where = position(self.queue.numbers(filters), number, done, filters.unreviewed)
-            review = reviews.review_of(self.ledger, self.rubric.name, rater, number)
-            others = reviews.by_others(self.ledger, self.rubric.name, rater, number) if self.desk.show_raters else []
+            review = reviews.review_of(self.file, self.rubric.name, rater, number)
+            others = reviews.by_others(self.file, self.rubric.name, rater, number) if self.desk.show_raters else []
             choices = self.choices()
         view, problem = self.view(number)
         claims = [check.asked for check in view.checks] if view else []
@@ -131,9 +245,9 @@ class ReviewDesk:
             "view": without_boxes(view) if view and blind else view,
             "problem": problem,
             "judged": {factor.name: factor.score for factor in view.factors} if view and not blind else {},
-            "name": name,
-            "model": model,
-            "category": category,
+            "name": row.id,
+            "model": row.model,
+            "category": row.category,
             "scores": review.scores,
             "checks": {place: review.checks[claim] for place, claim in enumerate(claims) if claim in review.checks},
             "comment": review.comment,
@@ -142,20 +256,11 @@ class ReviewDesk:
             "blind": blind,
         }
 
-    def sample(self, number: int) -> tuple[str, str, str, str]:
-        """The id, the inputs, the model and the category of a sample."""
-        row = self.ledger.first(SAMPLE, (number,))
-        if not row:
-            raise NotFound(f"{self.path.name} has no sample number {number}")
-        name, given, model, category = row
-        return name, given, model, category
-
     def verdict(self, number: int) -> tuple[str, Verdict, Mapping[str, Any]]:
         """A sample's id, the stored verdict on it, and the inputs it was judged by."""
         with self.lock:
-            name, given, *_ = self.sample(number)
-            verdict = findings.stored_verdict(self.ledger, self.generation, name, self.settings.answers)
-        return name, verdict, self.ledger.read(given, Mapping[str, Any])
+            row = self.queue.row(number)
+            return row.id, self.run.verdict(row.id), self.file.read(row.given, Mapping[str, Any])
 
     def view(self, number: int) -> tuple[VerdictView | None, str]:
         """A verdict as it is drawn, or why it can't be."""
@@ -191,17 +296,16 @@ class ReviewDesk:
             if unknown := review.checks.keys() - places.keys():
                 raise UserError(f"the verdict has no check {min(unknown)[:20]!r}")
             claims = {places[place]: answer for place, answer in review.checks.items()}
-        key = Reviewed(number, self.generation, self.rubric.name, rater)
+        review = replace(review, checks=claims, blind=review.blind or self.desk.blind)
         with self.writing():
-            blind = review.blind or self.desk.blind
-            self.ledger.save(key, replace(review, checks=claims, blind=blind), self.rubric)
+            self.file.save(number, self.run.configuration, rater, review, self.rubric)
             self.queue.forget("so far", ("done", rater))
 
     def undo(self, rater: str) -> int | None:
         """Undo the last save of a rater."""
         with self.writing():
             self.queue.forget("so far", ("done", rater))
-            return self.ledger.undo(self.rubric.name, rater)
+            return self.file.undo(self.rubric.name, rater)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -213,7 +317,7 @@ class ReviewDesk:
 
     def check_file(self) -> None:
         """Refuse to write to a file that was deleted or replaced: nobody would ever read it."""
-        if which_file(self.path) != self.file:
+        if which_file(self.path) != self.identity:
             raise StoreError(
                 f"{self.path.name} was replaced or deleted while this review was open; start `onprompt review` again"
             )
@@ -230,10 +334,10 @@ def which_file(path: Path) -> tuple[int, int] | None:
 
 def agreement_words(values: Sequence[float], human: Sequence[float]) -> str:
     """Spearman's ρ between the judge and people, in words; empty where there are too few ratings, or all are equal."""
-    if len(values) < sampling.SMALLEST:
+    if len(values) < reviews.SMALLEST:
         return ""
     rho = float(spearman(np.array(values), np.array(human))(np.ones((1, len(values))))[0])
-    return sampling.agreement_words(rho, len(values)) if np.isfinite(rho) else ""
+    return reviews.agreement_words(rho, len(values)) if np.isfinite(rho) else ""
 
 
 def without_boxes(view: VerdictView) -> VerdictView:
@@ -243,7 +347,7 @@ def without_boxes(view: VerdictView) -> VerdictView:
 
 def upright_size(picture: Picture, given: Mapping[str, Any], settings: Settings) -> tuple[int, int]:
     """Width and height of a stored sample's picture, if its file is still what was judged; it is not decoded."""
-    data, name = findings.judged_file(findings.paths_of(picture, given), picture.sha256, settings)
+    data, name = judged_file(paths_of(picture, given), picture.sha256, settings)
     with decoding_errors(name):
         image = open_image(data, name)
         turned = image.getexif().get(ORIENTATION, 1) >= 5

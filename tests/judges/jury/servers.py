@@ -16,10 +16,9 @@ from typer.testing import CliRunner
 from onprompt.api import judges
 from onprompt.cli import app
 from onprompt.rubrics.verify import RUBRIC
-from onprompt.runs import datasets, findings
-from onprompt.runs.job import JudgeJob
-from onprompt.runs.ledger import Ledger
-from onprompt.runs.run import Summary, run
+from onprompt.runs import datasets
+from onprompt.runs.reading import Run, RunRow
+from onprompt.runs.run import JudgeJob, Summary, run
 from onprompt.settings import Settings
 from tests.models.backends.server import KEY, Received, Reply, Scripted, Step
 from tests.models.backends.test_openai import completion
@@ -65,9 +64,8 @@ def judged(folder: Path, settings: Settings) -> Summary:
     return run(data, folder / "run.sqlite", JudgeJob("verify", settings))
 
 
-def rows(folder: Path) -> dict[str, dict[str, Any]]:
-    with Ledger(folder / "run.sqlite") as ledger:
-        return {row["id"]: row for row in findings.rows(ledger, findings.choose_generation(ledger))}
+def rows(folder: Path) -> dict[str, RunRow]:
+    return {row.id: row for row in Run(folder / "run.sqlite").rows()}
 
 
 def prompt_of(request: Received) -> str:

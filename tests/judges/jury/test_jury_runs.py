@@ -22,7 +22,7 @@ from PIL import Image
 import onprompt
 from onprompt import api
 from onprompt.errors import BudgetSpent
-from onprompt.runs.job import JudgeJob
+from onprompt.runs.run import JudgeJob
 from onprompt.samples import load_rubric
 from onprompt.settings import Settings
 from onprompt.types import Verdict
@@ -79,12 +79,12 @@ def test_a_run_completes_verdicts_of_a_model_that_was_down(serve: Serve, tmp_pat
     up = threading.Event()
     settings, requests = serve(says(4), lambda _: says(2) if up.is_set() else Reply("oops", 500), retries=0)
     first = judged(tmp_path, settings)
-    assert (first.done, first.incomplete, first.faults.total()) == (6, 6, 0)
-    assert {(row["value"], row["flags"]) for row in rows(tmp_path).values()} == {(1.0, "model_failed")}
+    assert (first.done, first.incomplete, first.errors.total()) == (6, 6, 0)
+    assert {(row.value, row.flags) for row in rows(tmp_path).values()} == {(1.0, ("model_failed",))}
     up.set()
     second = judged(tmp_path, settings)
     assert (second.done, second.incomplete, second.before) == (6, 0, 0)
-    assert {(row["value"], row["flags"]) for row in rows(tmp_path).values()} == {(0.75, "")}
+    assert {(row.value, row.flags) for row in rows(tmp_path).values()} == {(0.75, ())}
     assert set(prompts(requests[0]).values()) == {1}
     assert (judged(tmp_path, settings).before, len(requests[0])) == (6, 6)
 
@@ -121,7 +121,7 @@ def test_a_killed_run_is_resumed_and_each_answer_is_paid_for_once(serve: Serve, 
     summary = judged(tmp_path, settings)
     assert summary.done + summary.before == 60
     found = rows(tmp_path)
-    assert {(row["value"], row["flags"]) for row in found.values()} == {(0.75, "model_unreadable")}
+    assert {(row.value, row.flags) for row in found.values()} == {(0.75, ("model_unreadable",))}
     # An answer on its way when the process was killed is lost; no other is asked for again.
     for asked, times in zip(requests, (1, 1, 2), strict=True):
         assert 60 * times <= len(asked) <= 60 * times + 2 * settings.concurrency
@@ -159,10 +159,10 @@ def test_a_killed_run_with_trouble_at_any_moment(serve: Serve, tmp_path: Path) -
     for name, row in rows(tmp_path).items():
         said = replies[f"{name} cats"]
         unreadable = sum(kind in ("nonsense", "refusal") for kind in said)
-        if "right" in said and row["value"] == 0.5:
-            assert row["flags"] == ""
+        if "right" in said and row.value == 0.5:
+            assert row.flags == ()
         else:  # both of its answers were paid for, and neither has a score
-            assert (row["value"], row["flags"], unreadable >= 2) == (0.75, "model_unreadable", True)
+            assert (row.value, row.flags, unreadable >= 2) == (0.75, ("model_unreadable",), True)
     lost = 2 * settings.concurrency  # on their way when the process was killed
     for asked in requests[:2]:
         assert 60 <= len(asked) <= 60 + lost
@@ -213,7 +213,7 @@ def test_the_command_line(serve: Serve, tmp_path: Path) -> None:
         "run", str(tmp_path / "data.csv"), *out, *models, "--set", "jury_evidence_weight=0", answers=settings.answers
     )
     assert done.exit_code == 0, done.output
-    assert "verify by openai/a, openai/b" in command("show", out[1], answers=settings.answers).output
+    assert "verify by jury openai/a, openai/b" in command("show", out[1], answers=settings.answers).output
     one = command("show", out[1], "--id", "1", answers=settings.answers)
     assert one.output.splitlines()[:2] == shown.output.splitlines()[:2]
 

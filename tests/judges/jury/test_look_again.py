@@ -16,7 +16,7 @@ from onprompt.errors import BudgetSpent, UserError
 from onprompt.judges.jury import LOOK_AGAIN
 from onprompt.report.document import document
 from onprompt.report.terminal import voice_lines
-from onprompt.runs.job import JudgeJob
+from onprompt.runs.run import JudgeJob
 from onprompt.types import Box, Check, Claim, Count, Finding, Found, Outcome, Sighting, Verdict
 from onprompt.wording import plan_words
 from onprompt.wording.jury import located
@@ -115,11 +115,11 @@ def test_a_run_completes_what_failed_and_pays_each_answer_once(serve: Serve, tmp
     )
     first = judged(tmp_path, settings)
     assert (first.done, first.incomplete) == (5, 5)
-    assert {row["flags"] for row in rows(tmp_path).values()} == {"model_failed judges_disagree"}
+    assert {row.flags for row in rows(tmp_path).values()} == {("model_failed", "judges_disagree")}
     up.append(True)
     second = judged(tmp_path, settings)
     assert (second.done, second.incomplete, second.before) == (5, 0, 0)
-    assert {row["flags"] for row in rows(tmp_path).values()} == {""}
+    assert {row.flags for row in rows(tmp_path).values()} == {()}
     assert judged(tmp_path, settings).before == 5
     asked = Counter(map(is_second, requests[0]))
     assert (asked[False], asked[True] - 5, len(requests[1])) == (5, 5, 5)

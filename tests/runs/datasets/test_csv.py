@@ -7,16 +7,16 @@ import pytest
 
 from onprompt.errors import UserError
 from onprompt.rubrics.verify import RUBRIC as VERIFY
-from onprompt.runs.datasets import BadRow, Row, open_dataset
+from onprompt.runs.datasets import Row, open_dataset
 
 
-def read(path: Path, content: bytes | str) -> list[Row | BadRow]:
+def read(path: Path, content: bytes | str) -> list[Row]:
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return list(open_dataset(str(path), VERIFY, {}).rows())
 
 
-def prompts(found: list[Row | BadRow]) -> list[str]:
-    return [row.item["prompt"] if isinstance(row, Row) else f"bad: {row.message}" for row in found]
+def prompts(found: list[Row]) -> list[str]:
+    return [f"bad: {row.error}" if row.error else row.item["prompt"] for row in found]
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])

@@ -11,7 +11,7 @@ from onprompt.errors import UserError
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.rate import RUBRIC as RATE
 from onprompt.rubrics.verify import RUBRIC as VERIFY
-from onprompt.runs.datasets import BadRow, Row, open_dataset, usual_columns
+from onprompt.runs.datasets import Row, open_dataset, usual_columns
 from onprompt.types import Rubric
 
 Write = Callable[..., str]
@@ -30,14 +30,14 @@ def write(tmp_path: Path) -> Write:
     return file
 
 
-def rows(data: str, rubric: Rubric = VERIFY, **columns: str) -> list[Row | BadRow]:
+def rows(data: str, rubric: Rubric = VERIFY, **columns: str) -> list[Row]:
     return list(open_dataset(data, rubric, columns).rows())
 
 
 def good(data: str, rubric: Rubric = VERIFY, **columns: str) -> list[Row]:
     found = rows(data, rubric, **columns)
     assert all(isinstance(row, Row) for row in found), found
-    return [row for row in found if isinstance(row, Row)]
+    return [row for row in found if not row.error]
 
 
 def test_each_kind_is_one_file() -> None:
@@ -151,11 +151,11 @@ def test_major_objects_are_a_list(write: Write) -> None:
 def test_a_missing_value_costs_its_own_row(write: Write) -> None:
     data = write("image,prompt", "a.png,", ",a cat", "b.png,a dog", f"{'x' * 5000},a cow")
     first, second, third, fourth = rows(data)
-    assert first == BadRow("a.png", "data.csv:2", "column 'prompt' is empty")
-    assert second == BadRow("row 2", "data.csv:3", "column 'image' is empty")
+    assert first == Row("a.png", "data.csv:2", error="column 'prompt' is empty")
+    assert second == Row("row 2", "data.csv:3", error="column 'image' is empty")
     assert isinstance(third, Row)
-    assert isinstance(fourth, BadRow)
-    assert "(5000 characters)" in fourth.message
+    assert fourth.error
+    assert "(5000 characters)" in fourth.error
 
 
 def test_data_that_is_none(write: Write, tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_a_table_in_the_current_folder(write: Write, tmp_path: Path, monkeypatch
     first, second, third = rows("data.csv")
     assert isinstance(first, Row)
     assert (first.id, first.item["image"]) == ("in/a.png", "in/a.png")
-    assert isinstance(second, BadRow)
+    assert second.error
     assert third.id == "../b.png"
 
 
@@ -203,5 +203,5 @@ def test_a_pipe_is_no_table(tmp_path: Path) -> None:
     (tmp_path / "folder" / "cup.png").write_bytes(b"")
     os.mkfifo(tmp_path / "folder" / "cup.txt")
     (row,) = open_dataset(str(tmp_path / "folder"), VERIFY, {}).rows()
-    assert isinstance(row, BadRow)
-    assert "named pipe" in row.message
+    assert row.error
+    assert "named pipe" in row.error

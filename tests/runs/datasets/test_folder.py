@@ -10,7 +10,7 @@ from onprompt.errors import UserError
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.rate import RUBRIC as RATE
 from onprompt.rubrics.verify import RUBRIC as VERIFY
-from onprompt.runs.datasets import BadRow, Dataset, Row, open_dataset
+from onprompt.runs.datasets import Dataset, Row, open_dataset
 from onprompt.runs.datasets.folder import load, natural, prompt_from_name
 
 
@@ -24,7 +24,7 @@ def make(root: Path, **files: str) -> str:
 
 def found(dataset: Dataset) -> dict[str, str]:
     """The prompt of each row by its id, or why there is none."""
-    return {row.id: row.item["prompt"] if isinstance(row, Row) else f"bad: {row.message}" for row in dataset.rows()}
+    return {row.id: f"bad: {row.error}" if row.error else row.item["prompt"] for row in dataset.rows()}
 
 
 def geneval(*numbers: int, model: str = "") -> dict[str, str]:
@@ -51,7 +51,7 @@ def test_genevals_layout(tmp_path: Path) -> None:
 def test_genevals_layout_once_for_each_model(tmp_path: Path) -> None:
     dataset = open_dataset(make(tmp_path, **geneval(0, 1, model="flux/"), **geneval(0, 1, model="sdxl/")), RATE, {})
     assert dataset.columns["model"] == "the first folder"
-    rows = [row for row in dataset.rows() if isinstance(row, Row)]
+    rows = [row for row in dataset.rows() if not row.error]
     assert [row.model for row in rows] == ["flux"] * 4 + ["sdxl"] * 4
     (tmp_path / "sdxl/00001/samples/0001.png").unlink()
     assert "model" not in open_dataset(str(tmp_path), RATE, {}).columns
@@ -133,7 +133,7 @@ def test_file_names_are_prompts_where_there_is_no_other(tmp_path: Path) -> None:
 def test_models_are_folders_with_the_same_files_and_prompts(tmp_path: Path) -> None:
     data = make(tmp_path, **{f"{model}/{name}.png": "" for model in ("m1", "m2") for name in ("a_cat", "a_dog")})
     rows = list(open_dataset(data, VERIFY, {}).rows())
-    assert [(row.id, row.model) for row in rows if isinstance(row, Row)] == [
+    assert [(row.id, row.model) for row in rows if not row.error] == [
         *(("m1/a_cat.png", "m1"), ("m1/a_dog.png", "m1"), ("m2/a_cat.png", "m2"), ("m2/a_dog.png", "m2")),
     ]
     make(tmp_path, **{"m1/prompt.txt": "one", "m2/prompt.txt": "two"})
@@ -164,9 +164,9 @@ def test_a_file_name_that_is_no_text(tmp_path: Path) -> None:
         os.close(os.open(os.fsencode(tmp_path) + b"/" + name, os.O_CREAT))
     rows = list(open_dataset(make(tmp_path, **{"prompt.txt": "a cat"}), VERIFY, {}).rows())
     assert [row.id for row in rows] == ["a_c?t.png", "a_c?t.png#2"]
-    assert all(isinstance(row, Row) and Path(row.item["image"]).exists() for row in rows)
+    assert all(not row.error and Path(row.item["image"]).exists() for row in rows)
     (tmp_path / "prompt.txt").unlink()
-    assert all(isinstance(row, BadRow) for row in open_dataset(str(tmp_path), VERIFY, {}).rows())
+    assert all(row.error for row in open_dataset(str(tmp_path), VERIFY, {}).rows())
 
 
 def test_a_folder_that_is_closed_is_a_bad_row() -> None:
@@ -177,14 +177,14 @@ def test_a_folder_that_is_closed_is_a_bad_row() -> None:
         os.seteuid(user or 65534)
         try:
             table = load(data)
-            cat, closed = table.records(())
+            (cat, cells), (closed, why) = table.records(())
         finally:
             os.seteuid(user)
             (Path(folder) / "closed").chmod(0o755)
     assert (table.count, table.kind) == (2, "folder, prompt from the file name")
-    assert isinstance(cat.cells, dict)
-    assert (cat.line, cat.cells["prompt"]) == ("a_cat.png", "a cat")
-    assert (closed.line, str(closed.cells)) == ("closed/", "can't list the folder")
+    assert isinstance(cells, dict)
+    assert (cat, cells["prompt"]) == ("a_cat.png", "a cat")
+    assert (closed, str(why)) == ("closed/", "can't list the folder")
 
 
 def test_a_folder_has_no_columns_and_no_edits(tmp_path: Path) -> None:
@@ -219,9 +219,7 @@ def test_globs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert [row.id for row in dataset.rows()] == ids, pattern
         assert (dataset.kind, dataset.count) == ("glob, prompt from the file name", len(ids))
     assert [row.id for row in open_dataset("[z]", VERIFY, {}).rows()] == ["an_owl.png"]
-    assert [row.item["image"] for row in open_dataset("x/*", VERIFY, {}).rows() if isinstance(row, Row)] == [
-        "x/a_cow.png"
-    ]
+    assert [row.item["image"] for row in open_dataset("x/*", VERIFY, {}).rows() if not row.error] == ["x/a_cow.png"]
 
 
 def test_a_glob_finds_prompts_as_a_folder_does(tmp_path: Path) -> None:

@@ -9,10 +9,10 @@ import pytest
 
 from onprompt.errors import UserError
 from onprompt.rubrics.verify import RUBRIC as VERIFY
-from onprompt.runs.datasets import BadRow, Row, open_dataset
+from onprompt.runs.datasets import Row, open_dataset
 
 
-def read(path: Path, content: bytes | str) -> list[Row | BadRow]:
+def read(path: Path, content: bytes | str) -> list[Row]:
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return list(open_dataset(str(path), VERIFY, {}).rows())
 
@@ -21,8 +21,8 @@ def item(**more: Any) -> str:
     return json.dumps({"image": "a.png", "prompt": "a cat", **more})
 
 
-def messages(found: list[Row | BadRow]) -> list[str]:
-    return ["" if isinstance(row, Row) else row.message for row in found]
+def messages(found: list[Row]) -> list[str]:
+    return [row.error for row in found]
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.ndjson", "a.json"])

@@ -11,7 +11,7 @@ from onprompt.illusion.audit.test_answers import Case
 from onprompt.illusion.gold import gold
 from onprompt.illusion.protocol import split as split_named
 from onprompt.illusion.results import QUESTIONS
-from onprompt.runs.ledger import Ledger
+from onprompt.runs.reading import Run
 
 READERS = {".csv": "csv", ".tsv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl"}
 RUN = ".sqlite"
@@ -37,14 +37,14 @@ def load(path: Path, split: str = "") -> tuple[list[GivenAnswer], int]:
 
 def load_run(path: Path) -> list[GivenAnswer | None]:
     """The latest answers of an `illusion run`; None for a question without an answer."""
-    with Ledger(path) as ledger:
-        number, about = answers.about_of(ledger)
-        records = answers.records(ledger, number)
+    run = Run(path)
+    answers.check_rubric(run)
+    split = str(run.identity.get("split", ""))
     return [
         None
         if record.answer is None
-        else GivenAnswer(Case(about["split"], *record.gold[:2], record.answer, record.question), "")
-        for record in records
+        else GivenAnswer(Case(split, *record.gold[:2], record.answer, record.question), "")
+        for record in answers.records(run)
     ]
 
 
@@ -58,10 +58,10 @@ def load_table(path: Path, split: str) -> list[GivenAnswer | None]:
         columns = ", ".join(table.columns)
         raise UserError(f"{path} needs the columns answer, question, and path or shape and scene; it has {columns}")
     rows = []
-    for record in table.records(table.columns):
-        if isinstance(record.cells, UserError):
-            raise UserError(f"{record.line}: {record.cells}")
-        rows.append(given_answer(record.line, record.cells, split))
+    for line, cells in table.records(table.columns):
+        if isinstance(cells, UserError):
+            raise UserError(f"{line}: {cells}")
+        rows.append(given_answer(line, cells, split))
     return rows
 
 

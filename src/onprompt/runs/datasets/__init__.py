@@ -18,7 +18,7 @@ from urllib.parse import unquote
 from onprompt import plugins
 from onprompt.errors import UserError
 from onprompt.files import check_regular
-from onprompt.types import IMAGE, NAMES, Rubric
+from onprompt.types import IMAGE, NAMES, Rubric, Sample
 
 ABOUT = {"model": ("model", "generator", "system"), "category": ("category", "tag", "type")}
 IDS = ("id", "uid", "sample_id", "key", "index")
@@ -32,34 +32,27 @@ LISTED = 30  # columns in a message
 SURROGATE = re.compile("[\ud800-\udfff]")  # JSON may hold one, and a file's name
 
 
+Record = tuple[str, Mapping[str, Any] | UserError]  # what a reader yields: where a row is, and its cells by column
+
+
+class RestLost(UserError):
+    """In place of cells: rows after this one, or files below it, may be unreadable, too."""
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One sample: `item` holds the inputs of the rubric by name."""
+    """One sample of DATA: `item` holds the inputs of the rubric by name, `error` why the row is unreadable."""
 
     id: str
     line: str  # where it came from
-    item: Mapping[str, Any]
+    item: Mapping[str, Any] = field(default_factory=dict)
     model: str = ""
     category: str = ""
     others: Mapping[str, Any] = field(default_factory=dict)  # cells of further columns, as they are
-
-
-@dataclass(frozen=True, slots=True)
-class BadRow:
-    """An unreadable row, and why."""
-
-    id: str
-    line: str
-    message: str
-    rest_lost: bool = False  # whether rows after it, or files below it, may be unreadable too
-
-
-class Record(NamedTuple):
-    """What a reader returns: where it is, and its cells by column. An error stands for a cell or row that is bad."""
-
-    line: str
-    cells: Mapping[str, Any] | UserError
-    rest_lost: bool = False
+    error: str = ""
+    rest_lost: bool = False  # whether rows after it may be unreadable too
+    number: int = 0  # in the run file
+    sample: Sample | None = None  # once its files are read
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +75,12 @@ class Dataset:
     kind: str
     columns: Mapping[str, str]
     count: int | None
-    read: Callable[[], Iterator[Row | BadRow]] = field(repr=False)
+    read: Callable[[], Iterator[Row]] = field(repr=False)
     source: str = ""  # DATA as an absolute path or address
     unique: bool = False  # whether all ids are known to differ
     note: str = ""  # what the user should know of how it is read
 
-    def rows(self) -> Iterator[Row | BadRow]:
+    def rows(self) -> Iterator[Row]:
         """All rows, in order; repeated ids get a suffix."""
         if self.unique:
             yield from self.read()
@@ -125,7 +118,7 @@ def open_dataset(data: str, rubric: Rubric, columns: Mapping[str, str], others: 
     check_columns(others, table.columns)
     parser = RowParser(used, table.folder, rubric, others)
 
-    def read() -> Iterator[Row | BadRow]:
+    def read() -> Iterator[Row]:
         return map(parser.parse, table.records(list(dict.fromkeys([*used.values(), *others]))), itertools.count(1))
 
     return Dataset(table.kind, table.fixed or used, table.count, read, absolute(data), bool(unique), note)
@@ -149,8 +142,8 @@ def has_unique_values(table: Table, column: str) -> bool | None:
     """Whether every row has a value of its own in a column; None if some have none."""
     seen: set[int] = set()  # hashes take half the memory
     missing = False
-    for record in table.records([column]):
-        cell = record.cells.get(column) if isinstance(record.cells, Mapping) else None
+    for _, cells in table.records([column]):
+        cell = cells.get(column) if isinstance(cells, Mapping) else None
         value = hash(str(cell).strip())
         if cell and value in seen:
             return False
@@ -223,23 +216,25 @@ class RowParser(NamedTuple):
     rubric: Rubric
     others: Sequence[str] = ()  # columns that are no field's
 
-    def parse(self, record: Record, number: int) -> Row | BadRow:
-        """A record as a row; a bad row if a cell is unreadable or a required one empty."""
+    def parse(self, record: Record, number: int) -> Row:
+        """A record as a row; one with an error if a cell is unreadable or a required one empty."""
+        line, cells = record
         kinds = {given.name: given.kind for given in self.rubric.inputs}
         values: dict[str, Any] = {}
         try:
-            if isinstance(record.cells, UserError):
-                raise record.cells
+            if isinstance(cells, UserError):
+                raise cells
             for name, column in self.columns.items():  # the id comes first
-                values[name] = self.value(name, kinds.get(name, ""), record.cells.get(column))
+                values[name] = self.value(name, kinds.get(name, ""), cells.get(column))
             if empty := [name for name in self.columns if name in self.rubric.required and not values[name]]:
                 raise UserError(f"column {self.columns[empty[0]]!r} is empty")
         except UserError as error:
-            return BadRow(self.id_of(values) or f"row {number}", record.line, str(error), record.rest_lost)
+            name = self.id_of(values) or f"row {number}"
+            return Row(name, line, error=str(error), rest_lost=isinstance(error, RestLost))
         item = {name: value for name, value in values.items() if value and name not in ("id", *ABOUT)}
-        about = {name: values.get(name) or "" for name in ABOUT}
-        others = {name: record.cells.get(name) for name in self.others}
-        return Row(self.id_of(values) or str(number), record.line, item, **about, others=others)
+        model, category = (values.get(name) or "" for name in ABOUT)
+        others = {name: cells.get(name) for name in self.others}
+        return Row(self.id_of(values) or str(number), line, item, model, category, others)
 
     def id_of(self, values: Mapping[str, Any]) -> str:
         """The row's id, or else the path of its image."""

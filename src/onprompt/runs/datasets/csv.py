@@ -2,44 +2,82 @@
 
 import codecs
 import csv
+import io
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from onprompt.errors import UserError
-from onprompt.runs.datasets import Record, Table
+from onprompt.runs.datasets import Record, RestLost, Table
 
 DELIMITERS = ",;\t|"
 MAX_CELL = 32 * 2**20  # characters: an unclosed quote must not fill the memory
-BLOCK = 2**20
+BLOCK = 2**20  # bytes; the header is in the first
 
 
 def load(data: str) -> Table:
     """The table in a file."""
-    path = Path(data)
-    check_encoding(path)
-    csv.field_size_limit(MAX_CELL)
-    headers = {
-        delimiter: read_header(path, delimiter) for delimiter in ("\t" if path.suffix.lower() == ".tsv" else DELIMITERS)
-    }
-    delimiter = max(headers, key=lambda delimiter: len(headers[delimiter]))
-    if not headers[delimiter]:
-        raise UserError(f"{path} has no readable header line")
+    file = open_csv(Path(data))
 
     def records(_: Sequence[str]) -> Iterator[Record]:
-        return read_rows(path, delimiter, headers[delimiter])
+        for line, cells in file.rows():
+            where = f"{file.path.name}:{line}"
+            if isinstance(cells, UserError):
+                yield where, cells
+            elif len(cells) == len(file.columns):
+                yield where, dict(zip(file.columns, cells, strict=True))
+            elif cells:
+                yield where, UserError(f"expected {len(file.columns)} cells, as in the header; got {len(cells)}")
 
     folder = os.path.dirname(data)  # noqa: PTH120 ("" for the current one)
-    return Table("csv", headers[delimiter], records, folder, sum(1 for _ in records(())))
+    return Table("csv", file.columns, records, folder, sum(1 for _ in records(())))
 
 
-def check_encoding(path: Path) -> None:
-    """Refuse a file that is not all UTF-8."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
+@dataclass(frozen=True, slots=True)
+class CsvFile:
+    """A CSV file whose encoding was checked."""
+
+    path: Path
+    delimiter: str
+    columns: list[str]
+
+    def rows(self) -> Iterator[tuple[int, list[str] | RestLost]]:
+        """The rows below the header, each with the line on which it begins."""
+        with self.path.open(encoding="utf-8-sig", newline="") as file:
+            rows = csv.reader(file, delimiter=self.delimiter, strict=True)
+            next(cells for cells in rows if cells)
+            while True:
+                line = rows.line_num + 1
+                try:
+                    cells = next(rows, None)
+                except csv.Error as error:
+                    yield line, RestLost(f"{error}: unclosed or misplaced quote (line {rows.line_num})")
+                    continue
+                if cells is None:
+                    return
+                yield line, cells
+
+
+def open_csv(path: Path) -> CsvFile:
+    """A CSV file with its delimiter and its columns, by its first block; all of it must be UTF-8."""
+    csv.field_size_limit(MAX_CELL)
+    first = decoded_start(path)
+    headers = {each: read_header(first, each) for each in ("\t" if path.suffix.lower() == ".tsv" else DELIMITERS)}
+    delimiter = max(headers, key=lambda each: len(headers[each]))
+    if not headers[delimiter]:
+        raise UserError(f"{path} has no readable header line")
+    return CsvFile(path, delimiter, headers[delimiter])
+
+
+def decoded_start(path: Path) -> str:
+    """The first block of a file, of which all is UTF-8."""
+    decoder = codecs.getincrementaldecoder("utf-8-sig")()
     with path.open("rb") as file:
-        start = file.read(2)
-        file.seek(0)
+        block = file.read(BLOCK)
+        start = block[:2]
         try:
+            first = decoder.decode(block)
             while block := file.read(BLOCK):
                 decoder.decode(block)
             decoder.decode(b"", final=True)
@@ -49,34 +87,13 @@ def check_encoding(path: Path) -> None:
             raise UserError(
                 f"{path} is not UTF-8 ({error.reason}); if it is {encoding}, convert it: {convert}"
             ) from None
+    return first
 
 
-def read_header(path: Path, delimiter: str) -> list[str]:
+def read_header(text: str, delimiter: str) -> list[str]:
     """The names in the first line that is not blank."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        try:
-            cells = next((cells for cells in csv.reader(file, delimiter=delimiter, strict=True) if cells), [])
-        except csv.Error:
-            return []  # another delimiter may do better
-    return [cell.strip() for cell in cells]
-
-
-def read_rows(path: Path, delimiter: str, columns: Sequence[str]) -> Iterator[Record]:
-    """The rows below the header."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = csv.reader(file, delimiter=delimiter, strict=True)
-        next(cells for cells in rows if cells)
-        while True:
-            line = f"{path.name}:{rows.line_num + 1}"
-            try:
-                cells = next(rows, None)
-            except csv.Error as error:
-                why = f"{error}: unclosed or misplaced quote (line {rows.line_num})"
-                yield Record(line, UserError(why), rest_lost=True)
-                continue
-            if cells is None:
-                return
-            if len(cells) == len(columns):
-                yield Record(line, dict(zip(columns, cells, strict=True)))
-            elif cells:
-                yield Record(line, UserError(f"expected {len(columns)} cells, as in the header; got {len(cells)}"))
+    try:
+        rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        return [cell.strip() for cell in next((cells for cells in rows if cells), [])]
+    except csv.Error:
+        return []  # another delimiter may do better

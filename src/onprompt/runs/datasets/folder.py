@@ -12,7 +12,7 @@ from typing import Any
 
 from onprompt.errors import UserError
 from onprompt.files import read_file
-from onprompt.runs.datasets import Record, Table
+from onprompt.runs.datasets import Record, RestLost, Table
 
 SUFFIXES = {".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tiff", ".tif", ".avif"}
 PROMPT_FILE, METADATA, SAMPLES = "prompt.txt", "metadata.jsonl", "samples"
@@ -36,7 +36,7 @@ def image_table(kind: str, root: Path, images: Images) -> Table:
     count = sum(1 for _ in images())
     if not count:
         raise UserError(f"no images in {root} ({' '.join(sorted(SUFFIXES))}); if a table is in it, name that file")
-    cells = (record.cells for record in read_images(root, images, by_name=False))
+    cells = (cells for _, cells in read_images(root, images, by_name=False))
     source = next((known["source"] for known in cells if isinstance(known, dict) and known.get("source")), "")
     read = partial(read_images, root, images, by_name=not source)
     # File names alone settle it for most folders, and are much faster to read than prompts.
@@ -48,10 +48,10 @@ def image_table(kind: str, root: Path, images: Images) -> Table:
         fixed["model"] = "the first folder"
 
     def records(_: Sequence[str]) -> Iterator[Record]:
-        for line, cells, rest_lost in read():
+        for line, cells in read():
             path = line.encode(errors="replace").decode()
             model = {"model": path.partition("/")[0]} if by_model else {}
-            yield Record(path, {**cells, "id": path, **model} if isinstance(cells, dict) else cells, rest_lost)
+            yield path, {**cells, "id": path, **model} if isinstance(cells, dict) else cells
 
     kind = kind if source else f"{kind}, prompt from the file name"
     return Table(kind, tuple(fixed), records, count=count, fixed=fixed)
@@ -61,7 +61,7 @@ def read_images(root: Path, images: Images, by_name: bool) -> Iterator[Record]:
     """Each image with its prompt, which is the file's name if `by_name`."""
     for folder, paths in groupby(images(), lambda path: path.rpartition("/")[0] if path[-1] != "/" else path):
         if folder.endswith("/"):
-            yield Record(folder, UserError(NOT_LISTED), rest_lost=True)
+            yield folder, RestLost(NOT_LISTED)
             continue
         shared = {} if by_name else folder_prompt(root, folder)
         for path in paths:
@@ -71,12 +71,13 @@ def read_images(root: Path, images: Images, by_name: bool) -> Iterator[Record]:
             own = None if by_name else read_text((root / path).with_suffix(".txt"))
             if own is not None:
                 cells |= {"prompt": own, "source": "NAME.txt"}
-            yield Record(path, {**cells, "image": str(root / path)})
+            yield path, {**cells, "image": str(root / path)}
 
 
 def path_and_prompt(record: Record) -> tuple[str, str]:
     """A record's path and prompt."""
-    return record.line, str(record.cells["prompt"]) if isinstance(record.cells, dict) else ""
+    line, cells = record
+    return line, str(cells["prompt"]) if isinstance(cells, dict) else ""
 
 
 def folder_prompt(root: Path, folder: str) -> dict[str, Any]:

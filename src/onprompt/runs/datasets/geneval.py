@@ -22,16 +22,14 @@ def load(data: str) -> Table:
 
 def to_record(record: Record) -> Record:
     """A line with our names of its fields."""
-    cells = record.cells
+    line, cells = record
     if isinstance(cells, UserError):
         return record
     correct = cells.get("correct")
-    return record._replace(
-        cells={
-            "image": cells.get("filename"),
-            "prompt": cells.get("prompt"),
-            "category": cells.get("tag"),
-            "correct": int(correct) if isinstance(correct, bool) else correct,
-            "reason": cells.get("reason"),
-        }
-    )
+    return line, {
+        "image": cells.get("filename"),
+        "prompt": cells.get("prompt"),
+        "category": cells.get("tag"),
+        "correct": int(correct) if isinstance(correct, bool) else correct,
+        "reason": cells.get("reason"),
+    }

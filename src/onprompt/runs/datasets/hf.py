@@ -16,7 +16,7 @@ try:
 except ModuleNotFoundError as error:  # the extra called `hf` brings other packages
     raise PluginError(f"reading a hub dataset needs {error.name}: {how_to_install('datasets')}") from error
 
-from onprompt.runs.datasets import Record, Table
+from onprompt.runs.datasets import Record, RestLost, Table
 
 
 def load(data: str) -> Table:
@@ -66,10 +66,9 @@ def read_rows(name: str, rows: Any, columns: Sequence[str]) -> Iterator[Record]:
     number = 0
     try:
         for number, cells in enumerate(rows, 1):
-            yield Record(f"{name}, row {number}", {column: fetch(cell, name) for column, cell in cells.items()})
+            yield f"{name}, row {number}", {column: fetch(cell, name) for column, cell in cells.items()}
     except Exception as error:  # the network fails, or a file of the dataset is damaged
-        why = UserError(f"the dataset is unreadable from here on: {error}")
-        yield Record(f"{name}, row {number + 1}", why, rest_lost=True)
+        yield f"{name}, row {number + 1}", RestLost(f"the dataset is unreadable from here on: {error}")
 
 
 def fetch(cell: Any, name: str) -> Any:

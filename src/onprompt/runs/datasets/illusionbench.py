@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from onprompt.errors import UserError
-from onprompt.runs.datasets import Record, Table
+from onprompt.runs.datasets import Record, RestLost, Table
 from onprompt.runs.datasets.folder import NOT_LISTED, walk
 
 SUFFIX = ".png"  # the original reads no other file, not even .PNG
@@ -21,9 +21,9 @@ def load(data: str) -> Table:
     def records(_: Sequence[str]) -> Iterator[Record]:
         for path in walk(root):
             if path.endswith("/"):
-                yield Record(path, UserError(NOT_LISTED), rest_lost=True)
+                yield path, RestLost(NOT_LISTED)
             elif path.endswith(SUFFIX):
-                yield Record(path, {"id": path, "image": str(root / path)})
+                yield path, {"id": path, "image": str(root / path)}
 
     skipped = f" (skipped {others:,} not in {SUFFIX}, as the original does)" if others else ""
     return Table(f"illusionbench{skipped}", ("image",), records, count=count, fixed={"image": "the files"})

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from onprompt.errors import UserError
-from onprompt.runs.datasets import Record, Table
+from onprompt.runs.datasets import Record, RestLost, Table
 
 SAMPLED = 100  # records that are read for their columns
 BLOCK = 2**16
@@ -32,11 +32,11 @@ def find_columns(path: Path, records: Iterator[Record]) -> list[str]:
     """The keys of the first objects."""
     columns: dict[str, None] = {}
     why = "it is empty"
-    for record in islice(records, SAMPLED):
-        if isinstance(record.cells, UserError):
-            why = f"{record.line}: {record.cells}"
+    for line, cells in islice(records, SAMPLED):
+        if isinstance(cells, UserError):
+            why = f"{line}: {cells}"
         else:
-            columns.update(dict.fromkeys(record.cells))
+            columns.update(dict.fromkeys(cells))
     if not columns:
         raise UserError(f"{path} holds no readable JSON objects; {why}")
     return list(columns)
@@ -55,18 +55,16 @@ def parse_line(where: str, line: bytes) -> Record:
     try:
         return as_record(where, json.loads(line.decode("utf-8-sig")))
     except UnicodeDecodeError as error:
-        return Record(where, UserError(f"not UTF-8: {error.reason}"))
+        return where, UserError(f"not UTF-8: {error.reason}")
     except json.JSONDecodeError as error:
-        return Record(where, UserError(f"invalid JSON: {error.msg}, at character {error.pos + 1} of {len(line)}"))
+        return where, UserError(f"invalid JSON: {error.msg}, at character {error.pos + 1} of {len(line)}")
     except (ValueError, RecursionError) as error:  # a number too long, or a nest too deep
-        return Record(where, UserError(f"unsupported JSON: {error}"))
+        return where, UserError(f"unsupported JSON: {error}")
 
 
 def as_record(where: str, value: object) -> Record:
     """A JSON value as a record, if it is an object."""
-    return Record(
-        where, value if isinstance(value, dict) else UserError(f"expected an object, got {type(value).__name__}")
-    )
+    return where, value if isinstance(value, dict) else UserError(f"expected an object, got {type(value).__name__}")
 
 
 def read_list(path: Path) -> Iterator[Record]:
@@ -85,8 +83,7 @@ def read_list(path: Path) -> Iterator[Record]:
             except (ValueError, RecursionError) as error:
                 more = file.read(max(BLOCK, len(text))) if len(text) < MAX_ITEM else ""  # twice as much each time
                 if not more:
-                    why = UserError(f"the list is cut off or invalid JSON from here on: {error}")
-                    yield Record(where, why, rest_lost=True)
+                    yield where, RestLost(f"the list is cut off or invalid JSON from here on: {error}")
                     return
                 text += more
                 continue

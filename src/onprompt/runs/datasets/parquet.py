@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from onprompt.errors import UserError
-from onprompt.runs.datasets import Record, Table
+from onprompt.runs.datasets import Record, RestLost, Table
 
 BATCH = 64  # rows in memory: each may hold an image
 
@@ -42,13 +42,10 @@ def read_rows(path: Path, columns: Sequence[str]) -> Iterator[Record]:
                 for batch in file.iter_batches(BATCH, [group], columns):
                     for index in range(batch.num_rows):
                         cells = zip(batch.schema.names, batch.columns, strict=True)
-                        yield Record(
-                            f"{path.name}, row {number}", {name: read_cell(column[index]) for name, column in cells}
-                        )
+                        yield f"{path.name}, row {number}", {name: read_cell(column[index]) for name, column in cells}
                         number += 1
             except (pa.ArrowException, OSError) as error:
-                where = f"{path.name}, rows {number} to {last}"
-                yield Record(where, UserError(f"unreadable: {error}"), rest_lost=True)
+                yield f"{path.name}, rows {number} to {last}", RestLost(f"unreadable: {error}")
 
 
 def read_cell(scalar: Any) -> Any:

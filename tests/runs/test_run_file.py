@@ -20,9 +20,9 @@ from onprompt.errors import StoreError, UserError
 from onprompt.models.answer_store import AnswerStore
 from onprompt.report.document import document
 from onprompt.rubrics.verify import RUBRIC as VERIFY
-from onprompt.runs import datasets, exporting, findings
-from onprompt.runs.findings import Overview
-from onprompt.runs.ledger import Ledger
+from onprompt.runs import datasets, exporting
+from onprompt.runs.file import RunFile
+from onprompt.runs.reading import Overview, Run, RunRow, stored_verdict
 from onprompt.runs.run import items_to_judge
 from tests.runs.test_run import job, judged, scores, table
 
@@ -39,9 +39,8 @@ def onprompt(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "onprompt", *arguments], capture_output=True, text=True, timeout=120)
 
 
-def overview(folder: Path, generation: int = 0) -> Overview:
-    with Ledger(folder / "run.sqlite") as ledger:
-        return findings.overview(ledger, findings.choose_generation(ledger, generation))
+def overview(folder: Path, configuration: int = 0) -> Overview:
+    return Run(folder / "run.sqlite", configuration).overview
 
 
 def test_what_left_the_data_is_in_no_figure(tmp_path: Path) -> None:
@@ -68,20 +67,20 @@ def test_other_data_in_the_same_file_take_nothing_away(tmp_path: Path) -> None:
 
 def test_a_row_that_was_mended_leaves_no_error_behind(tmp_path: Path) -> None:
     data = table(tmp_path, 3, bad=["3,cat.png"])
-    assert judged(tmp_path, data).faults["bad_row"] == 1
+    assert judged(tmp_path, data).errors["bad_row"] == 1
     table(tmp_path, 4)
     judged(tmp_path, data)
     found = overview(tmp_path)
-    assert (found.samples, found.verdicts, found.faults) == (4, 4, {})
+    assert (found.samples, found.verdicts, found.errors) == (4, 4, {})
 
 
 def test_the_way_of_judging_that_ran_last_is_shown(tmp_path: Path) -> None:
     data = table(tmp_path, 3)
     for repeats in (1, 2, 1):
         judged(tmp_path, data, repeats=repeats)
-    assert overview(tmp_path).generation == 1
-    with Ledger(tmp_path / "run.sqlite") as ledger, pytest.raises(UserError, match="no generation 7; there are: 1, 2"):
-        findings.choose_generation(ledger, 7)
+    assert Run(tmp_path / "run.sqlite").configuration == 1
+    with pytest.raises(UserError, match="no configuration 7; there are: 1, 2"):
+        Run(tmp_path / "run.sqlite", 7)
 
 
 def test_answers_that_can_not_be_read_were_paid_for(tmp_path: Path) -> None:
@@ -91,7 +90,7 @@ def test_answers_that_can_not_be_read_were_paid_for(tmp_path: Path) -> None:
     said = {"text": "No number here.", "stop": "end", "model": "m", "usage": usage, **more}
     (tmp_path / "said.jsonl").write_text(json.dumps({"contains": "cats", "answer": said}) + "\n")
     summary = judged(tmp_path, data, price_in=1.0, price_out=10.0)
-    assert summary.faults == {"no_score": 2}
+    assert summary.errors == {"no_score": 2}
     assert summary.tokens == 2 * 2 * 107, "each was asked twice"
     assert summary.cost == pytest.approx(4 * (100 * 1e-6 + 7 * 10e-6))
     assert overview(tmp_path).cost == pytest.approx(summary.cost)
@@ -104,9 +103,9 @@ def test_the_worst_of_the_flagged_have_a_value(tmp_path: Path) -> None:
     base.execute("UPDATE verdicts SET flags = 'asked_again' WHERE sample IN (4, 5)")
     base.commit()
     base.close()
-    with Ledger(tmp_path / "run.sqlite") as ledger:
-        assert [row["id"] for row in findings.rows(ledger, 1, worst=9, flagged=True)] == ["3", "4"]
-        assert [row["id"] for row in findings.rows(ledger, 1, flagged=True)] == ["3", "4", "9"]
+    run = Run(tmp_path / "run.sqlite")
+    assert [row.id for row in run.rows(worst=9, flagged=True)] == ["3", "4"]
+    assert [row.id for row in run.rows(flagged=True)] == ["3", "4", "9"]
 
 
 def test_a_plan_counts_what_is_missing_and_names_what_is_broken(tmp_path: Path) -> None:
@@ -139,7 +138,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the backg
 from pathlib import Path
 from onprompt.runs import datasets
 from onprompt.cli.running import finish
-from onprompt.runs.job import JudgeJob
+from onprompt.runs.run import JudgeJob
 from onprompt.runs.run import run
 from onprompt.settings import Settings
 folder = Path(sys.argv[1])
@@ -162,7 +161,7 @@ def test_stopped_by_hand_it_says_how_far_it_came(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         told = process.stdout.read()
     assert "interrupted; run the same command again to resume" in told
-    assert not judged(tmp_path, data).faults
+    assert not judged(tmp_path, data).errors
     assert len(scores(tmp_path)) == 200
 
 
@@ -172,11 +171,11 @@ def test_a_clock_that_jumps_changes_nothing(tmp_path: Path) -> None:
     judged(tmp_path, data)
     base = sqlite3.connect(tmp_path / "run.sqlite")
     for moved in ("2199-01-01T00:00:00.000Z", "1970-01-01T00:00:00.000Z"):
-        for name in ("generations", "runs", "verdicts"):
+        for name in ("configurations", "runs", "verdicts"):
             base.execute(f"UPDATE {name} SET created = ?", (moved,))
         base.commit()
         summary = judged(tmp_path, data)
-        assert (summary.before, summary.done, summary.generation) == (5, 0, 1)
+        assert (summary.before, summary.done, summary.configuration) == (5, 0, 1)
     base.close()
     table(tmp_path, 6)
     os.utime(tmp_path / "cat.png", (0, 0))
@@ -203,8 +202,7 @@ def as_nobody(path: Path) -> int:
             if os.geteuid() == 0:
                 os.setgid(NOBODY)
                 os.setuid(NOBODY)
-            with Ledger(path) as ledger:
-                os._exit(findings.overview(ledger, findings.choose_generation(ledger)).verdicts)
+            os._exit(Run(path).overview.verdicts)
         except BaseException as error:
             os.write(2, f"{error!r}\n".encode())
         os._exit(99)
@@ -217,7 +215,7 @@ def test_a_file_of_an_older_format_is_named_as_such(tmp_path: Path) -> None:
     base.execute("PRAGMA user_version = 1")
     base.close()
     with pytest.raises(StoreError, match="an older version of onprompt"):
-        Ledger(tmp_path / "run.sqlite")
+        RunFile(tmp_path / "run.sqlite")
     with pytest.raises(StoreError, match="an older version of onprompt"):
         judged(tmp_path, tmp_path / "data.csv")
 
@@ -236,11 +234,11 @@ def test_an_error_goes_when_the_file_comes_back(tmp_path: Path) -> None:
     (tmp_path / "cat.png").rename(tmp_path / "away.png")
     judged(tmp_path, data)
     found = overview(tmp_path)
-    assert (found.verdicts, found.outdated, found.faults) == (0, 3, {"ImageError: missing": 3})
+    assert (found.verdicts, found.outdated, found.errors) == (0, 3, {"ImageError: missing": 3})
     (tmp_path / "away.png").rename(tmp_path / "cat.png")
     assert judged(tmp_path, data).before == 3
     found = overview(tmp_path)
-    assert (found.verdicts, found.outdated, found.faults) == (3, 0, {})
+    assert (found.verdicts, found.outdated, found.errors) == (3, 0, {})
 
 
 def test_a_verdict_on_other_words_is_in_no_figure(tmp_path: Path) -> None:
@@ -249,10 +247,9 @@ def test_a_verdict_on_other_words_is_in_no_figure(tmp_path: Path) -> None:
     text = data.read_text().replace("0 cats of 0", "an elephant")
     data.write_text(text)
     judged(tmp_path, data)
-    with Ledger(tmp_path / "run.sqlite") as ledger:
-        first, second = findings.rows(ledger, 1)
-    assert (first["prompt"], first["value"], first["error"]) == ("an elephant", None, "Rejected")
-    assert second["value"] is not None
+    first, second = Run(tmp_path / "run.sqlite").rows()
+    assert (first.prompt, first.value, first.error) == ("an elephant", None, "Rejected")
+    assert second.value is not None
     assert (overview(tmp_path).verdicts, overview(tmp_path).outdated) == (1, 1)
 
 
@@ -271,7 +268,7 @@ def test_data_that_moved_are_the_same(tmp_path: Path) -> None:
     judged(tmp_path, table(tmp_path / "one", 3), model=f"replay/{tmp_path / 'one' / 'said.jsonl'}")
     (tmp_path / "one").rename(tmp_path / "two")
     summary = judged(tmp_path, tmp_path / "two" / "data.csv", model=f"replay/{tmp_path / 'two' / 'said.jsonl'}")
-    assert (summary.before, summary.done, summary.generation) == (3, 0, 1)
+    assert (summary.before, summary.done, summary.configuration) == (3, 0, 1)
     assert (overview(tmp_path).samples, overview(tmp_path).gone) == (3, 0)
 
 
@@ -282,7 +279,7 @@ def test_data_that_are_cut_off_take_nothing_away(tmp_path: Path) -> None:
     data.write_text("\n".join([*lines[:4], '4,"cat.png,1 cats', *lines[5:]]))
     judged(tmp_path, data)
     found = overview(tmp_path)
-    assert (found.gone, found.read_whole, found.verdicts) == (0, False, 9)
+    assert (found.gone, Run(tmp_path / "run.sqlite").last.read_whole, found.verdicts) == (0, False, 9)
 
 
 def test_what_was_spent_stays_spent(tmp_path: Path) -> None:
@@ -311,11 +308,11 @@ def test_nothing_but_refusals_ends_a_run(tmp_path: Path) -> None:
     data = table(tmp_path, 200)
     (tmp_path / "said.jsonl").write_text(json.dumps({"contains": "no such words", "text": "(4)"}) + "\n")
     summary = judged(tmp_path, data)
-    assert 20 <= summary.faults["Rejected"] <= 20 + 8, "four threads have up to two samples each in progress"
+    assert 20 <= summary.errors["Rejected"] <= 20 + 8, "four threads have up to two samples each in progress"
     assert "has no answer to this question" in summary.stopped
 
 
-def test_a_new_generation_says_what_changed(tmp_path: Path) -> None:
+def test_a_new_configuration_says_what_changed(tmp_path: Path) -> None:
     data = table(tmp_path, 1)
     assert judged(tmp_path, data).changed
     assert judged(tmp_path, data, repeats=2).changed == "repeats"
@@ -324,9 +321,9 @@ def test_a_new_generation_says_what_changed(tmp_path: Path) -> None:
 def test_exports_of_answers_can_be_read(tmp_path: Path) -> None:
     judged(tmp_path, table(tmp_path, 1))
     answers = AnswerStore(tmp_path / "answers.sqlite")
-    with Ledger(tmp_path / "run.sqlite") as ledger:
-        assert exporting.export(ledger, 1, tmp_path / "a.csv", "csv", answers) == (1, 0)
-        exporting.export(ledger, 1, tmp_path / "a.jsonl", "jsonl", answers)
+    run = Run(tmp_path / "run.sqlite")
+    assert exporting.export(run, tmp_path / "a.csv", "csv", answers) == (1, 0)
+    exporting.export(run, tmp_path / "a.jsonl", "jsonl", answers)
     answers.close()
     with (tmp_path / "a.csv").open(newline="") as file:
         (row,) = csv.DictReader(file)
@@ -346,42 +343,42 @@ def test_answers_that_the_store_lost_are_counted(tmp_path: Path, monkeypatch: py
 @pytest.mark.parametrize("error", ["", "ImageError"])
 def test_what_others_wrote_does_not_steer_the_terminal(error: str) -> None:
     wild = "a\x1b[2Jb\r\nc\x07"
-    texts = dict.fromkeys(("id", "message", "prompt", "summary"), wild)
-    line = sample_line({**texts, "error": error, "value": 0.5, "score": 2, "flags": ""})
+    value = None if error else 0.5
+    line = sample_line(RunRow(wild, wild, value, 2, summary=wild, error=error, message=wild))
     assert line.isprintable()
     assert "a[2Jb c" in line
 
 
-def test_generations_can_be_compared(tmp_path: Path) -> None:
+def test_configurations_can_be_compared(tmp_path: Path) -> None:
     data = table(tmp_path, 12)
     for repeats in (1, 2):
         judged(tmp_path, data, repeats=repeats)
-    told = onprompt("compare", str(tmp_path / "run.sqlite"), "--by", "generation")
-    assert "no significant difference between run, generation 1 and run, generation 2" in told.stdout, told.stderr
+    told = onprompt("compare", str(tmp_path / "run.sqlite"), "--by", "configuration")
+    assert "no significant difference between run, configuration 1 and run, configuration 2" in told.stdout, told.stderr
 
 
 def test_a_stored_verdict_is_shown_when_its_image_is_gone(tmp_path: Path) -> None:
     judged(tmp_path, table(tmp_path, 1))
-    with Ledger(tmp_path / "run.sqlite") as ledger:
-        verdict = findings.stored_verdict(ledger, 1, "0", tmp_path / "answers.sqlite")
+    with RunFile(tmp_path / "run.sqlite") as file:
+        verdict = stored_verdict(file, 1, "0", tmp_path / "answers.sqlite")
         assert (verdict.answers[0].text, document(verdict)["image_size"]) == ("So many.\n(0)", [8, 8])
         (tmp_path / "cat.png").unlink()
-        verdict = findings.stored_verdict(ledger, 1, "0", tmp_path / "other.sqlite")
+        verdict = stored_verdict(file, 1, "0", tmp_path / "other.sqlite")
         assert (verdict.answers[0].text, document(verdict)["image_size"]) == ("", None)
     assert not (tmp_path / "other.sqlite").exists()
 
 
 def test_a_verdict_in_an_older_form_is_named_as_such(tmp_path: Path) -> None:
     judged(tmp_path, table(tmp_path, 1))
-    with Ledger(tmp_path / "run.sqlite", writing=True) as ledger:
-        ledger.database.execute("UPDATE documents SET document = ?", ('{"format": "onprompt.verify/4", "score": 0}',))
-        ledger.database.execute("DELETE FROM checksums")
+    with RunFile(tmp_path / "run.sqlite", writing=True) as file:
+        file.database.execute("UPDATE documents SET document = ?", ('{"format": "onprompt.verify/4", "score": 0}',))
+        file.database.execute("UPDATE verdicts SET digest = NULL")
         with pytest.raises(UserError, match="'0' was judged by another version of onprompt"):
-            findings.stored_verdict(ledger, 1, "0")
+            stored_verdict(file, 1, "0")
     assert overview(tmp_path).verdicts == 1
 
 
 def test_where_no_file_can_be_is_said(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"can't use /proc/run.sqlite: No such file") as caught:
-        Ledger(Path("/proc/run.sqlite"), writing=True)
+        RunFile(Path("/proc/run.sqlite"), writing=True)
     assert "another run" not in str(caught.value)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree as Xml
 
 import numpy as np
@@ -17,10 +15,10 @@ import numpy as np
 from onprompt.errors import UserError
 from onprompt.plugins import did_you_mean
 from onprompt.report.comparison import SIGNIFICANCE, by_prompt, format_p, paired_differences, sign_flip_tests
-from onprompt.report.ratings import Item
 from onprompt.report.statistics import Estimate, mean_of, wilson
-from onprompt.runs import findings
-from onprompt.runs.ledger import Ledger
+from onprompt.report.tables import markdown_table, markdown_text, shortened
+from onprompt.runs.reading import Run, RunRow
+from onprompt.types import Flag
 from onprompt.wording import plural
 from onprompt.wording.terminal import printable
 
@@ -83,28 +81,43 @@ def parse_over(text: str) -> Rule:
     return Rule(text.strip(), match["metric"], float(match["limit"]) / share, over=True, relative=share > 1)
 
 
-def decide(rules: Sequence[Rule], results: Sequence[Result]) -> Iterator[Decision]:
+def decide(rules: Sequence[Rule], rows: Sequence[RunRow]) -> Iterator[Decision]:
     """Whether each condition is met."""
     for rule in rules:
-        yield decide_count(rule, results) if rule.over else decide_under(rule, results)
+        yield decide_count(rule, rows) if rule.over else decide_under(rule, rows)
 
 
-def decide_under(rule: Rule, results: Sequence[Result]) -> Decision:
+def metrics(row: RunRow) -> dict[str, float]:
+    """The scores of the rubric's factors, value and coverage of a sample; empty without a verdict."""
+    known = {**row.factors, "value": row.value, "coverage": row.coverage} if row.value is not None else {}
+    return {name: float(number) for name, number in known.items() if number is not None}
+
+
+def is_counted_as(what: str, row: RunRow) -> bool:
+    """Whether a sample is one of the errors, of those that are not verifiable, or of the flagged."""
+    counted = {
+        "errors": row.value is None,
+        "not_verifiable": Flag.NOT_VERIFIABLE in row.flags,
+        "flagged": bool(row.flags),
+    }
+    return counted[what]
+
+
+def decide_under(rule: Rule, rows: Sequence[RunRow]) -> Decision:
     """A condition on a mean, or on the share of samples that reach a level."""
-    judged = [result for result in results if result.counts]
-    known = sorted({name for result in judged for name in result.metrics})
+    judged = [(row, metrics(row)) for row in rows if row.counts]
+    known = sorted({name for _, measured in judged for name in measured})
     if judged and rule.metric not in known:
         raise UserError(f"--fail-under has no metric {rule.metric!r} here{did_you_mean(rule.metric, known)}")
-    numbers = {result.id: result.metrics[rule.metric] for result in judged if rule.metric in result.metrics}
     if rule.level is not None:
-        return decide_share(rule, numbers)
+        return decide_share(rule, {row.id: each[rule.metric] for row, each in judged if rule.metric in each})
     asked = f"mean {rule.metric} of at least {rule.limit:g}"
-    if not numbers:
-        return Decision(rule.text, asked, "nothing to measure", met=False)
     prompts: dict[str, list[float]] = {}
-    for result in judged:
-        if result.id in numbers:
-            prompts.setdefault(result.prompt or result.id, []).append(numbers[result.id])
+    for row, measured in judged:
+        if rule.metric in measured:
+            prompts.setdefault(row.group, []).append(measured[rule.metric])
+    if not prompts:
+        return Decision(rule.text, asked, "nothing to measure", met=False)
     mean = mean_of(np.array([math.fsum(values) / len(values) for values in prompts.values()]))
     return Decision(rule.text, asked, str(mean), (mean.value or 0.0) >= rule.limit - ALMOST)
 
@@ -122,87 +135,34 @@ def decide_share(rule: Rule, numbers: dict[str, float]) -> Decision:
     return Decision(rule.text, asked, measured, reached >= rule.limit * len(numbers) - ALMOST, missed)
 
 
-def decide_count(rule: Rule, results: Sequence[Result]) -> Decision:
+def decide_count(rule: Rule, rows: Sequence[RunRow]) -> Decision:
     """Not too many, or not too much."""
     if rule.metric == "cost":
-        known = [result.cost for result in results if result.cost is not None]
-        spent = math.fsum(known)
+        spent = math.fsum(row.cost for row in rows if row.cost is not None)
         return Decision(rule.text, f"cost of at most ${rule.limit:g}", f"${spent:.4f}", spent <= rule.limit + ALMOST)
-    missed = tuple(result.id for result in results if result.is_counted_as(rule.metric))
+    missed = tuple(row.id for row in rows if is_counted_as(rule.metric, row))
     words = rule.metric.replace("_", " ")
     limit = f"{rule.limit:.4g} of the samples" if rule.relative else f"{rule.limit:g}"
-    allowed = rule.limit * len(results) if rule.relative else rule.limit
-    measured = f"{len(missed):,} of {len(results):,}"
+    allowed = rule.limit * len(rows) if rule.relative else rule.limit
+    measured = f"{len(missed):,} of {len(rows):,}"
     return Decision(rule.text, f"{words}: at most {limit}", measured, len(missed) <= allowed + ALMOST, missed)
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    """A sample: `metrics` are value, coverage and the scores of the rubric's factors; empty without a verdict."""
-
-    id: str
-    prompt: str
-    metrics: Mapping[str, float]
-    flags: tuple[str, ...] = ()
-    summary: str = ""
-    error: str = ""
-    cost: float | None = None
-
-    @property
-    def counts(self) -> bool:
-        """Whether it is in means and shares."""
-        return bool(self.metrics) and not self.is_counted_as("not_verifiable")
-
-    @property
-    def scores(self) -> str:
-        """`score 2, value 0.44, coverage 1.00`."""
-        numbers = {name: f"{n:.2f}" if name in ("value", "coverage") else f"{n:g}" for name, n in self.metrics.items()}
-        return ", ".join(f"{name} {number}" for name, number in numbers.items())
-
-    def is_counted_as(self, what: str) -> bool:
-        """Whether it is one of the errors, of those that are not verifiable, or of the flagged."""
-        return {
-            "errors": bool(self.error) or not self.metrics,
-            "not_verifiable": findings.NOTHING_CHECKED in self.flags,
-            "flagged": bool(self.flags),
-        }[what]
-
-    @property
-    def item(self) -> Item:
-        """For a comparison."""
-        return Item(self.id, self.prompt, self.metrics["value"] if self.counts else None)
-
-
-@dataclass(frozen=True, slots=True)
-class RunResults:
+class GatedRun:
     """A run: who judged it, by which rubric, whether all of its data was read, and its samples."""
 
     path: Path
     rubric: str
     judge: str
     complete: bool
-    results: tuple[Result, ...]
+    rows: tuple[RunRow, ...]
 
 
-def read(path: Path, generation: int = 0) -> RunResults:
-    """The results of a run file, of the generation that ran last or of another."""
-    with Ledger(path) as ledger:
-        number = findings.choose_generation(ledger, generation)
-        about = findings.identity(ledger, number)
-        rubric = " ".join(filter(None, (about["rubric"], about.get("split"))))
-        judge = " ".join(filter(None, (about["judge"], about.get("model"))))
-        complete = ledger.first(findings.READ_WHOLE, (number,)) == (1,)
-        return RunResults(path, rubric, judge, complete, tuple(map(to_result, findings.rows(ledger, number))))
-
-
-def to_result(row: Mapping[str, Any]) -> Result:
-    """A sample as a gate sees it; one that was not judged yet has an error, too."""
-    if row["value"] is None:
-        error = f"{row['error']}: {row['message']}" if row["error"] else "not judged yet"
-        return Result(row["id"], row["prompt"], {}, error=error)
-    metrics = {name: float(score) for name, score in json.loads(row["factors"]).items()} | {"value": row["value"]}
-    metrics |= {} if row["coverage"] is None else {"coverage": row["coverage"]}
-    return Result(row["id"], row["prompt"], metrics, tuple(row["flags"].split()), row["summary"], cost=row["cost"])
+def read(path: Path, configuration: int = 0) -> GatedRun:
+    """A run file, of the configuration that ran last or of another."""
+    run = Run(path, configuration)
+    return GatedRun(path, run.rubric, run.judge, run.last.read_whole, tuple(run.rows()))
 
 
 SEED = 0
@@ -228,10 +188,9 @@ class Drop:
         return self.p_fine < SIGNIFICANCE
 
 
-def measure_drop(results: Sequence[Result], baseline: Sequence[Result], allowed: float) -> Drop | None:
+def measure_drop(rows: Sequence[RunRow], baseline: Sequence[RunRow], allowed: float) -> Drop | None:
     """The drop on common prompts; None if there is none."""
-    new, old = (by_prompt(name, [r.item for r in rows]) for name, rows in (("run", results), ("baseline", baseline)))
-    differences = paired_differences(old, new)
+    differences = paired_differences(by_prompt("baseline", baseline), by_prompt("run", rows))
     if not differences:
         return None
     beyond = {prompt: difference - allowed for prompt, difference in differences.items()}
@@ -245,16 +204,14 @@ def measure_drop(results: Sequence[Result], baseline: Sequence[Result], allowed:
     return Drop(mean_of(np.array(list(differences.values()))), allowed, p_worse, p_fine)
 
 
-def decide_drop(
-    run: RunResults, baseline: RunResults, allowed: float, strict: bool
-) -> tuple[Decision, tuple[str, ...]]:
+def decide_drop(run: GatedRun, baseline: GatedRun, allowed: float, strict: bool) -> tuple[Decision, tuple[str, ...]]:
     """Whether a run is good enough beside its baseline, and what to know before believing it.
 
     It fails where the test shows a drop of more than is allowed; if strict, wherever the test does not rule that out.
     """
     if run.rubric != baseline.rubric:
         raise UserError(f"can't compare a run of {run.rubric} with a baseline of {baseline.rubric}")
-    drop = measure_drop(run.results, baseline.results, allowed)
+    drop = measure_drop(run.rows, baseline.rows, allowed)
     how = "shown to be no worse" if strict else "not significantly worse"
     asked = f"{how} than {baseline.path.name} by more than {allowed:g}"
     if drop is None:
@@ -275,7 +232,7 @@ def turned(number: float | None) -> str:
     return f"{0.0 - round(number or 0.0, 3):+.3f}"
 
 
-def notes(run: RunResults, baseline: RunResults, drop: Drop, met: bool) -> list[str]:
+def notes(run: GatedRun, baseline: GatedRun, drop: Drop, met: bool) -> list[str]:
     """What to know before believing the comparison."""
     said = []
     if run.judge != baseline.judge:
@@ -301,10 +258,10 @@ class Conditions:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class GateResult:
     """The decisions on a run, and what to know before believing them."""
 
-    run: RunResults
+    run: GatedRun
     decisions: tuple[Decision, ...]
     notes: tuple[str, ...] = ()
 
@@ -313,9 +270,15 @@ class Outcome:
         """Whether every condition is met."""
         return all(decision.met for decision in self.decisions)
 
-    def broken_by(self, result: Result) -> list[Decision]:
+    def broken_by(self, row: RunRow) -> list[Decision]:
         """The conditions that are not met and that this sample is to blame for."""
-        return [each for each in self.decisions if not each.met and result.id in each.missed]
+        return [each for each in self.decisions if not each.met and row.id in each.missed]
+
+    @property
+    def document(self) -> dict[str, object]:
+        """JSON."""
+        decisions = [asdict(decision) for decision in self.decisions]
+        return {"format": "onprompt.gate/1", "passed": self.passed, "conditions": decisions, "notes": self.notes}
 
 
 def conditions(
@@ -332,26 +295,25 @@ def conditions(
     return Conditions(rules, against, max_drop or 0.0, strict)
 
 
-def check(run_file: Path, wanted: Conditions, generation: int = 0) -> Outcome:
+def check(run_file: Path, wanted: Conditions, configuration: int = 0) -> GateResult:
     """Whether a run meets its conditions."""
     if not wanted:
         raise UserError("nothing to check: give --fail-under, --fail-over or --baseline")
-    run = read(run_file, generation)
-    decisions, notes = list(decide(wanted.rules, run.results)), list(notes_on(run))
+    run = read(run_file, configuration)
+    decisions, notes = list(decide(wanted.rules, run.rows)), list(notes_on(run))
     if wanted.baseline:
         decision, more = decide_drop(run, read(wanted.baseline), wanted.max_drop, wanted.strict)
         decisions.append(decision)
         notes += more
-    return Outcome(run, tuple(decisions), tuple(notes))
+    return GateResult(run, tuple(decisions), tuple(notes))
 
 
-def notes_on(run: RunResults) -> Iterator[str]:
+def notes_on(run: GatedRun) -> Iterator[str]:
     """What is not in the means, and whether there is more to come."""
-    left_out = sum(not result.counts for result in run.results)
+    left_out = sum(not row.counts for row in run.rows)
     if left_out:
-        unverifiable = sum(result.is_counted_as("not_verifiable") for result in run.results)
-        errors = left_out - unverifiable
-        yield f"not in means and shares: {errors:,} without a verdict, {unverifiable:,} not verifiable"
+        errors = sum(row.value is None for row in run.rows)
+        yield f"not in means and shares: {errors:,} without a verdict, {left_out - errors:,} not verifiable"
     if not run.complete:
         yield "the run did not read all of its data"
 
@@ -359,12 +321,12 @@ def notes_on(run: RunResults) -> Iterator[str]:
 FORBIDDEN = re.compile("[\ufffe\uffff]")  # in XML, beside what `printable` spells out
 
 
-def write_junit(outcome: Outcome, path: Path) -> None:
+def write_junit(outcome: GateResult, path: Path) -> None:
     """Write the file that CI servers read."""
     root = Xml.Element("testsuites", name="onprompt")
     cases = {
         "conditions": [condition_case(decision) for decision in outcome.decisions],
-        "samples": [sample_case(result, outcome) for result in outcome.run.results],
+        "samples": [sample_case(row, outcome) for row in outcome.run.rows],
     }
     for name, elements in cases.items():
         suite = Xml.SubElement(root, "testsuite", {"name": f"onprompt {name}"} | counts(elements))
@@ -395,20 +357,26 @@ def condition_case(decision: Decision) -> Xml.Element:
     return case
 
 
-def sample_case(result: Result, outcome: Outcome) -> Xml.Element:
+def sample_case(row: RunRow, outcome: GateResult) -> Xml.Element:
     """A sample: failed if a condition failed because of it, skipped if there is nothing to say."""
-    case = Xml.Element("testcase", classname="onprompt.samples", name=clean(result.id))
-    broken = outcome.broken_by(result)
-    text = clean("\n".join(filter(None, (f"prompt: {result.prompt}", result.scores, result.summary, result.error))))
+    case = Xml.Element("testcase", classname="onprompt.samples", name=clean(row.id))
+    broken, error = outcome.broken_by(row), clean(row.why_none)
+    text = clean("\n".join(filter(None, (f"prompt: {row.prompt}", numbers(row), row.summary, row.why_none))))
     message = clean("; ".join(decision.asked for decision in broken))
     if broken:
-        tag = "error" if result.error else "failure"
-        Xml.SubElement(case, tag, message=f"{clean(result.error)} ({message})" if result.error else message).text = text
-    elif not result.counts:
-        Xml.SubElement(case, "skipped", message=clean(result.error or "nothing in the prompt could be checked"))
+        message = f"{error} ({message})" if error else message
+        Xml.SubElement(case, "error" if error else "failure", message=message).text = text
+    elif not row.counts:
+        Xml.SubElement(case, "skipped", message=error or "nothing in the prompt could be checked")
     else:
         Xml.SubElement(case, "system-out").text = text
     return case
+
+
+def numbers(row: RunRow) -> str:
+    """`score 2, value 0.44, coverage 1.00`."""
+    decimals = {"value": ".2f", "coverage": ".2f"}
+    return ", ".join(f"{name} {number:{decimals.get(name, 'g')}}" for name, number in metrics(row).items())
 
 
 def clean(text: str) -> str:
@@ -420,7 +388,7 @@ WORST = 10  # samples that are listed
 LONGEST = 300  # characters of a text of others
 
 
-def write_summary(outcome: Outcome, path: Path) -> None:
+def write_summary(outcome: GateResult, path: Path) -> None:
     """Write the summary; it is added to what a file holds, as GITHUB_STEP_SUMMARY expects."""
     try:
         with path.open("a", encoding="utf-8") as file:
@@ -429,53 +397,22 @@ def write_summary(outcome: Outcome, path: Path) -> None:
         raise UserError(f"can't write {path}: {error.strerror or error}") from error
 
 
-def lines(outcome: Outcome) -> Iterator[str]:
-    """The decisions as a table, then the worst samples."""
+def lines(outcome: GateResult) -> Iterator[str]:
+    """The decisions as a table, then the samples with the lowest values, and those without a verdict."""
     run = outcome.run
     yield f"### onprompt: {'passed' if outcome.passed else '**failed**'}"
     yield ""
-    yield f"{plural(len(run.results), 'sample')}, {code(run.rubric)} by {code(run.judge)}"
+    yield f"{plural(len(run.rows), 'sample')}, {markdown_text(run.rubric)} by {markdown_text(run.judge)}"
     yield ""
-    yield "| | condition | measured [95 % CI] |"
-    yield "|---|---|---|"
-    for decision in outcome.decisions:
-        yield f"| {'✅' if decision.met else '❌'} | {code(decision.asked)} | {code(decision.measured)} |"
-    yield ""
-    yield from (f"- {code(note)}" for note in outcome.notes)
-    yield from sample_lines(outcome)
-
-
-def sample_lines(outcome: Outcome) -> Iterator[str]:
-    """The samples with the lowest values, and those without a verdict."""
-    judged = sorted((r for r in outcome.run.results if r.counts), key=lambda result: result.metrics["value"])
-    faults = [result for result in outcome.run.results if result.error]
-    for title, results in (("Lowest values", judged), ("No verdict", faults)):
-        if results:
-            yield ""
-            yield f"<details><summary>{title} ({min(WORST, len(results))} of {len(results):,})</summary>"
-            yield ""
-            yield "| sample | scores | prompt | why |"
-            yield "|---|---|---|---|"
-            yield from map(row, results[:WORST])
-            yield ""
+    decisions = [("✅" if each.met else "❌", each.asked, each.measured) for each in outcome.decisions]
+    yield from markdown_table(("", "condition", "measured [95 % CI]"), decisions)
+    yield from (f"- {markdown_text(note)}" for note in outcome.notes)
+    judged = sorted((row for row in run.rows if row.counts), key=lambda row: row.value or 0.0)
+    errors = [row for row in run.rows if row.why_none]
+    for title, rows in (("Lowest values", judged), ("No verdict", errors)):
+        if rows:
+            yield f"\n<details><summary>{title} ({min(WORST, len(rows))} of {len(rows):,})</summary>\n"
+            cells = [(row.id, numbers(row), row.prompt, row.why_none or row.summary) for row in rows[:WORST]]
+            shown = ([shortened(cell, LONGEST) for cell in row] for row in cells)
+            yield from markdown_table(("sample", "scores", "prompt", "why"), shown)
             yield "</details>"
-
-
-def row(result: Result) -> str:
-    """A sample as a row of a table."""
-    cells = (code(result.id), result.scores, code(result.prompt), code(result.error or result.summary))
-    return f"| {' | '.join(cells)} |"
-
-
-def code(text: str) -> str:
-    """A text of others as a code span: no tags, no links, no mentions, and no end of a table's cell.
-
-    A pipe would end the cell, and so would an escaped one after a backslash.
-    """
-    line = printable(" ".join(text.split())).replace("|", "¦")
-    line = line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
-    if not line.strip():
-        return ""
-    fence = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
-    padding = " " if "`" in line else ""
-    return f"{fence}{padding}{line}{padding}{fence}"

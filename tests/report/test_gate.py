@@ -17,11 +17,10 @@ import pytest
 
 from onprompt.api import judges
 from onprompt.errors import UserError
-from onprompt.gate import (
+from onprompt.report.gate import (
     Decision,
-    Outcome,
-    Result,
-    RunResults,
+    GatedRun,
+    GateResult,
     check,
     conditions,
     decide,
@@ -33,6 +32,7 @@ from onprompt.gate import (
     write_junit,
     write_summary,
 )
+from onprompt.runs.reading import RunRow
 from tests.cli.test_hostile_text import EVIL
 from tests.runs.test_run import judged, table
 
@@ -51,19 +51,19 @@ def onprompt(*arguments: object, folder: Path) -> subprocess.CompletedProcess[st
     return subprocess.run(command, capture_output=True, text=True, timeout=120, env=os.environ | settings)
 
 
-def sample(number: int, value: float, score: float = 3, **more: object) -> Result:
-    return Result(str(number), f"prompt {number}", {"score": score, "value": value}, **more)  # type: ignore[arg-type]
+def sample(number: int, value: float, score: int = 3, **more: object) -> RunRow:
+    return RunRow(str(number), f"prompt {number}", value, factors={"score": score}, **more)  # type: ignore[arg-type]
 
 
-def values(*numbers: float) -> list[Result]:
+def values(*numbers: float) -> list[RunRow]:
     return [sample(number, value) for number, value in enumerate(numbers)]
 
 
-def run_of(rows: list[Result], judge: str = "evidence") -> RunResults:
-    return RunResults(Path("run.sqlite"), "verify", judge, True, tuple(rows))
+def run_of(rows: list[RunRow], judge: str = "evidence") -> GatedRun:
+    return GatedRun(Path("run.sqlite"), "verify", judge, True, tuple(rows))
 
 
-def only(rule: str, rows: list[Result], over: bool = False) -> Decision:
+def only(rule: str, rows: list[RunRow], over: bool = False) -> Decision:
     (decision,) = decide([parse_over(rule) if over else parse_under(rule)], rows)
     return decision
 
@@ -72,7 +72,7 @@ def only(rule: str, rows: list[Result], over: bool = False) -> Decision:
 
 
 def test_a_mean_is_over_prompts_and_meets_its_limit_exactly() -> None:
-    rows = [*values(0.1, 0.2, 0.3), Result("x", "prompt 0", {"value": 0.3})]
+    rows = [*values(0.1, 0.2, 0.3), RunRow("x", "prompt 0", 0.3)]
     assert only("value=.2333333333333", rows).met, "(.2 + .2 + .3) / 3"
     assert not only("value=.24", rows).met
     assert only("value=.2", rows).measured.startswith("0.233")
@@ -89,7 +89,7 @@ def test_a_share_counts_the_samples_that_reach_a_level() -> None:
 def test_what_has_no_verdict_is_in_no_mean_but_counted() -> None:
     rows = [
         *values(0.8, 0.8),
-        Result("e", "p", {}, error="ImageError: gone"),
+        RunRow("e", "p", error="ImageError", message="gone"),
         sample(8, 0.0, flags=("not_verifiable",)),
         sample(9, 0.8, flags=("low_confidence",), cost=0.5),
     ]
@@ -108,7 +108,7 @@ def test_what_has_no_verdict_is_in_no_mean_but_counted() -> None:
 @pytest.mark.parametrize("rule", ["value=.1", "score=0@.5"])
 def test_a_condition_on_nothing_is_not_met(rule: str) -> None:
     assert not only(rule, []).met
-    assert not only(rule, [Result("e", "p", {}, error="gone")]).met
+    assert not only(rule, [RunRow("e", "p", error="gone")]).met
 
 
 @pytest.mark.parametrize("rule", ["value", "value=", "value=x", "score=3@0", "score=3@1.1", "score=3@.9@.8", "=1"])
@@ -127,18 +127,18 @@ def test_an_unknown_metric_is_an_error() -> None:
 # ---- baseline ------------------------------------------------------------------------------------------------------
 
 
-def noisy(n: int, shift: float, seed: int) -> list[Result]:
+def noisy(n: int, shift: float, seed: int) -> list[RunRow]:
     generator = np.random.default_rng(seed)
     return values(*(0.6 + shift + 0.1 * generator.standard_normal(n)))
 
 
-def against(new: list[Result], old: list[Result], allowed: float, strict: bool = False) -> bool:
+def against(new: list[RunRow], old: list[RunRow], allowed: float, strict: bool = False) -> bool:
     return decide_drop(run_of(new), run_of(old), allowed, strict)[0].met
 
 
 def test_a_large_drop_fails_and_a_small_one_does_not() -> None:
     old = noisy(60, 0, 1)
-    worse = [sample(int(r.id), r.metrics["value"] - 0.1 + 0.01 * (int(r.id) % 3)) for r in old]
+    worse = [sample(int(r.id), (r.value or 0.0) - 0.1 + 0.01 * (int(r.id) % 3)) for r in old]
     assert not against(worse, old, 0.02)
     assert against(worse, old, 0.2)
     assert against(old, worse, 0.0), "better is never worse"
@@ -147,7 +147,7 @@ def test_a_large_drop_fails_and_a_small_one_does_not() -> None:
 
 def test_strict_wants_proof() -> None:
     old, few = noisy(60, 0, 1), noisy(4, 0, 2)
-    same = [sample(int(r.id), r.metrics["value"] + 0.001 * (-1) ** int(r.id)) for r in old]
+    same = [sample(int(r.id), (r.value or 0.0) + 0.001 * (-1) ** int(r.id)) for r in old]
     assert against(same, old, 0.02, strict=True)
     assert not against(few, few, 0.0, strict=True), "four prompts prove nothing"
     assert against(few, few, 0.0)
@@ -171,11 +171,11 @@ def test_its_error_rate_is_that_of_the_test() -> None:
 
 
 def test_what_can_not_be_compared_does_not_pass() -> None:
-    others = [Result(f"o{n}", f"other {n}", {"value": 0.5}) for n in range(5)]
+    others = [RunRow(f"o{n}", f"other {n}", 0.5) for n in range(5)]
     decision, _ = decide_drop(run_of(values(0.5)), run_of(others), 0.0, False)
     assert (decision.met, decision.measured) == (False, "the runs have no prompt in common")
     with pytest.raises(UserError, match="baseline of rate"):
-        decide_drop(run_of([]), RunResults(Path("b"), "rate", "evidence", True, ()), 0.0, False)
+        decide_drop(run_of([]), GatedRun(Path("b"), "rate", "evidence", True, ()), 0.0, False)
     _, notes = decide_drop(run_of(values(0.5)), run_of(values(0.5), "vlm m"), 0.0, False)
     assert "different judges" in notes[0]
     with pytest.raises(UserError, match="--baseline"):
@@ -187,17 +187,17 @@ def test_what_can_not_be_compared_does_not_pass() -> None:
 # ---- files ---------------------------------------------------------------------------------------------------------
 
 
-def hostile_outcome(met: bool) -> Outcome:
+def hostile_outcome(met: bool) -> GateResult:
     rows = [
-        Result(HOSTILE, HOSTILE, {"score": 1, "value": 0.1}, summary=HOSTILE),
-        Result("e", HOSTILE, {}, error=HOSTILE),
-        Result("n", "p", {"score": 0, "value": 0.0}, ("not_verifiable",)),
+        RunRow(HOSTILE, HOSTILE, 0.1, summary=HOSTILE, factors={"score": 1}),
+        RunRow("e", HOSTILE, error=HOSTILE),
+        RunRow("n", "p", 0.0, flags=("not_verifiable",), factors={"score": 0}),
     ]
     decisions = (
         Decision("score=3@.9", "asked", HOSTILE, met, (HOSTILE,)),
         Decision("errors=0", "none", "1", met, ("e",)),
     )
-    return Outcome(run_of(rows), decisions, (HOSTILE,))
+    return GateResult(run_of(rows), decisions, (HOSTILE,))
 
 
 @pytest.mark.parametrize("met", [True, False])
@@ -216,8 +216,7 @@ def test_markdown_holds_nothing_that_acts(tmp_path: Path) -> None:
         write_summary(hostile_outcome(False), tmp_path / "summary.md")
     text = (tmp_path / "summary.md").read_text()
     assert text.count("### onprompt: **failed**") == 2, "GitHub's file is added to"
-    outside = [part for line in text.splitlines() for part in line.replace("``", "\0").split("\0")[::2]]
-    assert not [part for part in outside if "script" in part or "@every" in part or "](" in part]
+    assert not [acting for acting in ("<script", "@every", "](http", "`code`") if acting in text]
     tables = [line for line in text.splitlines() if line.startswith("|")]
     assert {line.count("|") for line in tables} == {4, 5}
     assert "\x1b" not in text
@@ -256,4 +255,4 @@ def test_a_run_with_a_gate_decides_when_it_is_done(tmp_path: Path) -> None:
     expected = [1, 1, 0, 7, 2]
     assert [onprompt(*common, *more, folder=tmp_path).returncode for more in codes.values()] == expected
     assert read(tmp_path / "run.sqlite").complete
-    assert math.isclose(sum(r.metrics["score"] for r in read(tmp_path / "run.sqlite").results if r.counts), 20)
+    assert math.isclose(sum(r.score or 0 for r in read(tmp_path / "run.sqlite").rows if r.counts), 20)

@@ -1,7 +1,7 @@
 """One SQLite file for a run: samples, verdicts, checks and errors. The format is described in docs/runs.md.
 
-A *generation* is one way of judging: rubric, judge, model, settings and weights. A run with the same ones only judges
-samples that are new or failed; a run with others starts a new generation beside the old one.
+A *configuration* is one way of judging: rubric, judge, model, settings and weights. A run with the same ones only
+judges samples that are new or failed; a run with others adds a configuration beside the old one.
 """
 
 import json
@@ -15,59 +15,49 @@ from typing import Any, NamedTuple, Self
 from filelock import FileLock, Timeout
 
 from onprompt import serial
-from onprompt.errors import StoreError, UserError
-from onprompt.runs.checksums import row_checksum, verdict_checksum, wrong_types
-from onprompt.runs.schema import MARK, REVIEW_TABLES, TABLES, VERSION, own_schema, stored_schema
-from onprompt.types import Verdict
+from onprompt.errors import NotFound, StoreError, UserError
+from onprompt.runs.schema import (
+    MARK,
+    OLDEST,
+    VERSION,
+    fingerprint,
+    migrate,
+    own_schema,
+    row_digest,
+    stored_schema,
+    verdict_digest,
+    wrong_types,
+)
+from onprompt.types import Flag, Verdict
 from onprompt.wording import finding_words
 
 FIND = "SELECT number, version, data FROM samples JOIN runs ON runs.id = run WHERE samples.id = ?"
-ADD = """INSERT INTO samples (id, prompt, image, model, category, given, stamp, version, run)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-UPDATE = """UPDATE samples SET prompt = ?, image = ?, model = ?, category = ?, given = ?, stamp = ?, version = ?,
-run = ?, gone = 0 WHERE number = ?"""
-SUM = "INSERT OR REPLACE INTO sample_sums VALUES (?, ?)"
-VERSION_NOW = "(SELECT version FROM samples WHERE number = ?)"
-FAIL = f"""INSERT OR REPLACE INTO errors (sample, generation, kind, message, text, of)
-VALUES (?, ?, ?, ?, ?, {VERSION_NOW})"""  # noqa: S608
 SPEND = """UPDATE runs SET tokens_in = tokens_in + ?1, tokens_out = tokens_out + ?2,
 cost = iif(?3 IS NULL, cost, ifnull(cost, 0) + ?3) WHERE id = ?4"""
-CHECK = "INSERT INTO checks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-INCOMPLETE = "model_failed"  # a flag: a model of the jury could not be asked, so the verdict holds until it can be
+INCOMPLETE = Flag.MODEL_FAILED  # such a verdict holds until the model can be asked
 COMPLETE = f"instr(flags, '{INCOMPLETE}') = 0"
-JUDGED = f"""SELECT of FROM samples JOIN verdicts ON sample = number JOIN generations g ON g.id = generation
-WHERE samples.id = ? AND fingerprint = ? AND {COMPLETE}"""  # noqa: S608
-HOLDS = f"SELECT of FROM verdicts WHERE sample = ? AND generation = ? AND {COMPLETE}"  # noqa: S608
+JUDGED = f"""SELECT sample_version FROM samples JOIN verdicts ON sample = number
+JOIN configurations c ON c.id = configuration WHERE samples.id = ? AND fingerprint = ? AND {COMPLETE}"""  # noqa: S608
+HOLDS = f"SELECT sample_version FROM verdicts WHERE sample = ? AND configuration = ? AND {COMPLETE}"  # noqa: S608
 GONE = """UPDATE samples SET gone = 1 WHERE run IN
 (SELECT id FROM runs WHERE id < :run AND data = (SELECT data FROM runs WHERE id = :run))"""
 STEPS = 10**6  # of SQLite's virtual machine, counted at a time
 BASE, BYTES = 100, 200_000  # how many of these a statement has, and one more for so many bytes; it needs a hundredth
 
 
-class Entry(NamedTuple):
-    """A sample as it is stored: its inputs, a stamp of its files, and a version that changes with either."""
-
-    id: str
-    prompt: str
-    image: str
-    model: str
-    category: str
-    given: str  # the inputs as JSON
-    stamp: str
-    version: str
-
-
 class StoredVerdict(NamedTuple):
     """A verdict as it is stored."""
 
+    number: int  # of the sample
     row: Mapping[str, Any]  # the columns of `verdicts`
     checks: Sequence[Sequence[Any]]  # the columns of `checks` from `kind` on
     document: str  # JSON, as docs/json.md describes it
 
 
-class Fault(NamedTuple):
+class SampleError(NamedTuple):
     """Why a sample has no verdict: the kind of error, its message and the raw text of an unreadable answer."""
 
+    number: int  # of the sample
     kind: str
     message: str
     text: str = ""
@@ -76,7 +66,7 @@ class Fault(NamedTuple):
     cost: float | None = None
 
 
-class Ledger:
+class RunFile:
     """A run file, written by one process at a time and read by any number."""
 
     def __init__(self, path: Path, writing: bool = False) -> None:
@@ -89,10 +79,14 @@ class Ledger:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 self.acquire()
             self.database = connect(path, "mode=rwc") if writing else connect_to_read(path)
-            self.check_format(writing)
-            if writing:
-                self.check_types()
-                (self.run,) = self.first("SELECT ifnull(max(id), 0) FROM runs")
+            try:
+                self.check_format(writing)
+                if writing:
+                    self.check_types()
+                    (self.run,) = self.first("SELECT ifnull(max(id), 0) FROM runs")
+            except BaseException:
+                self.close()
+                raise
 
     def acquire(self) -> None:
         """Keep other processes from writing."""
@@ -103,28 +97,43 @@ class Ledger:
             raise StoreError(f"another run is writing to {self.path}; wait for it, or use another file") from None
 
     def check_format(self, writing: bool) -> None:
-        """Create the tables, or refuse a file of another kind or version."""
+        """Create the tables, bring those of an earlier version to the present one, or refuse a file of another kind.
+
+        Only who writes to a file migrates the file itself; others read a copy that SQLite deletes with its connection.
+        """
         names = ("application_id", "user_version")
         mark, version = (self.database.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
-        tables = stored_schema(self.database)
-        if (tables or not writing) and mark != MARK:
+        has_tables = bool(stored_schema(self.database))
+        if (has_tables or not writing) and mark != MARK:
             raise not_a_run(self.path)
-        if version != VERSION and tables:
+        if has_tables and not OLDEST <= version <= VERSION:
             age = "a newer" if version > VERSION else "an older"
             raise StoreError(
                 f"{self.path} was written by {age} version of onprompt (format {version}, not {VERSION}); "
                 "use that version, or another file"
             )
-        if foreign := [name for name, sql in tables.items() if own_schema().get(name) != sql]:
-            raise StoreError(
-                f"{self.path} is not a run file as onprompt makes it: {foreign[0]!r} in it is not one of its tables, "
-                "indexes or views"
-            )
         if writing:
             self.database.execute("PRAGMA journal_mode = WAL")
             self.database.execute("PRAGMA synchronous = NORMAL")  # a power cut may lose the last verdicts, not the file
-            marks = f"PRAGMA application_id = {MARK}; PRAGMA user_version = {VERSION};"
-            self.database.executescript(marks + TABLES + REVIEW_TABLES)
+        elif version < VERSION:
+            given, self.database = self.database, bounded("", self.path)
+            given.backup(self.database)
+            given.close()
+        if version < VERSION:
+            with self.transaction():
+                migrate(self.database, version if has_tables else 0)
+                self.check_schema()
+        else:
+            self.check_schema()
+
+    def check_schema(self) -> None:
+        """Refuse a file with tables, views or triggers that are not ours."""
+        for name, sql in stored_schema(self.database).items():
+            if own_schema().get(name) != sql:
+                raise StoreError(
+                    f"{self.path} is not a run file as onprompt makes it: {name!r} in it is not one of its tables, "
+                    "indexes or views"
+                )
 
     def __enter__(self) -> Self:
         return self
@@ -171,22 +180,25 @@ class Ledger:
         with wrap_db_errors(self.path):
             return self.database.execute(sql, parameters).fetchone() or ()
 
-    def generation(self, identity: Mapping[str, Any], fingerprint: str) -> tuple[int, bool]:
-        """The number of a way of judging, and whether it is new."""
-        row = fingerprint, json.dumps(identity, ensure_ascii=False)
-        with wrap_db_errors(self.path):
-            add = "INSERT OR IGNORE INTO generations (fingerprint, identity) VALUES (?, ?)"
-            new = self.database.execute(add, row).rowcount
-        (number,) = self.first("SELECT id FROM generations WHERE fingerprint = ?", (fingerprint,))
-        return int(number), bool(new)
+    def insert(self, table: str, row: Mapping[str, Any], verb: str = "INSERT") -> int:
+        """Add a row, given by its columns; its number."""
+        names, marks = ", ".join(row), ", ".join(f":{name}" for name in row)
+        stored = {name: storable(value) for name, value in row.items()}
+        return self.database.execute(f"{verb} INTO {table} ({names}) VALUES ({marks})", stored).lastrowid or 0
 
-    def begin(self, generation: int, data: str, versions: Mapping[str, str]) -> None:
+    def add_configuration(self, identity: Mapping[str, Any]) -> tuple[int, bool]:
+        """The number of a configuration, and whether it is new."""
+        row = {"fingerprint": fingerprint(identity), "identity": json.dumps(identity, ensure_ascii=False)}
+        with self.transaction():
+            known = self.first("SELECT id FROM configurations WHERE fingerprint = ?", (row["fingerprint"],))
+            return (int(known[0]), False) if known else (self.insert("configurations", row), True)
+
+    def begin(self, configuration: int, data: str, versions: Mapping[str, str]) -> None:
         """Start a run over some data."""
         self.data = storable(data)
         with wrap_db_errors(self.path):
-            row = generation, self.data, json.dumps(versions)
-            cursor = self.database.execute("INSERT INTO runs (generation, data, versions) VALUES (?, ?, ?)", row)
-        self.run = int(cursor.lastrowid or 0)
+            row = {"configuration": configuration, "data": data, "versions": json.dumps(versions)}
+            self.run = self.insert("runs", row)
 
     def end(self) -> None:
         """All of the data was read: samples that only earlier runs read there are gone."""
@@ -194,62 +206,66 @@ class Ledger:
             self.database.execute("UPDATE runs SET read_whole = 1 WHERE id = ?", (self.run,))
             self.database.execute(GONE, {"run": self.run})
 
-    def enter(self, entries: Sequence[Entry], generation: int) -> list[tuple[int, bool]]:
-        """Add or update samples: for each its number, and whether it has a verdict that still holds.
+    def add_samples(self, samples: Sequence[Mapping[str, str]], configuration: int) -> list[tuple[int, bool]]:
+        """Add or update samples: for each its number, and whether it has a verdict that still holds."""
+        with self.transaction():
+            return [self.add_sample(sample, configuration) for sample in samples]
+
+    def add_sample(self, sample: Mapping[str, str], configuration: int) -> tuple[int, bool]:
+        """Add or update one sample, given by its columns, of which `version` changes with any of its inputs.
 
         The verdict on a changed sample no longer holds, but stays until there is a new one.
         """
-        with self.transaction():
-            return [self.enter_sample(Entry(*map(storable, entry)), generation) for entry in entries]
-
-    def enter_sample(self, entry: Entry, generation: int) -> tuple[int, bool]:
-        """Add or update one sample."""
-        known = self.first(FIND, (entry.id,))
+        row = {name: storable(value) for name, value in sample.items()}
+        row |= {"digest": row_digest("samples", row), "run": self.run}
+        known = self.first(FIND, (row["id"],))
         if not known:
-            added = int(self.database.execute(ADD, (*entry, self.run)).lastrowid or 0)
-            self.database.execute(SUM, (added, row_checksum("samples", entry._asdict())))
-            return added, False
+            return self.insert("samples", row), False
         number, version, data = known
-        if version != entry.version and data != self.data and still_exists(data):
+        if version != row["version"] and data != self.data and still_exists(data):
             raise UserError(
-                f"{self.path} has another sample {entry.id!r}, from {data}; use unique ids, or another run file"
+                f"{self.path} has another sample {row['id']!r}, from {data}; use unique ids, or another run file"
             )
-        self.database.execute(UPDATE, (*entry[1:], self.run, number))
-        self.database.execute(SUM, (number, row_checksum("samples", entry._asdict())))
-        judged = self.first(HOLDS, (number, generation))
-        return int(number), judged == (entry.version,)
+        changes = ", ".join(f"{name} = :{name}" for name in row)
+        update = f"UPDATE samples SET {changes}, gone = 0 WHERE number = :number"  # noqa: S608
+        self.database.execute(update, row | {"number": number})
+        return int(number), self.first(HOLDS, (number, configuration)) == (row["version"],)
 
-    def has(self, entry: Entry, fingerprint: str) -> bool:
-        """Whether a sample has a verdict by a way of judging that still holds."""
-        return self.first(JUDGED, (storable(entry.id), fingerprint)) == (entry.version,)
+    def has(self, sample: Mapping[str, str], fingerprint: str) -> bool:
+        """Whether a sample has a verdict by a configuration that still holds."""
+        return self.first(JUDGED, (storable(sample["id"]), fingerprint)) == (sample["version"],)
 
-    def keep(self, sample: int, generation: int, verdict: StoredVerdict) -> None:
+    def save_verdict(self, configuration: int, verdict: StoredVerdict) -> None:
         """Store a verdict with its document and its checks; it replaces an older one."""
-        key = sample, generation
+        key = verdict.number, configuration
+        of: dict[str, Any] = {"sample": verdict.number, "configuration": configuration}
+        version = {"sample_version": self.sample_version(verdict.number)}
         with self.transaction():
             for table in ("checks", "errors"):
-                self.database.execute(f"DELETE FROM {table} WHERE sample = ? AND generation = ?", key)  # noqa: S608
-            names, marks = ", ".join(verdict.row), ", ".join("?" * len(verdict.row))
-            columns, values = f"(sample, generation, of, {names})", f"(?, ?, {VERSION_NOW}, {marks})"
-            insert = f"INSERT OR REPLACE INTO verdicts {columns} VALUES {values}"  # noqa: S608
-            self.database.execute(insert, (*key, sample, *map(storable, verdict.row.values())))
-            self.database.execute(
-                "INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", (*key, storable(verdict.document))
-            )
+                self.database.execute(f"DELETE FROM {table} WHERE sample = ? AND configuration = ?", key)  # noqa: S608
+            self.insert("verdicts", {**of, **version, **verdict.row}, "INSERT OR REPLACE")
+            self.insert("documents", of | {"document": verdict.document}, "INSERT OR REPLACE")
             # One call: between two, threads that judge would take the interpreter.
             checks = [(*key, number, *map(storable, check)) for number, check in enumerate(verdict.checks)]
-            self.database.executemany(CHECK, checks)
-            self.database.execute(
-                "INSERT OR REPLACE INTO checksums VALUES (?, ?, ?)", (*key, verdict_checksum(self.database, key))
-            )
+            self.database.executemany("INSERT INTO checks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", checks)
+            update = "UPDATE verdicts SET digest = ? WHERE sample = ? AND configuration = ?"
+            self.database.execute(update, (verdict_digest(self.database, key), *key))
             self.spend(verdict.row["tokens_in"], verdict.row["tokens_out"], verdict.row["cost"])
 
-    def fail(self, sample: int, generation: int, fault: Fault) -> None:
+    def save_error(self, configuration: int, error: SampleError) -> None:
         """Store why there is no verdict."""
-        texts = map(storable, (fault.kind, fault.message, fault.text))
+        row = {"sample": error.number, "configuration": configuration, "kind": error.kind, "message": error.message}
+        row |= {"text": error.text, "sample_version": self.sample_version(error.number)}
         with self.transaction():
-            self.database.execute(FAIL, (sample, generation, *texts, sample))
-            self.spend(fault.tokens_in, fault.tokens_out, fault.cost)
+            self.insert("errors", row, "INSERT OR REPLACE")
+            self.spend(error.tokens_in, error.tokens_out, error.cost)
+
+    def sample_version(self, number: int) -> str:
+        """The version of a sample, by its number."""
+        row = self.first("SELECT version FROM samples WHERE number = ?", (number,))
+        if not row:
+            raise NotFound(f"{self.path} has no sample number {number}")
+        return str(row[0])
 
     @property
     def started(self) -> str:
@@ -312,8 +328,12 @@ class BoundedConnection(sqlite3.Connection):
 
 
 def connect(path: Path, options: str) -> BoundedConnection:
-    """The database in a file, which a stranger may have made: no function in its schema is trusted."""
-    uri = f"{path.resolve().as_uri()}?{options}"
+    """The database in a file."""
+    return bounded(f"{path.resolve().as_uri()}?{options}", path)
+
+
+def bounded(uri: str, path: Path) -> BoundedConnection:
+    """A database with the contents of a file that a stranger may have made: no function in its schema is trusted."""
     known: dict[str, Any] = {"uri": True, "timeout": 30.0, "isolation_level": None, "check_same_thread": False}
     database: BoundedConnection = sqlite3.connect(uri, factory=BoundedConnection, **known)
     database.most = BASE + (path.stat().st_size if path.exists() else 0) // BYTES
@@ -323,7 +343,7 @@ def connect(path: Path, options: str) -> BoundedConnection:
     return database
 
 
-def connect_to_read(path: Path) -> sqlite3.Connection:
+def connect_to_read(path: Path) -> BoundedConnection:
     """The database, read-only; also on a read-only disk, once the run has ended."""
     database = connect(path, "mode=ro")
     try:

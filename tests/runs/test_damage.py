@@ -13,9 +13,9 @@ import pytest
 
 from onprompt.api import judges
 from onprompt.errors import OnpromptError, StoreError
-from onprompt.runs import findings
-from onprompt.runs.checksums import Damage, find_damage
-from onprompt.runs.ledger import Ledger
+from onprompt.runs.file import RunFile
+from onprompt.runs.reading import stored_verdict
+from onprompt.runs.schema import Damage, find_damage
 from tests.runs.test_run import judged, scores, table
 
 
@@ -44,8 +44,8 @@ def change(path: Path, sql: str) -> None:
 
 
 def found(path: Path) -> Damage:
-    with Ledger(path) as ledger:
-        return find_damage(ledger.database)
+    with RunFile(path) as file:
+        return find_damage(file.database)
 
 
 def test_a_file_without_damage(run_file: Path) -> None:
@@ -70,21 +70,17 @@ def test_a_sample_that_is_rightly_gone_is_no_damage(tmp_path: Path, run_file: Pa
     data = table(tmp_path, 40)
     data.write_text("\n".join(data.read_text().splitlines()[:-5]) + "\n")
     judged(tmp_path, data)
-    with Ledger(run_file) as ledger:
-        assert ledger.first("SELECT sum(gone) FROM samples") == (5,)
+    with RunFile(run_file) as file:
+        assert file.first("SELECT sum(gone) FROM samples") == (5,)
     assert not found(run_file).found
 
 
-def test_samples_of_an_earlier_version_have_no_checksum(run_file: Path) -> None:
-    change(run_file, "DROP TABLE sample_sums")
-    assert not found(run_file).found
-
-
-def test_verdicts_of_an_earlier_version_have_no_checksum(run_file: Path) -> None:
-    change(run_file, "DROP TABLE checksums")
+def test_samples_and_verdicts_of_an_earlier_version_have_no_digest(run_file: Path) -> None:
+    for name in ("samples", "verdicts"):
+        change(run_file, f"UPDATE {name} SET digest = NULL")
     assert found(run_file) == Damage([], verdicts=0, intact=0, unchecked=40)
-    with Ledger(run_file) as ledger:
-        assert findings.stored_verdict(ledger, 1, "6").score == 1
+    with RunFile(run_file) as file:
+        assert stored_verdict(file, 1, "6").score == 1
 
 
 @pytest.mark.parametrize(
@@ -100,16 +96,18 @@ def test_verdicts_of_an_earlier_version_have_no_checksum(run_file: Path) -> None
 )
 def test_any_change_of_a_verdict_is_noticed(run_file: Path, sql: str) -> None:
     change(run_file, sql)
-    assert found(run_file) == Damage(["verdict on sample number 7, generation 1"], verdicts=1, intact=39)
+    assert found(run_file) == Damage(["verdict on sample number 7, configuration 1"], verdicts=1, intact=39)
     if not sql.startswith("DELETE FROM documents"):
-        with Ledger(run_file) as ledger, pytest.raises(StoreError, match="onprompt check"):
-            findings.stored_verdict(ledger, 1, "6")
+        with RunFile(run_file) as file, pytest.raises(StoreError, match="onprompt check"):
+            stored_verdict(file, 1, "6")
 
 
-@pytest.mark.parametrize("sql", ["UPDATE generations SET identity = '{'", "UPDATE generations SET identity = x'01'"])
+@pytest.mark.parametrize(
+    "sql", ["UPDATE configurations SET identity = '{'", "UPDATE configurations SET identity = x'01'"]
+)
 def test_a_row_that_can_not_be_read_is_an_error_that_says_what_to_do(run_file: Path, sql: str) -> None:
     change(run_file, sql)
-    assert "generations 1" in found(run_file).found
+    assert "configurations 1" in found(run_file).found
     result = onprompt("show", run_file)
     assert result.returncode == 6
     assert "is damaged" in result.stderr
@@ -124,8 +122,8 @@ def test_check_reads_the_rows_that_are_there_whatever_their_numbers(run_file: Pa
     change(run_file, "UPDATE verdicts SET sample = 1 << 40 WHERE sample = 7")
     result = onprompt("check", run_file)
     assert result.returncode == 6
-    assert "39 verdicts intact, 1 of an earlier version without a checksum, 1 damaged" in result.stdout
-    assert "verdict on sample number 7, generation 1" in result.stdout
+    assert "39 verdicts intact, 2 damaged" in result.stdout, "the one that is gone, and the one that came from nowhere"
+    assert "verdict on sample number 7, configuration 1" in result.stdout
 
 
 @pytest.mark.parametrize("seed", range(12))
