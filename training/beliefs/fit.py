@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from observed import SETTINGS, annotated, claims, generated, measured_as, named, properties_of_photos
+from onprompt.vision.person_kind import traits_said
 from scipy.optimize import minimize
 
 from onprompt.evidence import attributes, grading
@@ -27,7 +28,6 @@ from onprompt.language import name_of
 from onprompt.report.statistics import bootstrap_weights, pair_accuracy, spearman, to_levels
 from onprompt.types import Attribute, Box, Found
 from onprompt.vision import geometry
-from onprompt.vision.person_kind import traits_said
 
 FILE = Path(grading.__file__).with_name("reliability.toml")
 SCALE = range(5)
@@ -213,7 +213,7 @@ class Fit:
 
     # -- what ratings tell -------------------------------------------------------------------------------------------
 
-    def agreement(self):
+    def agreement(self):  # noqa: C901 its inner functions share what was judged
         """The numbers that agree best with people, chosen one at a time; prints what that is worth on others."""
         people = np.array([row["rated"][0] for row, _ in self.rated])
         prompts = to_levels(np.array(self.prompts()))
