@@ -114,7 +114,8 @@ def believe(scene: Scene, image: Image, settings: Settings) -> tuple[Check, ...]
     objects = [ObjectBeliefs(index, scene, shares, image, settings) for index in range(len(scene.things))]
     checks = [check for each in objects for check in each.checks()]
     checks += property_checks(scene, image)
-    is_open = any(check.outcome is Outcome.UNVERIFIABLE for check in checks)
+    # Of which kind a dog is says nothing about the rest of the image.
+    is_open = any(check.outcome is Outcome.UNVERIFIABLE and check.claim.kind != "kind" for check in checks)
     return (*checks, *([whole_check(scene, image, alone=not checks)] if is_open or not checks else []))
 
 

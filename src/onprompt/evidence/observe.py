@@ -199,8 +199,9 @@ def estimated(image: Image, prompt: str, picture: Picture, scene: Scene, setting
 
 
 def text_to_match(prompt: str, scene: Scene) -> str:
-    """The prompt without what must not be there, since the matcher takes "no cat" for a cat."""
-    wanted = [thing.phrase for thing in scene.things if not thing.absent]
+    """The prompt without what it rules out, since the matcher takes "no cat" and "not next to a cat" for a cat."""
+    negated = {r.target for thing in scene.things for r in thing.relations if r.negated}
+    wanted = [thing.phrase for i, thing in enumerate(scene.things) if not thing.absent and i not in negated]
     return prompt if len(wanted) == len(scene.things) else ", ".join(wanted)
 
 
