@@ -3,9 +3,9 @@
 import onprompt
 
 verdict = onprompt.verify("photo.jpg", "Two dogs and a red ball.")
-verdict.score, verdict.value, verdict.coverage  # 0–4, 0–1, the share of claims that could be checked
+verdict.score, verdict.value, verdict.interval  # 0–4, 0–1, and the middle 80 % of what the value may be
 for check in verdict.checks:
-    print(onprompt.sentence(check))  # asked for 2 × dog: found 1 (confidence 0.98, picodet + efficientdet + matcher)
+    print(onprompt.sentence(check))  # expected 2 × dog: found 1 (probability 0.08, picodet + efficientdet)
 
 onprompt.rate("photo.jpg", "Two dogs and a red ball.").score  # 1–5
 onprompt.verify("photo.jpg", "Two dogs and a red ball.", model="openai/gpt-5.2").score  # by a model

@@ -120,7 +120,7 @@ def test_bad_prompts_end_with_2_and_one_clear_line(prompt: str, tmp_path: Path) 
         ("some text", 1, ["ambiguous quantifier", "not_verifiable"], ["text"]),
         ("a cup 😀 on a table", 4, [], ["cup", "table"]),
         ("un chat noir", 2, ["not English", "not_verifiable"], None),  # best effort
-        ("a rde cpu", 2, ["misspelling repaired", "not_verifiable"], ["cpu"]),
+        ("a rde cpu", 1, ["misspelling repaired", "not_verifiable"], ["cpu"]),
     ],
 )
 def test_odd_prompts_get_a_sane_verdict(

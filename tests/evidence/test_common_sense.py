@@ -125,3 +125,39 @@ def test_what_is_said_of_the_image_or_cannot_be_checked_is_not_free(prompt: str)
     assert plain.score == 4
     assert (more.score or 0) < 4
     assert more.value < plain.value
+
+
+def test_what_is_asserted_stays_asserted_whatever_it_is_not_next_to() -> None:
+    assert judged("a cat and a dog, the dog is not next to the cat", at("dog"), known=("cat",))[0].score <= 2
+
+
+def test_an_absence_does_not_make_a_sole_object_one_of_several() -> None:
+    blue = at("car", colors=(BLUE,))
+    assert judged("a red car", blue)[0].score == judged("a red car and no dogs", blue, known=("dog",))[0].score == 2
+
+
+@pytest.mark.parametrize("prompt", ['red text that says "OPEN"', 'the words "OPEN" in red'])
+def test_text_is_there_if_it_can_be_read_whatever_else_is_said_of_it(prompt: str) -> None:
+    lines = (Sighting("text", "text", Box(0.2, 0.2, 0.6, 0.4), 0.99, "ocr", text="CLOSED"),)
+    assert judged(prompt, lines=lines)[0].score == 0
+
+
+def test_between_is_one_claim() -> None:
+    _, checks = judged("a dog between a cat and a car", at("dog", 0.1), at("cat", 0.4), at("car", 0.7))
+    assert [check.claim.value for check in checks if check.claim.kind == "relation"] == ["between"]
+
+
+def test_one_box_is_not_two_parts_of_a_group() -> None:
+    both = at("frisbee", 0.1, colors=(PINK, Swatch("white", (240, 240, 240), (95.0, 0.0, 0.0), 0.5)))
+    blue = at("frisbee", 0.5, colors=(BLUE,))
+    assert judged("two frisbees, one pink and one white", both, blue)[0].score < 4
+
+
+def test_rate_counts_what_is_said_of_the_image() -> None:
+    verdict = rate(photo("bus.jpg"), "a bus at night")
+    assert "Wrong: night" in verdict.summary
+    assert (verdict.score or 0) < 5
+
+
+def test_a_sole_object_that_nothing_can_check_stays_so_beside_what_is_said_of_the_image() -> None:
+    assert (verify(photo("bus.jpg"), "a castle by day").score or 0) <= 2

@@ -147,7 +147,7 @@ def test_score_value_words_and_interval_never_contradict_each_other(settings: Se
         if said.startswith("The image differs"):
             assert expected.score < 4, said
         rated = expect(scene, checks, rating, range(1, 6), settings)
-        reason = reasoning(wording.by_object(scene, checks))
+        reason = reasoning(scene, checks)
         assert not (rated.score == 5 and ("Wrong:" in reason or "Missing:" in reason)), reason
         assert len(reason.split()) <= 20
 

@@ -26,11 +26,11 @@ def check_colour(asked: str, sighting: Sighting, settings: Settings) -> Measured
         return None  # not measured
     if asked in colour.MULTICOLORED:
         many = any(trait.value == "multicolored" for trait in sighting.traits)
-        return Measured(float(many), "many colours" if many else "few colours", 0.6 if many else 0.4)
+        return Measured(float(many), "many colors" if many else "few colors", 0.6 if many else 0.4)
     if not colour.can_check(asked):
         return None
     if not sighting.colours:
-        return Measured(MINOR, "many colours", confidence=0.3)
+        return Measured(MINOR, "many colors", confidence=0.3)
     likeness = [
         colour.likeness(swatch, asked, settings.colour_match, settings.colour_near) for swatch in sighting.colours
     ]

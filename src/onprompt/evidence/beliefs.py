@@ -143,6 +143,7 @@ class ObjectBeliefs:
     def __init__(self, index: int, scene: Scene, shares: Sequence[Share], image: Image, settings: Settings) -> None:
         self.index, self.scene, self.shares, self.image, self.settings = index, scene, shares, image, settings
         self.thing, self.share = scene.things[index], shares[index]
+        self.chosen = located(self.share)
         self.is_text = is_text(self.thing)
 
     def blank(self, claim: Claim, probability: float, finding: Finding | None = None) -> Check:
@@ -156,11 +157,15 @@ class ObjectBeliefs:
             return [self.absent_text() if self.is_text else self.absence()]
         first = [] if self.is_text else [self.presence()]
         several = self.thing.count.explicit or (self.thing.count.low > 1 and not self.image.looked)
-        counts = first and (self.asks_for_number if self.share.chosen else several)
+        counts = first and (self.asks_for_number if self.chosen else several)
         counted = [self.count()] if counts else []
         of_kind = self.kinds() if first else []
-        details = [self.attribute(each) for each in self.thing.attributes if not self.is_compared(each)]
-        related = [self.relation(each) for each in self.thing.relations]
+        attributes = [each for each in self.thing.attributes if not self.is_compared(each)]
+        if self.is_text:  # that it is there is that it can be read
+            attributes.sort(key=lambda each: each.kind != "text")
+        details = [self.attribute(each) for each in attributes]
+        ends = [each for each in self.thing.relations if each.name == "between"]  # one claim about both
+        related = [self.relation(each) for each in self.thing.relations if each not in ends[1:]]
         return [*first, *counted, *of_kind, *details, *related]
 
     def is_compared(self, attribute: Attribute) -> bool:
@@ -269,25 +274,26 @@ class ObjectBeliefs:
         """The number, given that there is one: how likely each number is, and that which is asked for is likelier."""
         count, share = self.thing.count, self.share
         claim = Claim("count", name=self.thing.canonical, count=count)
-        if not share.chosen:
+        if not self.chosen:
             unknown = self.blank(claim, reliability()["count"]["prior"], Finding(Found.NOT_LOCATED))
             return replace(unknown, otherwise=grading.MINOR)
-        weak = [s.confidence for s in share.candidates if s not in share.chosen and s.confidence < SURE_COUNT]
-        exactly = number_likelihoods([s.confidence for s in share.chosen] + weak)
+        weak = [s.confidence for s in share.candidates if s not in self.chosen and s.confidence < SURE_COUNT]
+        exactly = number_likelihoods([s.confidence for s in self.chosen] + weak)
         worth = [count_credit(count, number) for number in range(1, len(exactly) + 1)]
-        asked = [p * reliability()["count"]["asked"] * (c == 1) for p, c in zip(exactly, worth, strict=True)]
+        fitted = reliability()["count"]
+        right = max(sum(p for p, c in zip(exactly, worth, strict=True) if c == 1), fitted["least"]) * fitted["asked"]
         others = [p * (c < 1) for p, c in zip(exactly, worth, strict=True)]
         minor = sum(p for p, c in zip(others, worth, strict=True) if c == grading.MINOR)
-        probability = sum(asked) / (sum(asked) + sum(others))
-        number, most = len(share.chosen), None
+        probability = right / (right + sum(others))
+        number, most = len(self.chosen), None
         if share.crowd and count_credit(count, number) < 1 and within(count, share.crowd.count):
             probability, (number, most) = 0.5, share.crowd.count
         otherwise = grading.MINOR if 2 * minor >= sum(others) else 0.0
         found = Finding(Found.COUNTED, number=number, most=most, confidences=tuple(c for c in weak if c >= SHOWN))
         low = self.confidence() < self.settings.low_confidence or most is not None
         outcome = Outcome.LOW_CONFIDENCE if low else outcome_of(probability, otherwise)
-        check = Check(claim, found, outcome, round(probability, 4), share.chosen[0].source, self.index)
-        return replace(check, otherwise=otherwise, box=share.chosen[0].box)
+        check = Check(claim, found, outcome, round(probability, 4), self.chosen[0].source, self.index)
+        return replace(check, otherwise=otherwise, box=self.chosen[0].box)
 
     def kinds(self) -> list[Check]:
         """What a narrower word says: an office chair, of which only "chair" is known; a woman, of "person".
@@ -315,7 +321,7 @@ class ObjectBeliefs:
 
     def appearance(self, kind: str, value: str) -> list[Measured]:
         """Whether each chosen person looks like it, as far as that can be told."""
-        shown = [trait for sighting in self.share.chosen for trait in sighting.traits if trait.kind == kind]
+        shown = [trait for sighting in self.chosen for trait in sighting.traits if trait.kind == kind]
         return [Measured(float(trait.value == value), trait.value, trait.confidence) for trait in shown]
 
     # -- attributes and relations ------------------------------------------------------------------------------------
@@ -328,7 +334,7 @@ class ObjectBeliefs:
             measured = [] if lines is None else [attributes.measure_text(attribute.value, lines)]
         else:
             plain = replace(attribute, negated=False)
-            results = [attributes.measure(plain, sighting, self.settings) for sighting in self.share.chosen]
+            results = [attributes.measure(plain, sighting, self.settings) for sighting in self.chosen]
             measured, source = [result for result in results if result], SOURCES.get(attribute.kind, "box")
         if not measured:
             return self.unmeasured(claim, "attribute")
@@ -348,14 +354,14 @@ class ObjectBeliefs:
         low = sure < self.settings.low_confidence
         outcome = Outcome.LOW_CONFIDENCE if low else outcome_of(probability, otherwise)
         check = Check(claim, Finding(Found.MEASURED, values), outcome, round(probability, 4), source, self.index)
-        box = self.share.chosen[0].box if self.share.chosen else None
+        box = self.chosen[0].box if self.chosen else None
         return replace(check, otherwise=otherwise, box=box)
 
     def unmeasured(self, claim: Claim, kind: str, finding: Finding | None = None) -> Check:
         """A claim that nothing measures: its prior, moved a little by the matcher."""
         prior = reliability()["prior"][kind]
         if finding is None:
-            finding = Finding(Found.NOT_MEASURABLE if self.share.chosen else Found.NOT_LOCATED)
+            finding = Finding(Found.NOT_MEASURABLE if self.chosen else Found.NOT_LOCATED)
         seen = not (claim.negated or claim.kind in NOT_ESTIMATED or claim.value.startswith(PLACES))
         guess = self.estimate(claim.phrase) if seen else None
         if guess is None:
@@ -373,10 +379,10 @@ class ObjectBeliefs:
 
     def related(self, claim: Claim, relation: Relation) -> Check:
         """A relation, for each subject with the target that suits it best."""
-        subjects, targets = self.share.chosen, self.shares[relation.target].chosen
+        subjects, targets = self.chosen, located(self.shares[relation.target])
         target = self.scene.things[relation.target]
-        if is_text(target) and self.by_text() is not None:
-            return self.measured(claim, [Measured(1.0, "its text")], OCR)
+        if is_text(target) and (read := self.by_text()) is not None:
+            return self.measured(claim, [Measured(float(read > OTHER_TEXT), "its text")], OCR)
         if relation.name not in RELATIONS and relation.name not in ("between", *SIZES):
             return self.unmeasured(claim, "relation")
         if not subjects or not targets:
@@ -387,14 +393,15 @@ class ObjectBeliefs:
             check = self.measured(claim, [Measured(0.0, "")], "boxes")
             return replace(check, finding=Finding(Found.SAME_OBJECT))
         if relation.name == "between":
-            ends = [self.shares[r.target].chosen for r in self.thing.relations if r.name == "between"]
+            ends = [located(self.shares[r.target]) for r in self.thing.relations if r.name == "between"]
             each = [best_between(subject, ends) for subject in subjects]
         else:
             holds = SIZES.get(relation.name) or RELATIONS[relation.name]
             each = [best_target(holds, *pair) for pair in zip(subjects, others, strict=True)]
         known = [likelihood for likelihood in each if likelihood is not None]
         if not known:
-            return self.unmeasured(claim, "relation", Finding(Found.UNDECIDABLE))
+            pair = relation.name == "between" and len(each) and not any(v is not None for v in each)
+            return self.unmeasured(claim, "relation", Finding(Found.NO_PAIR if pair else Found.UNDECIDABLE))
         likelihood = sum(known) / len(known)
         right, _, wrong = reliability()["measured"]["relation"]
         probability = wrong + (right - wrong) * likelihood
@@ -405,6 +412,11 @@ class ObjectBeliefs:
         return replace(check, otherwise=otherwise)
 
 
+def located(share: Share) -> tuple[Sighting, ...]:
+    """The sightings that are meant, if they are more than a trace: only of these are details known."""
+    return share.chosen if share.chosen and share.chosen[0].confidence >= SHOWN else ()
+
+
 # -- presence --------------------------------------------------------------------------------------------------------
 
 SURE_COUNT = 0.5  # sightings of at least this confidence that were not chosen are of another description
@@ -413,8 +425,7 @@ SURE_COUNT = 0.5  # sightings of at least this confidence that were not chosen a
 def number_likelihoods(confidences: Sequence[float]) -> list[float]:
     """How likely 1, 2, … are there: the k-th highest confidence is the probability that there are at least k."""
     at_least = [1.0, *sorted(confidences, reverse=True)[1:], 0.0]
-    least = reliability()["count"]["least"]
-    return [max(first - second, least) for first, second in itertools.pairwise([*at_least, 0.0])]
+    return [first - second for first, second in itertools.pairwise(at_least)]
 
 
 def detected_presence(confidence: float, estimate: float | None, artwork: float, calibrated: bool = True) -> float:
@@ -519,7 +530,8 @@ def texts_on(index: int, scene: Scene) -> list[str]:
     own = [scene.things[relation.target] for relation in thing.relations if relation.name == "with"]
     on_it = [text for text in texts if any(r == Relation("on", index) for r in text.relations)]
     bearing = [thing, *(text for text in own if text in texts), *on_it]
-    return [attribute.value for part in bearing for attribute in part.attributes if attribute.kind == "text"]
+    said = [attribute for part in bearing for attribute in part.attributes if attribute.kind == "text"]
+    return [attribute.value for attribute in said if not attribute.negated]
 
 
 def is_lettering(line: Sighting) -> bool:

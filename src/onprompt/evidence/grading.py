@@ -76,7 +76,7 @@ def expect(scene: Scene, checks: Sequence[Check], rule: Rule, scale: range, sett
         "elements": float(weights @ tally.elements),
         "relations": float(weights @ tally.related) / tally.relations if tally.relations else None,
     }
-    interval = low / top, min(high, top) / top
+    interval = min(low / top, value), max(min(high, top) / top, value)  # a mean may lie beside all that is likely
     return Expectation(value, cut(value, scale), interval, tuple(np.round(shares, 6).tolist()), measures)
 
 
@@ -120,10 +120,7 @@ class Tally:
         for place, check in enumerate(checks):
             if check.thing is not None:
                 own[check.thing].append(place)
-        # What is only mentioned ("not next to a cat") need not be there.
-        related = [relation for thing in scene.things for relation in thing.relations]
-        asserted = {relation.target for relation in related if not relation.negated}
-        mentioned = {relation.target for relation in related if relation.negated} - asserted
+        mentioned = scene.mentioned
         self.there = [self.credits[places[0]] >= MINOR for places in own]
         self.required = [i for i, thing in enumerate(scene.things) if not thing.absent and i not in mentioned]
         self.minor, self.wrong, self.missing = (np.zeros(rows, dtype=np.int64) for _ in range(3))
@@ -135,14 +132,18 @@ class Tally:
         counted = [i for i in range(len(scene.things)) if i not in mentioned]
         scores = [scene.things[i].importance * self.add(i, own[i]) for i in counted]
         total = sum(scene.things[i].importance for i in counted)
+        properties = []
         for place, check in enumerate(checks):
             if check.claim.kind == "whole":
                 self.fits = truths[:, place]
-            elif check.thing is None:  # a property of the image
+            elif check.thing is None:
+                properties.append(self.credits[place])
                 self.charge(self.credits[place], np.ones(rows, dtype=np.bool_))
+        full, elements = np.sum(scores, axis=0) if total else np.zeros((2, rows))
         # Means of exact scores may fall short of a threshold by rounding alone.
-        full, elements = np.sum(scores, axis=0) / total if total else np.ones((2, rows))
-        self.presence, self.elements = np.round(full, 9), np.round(elements, 9)
+        self.presence = np.round(full / total, 9) if total else np.ones(rows)
+        parts = total + len(properties)  # to `rate`, a property of the image is an element
+        self.elements = np.round((elements + sum(properties)) / parts, 9) if parts else np.ones(rows)
         self.accuracy = np.round(np.where(self.detailed > 0, self.details / np.maximum(self.detailed, 1), 1.0), 9)
 
     def add(self, index: int, places: Sequence[int]) -> Numbers:
@@ -209,13 +210,14 @@ def claims_score(tally: Tally) -> NDArray[np.int64]:
     )
     complete = tally.missing == 0
     if not scene.things:  # only the image as a whole is described
-        shown = tally.fits & (tally.wrong + tally.minor == 0)
-        return np.select([shown, tally.fits & (accuracy >= MINOR)], [4, 2], default=0)
+        levels = [tally.wrong + tally.minor == 0, tally.wrong == 0, accuracy >= MINOR]
+        return np.select([tally.fits & level for level in levels], [4, 3, 2], default=0)
     if not tally.required:
         return np.select([complete & (tally.wrong + tally.minor == 0), complete], [4, 3], default=by_thresholds)
     shown = np.any([tally.there[index] for index in tally.required], axis=0)
     # One wrong attribute among several objects leaves the core of the prompt; that of the only one is its core.
-    alone = 2 if len(scene.things) == 1 else 3
+    sole = len(tally.required) == 1
+    alone = 2 if sole else 3
     # The subject is there as asked for, its counterpart is not; or else most are missing.
     at_least = np.where((2 * tally.missing <= len(tally.required)) & (tally.wrong == 0), 2, 1)
     return np.select(
@@ -223,7 +225,7 @@ def claims_score(tally: Tally) -> NDArray[np.int64]:
             ~shown,
             complete & (tally.minor + tally.wrong == 0),
             complete & (tally.wrong == 0),
-            complete & tally.unlike & (len(scene.things) == 1),
+            complete & tally.unlike & sole,
             complete & (tally.wrong == 1),
             complete,
         ],

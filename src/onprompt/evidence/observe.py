@@ -80,13 +80,14 @@ class Observations:
     @property
     def verifiable(self) -> bool:
         """Whether anything that the prompt asks for could be checked: an object, a text, a property of the image."""
-        own = [check for check in self.claims if check.claim.kind in ("object", "text", "property")]
+        asserted = [c for c in self.claims if c.claim.kind in ("object", "text") and not c.claim.negated]
+        own = asserted or [c for c in self.claims if c.claim.kind in ("object", "text", "property")]
         return self.image.blank or any(check.outcome is not Outcome.UNVERIFIABLE for check in own)
 
     def expectation(self, rule: Rule, scale: range, settings: Settings) -> Expectation:
         """The score to expect; at most the middle of a sole object that nothing can check, or in another language."""
         expected = expect(self.scene, self.checks, rule, scale, settings)
-        several = len(self.scene.things) > 1 and NOT_ENGLISH not in self.scene.flags
+        several = sum(not thing.absent for thing in self.scene.things) > 1 and NOT_ENGLISH not in self.scene.flags
         return expected if self.verifiable or several else expected.limited(scale)
 
     def flags(self, settings: Settings) -> dict[str, bool]:

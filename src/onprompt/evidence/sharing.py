@@ -33,8 +33,11 @@ def share_out(scene: Scene, seen: Seen, settings: Settings) -> list[Share]:
     """The share of each object of the prompt, in order."""
     candidates = find_candidates(scene, seen.sightings, settings)
     others = unclaimed(scene, seen, settings)
-    shares = []
+    shares: list[Share] = []
+    parts: list[Sighting] = []  # what parts of a group took: one car is not both the blue and the red one
     for thing, own in zip(scene.things, candidates, strict=True):
+        if thing.part_of is not None:
+            own = tuple(sighting for sighting in own if sighting not in parts)
         known = known_well(thing, seen.known.get(thing.canonical), own)
         crowd = next((s for s in seen.sightings if s.label == thing.canonical and s.count != (1, 1)), None)
         # A range of bottles says nothing about red bottles.
@@ -43,6 +46,7 @@ def share_out(scene: Scene, seen: Seen, settings: Settings) -> list[Share]:
         if known and found < WEAK and not thing.absent and thing.count.low > 0:
             share = substitute(share, thing, others, settings)
             others = [s for s in others if s not in share.chosen and s is not share.substitute]
+        parts += share.chosen if thing.part_of is not None else ()
         shares.append(share)
     return shares
 
@@ -117,7 +121,11 @@ def may_be_same(first: Sighting, second: Sighting) -> bool:
 
 def fit(thing: Thing, sighting: Sighting, settings: Settings) -> float:
     """The mean score of the measurable attributes, with the sex and age that a word says; 1 if there is none."""
-    scores = [m.score for attribute in thing.attributes if (m := measure(attribute, sighting, settings))]
+    scores = [
+        1 - m.score if attribute.negated else m.score
+        for attribute in thing.attributes
+        if (m := measure(replace(attribute, negated=False), sighting, settings))
+    ]
     shown = {trait.kind: trait.value for trait in sighting.traits}
     scores += [float(shown[kind] == value) for kind, value in traits_said(name_of(thing.canonical)) if kind in shown]
     return sum(scores) / len(scores) if scores else 1.0

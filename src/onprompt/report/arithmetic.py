@@ -8,6 +8,8 @@ from onprompt.settings import Settings
 from onprompt.types import Check, Verdict
 from onprompt.wording import by_object, finding_words, full_claim
 
+SHOWN = 0.0005  # probability from which a score is listed
+
 
 def lines(verdict: Verdict, settings: Settings, rule: Rule, scale: range) -> Iterator[str]:
     """Every claim with its probability and source; how likely each score is; value, score and interval."""
@@ -22,9 +24,9 @@ def lines(verdict: Verdict, settings: Settings, rule: Rule, scale: range) -> Ite
         yield "the image as a whole"
         yield from claim_lines(rest)
     expected = expect(scene, verdict.checks, rule, scale, settings)
-    likely = [(score, share) for score, share in zip(scale, expected.shares, strict=True) if share]
+    likely = [(score, share) for score, share in zip(scale, expected.shares, strict=True) if share >= SHOWN]
     yield "Over what may be true, the rubric gives " + ", ".join(f"({score}) in {share:.1%}" for score, share in likely)
-    limited = f", at most (2) since nothing could be checked: {verdict.value:.4f}"
+    limited = f", at most the middle, since nothing could be checked: {verdict.value:.4f}"
     low, high = scale[0], scale[-1]
     terms = " + ".join(f"{share:.3f} × {score - low}" for score, share in likely)
     yield f"value = ({terms}) / {high - low} = {expected.value:.4f}" + (

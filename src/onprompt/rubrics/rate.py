@@ -13,6 +13,7 @@ from onprompt.errors import UnreadableAnswer
 from onprompt.models.reading import is_refusal, json_integer, json_object, one_line, parse_score, shorten
 from onprompt.rubrics import PROMPT_INPUTS, object_schema, text
 from onprompt.types import (
+    Check,
     FactorScore,
     Graded,
     Line,
@@ -22,6 +23,7 @@ from onprompt.types import (
     Reading,
     Rubric,
     Sample,
+    Scene,
     Shown,
     Verdict,
 )
@@ -137,7 +139,7 @@ def make_reading(score: int, start: int, why: str) -> Reading:
 def grade(observed: Observations, settings: Settings) -> Graded:
     """The protocol's five sentences, applied to the shares of elements and relations that are shown."""
     expected = observed.expectation(rating, SCALE, settings)
-    summary = reasoning(wording.by_object(observed.scene, observed.checks))
+    summary = reasoning(observed.scene, observed.checks)
     factor = FactorScore(expected.score, summary)
     return Graded(
         {"score": factor}, expected.value, summary, expected.measured("elements", "relations"), expected.interval
@@ -167,8 +169,10 @@ def rating(tally: Tally) -> NDArray[np.int64]:
     return np.where(tally.fits, scores, 1 + (scores - 1) // 2)
 
 
-def reasoning(groups: Sequence[Group]) -> str:
+def reasoning(scene: Scene, checks: Sequence[Check]) -> str:
     """What is missing, wrong and shown, within the protocol's limit of words."""
+    groups = [group for group in wording.by_object(scene, checks) if group.first.thing not in scene.mentioned]
+    properties = [check for check in checks if check.claim.kind == "property"]
     missing = [name(group) for group in groups if group.first.outcome is Outcome.MISSING]
     wrong = [
         name(group) if check is group.first else wording.full_claim(check.claim)
@@ -179,6 +183,8 @@ def reasoning(groups: Sequence[Group]) -> str:
     ]
     shown = [name(group) for group in groups if group.first.outcome is Outcome.MATCHED]
     unsure = [name(group) for group in groups if group.first.outcome is Outcome.LOW_CONFIDENCE]
+    wrong += [wording.claim_words(c.claim) for c in properties if c.outcome in (Outcome.MISMATCH, Outcome.PARTIAL)]
+    shown += [wording.claim_words(c.claim) for c in properties if c.outcome is Outcome.MATCHED]
     lists = {"Missing": missing, "Wrong": wrong, "Shown": shown, "Uncertain": unsure}
     parts = [f"{word}: {', '.join(dict.fromkeys(names))}." for word, names in lists.items() if names]
     return in_few_words(parts or ["Nothing that the prompt asks for can be checked here."])

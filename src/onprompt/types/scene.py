@@ -70,6 +70,15 @@ class Scene:
         return f"<Scene {prompt!r}: {things or 'no objects'}>"
 
     @property
+    def mentioned(self) -> frozenset[int]:
+        """The objects that need not be there: the prompt names them once, to say where another is not."""
+        related = [(i, relation) for i, thing in enumerate(self.things) for relation in thing.relations]
+        negated = {relation.target for i, relation in related if relation.negated and relation.target != i}
+        named = self.prompt.lower()
+        once = {i for i in negated if named.count(self.things[i].canonical) <= 1 and not self.things[i].attributes}
+        return frozenset(once - {relation.target for _, relation in related if not relation.negated})
+
+    @property
     def texts(self) -> tuple[str, ...]:
         """The words that are to be read in the picture."""
         there = [attribute for thing in self.things if not thing.absent for attribute in thing.attributes]

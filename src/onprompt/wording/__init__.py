@@ -119,7 +119,8 @@ def summary(evidence: PromptEvidence, checks: Sequence[Check], score: int, top: 
     """A short paragraph: does the image match, what is wrong or uncertain, what could not be checked."""
     if evidence.blank:
         return "The image shows nothing: it is one color, or noise."
-    groups = by_object(evidence.scene, checks)
+    needed = [i for i in range(len(evidence.scene.things)) if i not in evidence.scene.mentioned]
+    groups = [group for group in by_object(evidence.scene, checks) if group.first.thing in needed]
     wrong = list(difference_words(groups, checks, (Outcome.MISSING, Outcome.MISMATCH, Outcome.PARTIAL)))
     unsure = list(difference_words(groups, checks, (Outcome.LOW_CONFIDENCE,)))
     unchecked = list(dict.fromkeys(unchecked_words(groups, checks)))

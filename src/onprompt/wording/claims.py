@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from onprompt.types import Check, Claim, Count, Finding, Found, Outcome, Thing
 
+CLEAR = 0.65  # probability from which a relation holds
 EVEN = 0.5  # confidence from which an object was detected
 LISTED = 4  # confidences that are listed
 
@@ -73,10 +74,10 @@ def counted_words(finding: Finding, _: Check) -> str:
     return f"found {finding.number}" + (f", and {len(weak)} of low confidence ({max(weak):.2f})" if weak else "")
 
 
-def related_words(finding: Finding, check: Check) -> str:
+def related_words(finding: Finding, _: Check) -> str:
     """Whether a relation holds."""
-    holds = {Outcome.MATCHED: "yes", Outcome.LOW_CONFIDENCE: "uncertain"}.get(check.outcome, "no")
-    return f"{holds} ({finding.probability:.2f})"
+    likely = finding.probability or 0.0
+    return f"{'yes' if likely >= CLEAR else 'no' if likely <= 1 - CLEAR else 'uncertain'} ({likely:.2f})"
 
 
 def present_words(finding: Finding, check: Check) -> str:
@@ -126,7 +127,7 @@ WORDS: dict[Found, Callable[[Finding, Check], str]] = {
     Found.MISSING: lambda _, __: "MISSING",
     Found.OBJECT_MISSING: lambda _, __: "the object is missing",
     Found.NOT_LOCATED: not_located_words,
-    Found.RECOGNISED_BY_TEXT: lambda _, __: "recognised by its text",
+    Found.RECOGNISED_BY_TEXT: lambda _, __: "recognized by its text",
     Found.UNKNOWN_WORD: lambda _, check: f"no detector knows the word {check.claim.name!r}",
     Found.ONLY_BROADER: lambda finding, _: f"detected {only_broader(finding.value)}",
     Found.NOT_MEASURABLE: lambda _, __: "can't be measured",
