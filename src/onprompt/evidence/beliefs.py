@@ -277,7 +277,11 @@ class ObjectBeliefs:
         if not self.chosen:
             unknown = self.blank(claim, reliability()["count"]["prior"], Finding(Found.NOT_LOCATED))
             return replace(unknown, otherwise=grading.MINOR)
-        weak = [s.confidence for s in share.candidates if s not in self.chosen and s.confidence < SURE_COUNT]
+        weak = [
+            s.confidence
+            for s in share.candidates
+            if s not in self.chosen and s.confidence < self.settings.low_confidence
+        ]
         exactly = number_likelihoods([s.confidence for s in self.chosen] + weak)
         worth = [count_credit(count, number) for number in range(1, len(exactly) + 1)]
         fitted = reliability()["count"]
@@ -418,8 +422,6 @@ def located(share: Share) -> tuple[Sighting, ...]:
 
 
 # -- presence --------------------------------------------------------------------------------------------------------
-
-SURE_COUNT = 0.5  # sightings of at least this confidence that were not chosen are of another description
 
 
 def number_likelihoods(confidences: Sequence[float]) -> list[float]:
