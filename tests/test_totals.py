@@ -33,7 +33,7 @@ def test_totals_do_not_grow() -> None:
         "words of docs": sum(len(path.read_text().split()) for path in DOCS),
     }
     limits = {
-        "lines": 35_400,
+        "lines": 35_410,
         "files": 236,
         "settings": 78,
         "commands": 26,
