@@ -33,7 +33,7 @@ FILE = Path(grading.__file__).with_name("reliability.toml")
 SCALE = range(5)
 # Of the groups that tell what a detection is worth. Little of what prompts ask for is weakly detected: with the full
 # weight, even two sure detections are uncertain together, and fewer plain prompts get an accepted score.
-WEIGHT = {"there": 1.0, "absent": 1.0, "weak": 1 / 3}
+WEIGHT = {"there": 1.0, "absent": 1.0, "weak": 1 / 2}
 AGREED = 0.8  # people's rating from which an image is what was asked for
 ENOUGH = 20  # with fewer cases a number is assumed
 FOLDS, RESAMPLES = 5, 200
@@ -137,7 +137,7 @@ class Fit:
     # -- objects -----------------------------------------------------------------------------------------------------
 
     def detected(self):
-        """Logistic regressions: classes that are there and absent weigh the same, weakly detected ones a third."""
+        """Logistic regressions: classes that are there and absent weigh the same, weakly detected ones half of that."""
         groups, rows = Counter(), []
         for case, found in self.of("object", "weak"):
             group = "weak" if case.kind == "weak" else case.part
@@ -149,7 +149,7 @@ class Fit:
         seen = confidence > 0
         odds = np.array([log_odds(each) for each in confidence])
         fitted = logistic([odds[seen], estimate[seen]], true[seen], weight[seen])
-        weak = f"{groups['weak']} weakly detected (a third of the weight)"
+        weak = f"{groups['weak']} weakly detected (half of the weight)"
         self.set("detected.base", round(fitted[2], 1), f"{groups['there']} there, {groups['absent']} absent, {weak}")
         self.set("detected.slope", round(fitted[0], 1), f"{seen.sum()} detected")
         self.set("detected.matcher", round(fitted[1], 2), f"{seen.sum()} detected")
