@@ -215,7 +215,7 @@ def test_the_picture_in_the_answer_is_judged_and_the_log_has_the_evidence() -> N
     assert "giraffe (missing)" in score.explanation
     (told,) = score.metadata["verdicts"]
     assert told["score"] < 4
-    assert any(line.startswith("asked for a giraffe: none") for line in told["checks"])
+    assert any(line.startswith("expected a giraffe: none") for line in told["checks"])
 
 
 def test_what_has_no_verdict_is_unscored_and_leaves_the_mean_of_inspect(model: str) -> None:

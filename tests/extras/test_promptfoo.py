@@ -71,8 +71,8 @@ def test_an_evaluation(tmp_path: Path) -> None:
     whole, *components = bad["componentResults"]
     assert "a laptop (missing)" in whole["reason"]
     assert [each["reason"].partition(":")[0] for each in components if not each["pass"]] == [
-        "asked for 2 × cup",
-        "asked for a laptop",
+        "expected 2 × cup",
+        "expected a laptop",
     ]
     assert found["A cup on a table."]["namedScores"]["onprompt_score"] == 4
     assert none["componentResults"][0]["reason"].startswith("no verdict: ")
