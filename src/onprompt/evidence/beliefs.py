@@ -265,11 +265,6 @@ class ObjectBeliefs:
 
     # -- its number and kind -----------------------------------------------------------------------------------------
 
-    @property
-    def asks_for_number(self) -> bool:
-        count = self.thing.count
-        return bool(count.words) or count.low > 1 or count.high != 1
-
     def count(self) -> Check:
         """The number, given that there is one: how likely each number is, and that which is asked for is likelier."""
         count, share = self.thing.count, self.share
@@ -363,7 +358,8 @@ class ObjectBeliefs:
 
     def unmeasured(self, claim: Claim, kind: str, finding: Finding | None = None) -> Check:
         """A claim that nothing measures: its prior, moved a little by the matcher."""
-        prior = reliability()["prior"][kind]
+        # Whoever looked for an object and did not see it knows nothing of its details, not even by habit.
+        prior = reliability()["prior"][kind] if self.chosen or self.share.known is None else 0.5
         if finding is None:
             finding = Finding(Found.NOT_MEASURABLE if self.chosen else Found.NOT_LOCATED)
         seen = not (claim.negated or claim.kind in NOT_ESTIMATED or claim.value.startswith(PLACES))
@@ -404,8 +400,8 @@ class ObjectBeliefs:
             each = [best_target(holds, *pair) for pair in zip(subjects, others, strict=True)]
         known = [likelihood for likelihood in each if likelihood is not None]
         if not known:
-            pair = relation.name == "between" and len(each) and not any(v is not None for v in each)
-            return self.unmeasured(claim, "relation", Finding(Found.NO_PAIR if pair else Found.UNDECIDABLE))
+            why = Found.NO_PAIR if relation.name == "between" else Found.UNDECIDABLE
+            return self.unmeasured(claim, "relation", Finding(why))
         likelihood = sum(known) / len(known)
         right, _, wrong = reliability()["measured"]["relation"]
         probability = wrong + (right - wrong) * likelihood
