@@ -156,9 +156,12 @@ class ObjectBeliefs:
         if self.thing.absent:
             return [self.absent_text() if self.is_text else self.absence()]
         first = [] if self.is_text else [self.presence()]
-        several = self.thing.count.explicit or (self.thing.count.low > 1 and not self.image.looked)
-        counts = first and (self.asks_for_number if self.chosen else several)
-        counted = [self.count()] if counts else []
+        number = self.thing.count
+        if self.chosen:
+            counts = bool(number.words) or number.low > 1 or number.high != 1
+        else:
+            counts = number.explicit or (number.low > 1 and not self.image.looked)
+        counted = [self.count()] if first and counts else []
         of_kind = self.kinds() if first else []
         attributes = [each for each in self.thing.attributes if not self.is_compared(each)]
         if self.is_text:  # that it is there is that it can be read
