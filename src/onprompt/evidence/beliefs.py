@@ -172,7 +172,7 @@ class ObjectBeliefs:
         return [*first, *counted, *of_kind, *details, *related]
 
     def is_compared(self, attribute: Attribute) -> bool:
-        """Whether a size is said in comparison with another object: of two books, the small one is the smaller."""
+        """Whether a size compares two objects of the prompt: of two books, the small one is the smaller."""
         if attribute.kind != "size":
             return False
         to_it = (r for other in self.scene.things for r in other.relations if r.target == self.index)
@@ -361,7 +361,7 @@ class ObjectBeliefs:
 
     def unmeasured(self, claim: Claim, kind: str, finding: Finding | None = None) -> Check:
         """A claim that nothing measures: its prior, moved a little by the matcher."""
-        # Whoever looked for an object and did not see it knows nothing of its details, not even by habit.
+        # Where a detector looked for an object and saw none, its details are even odds.
         prior = reliability()["prior"][kind] if self.chosen or self.share.known is None else 0.5
         if finding is None:
             finding = Finding(Found.NOT_MEASURABLE if self.chosen else Found.NOT_LOCATED)

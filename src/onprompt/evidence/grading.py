@@ -218,7 +218,7 @@ def claims_score(tally: Tally) -> NDArray[np.int64]:
     # One wrong attribute among several objects leaves the core of the prompt; that of the only one is its core.
     sole = len(tally.required) == 1
     alone = 2 if sole else 3
-    # The subject is there as asked for, its counterpart is not; or else most are missing.
+    # Without errors in what is there, at most half missing is a missing counterpart (2); else most are missing (1).
     at_least = np.where((2 * tally.missing <= len(tally.required)) & (tally.wrong == 0), 2, 1)
     return np.select(
         [

@@ -58,7 +58,7 @@ WHERE s.id = ? AND e.configuration = ?"""
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """A sample and what became of it; `value` is None without a verdict."""
+    """A sample and its verdict or error; `value` is None without a verdict."""
 
     id: str
     prompt: str = ""

@@ -258,7 +258,7 @@ def chunks(rows: Iterator[Row], images: Sequence[str]) -> Iterator[list[Row]]:
 
 
 def store(result: StoredVerdict | SampleError, file: RunFile, summary: Summary) -> None:
-    """Store and count what became of a sample."""
+    """Store and count the verdict or error of a sample."""
     if isinstance(result, StoredVerdict):
         file.save_verdict(summary.configuration, result)
         summary.done += 1
