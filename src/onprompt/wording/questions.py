@@ -36,7 +36,7 @@ def claim_sentence(check: Check, scene: Scene) -> str:
 
 
 def attribute_words(claim: Claim) -> str:
-    """What is said of an object: "is brown", "is made of glass", "is running"."""
+    """The predicate of a claim: "is brown", "is made of glass", "is running"."""
     if claim.kind == "action":
         verb, *rest = claim.value.split()
         return " ".join(["is", progressive(verb), *rest])
