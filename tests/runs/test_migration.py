@@ -22,7 +22,8 @@ from tests.runs.test_run import judged, table
 VERSION_3 = Path(__file__).with_name("version_3.sql").read_text()
 COPIED = """
 INSERT INTO generations SELECT * FROM new.configurations;
-INSERT INTO runs SELECT * FROM new.runs;
+INSERT INTO runs SELECT id, configuration, data, versions, created, read_whole, tokens_in, tokens_out, cost
+    FROM new.runs;
 INSERT INTO samples SELECT number, id, prompt, image, model, category, given, stamp, version, run, gone
     FROM new.samples;
 INSERT INTO verdicts SELECT sample, configuration, score, value, flags, summary, factors, coverage, tokens_in,

@@ -11,7 +11,11 @@ import pytest
 import onprompt
 from onprompt.api import judges
 from onprompt.errors import UserError
-from tests.runs.test_run import judged, table
+from onprompt.rubrics.verify import RUBRIC as VERIFY
+from onprompt.runs import datasets
+from onprompt.runs.reading import Run
+from onprompt.runs.run import run as judge
+from tests.runs.test_run import job, judged, table
 from tests.runs.test_run_file import onprompt as command
 
 
@@ -43,11 +47,11 @@ def grouped(folder: Path) -> Path:
     """A run with models, categories and ratings in its data."""
     data = table(folder, 0)
     lines = [
-        f"{model}{n},cat.png,{n} cats of {n},{model},{'odd' if n % 2 else 'even'},{'' if n == 9 else n % 5 + 1}"
+        f"{model}{n},cat.png,{n} cats of {n},{model},{'odd' if n % 2 else 'even'},{'' if n == 9 else n % 5 + 1},good"
         for model in "ab"
         for n in range(10)
     ]
-    data.write_text("\n".join(["id,image,prompt,model,category,quality", *lines]) + "\n")
+    data.write_text("\n".join(["id,image,prompt,model,category,quality,note", *lines]) + "\n")
     judged(folder, data)
     return folder / "run.sqlite"
 
@@ -80,6 +84,28 @@ def test_ratings_out_of_the_data(tmp_path: Path) -> None:
     assert "1.000" in agreed.stdout, "what was rated as it was scored"
     wrong = ran("agree", run, "--human-column", "qualty")
     assert (wrong.returncode, "did you mean 'quality'?" in wrong.stderr) == (2, True)
-    text = ran("agree", run, "--human-column", "category")
-    assert "'even' is not a number" in text.stderr
+    text = ran("agree", run, "--human-column", "note")
+    assert "'good' is not a number" in text.stderr
     assert ran("agree", run).returncode == 2
+
+
+def test_a_run_keeps_the_columns_of_its_data(tmp_path: Path) -> None:
+    data = table(tmp_path, 4)
+    lines = [
+        "name,file,what,seed,note",
+        *(f"{n},cat.png,{n} cats of {n},{n + 7},{'x' * 2}" for n in range(4)),
+        "4,,2,1,y",
+    ]
+    data.write_text("\n".join(lines) + "\n")
+    named = {"id": "name", "image": "file", "prompt": "what"}
+    judge(datasets.open_dataset(str(data), VERIFY, named), tmp_path / "run.sqlite", job(tmp_path))
+    data.unlink()  # nothing of this needs the data again
+    stored = Run(tmp_path / "run.sqlite")
+    assert stored.last.columns == named
+    assert [row.own for row in stored.rows()][2:] == [
+        {"seed": "9", "note": "xx"},
+        {"seed": "10", "note": "xx"},
+        {"seed": "1", "note": "y"},
+    ]
+    agreed = ran("agree", stored.path, "--human-column", "seed")
+    assert agreed.returncode == 0, agreed.stderr

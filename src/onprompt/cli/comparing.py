@@ -91,8 +91,9 @@ def find_ratings(
         given = read_ratings(human, columns)
         return given, f"columns read: {', '.join(given.columns)} (--column chooses others)"
     if names:
-        given = ratings.in_data(run, rubric, names, parse_columns(columns or []))
-        return given, f"columns of the data: {', '.join(names)}"
+        if columns:
+            raise UserError("--column names columns of --human FILE.csv; --human-column needs none")
+        return ratings.in_data(run, names), f"columns of the data: {', '.join(names)}"
     if reviews := ratings.in_reviews(run, rubric):
         return reviews, reviews_used(run.path, reviews)
     how = f"rate some verdicts with `onprompt review {run.path}`, or name ratings with --human or --human-column"

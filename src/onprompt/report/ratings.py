@@ -8,17 +8,17 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from onprompt.errors import UserError
+from onprompt.plugins import did_you_mean
 from onprompt.report.statistics import DIGITS, Array, Levels
 from onprompt.runs import reviews
-from onprompt.runs.datasets import Row, open_dataset
 from onprompt.runs.datasets.csv import open_csv
 from onprompt.runs.reading import Run
 from onprompt.types import Rubric
@@ -96,28 +96,28 @@ def read(
     return Ratings(by_item(table, ids, rater, columns), (ids, *filter(None, [rater]), *columns))
 
 
-def in_data(run: Run, rubric: Rubric, names: Sequence[str], columns: Mapping[str, str]) -> Ratings:
-    """The ratings in columns of the data that a run judged, which are read again with the columns it was told of."""
-    ratings: dict[str, dict[str, float]] = {}
-    for source in run.sources:
-        for row in open_dataset(source, rubric, columns, names).rows():
-            if not row.error:
-                given = {name: cell_rating(row, name) for name in names}
-                ratings[row.id] = {name: number for name, number in given.items() if number is not None}
-    return Ratings(ratings, tuple(names))
+def in_data(run: Run, names: Sequence[str]) -> Ratings:
+    """The ratings in columns of the data that a run judged, which the run file keeps."""
+    found: dict[str, dict[str, float]] = {}
+    known: dict[str, None] = {}
+    for row in run.rows():
+        own = row.own
+        known |= dict.fromkeys(own)
+        found[row.id] = {name: cell_rating(row.id, name, own[name]) for name in names if str(own.get(name, "")).strip()}
+    for name in names:
+        if name not in known:
+            hint = "; the same `onprompt run` again adds new columns of the data, and judges nothing twice"
+            raise UserError(f"{run.path} has no column {name!r}{did_you_mean(name, tuple(known))}{hint}")
+    return Ratings(found, tuple(names))
 
 
-def cell_rating(row: Row, name: str) -> float | None:
-    """The number in a cell; None if it is blank."""
-    cell: Any = row.others.get(name)
-    if cell is None or (isinstance(cell, str) and not cell.strip()) or (isinstance(cell, float) and math.isnan(cell)):
-        return None
-    try:
+def cell_rating(sample: str, name: str, cell: str | float) -> float:
+    """The number in a cell."""
+    number = math.nan
+    with suppress(ValueError):
         number = float(cell)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number) or isinstance(cell, bool):
-        raise UserError(f"{row.line}, column {name!r}: {str(cell)[:40]!r} is not a number; leave it blank if unrated")
+    if not math.isfinite(number):
+        raise UserError(f"{sample}, column {name!r}: {str(cell)[:40]!r} is not a number; leave it blank if unrated")
     return number
 
 

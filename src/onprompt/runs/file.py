@@ -193,12 +193,14 @@ class RunFile:
             known = self.first("SELECT id FROM configurations WHERE fingerprint = ?", (row["fingerprint"],))
             return (int(known[0]), False) if known else (self.insert("configurations", row), True)
 
-    def begin(self, configuration: int, data: str, versions: Mapping[str, str]) -> None:
-        """Start a run over some data."""
+    def begin(
+        self, configuration: int, data: str, versions: Mapping[str, str], columns: Mapping[str, str] | None = None
+    ) -> None:
+        """Start a run over some data, of which the user may have named columns."""
         self.data = storable(data)
         with wrap_db_errors(self.path):
             row = {"configuration": configuration, "data": data, "versions": json.dumps(versions)}
-            self.run = self.insert("runs", row)
+            self.run = self.insert("runs", row | {"columns": json.dumps(columns or {})})
 
     def end(self) -> None:
         """All of the data was read: samples that only earlier runs read there are gone."""

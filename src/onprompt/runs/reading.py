@@ -27,6 +27,7 @@ from onprompt.wording.terminal import printable
 if TYPE_CHECKING:
     import pandas
 
+OWN = "columns"  # where `given` has the user's own columns; no input has this name
 LOWEST = 5  # samples that a notebook shows
 SUGGESTED = 10_000  # ids that are searched for a similar one
 ROWS = """
@@ -46,7 +47,7 @@ WHERE c.configuration = ? ORDER BY c.sample, c.number"""
 DOCUMENTS = """SELECT s.id, d.document FROM documents d JOIN samples s ON s.number = d.sample
 JOIN present_verdicts v ON v.sample = d.sample AND v.configuration = d.configuration WHERE d.configuration = ?"""
 USED = "SELECT id FROM configurations WHERE id IN (SELECT configuration FROM runs) ORDER BY id"
-LAST = "SELECT data, versions, created, read_whole FROM runs WHERE configuration = ? ORDER BY id DESC LIMIT 1"
+LAST = "SELECT data, versions, created, read_whole, columns FROM runs WHERE configuration = ? ORDER BY id DESC LIMIT 1"
 SPENT = "SELECT ifnull(sum(tokens_in + tokens_out), 0), sum(cost) FROM runs WHERE configuration = ?"
 OUTDATED = """SELECT count(*) FROM verdicts v JOIN samples s ON s.number = v.sample
 WHERE configuration = ? AND NOT s.gone AND v.sample_version != s.version"""
@@ -78,7 +79,7 @@ class RunRow:
     error: str = ""  # its kind, if there is no verdict
     message: str = ""
     text: str = ""  # of an answer that could not be read
-    given: str = "{}"  # the inputs as JSON
+    given: str = "{}"  # the inputs as JSON; the user's own columns are in it under `OWN`
     number: int = 0  # in the run file
     image_sha256: str = ""  # of the image as it was judged, by this configuration or else by another
     low: float | None = None  # the interval of the value, where the claims have probabilities
@@ -103,6 +104,13 @@ class RunRow:
     def group(self) -> str:
         """Its prompt; a sample without one is a group of its own."""
         return self.prompt or self.id
+
+    @property
+    def own(self) -> dict[str, str | float]:
+        """The user's own columns: texts and numbers of the data that are no input."""
+        given = json.loads(self.given)
+        own = given.get(OWN) if isinstance(given, dict) else None
+        return {k: v for k, v in own.items() if isinstance(v, str | int | float)} if isinstance(own, dict) else {}
 
     @property
     def why_none(self) -> str:
@@ -149,6 +157,7 @@ class LastRun(NamedTuple):
     versions: Mapping[str, str]
     created: str
     read_whole: bool
+    columns: Mapping[str, str]  # that the user named, by field
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,8 +257,9 @@ class Run:
     def last(self) -> LastRun:
         """The last run of this configuration."""
         with self.opened() as file:
-            data, versions, created, read_whole = file.first(LAST, (self.configuration,))
-            return LastRun(data, file.read(versions, Mapping[str, str]), created, bool(read_whole))
+            data, versions, created, read_whole, columns = file.first(LAST, (self.configuration,))
+            texts = (file.read(each, Mapping[str, str]) for each in (versions, columns))
+            return LastRun(data, next(texts), created, bool(read_whole), next(texts))
 
     @property
     def fingerprint(self) -> str:

@@ -19,7 +19,7 @@ from onprompt.errors import ImageError, OnpromptError, ServerTrouble, Unreadable
 from onprompt.models.answer_store import AnswerStore
 from onprompt.runs.datasets import Dataset, Row
 from onprompt.runs.file import INCOMPLETE, RunFile, SampleError, StoredVerdict
-from onprompt.runs.reading import stored_identity
+from onprompt.runs.reading import OWN, stored_identity
 from onprompt.runs.schema import fingerprint
 from onprompt.settings import PRIVATE, Settings
 from onprompt.types import Asks, Check, Judge, Rubric, Sample, Verdict
@@ -193,7 +193,7 @@ def run(data: Dataset, out: Path, job: JudgeJob, engine: str = "threads", on_pro
         known, *_ = file.first("SELECT count(*) FROM verdicts WHERE configuration = ?", (configuration,))
         summary = Summary(out, configuration, new, changed, known)
         count_calls(file, job)  # of a run that was killed
-        file.begin(configuration, data.source, versions())
+        file.begin(configuration, data.source, versions(), data.named)
         try:
             on_progress(summary)
             for result in workers.run(job, open_tasks(data, file, summary, job.rubric)):
@@ -277,9 +277,10 @@ def store(result: StoredVerdict | SampleError, file: RunFile, summary: Summary) 
 
 def sample_columns(row: Row, rubric: Rubric) -> dict[str, str]:
     """A sample as it is stored, with images in memory by their hash; `version` changes with any input or file."""
+    own = {OWN: dict(row.own)} if row.own else {}
     if row.error:
         empty = dict.fromkeys(("prompt", "image", "model", "category", "stamp", "version"), "")
-        return {"id": row.id, "given": json.dumps({"line": row.line}), **empty}
+        return {"id": row.id, "given": json.dumps({"line": row.line} | own), **empty}
     images = rubric.image_inputs
     given = {name: describe(value, name in images) for name, value in row.item.items()}
     moved = {name: os.path.basename(value) if name in images else value for name, value in given.items()}  # noqa: PTH119
@@ -290,7 +291,7 @@ def sample_columns(row: Row, rubric: Rubric) -> dict[str, str]:
         "image": str(given.get(rubric.picture, "")),
         "model": row.model,
         "category": row.category,
-        "given": json.dumps(given, ensure_ascii=False),
+        "given": json.dumps(given | own, ensure_ascii=False),
         "stamp": stamps,
         "version": hashlib.sha256(json.dumps([moved, stamps]).encode()).hexdigest(),  # the same if all files moved
     }

@@ -13,7 +13,7 @@ from typing import Any
 from onprompt import serial
 from onprompt.errors import UserError
 
-VERSION, MARK = 4, 0x6F6E7072  # the mark identifies our files: "onpr"
+VERSION, MARK = 5, 0x6F6E7072  # the mark identifies our files: "onpr"
 # A row of `reviews` is all that a rater says of a sample; the last one that is not undone counts.
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS configurations (
@@ -24,7 +24,8 @@ CREATE TABLE IF NOT EXISTS runs (
     id INTEGER PRIMARY KEY, configuration INTEGER NOT NULL REFERENCES configurations(id), data TEXT NOT NULL,
     versions TEXT NOT NULL,
     created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), read_whole INTEGER NOT NULL DEFAULT 0,
-    tokens_in INTEGER NOT NULL DEFAULT 0, tokens_out INTEGER NOT NULL DEFAULT 0, cost REAL
+    tokens_in INTEGER NOT NULL DEFAULT 0, tokens_out INTEGER NOT NULL DEFAULT 0, cost REAL,
+    columns TEXT NOT NULL DEFAULT '{}'
 );
 CREATE TABLE IF NOT EXISTS samples (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, prompt TEXT NOT NULL, image TEXT NOT NULL,
@@ -113,7 +114,12 @@ def to_version_4(database: sqlite3.Connection) -> None:
         database.execute(update, (verdict_digest(database, key), *key))
 
 
-MIGRATIONS = {4: to_version_4}  # from the version before
+def to_version_5(database: sqlite3.Connection) -> None:
+    """A run keeps the columns that the user named."""
+    database.execute("ALTER TABLE runs ADD COLUMN columns TEXT NOT NULL DEFAULT '{}'")
+
+
+MIGRATIONS = {4: to_version_4, 5: to_version_5}  # from the version before
 OLDEST = min(MIGRATIONS) - 1
 
 
@@ -151,6 +157,7 @@ WRONG = {
 WRONG_IN = {
     "cost": "typeof({0}) != 'real' OR {0} NOT BETWEEN 0 AND 1e9",
     "versions": "typeof({0}) != 'text' OR NOT json_valid({0})",
+    "columns": "typeof({0}) != 'text' OR NOT json_valid({0})",
     # JSON with a score for each factor; half of a surrogate pair can't be written.
     "factors": r"""typeof({0}) != 'text' OR NOT json_valid({0}) OR substr({0}, 1, 1) != '{{'
         OR {0} GLOB '*\u[dD][89a-fA-F]*' OR EXISTS

@@ -29,6 +29,7 @@ SUPPORTED = (
 )
 MAX_PATH = 4096  # characters, as on Linux
 LISTED = 30  # columns in a message
+MAX_OWN = 10_000  # characters of a cell of the user's own
 SURROGATE = re.compile("[\ud800-\udfff]")  # JSON may hold one, and a file's name
 
 
@@ -48,7 +49,7 @@ class Row:
     item: Mapping[str, Any] = field(default_factory=dict)
     model: str = ""
     category: str = ""
-    others: Mapping[str, Any] = field(default_factory=dict)  # cells of further columns, as they are
+    own: Mapping[str, str | float] = field(default_factory=dict)  # the user's own columns: texts and numbers
     error: str = ""
     rest_lost: bool = False  # whether rows after it may be unreadable too
     number: int = 0  # in the run file
@@ -66,6 +67,7 @@ class Table:
     count: int | None = None
     fixed: Mapping[str, str] = field(default_factory=dict)  # where each field comes from, if there is no choice
     streamed: bool = False  # whether reading it is slow, so that it is not searched for repeated ids
+    images: Sequence[str] = ()  # columns that may hold images: they are only read where they are inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,7 @@ class Dataset:
     source: str = ""  # DATA as an absolute path or address
     unique: bool = False  # whether all ids are known to differ
     note: str = ""  # what the user should know of how it is read
+    named: Mapping[str, str] = field(default_factory=dict)  # the columns that the user named
 
     def rows(self) -> Iterator[Row]:
         """All rows, in order; repeated ids get a suffix."""
@@ -95,7 +98,7 @@ class Dataset:
             yield row if name == row.id else replace(row, id=name)
 
 
-def open_dataset(data: str, rubric: Rubric, columns: Mapping[str, str], others: Sequence[str] = ()) -> Dataset:
+def open_dataset(data: str, rubric: Rubric, columns: Mapping[str, str]) -> Dataset:
     """DATA with the given columns, the fields' guessed. UserError if it can't be opened or a column is ambiguous."""
     try:
         kind, rest = find_reader(data, rubric.folder_reader)
@@ -115,13 +118,14 @@ def open_dataset(data: str, rubric: Rubric, columns: Mapping[str, str], others: 
     if unique is False:
         note = f"{used['id']!r} is not used as the id, since values repeat there; --column id={used['id']} uses it"
         del used["id"]
-    check_columns(others, table.columns)
-    parser = RowParser(used, table.folder, rubric, others)
+    own_columns = [] if table.fixed else [n for n in table.columns if n not in (*used.values(), *table.images)]
+    parser = RowParser(used, table.folder, rubric, own_columns)
 
     def read() -> Iterator[Row]:
-        return map(parser.parse, table.records(list(dict.fromkeys([*used.values(), *others]))), itertools.count(1))
+        return map(parser.parse, table.records(list(dict.fromkeys([*used.values(), *own_columns]))), itertools.count(1))
 
-    return Dataset(table.kind, table.fixed or used, table.count, read, absolute(data), bool(unique), note)
+    source = absolute(data)
+    return Dataset(table.kind, table.fixed or used, table.count, read, source, bool(unique), note, dict(columns))
 
 
 def usual_columns(rubric: Rubric) -> dict[str, tuple[str, ...]]:
@@ -214,13 +218,15 @@ class RowParser(NamedTuple):
     columns: Mapping[str, str]
     folder: str
     rubric: Rubric
-    others: Sequence[str] = ()  # columns that are no field's
+    own: Sequence[str] = ()  # columns that are no field's
 
     def parse(self, record: Record, number: int) -> Row:
         """A record as a row; one with an error if a cell is unreadable or a required one empty."""
         line, cells = record
         kinds = {given.name: given.kind for given in self.rubric.inputs}
         values: dict[str, Any] = {}
+        known: Mapping[str, Any] = {} if isinstance(cells, UserError) else cells
+        own = {name: known[name] for name in self.own if is_plain(known.get(name))}
         try:
             if isinstance(cells, UserError):
                 raise cells
@@ -230,11 +236,10 @@ class RowParser(NamedTuple):
                 raise UserError(f"column {self.columns[empty[0]]!r} is empty")
         except UserError as error:
             name = self.id_of(values) or f"row {number}"
-            return Row(name, line, error=str(error), rest_lost=isinstance(error, RestLost))
+            return Row(name, line, own=own, error=str(error), rest_lost=isinstance(error, RestLost))
         item = {name: value for name, value in values.items() if value and name not in ("id", *ABOUT)}
         model, category = (values.get(name) or "" for name in ABOUT)
-        others = {name: cells.get(name) for name in self.others}
-        return Row(self.id_of(values) or str(number), line, item, model, category, others)
+        return Row(self.id_of(values) or str(number), line, item, model, category, own)
 
     def id_of(self, values: Mapping[str, Any]) -> str:
         """The row's id, or else the path of its image."""
@@ -280,6 +285,13 @@ class RowParser(NamedTuple):
     def wrong_type(self, name: str, cell: Any, expected: str) -> UserError:
         """The error for a cell of the wrong type."""
         return UserError(f"column {self.columns[name]!r}: expected {expected}, got {type(cell).__name__}")
+
+
+def is_plain(cell: object) -> bool:
+    """Whether a cell is a text or a number that a run file can keep beside a sample."""
+    if isinstance(cell, str):
+        return 0 < len(cell) <= MAX_OWN
+    return isinstance(cell, int | float) and math.isfinite(cell)
 
 
 def check_text(value: str) -> str:

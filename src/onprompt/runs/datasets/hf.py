@@ -36,7 +36,9 @@ def load(data: str) -> Table:
     def records(columns: Sequence[str]) -> Iterator[Record]:
         return read_rows(name, rows, columns)
 
-    return Table("hf", columns, records, count=count_rows(rows, split), streamed=True)
+    kinds = rows.features or dict.fromkeys(columns)
+    images = [name for name in columns if not isinstance(kinds.get(name), datasets.Value)]
+    return Table("hf", columns, records, count=count_rows(rows, split), streamed=True, images=images)
 
 
 def open_splits(name: str) -> Mapping[str, Any]:

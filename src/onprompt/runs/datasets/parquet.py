@@ -21,14 +21,16 @@ def load(data: str) -> Table:
     path = Path(data)
     try:
         with pq.ParquetFile(path) as file:
-            names, count = list(file.schema_arrow.names), int(file.metadata.num_rows)
+            schema, count = file.schema_arrow, int(file.metadata.num_rows)
     except (pa.ArrowException, OSError) as error:
         raise UserError(f"{path} is not a readable Parquet file: {error}") from error
 
     def records(columns: Sequence[str]) -> Iterator[Record]:
         return read_rows(path, list(columns))
 
-    return Table("parquet", names, records, os.path.dirname(data), count)  # noqa: PTH120 ("" for the current one)
+    images = [each.name for each in schema if pa.types.is_nested(each.type) or pa.types.is_binary(each.type)]
+    folder = os.path.dirname(data)  # noqa: PTH120 ("" for the current one)
+    return Table("parquet", list(schema.names), records, folder, count, images=images)
 
 
 def read_rows(path: Path, columns: Sequence[str]) -> Iterator[Record]:
