@@ -6,7 +6,7 @@ hats = hat | 2+ | absent | @ of man
 a barn = barn | 1
 
 An object is `phrase = canonical | count | details`; a count is `2`, `2-4` or `2+`; a detail is `kind value`,
-`@ relation target` (`#2`: the second object of that name), `absent`, `importance 1.3`, `part of target` or `! flag`.
+`@ relation target` (`#2`: the second object of that name), `absent`, `mentioned`, `importance 1.3`, `part of target` or `! flag`.
 Then come `global: kind value`, `text: words` and `flag: name`. The order of details does not matter, that of objects
 does.
 """
@@ -61,7 +61,7 @@ def thing_line(thing: Thing, scene: Scene) -> str:
         f"@ {'not ' * relation.negated}{relation.name} {reference(relation.target, scene)}"
         for relation in thing.relations
     ]
-    details += ["absent"] * thing.absent
+    details += ["absent"] * thing.absent + ["mentioned"] * thing.mentioned
     details += [f"importance {thing.importance:g}"] * (thing.importance != 1)
     details += [f"part of {reference(thing.part_of, scene)}"] if thing.part_of is not None else []
     details += [f"! {flag}" for flag in thing.flags]

@@ -190,8 +190,10 @@ class Interpreter:
             relate([draft for draft in targets if draft.absent], "of", described)
         staged = name == "with" and all(map(self.is_staged, nouns))
         if name != "instead of" and not staged:
-            present = [draft for draft in targets if not draft.absent]
-            relate(described, name, present, self.is_denied(node))
+            present, denied = [draft for draft in targets if not draft.absent], self.is_denied(node)
+            relate(described, name, present, denied)
+            for draft in present if denied and not has_word(nouns, *lex.PRONOUNS) else ():
+                draft.mentioned = draft.times == 1  # "not next to a cat"
 
     def is_staged(self, node: Node) -> bool:
         """`with a lighthouse in the background` sets the scene and relates nothing."""

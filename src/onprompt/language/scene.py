@@ -34,6 +34,8 @@ class Draft:
     relations: list[tuple[str, Draft, bool]] = field(default_factory=list)  # the last: negated
     incoming: list[tuple[str, Draft]] = field(default_factory=list)  # relations that point here
     absent: bool = False
+    mentioned: bool = False  # only to say where another object is not
+    times: int = 1  # that it is named
     importance: float = 1.0
     confidence: float = 1.0
     part_of: Draft | None = None
@@ -109,6 +111,7 @@ class SceneBuilder:
                 tuple(dict.fromkeys(draft.attributes)),
                 tuple(Relation(name, places[target], negated) for name, target, negated in draft.relations),
                 draft.absent,
+                draft.mentioned,
                 draft.importance,
                 draft.confidence,
                 places[draft.part_of] if draft.part_of else None,
@@ -219,6 +222,7 @@ class SceneBuilder:
                 apart = draft.definite or known.sentence != draft.sentence  # "chair next to chair" are two
                 if apart and not known.absent and not known.owned and agrees(known, draft):
                     known.attributes += draft.attributes
+                    known.times, known.mentioned = known.times + 1, False
                     known.sentence, known.subject = draft.sentence, draft.subject
                     return known
         if draft.definite and not draft.plural and not draft.owned:

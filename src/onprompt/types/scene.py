@@ -49,6 +49,7 @@ class Thing:
     attributes: tuple[Attribute, ...] = ()
     relations: tuple[Relation, ...] = ()
     absent: bool = False
+    mentioned: bool = False  # need not be there: the prompt only says where another object is not
     importance: float = 1.0  # its weight among the objects
     confidence: float = 1.0
     part_of: int | None = None  # the group that it is taken from: "two cats, one black"
@@ -71,12 +72,8 @@ class Scene:
 
     @property
     def mentioned(self) -> frozenset[int]:
-        """The objects that need not be there: the prompt names them once, to say where another is not."""
-        related = [(i, relation) for i, thing in enumerate(self.things) for relation in thing.relations]
-        negated = {relation.target for i, relation in related if relation.negated and relation.target != i}
-        named = self.prompt.lower()
-        once = {i for i in negated if named.count(self.things[i].canonical) <= 1 and not self.things[i].attributes}
-        return frozenset(once - {relation.target for _, relation in related if not relation.negated})
+        """The objects that need not be there: the cat of "a dog not next to a cat"."""
+        return frozenset(i for i, thing in enumerate(self.things) if thing.mentioned)
 
     @property
     def texts(self) -> tuple[str, ...]:
