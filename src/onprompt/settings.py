@@ -31,7 +31,6 @@ ASCENDING = (  # settings of which none may be smaller than the one before
     ("colour_match", "colour_near"),
     ("presence_1", "presence_2", "presence_3", "presence_4"),
     ("attributes_3", "attributes_4"),
-    ("rate_some", "rate_most", "rate_all"),
     ("min_confidence", "low_confidence"),
 )
 SWITCHES = {"none": "", "0": "", "false": "", "1": "small", "true": "small"}  # of the matcher
@@ -67,7 +66,6 @@ class Settings(BaseModel):
         description="folder for model files",
     )
     mirror: str = option("", "your own folder or http(s) address of model files, tried first")
-    source_timeout: float = number(3.0, "seconds to wait for a source of model files before trying the next", 0.1, 600)
     compiled_megabytes: int = integer(512, "MB of compiled networks that are kept for a faster start; 0: none", 0)
     permissive: bool = option(False, "refuse model files that are not under an Apache, MIT or BSD licence")
     detector: str = option("coco", "detector: coco (built in), or one from another package (docs/model-files.md)")
@@ -106,12 +104,7 @@ class Settings(BaseModel):
     presence_1: float = number(0.20, "overall_presence_score for a 1")
     major_weight: float = number(2.0, "weight of an object marked major; others weigh 1", 0, 1000)
     review_width: float = number(0.75, "width of the interval above which a verdict needs review")
-    review_coverage: float = number(0.5, "edit: share of measured operations below which a verdict needs review")
     matcher: str = option("small", "estimates the rest: small (built in), or one from another package; empty: nothing")
-
-    rate_all: float = number(0.9, "rate: share that counts as all elements or relations")
-    rate_most: float = number(0.5, "rate: share above which it is most of them")
-    rate_some: float = number(0.2, "rate: share from which it is some of them")
 
     judge: str = option(
         "",
@@ -129,7 +122,6 @@ class Settings(BaseModel):
         default=(), description="jury: weights by model; others have their known weight (docs/jury.md) or 1"
     )
     jury_look_again: bool = option(False, "jury: ask a model once more if the evidence contradicts it")
-    jury_spread: float = number(0.5, "jury: difference between two voices' values above which they disagree")
     weights: Path | None = Field(
         default=None, description="file with weights of the jury and of the evidence's parts, by `onprompt fit`"
     )
@@ -161,8 +153,6 @@ class Settings(BaseModel):
     timeout: float = number(120.0, "seconds that a request may take", 0.01, 3600)
     retries: int = integer(5, "how often a request is retried after a server error", 0, 100)
     backoff: float = number(0.5, "seconds before the first retry; doubled with each, with random jitter", 0, 60)
-    longest_wait: float = number(120.0, "longest wait in seconds that a server may ask for", 0, 86400)
-    breaker_failures: int = integer(10, "failed requests in a row after which a server counts as down")
     breaker_pause: float = number(30.0, "seconds before a server that is down is asked again", 0, 86400)
     price_in: float | None = Field(default=None, ge=0, description="US dollars per million input tokens")
     price_out: float | None = Field(default=None, ge=0, description="US dollars per million output tokens")

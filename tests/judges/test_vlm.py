@@ -369,13 +369,11 @@ def test_every_answer_is_in_the_store_with_what_became_of_it(serve: Serve) -> No
 
 
 def test_a_server_that_is_down_is_left_alone(serve: Serve) -> None:
-    settings, requests = serve(
-        Reply("down", 500), concurrency=2, retries=1, breaker_failures=4, breaker_pause=60.0, backoff=0.0
-    )
+    settings, requests = serve(Reply("down", 500), concurrency=2, retries=1, breaker_pause=60.0, backoff=0.0)
     items = [{"image": PIXELS, "prompt": f"{number} cats"} for number in range(40)]
     found = list(onprompt.judge_many("verify", items, settings=settings))
     assert all(isinstance(each, ServerTrouble) for each in found)
-    assert len(requests) <= 2 * (4 + 2), "four questions of two tries each, and those under way"
+    assert len(requests) <= 2 * (10 + 2), "ten questions of two tries each, and those under way"
     assert "not sent" in str(found[-1])
 
 

@@ -6,9 +6,9 @@ hats = hat | 2+ | absent | @ of man
 a barn = barn | 1
 
 An object is `phrase = canonical | count | details`; a count is `2`, `2-4` or `2+`; a detail is `kind value`,
-`@ relation target` (`#2`: the second object of that name), `absent`, `mentioned`, `importance 1.3`, `part of target` or `! flag`.
-Then come `global: kind value`, `text: words` and `flag: name`. The order of details does not matter, that of objects
-does.
+`@ relation target` (`#2`: the second object of that name), `absent`, `mentioned`, `importance 1.3`, `part of target` or
+`! flag`. Then come `global: kind value`, `text: words` and `flag: name`. The order of details does not matter,
+that of objects does.
 """
 
 from pathlib import Path

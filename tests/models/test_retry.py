@@ -67,7 +67,7 @@ def test_a_rejected_question_is_not_retried() -> None:
 def test_backoff_grows() -> None:
     backend = Scripted(ServerTrouble("server", "oops"))
     with pytest.raises(ServerTrouble):
-        RetryingBackend(backend, settings(backoff=0.02, retries=5, breaker_failures=99)).ask(QUESTION)
+        RetryingBackend(backend, settings(backoff=0.02, retries=5)).ask(QUESTION)
     took = backend.times[-1] - backend.times[0]
     assert 0.02 < took < 0.02 * (1 + 2 + 4 + 8 + 16) + 0.5
 
@@ -107,14 +107,14 @@ def test_a_requested_wait_over_the_limit_is_an_error_at_once() -> None:
 
 
 def test_the_breaker_opens_and_closes() -> None:
-    backend = Scripted(*[ServerTrouble("connection", "refused")] * 5, Answer("4"))
-    retrying = RetryingBackend(backend, settings(retries=0, breaker_failures=5))
-    for _ in range(5):
+    backend = Scripted(*[ServerTrouble("connection", "refused")] * 10, Answer("4"))
+    retrying = RetryingBackend(backend, settings(retries=0))
+    for _ in range(10):
         with pytest.raises(ServerTrouble, match="refused"):
             retrying.ask(QUESTION)
-    with pytest.raises(ServerTrouble, match="not sent: the last 5 questions failed"):
+    with pytest.raises(ServerTrouble, match="not sent: the last 10 questions failed"):
         retrying.ask(QUESTION)
-    assert len(backend.times) == 5
+    assert len(backend.times) == 10
     time.sleep(0.25)
     assert retrying.ask(QUESTION).text == "4"
     assert retrying.ask(QUESTION).text == "4"
@@ -122,37 +122,35 @@ def test_the_breaker_opens_and_closes() -> None:
 
 def test_one_question_probes_a_server_that_was_down() -> None:
     backend = Scripted(ServerTrouble("connection", "refused"))
-    retrying = RetryingBackend(backend, settings(retries=0, breaker_failures=2))
-    for _ in range(2):
+    retrying = RetryingBackend(backend, settings(retries=0))
+    for _ in range(10):
         with pytest.raises(ServerTrouble):
             retrying.ask(QUESTION)
     time.sleep(0.25)
     with ThreadPoolExecutor(8) as pool:
         futures = [pool.submit(retrying.ask, QUESTION) for _ in range(8)]
     assert all(isinstance(future.exception(), ServerTrouble) for future in futures)
-    assert len(backend.times) == 3
+    assert len(backend.times) == 11
 
 
 def test_a_busy_server_is_not_down() -> None:
     backend = Scripted(*[ServerTrouble("busy", "later")] * 12, Answer("4"))
-    assert RetryingBackend(backend, settings(retries=20, breaker_failures=3)).ask(QUESTION).text == "4"
+    assert RetryingBackend(backend, settings(retries=20)).ask(QUESTION).text == "4"
 
 
 def test_a_failed_attempt_is_not_a_failed_question() -> None:
     """A short outage that hits many threads at once does not open the breaker."""
     backend = Scripted(*[ServerTrouble("server", "oops")] * 12, Answer("4"))
-    retrying = RetryingBackend(backend, settings(retries=5, breaker_failures=3, backoff=0.01))
+    retrying = RetryingBackend(backend, settings(retries=5, backoff=0.01))
     with ThreadPoolExecutor(8) as pool:
         futures = [pool.submit(retrying.ask, QUESTION) for _ in range(8)]
     assert [future.result().text for future in futures] == ["4"] * 8
 
 
 def test_a_rate_limit_delay_is_capped() -> None:
-    retrying = RetryingBackend(Scripted(Answer("4", rest=1e12)), settings(longest_wait=0.05))
-    start = time.monotonic()
+    retrying = RetryingBackend(Scripted(Answer("4", rest=1e12)), settings())
     retrying.ask(QUESTION)
-    retrying.ask(QUESTION)
-    assert time.monotonic() - start < 2
+    assert retrying.not_before - time.monotonic() < 121
 
 
 def test_any_error_may_request_a_wait_over_the_limit() -> None:

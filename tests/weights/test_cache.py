@@ -28,7 +28,7 @@ def mirror(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def force(tmp_path: Path, mirror: Path) -> Settings:
-    return load(home=tmp_path / "home", mirror=str(mirror), source_timeout=1)
+    return load(home=tmp_path / "home", mirror=str(mirror))
 
 
 FILE = pinned()

@@ -18,6 +18,7 @@ from onprompt.types import Flag, Judge, Observed, Rubric, Sample, Verdict
 from onprompt.vision import APPEARANCE_FILES, ARTWORK_FILES, KIND_FILES, available_cores, load_detector, load_matcher
 from onprompt.weights.cache import hashes
 
+MEASURED_ENOUGH = 0.5  # share of an edit's operations
 PACKAGES = (
     *("onprompt", "numpy", "opencv-python-headless", "openvino", "pillow", "rapidocr"),
     "tokenizers",
@@ -104,7 +105,7 @@ def needs_review(interval: tuple[float, float] | None, coverage: float | None, s
     """Whether a person should look: the value is uncertain; or, without an interval, little could be checked."""
     if interval is not None:
         return interval[1] - interval[0] > settings.review_width
-    return coverage is not None and coverage < settings.review_coverage
+    return coverage is not None and coverage < MEASURED_ENOUGH
 
 
 @cache

@@ -59,6 +59,7 @@ LOOK_AGAIN = text("look-again-1")
 LOOK_AGAIN_HASH = {"look_again": "look-again/1", "look_again_sha256": hashlib.sha256(LOOK_AGAIN.encode()).hexdigest()}
 ASSUMED_ANSWER = "x" * TYPICAL_ANSWER * CHARACTERS_PER_TOKEN  # in estimates, in place of one that is not known yet
 NOT_REPRODUCED = ("versions", "settings")  # parts of a judge's identity that are stored elsewhere
+DISAGREEMENT = 0.5  # difference between two voices' values above which they disagree
 WRONG = (Outcome.MISSING, Outcome.MISMATCH)
 Result = Verdict | OnpromptError
 
@@ -172,7 +173,7 @@ class JuryJudge(Judge):
             Flag.MODEL_FAILED: any(isinstance(result, BackendError) for result in all_results),
             Flag.MODEL_UNREADABLE: any(isinstance(result, UnreadableAnswer) for result in all_results),
             Flag.USAGE_ESTIMATED: any(Flag.USAGE_ESTIMATED in verdict.flags for verdict in verdicts.values()),
-            Flag.JUDGES_DISAGREE: spread is not None and spread > self.settings.jury_spread,
+            Flag.JUDGES_DISAGREE: spread is not None and spread > DISAGREEMENT,
         }
         return replace(
             measured or closest,

@@ -23,6 +23,8 @@ from onprompt.settings import Settings
 from onprompt.types import Answer, Backend, Plan, Question, Usage
 
 Item = TypeVar("Item")
+LONGEST_WAIT = 120.0  # seconds that a server may ask for
+MAX_FAILURES = 10  # questions in a row that fail before a server counts as down
 
 
 class NotCached(Exception):
@@ -45,21 +47,21 @@ class RetryingBackend:
             try:
                 answer = self.backend.ask(question)
             except ServerTrouble as error:
-                wait, longest = error.retry_after or 0.0, self.settings.longest_wait
-                if wait > longest:
-                    limit = f"the limit is {longest:g} s (setting longest_wait)"
+                wait = error.retry_after or 0.0
+                if wait > LONGEST_WAIT:
+                    limit = f"the limit is {LONGEST_WAIT:g} s"
                     raise ServerTrouble(error.kind, f"the server asks to wait {wait:.0f} s; {limit}") from None
                 if attempt == self.settings.retries:
                     self.count_failure(error)
                     raise ServerTrouble(error.kind, f"{error} (after {attempt + 1} attempts)") from None
                 if error.kind == "busy":
                     self.postpone(wait)
-                jitter = random.uniform(0, min(self.settings.backoff * 2**attempt, longest))  # noqa: S311
+                jitter = random.uniform(0, min(self.settings.backoff * 2**attempt, LONGEST_WAIT))  # noqa: S311
                 self.sleep(wait + jitter)
             else:
                 with self.lock:
                     self.failures, self.open_until = 0, 0.0
-                self.postpone(min(answer.rest, self.settings.longest_wait))
+                self.postpone(min(answer.rest, LONGEST_WAIT))
                 return answer
         raise AssertionError("unreachable")
 
@@ -88,7 +90,7 @@ class RetryingBackend:
             now = time.monotonic()
             if now < self.open_until:
                 raise ServerTrouble("down", f"not sent: the last {self.failures} questions failed")
-            if self.failures >= self.settings.breaker_failures:  # this thread alone probes the server
+            if self.failures >= MAX_FAILURES:  # this thread alone probes the server
                 self.open_until = now + self.settings.breaker_pause
         self.sleep(0)
         while (wait := self.not_before - time.monotonic()) > 0:  # other threads may postpone it meanwhile
@@ -100,7 +102,7 @@ class RetryingBackend:
             return
         with self.lock:
             self.failures += 1
-            if self.failures >= self.settings.breaker_failures:
+            if self.failures >= MAX_FAILURES:
                 self.open_until = time.monotonic() + self.settings.breaker_pause
 
 

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from onprompt.settings import Settings
 
 SCALE = range(1, 6)
+# Shares of the elements or relations: all, above this most of them, from here on some of them.
+ALL, MOST, SOME = 0.9, 0.5, 0.2
 WORDS = 20  # of reasoning, at most
 LABEL = re.compile(r"(?<![^\s.。!?;,*_#`>|•·-])(Reasoning|Score)[\s*_`]*[:：]", re.IGNORECASE)
 DECORATION = " \t\r\n*_`"  # around a number or a reasoning
@@ -153,15 +155,15 @@ def rating(tally: Tally) -> NDArray[np.int64]:
     """
     import numpy as np  # which the list of commands does without
 
-    settings, shown = tally.settings, tally.elements
+    shown = tally.elements
     related = tally.related / tally.relations if tally.relations else shown
     everything = (tally.missing + tally.minor + tally.wrong == 0) & (related == 1)
     scores = np.select(
         [
             everything,  # all of the elements and all of the actions/relations
-            (shown >= settings.rate_all) & (related > settings.rate_most),  # … and most of the actions/relations
-            (shown > settings.rate_most) & (related >= settings.rate_some),  # most of the elements, at least one
-            np.maximum(shown, related) >= settings.rate_some,  # some elements
+            (shown >= ALL) & (related > MOST),  # … and most of the actions/relations
+            (shown > MOST) & (related >= SOME),  # most of the elements, at least one
+            np.maximum(shown, related) >= SOME,  # some elements
         ],
         [5, 4, 3, 2],
         default=1,

@@ -33,8 +33,8 @@ CHUNK = 256  # samples added in one transaction
 CHUNK_BYTES = 32 * 2**20  # of images in memory among them
 # Settings that change how long a verdict takes or what it costs, but not what it says.
 IRRELEVANT = PRIVATE | {
-    *("reuse_answers", "concurrency", "timeout", "retries", "backoff", "longest_wait", "source_timeout"),
-    *("breaker_failures", "breaker_pause", "price_in", "price_out", "budget"),
+    *("reuse_answers", "concurrency", "timeout", "retries", "backoff", "breaker_pause"),
+    *("price_in", "price_out", "budget"),
     *("max_megabytes", "weights_source"),  # the weights themselves are settings
 }
 JURY = {name for name in Settings.model_fields if name.startswith("jury_")}  # what only a jury depends on

@@ -15,6 +15,8 @@ from onprompt.settings import Settings
 from onprompt.weights.manifest import File, find, manifest
 from onprompt.weights.sources import SourceFailed, Unreachable, by_priority, deliver, host_of
 
+SOURCE_TIMEOUT = 3.0  # seconds to wait for a source before trying the next
+
 
 def folder(settings: Settings) -> Path:
     """The folder of the cache."""
@@ -118,7 +120,7 @@ def fetch(file: File, needed: Sequence[File], unreachable: set[str], settings: S
             failures.append(f"  {source}\n    unreachable, as above")
             continue
         try:
-            deliver(source, file, needed, folder(settings), settings.source_timeout)
+            deliver(source, file, needed, folder(settings), SOURCE_TIMEOUT)
             return
         except SourceFailed as failure:
             failures.append(f"  {source}\n    {failure}")

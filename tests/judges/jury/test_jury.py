@@ -58,8 +58,6 @@ def test_models_that_are_far_apart_are_flagged(serve: Serve) -> None:
     verdict = onprompt.verify(PIXELS, "a cat", settings=settings)
     assert verdict.flags == ("judges_disagree",)
     assert verdict.measures["spread"] == 0.75
-    calm = settings.model_copy(update={"jury_spread": 0.8})
-    assert onprompt.verify(PIXELS, "a cat", settings=calm).flags == ()
 
 
 TROUBLE = {

@@ -146,9 +146,7 @@ def test_a_killed_run_with_trouble_at_any_moment(serve: Serve, tmp_path: Path) -
         return troubles.get(kind, says(0))
 
     table(tmp_path, 60)
-    settings, requests = serve(
-        says(4), lambda _: says(2, delay=0.02), third, concurrency=4, timeout=2.0, retries=0, jury_spread=1.0
-    )
+    settings, requests = serve(says(4), lambda _: says(2, delay=0.02), third, concurrency=4, timeout=2.0, retries=0)
     for wanted in (15, 30):
         kill_in_the_middle(tmp_path, settings, lambda wanted=wanted: len(requests[1]) >= wanted)  # type: ignore[misc]
     judged(tmp_path, settings)
@@ -160,7 +158,7 @@ def test_a_killed_run_with_trouble_at_any_moment(serve: Serve, tmp_path: Path) -
         said = replies[f"{name} cats"]
         unreadable = sum(kind in ("nonsense", "refusal") for kind in said)
         if "right" in said and row.value == 0.5:
-            assert row.flags == ()
+            assert row.flags == ("judges_disagree",)
         else:  # both of its answers were paid for, and neither has a score
             assert (row.value, row.flags, unreadable >= 2) == (0.75, ("model_unreadable",), True)
     lost = 2 * settings.concurrency  # on their way when the process was killed
