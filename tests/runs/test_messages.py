@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,12 @@ from onprompt.cli import app
 from onprompt.cli.running import ProgressLine
 from onprompt.errors import UserError
 from onprompt.report import comparison
-from onprompt.runs.reading import RunRow
-from onprompt.runs.run import Summary
+from onprompt.rubrics.edit import RUBRIC as EDIT
+from onprompt.rubrics.verify import RUBRIC as VERIFY
+from onprompt.runs.datasets import open_dataset
+from onprompt.runs.file import RunFile
+from onprompt.runs.reading import Run, RunRow
+from onprompt.runs.run import Summary, to_stored
 from onprompt.settings import Settings
 from onprompt.wording import plan_words
 from tests.models.backends.server import Reply, Scripted
@@ -119,3 +124,52 @@ def test_runs_by_different_judges(tmp_path: Path) -> None:
     code, text = onprompt("compare", tmp_path / "one.sqlite", tmp_path / "run.sqlite")
     assert code == 0
     assert "these runs are by different judges, whose values differ in meaning: vlm replay/other.jsonl, vlm" in text
+
+
+def test_an_id_that_repeats_because_the_user_named_it_is_counted(tmp_path: Path) -> None:
+    data = table(tmp_path, 3)
+    data.write_text(data.read_text().replace("\n1,", "\n0,").replace("\n2,", "\n0,"))
+    command = ("run", data, "--out", tmp_path / "run.sqlite", "--model", f"replay/{tmp_path / 'said.jsonl'}")
+    code, text = onprompt(*command, "--column", "id=id")
+    assert code == 0
+    assert "2 rows with the id of an earlier row, stored beside it: '0' is '0#2'" in text
+
+
+def test_a_row_that_can_not_be_judged_keeps_what_could_be_read(tmp_path: Path) -> None:
+    table(tmp_path, 0)
+    rows = ["id,image,prompt,model,category", "a,cat.png,1 cats,m,counts", "b,cat.png,,m,counts", "c,cat.png,\0,m,x"]
+    (tmp_path / "data.csv").write_text("\n".join(rows) + "\n")
+    judged(tmp_path, tmp_path / "data.csv")
+    found = {row.id: (row.model, row.category, row.error) for row in Run(tmp_path / "run.sqlite").rows()}
+    assert found == {"a": ("m", "counts", ""), "b": ("m", "counts", "bad_row"), "c": ("m", "x", "bad_row")}
+    assert [row.image for row in Run(tmp_path / "run.sqlite").rows()][1] == str(tmp_path / "cat.png")
+
+
+@pytest.mark.parametrize("header", ["before,after,instruction", "source_image,image,instruction"])
+def test_a_table_of_edits_is_not_judged_as_prompts(tmp_path: Path, header: str) -> None:
+    table(tmp_path, 0)
+    (tmp_path / "data.csv").write_text(f"{header}\ncat.png,cat.png,1 cats\n")
+    command = ("run", tmp_path / "data.csv", "--out", tmp_path / "run.sqlite")
+    model = ("--model", f"replay/{tmp_path / 'said.jsonl'}")
+    code, text = onprompt(*command, *model)
+    assert (code, "looks like a table for the rubric edit" in text, "add --rubric edit;" in text) == (2, True, True)
+    assert not (tmp_path / "run.sqlite").exists()
+    if "image," in header:
+        assert onprompt(*command, *model, "--rubric", "verify")[0] == 0, "the user has chosen"
+
+
+def test_a_table_of_prompts_is_none_of_edits(tmp_path: Path) -> None:
+    table(tmp_path, 0)
+    (tmp_path / "data.csv").write_text("image,instruction\ncat.png,1 cats\n")
+    assert open_dataset(str(tmp_path / "data.csv"), VERIFY, {}, alternatives=[EDIT]).columns["prompt"] == "instruction"
+
+
+def test_a_flag_with_spaces_is_read_as_it_was_written(tmp_path: Path) -> None:
+    judged(tmp_path, table(tmp_path, 1))
+    flags = ("too long, by far", "100% red", "low_confidence")
+    verdict = replace(Run(tmp_path / "run.sqlite").verdict("0"), flags=flags)
+    with RunFile(tmp_path / "run.sqlite", writing=True) as file:
+        file.save_verdict(1, to_stored(1, verdict))
+    (row,) = Run(tmp_path / "run.sqlite").rows()
+    assert row.flags == flags
+    assert Run(tmp_path / "run.sqlite").verdict("0").flags == flags

@@ -34,7 +34,7 @@ MAX_MESSAGE = 160  # characters
 def run(
     data: Annotated[str, typer.Argument(help="CSV, JSONL, Parquet, a folder, a glob, or hf:OWNER/DATASET.")],
     out: Annotated[Path, typer.Option(help="The run file; an existing one is resumed.")],
-    rubric: Annotated[str, typer.Option(help=RUBRICS)] = DEFAULT,
+    rubric: Annotated[str, typer.Option(help=RUBRICS)] = "",
     column: Annotated[list[str] | None, typer.Option(help="FIELD=COLUMN, for a column that is not recognized.")] = None,
     engine: Annotated[str, typer.Option(help="What runs samples in parallel: threads or ray.")] = "threads",
     **options: Any,
@@ -44,13 +44,15 @@ def run(
     from onprompt.runs import datasets
     from onprompt.runs.run import JudgeJob, items_to_judge
     from onprompt.runs.run import run as judge_all
+    from onprompt.samples import load_rubric
 
     gating, dry_run = Gating(options.pop("fail_under"), options.pop("fail_over")), options.pop("dry_run")
-    job = JudgeJob(rubric, judge_settings(**options))
-    dataset = datasets.open_dataset(data, job.rubric, parse_columns(column or []))
+    job = JudgeJob(rubric or DEFAULT, judge_settings(**options))
+    others = [] if rubric else [load_rubric(name) for name in plugins.modules("rubrics")]
+    dataset = datasets.open_dataset(data, job.rubric, parse_columns(column or []), alternatives=others)
     print_source(dataset)
     if dry_run:
-        print_plan(api.plan(rubric, items_to_judge(dataset, out, job), settings=job.settings))
+        print_plan(api.plan(job.rubric_name, items_to_judge(dataset, out, job), settings=job.settings))
         return
     finish(judge_all(dataset, out, job, engine, ProgressLine(dataset.count)), gating)
 
@@ -143,6 +145,8 @@ def result_lines(summary: Summary) -> Iterator[str]:
     yield f"{', '.join(parts)}: {summary.path}"
     for kind, number in summary.errors.most_common():
         yield f"  {number:,} × {kind}, for example: {shorten(summary.examples[kind])}"
+    if summary.repeated:
+        yield f"  {plural(summary.repeated, 'row')} with the id of an earlier row, stored beside it: {summary.repeat}"
     if summary.incomplete:
         verdicts = plural(summary.incomplete, "verdict")
         yield f"  {verdicts} without a model that failed ({INCOMPLETE}); run the same command again to ask it"

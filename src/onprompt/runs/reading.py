@@ -12,6 +12,7 @@ from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from urllib.parse import unquote
 
 from onprompt import serial
 from onprompt.errors import ImageError, NotFound, UserError
@@ -314,7 +315,10 @@ class Run:
         with self.opened() as file:
             for stored in file.query(ROWS, {"configuration": self.configuration}):
                 values: list[Any] = [*stored]
-                values[7], values[14] = tuple(stored[7].split()), tuple(stored[14].split())  # flags, answers
+                values[7], values[14] = (
+                    tuple(map(unquote, stored[7].split())),
+                    tuple(stored[14].split()),
+                )  # flags, answers
                 values[9] = json.loads(stored[9])  # factors
                 yield RunRow(*values)
 

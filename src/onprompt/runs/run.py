@@ -13,6 +13,7 @@ from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from onprompt import plugins, samples, serial
 from onprompt.errors import ImageError, OnpromptError, ServerTrouble, UnreadableAnswer
@@ -130,7 +131,7 @@ def to_stored(number: int, verdict: Verdict) -> StoredVerdict:
         "value": verdict.value,
         "low": verdict.interval and verdict.interval[0],
         "high": verdict.interval and verdict.interval[1],
-        "flags": " ".join(verdict.flags),
+        "flags": " ".join(map(quote, verdict.flags)),  # a rubric's own may have spaces
         "summary": verdict.summary,
         "factors": json.dumps({name: factor.score for name, factor in verdict.factors.items()}),
         "coverage": verdict.coverage,
@@ -162,6 +163,8 @@ class Summary:
     before: int = 0  # samples read so far that had a verdict already
     done: int = 0
     incomplete: int = 0  # verdicts of a jury without a model that failed
+    repeated: int = 0  # rows whose id an earlier row has
+    repeat: str = ""  # such an id, and the one that its row got
     errors: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)  # the first message of each kind of error
     tokens: int = 0
@@ -230,6 +233,9 @@ def open_tasks(data: Dataset, file: RunFile, summary: Summary, rubric: Rubric) -
     for chunk in chunks(data.rows(), rubric.image_inputs):
         added = file.add_samples([sample_columns(row, rubric) for row in chunk], summary.configuration)
         for row, (number, has_verdict) in zip(chunk, added, strict=True):
+            if row.repeated:
+                summary.repeated += 1
+                summary.repeat = summary.repeat or f"{row.repeated!r} is {row.id!r}"
             if has_verdict:
                 summary.before += 1
             elif row.error:
@@ -278,19 +284,21 @@ def store(result: StoredVerdict | SampleError, file: RunFile, summary: Summary) 
 def sample_columns(row: Row, rubric: Rubric) -> dict[str, str]:
     """A sample as it is stored, with images in memory by their hash; `version` changes with any input or file."""
     own = {OWN: dict(row.own)} if row.own else {}
-    if row.error:
-        empty = dict.fromkeys(("prompt", "image", "model", "category", "stamp", "version"), "")
-        return {"id": row.id, "given": json.dumps({"line": row.line} | own), **empty}
     images = rubric.image_inputs
     given = {name: describe(value, name in images) for name, value in row.item.items()}
-    moved = {name: os.path.basename(value) if name in images else value for name, value in given.items()}  # noqa: PTH119
-    stamps = " ".join(stamp(row.item[name]) for name in images if isinstance(row.item.get(name), str | Path))
-    return {
+    shown = {
         "id": row.id,
         "prompt": str(row.item.get(rubric.prompt, "")),
         "image": str(given.get(rubric.picture, "")),
         "model": row.model,
         "category": row.category,
+    }
+    if row.error:
+        return {**shown, "given": json.dumps({"line": row.line} | own), "stamp": "", "version": ""}
+    moved = {name: os.path.basename(value) if name in images else value for name, value in given.items()}  # noqa: PTH119
+    stamps = " ".join(stamp(row.item[name]) for name in images if isinstance(row.item.get(name), str | Path))
+    return {
+        **shown,
         "given": json.dumps(given | own, ensure_ascii=False),
         "stamp": stamps,
         "version": hashlib.sha256(json.dumps([moved, stamps]).encode()).hexdigest(),  # the same if all files moved

@@ -151,8 +151,8 @@ def test_major_objects_are_a_list(write: Write) -> None:
 def test_a_missing_value_costs_its_own_row(write: Write) -> None:
     data = write("image,prompt", "a.png,", ",a cat", "b.png,a dog", f"{'x' * 5000},a cow")
     first, second, third, fourth = rows(data)
-    assert first == Row("a.png", "data.csv:2", error="column 'prompt' is empty")
-    assert second == Row("row 2", "data.csv:3", error="column 'image' is empty")
+    assert first == Row("a.png", "data.csv:2", first.item, error="column 'prompt' is empty")
+    assert second == Row("row 2", "data.csv:3", {"prompt": "a cat"}, error="column 'image' is empty")
     assert isinstance(third, Row)
     assert fourth.error
     assert "(5000 characters)" in fourth.error

@@ -53,6 +53,7 @@ class Row:
     error: str = ""
     rest_lost: bool = False  # whether rows after it may be unreadable too
     number: int = 0  # in the run file
+    repeated: str = ""  # its id in DATA, where an earlier row has the same
     sample: Sample | None = None  # once its files are read
 
 
@@ -95,11 +96,14 @@ class Dataset:
                 seen[row.id] += 1
                 name = f"{row.id}#{seen[row.id]}"
             seen[name] = 1
-            yield row if name == row.id else replace(row, id=name)
+            yield row if name == row.id else replace(row, id=name, repeated=row.id)
 
 
-def open_dataset(data: str, rubric: Rubric, columns: Mapping[str, str]) -> Dataset:
-    """DATA with the given columns, the fields' guessed. UserError if it can't be opened or a column is ambiguous."""
+def open_dataset(data: str, rubric: Rubric, columns: Mapping[str, str], alternatives: Sequence[Rubric] = ()) -> Dataset:
+    """DATA with the given columns, the fields' guessed. UserError if it can't be opened or a column is ambiguous.
+
+    A user who chose no rubric may have meant one of the `alternatives`.
+    """
     try:
         kind, rest = find_reader(data, rubric.folder_reader)
         table: Table = plugins.load("runs.datasets", kind).load(rest)
@@ -109,6 +113,8 @@ def open_dataset(data: str, rubric: Rubric, columns: Mapping[str, str]) -> Datas
     if table.fixed and (columns or missing):
         why = "has no columns to name" if columns else f"has no {' and no '.join(missing)}, which {rubric.name} needs"
         raise UserError(f"{data} {why}; use a .csv, .jsonl or .parquet file")
+    for other in alternatives:
+        check_rubric(data, table, rubric, other)
     own = {name: name for name in ("id", *table.fixed)}
     used = own if table.fixed else choose_columns(table.columns, usual_columns(rubric), columns, rubric.required)
     # Rows that are streamed are read only once, and a column that the user named is used as it is.
@@ -119,7 +125,9 @@ def open_dataset(data: str, rubric: Rubric, columns: Mapping[str, str]) -> Datas
         note = f"{used['id']!r} is not used as the id, since values repeat there; --column id={used['id']} uses it"
         del used["id"]
     own_columns = [] if table.fixed else [n for n in table.columns if n not in (*used.values(), *table.images)]
-    parser = RowParser(used, table.folder, rubric, own_columns)
+    # The row of an unreadable input is still known by its id, and counted for its model and category.
+    ordered = {name: used[name] for name in dict.fromkeys(["id", *ABOUT, *used]) if name in used}
+    parser = RowParser(ordered, table.folder, rubric, own_columns)
 
     def read() -> Iterator[Row]:
         return map(parser.parse, table.records(list(dict.fromkeys([*used.values(), *own_columns]))), itertools.count(1))
@@ -132,6 +140,20 @@ def usual_columns(rubric: Rubric) -> dict[str, tuple[str, ...]]:
     """The usual column names of each field, best first, in lower case."""
     inputs = {given.name: given.columns for given in rubric.inputs if given.columns or given.name in ABOUT}
     return {"id": IDS, **inputs, **(ABOUT | inputs)}
+
+
+def check_rubric(data: str, table: Table, rubric: Rubric, other: Rubric) -> None:
+    """An error for a table of edits that would be judged as prompts: it has all that the other rubric needs."""
+    usual = usual_columns(other)
+    if other.prompt == rubric.prompt or other.prompt not in table.columns:
+        return
+    found = {name: guess_column(name, table.columns, usual[name]) for name in other.required}
+    if all(found.values()):
+        columns = ", ".join(f"{name} from {column!r}" for name, column in found.items())
+        raise UserError(
+            f"{data} looks like a table for the rubric {other.name} ({columns}): add --rubric {other.name}; or add "
+            f"--rubric {rubric.name} to judge single images"
+        )
 
 
 def absolute(data: str) -> str:
@@ -230,16 +252,16 @@ class RowParser(NamedTuple):
         try:
             if isinstance(cells, UserError):
                 raise cells
-            for name, column in self.columns.items():  # the id comes first
+            for name, column in self.columns.items():
                 values[name] = self.value(name, kinds.get(name, ""), cells.get(column))
             if empty := [name for name in self.columns if name in self.rubric.required and not values[name]]:
                 raise UserError(f"column {self.columns[empty[0]]!r} is empty")
-        except UserError as error:
-            name = self.id_of(values) or f"row {number}"
-            return Row(name, line, own=own, error=str(error), rest_lost=isinstance(error, RestLost))
+            error, rest_lost, unnamed = "", False, str(number)
+        except UserError as problem:
+            error, rest_lost, unnamed = str(problem), isinstance(problem, RestLost), f"row {number}"
         item = {name: value for name, value in values.items() if value and name not in ("id", *ABOUT)}
         model, category = (values.get(name) or "" for name in ABOUT)
-        return Row(self.id_of(values) or str(number), line, item, model, category, own)
+        return Row(self.id_of(values) or unnamed, line, item, model, category, own, error, rest_lost)
 
     def id_of(self, values: Mapping[str, Any]) -> str:
         """The row's id, or else the path of its image."""
