@@ -149,26 +149,32 @@ def controls(data, out):
 
 
 def script(data, out):
-    """Each instruction with its own edit and with another one of the same photo."""
-    named, above, kinds = defaultdict(list), defaultdict(list), Counter()
+    """Each instruction with its own edit, with a wrong one, and with the photo as it was."""
+    named, above, low, kinds = defaultdict(list), defaultdict(list), defaultdict(list), Counter()
     for image, photo, edits in scripted(data):
         for place, edit in enumerate(edits):
             other = edits[(place + 1) % len(edits)]
             right = onprompt.edit(photo, edit.after, edit.instruction)
-            wrong = onprompt.edit(photo, other.after, edit.instruction)
-            confirmed = right.checks[0].outcome is Outcome.MATCHED
-            named[edit.kind].append(confirmed)
+            wrong = onprompt.edit(photo, other.after if edit.wrong is None else edit.wrong, edit.instruction)
+            own = [check.outcome is Outcome.MATCHED for check in right.checks if check.thing == 0]
+            named[edit.kind].append(all(own))
             above[edit.kind].append(right.value > wrong.value)
+            scores = [verdict.factors["alignment"].score for verdict in (right, wrong)]
+            low[edit.kind].append((scores[0] >= 5, scores[1] <= 4))
             kinds[edit.kind] += 1
-            row = (edit.kind, image, edit.instruction, other.instruction, confirmed, right.value, wrong.value)
+            row = (edit.kind, image, edit.instruction, other.instruction, all(own), right.value, wrong.value, *scores)
             out.append((*row, right.summary, wrong.summary))
     every = {name: [x for group in groups.values() for x in group] for name, groups in (("n", named), ("a", above))}
     return {
         "edits": sum(kinds.values()),
         "named": round(statistics.mean(every["n"]), 3),
         "right above wrong": round(statistics.mean(every["a"]), 3),
-        "by kind": {
-            kind: (round(statistics.mean(named[kind]), 3), round(statistics.mean(above[kind]), 3), kinds[kind])
+        "by kind: named, above, right 5 or more, wrong 4 or less, number": {
+            kind: (
+                *(round(statistics.mean(each[kind]), 3) for each in (named, above)),
+                *(round(statistics.mean(part), 3) for part in zip(*low[kind], strict=True)),
+                kinds[kind],
+            )
             for kind in sorted(kinds)
         },
     }
