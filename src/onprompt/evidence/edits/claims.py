@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from onprompt.evidence.beliefs import MATCHER, Image, believe, log_odds, sigmoid
+from onprompt.evidence.beliefs import MATCHER, NO_SOURCE, Image, believe, log_odds, sigmoid
 from onprompt.evidence.edits.measures import Measurement, measure, moved, moves_beside, targets
 from onprompt.evidence.edits.objects import SAME_PLACE, is_touched
 from onprompt.evidence.edits.observations import EditObservations
@@ -100,7 +100,8 @@ def judge(edit: Edit, place: int, observed: EditObservations) -> Operation:
     check = operation_check(edit, place, odds, measured, detected, observed)
     verifiable = known or is_visible(edit, observed)
     if not verifiable or (not known and not observed.settings.matcher):
-        check = replace(check, outcome=Outcome.UNVERIFIABLE)
+        unknown = Finding(Found.NOT_MEASURABLE)
+        check = replace(check, outcome=Outcome.UNVERIFIABLE, finding=unknown, source=NO_SOURCE, box=None)
     return Operation(edit, odds, check, details if known else (), known, verifiable, targetless)
 
 

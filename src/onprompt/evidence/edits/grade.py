@@ -53,7 +53,6 @@ class EditGrade:
     coverage: float  # share of the operations that a measurement or a detector could judge
     interval: tuple[float, float]  # the middle 80 % of what their geometric mean may be
     faults: tuple[Check, ...]
-    kept: float  # log-odds of an edit that left the rest alone
     redrawn: float  # by which needless redrawing and a change of sharpness lowered plausibility
 
 
@@ -124,31 +123,39 @@ def is_verifiable(operations: Sequence[Operation]) -> bool:
 def grade(operations: Sequence[Operation], observed: EditObservations) -> EditGrade:
     """The factors of an edit."""
     found, kept, redrawn = faults(observed), kept_odds(observed), redrawing(observed)
+    shares = factors(operations, kept, sum(check.probability - 1 for check in found) * FAULT - redrawn, observed)
     coverage = sum(operation.known for operation in operations) / len(operations)
-    careful = "alignment" if observed.mask is None else "alignment with a mask"
-    aligned = [each.fit * curve(careful, min(each.odds / 2 + kept, each.odds + BARE)) for each in operations]
-    plausible = sum(check.probability - 1 for check in found) * FAULT - redrawn
-    shares = {
-        "alignment": float(np.mean(aligned)),
-        "completeness": float(np.mean([each.fit * curve("completeness", each.odds) for each in operations])),
-        "plausibility": curve("plausibility", plausible),
-    }
-    if observed.blank:
-        shares = dict.fromkeys(FACTORS, 0.0)
-    for name in FACTORS:
-        if observed.failure == "another_image" or (name != "plausibility" and not is_verifiable(operations)):
-            shares[name] = min(shares[name], LOW)
-    if all(operation.targetless for operation in operations):
-        shares["alignment"] = min(shares["alignment"], LOW)
     return EditGrade(
         **{name: round(share, 4) for name, share in shares.items()},
         preservation=round(ramp(observed.kept, *PRESERVED), 4),
         coverage=round(coverage, 4),
         interval=interval(shares, coverage, is_verifiable(operations)),
         faults=found,
-        kept=kept,
         redrawn=redrawn,
     )
+
+
+def factors(
+    operations: Sequence[Operation], kept: float, plausible: float, observed: EditObservations
+) -> dict[str, float]:
+    """The factors by the operations, and the log-odds that the rest was left alone and that the image is plausible."""
+    if observed.blank:
+        return dict.fromkeys(FACTORS, 0.0)
+    careful = "alignment" if observed.mask is None else "alignment with a mask"
+    aligned = [each.fit * curve(careful, min(each.odds / 2 + kept, each.odds + BARE)) for each in operations]
+    shares = {
+        "alignment": float(np.mean(aligned)),
+        "completeness": float(np.mean([each.fit * curve("completeness", each.odds) for each in operations])),
+        "plausibility": curve("plausibility", plausible),
+    }
+    unknown = not is_verifiable(operations)
+    another = observed.failure == "another_image"
+    most = {
+        "alignment": LOW if unknown or another or all(each.targetless for each in operations) else 1.0,
+        "completeness": LOW if unknown or another else 1.0,
+        "plausibility": LOW if another else 1.0,
+    }
+    return {name: min(share, most[name]) for name, share in shares.items()}
 
 
 def curve(name: str, odds: float) -> float:
