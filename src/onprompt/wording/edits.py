@@ -74,18 +74,16 @@ class Sentence(NamedTuple):
     sign: int = 0
 
 
-def compose(score: int, sentences: Iterable[Sentence]) -> str:
-    """Whole sentences for 15 to 30 words: first those that explain the score, none that contradicts a clear one."""
-    known = [sentence for sentence in dict.fromkeys(sentences) if len(sentence.text.split()) <= SENTENCE]
+def compose(score: int, reasons: Iterable[Sentence], facts: Iterable[Sentence]) -> str:
+    """Whole sentences for 15 to 30 words: reasons, then facts, and nothing that contradicts a clear score."""
     side = (score >= GOOD) - (score <= BAD)
     clear = abs(score - MIXED) >= CLEARLY
-    fitting = [each for each in known if not (clear and each.sign == -side)]
-    ranked = sorted(fitting, key=lambda each: -side * each.sign)  # stable: otherwise in the order given
     words: list[str] = []
-    for sentence in ranked:
-        if len(words) >= SHORTEST:
-            break
-        words += sentence.text.split()
+    for group in (reasons, facts):
+        known = [each for each in dict.fromkeys(group) if len(each.text.split()) <= SENTENCE]
+        fitting = [each for each in known if not (clear and each.sign == -side)]
+        for sentence in sorted(fitting, key=lambda each: -side * each.sign):  # stable: otherwise in the order given
+            words += sentence.text.split() if len(words) < SHORTEST else []
     return " ".join(words)
 
 
@@ -158,7 +156,7 @@ def alignment(judged: JudgedEdit, score: int) -> str:
     """Was what was done what was asked for, on the right target?"""
     failure = [Sentence(FAILURES[judged.observed.failure], -1)] if judged.observed.failure else []
     said = unverifiable(judged) or [*failure, *claims(judged.operations)]
-    return compose(score, [*said, *facts(judged.grade, judged.observed)])
+    return compose(score, said, facts(judged.grade, judged.observed))
 
 
 def completeness(judged: JudgedEdit, score: int) -> str:
@@ -170,7 +168,7 @@ def completeness(judged: JudgedEdit, score: int) -> str:
     open_ = f", {undecided} uncertain" if undecided else ""
     number = Sentence(f"{done} of {plural(len(operations), 'requested change')} confirmed{open_}.", sign)
     said = unverifiable(judged) or [number, *claims(operations)]
-    return compose(score, [*said, *facts(judged.grade, judged.observed)])
+    return compose(score, said, facts(judged.grade, judged.observed))
 
 
 def plausibility(judged: JudgedEdit, score: int) -> str:
@@ -185,10 +183,10 @@ def plausibility(judged: JudgedEdit, score: int) -> str:
         said.append(Sentence(f"Parts that were not to change were redrawn: {kept} is preserved.", -1))
     elif grade.redrawn > 0:
         said.append(Sentence("Parts that were not to change were redrawn or differ in sharpness.", -1))
-    sound = "No noisy patch, seam, doubled object or shapeless person was found."
-    said.append(Sentence(sound if not faults and not observed.is_global else "No other fault was found.", 1))
+    if not faults and not observed.is_global:
+        said.insert(0, Sentence("No noisy patch, seam, doubled object or shapeless person was found.", 1))
     said.append(Sentence("Anatomy, size, support and lighting were not measured."))
-    return compose(score, [*said, *facts(grade, observed)])
+    return compose(score, said, facts(grade, observed))
 
 
 def facts(grade: EditGrade, observed: EditObservations) -> Iterator[Sentence]:

@@ -184,7 +184,7 @@ def observe_edit(sample: Sample, settings: Settings) -> EditObservations:
     coloured = new_colours(edits)
     seen = detect(first, names, settings, names_to_measure(edits)), detect(aligned, names, settings, coloured)
     if change.regions and not blank:
-        seen = seen[0], look_closer(seen, aligned, change.regions[0].box, edits, settings, coloured)
+        seen = seen[0], look_closer(seen, aligned, change, edits, settings, coloured)
     text = any(observe.asks_for_text(scene) for edit in edits for scene in (edit.source, edit.result))
     lines: tuple[tuple[Sighting, ...], tuple[Sighting, ...]] = (), ()
     if text:
@@ -196,17 +196,30 @@ def observe_edit(sample: Sample, settings: Settings) -> EditObservations:
 
 
 def look_closer(
-    seen: tuple[Seen, Seen], after: Picture, box: Box, edits: Sequence[Edit], settings: Settings, coloured: set[str]
+    seen: tuple[Seen, Seen],
+    after: Picture,
+    change: Change,
+    edits: Sequence[Edit],
+    settings: Settings,
+    measured: set[str],
 ) -> Seen:
-    """What was detected after the edit; something new that was overlooked is searched in the region that changed."""
-    things = [thing for edit in edits for thing in edit.result.things if not thing.absent]
-    labels = {thing.canonical for thing in things if thing.canonical in seen[1].known}
-    labels -= {s.label for version in seen for s in version.sightings if s.confidence >= settings.low_confidence}
-    if not labels or box.area > CLOSE:
-        return seen[1]
-    part = open_picture(np.ascontiguousarray(after.pixels[cells_of(box, after.pixels.shape)]), settings)
-    closer = detect(part, [name_of(label) for label in sorted(labels)], settings, labels & coloured)
-    found = [replace(s, box=placed(s.box, box)) for s in closer.sightings if s.label in labels]
+    """What was detected after the edit; something new that was overlooked is searched in the region that changed.
+
+    Of several new things each region may hold one.
+    """
+    things = [t for edit in edits for t in edit.result.things if not t.absent and t.canonical in seen[1].known]
+    sure = [[s for s in version.sightings if s.confidence >= settings.low_confidence] for version in seen]
+    labels = {thing.canonical for thing in things} - {s.label for version in sure for s in version}
+    several = {thing.canonical for thing in things if thing.count.explicit and thing.count.low > 1}
+    found: list[Sighting] = []
+    for place, region in enumerate(change.regions[:LARGEST]):
+        box = region.box
+        here = several - {s.label for s in sure[1] if s.box.overlap(box).area >= SAME * s.box.area}
+        wanted = here | (labels if place == 0 else set())
+        if wanted and box.area <= CLOSE:
+            part = open_picture(np.ascontiguousarray(after.pixels[cells_of(box, after.pixels.shape)]), settings)
+            closer = detect(part, [name_of(label) for label in sorted(wanted)], settings, wanted & measured)
+            found += [replace(s, box=placed(s.box, box)) for s in closer.sightings if s.label in wanted]
     return Seen((*seen[1].sightings, *found), seen[1].known)
 
 
