@@ -2,9 +2,8 @@
 
 DATA holds edit/*.csv: edits rated by people. One number is fitted for edits by text and one for those with a mask:
 where alignment's curve lies, so that most edits that people accept get 5 or more. Slopes, and the curves of
-completeness and plausibility, are set by hand: others moved the agreement of `value` with people by less than .03. The
-intervals are the middle 80 % of how far ratings are from shares. Prints how the scale holds for editors, and for
-photos, that were left out.
+completeness and plausibility, are set by hand: others moved the agreement of `value` with people by less than .03.
+Prints how the scale holds for editors, and for photos, that were left out.
 """
 
 import argparse
@@ -26,7 +25,6 @@ TASKS = {"alignment": "Text-Guided_IE", "alignment with a mask": "Mask-Guided_IE
 ACCEPTED = 0.8  # rating from which an edit is accepted
 ENOUGH = 0.65  # share of the accepted edits that get 5 or more
 FIVE = (4.5 - 1) / 6  # share of the scale that is rounded to 5
-FROM, TO = 10, 90  # percentiles of the interval
 BY_HAND = {"completeness": (0.5, 0.5), "plausibility": (2.2, 0.55)}
 
 
@@ -74,30 +72,21 @@ def main():
     parser.add_argument("data", type=Path)
     known = list(observed_edits(parser.parse_args().data))
     lines = ["# What edits' log-odds are worth: written by training/edits/fit.py, read by evidence/edits/grade.py."]
-    fitted = {}
     for name, task in TASKS.items():
         rows = [(row, latents(operations, observed)) for row, operations, observed in known if row["task"] == task]
-        fitted[name] = {"base": round(base_of(rows), 2), "slope": 1.0}
+        base = round(base_of(rows), 2)
         good = sum(float(row["sc"]) >= ACCEPTED for row, _ in rows)
         about = f"{ENOUGH:.0%} of {good} accepted edits get 5 or more"
         lines += [
             "",
             f'["{name}"]' if " " in name else f"[{name}]",
-            f"base = {fitted[name]['base']} # {about}",
+            f"base = {base} # {about}",
             "slope = 1.0",
         ]
         for key in ("model", "group"):
             print(name, "left out:", "editors" if key == "model" else "photos", *held_out(rows, key))
     for name, (base, slope) in BY_HAND.items():
-        fitted[name] = {"base": base, "slope": slope}
         lines += ["", f"[{name}]", f"base = {base} # set by hand", f"slope = {slope}"]
-    grade.reliability().update(fitted)
-    shares = [grade.grade(operations, observed) for _, operations, observed in known]
-    lines += ["", "# of ratings less shares: the middle 80 %", "[interval]"]
-    for name, rating in (("alignment", "sc"), ("completeness", "sc"), ("plausibility", "pq")):
-        apart = [float(row[rating]) - getattr(share, name) for (row, *_), share in zip(known, shares, strict=True)]
-        below, above = (round(float(np.percentile(apart, part)), 2) for part in (FROM, TO))
-        lines.append(f"{name} = {{below = {below}, above = {above}}}")
     FILE.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

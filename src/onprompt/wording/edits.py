@@ -185,8 +185,8 @@ def plausibility(judged: JudgedEdit, score: int) -> str:
         said.append(Sentence("Parts that were not to change were redrawn or differ in sharpness.", -1))
     if not faults and not observed.is_global:
         said.insert(0, Sentence("No noisy patch, seam, doubled object or shapeless person was found.", 1))
-    said.append(Sentence("Anatomy, size, support and lighting were not measured."))
-    return compose(score, said, facts(grade, observed))
+    unseen = Sentence("Anatomy, size, support and lighting were not measured.")
+    return compose(score, said, [unseen, *facts(grade, observed)])
 
 
 def facts(grade: EditGrade, observed: EditObservations) -> Iterator[Sentence]:

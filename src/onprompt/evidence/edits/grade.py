@@ -1,13 +1,13 @@
 """An edit judged by evidence: its operations, and alignment, completeness and plausibility as shares of their scales.
 
 What was fitted is in reliability.toml, with the script that wrote it: curves from log-odds to the protocol's scale, on
-which 5 to 7 are edits that people accept, and how far people's ratings are from them.
+which 5 to 7 are edits that people accept.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -33,6 +33,10 @@ BARE = 1.75  # log-odds by which a careful edit may be above what its operations
 PRESERVED = 0.5, 0.97  # similarity of features: another image, the same
 FAULT = 3.0  # log-odds that a certain fault costs
 LOW = 0.25  # share of the scale at most (2 of 7) of another image, of an edit of what was not there, or not verifiable
+ESTIMATED, UNSEEN = (
+    0.8,
+    0.4,
+)  # how open an operation is that only the matcher knows, and what is not seen of plausibility
 FACTORS = ("alignment", "completeness", "plausibility")
 
 
@@ -129,7 +133,7 @@ def grade(operations: Sequence[Operation], observed: EditObservations) -> EditGr
         **{name: round(share, 4) for name, share in shares.items()},
         preservation=round(ramp(observed.kept, *PRESERVED), 4),
         coverage=round(coverage, 4),
-        interval=interval(shares, coverage, is_verifiable(operations)),
+        interval=interval(shares, operations),
         faults=found,
         redrawn=redrawn,
     )
@@ -164,16 +168,18 @@ def curve(name: str, odds: float) -> float:
     return sigmoid(fitted["base"] + fitted["slope"] * odds)
 
 
-def interval(shares: dict[str, float], coverage: float, verifiable: bool) -> tuple[float, float]:
-    """The middle 80 % of what people may say, wider the less was measured; all if nothing could be checked."""
-    if not verifiable:
+def interval(shares: Mapping[str, float], operations: Sequence[Operation]) -> tuple[float, float]:
+    """The middle 80 % of what the geometric mean may be, as wide as what is not measured; all if nothing was."""
+    if not is_verifiable(operations):
         return 0.0, 1.0
-    ends = []
-    for end in ("below", "above"):
-        reach = {name: reliability()["interval"][name][end] * (2 - coverage) for name in FACTORS}
-        ends.append(float(np.prod([np.clip(shares[name] + reach[name], 0, 1) for name in FACTORS])) ** (1 / 3))
-    middle = float(np.prod(list(shares.values()))) ** (1 / 3)
-    return round(min(ends[0], middle), 4), round(max(ends[1], middle), 4)
+    doubts = [2 * each.probability * (1 - each.probability) if each.known else ESTIMATED for each in operations]
+    doubt = {"plausibility": UNSEEN}
+    low, high = 1.0, 1.0
+    for name, share in shares.items():
+        open_ = doubt.get(name, float(np.mean(doubts)))
+        low *= share * (1 - open_)
+        high *= share + (1 - share) * open_
+    return round(low ** (1 / 3), 4), round(high ** (1 / 3), 4)
 
 
 def kept_odds(observed: EditObservations) -> float:
