@@ -95,11 +95,18 @@ def pattern(templates: Iterable[str]) -> re.Pattern[str]:
     )
 
 
-HOLDS = pattern([*wording.DONE.values(), "Right in detail", "Everything else is gone."])
+HOLDS = pattern([*wording.DONE.values(), "Right in detail", "Everything else is gone.", "change was made."])
 FAILS = pattern(
     [
         *(*wording.NOT_DONE.values(), *wording.FAILURES.values(), *wording.FAULTS.values()),
-        *("to begin with.", "Expected ", "were redrawn", "Not asked for", "Not everything else is gone."),
+        *(
+            "change was not made.",
+            "to begin with.",
+            "Expected ",
+            "were redrawn",
+            "Not asked for",
+            "Not everything else is gone.",
+        ),
     ]
 )
 
