@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from onprompt.illusion.gold import Gold
-from onprompt.illusion.protocol import COMPLEX, SIMPLE, Split, option
+from onprompt.illusion.protocol import COMPLEX, QUESTIONS, SIMPLE, Split, option
 from onprompt.illusion.scoring import SCORINGS, Outcome, multi_word, reasons, strict
 from onprompt.report.statistics import wilson
 
-QUESTIONS = ("shape", "scene")
 GROUPINGS = ("class", "scene", "kind", "difficulty", "strength")
 AMBIGUOUS, NONE = "ambiguous", "none"  # what strict may choose instead of an option
 
