@@ -104,37 +104,47 @@ def report(
     run_file: RunPath,
     scoring: Scoring = "original",
     markdown: Annotated[Path | None, typer.Option(help="Write all tables to this Markdown file.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a page with figures and the missed pictures.")] = None,
     configuration: Configuration = 0,
     json: Annotated[
         bool, typer.Option("--json", help="Print all figures, and the answers that scorings differ on.")
     ] = False,
 ) -> None:
     """Score the stored answers of a run in all four ways, beside the published figures; nothing is asked."""
-    print_report(run_file, configuration, scoring, markdown, json)
+    print_report(run_file, configuration, scoring, markdown, html, json)
 
 
 def print_report(
-    path: Path, configuration: int, scoring: str, markdown: Path | None = None, json: bool = False
+    path: Path,
+    configuration: int,
+    scoring: str,
+    markdown: Path | None = None,
+    html: Path | None = None,
+    json: bool = False,
 ) -> None:
     """Print or write the scores of a run's answers."""
     from onprompt import plugins
-    from onprompt.illusion import tables
+    from onprompt.illusion import page, tables
     from onprompt.illusion.run import results_of
     from onprompt.illusion.scoring import SCORINGS
     from onprompt.runs.reading import Run
 
     if scoring not in SCORINGS:
         raise UserError(f"no scoring {scoring!r}{plugins.did_you_mean(scoring, SCORINGS)}")
-    measured = results_of(Run(path, configuration))
-    if markdown:
+    run = Run(path, configuration)
+    measured = results_of(run)
+    for file in filter(None, (markdown, html)):
         try:
-            markdown.write_text(tables.markdown(measured, scoring), encoding="utf-8")
+            if file is markdown:
+                file.write_text(tables.markdown(measured, scoring), encoding="utf-8")
+            else:
+                page.write(run, measured, scoring, file)
         except OSError as error:
-            raise UserError(f"can't write {markdown}: {error.strerror or error}") from error
-        echo(f"tables written to {markdown}", err=True)
+            raise UserError(f"can't write {file}: {error.strerror or error}") from error
+        echo(f"written to {file}", err=True)
     if json:
         print_json(tables.document(measured))
-    elif not markdown:
+    elif not (markdown or html):
         echo("\n".join(tables.lines(measured, scoring)))
 
 

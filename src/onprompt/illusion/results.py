@@ -87,6 +87,7 @@ class Results:
     unnamed: int  # answers whose gold label is not an option, left out of `strict`
     about: Mapping[str, Any] = field(default_factory=dict)  # model, size, configuration, not_asked_yet
     troubles: Sequence[str] = ()  # problems with the paths that distort scores
+    records: Sequence[Record] = ()
 
     def tally(self, scoring: str, question: str, grouping: str = "", group: str = "") -> Tally:
         """The counts of a group, or of all answers."""
@@ -132,6 +133,7 @@ def measure(records: Iterable[Record], split: Split) -> Results:
         differences=differences,
         unanswered={question: unanswered[question] for question in QUESTIONS},
         unnamed=unnamed,
+        records=records,
     )
 
 

@@ -186,7 +186,9 @@ def found(module: ModuleType, folder: Path) -> tuple[dict[str, Callable[..., Any
                 made = value()
                 methods = [(n, getattr(made, n)) for n in vars(value) if n == "__call__" or not n.startswith("__")]
                 functions |= {f"{name}.{n}": method for n, method in methods if callable(method)}
-        elif callable(value) and not isinstance(value, Stub) and not inspect.isclass(value):
+        elif inspect.isclass(value) or isinstance(value, Stub | ModuleType):
+            continue
+        elif callable(value):
             code = getattr(inspect.unwrap(value), "__code__", None)
             if isinstance(code, CodeType) and code.co_filename.startswith(str(folder)):
                 functions[name] = value
@@ -270,7 +272,7 @@ def plain(value: Any, depth: int = 0) -> Any:
     if origin == "PIL" and hasattr(value, "tobytes"):
         pixels = hashlib.sha256(value.tobytes()).hexdigest()
         return {"size": list(value.size), "mode": value.mode, "sha256": pixels}
-    size = f" of length {len(value):,}" if hasattr(value, "__len__") else ""
+    size = f" of length {len(value):,}" if hasattr(type(value), "__len__") else ""
     raise InvalidValue(f"a {type(value).__name__}{size}")
 
 

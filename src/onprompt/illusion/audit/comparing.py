@@ -248,8 +248,12 @@ class Tables:
                 errors[place] = errors[place] or reply.error or ("" if label is not None else "returns no label")
                 found[place][wanted] = label or ""
         read = {each.split for each, error in zip(files, errors, strict=True) if not error}
-        return [  # cue-conflict images have names of their own, which a re-implementation may leave out
-            Found(labels, error, described=each.split in read or (bool(read) and each.split != "old_sin"))
+        read |= SPLITS.keys() - {"old_sin"} if read else set()
+        read -= set() if self.code.mentions(r"old_sin|cue.?conflict") else {"old_sin"}
+        return [
+            Found(labels, error or "cue-conflict images are not mentioned", each.split in read)
+            if error or each.split not in read
+            else Found(labels)
             for each, labels, error in zip(files, found, errors, strict=True)
         ]
 

@@ -16,14 +16,17 @@ from onprompt.illusion.audit.process import AuditedCode, Reply
 from onprompt.illusion.protocol import COMPLEX, QUESTIONS, SCENES, SIMPLE, SPLITS, Case, spelling
 from onprompt.illusion.scoring import original
 
+LONGEST_LABEL = 60  # characters
+SURE = 0.75  # agreement of a function whose name does not fit
 TRIES = 48  # ways to pass arguments to one function
 SCENE = {"scene", "background", "texture", "bg", "neg"}
 SHAPE = {"shape", "class", "object", "category"}
 NAMED_SPLITS = {"sin": {"sin", "imagenet"}, "logo": {"logo"}, "icon": {"icon"}, "old_sin": {"old", "conflict"}}
-FIELDS = {  # of a sample, by the words in the name of a field
-    "scene": sorted(SCENE), "path": ["path", "file", "filename", "image"], "split": ["split", "subset", "dataset"],
-    "label": ["label", "target", "gt", "gold", "truth", "answer", "correct", "solution"], "shape": sorted(SHAPE | {"icon"}),
-    "text": ["question", "prompt", "query", "text"],
+FIELDS = {  # of a sample, by the words in the name of a field: the first that fits
+    "scene": sorted(SCENE), "shape": sorted(SHAPE | {"icon", "logo"}), "path": ["path", "file", "filename", "image", "img"],
+    "split": ["split", "subset", "dataset"], "text": ["question", "prompt", "query"],
+    "prediction": ["pred", "prediction", "response", "output", "reply", "completion", "resp", "generated"],
+    "label": ["label", "target", "gt", "gold", "truth", "answer", "correct", "solution"],
 }  # fmt: skip
 SPLIT, DOC = ("split", "subset", "paper"), "doc sample item example row record entry instance d"
 ASKED = ("question", "background")
@@ -41,12 +44,12 @@ PARAMETERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "score": {
         DOC: ("doc",),
         "scene background texture neg bg": ("scene",),
+        "shape class object icon": ("shape", "label"),
         "label gt gold target truth reference correct expected": ("label",),
         "result resp": ("results", "prediction"),
         "pred prediction response output text reply completion generated said raw": ("prediction", "results"),
         "answer": ("prediction", "label"),
         "split dataset subset task": SPLIT, "question kind type mode which": ASKED,
-        "shape class object icon": ("shape", "label"),
         "": ("prediction", "label", "shape", "scene"),
     },
     "labels": {
@@ -113,7 +116,7 @@ def named_questions(name: str) -> list[str]:
     """The questions that a name names; an index where there are two texts."""
     words = set(tokens(name))
     found = [question for question, known in (("shape", SHAPE), ("scene", SCENE)) if known & words]
-    return found or [QUESTIONS[int(name[-1])]] if name.endswith(("[0]", "[1]")) or found else []
+    return found or [QUESTIONS[int(name[-2])]] if name.endswith(("[0]", "[1]")) or found else []
 
 
 # ---- what a function is given, and what it returns -------------------------------------------------------------------
@@ -128,7 +131,7 @@ def given(words: Sequence[str], split: str, more: Mapping[str, str] | None = Non
     values |= {name: list(options) for name, options in lists.items()} | known | (more or {})
     if question := known.get("question"):
         values["background"] = "background" if question == "scene" else question
-    values["doc"] = {"names": FIELDS, "text": "", **{k: v for k, v in values.items() if isinstance(v, str)}}
+    values["doc"] = {"names": FIELDS, "text": "", **{name: values[name] for name in FIELDS if name in values}}
     unknown = [word for word in words if word not in values and word[:1] not in "'\"0123456789"]
     if unknown:
         raise UserError(f"an argument {unknown[0]!r} is not known here; there are {', '.join(sorted(values))}")
@@ -202,7 +205,7 @@ def read_labels(reply: Reply, wanted: str) -> str | None:
         value = value[QUESTIONS.index(wanted)]
     if isinstance(value, dict):
         value = next((item for name, item in value.items() if wanted in named_questions(str(name))), None)
-    return value if isinstance(value, str) else None
+    return value if isinstance(value, str) and len(value) <= LONGEST_LABEL else None
 
 
 # ---- finding ---------------------------------------------------------------------------------------------------------
@@ -214,7 +217,7 @@ def find(code: AuditedCode) -> Target:
     score = find_by_question(code, "score", agreement_of_scores)
     labels = find_by_question(code, "labels", agreement_of_labels)
     totals = best(code, "totals", agreement_of_totals)
-    resize = best(code, "resize", lambda code, use: 1.0 if {"width", "size"} & set(use.words) else 0.0, need="image")
+    resize = best(code, "resize", lambda _, use, __: float("image" in use.words and bool({"width", "size"} & set(use.words))))
     used = {use.function for use in (*questions.values(), *score.values(), *labels.values()) if use}
     likely = {name for role in ("question", "score") for name in candidates(code, role)}
     others = sorted(name for name in likely - used if not code.functions[name]["used"])
@@ -244,43 +247,25 @@ def uses(code: AuditedCode, name: str, role: str) -> Iterator[Use]:
 
 
 def best(
-    code: AuditedCode,
-    role: str,
-    agreement: Callable[[AuditedCode, Use], float],
-    need: str = "",
-    names: Iterable[str] = (),
+    code: AuditedCode, role: str, agreement: Callable[[AuditedCode, Use, str], float], question: str = ""
 ) -> Use | None:
     """The use that agrees best with the original, of the function that is best by its name."""
     found = []
-    for name in names or candidates(code, role):
-        tried = [(agreement(code, use), use) for use in uses(code, name, role) if not need or need in use.words]
+    for name, about in code.functions.items():
+        named = named_questions(name)
+        fits = bool(set(ROLES[role].split()) & set(tokens(name))) and (not question or question in (named or [question]))
+        tried = [(agreement(code, use, question), use) for use in uses(code, name, role)]
         share, use = max(tried, key=lambda pair: pair[0], default=(0.0, None))
-        if use and share > 0:
-            found.append(
-                ((code.functions[name]["used"], name.startswith("_"), -round(share, 1), len(tokens(name))), use)
-            )
+        if use and share >= (0.1 if fits else SURE):
+            rank = (not fits, about["used"], name.startswith("_"), named != [question], -round(share, 1))
+            found.append(((*rank, len(tokens(name)), name), use))
     return min(found, default=(None, None))[1]
 
 
-def find_by_question(
-    code: AuditedCode, role: str, agreement: Callable[[AuditedCode, Use, str], float]
-) -> dict[str, Use]:
-    """A use for each question: of a pair of functions named after them, or else of one for both."""
-    names = candidates(code, role)
-    own = {each: [name for name in names if named_questions(name) == [each]] for each in QUESTIONS}
-    both = [name for name in names if named_questions(name) != ["shape"] and named_questions(name) != ["scene"]]
-    found = {}
-    for question in QUESTIONS:
-
-        def share(code: AuditedCode, use: Use, question: str = question) -> float:
-            return agreement(code, use, question)
-
-        pair = own["shape"] and own["scene"]
-        use = (best(code, role, share, names=own[question]) if pair else None) or best(code, role, share, names=both)
-        use = use or (best(code, role, share, names=own[question]) if own[question] else None)
-        if use := use or best(code, role, share, names=[*code.functions]):
-            found[question] = use
-    return found
+def find_by_question(code: AuditedCode, role: str, agreement: Callable[..., float]) -> dict[str, Use]:
+    """A use for each question."""
+    found = {question: best(code, role, agreement, question) for question in QUESTIONS}
+    return {question: use for question, use in found.items() if use}
 
 
 PROBES = [
@@ -293,7 +278,7 @@ PROBES = [
 
 def agreement_of_scores(code: AuditedCode, use: Use, question: str) -> float:
     """The share of some plain answers that count as in the original; 0 unless the score depends on the answer."""
-    if not {"prediction", "results", "lower_prediction"} & set(use.words):
+    if not {"prediction", "results", "doc"} & set(use.words):
         return 0.0
     tried = [Case("sin", question, *probe) for probe in PROBES]
     calls = [(use.function, given(use.words, case.split, **known_of(case)), {}) for case in tried]
@@ -326,7 +311,7 @@ def labels_call(use: Use, split: str, path: str) -> tuple[str, list[Any], dict[s
     return use.function, given(use.words, split, path=path, file=path.rpartition("/")[2]), {}
 
 
-def agreement_of_totals(code: AuditedCode, use: Use) -> float:
+def agreement_of_totals(code: AuditedCode, use: Use, _: str) -> float:
     """Whether a sum of answers is a number that depends on them."""
     calls = [sums_call(use, name, "shape") for name in cases.SUMS]
     numbers = [reply.value for reply in code.call_all(calls) if isinstance(reply.value, int | float)]

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import queue
+import re
 import signal
 import subprocess
 import sys
@@ -87,6 +88,10 @@ class AuditedCode:
         over = f"was stopped after the {self.limit:g} s of --limit"
         why = self.error or (over if time.monotonic() >= self.end else "ended its process or hung, again and again")
         return [replies.get(key, Reply(error=why, tried=False)) for key in keys]
+
+    def mentions(self, pattern: str) -> bool:
+        """Whether the file has a text that matches."""
+        return re.search(pattern, self.file.read_text("utf-8", "replace"), re.IGNORECASE) is not None
 
     def start(self) -> None:
         """Start the process and import the file: no environment of ours, no compiled files beside theirs."""
