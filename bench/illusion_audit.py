@@ -5,6 +5,7 @@ it counts if it changes a question, a list, a label of a published file, a sum, 
 answers, which are made here and not by the audit. Usage: python bench/illusion_audit.py [--only TEXT]
 """
 
+# ruff: noqa: E501 a mutant is a line
 from __future__ import annotations
 
 import argparse
@@ -22,7 +23,7 @@ from onprompt.illusion.audit.comparing import Verdict, audit
 from onprompt.illusion.protocol import SCENES, SPLITS
 from onprompt.illusion.scoring import original
 
-LISTS = '''
+LISTS = """
 SIN = ["Airplane", "Bicycle", "Bird", "Bottle", "Car", "Cat", "Dog", "Dolphin", "Fork", "Guitar", "Mug", "Panda",
        "Paper_clip", "Sailboat", "Scooter", "Teapot"]
 LOGO = ["Adidas", "Amazon", "Apple", "Audi", "BMW", "Mercedes Benz", "Facebook", "Google", "Instagram", "Mcdonalds",
@@ -30,8 +31,8 @@ LOGO = ["Adidas", "Amazon", "Apple", "Audi", "BMW", "Mercedes Benz", "Facebook",
 ICON = ["Animal", "Face_Emoji", "Music", "Sport", "Stationery", "Vehicle"]
 SIMPLE = ["Ocean", "Origami", "Forest", "Cloud", "Sand_dune"]
 COMPLEX = ["Medieval_Village", "City", "Underwater_ruins", "Museum", "Bazaar_market", "Time_square"]
-'''
-ASK = '''
+"""
+ASK = """
 def question(split, kind):
     noun = "logo" if split == "logo" else "icon"
     sought = {"sin": "shape", "logo": "logo", "icon": "icon"}[split]
@@ -44,14 +45,14 @@ def question(split, kind):
             f"contribute to forming the {noun}. Identify the {sought} that is represented in the image by choosing "
             f"exclusively among the following options:{offered} Provide your response by stating only the single, most "
             f"accurate class name that represents the {named}. You have to respond with a single word.")
-'''
-LABEL = '''
+"""
+LABEL = """
 def labels(path, split):
     steps = path.split("/")
     fields = steps[-1].split("-")
     return steps[-3], fields[2 if split == "icon" else 1]
-'''
-SCORE = '''
+"""
+SCORE = """
 def score(prediction, shape, scene):
     prediction = prediction.lower()
     if shape.lower() in prediction:
@@ -59,23 +60,26 @@ def score(prediction, shape, scene):
     elif scene.lower() in prediction or scene.replace("_", " ") in prediction:
         return "texture"
     return "rest"
-'''
-TOTAL = '''
+"""
+TOTAL = """
 def recall(hits):
     return sum(hits) / len(hits)
-'''
-PICTURE = '''
+"""
+PICTURE = """
 def resize(image, width, height):
     return image.convert("RGB").resize((width, height), 1)
-'''
+"""
 PLAIN = LISTS + ASK + LABEL + SCORE + TOTAL + PICTURE
-TEMPLATES = '''
+TEMPLATES = """
 TEXT = ("This image contains {} icon integrated into a background, where elements of the background contribute to forming "
         "the {}. Identify the {} that is represented in the image by choosing exclusively among the following options:{} "
         "Provide your response by stating only the single, most accurate class name that represents the {}. You have to "
         "respond with a single word.")
-'''
-HARNESS = LISTS + TEMPLATES + '''
+"""
+HARNESS = (
+    LISTS
+    + TEMPLATES
+    + """
 from datasets import load_dataset
 from loguru import logger as eval_logger
 
@@ -115,8 +119,12 @@ def bench_process_results_scene(doc, results):
 
 def bench_aggregate_results(results):
     return sum(results) / max(1, len(results))
-'''
-COUNTS = LISTS + TEMPLATES + '''
+"""
+)
+COUNTS = (
+    LISTS
+    + TEMPLATES
+    + """
 import os
 import re
 
@@ -148,8 +156,11 @@ def build_prompt(dataset, question_type):
 
 def compute_recall(outcomes, question):
     return round(100 * outcomes.count(question) / len(outcomes), 1)
-'''
-CLASS = PLAIN.replace("def score", "def _score").replace("def question", "def _question") + '''
+"""
+)
+CLASS = (
+    PLAIN.replace("def score", "def _score").replace("def question", "def _question")
+    + """
 class IllusionBench:
     def __init__(self, seed=0):
         self.seed = seed
@@ -159,34 +170,54 @@ class IllusionBench:
 
     def score(self, response, shape, scene):
         return _score(prediction=response, shape=shape, scene=scene)
-'''
-TUPLE = LISTS + ASK + LABEL + '''
+"""
+)
+TUPLE = (
+    LISTS
+    + ASK
+    + LABEL
+    + """
 def grade(output, gt_shape, gt_background):
     low = "".join(letter.lower() for letter in output)
     first = len(low.split(gt_shape.lower())) > 1
     second = not first and (gt_background.lower() in low or " ".join(gt_background.split("_")) in low)
     return int(first), int(second), int(not first and not second)
-'''
-HIT = LISTS + ASK + '''
+"""
+)
+HIT = (
+    LISTS
+    + ASK
+    + """
 def is_correct(answer, shape, scene, question):
     said = answer.lower()
     places = [said.find(shape.lower()), max(said.find(scene.lower()), said.find(scene.replace("_", " ")))]
     if question == "shape":
         return places[0] > -1
     return places[0] < 0 <= places[1]
-'''
-CONSTANTS = LISTS + ''.join(
-    f"\n{name}_prompts = [{SPLITS[name].shape_question!r},\n    {SPLITS[name].scene_question!r}]" for name in ("sin", "logo", "icon")
-) + SCORE.replace("prediction, shape, scene", "pred, class_name, neg_class").replace("prediction", "pred").replace(
-    "shape.lower", "class_name.lower").replace("scene.", "neg_class.")
-MAPPING = LISTS + "\nPROMPTS = " + repr(
-    {name: {"shape": SPLITS[name].shape_question, "scene": SPLITS[name].scene_question} for name in SPLITS}
-) + '''
+"""
+)
+CONSTANTS = (
+    LISTS
+    + "".join(
+        f"\n{name}_prompts = [{SPLITS[name].shape_question!r},\n    {SPLITS[name].scene_question!r}]"
+        for name in ("sin", "logo", "icon")
+    )
+    + SCORE.replace("prediction, shape, scene", "pred, class_name, neg_class")
+    .replace("prediction", "pred")
+    .replace("shape.lower", "class_name.lower")
+    .replace("scene.", "neg_class.")
+)
+MAPPING = (
+    LISTS
+    + "\nPROMPTS = "
+    + repr({name: {"shape": SPLITS[name].shape_question, "scene": SPLITS[name].scene_question} for name in SPLITS})
+    + """
 def judge(sample):
     text, shape, scene = sample["response"].lower(), sample["class_name"], sample["background"]
     return "shape" if shape.lower() in text else "texture" if (scene.lower() in text or scene.replace("_", " ") in text) else "rest"
-'''
-STUBBED = '''
+"""
+)
+STUBBED = """
 import torch
 from transformers import AutoModel
 from tqdm import tqdm as bar
@@ -194,8 +225,10 @@ from tqdm import tqdm as bar
 @torch.no_grad()
 def generate(model, image):
     return model.generate(image)
-''' + PLAIN.replace("score(", "score_answer(")
-STATE = PLAIN + '''
+""" + PLAIN.replace("score(", "score_answer(")
+STATE = (
+    PLAIN
+    + """
 import functools
 CALLS = []
 
@@ -207,7 +240,8 @@ def logged(function):
     return inner
 
 score = logged(score)
-'''
+"""
+)
 COPIES = {
     "plain": PLAIN, "harness": HARNESS, "counts": COUNTS, "class": CLASS, "tuple": TUPLE, "hit": HIT, "constants": CONSTANTS,
     "mapping": MAPPING, "stubbed": STUBBED, "state": STATE,
@@ -320,7 +354,13 @@ def mutants() -> Iterator[Mutant]:
             variable = LOWER[copy].partition(" = ")[2].partition(".")[0]
             target = LOWER[copy].partition(" = ")[0]
             yield Mutant("scoring", name, copy, LOWER[copy], f"{target} = {expression.replace('X', variable)}")
-    for table, changes in (("scoring", RULES), ("questions", WORDING), ("options", OPTIONS), ("labels", LABELS), ("totals", TOTALS)):
+    for table, changes in (
+        ("scoring", RULES),
+        ("questions", WORDING),
+        ("options", OPTIONS),
+        ("labels", LABELS),
+        ("totals", TOTALS),
+    ):
         for name, (old, new) in changes.items():
             yield Mutant(table, name, "plain", old, new)
 
@@ -342,14 +382,14 @@ def plausible(number: int = 2000) -> list[tuple[str, str, str, str]]:
 def module(source: str) -> ModuleType:
     """A copy, imported here."""
     made = ModuleType("copy")
-    exec(source, vars(made) | {"N": []} if False else made.__dict__)  # noqa: S102 our own source
+    exec(source, vars(made) | {"N": []} if False else made.__dict__)
     return made
 
 
 def changes_anything(mutant: Mutant, source: str) -> bool:
     """Whether a mutant changes a score of the plausible answers, or at all what its table compares."""
     if mutant.table != "scoring":
-        return not (mutant.table == "labels" and mutant.name in ("shape from name",)) or True
+        return True  # each changes a text, a list, a label of a published file or a sum
     made, scorer = module(source.replace("from datasets", "#").replace("from loguru", "#")), SCORERS[mutant.copy]
     for question, answer, shape, scene in plausible():
         try:
@@ -405,8 +445,12 @@ def main() -> None:
     for table, count in every.items():
         print(f"{table:10} {count:7}  {differing[table]:11}  {caught[table]:15}  {noticed[table]:8}")
     total = differing.total()
-    print(f"all: {every.total()} mutants, {total} differ, {caught.total()} caught ({caught.total() / max(1, total):.3f})")
-    print(f"false alarms: {len(alarms)} of {len(COPIES)} faithful copies; {sum(seconds) / len(seconds):.1f} s an audit, at most {max(seconds):.1f}")
+    print(
+        f"all: {every.total()} mutants, {total} differ, {caught.total()} caught ({caught.total() / max(1, total):.3f})"
+    )
+    print(
+        f"false alarms: {len(alarms)} of {len(COPIES)} faithful copies; {sum(seconds) / len(seconds):.1f} s an audit, at most {max(seconds):.1f}"
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A run of IllusionBench as one HTML file: recalls beside the paper's, groups, confusion, and the shapes that were missed."""
+"""A run of IllusionBench as one HTML file: recalls beside the paper's, groups, confusion, and the missed shapes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from onprompt.runs.reading import Run
 
 MISSED = 60  # pictures
 STYLE = """
-.confusion td.number { padding: .3rem .45rem; } .confusion thead th.number { writing-mode: vertical-rl; padding: .3rem .1rem; text-align: left; }
+.confusion td.number { padding: .3rem .45rem; }
+.confusion thead th.number { writing-mode: vertical-rl; padding: .3rem .1rem; text-align: left; }
 .confusion .right { outline: 2px solid var(--good); outline-offset: -2px; }
 .heat-1 { background: color-mix(in srgb, var(--fill) 12%, transparent); }
 .heat-2 { background: color-mix(in srgb, var(--fill) 30%, transparent); }
@@ -33,7 +34,9 @@ def write(run: Run, results: Results, scoring: str, out: Path) -> None:
     """Write the page."""
     css = f"{rendering.asset('style.css')}\n{rendering.asset('report.css')}{STYLE}"
     template = resources.files(__package__).joinpath("page.html").read_text("utf-8")
-    missed = [record for record in results.records if record.question == "shape" and is_missed(record, results, scoring)]
+    missed = [
+        record for record in results.records if record.question == "shape" and is_missed(record, results, scoring)
+    ]
     html = rendering.environment().from_string(template).render(
         title=heading(results),
         notes=list(notes(results)),
@@ -65,7 +68,11 @@ def recalls(results: Results, scoring: str, grouping: str = "", group: str = "")
 def drawn(rate: Rate) -> dict[str, Any]:
     """A share with its interval."""
     low, high = rate.interval or (None, None)
-    text = "" if rate.value is None or low is None or high is None else f"{100 * rate.value:.1f} % ({100 * low:.1f}–{100 * high:.1f})"
+    text = (
+        ""
+        if rate.value is None or low is None or high is None
+        else f"{100 * rate.value:.1f} % ({100 * low:.1f}–{100 * high:.1f})"
+    )
     return {"value": rate.value, "low": low, "high": high, "part": rate.part, "of": rate.of, "text": text}
 
 

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from onprompt.illusion.protocol import PUBLISHED
-from onprompt.illusion.results import GROUPINGS, QUESTIONS, Difference, Rate, Results, Tally
+from onprompt.illusion.protocol import PUBLISHED, QUESTIONS
+from onprompt.illusion.results import GROUPINGS, Difference, Rate, Results, Tally
 from onprompt.illusion.scoring import SCORINGS
 
 FORMAT = "onprompt.illusion/1"

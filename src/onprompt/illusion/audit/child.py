@@ -136,7 +136,7 @@ def limit() -> None:
         for kind, most in ((resource.RLIMIT_DATA, MEMORY), (resource.RLIMIT_FSIZE, FILE), (resource.RLIMIT_CORE, 0)):
             hard = resource.getrlimit(kind)[1]
             resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
-    own = os.path.realpath(os.getcwd()) + os.sep
+    own = os.path.realpath(Path.cwd()) + os.sep
 
     def check(event: str, given: tuple[Any, ...]) -> None:
         if REFUSED.fullmatch(event):

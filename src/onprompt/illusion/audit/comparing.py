@@ -16,7 +16,7 @@ from PIL import Image
 from onprompt.illusion.audit import cases, description, finding
 from onprompt.illusion.audit.cases import Named
 from onprompt.illusion.audit.finding import Target
-from onprompt.illusion.audit.process import LIMIT, AuditedCode, Reply
+from onprompt.illusion.audit.process import LIMIT, AuditedCode, Call, Reply
 from onprompt.illusion.gold import gold
 from onprompt.illusion.protocol import COMPLEX, QUESTIONS, SCENES, SIMPLE, SPLITS, Case
 from onprompt.illusion.scoring import original as original_score
@@ -214,7 +214,8 @@ class Tables:
 
     def scores(self, tried: Sequence[Case], again: bool = False) -> list[Found]:
         """What answers count for."""
-        calls, places = [], []
+        calls: list[Call] = []
+        places = []
         for place, case in enumerate(tried):
             if use := self.target.score.get(case.question):
                 places.append(place)
@@ -288,8 +289,8 @@ class Tables:
         def theirs(names: Sequence[str]) -> list[Found]:
             if not use:
                 return [self.nothing("function that resizes")] * len(names)
-            size = {"width": cases.WIDTH, "height": cases.HEIGHT, "size": [cases.WIDTH, cases.HEIGHT]}
-            calls = [
+            size: dict[str, Any] = {"width": cases.WIDTH, "height": cases.HEIGHT, "size": [cases.WIDTH, cases.HEIGHT]}
+            calls: list[Call] = [
                 (use.function, finding.given(use.words, "sin", image={"picture": str(made[name][0])}, **size), {})
                 for name in names
             ]
@@ -319,7 +320,7 @@ class Tables:
             {key: cases.published_path(*key) for key in {case[:1] + case[2:4] for case in answers}} if not given else {}
         )
         files = [Named(key[0], path, "") for key, path in paths.items()]
-        labels = {}
+        labels: dict[tuple[str, ...], Mapping[str, str]] = {}
         for key, named, each in zip(paths, files, self.their_labels(files), strict=True):
             if each.described and not each.error:
                 labels[key] = original_labels(named) | each.value
@@ -438,7 +439,7 @@ def outcome(score: Mapping[str, bool]) -> str:
 
 
 def harmless_label(named: Named, wanted: Mapping[str, str], found: Mapping[str, str] | None) -> str:
-    """Why another label changes no score: only its case differs, where the original ignores it, or no file has the name."""
+    """Why another label changes no score: only its case differs, or no file has the name."""
     found = found or {"shape": "", "scene": ""}
     forms = [
         [label.lower(), *([label.replace("_", " ")] if "_" in label and label.islower() else [])]

@@ -1,4 +1,4 @@
-"""What is audited: a Python file, a Markdown document that quotes code, or a TOML file that says how functions are called."""
+"""What is audited: a Python file, a document that quotes code, or a TOML file that says how functions are called."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def uses(role: str, calls: Calls) -> dict[tuple[str, str], Use]:
     check(role, ("question", "score", "labels", "totals", "resize"), "call")
     if isinstance(calls, str):
         return {("", ""): use(calls)}
-    found = {}
+    found: dict[tuple[str, str], Use] = {}
     for name, call in calls.items():
         if isinstance(call, Mapping):
             found |= {
@@ -184,32 +184,11 @@ def statements(tree: ast.Module, heading: str, number: int) -> Iterator[str]:
 
 def check_words(target: Target) -> None:
     """Refuse arguments that are not known, before anything runs."""
-    known = {
-        "label": "",
-        "shape": "",
-        "scene": "",
-        "path": "",
-        "file": "",
-        "prediction": "",
-        "lower_prediction": "",
-        "results": [],
-    }
-    sums = {
-        "hits": [],
-        "outcomes": [],
-        "predictions": [],
-        "question": "shape",
-        "image": "",
-        "width": 1,
-        "height": 1,
-        "size": [],
-    }
-    for each in (
-        *target.questions.values(),
-        *target.score.values(),
-        *target.labels.values(),
-        target.totals,
-        target.resize,
-    ):
+    known: dict[str, Any] = dict.fromkeys(
+        ("label", "shape", "scene", "path", "file", "prediction", "lower_prediction", "results", "question"), ""
+    )
+    known |= dict.fromkeys(("hits", "outcomes", "predictions", "image", "width", "height", "size"), "")
+    uses = (*target.questions.values(), *target.score.values(), *target.labels.values(), target.totals, target.resize)
+    for each in uses:
         if each:
-            given(each.words, "sin", **known, **sums)
+            given(each.words, "sin", **known, background="")

@@ -1,29 +1,31 @@
-"""Finds out what of a file can be driven: by the names of functions and parameters, and by trying them on known cases."""
+"""Finds what a file has that can be tried: by the names of functions and parameters, and by known cases."""
 
 from __future__ import annotations
 
 import ast
 import difflib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, product
 from typing import Any, NamedTuple
 
 from onprompt.errors import UserError
 from onprompt.illusion.audit import cases
-from onprompt.illusion.audit.process import AuditedCode, Reply
+from onprompt.illusion.audit.process import AuditedCode, Call, Reply
 from onprompt.illusion.protocol import COMPLEX, QUESTIONS, SCENES, SIMPLE, SPLITS, Case, spelling
 from onprompt.illusion.scoring import original
 
 LONGEST_LABEL = 60  # characters
 SURE = 0.75  # agreement of a function whose name does not fit
+ALIKE = 0.25  # similarity of a question that is not named for its purpose
 TRIES = 48  # ways to pass arguments to one function
 SCENE = {"scene", "background", "texture", "bg", "neg"}
 SHAPE = {"shape", "class", "object", "category"}
 NAMED_SPLITS = {"sin": {"sin", "imagenet"}, "logo": {"logo"}, "icon": {"icon"}, "old_sin": {"old", "conflict"}}
 FIELDS = {  # of a sample, by the words in the name of a field: the first that fits
-    "scene": sorted(SCENE), "shape": sorted(SHAPE | {"icon", "logo"}), "path": ["path", "file", "filename", "image", "img"],
+    "scene": sorted(SCENE), "shape": sorted(SHAPE | {"icon", "logo"}),
+    "path": ["path", "file", "filename", "image", "img"],
     "split": ["split", "subset", "dataset"], "text": ["question", "prompt", "query"],
     "prediction": ["pred", "prediction", "response", "output", "reply", "completion", "resp", "generated"],
     "label": ["label", "target", "gt", "gold", "truth", "answer", "correct", "solution"],
@@ -54,18 +56,18 @@ PARAMETERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "labels": {
         DOC: ("doc",), "split dataset subset task data": SPLIT,
-        "path file filename name image img p f": ("path", "file"), "": ("path",),
+        "path file filename name image img p f": ("path", "file"),
     },
     "totals": {
-        "pred prediction answer response": ("predictions",), "shape class": ("shapes",), "scene background": ("scenes",),
-        "question kind": ("question",), "": ("hits", "outcomes"),
+        "pred prediction answer response": ("predictions",), "shape class": ("shapes",),
+        "scene background": ("scenes",), "question kind": ("question",), "": ("hits", "outcomes"),
     },
     "resize": {"image img picture": ("image",), "width w": ("width",), "height h": ("height",), "size": ("size",)},
 }  # fmt: skip
 ROLES = {  # words in the names of functions that may have a role
     "question": "prompt question text query instruction ask message",
-    "score": "score match recall eval evaluate grade process result check correct outcome count classify compare hit judge",
-    "labels": "label gold gt parse class scene shape path name target extract truth get",
+    "score": "score match recall eval evaluate grade process result check correct outcome count classify judge hit",
+    "labels": "label gold gt parse class scene shape target truth annotation",
     "totals": "aggregate recall total mean average accuracy summary metric compute rate",
     "resize": "resize load image preprocess prepare",
 }
@@ -122,12 +124,17 @@ def named_questions(name: str) -> list[str]:
 # ---- what a function is given, and what it returns -------------------------------------------------------------------
 
 
-def given(words: Sequence[str], split: str, more: Mapping[str, str] | None = None, **known: Any) -> list[Any]:
+def given(words: Sequence[str], split: str, more: Any = None, **known: Any) -> list[Any]:
     """The values of words, for a split and whatever else is known."""
     about = SPLITS[split]
     lists = {"shapes": about.shapes, "scenes": SCENES, "simple": SIMPLE, "complex": COMPLEX, "options": about.options}
     joined = {f"{name}_text": joined_options(name, split, options) for name, options in lists.items()}
-    values = {"split": split, "subset": about.paper.lower() or split, "paper": about.paper or split, **joined}
+    values: dict[str, Any] = {
+        "split": split,
+        "subset": about.paper.lower() or split,
+        "paper": about.paper or split,
+        **joined,
+    }
     values |= {name: list(options) for name, options in lists.items()} | known | (more or {})
     if question := known.get("question"):
         values["background"] = "background" if question == "scene" else question
@@ -217,7 +224,9 @@ def find(code: AuditedCode) -> Target:
     score = find_by_question(code, "score", agreement_of_scores)
     labels = find_by_question(code, "labels", agreement_of_labels)
     totals = best(code, "totals", agreement_of_totals)
-    resize = best(code, "resize", lambda _, use, __: float("image" in use.words and bool({"width", "size"} & set(use.words))))
+    resize = best(
+        code, "resize", lambda _, use, __: float("image" in use.words and bool({"width", "size"} & set(use.words)))
+    )
     used = {use.function for use in (*questions.values(), *score.values(), *labels.values()) if use}
     likely = {name for role in ("question", "score") for name in candidates(code, role)}
     others = sorted(name for name in likely - used if not code.functions[name]["used"])
@@ -241,9 +250,9 @@ def uses(code: AuditedCode, name: str, role: str) -> Iterator[Use]:
         if fitting is None and "" not in table:
             return
         choices.append(fitting or table[""])
-    for words in islice(product(*choices), TRIES):
-        if len(set(words)) == len(words):
-            yield Use(name, words)
+    for given_words in islice(product(*choices), TRIES):
+        if len(set(given_words)) == len(given_words):
+            yield Use(name, given_words)
 
 
 def best(
@@ -253,7 +262,9 @@ def best(
     found = []
     for name, about in code.functions.items():
         named = named_questions(name)
-        fits = bool(set(ROLES[role].split()) & set(tokens(name))) and (not question or question in (named or [question]))
+        fits = bool(set(ROLES[role].split()) & set(tokens(name))) and (
+            not question or question in (named or [question])
+        )
         tried = [(agreement(code, use, question), use) for use in uses(code, name, role)]
         share, use = max(tried, key=lambda pair: pair[0], default=(0.0, None))
         if use and share >= (0.1 if fits else SURE):
@@ -281,17 +292,17 @@ def agreement_of_scores(code: AuditedCode, use: Use, question: str) -> float:
     if not {"prediction", "results", "doc"} & set(use.words):
         return 0.0
     tried = [Case("sin", question, *probe) for probe in PROBES]
-    calls = [(use.function, given(use.words, case.split, **known_of(case)), {}) for case in tried]
+    calls: list[Call] = [(use.function, given(use.words, case.split, **known_of(case)), {}) for case in tried]
     scores = [read_score(reply, question) for reply in code.call_all(calls)]
     if None in scores or len({str(score) for score in scores}) < 2:
         return 0.0
     right = [original(case.answer, case.shape, case.scene, SPLITS["sin"]) for case in tried]
     hits = [score.get(question) == getattr(is_, question) for score, is_ in zip(scores, right, strict=True) if score]
-    return max(0.1, sum(hits) / len(hits))
+    return float(max(0.1, sum(hits) / len(hits)))
 
 
 def agreement_of_labels(code: AuditedCode, use: Use, wanted: str) -> float:
-    """The share of some published names with the original's labels, but for their case; 0 if there are none."""
+    """The share of some published names with the original's labels, but for their case; 0 if it has no labels."""
     tried = [
         ("sin", "Cat", "Ocean"),
         ("sin", "Dolphin", "City"),
@@ -300,13 +311,13 @@ def agreement_of_labels(code: AuditedCode, use: Use, wanted: str) -> float:
     ]
     calls = [labels_call(use, each[0], cases.published_path(*each)) for each in tried]
     found = [read_labels(reply, wanted) for reply in code.call_all(calls)]
-    if len({label for label in found if label}) < 2 or "doc" in use.words:
+    if all(label is None for label in found) or "doc" in use.words:
         return 0.0
     right = [each[1 + QUESTIONS.index(wanted)].lower() for each in tried]
     return max(0.1, sum((label or "").lower() == each for label, each in zip(found, right, strict=True)) / len(right))
 
 
-def labels_call(use: Use, split: str, path: str) -> tuple[str, list[Any], dict[str, Any]]:
+def labels_call(use: Use, split: str, path: str) -> Call:
     """How the labels of a path are asked for."""
     return use.function, given(use.words, split, path=path, file=path.rpartition("/")[2]), {}
 
@@ -318,7 +329,7 @@ def agreement_of_totals(code: AuditedCode, use: Use, _: str) -> float:
     return 1.0 if len(set(numbers)) > 1 else 0.0
 
 
-def sums_call(use: Use, name: str, question: str) -> tuple[str, list[Any], dict[str, Any]]:
+def sums_call(use: Use, name: str, question: str) -> Call:
     """How a recall is asked for."""
     rows = cases.SUMS[name]
     counted = [original(answer, *labels, SPLITS["sin"]) for labels, answer in rows]
@@ -332,7 +343,7 @@ def sums_call(use: Use, name: str, question: str) -> tuple[str, list[Any], dict[
 
 
 def find_questions(code: AuditedCode) -> dict[tuple[str, str], Use]:
-    """The function or text for each question: named after both the split and the question, or given them, if it can be."""
+    """The function or text for each question: named after its split and kind, or given them, if it can be."""
     ways = {name: list(uses(code, name, "question")) for name in candidates(code, "question")}
     ways |= {name: [Use(name, (), text)] for name, text in texts_in(code.values) if text.count(" ") > 8}
     found: dict[tuple[str, str], tuple[Any, Use]] = {}
@@ -354,6 +365,8 @@ def find_questions(code: AuditedCode) -> dict[tuple[str, str], Use]:
                 continue  # it does not know this split
             vague = 2 - bool(splits or {*SPLIT} & set(chosen.words)) - bool(asked or {*ASKED} & set(chosen.words))
             used = code.functions.get(name, {}).get("used", False)
+            if vague and similarity(text, key) < ALIKE:
+                continue
             rank = (vague, used, len(set(tokens(name))), -round(similarity(text, key), 3))
             if key not in found or rank < found[key][0]:
                 found[key] = rank, chosen
@@ -395,9 +408,9 @@ def filled(template: str, split: str) -> str | None:
     def fill(found: re.Match[str]) -> str:
         words = set(tokens(found[1]))
         for names, (name, *_) in PARAMETERS["question"].items():
-            if words & set(names.split()) or (name == "shapes" and words & {"icon", "logo", "sin"}):
-                if f"{name}_text" in values:
-                    return str(values[f"{name}_text"])
+            fits = words & set(names.split()) or (name == "shapes" and words & {"icon", "logo", "sin"})
+            if fits and f"{name}_text" in values:
+                return str(values[f"{name}_text"])
         return found[0]
 
     lists = ("shapes", "scenes", "simple", "complex", "options")
