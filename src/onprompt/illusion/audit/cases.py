@@ -16,6 +16,10 @@ from onprompt.illusion.protocol import PUBLISHED, QUESTIONS, SCENES, SPLITS, Cas
 
 TABLES = load_toml("audit/cases.toml")
 ANSWERS = TABLES["answers"]
+INSIDE_WORDS, SYNONYMS = (
+    dict(entry.split(": ") for entry in " ".join(TABLES["words"][name].split()).split("; "))
+    for name in ("inside", "synonyms")
+)
 FILLER = "There are many small things in the picture and it seems to be drawn with care "
 SAMPLE = 2000  # plausible answers
 WIDTH, HEIGHT = 40, 24  # that pictures are resized to
@@ -80,11 +84,11 @@ def of_pair(pair: Pair) -> Iterator[tuple[str, str, str, list[str]]]:
     said, plain = each(ANSWERS["says"]), each(("a photo of {}", "many {}s", "{}es"))
     yield SENTENCE, shape, scene, [*said, *plain]
     lower = [name.lower() for name in both]
-    longer = [TABLES["inside"].get(name, f"x{name}x") for name in lower]
+    longer = [INSIDE_WORDS.get(name, f"x{name}x") for name in lower]
     yield INSIDE, shape, scene, [*longer, *each(("a{}", "{}ing", "_{}_", "{}2", "#{}"), lower), f"A {longer[0]}."]
     yield SHAPE_WORDS, shape, scene, list(respelled(shape))
     yield SCENE_WORDS, shape, scene, list(respelled(scene))
-    synonyms = [word for name in lower for word in TABLES["synonyms"].get(name, "").split(", ") if word]
+    synonyms = [word for name in lower for word in SYNONYMS.get(name, "").split(", ") if word]
     parts = [name[:3] for name in lower] + [name[: len(name) // 2] for name in lower] + [name[-4:] for name in lower]
     parts += [word for name in lower for word in re.split(r"[_ ]", name)]
     parts += [name[:2] + name[3:] for name in lower] + [f"{name[:-1]}'s" for name in both if name.endswith("s")]
