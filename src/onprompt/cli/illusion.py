@@ -12,6 +12,7 @@ from onprompt.cli.running import ProgressLine, finish, parse_columns, print_sour
 from onprompt.errors import UserError
 
 illusion = typer.Typer(
+    add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
     help="IllusionBench: which shape hides in this scene? Ask, score and audit.",

@@ -249,7 +249,8 @@ class Tables:
                 errors[place] = errors[place] or reply.error or ("" if label is not None else "returns no label")
                 found[place][wanted] = label or ""
         read = {each.split for each, error in zip(files, errors, strict=True) if not error}
-        read |= SPLITS.keys() - {"old_sin"} if read else set()
+        if read or all(map(finding.NO_FIELD.match, errors)):
+            read |= SPLITS.keys() - {"old_sin"}
         read -= set() if self.code.mentions(r"old_sin|cue.?conflict") else {"old_sin"}
         return [
             Found(labels, error or "cue-conflict images are not mentioned", each.split in read)

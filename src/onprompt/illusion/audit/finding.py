@@ -16,6 +16,7 @@ from onprompt.illusion.audit.process import AuditedCode, Call, Reply
 from onprompt.illusion.protocol import COMPLEX, QUESTIONS, SCENES, SIMPLE, SPLITS, Case, spelling
 from onprompt.illusion.scoring import original
 
+NO_FIELD = re.compile("raises IndexError")  # a name that has fewer parts than a function looks for
 LONGEST_LABEL = 60  # characters
 SURE = 0.75  # agreement of a function whose name does not fit
 ALIKE = 0.25  # similarity of a question that is not named for its purpose
@@ -310,8 +311,11 @@ def agreement_of_labels(code: AuditedCode, use: Use, wanted: str) -> float:
         ("icon", "Music", "Cloud"),
     ]
     calls = [labels_call(use, each[0], cases.published_path(*each)) for each in tried]
-    found = [read_labels(reply, wanted) for reply in code.call_all(calls)]
-    if all(label is None for label in found) or "doc" in use.words:
+    replies = code.call_all(calls)
+    found = [read_labels(reply, wanted) for reply in replies]
+    if "doc" in use.words or not any(
+        label is not None or NO_FIELD.match(reply.error) for label, reply in zip(found, replies, strict=True)
+    ):
         return 0.0
     right = [each[1 + QUESTIONS.index(wanted)].lower() for each in tried]
     return max(0.1, sum((label or "").lower() == each for label, each in zip(found, right, strict=True)) / len(right))
