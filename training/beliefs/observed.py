@@ -10,11 +10,12 @@ import cases
 import claims
 from plain_photos import named, photos
 
-from onprompt.evidence.beliefs import MEASURABLE, believe
+from onprompt.evidence.beliefs import believe
 from onprompt.evidence.observe import observe
 from onprompt.settings import Settings
 from onprompt.vision.global_properties import medium, properties
 from onprompt.vision.image import open_picture
+from onprompt.vision.vocabulary import PROPERTIES
 
 SETTINGS = Settings()
 LIMITS = {"absent": 3, "color": 3, "noun": 2}  # fewer claims of a photo than bench/claims.py makes
@@ -44,7 +45,8 @@ def observed(picture, prompt):
         return asked.setdefault(phrase, found.image.estimate(phrase))
 
     believe(found.scene, replace(found.image, estimate=estimate), SETTINGS)
-    return replace(found, image=replace(found.image, estimate=asked.get))
+    kinds = {thing.canonical: found.image.classify(thing.canonical) for thing in found.scene.things}
+    return replace(found, image=replace(found.image, estimate=asked.get, classify=kinds.get))
 
 
 def annotated(data):
@@ -91,7 +93,7 @@ def properties_of_photos(data):
 
 def measured_as(word, traits):
     """How surely a property was measured; None if it was not."""
-    kind, value = MEASURABLE.get(word, ("", ""))
+    kind, value = PROPERTIES.get(word, ("", ""))
     found = next((trait for trait in traits if trait.kind == kind), None)
     return None if found is None else found.confidence if found.value == value else 1 - found.confidence
 
