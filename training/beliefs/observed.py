@@ -29,7 +29,7 @@ DESCRIBED = (
     ("action", "a standing person", "standing|stands", "sitting|sits|seated|lying"),
 )
 # A property of the image, what captions say where it holds, and what leaves it open; every photo is a photo.
-PROPERTIES = (
+CAPTIONED = (
     ("photo", "", ""),
     ("painting", "painting of", "painting|drawing|sketch|cartoon"),
     ("black and white", "black and white (?:photo|photograph|picture|image)", "black and white|sepia|old|vintage"),
@@ -85,7 +85,7 @@ def properties_of_photos(data):
     for photo in photos(data):
         picture = open_picture(photo.path, SETTINGS, 0)
         traits = (*properties(picture), medium(picture, SETTINGS))
-        for word, words, doubtful in PROPERTIES:
+        for word, words, doubtful in CAPTIONED:
             true = not words or photo.said(words)
             if true or not photo.said(doubtful):
                 yield measured_as(word, traits), true
