@@ -181,7 +181,8 @@ class Fit:
         def loss(asked, least):
             reliability()["count"] |= {"asked": asked, "least": least}
             told = [(case.true, first(found, "count")) for case, found in cases]
-            return -sum(np.log(check.probability if true else 1 - check.probability) for true, check in told if check)
+            likely = [check.probability if true else 1 - check.probability for true, check in told if check]
+            return -np.log(np.maximum(likely, 1e-4)).sum()
 
         tried = itertools.product(np.arange(1, 6.1, 0.5).tolist(), (0.01, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1))
         asked, least = min(tried, key=lambda each: loss(*each))

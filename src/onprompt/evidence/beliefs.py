@@ -448,13 +448,17 @@ def detected_presence(confidence: float, estimate: float | None, artwork: float,
 def unknown_presence(estimate: float | None, overall: float | None, classified: float | None = None) -> float:
     """How likely an object is there that no detector knows.
 
-    By the matcher, of the phrase and of the whole prompt, and by the classifier, if that knows its kind.
+    By the classifier alone if it recognizes one; else by the matcher, of the phrase and of the whole prompt, less if
+    the classifier knows the kind.
     """
     fitted = reliability()["unknown"]
-    known = 0.0 if classified is None else fitted["class"] * math.log10(max(classified, LEAST) / EVEN)
+    odds: float = fitted["base"]
+    if classified is not None:
+        odds += fitted["class"] * math.log10(max(classified, LEAST) / EVEN)
+        if classified >= RECOGNIZED:
+            return sigmoid(odds)
     phrase = 0.0 if estimate is None else fitted["phrase"] * log_odds(estimate)
-    whole = 0.0 if overall is None else fitted["whole"] * math.log(max(overall, MARGIN))
-    return sigmoid(fitted["base"] + phrase + whole + known)
+    return sigmoid(odds + phrase + (0.0 if overall is None else fitted["whole"] * math.log(max(overall, MARGIN))))
 
 
 def substitute_credit(asked: str, found: str) -> float:
