@@ -31,7 +31,7 @@ from onprompt.vision import geometry, traits_said
 FILE = Path(grading.__file__).with_name("reliability.toml")
 SCALE = range(5)
 MATCHER = 0.14  # the weight of the matcher's log-odds where something was detected: it hardly matters there
-NEAR = 0.1  # how far the mean of weak detections may be from the share that is there
+NEAR = 0.05  # how far the mean of weak detections may be from the share that is there
 SURE = 1.7  # log-odds from which a sole object has the highest score
 AGREED = 0.8  # people's rating from which an image is what was asked for
 ENOUGH = 20  # with fewer cases a number is assumed
