@@ -9,14 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
+from PIL import Image
 
+from onprompt.errors import ImageError
 from onprompt.illusion.protocol import QUESTIONS
 from onprompt.illusion.results import GROUPINGS, Rate, Record, Results
 from onprompt.illusion.scoring import SCORINGS
 from onprompt.illusion.tables import TITLES, heading, notes, published
 from onprompt.pages import rendering
-from onprompt.pages.pictures import PictureFiles, thumbnail
-from onprompt.runs.reading import Run
+from onprompt.pages.pictures import PictureFiles, encode, thumbnail
+from onprompt.pages.verdict_view import Shown
+from onprompt.runs.reading import Run, RunRow
+from onprompt.settings import load
+from onprompt.vision import load_resized
 
 MISSED = 60  # pictures
 STYLE = """
@@ -106,6 +111,21 @@ def cards(run: Run, results: Results, missed: Sequence[Record]) -> Iterator[dict
         said.setdefault(record.id, {})[record.question] = record.answer
     for record in missed:
         row, meant = rows[record.id], record.meant or record.gold
-        picture = thumbnail(PictureFiles(None, 0).show_file(row.image, row.image_sha256))
+        picture = thumbnail(shown(row, results.about["size"]))
         about = {"shape": meant.shape, "scene": meant.scene, "difficulty": meant.difficulty}
         yield {"picture": picture, "answers": said[record.id], **about}
+
+
+def shown(row: RunRow, size: Sequence[int] | None) -> Shown:
+    """The picture of a sample, if its file is still what was judged: by its hash, or by that of its resized pixels."""
+    files = PictureFiles(None, 0)
+    if not size or not row.image_sha256 or not Path(row.image).is_absolute():
+        return files.show_file(row.image, row.image_sha256)
+
+    def resized() -> tuple[bytes, int, int]:
+        picture = load_resized(row.image, load(), (size[0], size[1]))
+        if picture.sha256 != row.image_sha256:
+            raise ImageError(f"{row.image} has changed since it was judged", "changed")
+        return encode(Image.fromarray(picture.pixels))
+
+    return files.show(row.image_sha256, resized)
