@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from onprompt.evidence import attributes, grading
@@ -29,18 +29,19 @@ from onprompt.types import (
     Scene,
     Seen,
     Sighting,
-    Thing,
     Trait,
 )
-from onprompt.vision import CHILD, RELATIONS, WORDS, RelationMeasure, between, traits_said
+from onprompt.vision import CHILD, PROPERTIES, RELATIONS, WORDS, RelationMeasure, between, traits_said
 
 if TYPE_CHECKING:
     from onprompt.settings import Settings
 
-MATCHER, OCR, NO_SOURCE = "matcher", "pp-ocr", "none"
+MATCHER, CLASSIFIER, OCR, NO_SOURCE = "matcher", "classifier", "pp-ocr", "none"
 SOURCES = {"color": "pixels", "shape": "outline", "action": "joints", "expression": "face"}
 MARGIN = 0.02  # the matcher's probabilities are clipped to this distance from 0 and 1
 OCCLUDED = 0.9  # an occluded object counts with lower confidence (seed 000, step 7)
+RECOGNIZED = 0.1  # probability of a kind from which the classifier saw it
+LEAST, EVEN = 1e-4, 0.01  # probability below which the classifier's differences say nothing; which speaks for neither
 SHOWN = 0.1  # confidence from which a weak sighting is reported
 HOLDS, FAILS = 0.75, 0.25  # probability from which a measured claim is matched, below which it is wrong
 FEW, CROWD = 3, 10  # as many still pass for "a dog", as many are a crowd
@@ -53,30 +54,11 @@ NOT_ESTIMATED = frozenset({"count", "text", "size", "position", "shape", "sex", 
 PLACES = ("left of", "right of", "above", "below", "in front of", "behind", "between", "facing")
 SIDES = (*PLACES[:6], "next to", "near")  # a swapped position is a minor error (seed 000, score 3)
 OTHER_TEXT = 0.6  # the probability that what bears other words is the object asked for
-MIN_LETTERS, CLEARLY_READ, MIN_LETTER_HEIGHT = 3, 0.8, 0.04  # of text that something bears; height of the image
 INHABITANTS = ("person", "animal", "vehicle")  # what is not to be seen in an empty place
 
-# Words about the image as a whole → the property that can be measured: its kind, and the value that fits.
-MEASURABLE = {
-    **dict.fromkeys(("black and white", "monochrome", "grayscale", "greyscale"), ("style", "black and white")),
-    **dict.fromkeys(("night", "nighttime", "dark", "midnight"), ("lighting", "dark")),
-    **dict.fromkeys(("day", "daytime", "daylight", "bright", "sunny"), ("lighting", "light")),
-    **dict.fromkeys(("blurry", "blurred", "out of focus"), ("quality", "blurry")),
-    **dict.fromkeys(("sharp", "sharp focus", "in focus"), ("quality", "sharp")),
-    **dict.fromkeys(("photo", "film still", "polaroid"), ("medium", "photo")),
-    **dict.fromkeys(
-        ("painting", "oil painting", "watercolor", "drawing", "illustration", "sketch", "pencil sketch", "cartoon"),
-        ("medium", "artwork"),
-    ),
-    **dict.fromkeys(("anime", "pixel art", "comic", "engraving", "woodcut", "line art"), ("medium", "artwork")),
-}
 NOT_SHOWN = frozenset({"parameter", "quality"})  # not about what the image shows
 
 Estimate = Callable[[str], float | None]  # how likely a phrase is true of the image, by the matcher
-
-
-def no_estimate(_: str) -> None:
-    """No estimate: there is no matcher, or it does not know the language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +68,10 @@ class Image:
     seen: Seen
     lines: tuple[Sighting, ...] | None = ()  # of text; None if nobody looked at the image
     properties: tuple[Trait, ...] = ()
-    estimate: Estimate = no_estimate
+    estimate: Estimate = field(default=lambda _: None)
+    classify: Estimate = field(
+        default=lambda _: None
+    )  # how likely it shows a kind of thing, by the classifier; None for other names
     overall: float | None = None  # the matcher's estimate that it fits the prompt
     artwork: float = 0.0  # the probability that it is drawn or painted
     blank: bool = False
@@ -144,7 +129,7 @@ class ObjectBeliefs:
         self.index, self.scene, self.shares, self.image, self.settings = index, scene, shares, image, settings
         self.thing, self.share = scene.things[index], shares[index]
         self.chosen = located(self.share)
-        self.is_text = is_text(self.thing)
+        self.is_text = attributes.is_text(self.thing)
 
     def blank(self, claim: Claim, probability: float, finding: Finding | None = None) -> Check:
         """A check of what nothing measures: its prior."""
@@ -186,10 +171,7 @@ class ObjectBeliefs:
         claim = Claim("object", thing.phrase, thing.canonical)
         read = self.by_text()
         if share.known is None and read is None:
-            check = self.blank(claim, unknown_presence(estimate, self.image.overall), Finding(Found.UNKNOWN_WORD))
-            if estimate is None:
-                return check
-            return replace(check, finding=Finding(Found.ESTIMATED, probability=check.probability), source=MATCHER)
+            return self.unknown(claim, estimate)
         occluded = any(map(is_occluded, share.chosen))
         confidence = self.confidence() * (OCCLUDED if occluded else 1)
         probability = 0.0
@@ -218,6 +200,18 @@ class ObjectBeliefs:
             return replace(check, finding=Finding(Found.NONE_DETECTED), outcome=Outcome.LOW_CONFIDENCE)
         return check
 
+    def unknown(self, claim: Claim, estimate: float | None) -> Check:
+        """That an object is there that no detector knows: by the classifier if it recognizes it, or estimated."""
+        classified = self.image.classify(self.thing.canonical)
+        probability = unknown_presence(estimate, self.image.overall, classified)
+        check = self.blank(claim, probability, Finding(Found.UNKNOWN_WORD))
+        if classified is not None and classified >= RECOGNIZED:
+            found = Finding(Found.CLASSIFIED, probability=round(classified, 4))
+            return replace(check, finding=found, outcome=outcome_of(probability), source=CLASSIFIER)
+        if estimate is None and classified is None:
+            return check
+        return replace(check, finding=Finding(Found.ESTIMATED, probability=check.probability), source=MATCHER)
+
     def confidence(self) -> float:
         """That of the best sighting."""
         return max((sighting.confidence for sighting in self.share.chosen), default=0.0)
@@ -232,13 +226,13 @@ class ObjectBeliefs:
 
         What says something else is likely the sign, too.
         """
-        asked = texts_on(self.index, self.scene)
+        asked = attributes.texts_on(self.index, self.scene)
         if not asked or self.image.lines is None:
             return None
         readings = [attributes.measure_text(value, self.image.lines) for value in asked]
         if all(reading.score == 1 for reading in readings):
             return min(self.measured(Claim("text"), [reading], OCR).probability for reading in readings)
-        return OTHER_TEXT if self.share.known is None and any(map(is_lettering, self.image.lines)) else None
+        return OTHER_TEXT if self.share.known is None and any(map(attributes.is_lettering, self.image.lines)) else None
 
     def absence(self) -> Check:
         """That an object is not there; only sightings that also fit its attributes contradict it."""
@@ -376,7 +370,7 @@ class ObjectBeliefs:
         """That the object stands to another as it should."""
         target = self.scene.things[relation.target]
         claim = Claim("relation", relation.name, self.thing.canonical, target=target.phrase, negated=relation.negated)
-        check = replace(self.related(claim, relation), target=None if is_text(target) else relation.target)
+        check = replace(self.related(claim, relation), target=None if attributes.is_text(target) else relation.target)
         measured = check.outcome is not Outcome.UNVERIFIABLE
         return negate(check) if relation.negated and measured else check
 
@@ -384,10 +378,13 @@ class ObjectBeliefs:
         """A relation, for each subject with the target that suits it best."""
         subjects, targets = self.chosen, located(self.shares[relation.target])
         target = self.scene.things[relation.target]
-        if is_text(target) and (read := self.by_text()) is not None:
+        if attributes.is_text(target) and (read := self.by_text()) is not None:
             return self.measured(claim, [Measured(float(read > OTHER_TEXT), "its text")], OCR)
         if relation.name not in RELATIONS and relation.name not in ("between", *SIZES):
             return self.unmeasured(claim, "relation")
+        if relation.negated and subjects and not targets and self.shares[relation.target].known is not None:
+            missing = self.measured(claim, [Measured(0.0, "")], "detector")  # what is not there is next to nothing
+            return replace(missing, finding=Finding(Found.TARGET_MISSING, target.canonical))
         if not subjects or not targets:
             found = Finding(Found.TARGET_NOT_LOCATED, target.canonical) if subjects else Finding(Found.NOT_LOCATED)
             return self.unmeasured(claim, "relation", found)
@@ -444,12 +441,20 @@ def detected_presence(confidence: float, estimate: float | None, artwork: float,
     return max(sigmoid(fitted["base"] + fitted["slope"] * log_odds(confidence) + fitted["matcher"] * likely), silent)
 
 
-def unknown_presence(estimate: float | None, overall: float | None) -> float:
-    """How likely an object is there that no detector knows: by the matcher, of the phrase and of the whole prompt."""
+def unknown_presence(estimate: float | None, overall: float | None, classified: float | None = None) -> float:
+    """How likely an object is there that no detector knows.
+
+    By the classifier alone if it recognizes one; else by the matcher, of the phrase and of the whole prompt, less if
+    the classifier knows the kind.
+    """
     fitted = reliability()["unknown"]
+    odds: float = fitted["base"]
+    if classified is not None:
+        odds += fitted["class"] * math.log10(max(classified, LEAST) / EVEN)
+        if classified >= RECOGNIZED:
+            return sigmoid(odds)
     phrase = 0.0 if estimate is None else fitted["phrase"] * log_odds(estimate)
-    whole = 0.0 if overall is None else fitted["whole"] * math.log(max(overall, MARGIN))
-    return sigmoid(fitted["base"] + phrase + whole)
+    return sigmoid(odds + phrase + (0.0 if overall is None else fitted["whole"] * math.log(max(overall, MARGIN))))
 
 
 def substitute_credit(asked: str, found: str) -> float:
@@ -516,31 +521,6 @@ def best_between(subject: Sighting, ends: Sequence[Sequence[Sighting]]) -> float
     return max((between(subject, a, b) for a, b in pairs), default=None)
 
 
-# -- text ------------------------------------------------------------------------------------------------------------
-
-
-def is_text(thing: Thing) -> bool:
-    """Whether the object is text itself: words without anything that bears them."""
-    return thing.canonical == "text" and any(attribute.kind == "text" for attribute in thing.attributes)
-
-
-def texts_on(index: int, scene: Scene) -> list[str]:
-    """The texts asked for on an object: "a sign that says …", "a sign with the words …", "the words … on a sign"."""
-    thing = scene.things[index]
-    texts = [other for other in scene.things if is_text(other) and not other.absent]
-    own = [scene.things[relation.target] for relation in thing.relations if relation.name == "with"]
-    on_it = [text for text in texts if any(r == Relation("on", index) for r in text.relations)]
-    bearing = [thing, *(text for text in own if text in texts), *on_it]
-    said = [attribute for part in bearing for attribute in part.attributes if attribute.kind == "text"]
-    return [attribute.value for attribute in said if not attribute.negated]
-
-
-def is_lettering(line: Sighting) -> bool:
-    """Whether a line of text is more than a watermark or a misread pattern."""
-    letters = sum(map(str.isalpha, line.text))
-    return letters >= MIN_LETTERS and line.confidence >= CLEARLY_READ and line.box.height >= MIN_LETTER_HEIGHT
-
-
 # -- the image as a whole --------------------------------------------------------------------------------------------
 
 
@@ -570,7 +550,7 @@ def property_check(asked: Attribute, image: Image) -> Check:
     if asked.value == "empty" and image.looked:
         check = emptiness(claim, image)
     else:
-        kind, value = MEASURABLE.get(asked.value, ("", ""))
+        kind, value = PROPERTIES.get(asked.value, ("", ""))
         trait = next((trait for trait in image.properties if trait.kind == kind), None)
         if trait is None:
             prior, guess = reliability()["prior"]["property"], image.estimate(asked.value)
