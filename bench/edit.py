@@ -171,13 +171,14 @@ def script(data, out):
             other = edits[(place + 1) % len(edits)]
             right = onprompt.edit(photo, edit.after, edit.instruction)
             wrong = onprompt.edit(photo, other.after if edit.wrong is None else edit.wrong, edit.instruction)
-            own = [check.outcome is Outcome.MATCHED for check in right.checks if check.thing == 0]
-            named[edit.kind].append(all(own))
+            first, *details = [check for check in right.checks if check.thing == 0]
+            own = first.outcome is Outcome.MATCHED and all(check.probability >= 0.5 for check in details)
+            named[edit.kind].append(own)
             above[edit.kind].append(right.value > wrong.value)
             scores = [verdict.factors["alignment"].score for verdict in (right, wrong)]
             low[edit.kind].append((scores[0] >= 5, scores[1] <= 4))
             kinds[edit.kind] += 1
-            row = (edit.kind, image, edit.instruction, other.instruction, all(own), right.value, wrong.value, *scores)
+            row = (edit.kind, image, edit.instruction, other.instruction, own, right.value, wrong.value, *scores)
             out.append((*row, right.summary, wrong.summary))
     every = {name: [x for group in groups.values() for x in group] for name, groups in (("n", named), ("a", above))}
     return {

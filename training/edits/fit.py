@@ -41,14 +41,14 @@ def observed_edits(data):
 
 
 def latents(operations, observed):
-    """The log-odds of each operation, before the curve."""
+    """The log-odds of each operation before the curve, and their limit after it."""
     kept = grade.kept_odds(observed)
-    return [min(each.odds / 2 + kept, each.odds + grade.BARE) for each in operations]
+    return np.array([(each.odds / 2 + kept, each.odds + grade.BARE) for each in operations]).T
 
 
 def base_of(rows):
     """Where the curve lies at which ENOUGH of the accepted edits get 5 or more."""
-    good = [np.mean(latent) for row, latent in rows if float(row["sc"]) >= ACCEPTED]
+    good = [np.mean(latent[0]) for row, latent in rows if float(row["sc"]) >= ACCEPTED]
     return math.log(FIVE / (1 - FIVE)) - float(np.quantile(good, 1 - ENOUGH)) if good else 0.0
 
 
@@ -58,7 +58,10 @@ def held_out(rows, key):
     for group in sorted({row[key] for row, _ in rows}):
         base = base_of([each for each in rows if each[0][key] != group])
         scores += [
-            (float(row["sc"]), round(1 + 6 * float(np.mean(1 / (1 + np.exp(-base - np.array(latent)))))))
+            (
+                float(row["sc"]),
+                round(1 + 6 * float(np.mean(1 / (1 + np.exp(-np.minimum(base + latent[0], latent[1])))))),
+            )
             for row, latent in rows
             if row[key] == group
         ]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from onprompt.evidence.edits.observations import EditObservations
 
 SHORTEST, SENTENCE = 15, 15  # words of a justification, and at most of a sentence: two never exceed the limit of 30
+CLEAR = 0.5  # confidence from which a detection is clear
 NAME = 3  # words of an object's name that a sentence takes
 GOOD, MIXED, BAD = 5, 4, 3  # scores from which what fits decided, and up to which what does not
 CLEARLY = 2  # scores from the ends of the scale within which nothing is said that contradicts them
@@ -102,21 +103,28 @@ def operation_sentence(operation: Operation) -> Sentence:
     names = {"new": named(new, "object"), "old": named(target, whole)}
     if operation.targetless:
         return Sentence(f"No {named(target, 'such object')} was detected in the original image to begin with.", -1)
+    done = DONE.get(edit.operation, "The requested change was made.")
+    failed = NOT_DONE.get(edit.operation, "The requested change was not made.")
     if edit.scope == "all others":
-        done = is_done(operation)
-        return Sentence("Everything else is gone." if done else "Not everything else is gone.", 1 if done else -1)
+        done, failed = "Everything else is gone.", "Not everything else is gone."
     if check.outcome is Outcome.MATCHED:
-        return Sentence(DONE.get(edit.operation, "The requested change was made.").format(**names), 1)
+        return Sentence(done.format(**names), 1)
     if check.outcome in FAILED:
-        return Sentence(NOT_DONE.get(edit.operation, "The requested change was not made.").format(**names), -1)
+        return Sentence(failed.format(**names), -1)
     how = "measured" if operation.known else "estimated"
-    return Sentence(f"Whether the change was made is uncertain; {how} probability {operation.probability:.2f}.")
+    name = named(new or target, "this change")
+    return Sentence(
+        f"It is uncertain whether the request for {name} was met; {how} probability {operation.probability:.2f}."
+    )
 
 
 def finding_sentence(check: Check) -> Iterator[Sentence]:
     """What was measured before and after."""
-    if check.finding.kind is Found.BEFORE_AFTER and check.finding.value:
-        sign = {Outcome.MATCHED: 1, Outcome.MISSING: -1}.get(check.outcome, 0)
+    sign = {Outcome.MATCHED: 1, Outcome.MISSING: -1}.get(check.outcome, 0)
+    confidences = check.finding.confidences
+    if confidences and max(confidences) < CLEAR:
+        yield Sentence(f"Detections are weak: {confidences[0]:.2f} before, {confidences[1]:.2f} after.")
+    elif check.finding.kind is Found.BEFORE_AFTER and check.finding.value:
         yield Sentence(f"Measured: {finding_words(check)}.", sign)
 
 
@@ -156,6 +164,8 @@ def alignment(judged: JudgedEdit, score: int) -> str:
     """Was what was done what was asked for, on the right target?"""
     failure = [Sentence(FAILURES[judged.observed.failure], -1)] if judged.observed.failure else []
     said = unverifiable(judged) or [*failure, *claims(judged.operations)]
+    if judged.verifiable and score <= BAD and not any(sentence.sign < 0 for sentence in said):
+        said.append(Sentence("More of the image changed than was asked for.", -1))
     return compose(score, said, facts(judged.grade, judged.observed))
 
 

@@ -322,4 +322,5 @@ def operation_check(
         chosen = (each.chosen,) if each.chosen else ()
         return replace(check, finding=finding, source="detector", box=chosen[0].box if chosen else None, chosen=chosen)
     finding, box = Finding(Found.ESTIMATED, probability=probability), next(iter(observed.regions), None)
-    return replace(check, finding=finding, outcome=Outcome.LOW_CONFIDENCE, source=MATCHER, box=box)
+    outcome = Outcome.MISSING if odds <= NOTHING else Outcome.LOW_CONFIDENCE  # an estimate is never certain
+    return replace(check, finding=finding, outcome=outcome, source=MATCHER, box=box)

@@ -29,7 +29,7 @@ from onprompt.vision import Floats, Mask, load_matcher, ramp
 PLACE, SIMILAR, MASK, REDRAWN, SHARPNESS = 3.3, 5.5, 1.2, 4.0, 1.5
 SPREAD, KEPT, LAYOUT = 0.34, 0.83, 0.6  # concentration, similarity of features and of edges of an average edit
 CONTRAST = 2.2  # change within a mask against outside, in logarithms, of an average edit
-BARE = 1.75  # log-odds by which a careful edit may be above what its operations alone say
+BARE = 1.1  # log-odds by which a careful edit may be above its operation: one that was not carried out is never above 4
 PRESERVED = 0.5, 0.97  # similarity of features: another image, the same
 FAULT = 3.0  # log-odds that a certain fault costs
 LOW = 0.25  # share of the scale at most (2 of 7) of another image, of an edit of what was not there, or not verifiable
@@ -146,7 +146,10 @@ def factors(
     if observed.blank:
         return dict.fromkeys(FACTORS, 0.0)
     careful = "alignment" if observed.mask is None else "alignment with a mask"
-    aligned = [each.fit * curve(careful, min(each.odds / 2 + kept, each.odds + BARE)) for each in operations]
+    own = [sigmoid(each.odds + BARE) for each in operations]
+    aligned = [
+        each.fit * min(most, curve(careful, each.odds / 2 + kept)) for each, most in zip(operations, own, strict=True)
+    ]
     shares = {
         "alignment": float(np.mean(aligned)),
         "completeness": float(np.mean([each.fit * curve("completeness", each.odds) for each in operations])),
