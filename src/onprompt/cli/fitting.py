@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from onprompt.cli.app import RunPath, app, echo, print_json
+from onprompt.cli.app import RunPath, app, note, print_json
 from onprompt.cli.comparing import (
     Json,
     RatingColumns,
@@ -39,7 +39,7 @@ def fit(
     column: RatingColumns = None,
     json: Json = False,
 ) -> None:
-    """Fit the weights of a jury's voices, and of the evidence's parts, to human ratings of a run."""
+    """Fit the weights of a jury and of the evidence to human ratings."""
     from onprompt import fitted
     from onprompt.fitting import report
     from onprompt.fitting.weights import as_settings, one_factor_weights
@@ -63,7 +63,7 @@ def fit(
         typer.echo(f"{out} was not written", err=True)
         raise typer.Exit(1)
     fitted.write(out, as_settings(voices, weights), {**about, **report.notes(result)})
-    typer.echo(f"weights written to {out}; use them with --set weights={out}", err=True)
+    note(f"weights written to {out}; use them with --set weights={out}")
 
 
 def method(result: Fit | None) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def stored_reviews(run: Run) -> Ratings | None:
 
     given = in_reviews(run, rubric_of(run))
     if given:
-        echo(f"{reviews_used(run.path, given)}; --no-reviews takes none", err=True)
+        note(f"{reviews_used(run.path, given)}; --no-reviews takes none")
     return given
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from onprompt.cli.app import Configuration, RunPath, app, echo, print_json
+from onprompt.cli.app import App, Configuration, RunPath, app, echo, print_json
 from onprompt.cli.judging import AskAgain, Budget, DryRun, Model, judge_settings, print_plan
 from onprompt.cli.running import ProgressLine, finish, parse_columns, print_source
 from onprompt.errors import UserError
@@ -53,11 +53,7 @@ def write(out: Path, suffix: str, text: str) -> None:
         raise UserError(f"can't write {path}: {error.strerror or error}") from None
 
 
-illusion = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="IllusionBench: which shape hides in this scene? Ask, score and audit.",
-)
+illusion = App(no_args_is_help=True, help="Run, score or audit IllusionBench (shapes hidden in scenes).")
 app.add_typer(illusion, name="illusion")
 illusion.command("audit")(audit_target)
 SplitName = Annotated[str, typer.Option(help="sin (the paper's IN), logo, icon or old_sin.")]

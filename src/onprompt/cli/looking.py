@@ -16,21 +16,21 @@ if TYPE_CHECKING:
     from onprompt.settings import Settings
 
 Image = Annotated[str, typer.Argument(help="The image.")]
-Frame = Annotated[int, typer.Option(help="Which frame of an animation, from 0.")]
+Frame = Annotated[int, typer.Option(metavar="N", help="Frame of an animation, from 0.")]
 
 
 @app.command()
 def see(
     image: Image,
     prompt: Annotated[
-        str, typer.Option("--for", help="Detect what this prompt names (default: the 80 COCO classes).")
+        str, typer.Option("--for", metavar="PROMPT", help="Detect what this names (default: the 80 COCO classes).")
     ] = "",
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON (docs/json.md).")] = False,
-    picture: Annotated[Path | None, typer.Option(help="Write the image with boxes to this file.")] = None,
+    picture: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the image with boxes.")] = None,
     frame: Frame = 0,
     detector: DetectorName = "",
 ) -> None:
-    """Show what an image contains: objects with colour, size, position and posture; text; lighting."""
+    """Show what an image contains: objects, text, lighting. Objects have color, size, position and posture."""
     from onprompt import api
     from onprompt.report import document, terminal
     from onprompt.report import picture as drawing
@@ -50,11 +50,11 @@ def see(
 @app.command()
 def parse(
     prompt: Annotated[str, typer.Argument(help="A prompt, or with --edit an instruction.")] = "",
-    source: Annotated[str, typer.Option("--input", help="A file with one prompt per line; - is stdin.")] = "",
+    source: Annotated[str, typer.Option("--input", metavar="FILE", help="A file, one prompt per line; -: stdin.")] = "",
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
     edit: Annotated[bool, typer.Option("--edit", help="Parse edit instructions instead of prompts.")] = False,
 ) -> None:
-    """Show what a prompt or an edit instruction asks for. --input always prints JSON."""
+    """Show what a prompt or an edit instruction asks for. With --input, always as JSON."""
     from onprompt import api
     from onprompt.report import document, terminal
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from onprompt.cli.app import CONFIGURATION, app, echo
+from onprompt.cli.app import app, echo, note
 from onprompt.cli.comparing import (
     Human,
     HumanScale,
@@ -35,20 +35,20 @@ def report(
     run_files: Annotated[list[Path], typer.Argument(help="Run files; several are put side by side.")],
     out: Annotated[
         Path | None,
-        typer.Option(help="A folder, or one file that ends in .html (default: report). Markdown goes to stdout."),
+        typer.Option(metavar="PATH", help="A folder, or one .html file (default: report); Markdown goes to stdout."),
     ] = None,
     to: Annotated[str, typer.Option(help=f"The format: {', '.join(FORMATS)}.")] = "html",
     human: Human = None,
     human_scale: HumanScale = "",
     column: RatingColumns = None,
-    configuration: Annotated[list[int] | None, typer.Option(*CONFIGURATION, help=SEVERAL)] = None,
+    configuration: Annotated[list[int] | None, typer.Option(metavar="N", help=SEVERAL)] = None,
     limit: Annotated[
         int | None,
-        typer.Option(min=0, help="Show at most so many samples one by one, 0 for all (10,000; 200 in one file)."),
+        typer.Option(min=0, metavar="N", help="Show N samples one by one; 0: all (default: 10,000; 200 in one file)."),
     ] = None,
-    title: Annotated[str, typer.Option(help="The title (default: the names of the runs).")] = "",
+    title: Annotated[str, typer.Option(help="Title (default: names of the runs).")] = "",
 ) -> None:
-    """Write a report of one or more runs: figures with intervals, a gallery with evidence, agreement with people."""
+    """Write runs as HTML pages. They show figures, images with evidence, and agreement with people."""
     from onprompt.pages.report import read_report
 
     if to not in FORMATS:
@@ -58,7 +58,7 @@ def report(
     read = read_ratings(human, column) if human else None
     if not human and (stored := all_reviews(run_files, (configuration or [0])[0])):
         read, scale = stored[0], scale or stored[1]
-        echo(reviews_used(" and ".join(map(str, run_files)), stored[0]), err=True)
+        note(reviews_used(" and ".join(map(str, run_files)), stored[0]))
     terms: dict[str, Any] = {"human_scale": scale}
     made = read_report(run_files, configuration or (), read, terms, title)
     if to == "html":
@@ -72,15 +72,15 @@ def write_pages(made: Report, out: Path, limit: int | None, begun: float) -> Non
     from onprompt.pages.report import write
 
     if len(made.entries) >= MANY:
-        echo(f"writing the pages of {plural(len(made.entries), 'sample')} …", err=True)
+        note(f"writing the pages of {plural(len(made.entries), 'sample')} …")
     written = write(made, out, limit)
     page = out / "index.html" if out.is_dir() else out
     seconds = time.monotonic() - begun
     echo(f"{plural(len(written.shown), 'sample')} in {seconds:.0f} s: open {page}")
     if written.limited:
-        echo(written.limited, err=True)
+        note(written.limited)
     if out.is_file() and (size := out.stat().st_size) > LARGE:
-        echo(f"{out} is {size / 1e6:.0f} MB; a folder (--out report) opens faster, or --limit shows less", err=True)
+        note(f"{out} is {size / 1e6:.0f} MB; a folder (--out report) opens faster, or --limit shows less")
 
 
 def write_markdown(made: Report, out: Path | None) -> None:

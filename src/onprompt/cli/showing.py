@@ -28,16 +28,16 @@ def show(
     sample: Annotated[str, typer.Option("--id", help="Print the verdict on this sample.")] = "",
     picture: PictureFile = None,
     by: Annotated[
-        str, typer.Option(help="A table by model, by category or by kind of check: model, category, kind.")
+        str, typer.Option(metavar="model|category|kind", help="A table by model, category or kind of check.")
     ] = "",
-    worst: Annotated[int, typer.Option(min=0, help="List this many samples with the lowest values.")] = 0,
+    worst: Annotated[int, typer.Option(min=0, metavar="N", help="List the N samples with the lowest values.")] = 0,
     flagged: Annotated[bool, typer.Option("--flagged", help="List only samples that need review.")] = False,
     configuration: Configuration = 0,
     json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object per sample; with --id the verdict.")
     ] = False,
 ) -> None:
-    """Show the results of a run: an overview, the worst or flagged samples, or one verdict."""
+    """Show a run: overview, worst or flagged samples, or one verdict."""
     from onprompt.runs.reading import Run
 
     if picture and not sample:
@@ -102,7 +102,7 @@ def export(
     ] = False,
     configuration: Configuration = 0,
 ) -> None:
-    """Write all samples of a run, with their verdicts and errors, to a file; or send the run to a tracker."""
+    """Export a run's verdicts and errors to a file or a tracker."""
     from onprompt.models.answer_store import AnswerStore
     from onprompt.runs import exporting
     from onprompt.runs.reading import Run

@@ -25,7 +25,7 @@ RELATIONS = {  # as a prompt says it: GenEval has these four and no others
     "above": ("above",),
     "below": ("below",),
 }
-FEATURES = ("colours", "counts", "relations")
+FEATURES = ("colors", "counts", "relations")
 TRIES = 100  # at a new prompt, before the words are taken to be used up
 
 

@@ -23,13 +23,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 
+from onprompt.settings import is_quiet
 from onprompt.weights.manifest import File
 
 
 @contextmanager
 def progress_bar(name: str, total: int) -> Iterator[Callable[[int, int], None]]:
     """Draw a bar while a file is downloaded; call with the bytes so far and the total, 0 if unknown."""
-    if not sys.stderr.isatty():
+    if is_quiet() or not sys.stderr.isatty():
         yield lambda *_: None
         return
     from rich.console import Console
