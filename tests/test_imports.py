@@ -53,7 +53,7 @@ MAY: dict[str, set[str]] = {
     "probe": {"api", "errors", "plugins", "report", "rubrics", "samples", "settings", "types"},
     "adapters": {"api", "errors", "files", "rubrics", "runs", "samples", "settings", "types", "vision", "wording"},
     "cli": {
-        *("adapters", "api", "errors", "fitted", "fitting", "illusion", "language", "models"),
+        *("adapters", "api", "errors", "files", "fitted", "fitting", "illusion", "language", "models"),
         *("pages", "plugins", "probe", "prompt_sets", "report", "rubrics", "runs", "samples", "settings", "trackers"),
         *("types",),
         *("web", "weights", "wording"),

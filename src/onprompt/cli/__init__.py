@@ -29,7 +29,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without → shows ? instead of failing
     try:
-        app()
+        app(windows_expand_args=False)  # a pattern in quotes is for `run`, and a prompt may hold a * or a ?
     except OnpromptError as error:
         echo(f"onprompt: {error}", err=True)
         sys.exit(error.exit_code)

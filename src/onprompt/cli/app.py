@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,7 +25,7 @@ COMMANDS = "onprompt.commands"  # the entry-point group for commands of other pa
 SWITCHES = ("--measured", "--quiet", "-q")  # of the whole program, as are these:
 GLOBAL = (*SWITCHES, "--set", "--config")
 GROUPS = {  # of the commands, as `onprompt --help` lists them
-    "Judge one image": ("verify", "rate", "edit", "see", "parse"),
+    "Judge one image": (*plugins.names("rubrics"), "see", "parse"),
     "Judge many": ("run", "gate", "check", "illusion"),
     "Look at a run": ("show", "report", "review", "compare", "agree", "export"),
     "Set up": ("settings", "models", "probe", "fit", "prompts", "serve"),
@@ -239,8 +240,9 @@ def echo(text: object, err: bool = False, **style: Any) -> None:
     """Print a text, whoever wrote it, without control characters that a terminal would obey."""
     from onprompt.wording.terminal import printable
 
-    plain = bool(os.environ.get("NO_COLOR")) or is_dumb()
-    typer.secho(printable(str(text)), err=err, color=False if plain else None, **style)
+    wanted = {} if os.environ.get("NO_COLOR") or is_dumb() else {name: value for name, value in style.items() if value}
+    shown = printable(str(text))
+    typer.echo(typer.style(shown, **wanted) if wanted else shown, err=err)
 
 
 def is_dumb() -> bool:
@@ -262,4 +264,5 @@ def print_json(value: object, indent: int | None = 2) -> None:
 
     from onprompt.wording.terminal import printable_json
 
-    typer.echo(printable_json(json.dumps(value, indent=indent, ensure_ascii=False)))
+    is_utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"  # a pipe on Windows is not
+    typer.echo(printable_json(json.dumps(value, indent=indent, ensure_ascii=not is_utf8)))

@@ -17,6 +17,7 @@ from onprompt.cli.comparing import (
     rubric_of,
 )
 from onprompt.errors import UserError
+from onprompt.files import is_same
 
 if TYPE_CHECKING:
     from onprompt.fitting.validation import Fit
@@ -45,7 +46,7 @@ def fit(
     from onprompt.fitting.weights import as_settings, one_factor_weights
     from onprompt.runs.reading import Run
 
-    if out.resolve() in [path.resolve() for path in (run_file, human) if path]:
+    if any(is_same(out, path) for path in (run_file, human) if path):
         raise UserError(f"{out} would be overwritten; choose another file with --out")
     run = Run(run_file)
     stored = None if human or no_reviews else stored_reviews(run)

@@ -97,7 +97,7 @@ def parse_file(source: str, edit: bool, settings: Settings) -> int:
 def numbered_lines(source: str) -> list[tuple[int, str]]:
     """The lines of a file that are not blank, with their numbers."""
     try:
-        text = sys.stdin.read() if source == "-" else Path(source).read_bytes().decode("utf-8-sig")
+        text = (sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror or error
         raise UserError(f"can't read {source}: {reason}") from error

@@ -88,9 +88,15 @@ def print_source(dataset: Dataset) -> None:
 def finish(summary: Summary) -> None:
     """Print the results and exit: with 130 after Ctrl-C, with 1 if it stopped or a sample got no verdict."""
     if redraws():
-        sys.stderr.write("\r\x1b[K")
+        draw("")
     echo("\n".join(result_lines(summary)))
     raise typer.Exit(130 if summary.interrupted else 1 if summary.stopped or summary.errors else 0)
+
+
+def draw(line: str) -> None:
+    """Draw a line over the one before, with blanks instead of a control sequence that old terminals would print."""
+    width = shutil.get_terminal_size().columns - 1
+    sys.stderr.write(f"\r{line[:width]:{width}}\r")
 
 
 def redraws() -> bool:
@@ -123,7 +129,7 @@ class ProgressLine:
             self.last = now
             line = progress_line(summary, self.count, now - self.start)
             if self.is_terminal:
-                sys.stderr.write(f"\r{line[: shutil.get_terminal_size().columns - 1]}\x1b[K")
+                draw(line)
             else:
                 note(line)
 

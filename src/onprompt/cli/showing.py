@@ -13,6 +13,7 @@ from onprompt import plugins
 from onprompt.cli.app import Configuration, RunPath, app, echo, load_settings, print_json
 from onprompt.cli.judging import PictureFile, print_verdict
 from onprompt.errors import UserError
+from onprompt.files import is_same
 from onprompt.models.reading import one_line
 from onprompt.wording import plural
 
@@ -113,7 +114,7 @@ def export(
         echo(f"logged to {track(run_file, to, configuration)}", err=True)
         return
     path = out or run_file.with_name(f"{run_file.stem}.verdicts.{to}")
-    if path.resolve() == run_file.resolve():
+    if is_same(path, run_file):
         raise UserError(f"{path} is the run file itself; choose another file with --out")
     if to == "geneval":
         export_geneval(run_file, configuration, out or run_file.with_name(f"{run_file.stem}.geneval.jsonl"))

@@ -216,7 +216,8 @@ def download_package(package: str, folder: Path, timeout: float) -> Iterator[Pat
 
 def run_pip(command: list[str], temporary: str, timeout: float) -> None:
     """Run pip."""
-    environment = os.environ | {"TMPDIR": temporary, "PYTHONUNBUFFERED": "1", "NO_COLOR": "1"}
+    folders = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), temporary)  # the latter two are Windows'
+    environment = os.environ | folders | {"PYTHONUNBUFFERED": "1", "NO_COLOR": "1"}
     with subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,

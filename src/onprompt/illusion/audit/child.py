@@ -4,6 +4,7 @@ Arguments: the folder to import from, `module:function`, and how to call it (`ca
 standard input is a JSON list of arguments; each is answered by one line of JSON.
 """
 
+import contextlib
 import hashlib
 import importlib
 import json
@@ -53,7 +54,8 @@ def limit_memory() -> None:
         return
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
     most = MEMORY if hard == resource.RLIM_INFINITY else min(MEMORY, hard)
-    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+    with contextlib.suppress(ValueError, OSError):  # macOS refuses some limits
+        resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
 
 
 def load(name: str) -> Callable[..., Any]:
