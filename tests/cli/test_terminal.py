@@ -35,7 +35,11 @@ def on_terminal(*arguments: str, **environment: str) -> str:
     return b"".join(parts).decode()
 
 
-def piped(*arguments: str, stdin: bytes = b"", **environment: str) -> subprocess.CompletedProcess[bytes]:
+def piped(*arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    return fed(b"", *arguments, **environment)
+
+
+def fed(stdin: bytes, *arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
     command = [sys.executable, "-m", "onprompt", *arguments]
     return subprocess.run(command, capture_output=True, input=stdin, env=os.environ | environment, timeout=60)
 
@@ -76,11 +80,11 @@ def test_quiet_prints_results_and_errors_only(tmp_path: Path) -> None:
     answers = {"ONPROMPT_ANSWERS": str(tmp_path / "a.sqlite")}
     loud = piped(*slow_run(tmp_path), "--limit", "3", **answers)
     assert b"csv, 300 samples: " in loud.stderr
-    for place in (lambda *words: ("--quiet", *words), lambda *words: (*words, "-q")):
-        quiet = piped(*place(*slow_run(tmp_path), "--limit", "3"), **answers)
+    for before, after in ((("--quiet",), ()), ((), ("-q",))):
+        quiet = piped(*before, *slow_run(tmp_path), "--limit", "3", *after, **answers)
         assert (quiet.returncode, quiet.stderr) == (0, b"")
         assert b"0 verdicts, 3 already judged" in quiet.stdout
-        assert on_terminal(*place(*slow_run(tmp_path), "--limit", "6"), **answers).count("\n") == 1
+        assert on_terminal(*before, *slow_run(tmp_path), "--limit", "6", *after, **answers).count("\n") == 1
     failed = piped("--quiet", "show", str(tmp_path / "none.sqlite"))
     assert (failed.returncode, b"no such run file" in failed.stderr) == (2, True)
 
@@ -96,7 +100,7 @@ def test_json_through_a_pipe_that_is_not_utf8_loses_nothing() -> None:
     prompt = "a 猫 and a naïve dog"
     shown = piped("parse", prompt, "--json", PYTHONIOENCODING="cp1252")
     assert json.loads(shown.stdout.decode("cp1252"))["prompt"] == prompt
-    read = piped("parse", "--input", "-", stdin=f"{prompt}\n".encode(), PYTHONIOENCODING="cp1252")
+    read = fed(f"{prompt}\n".encode(), "parse", "--input", "-", PYTHONIOENCODING="cp1252")
     assert json.loads(read.stdout)["prompt"] == prompt, "files and standard input are UTF-8 everywhere"
 
 
