@@ -60,7 +60,7 @@ MAY: dict[str, set[str]] = {
     },
     "prompt_sets": {"errors", "language", "report", "types"},
     "ranking": {"api", "rubrics", "settings", "types", "vision"},
-    "pytest_plugin": {"api", "report", "rubrics", "samples", "types", "wording"},
+    "pytest_plugin": {"api", "errors", "plugins", "report", "rubrics", "samples", "types", "wording"},
     "trackers": {"errors", "plugins", "report", "runs"},
     "__main__": {"cli"},
     "__init__": {"api", "errors", "ranking", "settings", "types", "wording"},

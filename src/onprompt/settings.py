@@ -283,8 +283,8 @@ def explain(error: ValidationError, origins: dict[str, str]) -> str:
         if not name:
             lines.append(problem["msg"].removeprefix("Value error, "))
             continue
-        value, origin = "…" if name in PRIVATE else repr(problem["input"]), origins.get(name, "default")
+        value, origin = "…" if name in PRIVATE else problem["input"], origins.get(name, "default")
         typed = {OPTION: f"--{name.replace('_', '-')} {value}", SET: f"--set {name}={value}"}  # as the user wrote it
         message = problem["msg"].removeprefix("Value error, ").removeprefix("Input ")
-        lines.append(f"{typed.get(origin, f'{name} = {value} (from {origin})')}: {message}")
+        lines.append(f"{typed.get(origin, f'{name} = {value!r} (from {origin})')}: {message}")
     return "; ".join(lines)

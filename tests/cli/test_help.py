@@ -73,7 +73,7 @@ def test_arguments_are_in_capitals() -> None:
             ("verify", "a.png", "a cup", "--set", "base-ulr=x"),
             "no setting 'base-ulr' (in --set); did you mean 'base_url'?",
         ),
-        (("verify", "a.png", "a cup", "--set", "repeats=0"), "--set repeats='0': should be greater than or equal to 1"),
+        (("verify", "a.png", "a cup", "--set", "repeats=0"), "--set repeats=0: should be greater than or equal to 1"),
         (
             ("verify", "a.png", "a cup", "--model", "openai/x", "--budget", "-1"),
             "--budget -1.0: should be greater than 0",

@@ -44,18 +44,16 @@ Configuration = Annotated[
 class Command(TyperCommand):
     """A command whose help names values in capitals, as in `verify IMAGE PROMPT`, instead of by their types."""
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
         for each in self.params:
             name = each.name if each.param_type_name == "argument" else each.opts[0].rpartition("-")[2]
             each.metavar = each.metavar or str(name).upper()
+        self.arguments: list[Any] = [each for each in self.params if each.param_type_name == "argument"]
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ARG002 typer's
-        pieces = [each.metavar if each.required else f"[{each.metavar}]" for each in self.arguments]
-        return [
-            "[OPTIONS]",
-            *(f"{piece}{'' if each.nargs == 1 else ' …'}" for piece, each in zip(pieces, self.arguments, strict=True)),
-        ]
+        words = (f"{each.metavar}{'' if each.nargs == 1 else ' …'}" for each in self.arguments)
+        return ["[OPTIONS]", *(w if a.required else f"[{w}]" for w, a in zip(words, self.arguments, strict=True))]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         options = [each.get_help_record(ctx) for each in self.get_params(ctx) if each.param_type_name == "option"]
@@ -72,11 +70,6 @@ class Command(TyperCommand):
             if option.startswith("--") and option not in known and (name := setting_name(option)):
                 raise UserError(f"{ctx.info_name} has no option {option}, but it is a setting: --set {name}=VALUE")
         return super().parse_args(ctx, args)
-
-    @property
-    def arguments(self) -> list[Any]:
-        """The arguments, in order."""
-        return [each for each in self.params if each.param_type_name == "argument"]
 
 
 class Commands(TyperGroup):
@@ -100,8 +93,10 @@ class Commands(TyperGroup):
 
         command, is_rubric = super().get_command(ctx, cmd_name), cmd_name in plugins.names("rubrics")
         if added := plugins.entry_points(COMMANDS).select(name=cmd_name):
-            built_in = is_rubric or command is not None
-            return single_command(cmd_name, plugins.load_added("command", cmd_name, added, built_in))
+            built_in = command is not None or cmd_name in plugins.modules("rubrics")
+            loaded = plugins.load_added("command", cmd_name, added, built_in)
+            group = isinstance(loaded, typer.Typer)
+            return command_group(loaded) if group else single_command(cmd_name, loaded)
         return rubric_command(cmd_name) if command is None and is_rubric else command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -145,6 +140,13 @@ def single_command(name: str, function: Callable[..., None], text: str | None = 
     single = App()
     single.command(name, help=text)(function)
     return typer.main.get_command(single)
+
+
+def command_group(commands: typer.Typer) -> Any:
+    """A group of commands that another package brings, with help like ours."""
+    for each in commands.registered_commands:
+        each.cls = Command
+    return typer.main.get_command(commands)
 
 
 def setting_name(option: str) -> str:

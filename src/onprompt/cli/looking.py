@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from onprompt.cli.app import app, echo, load_settings, print_json
 from onprompt.cli.judging import DetectorName
 from onprompt.errors import PromptError, UserError
-
-if TYPE_CHECKING:
-    from onprompt.settings import Settings
 
 Image = Annotated[str, typer.Argument(help="The image.")]
 Frame = Annotated[int, typer.Option(metavar="N", help="Frame of an animation, from 0.")]
@@ -55,43 +52,28 @@ def parse(
     edit: Annotated[bool, typer.Option("--edit", help="Parse edit instructions instead of prompts.")] = False,
 ) -> None:
     """Show what a prompt or an edit instruction asks for. With --input, always as JSON."""
-    from onprompt import api
+    from onprompt.language import parse_edits, parse_many
     from onprompt.report import document, terminal
 
-    settings = load_settings()
     if bool(prompt) == bool(source):
         raise UserError("give either a prompt or --input FILE")
-    if source:
-        raise typer.Exit(parse_file(source, edit, settings))
-    if edit:
-        edits = api.parse_edit(prompt, settings=settings)
-        parsed, lines = document.edits_document(prompt, edits), list(map(terminal.edit_line, edits))
-    else:
-        scene = api.parse(prompt, settings=settings)
-        parsed, lines = document.scene_document(scene), list(terminal.scene_lines(scene))
-    if json:
-        print_json(parsed, indent=None)
-    else:
-        echo("\n".join(lines) or "no objects")
-
-
-def parse_file(source: str, edit: bool, settings: Settings) -> int:
-    """Print a JSON object for each line of a file that is not blank; returns the exit code."""
-    from onprompt.language import parse_edits, parse_many
-    from onprompt.report import document
-
+    given = numbered_lines(source) if source else [(0, prompt)]
+    results: Any = (parse_edits if edit else parse_many)((text for _, text in given), load_settings())
     code = 0
-    lines = numbered_lines(source)
-    results: Any = (parse_edits if edit else parse_many)((text for _, text in lines), settings)
-    for (number, text), result in zip(lines, results, strict=True):
+    for (number, text), result in zip(given, results, strict=True):
         if isinstance(result, PromptError):
+            if not source:
+                raise result
             code = result.exit_code
             echo(f"onprompt: line {number}: {result}", err=True)
-            entry = {"instruction" if edit else "prompt": text[:200], "error": str(result)}
+            print_json({"instruction" if edit else "prompt": text[:200], "error": str(result)}, indent=None)
+        elif json or source:
+            found = document.edits_document(text, result) if edit else document.scene_document(result)
+            print_json(found, indent=None)
         else:
-            entry = document.edits_document(text, result) if edit else document.scene_document(result)
-        print_json(entry, indent=None)
-    return code
+            lines = map(terminal.edit_line, result) if edit else terminal.scene_lines(result)
+            echo("\n".join(lines) or "no objects")
+    raise typer.Exit(code)
 
 
 def numbered_lines(source: str) -> list[tuple[int, str]]:

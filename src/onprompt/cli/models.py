@@ -28,8 +28,8 @@ def settings() -> None:
         elif value is None or name == "api_key":
             echo(f"# {name} is not set")
         else:
-            shown = re.sub(CREDENTIALS, "//", toml(value)) if name in ("base_url", "models") else toml(value)
-            echo(f"{name} = {shown}")
+            shown = json.dumps(value, default=str, ensure_ascii=False)  # TOML writes these values in the same way
+            echo(f"{name} = {re.sub(CREDENTIALS, '//', shown) if name in ('base_url', 'models') else shown}")
 
 
 @models.callback()
@@ -89,12 +89,3 @@ def check() -> None:
     if "damaged" in states.values():
         echo("run `onprompt models pull` to replace the damaged files", err=True)
         raise typer.Exit(3)
-
-
-def toml(value: object) -> str:
-    """A value as TOML writes it."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(toml, value))}]"
-    return str(value) if isinstance(value, int | float) else json.dumps(str(value), ensure_ascii=False)

@@ -183,9 +183,6 @@ def read(path: Path, configuration: int = 0) -> GatedRun:
     return GatedRun(path, run.rubric, run.judge, run.last.read_whole, tuple(run.rows()))
 
 
-SEED = 0
-
-
 @dataclass(frozen=True, slots=True)
 class Drop:
     """How far a run is below its baseline, by prompt: the mean with its interval, and what a test says of the limit."""
@@ -195,16 +192,6 @@ class Drop:
     p_worse: float  # of no drop beyond the limit: if small, the drop is larger
     p_fine: float  # of a drop beyond the limit: if small, it is not
 
-    @property
-    def shown(self) -> bool:
-        """Whether the test shows that the drop is larger than allowed."""
-        return self.p_worse < SIGNIFICANCE
-
-    @property
-    def ruled_out(self) -> bool:
-        """Whether the test shows that the drop is not larger than allowed."""
-        return self.p_fine < SIGNIFICANCE
-
 
 def measure_drop(rows: Sequence[RunRow], baseline: Sequence[RunRow], allowed: float) -> Drop | None:
     """The drop on common prompts; None if there is none."""
@@ -212,7 +199,7 @@ def measure_drop(rows: Sequence[RunRow], baseline: Sequence[RunRow], allowed: fl
     if not differences:
         return None
     beyond = {prompt: difference - allowed for prompt, difference in differences.items()}
-    (both_sides,) = sign_flip_tests([beyond], SEED)
+    (both_sides,) = sign_flip_tests([beyond], seed=0)
     # The distribution of the sums is symmetric, so each side has half of the two-sided p-value.
     half = float(both_sides) / 2
     larger = sum(beyond.values()) > 0
@@ -236,7 +223,8 @@ def decide_drop(run: GatedRun, baseline: GatedRun, allowed: float, strict: bool)
     asked = f"{how} than {baseline.path.name} by more than {allowed:g}"
     if drop is None:
         return Decision("baseline", asked, "the runs have no prompt in common", met=False), ()
-    met, p = (drop.ruled_out, drop.p_fine) if strict else (not drop.shown, drop.p_worse)
+    p = drop.p_fine if strict else drop.p_worse
+    met = p < SIGNIFICANCE if strict else p >= SIGNIFICANCE
     prompts = plural(drop.size.n, "common prompt")
     measured = f"{turned(drop.size.value)}{interval(drop.size)} on {prompts} ({format_p(p)})"
     return Decision("baseline", asked, measured, met), tuple(notes(run, baseline, drop, met))
