@@ -22,7 +22,7 @@ ELSEWHERE = {
     "commands": {"calibrate": "onprompt-hub"},
     "weights": dict.fromkeys(("strong", "largest"), "onprompt-yolo"),
 }
-LISTED = 100  # names that a message lists, at most
+LISTED = 30  # names that a message lists, at most
 # What had another name, by entry-point group.
 RENAMED = {("judges", "atoms"): "claims", ("judges", "hybrid"): "claims --measured"}
 

@@ -231,7 +231,7 @@ def read_file() -> list[fitted.Layer]:
     try:
         values = tomllib.loads(files.read_file(path, fitted.MAX_BYTES).decode("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingsError(f"can't read {path}: {error}") from error
+        raise SettingsError(f"can't read {path}: {getattr(error, 'strerror', None) or error}") from error
     if not os.environ.get(CONFIG):
         usual = Settings().model_dump()
         outward = [name for name in OUTWARD if values.get(name) and str(values[name]) != str(usual[name])]

@@ -54,6 +54,10 @@ def test_help_names_no_type_of_python(page: list[str]) -> None:
     assert not re.search(r"\bcolour|licen[c]e\b|\bcentre\b", text), "US spelling"
 
 
+def test_help_is_what_the_word_help_gives() -> None:
+    assert output("help") == output("--help")
+
+
 def test_arguments_are_in_capitals() -> None:
     assert output("verify", "--help").startswith("Usage: root verify [OPTIONS] IMAGE PROMPT\n")
     assert output("parse", "--help").startswith("Usage: root parse [OPTIONS] [PROMPT]\n")

@@ -77,6 +77,7 @@ class Commands(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take the options of the whole program also after the command."""
+        args = ["--help"] if args == ["help"] else args
         end = args.index("--") if "--" in args else len(args)
         args = ["--configuration" if word == "--generation" else word for word in args[:end]] + args[end:]
         ours = {at for at in range(end) if args[at].partition("=")[0] in GLOBAL}
