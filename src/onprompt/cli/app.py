@@ -236,29 +236,34 @@ def about(
     if chosen or typed:
         context.with_resource(environment({**chosen, **typed, TYPED: " ".join(typed)}))
     if path := config_file():
-        note(f"settings from {path}")
+        echo(f"settings from {path}", err=True)
 
 
 def echo(text: object, err: bool = False, **style: Any) -> None:
-    """Print a text, whoever wrote it, without control characters that a terminal would obey."""
+    """Print a text, whoever wrote it, without control characters that a terminal would obey.
+
+    To standard error go messages that are neither results nor errors: none with --quiet.
+    """
+    from onprompt.settings import is_quiet
     from onprompt.wording.terminal import printable
 
+    if err and is_quiet():
+        return
     wanted = {} if os.environ.get("NO_COLOR") or is_dumb() else {name: value for name, value in style.items() if value}
     shown = printable(str(text))
     typer.echo(typer.style(shown, **wanted) if wanted else shown, err=err)
 
 
+def echo_error(text: object) -> None:
+    """Print an error, also with --quiet."""
+    from onprompt.wording.terminal import printable
+
+    typer.echo(printable(str(text)), err=True)
+
+
 def is_dumb() -> bool:
     """Whether the terminal knows no control sequences."""
     return os.environ.get("TERM") == "dumb"
-
-
-def note(text: object) -> None:
-    """Print a message that is neither a result nor an error, unless --quiet."""
-    from onprompt.settings import is_quiet
-
-    if not is_quiet():
-        echo(text, err=True)
 
 
 def print_json(value: object, indent: int | None = 2) -> None:

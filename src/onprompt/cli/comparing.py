@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from onprompt import plugins
-from onprompt.cli.app import Configuration, RunPath, app, echo, note, print_json
+from onprompt.cli.app import Configuration, RunPath, app, echo, print_json
 from onprompt.cli.running import parse_columns
 from onprompt.errors import UserError
 from onprompt.wording import plural
@@ -70,7 +70,7 @@ def agree(
     if json:
         print_json(agreement.document(result, voices, corrected))
         return
-    note(origin)
+    echo(origin, err=True)
     of_voices = agreement.voice_lines(voices) if voices else ()
     echo("\n".join((*agreement.lines(result), *of_voices, *agreement.check_lines(corrected))))
 

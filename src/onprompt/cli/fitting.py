@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from onprompt.cli.app import RunPath, app, note, print_json
+from onprompt.cli.app import RunPath, app, echo, print_json
 from onprompt.cli.comparing import (
     Json,
     RatingColumns,
@@ -64,7 +64,7 @@ def fit(
         typer.echo(f"{out} was not written", err=True)
         raise typer.Exit(1)
     fitted.write(out, as_settings(voices, weights), {**about, **report.notes(result)})
-    note(f"weights written to {out}; use them with --set weights={out}")
+    echo(f"weights written to {out}; use them with --set weights={out}", err=True)
 
 
 def method(result: Fit | None) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def stored_reviews(run: Run) -> Ratings | None:
 
     given = in_reviews(run, rubric_of(run))
     if given:
-        note(f"{reviews_used(run.path, given)}; --no-reviews takes none")
+        echo(f"{reviews_used(run.path, given)}; --no-reviews takes none", err=True)
     return given
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from onprompt.cli.app import RunPath, app, echo, note, print_json
+from onprompt.cli.app import RunPath, app, echo, print_json
 from onprompt.errors import GateFailed
 from onprompt.wording import plural
 
@@ -52,8 +52,8 @@ def gate(
         for decision in result.decisions:
             word, color = ("ok", "green") if decision.met else ("FAILED", "red")
             echo(f"{word:6}  {decision.asked}: {decision.measured}", fg=color)
-        for text in result.notes:
-            note(f"note: {text}")
+        for note in result.notes:
+            echo(f"note: {note}", err=True)
     if not result.passed:
         broken = sum(not decision.met for decision in result.decisions)
         raise GateFailed(f"{run_file} fails {plural(broken, 'condition')}")

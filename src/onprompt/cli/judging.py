@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from onprompt import plugins
-from onprompt.cli.app import add_options, echo, load_settings, note, print_json, single_command
+from onprompt.cli.app import add_options, echo, echo_error, load_settings, print_json, single_command
 from onprompt.errors import PluginError, UnreadableAnswer, UserError
 from onprompt.types import FRAME, NAMES, Asks, Input, Line, Rubric, Verdict
 
@@ -108,10 +108,10 @@ def judge_sample(rubric: Rubric, values: Mapping[str, Any]) -> None:
     try:
         verdict = api.judge_one(rubric, item, settings)
     except UnreadableAnswer as error:
-        echo(f"The model's last answer:\n{error.text}\n", err=True)
+        echo_error(f"The model's last answer:\n{error.text}\n")
         raise
-    for text in verdict.sample.picture.notes:
-        note(f"{verdict.sample.picture.name}: {text}")
+    for note in verdict.sample.picture.notes:
+        echo(f"{verdict.sample.picture.name}: {note}", err=True)
     if values["picture"]:
         drawing.save(verdict, values["picture"])
     if values["json"]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from onprompt.cli.app import app, echo, load_settings, print_json
+from onprompt.cli.app import app, echo, echo_error, load_settings, print_json
 from onprompt.cli.judging import DetectorName
 from onprompt.errors import PromptError, UserError
 
@@ -65,7 +65,7 @@ def parse(
             if not source:
                 raise result
             code = result.exit_code
-            echo(f"onprompt: line {number}: {result}", err=True)
+            echo_error(f"onprompt: line {number}: {result}")
             print_json({"instruction" if edit else "prompt": text[:200], "error": str(result)}, indent=None)
         elif json or source:
             found = document.edits_document(text, result) if edit else document.scene_document(result)

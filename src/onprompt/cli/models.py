@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from onprompt.cli.app import App, app, echo, load_settings
+from onprompt.cli.app import App, app, echo, echo_error, load_settings
 
 CREDENTIALS = r"//[^/@]*@"  # a name and a password in a URL
 
@@ -87,5 +87,5 @@ def check() -> None:
     for file, status in states.items():
         echo(f"{status:8} {location(file, settings)}")
     if "damaged" in states.values():
-        echo("run `onprompt models pull` to replace the damaged files", err=True)
+        echo_error("run `onprompt models pull` to replace the damaged files")
         raise typer.Exit(3)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from onprompt.cli.app import App, app, echo, note, print_json
+from onprompt.cli.app import App, app, echo, print_json
 from onprompt.cli.judging import Budget, DryRun, JudgeName, Models, judge_settings, print_plan
 from onprompt.errors import UserError
 from onprompt.plugins import did_you_mean
@@ -28,7 +28,7 @@ def probe(
 
     settings = judge_settings(judge, model, budget=budget)
     if save:
-        note(f"{probing.save(save)} pictures written to {save}")
+        echo(f"{probing.save(save)} pictures written to {save}", err=True)
     if dry_run:
         print_plan(probing.plan(rubric, settings=settings))
         return

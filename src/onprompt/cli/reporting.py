@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from onprompt.cli.app import app, echo, note
+from onprompt.cli.app import app, echo
 from onprompt.cli.comparing import (
     Human,
     HumanScale,
@@ -58,7 +58,7 @@ def report(
     read = read_ratings(human, column) if human else None
     if not human and (stored := all_reviews(run_files, (configuration or [0])[0])):
         read, scale = stored[0], scale or stored[1]
-        note(reviews_used(" and ".join(map(str, run_files)), stored[0]))
+        echo(reviews_used(" and ".join(map(str, run_files)), stored[0]), err=True)
     terms: dict[str, Any] = {"human_scale": scale}
     made = read_report(run_files, configuration or (), read, terms, title)
     if to == "html":
@@ -72,15 +72,15 @@ def write_pages(made: Report, out: Path, limit: int | None, begun: float) -> Non
     from onprompt.pages.report import write
 
     if len(made.entries) >= MANY:
-        note(f"writing the pages of {plural(len(made.entries), 'sample')} …")
+        echo(f"writing the pages of {plural(len(made.entries), 'sample')} …", err=True)
     written = write(made, out, limit)
     page = out / "index.html" if out.is_dir() else out
     seconds = time.monotonic() - begun
     echo(f"{plural(len(written.shown), 'sample')} in {seconds:.0f} s: open {page}")
     if written.limited:
-        note(written.limited)
+        echo(written.limited, err=True)
     if out.is_file() and (size := out.stat().st_size) > LARGE:
-        note(f"{out} is {size / 1e6:.0f} MB; a folder (--out report) opens faster, or --limit shows less")
+        echo(f"{out} is {size / 1e6:.0f} MB; a folder (--out report) opens faster, or --limit shows less", err=True)
 
 
 def write_markdown(made: Report, out: Path | None) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from onprompt import plugins
-from onprompt.cli.app import RunPath, add_options, app, echo, is_dumb, note
+from onprompt.cli.app import RunPath, add_options, app, echo, is_dumb
 from onprompt.cli.judging import JUDGING, judge_settings, print_plan
 from onprompt.errors import StoreError, UserError
 from onprompt.models.reading import one_line
@@ -78,9 +78,9 @@ def print_source(dataset: Dataset) -> None:
     """Print what was opened, and where each field comes from."""
     columns = ", ".join(f"{field} from {name!r}" for field, name in dataset.columns.items())
     number = "" if dataset.count is None else f", {plural(dataset.count, 'sample')}"
-    note(f"{dataset.kind}{number}: {columns}")
+    echo(f"{dataset.kind}{number}: {columns}", err=True)
     if dataset.note:
-        note(dataset.note)
+        echo(dataset.note, err=True)
     if dataset.count == 0:
         raise UserError(f"{dataset.source} has no samples")
 
@@ -124,14 +124,14 @@ class ProgressLine:
             self.start = self.last = now
             if summary.new and summary.configuration > 1:
                 configuration = f"configuration {summary.configuration} of {summary.path}"
-                note(f"{configuration} started, since these changed: {summary.changed}")
+                echo(f"{configuration} started, since these changed: {summary.changed}", err=True)
         elif now - self.last >= self.every:
             self.last = now
             line = progress_line(summary, self.count, now - self.start)
             if self.is_terminal:
                 draw(line)
             else:
-                note(line)
+                echo(line, err=True)
 
 
 def progress_line(summary: Summary, count: int | None, seconds: float) -> str:

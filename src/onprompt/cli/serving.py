@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from onprompt.cli.app import RunPath, app, echo, note
+from onprompt.cli.app import RunPath, app, echo
 from onprompt.cli.judging import Budget, JudgeName, Models, judge_settings
 from onprompt.errors import UserError
 
@@ -50,7 +50,7 @@ def review(
     desk = ReviewDesk(run_file, desk=Desk(blind, show_raters))
     size = size_for(precision) if precision is not None else sample
     if size:
-        note(plan_words(desk.make_plan(size, seed)))
+        echo(plan_words(desk.make_plan(size, seed)), err=True)
     run(create_app(desk), Place(host, port, token), starting(browser))
 
 
