@@ -22,6 +22,7 @@ from onprompt.evidence.edits.operations import Operation
 from onprompt.evidence.observe import NOT_ENGLISH, Observations, is_animated, weight_objects
 from onprompt.judges import evidence
 from onprompt.language import parse
+from onprompt.models.answer_text import answer_text
 from onprompt.models.asking import (
     READER,
     SHORT_ANSWER,
@@ -34,7 +35,7 @@ from onprompt.models.asking import (
     with_usage,
 )
 from onprompt.models.client import ModelClient, NotCached, open_client
-from onprompt.models.reading import choice_probabilities, parse_answer, strict_json, without_thinking
+from onprompt.models.reading import choice_probabilities, parse_answer, strict_json
 from onprompt.rubrics import object_schema, text
 from onprompt.settings import PRIVATE, Settings
 from onprompt.types import (
@@ -335,7 +336,7 @@ def read_reply(name: str, pairs: Sequence[tuple[str, Any]], said: str, spots: Se
 
 def read_single(answer: Answer) -> Reply:
     """The reply to a question about one claim: its first words count."""
-    found = WORDS.match(without_thinking(answer.text)) if answer.stop in ("end", "length") else None
+    found = WORDS.match(answer_text(answer.text)) if answer.stop in ("end", "length") else None
     if found is None:
         raise UnreadableAnswer("no_score", "the answer is neither yes nor no nor cannot tell", answer.text)
     return to_reply(found, answer.spots)
