@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from onprompt.settings import Settings
 
 COMMANDS = "onprompt.commands"  # the entry-point group for commands of other packages
-GLOBAL = ("--set", "--config", "--measured")  # options of the whole program
+GLOBAL = ("--set", "--config", "--measured", "--crops")  # options of the whole program
 
 RunPath = Annotated[Path, typer.Argument(help="The run file.")]
 CONFIGURATION = ("--configuration", "--generation")  # the latter is its former name
@@ -38,7 +38,7 @@ class Commands(TyperGroup):
         """Take the options of the whole program also after the command."""
         end = args.index("--") if "--" in args else len(args)
         ours = {at for at in range(end) if args[at].partition("=")[0] in GLOBAL}
-        ours |= {at + 1 for at in ours if "=" not in args[at] and args[at] != "--measured"}
+        ours |= {at + 1 for at in ours if "=" not in args[at] and args[at] not in ("--measured", "--crops")}
         first = [word for at, word in enumerate(args) if at in ours]
         return super().parse_args(ctx, [*first, *(word for at, word in enumerate(args) if at not in ours)])
 
@@ -133,12 +133,16 @@ def about(
     measured: Annotated[
         bool, typer.Option("--measured", help="With --judge claims: ask only what evidence leaves open.")
     ] = False,
+    crops: Annotated[
+        bool, typer.Option("--crops", help="With --measured: also send the region of each claim.")
+    ] = False,
     _: Annotated[bool, typer.Option("--version", callback=version, is_eager=True, help="Show the version.")] = False,
 ) -> None:
     """Does this image show what was asked for? A score, and the evidence for it."""
     from onprompt.settings import PREFIX, Settings, config_file
 
     chosen = ({PREFIX + "CONFIG": config} if config else {}) | ({PREFIX + "MEASURED": "1"} if measured else {})
+    chosen |= {PREFIX + "CROPS": "1"} if crops else {}
     for pair in given or ():
         name, equals, value = pair.partition("=")
         if not equals:

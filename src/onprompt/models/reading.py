@@ -6,6 +6,7 @@ The reason of an UnreadableAnswer is sent to the model when it is asked again: o
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from onprompt.errors import UnreadableAnswer
@@ -28,6 +29,9 @@ INCOMPLETE = {
 
 def read_answer(rubric: Rubric, answer: Answer, sample: Sample) -> Reading:
     """What an answer says by a rubric, or UnreadableAnswer."""
+    if rubric.choices:  # of which the first word counts
+        whole = replace(answer, stop="end") if answer.stop == "length" else answer
+        return parse_answer(whole, lambda _: rubric.read_choice(answer))
     return parse_answer(answer, lambda text: rubric.read(text, sample))
 
 

@@ -51,10 +51,10 @@ LABEL = re.compile(
 QUALIFIER = re.compile(rf"{LEFT}{any_of(WORDS['qualifier'])}[\s_-]*\Z")
 ARTICLE = re.compile(r"(?:the|my|our|die|meine|le|la|ma|il|el|o|a|mi|het)\s*\Z")
 GIVEN = re.compile(
-    r"\b(?:giv(?:e[sn]?|ing)|rat(?:e[sd]?|ing)|scor(?:e[sd]?|ing)|grad(?:e[sd]?|ing)|assign(?:s|ed|ing)?|award(?:s|ed|ing)?|"
-    r"gets?|receives?|earns?|deserves?|warrants?|merits?|results? in|resulting in|leads? to|leading to|yields?|settle on)"
-    r"(?!\s+of\b)\s+(?P<what>(?:(?:it|this|that|the|image|picture|photo|pair|generated|prompt|overall|edit|an?|scores?|ratings?|grade|"
-    r"of|final|as|with|at|maximum|full|perfect|highest|top|lowest)\s+)*)\Z"
+    r"\b(?:giv(?:e[sn]?|ing)|(?:rat|scor|grad)(?:e[sd]?|ing)|(?:assign|award)(?:s|ed|ing)?|"
+    r"gets?|receives?|earns?|deserves?|warrants?|merits?|result(?:s|ing)? in|lead(?:s|ing)? to|yields?|settle on)"
+    r"(?!\s+of\b)\s+(?P<what>(?:(?:it|this|that|the|image|picture|photo|pair|generated|prompt|overall|edit|an?|"
+    r"scores?|ratings?|grade|of|final|as|with|at|maximum|full|perfect|highest|top|lowest)\s+)*)\Z"
 )
 CALLED = re.compile(  # "so it is (3)", "hence (3)"
     r"(?:\A|[\s,;:.!?—–-])(?:(?:(?:it|this|that)(?: image| picture)?|the (?:image|picture))(?: is|['’]s| looks| seems)"
@@ -85,8 +85,10 @@ BULLET = re.compile(r"\A[\s•·>◦▪●–—+#|-]*(?:\(?\d{1,2}[.):]\s+)?[\s
 INSIDE = re.compile(rf"\s*(?:/|{OF}(?: an? (?:possible|maximum|total)(?: of)?)?)\s*(\d{{1,9}})(?![\w]|[.,]\d)")
 OUTSIDE = re.compile(rf"\s*(?:{OF}\s*{OPEN}?|{OPEN}\s*(?:{OF}|/|max\.?)|/)\s*(\d{{1,9}})\s*{CLOSE}?(?![\w]|[.,]\d)")
 CLOSED = re.compile(rf"\.?\s*(?:{UNIT})?\s*{CLOSE}[\s\])}}>]*")
-BESIDE = ("to", "or", "and", "through", "minus", "plus", "bis", "oder", "und", "ou", "et", "o", "y", "e", "или", "и")
-BESIDE += ("或者?", "和", "至", "到", "から", "または", "또는", "أو", "या")
+BESIDE = (
+    *("to", "or", "and", "through", "minus", "plus", "bis", "oder", "und", "ou", "et", "o", "y", "e", "или", "и"),
+    *("或者?", "和", "至", "到", "から", "または", "또는", "أو", "या"),
+)
 OTHER = re.compile(  # "3-4", "(3) or (4)", "4 - 1 = 3", "3, 4"; not "3, 2 owls are missing"
     rf"\s*(?:(?:[-–—~/+*×=|]|->|=>|→|{any_of(BESIDE)})+\s*{OPEN}*\s*(\d{{1,9}})"
     rf"|,\s*{OPEN}*\s*(\d{{1,9}})(?!\d|\s+(?!{OF}|{UNIT}){LETTER}))"
@@ -99,21 +101,23 @@ TAIL = re.compile(
     r"|\s*(?:です|だ|である|입니다|이다|है)|\s*[^\w\s:=?+*/×→<{-])"
 )
 TAKEN_BACK = re.compile(
-    r"[^\w\n?]{0,4}(?:if|unless|would|could|might|means?|requires?|needs?|indicates?|represents?|corresponds?|stands for|"
-    r"applies|when|minus|less|deduct\w*|reduced|lowered|before|at (?:most|best|least|worst)|or (?:more|less|higher|lower|"
-    r"above|below|better|worse)|is (?:reserved|for|only|defined|used|given (?:to|when|if|for))|(?:which )?i (?:ignore|reject|"
-    r"disregard|won))\b"
+    r"[^\w\n?]{0,4}(?:if|unless|would|could|might|means?|requires?|needs?|indicates?|represents?|corresponds?|"
+    r"stands for|applies|when|minus|less|deduct\w*|reduced|lowered|before|at (?:most|best|least|worst)|"
+    r"or (?:more|less|higher|lower|above|below|better|worse)|is (?:reserved|for|only|defined|used|"
+    r"given (?:to|when|if|for))|(?:which )?i (?:ignore|reject|disregard|won))\b"
 )
+AFTER_SENTENCE = re.compile(r"(?<!\bno)(?<!\bfig)(?<!\bcf)(?<!\bp)[.!?]\W*\s\Z|[^\x00-\x7f][.!?]\s*\Z")
 OPENING = re.compile(  # after a score that begins the answer; not "(2) dogs"
-    rf"\s*(?:[-–—:,.;|]|{any_of(WORDS['because'])}{RIGHT}|is (?:the|my)\b|(?:all|the image|the picture|this|every\w*|perfect|high|partial|poor)\b)"
+    rf"\s*(?:[-–—:,.;|]|{any_of(WORDS['because'])}{RIGHT}|is (?:the|my)\b"
+    r"|(?:all|the image|the picture|this|every\w*|perfect|high|partial|poor)\b)"
 )
 ASKED = re.compile(r"[^.!?\n]*\?")
 
 # A line above a number alone that says what it is.
 MEASURED = re.compile(
-    r"\W*(?:the |my )?(?:confidence|certainty|counts?|number|quantity|probability|quality|aesthetics?|realism|max\w*|min\w*|"
-    r"scale|legend|range|previous|initial|rubric|criteria|examples?|format|template|step n|置信|信心|数量|확신|konfidenz|"
-    r"confiance|confianza|confiança|fiducia|уверенность|الثقة)"
+    r"\W*(?:the |my )?(?:confidence|certainty|counts?|number|quantity|probability|quality|aesthetics?|realism|"
+    r"max\w*|min\w*|scale|legend|range|previous|initial|rubric|criteria|examples?|format|template|step n|"
+    r"置信|信心|数量|확신|konfidenz|confiance|confianza|confiança|fiducia|уверенность|الثقة)"
 )
 RESULT = re.compile(
     rf"{LEFT}(?:{any_of(WORDS['score'])}|{any_of(WORDS['result'])}|alignment|match\w*|summary|step){RIGHT}"
@@ -148,7 +152,7 @@ WORD, SENTENCES = re.compile(r"[^\W\d_]{2,}"), re.compile(r"[^.!?]+[.!?]?")
 
 
 class Stated(NamedTuple):
-    """A score as it is written, where, and how: as a `score`, as `one` of several, or `weak`, if nothing else is in brackets."""
+    """A score as it is written, where, and how: a `score`, `one` of several, or `weak`: if no other is in brackets."""
 
     written: str
     start: int
@@ -281,59 +285,62 @@ def measure(written: str, head: str, tail: str, scale: range) -> Number:
 
 def kind_alone(number: Number, above: str, outer: bool) -> str:
     """What a number alone on its line is, by the line above it: one without brackets has to begin or end the text."""
-    if announced(f"{above.strip().rstrip(':')}:") and not MEASURED.match(above):
+    measured = MEASURED.match(above)
+    if announced(f"{above.strip().rstrip(':')}:") and not measured:
         return "score"
     heading = above.rstrip().endswith(":") or above.lstrip().startswith("#")
     short = 0 < len(above.split()) <= SHORT and not re.search(r"\d", above)
-    if short and (MEASURED.match(above) or (heading and not RESULT.search(above))):
+    if (measured and (short or heading)) or (short and heading and not RESULT.search(above)):
         return ""
-    if (
-        number.scale == "/"
-        or number.head.endswith(("#", "$"))
-        or re.search(r"\d", number.head)
-        or (not number.bracketed and re.search(OPEN, number.head))
-        or (heading and MEASURED.match(above))
-    ):
+    if number.scale == "/" or re.search(r"[#$]\Z|\d", number.head):  # 3/4 objects; item 5 of a list
         return ""
+    if number.bracketed:
+        return "score"
     ended = not above.strip() or above.rstrip()[-1] in ".!?:)"
-    return "score" if number.bracketed or (outer and ended) else ""
+    return "score" if outer and ended and not re.search(OPEN, number.head) else ""
 
 
 def kind_of(number: Number, above: str, first: bool, last: bool) -> str:
     """What a number among words is."""
     head, tail = number.head, number.tail
-    sentence = SENTENCE.split(head)[-1].strip()
-    words = re.search(r"\w", tail)
-    if (
-        number.bracketed
-        and not words
-        and last
-        and re.search(r"(?<!\bno)(?<!\bfig)(?<!\bcf)(?<!\bp)[.!?]\W*\s\Z|[^\x00-\x7f][.!?]\s*\Z", head)
-    ):
-        return "score"  # after the last sentence
+    if number.bracketed and last and AFTER_SENTENCE.search(head) and not re.search(r"\w", tail):
+        return "score"
     if number.bracketed and first and not BULLET.sub("", head).strip():
         return "weak" if OPENING.match(tail) and not IF.search(tail) else ""
-    if IF.search(sentence) or TAKEN_BACK.match(tail) or ASKED.match(tail):
+    if IF.search(SENTENCE.split(head)[-1].strip()) or TAKEN_BACK.match(tail) or ASKED.match(tail):
         return ""
     how = announced(head)
-    if not (
-        TAIL.match(tail)
-        or OTHER.match(tail)
-        or (how in ("is", "label") and re.match(r"\s*:", tail) and head.rstrip()[-1] not in ":=")
-    ):
+    if how and is_followed_well(how, number):
+        return "" if EXAMPLE.match(above) or INSCRIBED.search(head) else "score"
+    if how or not (TAIL.match(tail) or OTHER.match(tail)):
         return ""
-    if how:
-        if how == "is" and re.match(r"\W*is\b", tail) and IF.search(tail):
-            return ""
-        needs = {"label": number.bracketed or not words, "bare": number.bracketed or not re.search(r"[\w(–—-]", tail)}
-        return "" if EXAMPLE.match(above) or INSCRIBED.search(head) or not needs.get(how, True) else "score"
-    clause = CLAUSE.split(POLITE.sub("", sentence))[-1]
+    return "score" if is_given(number) or CORRECTED.search(head) else ""
+
+
+def is_followed_well(how: str, number: Number) -> bool:
+    """Whether what follows an announced number lets it be a score."""
+    tail = number.tail
+    if not (TAIL.match(tail) or OTHER.match(tail)):
+        by_verb = how == "is" or (how == "result" and number.head.rstrip()[-1] not in ":=")
+        return by_verb and bool(re.match(r"\s*:", tail))
+    if how == "is":
+        return not (re.match(r"\W*is\b", tail) and IF.search(tail))
+    more = {"result": r"\w", "bare": r"[\w(–—-]"}.get(how)
+    return number.bracketed or not more or not re.search(more, tail)
+
+
+def is_given(number: Number) -> bool:
+    """Whether a number is given to the image by a verb: "I rate it 3 out of 4", "so it is (3)"."""
+    head = number.head
     given = GIVEN.search(head)
-    said = (given and (number.bracketed or number.scale or given["what"].strip())) or (
-        number.bracketed and CALLED.search(head)
-    )
-    said = said or (MARKED.search(head) and tail.lstrip().startswith("分"))
-    return "score" if (said and not NOT.search(clause)) or CORRECTED.search(head) else ""
+    said = given and (number.bracketed or number.scale or given["what"].strip())
+    said = said or (number.bracketed and CALLED.search(head)) or (MARKED.search(head) and "分" in number.tail[:2])
+    return bool(said) and not NOT.search(last_clause(head))
+
+
+def last_clause(head: str) -> str:
+    """The part of a sentence that a number stands in, without "I would"."""
+    return CLAUSE.split(POLITE.sub("", SENTENCE.split(head)[-1]))[-1]
 
 
 def is_cell(number: Number, above: str, below: str) -> bool:
@@ -347,7 +354,7 @@ def is_cell(number: Number, above: str, below: str) -> bool:
 
 
 def announced(head: str) -> str:
-    """How words announce a number: as a score after a `colon` or `is`, `bare`, or as a result, by a `label`; or not."""
+    """How words announce a number: as a score after a `colon`, after `is` or `bare`; as a `result`; or not."""
     label = LABEL.search(head)
     if not label:
         return ""
@@ -355,14 +362,12 @@ def announced(head: str) -> str:
     while qualifier := QUALIFIER.search(lead):
         article = article or bool(ARTICLE.match(qualifier[0].strip()))
         lead = lead[: qualifier.start()]
-    begins = not BULLET.sub("", lead).strip() or bool(PUNCTUATED.search(lead))
+    begins = not BULLET.sub("", lead).strip() or PUNCTUATED.search(lead)
     if GLUED.search(lead) or FOR.search(lead) or not (begins or article or FUNCTION_WORD.search(lead)):
         return ""
-    if NOT.search(CLAUSE.split(POLITE.sub("", SENTENCE.split(head)[-1]))[-1]):
+    if NOT.search(last_clause(head)):
         return ""
     how = (label["is"] or "").strip()
     if not label["score"]:
-        return "label" if how else ""
-    if not how:
-        return "bare" if label["score"] else ""
-    return "colon" if how[0] in ":=|-–—→" else "is"
+        return "result" if how else ""
+    return ("colon" if how[0] in ":=|-–—→" else "is") if how else "bare"

@@ -39,8 +39,9 @@ WORDS = range(15, 31)  # of a justification
 MASK_TEXT = "Mask: the edit should change the image only where the following picture is white."
 # Words around the JSON that may take it back or correct it.
 OTHER_SCORES = re.compile(
-    r"(?:alignment|completeness|plausibility|scores?|ratings?|factors?)\b[^.\n]{0,80}\d|\d[^.\n]{0,40}\b(?:alignment|completeness|"
-    r"plausibility|score)|\b(?:correct(?:ion|ed)|revis\w+|instead|actually|wait|mistaken?|on reflection|should be|should have|"
+    r"(?:alignment|completeness|plausibility|scores?|ratings?|factors?)\b[^.\n]{0,80}\d"
+    r"|\d[^.\n]{0,40}\b(?:alignment|completeness|plausibility|score)"
+    r"|\b(?:correct(?:ion|ed)|revis\w+|instead|actually|wait|mistaken?|on reflection|should be|should have|"
     r"ignore|example|template|not my|wrong|draft)\b|[{}]",
     re.IGNORECASE,
 )
@@ -72,7 +73,7 @@ def configure(rubric: Rubric, settings: Settings) -> Rubric:
 
 
 def read(answer: str, sample: Sample) -> Reading:
-    """One strict JSON block with all three factors and the sample's id; words around it may not speak of other scores."""
+    """One strict JSON block with all three factors and the sample's id; words around it may not speak of scores."""
     document, around = json_block(answer)
     if OTHER_SCORES.search(around):
         raise UnreadableAnswer("two_scores", "the words around the JSON speak of other scores")

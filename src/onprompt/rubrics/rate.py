@@ -66,11 +66,8 @@ def read(answer: str, sample: Sample) -> Reading:
     score, start = stated_score(answer, SCALE, (RUBRIC.text, sample.prompt))
     labels = list(LABEL.finditer(answer))
     ends = [*(label.start() for label in labels), len(answer)][1:]
-    given = (
-        clean(answer[label.end() : end])
-        for label, end in zip(labels, ends, strict=True)
-        if label[1].lower() == "reasoning"
-    )
+    sections = [(label[1].lower(), answer[label.end() : end]) for label, end in zip(labels, ends, strict=True)]
+    given = (clean(words) for label, words in sections if label == "reasoning")
     return make_reading(score, start, next(filter(None, given), ""))
 
 
