@@ -248,7 +248,7 @@ class ClaimsJudge(AnswerJudge):
         boxes = {check.thing: check.box for check in reversed(observed.checks) if check.box}
         return {
             sentence: Context(
-                "" if check.source == NO_SOURCE else f"{finding_words(check)} (probability {check.probability:.2f})",
+                f"{finding_words(check)} (probability {check.probability:.2f})" if was_measured(check) else "",
                 region(sample.picture, check.box or boxes.get(check.thing)) if self.settings.crops else None,
             )
             for check, sentence in asked
@@ -353,6 +353,11 @@ def open_claims(observed: Observations | JudgedEdit) -> Asked:
 def is_open(check: Check) -> bool:
     """Whether a claim was not measured with confidence."""
     return check.outcome in (Outcome.UNVERIFIABLE, Outcome.LOW_CONFIDENCE)
+
+
+def was_measured(check: Check) -> bool:
+    """Whether a claim was measured, though weakly; an estimate of the matcher is no measurement."""
+    return check.outcome is Outcome.LOW_CONFIDENCE
 
 
 def asserts_object(check: Check) -> bool:

@@ -255,7 +255,7 @@ def factor(name: str, readings: Sequence[tuple[Reading, Answer]], scale: range) 
 def without_probabilities(client: ModelClient, rubric: str, answer: Answer) -> str:
     """Why a rubric that needs token probabilities can't be used with a model."""
     server = client.identity.get("server", "")
-    how = "refuses to give" if "logprobs" in answer.refused else "does not give"
+    how = "refuses to give" if "logprobs" in answer.refused else "ignores the request for"
     who = f"{client.name}{f' at {server}' if server else ''}"
     return f"{who} {how} token probabilities, which {rubric} needs; docs/models.md lists servers that do"
 
