@@ -8,7 +8,6 @@ import numpy as np
 WIDTH, HIDDEN, HEADS, LAYERS, CONTEXT = 32, 64, 4, 2, 16384
 SIDE, PATCH = 56, 14
 MARKS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
-WORDS = ("yes", "no")
 TEMPLATE = (
     "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
@@ -26,7 +25,7 @@ def language_model(path: Path, seed: int = 0) -> None:
     """A Llama that knows bytes, and nothing else."""
     chance = np.random.default_rng(seed)
     writer = gguf.GGUFWriter(str(path), "llama")
-    tokens = [*letters(), *MARKS, "ye", *WORDS]
+    tokens = [*letters(), *MARKS]
     writer.add_context_length(CONTEXT)
     writer.add_embedding_length(WIDTH)
     writer.add_block_count(LAYERS)
@@ -39,9 +38,8 @@ def language_model(path: Path, seed: int = 0) -> None:
     writer.add_tokenizer_model("gpt2")
     writer.add_tokenizer_pre("gpt-2")
     writer.add_token_list(tokens)
-    kinds = [gguf.TokenType.NORMAL] * 256 + [gguf.TokenType.CONTROL] * len(MARKS)
-    writer.add_token_types([*kinds, *[gguf.TokenType.NORMAL] * 3])
-    writer.add_token_merges(["y e", "ye s", "n o"])
+    writer.add_token_types([gguf.TokenType.NORMAL] * 256 + [gguf.TokenType.CONTROL] * len(MARKS))
+    writer.add_token_merges(["t h"])
     writer.add_bos_token_id(256)
     writer.add_eos_token_id(258)
     writer.add_chat_template(TEMPLATE)
@@ -53,10 +51,7 @@ def language_model(path: Path, seed: int = 0) -> None:
         sizes[f"blk.{layer}.ffn_down"] = WIDTH, HIDDEN
     norms = ["output_norm", *(f"blk.{layer}.{name}_norm" for layer in range(LAYERS) for name in ("attn", "ffn"))]
     for name, size in sizes.items():
-        weights = (chance.standard_normal(size) * 0.2).astype(np.float32)
-        if name == "output":  # one of the two words is always likelier than all else, and which, depends on the input
-            weights[-2:] = 2 * np.stack((weights[-2], -weights[-2]))
-        writer.add_tensor(f"{name}.weight", weights)
+        writer.add_tensor(f"{name}.weight", (chance.standard_normal(size) * 0.2).astype(np.float32))
     for name in norms:
         writer.add_tensor(f"{name}.weight", np.ones(WIDTH, np.float32))
     save(writer)
