@@ -339,9 +339,12 @@ def drawings(groups):
 
 
 def nearest(grid, start, reached, resampled):
-    """Of the values that are at most a standard error worse than the best, the nearest to a round start; and all."""
+    """Of the values that are at most two standard errors worse than the best, the nearest to a round start; and all.
+
+    With one error, what was chosen on some generating models was worse on others than the starts are.
+    """
     error = (resampled - resampled[reached.argmax()]).std(axis=1)
-    good = grid[reached >= reached.max() - error - EQUAL]
+    good = grid[reached >= reached.max() - 2 * error - EQUAL]
     return round(float(good[np.abs(good - start).argmin()]), 3), good
 
 
