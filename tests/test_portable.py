@@ -8,7 +8,6 @@ import ctypes
 import os
 import queue
 import re
-import resource
 import socket
 import sys
 import threading
@@ -17,8 +16,6 @@ from pathlib import Path
 
 import pytest
 
-from onprompt.illusion.audit import child
-from onprompt.illusion.audit.process import IsolatedFunction
 from onprompt.pages.prompt_pages import MAX_PROCESSES
 from onprompt.runs.engines.threads import WAIT, next_of
 from onprompt.vision.runtime import available_cores, call_c_library
@@ -52,26 +49,6 @@ def test_there_is_no_mallopt_but_in_glibc(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(ctypes, "CDLL", no_library)
     call_c_library("mallopt", ctypes.c_int(1))
-
-
-def test_memory_can_not_be_limited_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> None:
-        raise ValueError("current limit exceeds maximum limit")  # of setrlimit on macOS
-
-    monkeypatch.setattr(resource, "setrlimit", refuse)
-    child.limit_memory()
-    monkeypatch.setitem(sys.modules, "resource", None)  # as on Windows: ImportError
-    child.limit_memory()
-
-
-def test_there_are_no_process_groups_on_windows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delattr(os, "killpg")
-    (tmp_path / "theirs.py").write_text("import time\ndef sleep(seconds):\n    time.sleep(seconds)\n")
-    with IsolatedFunction("theirs:sleep", tmp_path, limit=30) as function:
-        function.patience = 0.5
-        (reply,) = function.call_all([[60]])
-        assert reply.error == "does not return within 0.5 s"
-        assert function.process is None
 
 
 def test_pip_keeps_its_temporary_files_where_it_is_told_to(tmp_path: Path) -> None:

@@ -151,6 +151,7 @@ class Settings(BaseModel):
     send_mask: bool = option(False, "edit: show the model the mask, too; the protocol has none")
     claims_per_call: int = integer(40, "claims: how many in one question; 1: each is a question of its own", 1, 500)
     measured: bool = option(False, "claims: measure first, and ask the model only about what stays open")
+    crops: bool = option(False, "claims, measured: also send the region that each claim is about")
     concurrency: int = integer(8, "number of questions in progress at a time", 1, 1024)
     timeout: float = number(120.0, "seconds that a request may take", 0.01, 3600)
     retries: int = integer(5, "how often a request is retried after a server error", 0, 100)

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 COMMANDS = "onprompt.commands"  # the entry-point group for commands of other packages
-SWITCHES = ("--measured", "--quiet", "-q")  # of the whole program, as are these:
+SWITCHES = ("--measured", "--crops", "--quiet", "-q")  # of the whole program, as are these:
 GLOBAL = (*SWITCHES, "--set", "--config")
 GROUPS = {  # of the commands, as `onprompt --help` lists them
-    "Judge one image": (*plugins.names("rubrics"), "see", "parse"),
+    "Judge one image": (*plugins.modules("rubrics"), "see", "parse"),
     "Judge many": ("run", "gate", "check", "illusion"),
     "Look at a run": ("show", "report", "review", "compare", "agree", "export"),
     "Set up": ("settings", "models", "probe", "fit", "prompts", "serve"),
@@ -220,6 +220,9 @@ def about(
     measured: Annotated[
         bool, typer.Option("--measured", help="With --judge claims: ask only what evidence leaves open.")
     ] = False,
+    crops: Annotated[
+        bool, typer.Option("--crops", help="With --measured: also send the region of each claim.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print results and errors only.")] = False,
     _: Annotated[bool, typer.Option("--version", callback=version, is_eager=True, help="Show the version.")] = False,
 ) -> None:
@@ -228,7 +231,7 @@ def about(
 
     chosen = {name: value for name, value in {CONFIG: config, QUIET: "1" if quiet else ""}.items() if value}
     typed = {}
-    for pair in (*(given or ()), *(["measured=1"] if measured else [])):
+    for pair in (*(given or ()), *(["measured=1"] if measured else []), *(["crops=1"] if crops else [])):
         name, equals, value = pair.partition("=")
         if not equals:
             raise UserError(f"--set takes NAME=VALUE, not {pair!r}")
