@@ -30,16 +30,15 @@ from onprompt.vision import available_cores
 from onprompt.weights import hub
 
 DEVICES = ("CPU", "GPU")  # openvino-genai can't batch questions on an NPU
-CACHE_GIGABYTES = (
-    2  # for the beginnings of questions: 14,000 to 28,000 tokens of a Qwen3-VL with 4 or 8 billion weights
-)
+CACHE_BLOCKS = 512  # for questions in progress and the beginnings of earlier ones: 16,384 tokens on a CPU
 TOP_TOKENS = 20  # alternatives of a token, as many as OpenAI gives
 CERTAIN = 0.999  # probability from which a token has no alternatives that matter
 LAST_NUMBERS = 6  # in an answer, of which alternatives are looked up: the score is among the last
 TOGETHER = 8  # questions in one call of the runtime, which can't be interrupted
+STEP_TOKENS = 1024  # read in one step, which can't be interrupted either
 FINGERPRINT_BYTES = 65536  # hashed at both ends of a file of weights
 FILES = ("config.json", "openvino_language_model.xml", "openvino_tokenizer.xml", "openvino_detokenizer.xml")
-MARK = re.compile(r"<(?=\||ov_genai_)")  # begins what the runtime or a chat template would obey, in texts as in prompts
+MARK = re.compile(r"<(?=\||ov_genai_)")  # begins what the runtime or a chat template would obey
 Step = dict[str, float]  # the probabilities of some tokens, by their texts
 Request = tuple[str, list[Tensor], Any]  # a prompt, its images, and how to answer
 
@@ -51,7 +50,8 @@ class LoadedModel:
         self.lock, self.weights, self.numbers = threading.Lock(), fingerprint(folder), itertools.count()
         check_memory(folder)
         scheduler = genai.SchedulerConfig()
-        scheduler.cache_size, scheduler.enable_prefix_caching = CACHE_GIGABYTES, True
+        scheduler.num_kv_blocks, scheduler.max_num_batched_tokens = CACHE_BLOCKS, STEP_TOKENS
+        scheduler.enable_prefix_caching = True
         options: dict[str, Any] = {"INFERENCE_PRECISION_HINT": "f32"} if precision == "f32" else {}
         if device == "CPU":
             options |= {"INFERENCE_NUM_THREADS": available_cores(), "ENABLE_CPU_PINNING": False}
@@ -124,9 +124,10 @@ class Local:
         prepared = [chats.messages(question) for question in questions]
         chosen = [at for at, question in enumerate(questions) if question.choices]
         histories = [genai.ChatHistory(messages) for messages, _ in prepared]  # while they live, so do encoded images
+        # The first goes ahead: only what was computed before a call is there for all questions in it.
+        parts = [chosen[:1], *(chosen[at : at + TOGETHER] for at in range(1, len(chosen), TOGETHER))]
         with self.model_in_memory().lock:
-            for begin in range(0, len(chosen), TOGETHER):
-                part = chosen[begin : begin + TOGETHER]
+            for part in filter(None, parts):
                 asked = [(questions[at], histories[at], prepared[at][1]) for at in part]
                 answers |= zip(part, self.choose(self.model_in_memory(), asked), strict=True)
             for at, question in enumerate(questions):
@@ -138,14 +139,11 @@ class Local:
         """To each question the likeliest of its choices as the first token, with that token's alternatives."""
         start, config = time.monotonic(), model.likeliest(apply_chat_template=True)
         with runtime_errors(f"{self.model} can't answer"):
-            try:
-                results = model.pipeline.generate(
-                    [history for _, history, _ in asked],
-                    images=[images for _, _, images in asked],
-                    generation_config=[config for _ in asked],
-                )
-            finally:
-                model.pipeline.finish_chat()  # the state in which an error leaves it
+            results = model.pipeline.generate(
+                [history for _, history, _ in asked],
+                images=[images for _, _, images in asked],
+                generation_config=[config for _ in asked],
+            )
         seconds = round((time.monotonic() - start) / len(asked), 3)
         for (question, _, _), result in zip(asked, results, strict=True):
             step: Step = {}
@@ -221,7 +219,7 @@ class Local:
                     model.pipeline.step()
             raise
         if any(handle.get_status() == genai.GenerationStatus.IGNORED for handle in handles):
-            raise Rejected(f"the question is too long: {self.model} has a cache of {CACHE_GIGABYTES} GB")
+            raise Rejected(f"the question and its answer are too long for the cache of {self.model}")
         return handles
 
 
@@ -253,7 +251,10 @@ class Chats:
 
 def pixels(shown: Shown) -> Tensor:
     """An image at the size at which it would be sent."""
-    image = Image.fromarray(shown.picture.pixels)
+    full = shown.picture.pixels
+    if max(full.shape) <= shown.side:
+        return Tensor(np.ascontiguousarray(full)[None])
+    image = Image.fromarray(full)
     image.thumbnail((shown.side, shown.side), Image.Resampling.LANCZOS)
     return Tensor(np.asarray(image)[None])
 

@@ -1,8 +1,8 @@
 """Build the small Qwen3-VL of the tests: weights by chance, a tokenizer of our own, and what torch says about images.
 
-Its most likely answer to anything is "Yes(3)" or "No(1)", with a number that depends on the image: `nudge` makes it so.
+Its most likely answer to anything is "yes(3)" or "no(1)", with words and numbers that depend on the image: `nudge`.
 Needs an environment of its own: pip install transformers==4.57.6 'optimum-intel[openvino]==2.2.0' openvino-tokenizers
-torchvision. In the root of the repository: python tests/extras/local_model/build.py
+torchvision. In the root of the repository: python tests/models/backends/local_model/build.py
 """
 
 import json
@@ -12,17 +12,25 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
-import transformers
 import openvino
 import openvino_tokenizers
+import torch
+import transformers
 from optimum.exporters.openvino import main_export
 from PIL import Image
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 HERE = Path(__file__).parent
-TEXTS = HERE.parent.parent.parent / "src/onprompt/rubrics/texts"
-MARKS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>")
+TEXTS = HERE.parent.parent.parent.parent / "src/onprompt/rubrics/texts"
+MARKS = (
+    "<|endoftext|>",
+    "<|im_start|>",
+    "<|im_end|>",
+    "<|vision_start|>",
+    "<|vision_end|>",
+    "<|image_pad|>",
+    "<|video_pad|>",
+)
 WORDS = ("yes", "no", "Yes", "No", " yes", " no", " Yes", " No", "YES", "NO")
 VOCABULARY = 700
 TEMPLATE = (
@@ -31,6 +39,11 @@ TEMPLATE = (
     "{{ '<|vision_start|><|image_pad|><|vision_end|>' }}{%- else -%}{{ part.text }}{%- endif -%}{%- endfor -%}"
     "{%- endif -%}{{ '<|im_end|>\n' }}{%- endfor -%}{%- if add_generation_prompt -%}{{ '<|im_start|>assistant\n' }}"
     "{%- endif -%}"
+)
+# The runtime reads the tokenizer as a network.
+NOT_NEEDED = (
+    *("vocab.json", "merges.txt", "tokenizer.json", "added_tokens.json", "special_tokens_map.json"),
+    "video_preprocessor_config.json",
 )
 QUESTION = "Is there a red ball? Answer yes or no."
 # What follows what.
@@ -159,8 +172,8 @@ def main(folder: Path, work: Path) -> None:
     for name, model in zip(("tokenizer", "detokenizer"), both, strict=True):
         openvino.save_model(model, folder / f"openvino_{name}.xml")
     (HERE / "torch.json").write_text(json.dumps(said_by_torch(net, processor), indent=1) + "\n")
-    for path in folder.iterdir():
-        print(f"{path.stat().st_size:9,} {path.name}", file=sys.stderr)
+    for name in NOT_NEEDED:
+        (folder / name).unlink(missing_ok=True)
 
 
 if __name__ == "__main__":
