@@ -25,7 +25,7 @@ def cached(model: str) -> Path | None:
     if not is_name(model):
         return None
     try:
-        return Path(huggingface_hub.snapshot_download(model, local_files_only=True))
+        return download(model, local_files_only=True)
     except (huggingface_hub.errors.LocalEntryNotFoundError, ValueError):
         return None
 
@@ -41,11 +41,16 @@ def pull(model: str, settings: Settings, say: Callable[[str], None]) -> Path:
         say(f"{model}: {sum(file.size or 0 for file in files) / 1e9:.2f} GB, licence {licence}")
         if settings.permissive and licence not in PERMISSIVE:
             raise UntrustedFile(f"{model} has the licence {licence}, which the setting permissive refuses")
-        return Path(
-            huggingface_hub.snapshot_download(model, revision=about.sha, allow_patterns=PATTERNS, ignore_patterns=CODE)
-        )
+        return download(model)
     except UntrustedFile:
         raise
     except Exception as error:  # of many types, all of which mean that the model can't be downloaded
         reason = str(error).strip().partition("\n")[0] or type(error).__name__
         raise NotFetched(f"can't download {model}: {reason}") from error
+
+
+def download(model: str, **options: bool) -> Path:
+    """The folder of a model in the hub's cache, with all its files."""
+    import huggingface_hub
+
+    return Path(huggingface_hub.snapshot_download(model, allow_patterns=PATTERNS, ignore_patterns=CODE, **options))
