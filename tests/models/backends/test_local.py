@@ -97,7 +97,7 @@ def test_questions_together_are_answered_as_one_by_one(backend: local.Local) -> 
         alone = backend.ask(question)
         assert found.text == alone.text
         for text, p in alone.spots[0].chances.items() if question.choices else ():
-            assert found.spots[0].chances.get(text, 0.0) == pytest.approx(p, abs=0.003)
+            assert found.spots[0].chances.get(text, 0.0) == pytest.approx(p, abs=1e-5)
 
 
 def test_a_large_image_is_scaled_to_the_size_that_is_sent(backend: local.Local) -> None:
