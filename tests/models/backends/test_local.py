@@ -259,9 +259,9 @@ def test_a_device_on_which_it_cannot_run() -> None:
 
 def test_an_image_that_the_model_cannot_take(backend: local.Local) -> None:
     thin = Image.new("RGB", (1000, 2), "red")
-    for options in ({"choices": YES_NO}, {}):
+    for choices in (YES_NO, ()):
         with pytest.raises(Rejected, match="tiny can't answer: Absolute aspect ratio must be smaller than 200"):
-            backend.ask(about(thin, **options))
+            backend.ask(about(thin, choices=choices))
     assert backend.ask(claims(images()["red"], 1)[0]).text in YES_NO
 
 

@@ -150,7 +150,8 @@ class Local:
         self, model: LoadedModel, question: Question, messages: list[dict[str, str]], images: list[Tensor]
     ) -> Answer:
         """An answer in words, with the probabilities of its last numbers, or of the words that are wanted."""
-        start, options = time.monotonic(), {"logprobs": 1}
+        start = time.monotonic()
+        options: dict[str, Any] = {"logprobs": 1}
         if question.temperature:
             options |= {"do_sample": True, "temperature": question.temperature, "rng_seed": question.repeat}
         if question.schema:
