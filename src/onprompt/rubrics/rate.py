@@ -233,7 +233,7 @@ def configure(rubric: Rubric, settings: Settings) -> Rubric:
 RUBRIC = Rubric(
     name="rate",
     version="1",
-    help="Rate how well an image fits a prompt, from 1 to 5, with a reason of at most 20 words.",
+    help="Rate how well an image fits a prompt, from 1 to 5. The reason has at most 20 words.",
     inputs=PROMPT_INPUTS,
     factors={"score": SCALE},
     text=text("rate-1"),
