@@ -148,10 +148,10 @@ def overview_lines(run: Run) -> Iterator[str]:
         yield f"{plural(seen.outdated, 'verdict')} outdated (image or prompt changed) and not counted; run again"
     if not seen.read_whole:
         yield "the last run did not read all of the data; run it again to resume"
-    if whole.samples:
+    if whole.items:
         score = f", mean score {whole.score}" if whole.score.n else ""
         scores = ", ".join(f"{count:,} × ({score})" for score, count in seen.scores.items())
-        yield f"mean value {whole.value}{score} over {plural(whole.value.n, 'prompt')}" + (
+        yield f"mean value {whole.mean}{score} over {plural(whole.mean.n, 'prompt')}" + (
             f"; scores: {scores}" if scores else ""
         )
     if seen.placeholders:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import pandas
 
 OWN = "columns"  # where `given` has the user's own columns; no input has this name
+SHORT = 40  # characters of a setting's value in the name of a judge
 LOWEST = 5  # samples that a notebook shows
 SUGGESTED = 10_000  # ids that are searched for a similar one
 ROWS = """
@@ -90,6 +91,11 @@ class RunRow:
     def counts(self) -> bool:
         """Whether it enters means: it has a verdict, and something could be checked."""
         return self.value is not None and Flag.NOT_VERIFIABLE not in self.flags
+
+    @property
+    def flagged(self) -> bool:
+        """Whether the verdict has a flag: what `show --flagged`, gates and reports count."""
+        return bool(self.flags)
 
     @property
     def known_value(self) -> float | None:
@@ -304,7 +310,7 @@ class Run:
 
     def rows(self, worst: int = 0, flagged: bool = False) -> Iterator[RunRow]:
         """The samples with their results, in order; or only the worst, or those that need review."""
-        found = (row for row in self.read_rows() if not flagged or row.flags or row.error)
+        found = (row for row in self.read_rows() if not flagged or row.flagged or row.error)
         if not worst:
             return found
         judged = [(row.value, row.number, row) for row in found if row.value is not None]
@@ -382,6 +388,43 @@ def open_runs(paths: Sequence[Path], configurations: Sequence[int] = (), every: 
             name += f", configuration {number}" if every or len(wanted) > 1 else ""
             runs[name] = Run(path, number)
     return runs
+
+
+def judge_names(runs: Mapping[str, Run]) -> dict[str, str]:
+    """Who judged each run, with the settings and other parts in which the judges differ."""
+    named = ("judge", "model", "models", "members", "rubric", "settings")
+    kinds: dict[str, set[str]] = {}
+    flat = {name: run.identity | run.identity.get("settings", {}) for name, run in runs.items()}
+    for each in flat.values():
+        for key, value in each.items():
+            kinds.setdefault(key, set()).add(json.dumps(value, sort_keys=True))
+    differ = [
+        key for key in kinds if key not in named and (len(kinds[key]) > 1 or any(key not in f for f in flat.values()))
+    ]
+    settings = [key for key in differ if any(key in run.identity.get("settings", {}) for run in runs.values())]
+    several = len({run.rubric for run in runs.values()}) > 1
+    found = {}
+    for name, run in runs.items():
+        parts = [words(key, flat[name].get(key)) for key in settings or differ]
+        judge = f"{run.rubric} by {run.judge}" if several else run.judge
+        found[name] = f"{judge} ({', '.join(parts)})" if parts else judge
+    return found
+
+
+def words(key: str, value: Any) -> str:
+    """A part of a configuration: with its value where that is a word or a number."""
+    return f"{key} {value}" if isinstance(value, str | int | float) and len(str(value)) <= SHORT else key
+
+
+def same_images(rows: Mapping[str, Iterable[RunRow]]) -> bool:
+    """Whether two of several runs judged an image in common, by its id and contents."""
+    seen: set[tuple[str, str]] = set()
+    for own in rows.values():
+        images = {(row.id, row.image_sha256) for row in own if row.image_sha256}
+        if images & seen:
+            return True
+        seen |= images
+    return False
 
 
 def stored_identity(file: RunFile, configuration: int) -> dict[str, Any]:
