@@ -51,7 +51,12 @@ def report(
     if given and not human:
         echo(given.origin, err=True)
     scale = parse_scale(human_scale) if human_scale else given.scale if given else None
-    made = read_report(run_files, configuration or (), given.ratings if given else None, {"human_scale": scale}, title)
+    names = [Path(name).name for name in human or ()]
+    options = [word for name in names for word in ("--human", name)]
+    options += [word for pair in column or () for word in ("--column", pair)]
+    options += ["--human-scale", human_scale] if human_scale else []
+    ratings = given.ratings if given else None
+    made = read_report(run_files, configuration or (), ratings, {"human_scale": scale}, title, options)
     if to == "html":
         write_pages(made, out or Path("report"), limit, begun)
     else:
