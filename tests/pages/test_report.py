@@ -70,7 +70,7 @@ def test_the_first_page_says_what_the_run_says(tmp_path: Path) -> None:
         assert f" {place} {model}" in text
     assert "north is better than west (+0.600" in text
     assert "indoors 0.63" in text
-    assert "objects 96 as asked: 64 wrong or missing: 32 67 % 0 % 33 % 0 %" in text
+    assert "objects 96 as asked: 64 wrong or missing: 32 67 % 64 0 % 0 0 % 0 33 % 32 0 % 0" in text
     assert "UnreadableAnswer 1 no score in it" in text
     assert "onprompt run --out again.sqlite --rubric verify --set detector=strong data.csv" in text
     assert 'detector = "strong"' in text

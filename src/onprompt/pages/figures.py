@@ -31,15 +31,19 @@ GRID = 25  # cells across of a scatter plot
 # How outcomes are summed up, in the order in which they are drawn.
 SHARES = {
     "as asked": (Outcome.MATCHED,),
-    "in part or uncertain": (Outcome.PARTIAL, Outcome.LOW_CONFIDENCE),
+    "in part": (Outcome.PARTIAL,),
+    "uncertain": (Outcome.LOW_CONFIDENCE,),
     "wrong or missing": (Outcome.MISMATCH, Outcome.MISSING),
     "not checked": (Outcome.UNVERIFIABLE,),
 }
-KINDS = {"object": "objects", "count": "counts", "color": "colours", "relation": "relations", "action": "actions"}
+KINDS = {
+    **{"object": "objects", "count": "stated counts", "implied count": "counts of “a”", "color": "colors"},
+    **{"relation": "relations", "action": "actions"},
+}
 MODELS = 25  # that are tested against each other; of more, only the ranking is shown
 CATEGORIES = 60  # that are listed
 SHOWN_KINDS = 8  # kinds of checks in the table of models
-FIRST = ("object", "count", "color", "relation", "text")  # the kinds that most people look for
+FIRST = ("object", "count", "implied count", "color", "relation", "text")  # the kinds that most people look for
 
 
 @dataclass(frozen=True)
@@ -230,7 +234,7 @@ class ModelTable:
     """For each model and kind of check the share of the claims that could be checked which was as asked."""
 
     kinds: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[float | None, ...]], ...]
+    rows: tuple[tuple[str, tuple[tuple[float, int] | None, ...]], ...]  # the share, and of how many
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,10 +349,10 @@ def models_by_kind(column: Column, ranking: Comparison) -> ModelTable | None:
     return ModelTable(tuple(KINDS.get(kind, kind) for kind in kinds), tuple(rows)) if kinds else None
 
 
-def share_right(outcomes: Mapping[str, int]) -> float | None:
-    """The share of the claims that were as asked among those that could be checked."""
+def share_right(outcomes: Mapping[str, int]) -> tuple[float, int] | None:
+    """The share of the claims that were as asked among those that could be checked, and how many these are."""
     checked = total(outcomes) - outcomes.get(Outcome.UNVERIFIABLE, 0)
-    return outcomes.get(Outcome.MATCHED, 0) / checked if checked else None
+    return (outcomes.get(Outcome.MATCHED, 0) / checked, checked) if checked else None
 
 
 def by_category(column: Column) -> list[Group]:

@@ -330,7 +330,7 @@ def lines(agreement: Agreement) -> Iterator[str]:
     judge, ceiling = overall.judge["pair_accuracy"], overall.ceiling["pair_accuracy"]
     if judge.value is not None:
         rater = "" if ceiling.value is None else f"; one rater agrees with the others on {100 * ceiling.value:.0f} %"
-        yield f"\nThe judge agrees with people on {100 * judge.value:.0f} % of pairs{rater}."
+        yield f"\nThe judge agrees with people on {100 * judge.value:.0f} % of {judge.n:,} pairs{rater}."
     yield f"\npair accuracy: over pairs of samples of one prompt, rated at least {terms.apart:g} apart; ties count half"
     many = statistics.in_blocks(overall.items, overall.prompts)
     yield "CI: " + (

@@ -43,11 +43,16 @@ LEFT JOIN verdicts v ON v.sample = s.number AND v.configuration = :configuration
 LEFT JOIN errors e ON e.sample = s.number AND e.configuration = :configuration AND e.sample_version = s.version
 WHERE NOT s.gone ORDER BY s.number
 """
-CHECKS = """SELECT c.sample, c.kind, c.asked, c.found, c.outcome, c.probability FROM checks c
+CHECKS = """SELECT c.sample, c.kind, c.asked, c.found, c.outcome, c.probability, c.source FROM checks c
 JOIN present_verdicts v ON v.sample = c.sample AND v.configuration = c.configuration
 WHERE c.configuration = ? ORDER BY c.sample, c.number"""
 DOCUMENTS = """SELECT s.id, d.document FROM documents d JOIN samples s ON s.number = d.sample
 JOIN present_verdicts v ON v.sample = d.sample AND v.configuration = d.configuration WHERE d.configuration = ?"""
+REASONS = """SELECT d.sample, j.key, json_extract(j.value, '$.reason')
+FROM documents d, json_each(d.document, '$.factors') j WHERE d.configuration = ? ORDER BY d.sample"""
+FACTORS = "SELECT DISTINCT j.key FROM present_verdicts v, json_each(v.factors) j WHERE configuration = ?"
+OWN_COLUMNS = f"""SELECT j.key, max(j.type = 'text') FROM samples s, json_each(s.given, '$.{OWN}') j
+WHERE NOT s.gone GROUP BY j.key ORDER BY min(s.number), min(j.id)"""  # noqa: S608
 USED = "SELECT id FROM configurations WHERE id IN (SELECT configuration FROM runs) ORDER BY id"
 LAST = "SELECT data, versions, created, read_whole, columns FROM runs WHERE configuration = ? ORDER BY id DESC LIMIT 1"
 SPENT = "SELECT ifnull(sum(tokens_in + tokens_out), 0), sum(cost) FROM runs WHERE configuration = ?"
@@ -128,22 +133,33 @@ class RunRow:
 
     @property
     def document(self) -> dict[str, Any]:
-        """The row as `show --json` prints it and files have it: None for what is not known."""
+        """The row as `show --json` prints it and files have it: None for what is not known.
+
+        Each factor has a column, and so has each of the user's own; one whose name is taken is `data_NAME`.
+        """
         known = self.value is not None
         return {
             **{name: getattr(self, name) for name in ("id", "prompt", "image", "model", "category")},
             **{name: getattr(self, name) for name in ("score", "value", "low", "high")},
             "flags": " ".join(self.flags) if known else None,
             "summary": self.summary if known else None,
-            "factors": json.dumps(self.factors) if known else None,
             **{name: getattr(self, name) for name in ("coverage", "tokens_in", "tokens_out", "cost")},
             "answers": " ".join(self.answers) if known else None,
             "error": self.error or None,
             "message": self.message if self.error else None,
+            **{f"factor_{name}": score for name, score in self.factors.items()},
+            **{own_name(name): cell for name, cell in self.own.items()},
         }
 
 
 COLUMNS = tuple(RunRow("").document)
+WHOLE = ("score", "tokens_in", "tokens_out")  # columns of whole numbers, as are those of factors
+TAKEN = (*COLUMNS, "kind", "asked", "found", "outcome", "probability", "source")
+
+
+def own_name(name: str) -> str:
+    """The name of a user's own column among ours."""
+    return f"data_{name}" if name in TAKEN or name.startswith(("factor_", "reason_", "data_")) else name
 
 
 class CheckRow(NamedTuple):
@@ -155,6 +171,7 @@ class CheckRow(NamedTuple):
     found: str
     outcome: str
     probability: float
+    source: str = ""
 
 
 class LastRun(NamedTuple):
@@ -333,6 +350,21 @@ class Run:
         with self.opened() as file:
             yield from map(CheckRow._make, file.query(CHECKS, (self.configuration,)))
 
+    def factors(self) -> list[str]:
+        """The factors that have scores."""
+        with self.opened() as file:
+            return [name for (name,) in file.query(FACTORS, (self.configuration,))]
+
+    def reasons(self) -> Iterator[tuple[int, str, str]]:
+        """Why each factor has its score: the number of the sample, the factor, and the reason."""
+        with self.opened() as file:
+            yield from ((number, name, why or "") for number, name, why in file.query(REASONS, (self.configuration,)))
+
+    def own_columns(self) -> dict[str, bool]:
+        """The user's own columns, as files have them, and whether any cell is a text."""
+        with self.opened() as file:
+            return {own_name(name): bool(text) for name, text in file.query(OWN_COLUMNS)}
+
     def documents(self) -> Iterator[tuple[str, str]]:
         """The stored documents of all rows by their ids, to be read with `RunFile.read`."""
         with self.opened() as file:
@@ -352,13 +384,8 @@ class Run:
             import pandas
         except ImportError:
             raise UserError("to_pandas needs pandas: pip install 'onprompt[data]'") from None
-        names = [name for name in COLUMNS if name != "factors"]
-        rows = [
-            {name: row.document[name] for name in names} | {f"factor_{name}": n for name, n in row.factors.items()}
-            for row in self.rows()
-        ]
-        frame = pandas.DataFrame(rows) if rows else pandas.DataFrame(columns=names)
-        whole = [name for name in frame if name in ("score", "tokens_in", "tokens_out") or name.startswith("factor_")]
+        frame = pandas.DataFrame(list(self)) if len(self) else pandas.DataFrame(columns=COLUMNS)
+        whole = [name for name in frame if name in WHOLE or name.startswith("factor_")]
         return frame.astype(dict.fromkeys(whole, "Int64")).set_index("id")
 
     def __repr__(self) -> str:

@@ -209,9 +209,9 @@ def corrected_checks(run: Run) -> dict[str, tuple[int, int]]:
             said = file.read(corrections, SAID)
             for check in file.read(document, JudgedChecks).checks:
                 answered = said.get(full_claim(check.claim), check.outcome)
-                seen, corrected = counts.get(check.claim.kind, (0, 0))
+                seen, corrected = counts.get(check.claim.group, (0, 0))
                 wrong = answer_to(answered) != answer_to(check.outcome)
-                counts[check.claim.kind] = seen + 1, corrected + wrong
+                counts[check.claim.group] = seen + 1, corrected + wrong
     return counts
 
 
