@@ -103,75 +103,129 @@ def agreement(
     validate(items, terms.scale)
     rated = [item for item in items if item.id in rated_ids]
     used = [item for item in rated if item.counts]
+    figures = RatedItems(used, ratings, terms)
     return Agreement(
-        overall=estimate(used, ratings, terms),
-        categories=by_category(used, ratings, terms),
+        overall=figures.subset(),
+        categories=by_category(figures),
         raters=len(ratings.raters),
         no_verdict=len(rated) - len(used),
         no_rating=len(items) - len(rated),
         no_item=len(rated_ids - ids),
         terms=terms,
-        factors=by_factor(used, ratings, terms, of_factors or {}),
-        kinds=by_kind(used, ratings, terms, checks),
-        certain=by_certainty(used, ratings, terms),
+        factors=by_factor(figures, of_factors or {}),
+        kinds=by_kind(figures, checks),
+        certain=by_certainty(figures),
     )
 
 
-def by_category(items: Sequence[RunRow], ratings: Ratings, terms: Terms) -> dict[str, Subset]:
+class RatedItems:
+    """Items with the means of their ratings, what each rater says of them, and their prompts."""
+
+    def __init__(self, items: Sequence[RunRow], ratings: Ratings, terms: Terms) -> None:
+        self.items, self.ratings, self.terms = items, ratings, terms
+        self.value = np.array([item.known_value for item in items], np.float64)
+        self.score = np.array([math.nan if item.known_score is None else item.known_score for item in items])
+        self.human = np.array([mean(ratings.by_item[item.id].values()) for item in items])
+        self.group = to_groups([item.group for item in items])
+        self.raters = list(leave_one_out(ratings, [item.id for item in items]))
+
+    def subset(
+        self,
+        places: Levels | None = None,
+        names: Sequence[str] = tuple(TITLES),
+        with_ceiling: bool = True,
+        value: Array | None = None,
+    ) -> Subset:
+        """The named estimates on some items, or on another value of theirs; judge and raters use the same resamples."""
+        chosen = np.arange(len(self.items)) if places is None else places
+        value = self.value if value is None else value
+
+        raters = [among(chosen, len(self.items), each) for each in (self.raters if with_ceiling else ())]
+        own = (value[chosen], self.score[chosen], self.human[chosen], self.group[chosen])
+
+        def statistics_on(part: Levels) -> list[Statistic]:
+            judge = prepare(*(side[part] for side in own), self.terms, names)
+            found = []
+            for rater in raters:
+                places, given, others = among(part, len(chosen), rater)
+                scale = given if names == NARROW else to_scale(given, self.terms)
+                found.append((places, prepare(given, scale, others, own[3][part][places], self.terms, names)))
+            ceiling = [average([(places, each[name]) for places, each in found]) for name in names]
+            return [*(judge[name] for name in names), *(ceiling if with_ceiling else ())]
+
+        group = np.unique(self.group[chosen], return_inverse=True)[1].astype(np.intp)
+        found = statistics.estimates(statistics_on, group)
+        judge, ceiling = (dict(zip(names, side, strict=False)) for side in (found, found[len(names) :]))
+        return Subset(len(chosen), int(group.max(initial=-1)) + 1, judge, ceiling)
+
+    def of_other(self, values: Mapping[str, float], with_ceiling: bool = False) -> Subset:
+        """The figures of other values than the verdicts', by the ids of the items that have one."""
+        value = np.array([values.get(item.id, math.nan) for item in self.items])
+        return self.subset(np.flatnonzero(np.isfinite(value)), NARROW, with_ceiling, value)
+
+
+Rater = tuple[Levels, Array, Array]  # the places of the items, the own ratings, and the means of the others
+
+
+def among(chosen: Levels, number: int, rater: Rater) -> Rater:
+    """What a rater says of some of so many items, with their places among these."""
+    new = np.full(number, -1)
+    new[chosen] = np.arange(len(chosen))
+    places, given, others = rater
+    known = new[places] >= 0
+    return new[places][known], given[known], others[known]
+
+
+def by_category(figures: RatedItems) -> dict[str, Subset]:
     """The estimates of each category, if there are several."""
-    members: dict[str, list[RunRow]] = {}
-    for item in items:
-        members.setdefault(item.category, []).append(item)
-    names = sorted(members) if len(members) > 1 else ()
-    return {name: estimate(members[name], ratings, terms, NARROW) for name in names}
+    names = np.array([item.category for item in figures.items])
+    known = sorted(set(names.tolist()))
+    return {name: figures.subset(np.flatnonzero(names == name), NARROW) for name in (known if len(known) > 1 else ())}
 
 
-def by_factor(items: Sequence[RunRow], ratings: Ratings, terms: Terms, own: Mapping[str, Ratings]) -> dict[str, Subset]:
+def by_factor(figures: RatedItems, own: Mapping[str, Ratings]) -> dict[str, Subset]:
     """The scores of each factor against people's, if there are several; by overall ratings without those of factors."""
-    names = sorted({name for item in items for name in item.factors})
-    return {
-        name: narrow({item.id: item.factors[name] for item in items if name in item.factors}, items, given, terms)
-        for name in (names if len(names) > 1 else ())
-        if (given := own.get(name, ratings))
-    }
+    names = sorted({name for item in figures.items for name in item.factors})
+    found = {}
+    for name in names if len(names) > 1 else ():
+        scored = [item for item in figures.items if name in item.factors]
+        of_factor = figures
+        if name in own:
+            scored = [item for item in scored if own[name].by_item.get(item.id)]
+            of_factor = RatedItems(scored, own[name], figures.terms)
+        found[name] = of_factor.of_other({item.id: item.factors[name] for item in scored})
+    return found
 
 
-def by_kind(items: Sequence[RunRow], ratings: Ratings, terms: Terms, checks: Iterable[CheckRow]) -> dict[str, Subset]:
+def by_kind(figures: RatedItems, checks: Iterable[CheckRow]) -> dict[str, Subset]:
     """The mean probability of a sample's claims of a kind, less those that could not be verified, against people."""
-    ids = {item.number: item.id for item in items}
+    ids = {item.number: item.id for item in figures.items}
     found: dict[str, dict[str, list[float]]] = {}
     for check in checks:
         if check.sample in ids and check.outcome != Outcome.UNVERIFIABLE:
             found.setdefault(check.kind, {}).setdefault(ids[check.sample], []).append(check.probability)
     return {
-        kind: narrow({name: math.fsum(each) / len(each) for name, each in known.items()}, items, ratings, terms)
+        kind: figures.of_other({name: math.fsum(each) / len(each) for name, each in known.items()})
         for kind, known in sorted(found.items(), key=lambda each: (-len(each[1]), each[0]))
     }
 
 
-def by_certainty(items: Sequence[RunRow], ratings: Ratings, terms: Terms) -> dict[float, Subset]:
+def by_certainty(figures: RatedItems) -> dict[float, Subset]:
     """The estimates on the samples of which the judge is most certain: a risk–coverage curve."""
-    known = [(item.high - item.low, item) for item in items if item.low is not None and item.high is not None]
-    ordered = [item for _, item in sorted(known, key=lambda each: each[0])]
-    sizes = {share: math.ceil(share * len(ordered)) for share in CERTAIN}
+    widths = np.array([math.nan if i.low is None or i.high is None else i.high - i.low for i in figures.items])
+    known = int(np.isfinite(widths).sum())
+    narrowest = np.argsort(widths, kind="stable")[:known]  # NaN last
     return {
-        share: estimate(ordered[:size], ratings, terms, NARROW, with_ceiling=False)
-        for share, size in sizes.items()
-        if len(ordered) >= MIN_ITEMS / CERTAIN[0]
+        share: figures.subset(np.sort(narrowest[: math.ceil(share * known)]), NARROW, with_ceiling=False)
+        for share in (CERTAIN if known >= MIN_ITEMS / CERTAIN[0] else ())
     }
-
-
-def narrow(
-    values: Mapping[str, float], items: Sequence[RunRow], ratings: Ratings, terms: Terms, with_ceiling: bool = False
-) -> Subset:
-    """The figures of a part: of other values than the verdicts', by the ids of the samples that have one."""
-    chosen = [item for item in items if item.id in values and ratings.by_item.get(item.id)]
-    return estimate(chosen, ratings, terms, NARROW, with_ceiling, values)
 
 
 def voice_values(run: Run) -> dict[str, dict[str, float]]:
     """Values by sample of each voice of a jury, each two, and all, where every voice gave a score: nothing is asked."""
     said: dict[str, VoiceScores] = {}
+    if "members" not in run.identity:
+        return {}
     with run.opened() as file:
         for name, document in run.documents():
             voices = file.read(document, StoredVoices).voices
@@ -203,7 +257,11 @@ def by_voice(
     items: Sequence[RunRow], values: Mapping[str, Mapping[str, float]], ratings: Ratings, terms: Terms
 ) -> dict[str, Subset]:
     """The estimates of each voice of a jury, and of several together, on the same items."""
-    return {name: narrow(known, items, ratings, terms, with_ceiling=True) for name, known in values.items()}
+    found = {}
+    for name, known in values.items():
+        rated = [item for item in items if item.id in known and ratings.by_item.get(item.id)]
+        found[name] = RatedItems(rated, ratings, terms).of_other(known, with_ceiling=True)
+    return found
 
 
 def validate(items: Sequence[RunRow], scale: range) -> None:
@@ -217,40 +275,6 @@ def validate(items: Sequence[RunRow], scale: range) -> None:
         if item.known_value is not None and not math.isfinite(item.known_value):
             raise UserError(f"item {item.id!r} has the value {item.value}, not a finite number")
         seen.add(item.id)
-
-
-def estimate(
-    items: Sequence[RunRow],
-    ratings: Ratings,
-    terms: Terms,
-    names: Sequence[str] = tuple(TITLES),
-    with_ceiling: bool = True,
-    values: Mapping[str, float | None] | None = None,
-) -> Subset:
-    """The named estimates on some items, or on other values of theirs; judge and raters use the same resamples."""
-    ids, group = [item.id for item in items], to_groups([item.group for item in items])
-    known = [values[name] for name in ids] if values else [item.known_value for item in items]
-    value = np.array(known, np.float64)
-    score = np.array([math.nan if item.known_score is None else item.known_score for item in items])
-    human = np.array([mean(ratings.by_item[name].values()) for name in ids])
-    raters = list(leave_one_out(ratings, ids)) if with_ceiling else []
-
-    def statistics_on(places: Levels) -> list[Statistic]:
-        judge = prepare(value[places], score[places], human[places], group[places], terms, names)
-        new = np.full(len(ids), -1)
-        new[places] = np.arange(len(places))
-        prepared = []
-        for rated, own, others in raters:
-            chosen = new[rated] >= 0
-            there, own, others = new[rated][chosen], own[chosen], others[chosen]
-            scale = to_scale(own, terms) if names != NARROW else own
-            prepared.append((there, prepare(own, scale, others, group[places][there], terms, names)))
-        ceiling = [average([(there, each[name]) for there, each in prepared]) for name in names]
-        return [*(judge[name] for name in names), *(ceiling if with_ceiling else ())]
-
-    found = statistics.estimates(statistics_on, group)
-    judge, ceiling = (dict(zip(names, side, strict=False)) for side in (found, found[len(names) :]))
-    return Subset(len(items), int(group.max(initial=-1)) + 1, judge, ceiling)
 
 
 def prepare(
@@ -282,8 +306,8 @@ def prepare(
         first, second = (side[scored] - lowest for side in (score, to_scale(human, terms)))
         why = CONSTANT if len(scored) else "the judge gives no scores"
         counts = np.eye(levels)[first.astype(np.intp)] + np.eye(levels)[second.astype(np.intp)]
-        prepared["alpha"] = Statistic(len(scored), why, [among(scored, statistics.alpha(counts))])
-        prepared["kappa"] = Statistic(len(scored), why, [among(scored, statistics.kappa(first, second))])
+        prepared["alpha"] = Statistic(len(scored), why, [weighted(scored, statistics.alpha(counts))])
+        prepared["kappa"] = Statistic(len(scored), why, [weighted(scored, statistics.kappa(first, second))])
     return prepared
 
 
@@ -299,14 +323,14 @@ def to_scale(human: Array, terms: Terms) -> Array:
     return mapped
 
 
-def among(places: Levels, measure: Measure) -> Measure:
+def weighted(places: Levels, measure: Measure) -> Measure:
     """The measure of some of the items, which are in order; all of them need no copy."""
     return lambda weights: measure(weights if len(places) == weights.shape[1] else weights[:, places])
 
 
 def average(raters: Sequence[tuple[Levels, Statistic]]) -> Statistic:
     """The mean over the raters for whom a statistic is defined; n counts these."""
-    measures = [among(places, rater) for places, rater in raters if math.isfinite(rater.value(len(places)))]
+    measures = [weighted(places, rater) for places, rater in raters if math.isfinite(rater.value(len(places)))]
     if measures:
         return Statistic(len(measures), "", measures)
     return Statistic(0, raters[0][1].why if raters else "no item has two raters")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -55,6 +54,12 @@ OWN_COLUMNS = f"""SELECT j.key, max(j.type = 'text') FROM samples s, json_each(s
 WHERE NOT s.gone GROUP BY j.key ORDER BY min(s.number), min(j.id)"""  # noqa: S608
 USED = "SELECT id FROM configurations WHERE id IN (SELECT configuration FROM runs) ORDER BY id"
 LAST = "SELECT data, versions, created, read_whole, columns FROM runs WHERE configuration = ? ORDER BY id DESC LIMIT 1"
+PLACEHOLDER = f"instr(' ' || flags || ' ', ' {Flag.NOT_VERIFIABLE} ') > 0"
+JUDGED = f"SELECT count(*), ifnull(sum({PLACEHOLDER}), 0) FROM present_verdicts WHERE configuration = ?"  # noqa: S608
+SCORES = f"""SELECT score, count(*) FROM present_verdicts WHERE configuration = ? AND score IS NOT NULL
+AND NOT {PLACEHOLDER} GROUP BY score ORDER BY score"""  # noqa: S608
+ERRORS = """SELECT kind, count(*) FROM present_errors WHERE configuration = ?
+GROUP BY kind ORDER BY count(*) DESC, min(sample)"""
 SPENT = "SELECT ifnull(sum(tokens_in + tokens_out), 0), sum(cost) FROM runs WHERE configuration = ?"
 OUTDATED = """SELECT count(*) FROM verdicts v JOIN samples s ON s.number = v.sample
 WHERE configuration = ? AND NOT s.gone AND v.sample_version != s.version"""
@@ -301,19 +306,19 @@ class Run:
     def overview(self) -> Overview:
         """Counts and costs."""
         key = (self.configuration,)
-        rows = list(self.rows())
-        scores = Counter(row.score for row in rows if row.counts and row.score is not None)
         with self.opened() as file:
+            samples, gone = file.first("SELECT count(*) - ifnull(sum(gone), 0), ifnull(sum(gone), 0) FROM samples")
             tokens, cost = file.first(SPENT, key)
+            verdicts, placeholders = file.first(JUDGED, key)
             return Overview(
-                samples=len(rows),
-                gone=file.first("SELECT count(*) FROM samples WHERE gone")[0],
+                samples=samples,
+                gone=gone,
                 read_whole=self.last.read_whole,
                 outdated=file.first(OUTDATED, key)[0],
-                verdicts=sum(row.value is not None for row in rows),
-                placeholders=sum(row.value is not None and not row.counts for row in rows),
-                scores=dict(sorted(scores.items())),
-                errors=dict(Counter(row.error for row in rows if row.error).most_common()),
+                verdicts=verdicts,
+                placeholders=placeholders,
+                scores=dict(file.query(SCORES, key)),
+                errors=dict(file.query(ERRORS, key)),
                 tokens=tokens,
                 cost=cost,
             )
