@@ -9,7 +9,7 @@ COLUMNS = ("image", "prompt", "category", "correct", "reason")
 
 
 def load(data: str) -> Table:
-    """The images in a results file; `correct` is 1 or 0, for `agree --human-column correct`."""
+    """The images in a results file; `correct` is 1 or 0, for `agree --human correct`."""
     table = jsonl.load(data)
     if missing := {"filename", "prompt", "tag"} - set(table.columns):
         raise UserError(f"{data} is not GenEval's results file: it has no {' and no '.join(sorted(missing))}")
