@@ -270,9 +270,9 @@ def validate(items: Sequence[RunRow], scale: range) -> None:
     for item in items:
         if item.id in seen:
             raise UserError(f"two items have the id {item.id!r}")
-        if item.known_score is not None and item.known_score not in scale:
+        if item.counts and item.score is not None and item.score not in scale:
             raise UserError(f"item {item.id!r} has the score {item.score}, not {scale[0]} to {scale[-1]}")
-        if item.known_value is not None and not math.isfinite(item.known_value):
+        if item.counts and item.value is not None and not math.isfinite(item.value):
             raise UserError(f"item {item.id!r} has the value {item.value}, not a finite number")
         seen.add(item.id)
 
