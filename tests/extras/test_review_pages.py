@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from onprompt.pages.review import create_app
+from onprompt.pages.review_desk import Desk, ReviewDesk
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs import datasets, reviews
 from onprompt.runs.file import RunFile
 from onprompt.runs.run import JudgeJob, run
 from onprompt.settings import load
-from onprompt.web.review import create_app
-from onprompt.web.review_desk import Desk, ReviewDesk
 from tests.conftest import photo_path
 from tests.extras.browser import faults, opened_browser, sync_api
-from tests.web.conftest import serving
+from tests.pages.conftest import serving
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> {{ 7*7 }} \u202etxt \x1b[2J"
 PROMPTS = (

@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from onprompt.pages.jobs import JobQueue
+from onprompt.pages.judging import Service
+from onprompt.pages.requests import Offer
+from onprompt.pages.tryout import create_app
 from onprompt.settings import load
-from onprompt.web.jobs import JobQueue
-from onprompt.web.judging import Service
-from onprompt.web.requests import Offer
-from onprompt.web.tryout import create_app
 from tests.conftest import photo_path
 from tests.extras.browser import faults, opened_browser, sync_api
 from tests.extras.test_review_pages import HOSTILE, SIZES
 from tests.models.backends.server import Scripted
-from tests.web.conftest import serving
-from tests.web.test_serve import asking, slow, wait_for
+from tests.pages.conftest import serving
+from tests.pages.test_serve import asking, slow, wait_for
 
 __all__ = ["slow"]  # a fixture
 Opened = Callable[..., Any]

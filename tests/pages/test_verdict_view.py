@@ -76,7 +76,7 @@ def test_each_box_knows_the_checks_of_its_object_and_of_relations_to_it() -> Non
     assert [check.located for check in view.checks] == [True, True, True, True, False]
     assert view.checks[-1].found == "none"
     assert (view.score, view.high) == (2, 4)
-    assert cup.swatches[0].colour == "#c81e1e"
+    assert cup.swatches[0][1] == "#c81e1e"
 
 
 def test_both_versions_of_an_edit() -> None:
@@ -85,9 +85,10 @@ def test_both_versions_of_an_edit() -> None:
     picture = Picture("cup.jpg", "0" * 64, undecoded)
     sample = Sample("s", "remove the cup", picture, {"before": picture})
     verdict = replace(made(), sample=sample, checks=(), evidence=EditEvidence((), objects=changes, regions=(cup.box,)))
-    before, after = verdict_view(verdict, {"image": SHOWN, "before": SHOWN}).pictures
+    before, after, changed = verdict_view(verdict, {"image": SHOWN, "before": SHOWN, "changed": SHOWN}).pictures
     assert [box.kind for box in before.boxes] == ["unasked", "kept"]
-    assert [box.kind for box in after.boxes] == ["region", "kept"]
+    assert [box.kind for box in after.boxes] == ["kept"]
+    assert [box.kind for box in changed.boxes] == ["region"]
 
 
 def test_a_picture_that_is_missing_is_said_to_be() -> None:

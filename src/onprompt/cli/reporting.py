@@ -24,7 +24,7 @@ from onprompt.wording import plural
 if TYPE_CHECKING:
     from onprompt.pages.report import Report
 
-FORMATS = ("html", "markdown")
+FORMATS = ("html", "markdown", "latex")
 SEVERAL = "A judge configuration (default: the last one that ran); repeat to compare several."
 MANY = 500  # samples whose pages take a while
 LARGE = 25 * 10**6  # bytes of one file from which browsers and mail take long
@@ -35,7 +35,7 @@ def report(
     run_files: Annotated[list[Path], typer.Argument(help="Run files; several are put side by side.")],
     out: Annotated[
         Path | None,
-        typer.Option(help="A folder, or one file that ends in .html (default: report). Markdown goes to stdout."),
+        typer.Option(help="A folder, or one file that ends in .html (default: report). Other formats go to stdout."),
     ] = None,
     to: Annotated[str, typer.Option(help=f"The format: {', '.join(FORMATS)}.")] = "html",
     human: Human = None,
@@ -64,7 +64,7 @@ def report(
     if to == "html":
         write_pages(made, out or Path("report"), limit, begun)
     else:
-        write_markdown(made, out)
+        write_text(made, out, to)
 
 
 def write_pages(made: Report, out: Path, limit: int | None, begun: float) -> None:
@@ -83,11 +83,11 @@ def write_pages(made: Report, out: Path, limit: int | None, begun: float) -> Non
         echo(f"{out} is {size / 1e6:.0f} MB; a folder (--out report) opens faster, or --limit shows less", err=True)
 
 
-def write_markdown(made: Report, out: Path | None) -> None:
-    """Print Markdown, or write it to a file."""
-    from onprompt.pages.markdown import markdown
+def write_text(made: Report, out: Path | None, to: str) -> None:
+    """Print the tables in a format, or write them to a file."""
+    from onprompt.pages.exporting import latex, markdown
 
-    text = markdown(made)
+    text = (latex if to == "latex" else markdown)(made)
     if out is None:
         echo(text.rstrip())
         return

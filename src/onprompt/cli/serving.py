@@ -38,12 +38,12 @@ def review(
     browser: Browser = False,
 ) -> None:
     """Go through a run's verdicts in the browser, by keyboard; what people say is saved in the run file."""
-    from onprompt.web.server import Place, check_installed, run
+    from onprompt.pages.server import Place, check_installed, run
 
     check_installed()
+    from onprompt.pages.review import create_app
+    from onprompt.pages.review_desk import Desk, ReviewDesk
     from onprompt.runs.reviews import plan_words, size_for
-    from onprompt.web.review import create_app
-    from onprompt.web.review_desk import Desk, ReviewDesk
 
     if sample and precision is not None:
         raise UserError("choose --sample or --precision, not both")
@@ -82,13 +82,13 @@ def serve(
     browser: Browser = False,
 ) -> None:
     """Try it in the browser, and let services ask: a page and a JSON API on this machine."""
-    from onprompt.web.server import Place, check_installed, run
+    from onprompt.pages.server import Place, check_installed, run
 
     check_installed()
-    from onprompt.web.jobs import JobQueue
-    from onprompt.web.judging import Service
-    from onprompt.web.requests import Offer
-    from onprompt.web.tryout import create_app
+    from onprompt.pages.jobs import JobQueue
+    from onprompt.pages.judging import Service
+    from onprompt.pages.requests import Offer
+    from onprompt.pages.tryout import create_app
 
     settings = judge_settings(judge, model, detector, budget)
     offer = Offer(settings, settings.models or tuple(filter(None, [settings.model])))

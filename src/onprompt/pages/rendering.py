@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from onprompt.types import Outcome
+from onprompt.wording import plural
 from onprompt.wording.terminal import printable
 
 # Nothing but our own files; no inline script or style, no form and no frame of others.
@@ -43,7 +44,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"percent": percent, "number": number}
+    made.filters |= {"percent": percent, "number": number, "plural": plural}
     made.globals |= {"signs": SIGNS, "long": LONG, "version": metadata.version("onprompt")}
     return made
 

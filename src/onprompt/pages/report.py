@@ -1,7 +1,6 @@
 """The report of one or more runs: a folder of pages that opens from a disk, or one file with everything in it.
 
-The gallery shows all samples as cards, with the data by which a script filters and orders them; a recipe says what to
-do to get the numbers of a run again.
+A script shows all samples as cards, or as a matrix of prompts and models, from data that a page on a disk can load.
 """
 
 import json
@@ -17,49 +16,44 @@ from markupsafe import Markup
 from onprompt.errors import UserError
 from onprompt.pages import rendering
 from onprompt.pages.figures import (
-    SHARES,
+    KINDS,
     Column,
     Entry,
     Figures,
-    by_prompt,
     choose,
     figures,
     orders,
+    ranks,
     read_columns,
     read_entries,
 )
-from onprompt.pages.prompt_pages import PageJob, PagePlan, make_pages
+from onprompt.pages.sample_pages import Job, Page, PagePlan, make_pages
 from onprompt.report.agreement import TITLES
 from onprompt.report.ratings import Ratings
 from onprompt.report.tables import shortened
 from onprompt.runs.reading import Run
 from onprompt.settings import PRIVATE, Settings
+from onprompt.wording import plural
 from onprompt.wording.terminal import printable, shell_word
 
 MEASURED = "evidence"  # the judge without a model, and its name in a jury
-FOLDERS = ("prompts", "pictures", "data", "gallery")
-STRIP = 8  # samples of each order on the first page
-PER_PAGE = 24  # verdicts on a page of one prompt
+FOLDERS = ("samples", "pictures", "data")
+SCRIPTS = ("evidence.js", "gallery.js")
+STRIP = 6  # samples of each order on the first page
+TOGETHER = 24  # samples of one prompt that are shown on each other's pages
 MOST, MOST_IN_FILE = 10_000, 200  # samples that are shown one by one, unless another limit is given
-STRIPS = {"worst": "Worst", "flagged": "Flagged for review", "disputed": "Most disputed"}
+STRIPS = {"worst": "Lowest values", "disputed": "Most disputed", "flagged": "To look at"}
 MARK = b'name="generator" content="onprompt'  # of a page of ours, near its beginning
-LINKS = (("Report", "index.html"), ("Samples", "gallery.html"))
-SHOWN = 48  # cards on a page
+LINKS = (("Report", "index.html"), ("Samples", "samples.html"), ("Prompt × model", "samples.html#view=matrix"))
 PROMPT, SUMMARY = 300, 200  # characters of a text by which a sample can be found
 SORTS = {
-    "worst": "worst first",
-    "flagged": "flagged first",
+    "worst": "lowest value first",
+    "flagged": "to look at first",
     "disputed": "most disputed first",
-    "best": "best first",
+    "best": "highest value first",
     "order": "as in the data",
 }
-FACETS = {
-    "model": "Model",
-    "category": "Category",
-    "score": "Score",
-    "flag": "Flag",
-    "failure": "Kind of failure",
-}
+FACETS = {"model": "Model", "category": "Category", "score": "Score", "flag": "Flag", "failure": "Wrong or missing"}
 NO_VERDICT, PLACEHOLDER = "no verdict", "not verifiable"
 BANDS = 5  # of values, for rubrics without an overall score
 
@@ -95,7 +89,7 @@ class Report:
     def subtitle(self) -> str:
         """What was judged by whom."""
         judges = " and ".join(dict.fromkeys(column.run.judge for column in self.columns))
-        return f"{len(self.entries):,} samples judged with the rubric {self.columns[0].run.rubric} by {judges}"
+        return f"{plural(len(self.entries), 'sample')} judged with the rubric {self.columns[0].run.rubric} by {judges}"
 
 
 def read_report(
@@ -105,13 +99,14 @@ def read_report(
     terms: Mapping[str, Any] | None = None,
     title: str = "",
 ) -> Report:
-    """Read runs and compute all figures."""
+    """Read runs and compute all figures. The title is by default the name of the data."""
     columns = read_columns(runs, configurations)
     terms = terms or {}
     entries = read_entries(columns, ratings, terms.get("human_scale"))
-    names = title or " and ".join(column.name for column in columns)
     recipes = [recipe(column) for column in columns]
-    return Report(names, columns, entries, figures(columns, entries, ratings, terms), recipes)
+    data = {each.data for each in recipes}
+    names = Path(data.pop()).stem if len(data) == 1 else " and ".join(column.name for column in columns)
+    return Report(title or names, columns, entries, figures(columns, entries, ratings, terms), recipes)
 
 
 def limit(report: Report, most: int) -> Report:
@@ -119,8 +114,8 @@ def limit(report: Report, most: int) -> Report:
     shown = choose(report.entries, most)
     if len(shown) == len(report.entries):
         return replace(report, shown=shown)
-    words = f"{len(shown):,} of {len(report.entries):,} samples are shown, the worst, flagged and most disputed ones"
-    return replace(report, shown=shown, limited=f"{words}; figures are over all samples (--limit shows more).")
+    said = f"{len(shown):,} of {len(report.entries):,} samples are shown, the worst, flagged and most disputed ones"
+    return replace(report, shown=shown, limited=f"{said}; figures are over all samples (--limit shows more).")
 
 
 def write(report: Report, out: Path, most: int | None = None) -> Report:
@@ -169,145 +164,22 @@ def write_folder(report: Report, folder: Path) -> None:
         (folder / name).mkdir(parents=True)
     make_samples(report, folder)
     (folder / "style.css").write_text(style(), "utf-8")
-    for name in ("evidence.js", "gallery.js"):
+    for name in SCRIPTS:
         (folder / name).write_text(rendering.asset(name), "utf-8")
-    write_gallery(report, folder)
-    common = {"csp": rendering.policy(), "links": LINKS, "current": "Report", "home": "index.html"}
-    html = rendering.render("report.html", gallery="gallery.html", **values(report), **common)
-    (folder / "index.html").write_text(html, "utf-8")
-
-
-def style() -> str:
-    """The style sheet of a report."""
-    return f"{rendering.asset('style.css')}\n{rendering.asset('report.css')}"
-
-
-def values(report: Report) -> dict[str, Any]:
-    """What the first page shows."""
-    return {
-        "title": report.title,
-        "subtitle": report.subtitle,
-        "figures": report.figures,
-        "several": len(report.columns) > 1,
-        "columns": report.columns,
-        "shares": list(SHARES),
-        "measures": TITLES,
-        "recipes": report.recipes,
-        "limited": report.limited,
-        "strips": strips(report),
-        "strip_titles": STRIPS,
-    }
-
-
-def strips(report: Report) -> dict[str, list[Entry]]:
-    """The first samples of each order that are not in another one already."""
-    chosen: dict[str, list[Entry]] = {}
-    seen: set[int] = set()
-    found = orders(report.shown)
-    first = first_order(report)
-    for name, order in {first: found[first], **found}.items():
-        fitting = [e for e in order if e.index not in seen and (name != "flagged" or e.needs_review)][:STRIP]
-        seen |= {entry.index for entry in fitting}
-        chosen |= {name: fitting} if fitting else {}
-    return chosen
-
-
-def write_gallery(report: Report, folder: Path) -> None:
-    """The pages of the gallery, and the data for its script."""
-    entries, options = in_first_order(report), gallery_choices(report.shown)
-    (folder / "data" / "samples.js").write_text(
-        gallery_script(gallery_data(report.shown, report.columns, options)), "utf-8"
-    )
-    pages = max(1, -(-len(entries) // SHOWN))
-    for number in range(1, pages + 1):
-        root = "" if number == 1 else "../"
-        html = rendering.render(
-            "gallery.html",
-            title=f"Samples of {report.title}",
-            csp=rendering.policy(frame_src="'self'"),
-            root=root,
-            home=f"{root}index.html",
-            links=[(name, f"{root}{address}") for name, address in LINKS],
-            current="Samples",
-            entries=entries[(number - 1) * SHOWN : number * SHOWN],
-            columns=report.columns,
-            choices=options,
-            sorts=sorts(report),
-            first=first_order(report),
-            total=len(entries),
-            number=number,
-            pages=pages,
-            address=lambda page, root=root: f"{root}{gallery_page(page)}",
-            limited=report.limited,
-        )
-        (folder / gallery_page(number)).write_text(html, "utf-8")
-
-
-def gallery_page(number: int) -> str:
-    """Where a page of the gallery is."""
-    return "gallery.html" if number == 1 else f"gallery/{number}.html"
-
-
-def sorts(report: Report) -> dict[str, str]:
-    """The orders that a gallery offers; dispute only where judges, voices or people can differ."""
-    disputes = any(entry.disputed is not None for entry in report.shown)
-    return {name: words for name, words in SORTS.items() if name != "disputed" or disputes}
-
-
-def first_order(report: Report) -> str:
-    """The order in which a gallery begins: of several runs the biggest disagreements first."""
-    return "disputed" if len(report.columns) > 1 and "disputed" in sorts(report) else "worst"
-
-
-def in_first_order(report: Report) -> list[Entry]:
-    """All samples that are shown; those about which nobody can differ come last."""
-    order = orders(report.shown)[first_order(report)]
-    known = {entry.index for entry in order}
-    return [*order, *(entry for entry in report.shown if entry.index not in known)]
-
-
-def make_samples(report: Report, folder: Path | None) -> list[str]:
-    """Make the page of every prompt, and tell each sample its pictures; the pages themselves if there is no folder."""
-    jobs = page_jobs(report)
-    known = {entry.index: entry for entry in report.shown}
-    for job in jobs:
-        for sample in job.samples:
-            known[sample.index].address = f"{job.address if folder else ''}#s{sample.index}"
-    plan = PagePlan(tuple((column.name, column.run) for column in report.columns), folder)
-    sections = []
-    for made in make_pages(plan, jobs):
-        for index, pictures in made.pictures.items():
-            known[index].pictures = pictures
-        for index, spread in made.spreads.items():
-            known[index].disputed = max(known[index].disputed or 0.0, spread)
-        sections.append(made.html)
-    return sections
-
-
-def page_jobs(report: Report) -> list[PageJob]:
-    """The pages to make: one for each prompt, or several where it has many samples."""
-    jobs: list[PageJob] = []
-    most = max(1, PER_PAGE // len(report.columns))
-    for group in by_prompt(report.shown).values():
-        parts = [group[start : start + most] for start in range(0, len(group), most)]
-        first = len(jobs) + 1
-        for place, part in enumerate(parts):
-            names = [f"{first + other:05}.html" if 0 <= other < len(parts) else "" for other in (place - 1, place + 1)]
-            address = f"prompts/{first + place:05}.html"
-            jobs.append(PageJob(group[0].prompt, len(group), address, tuple(part), *names))
-    return jobs
+    (folder / "data" / "samples.js").write_text(gallery_script(report), "utf-8")
+    common = {"csp": rendering.policy(), "links": LINKS, "home": "index.html", "gallery": "samples.html"}
+    for name, current in (("index.html", "Report"), ("samples.html", "Samples")):
+        template = "report.html" if name == "index.html" else name
+        (folder / name).write_text(rendering.render(template, current=current, **values(report), **common), "utf-8")
 
 
 def write_file(report: Report, out: Path) -> None:
     """One page with everything in it."""
-    sections = [Markup(html) for html in make_samples(report, None)]  # noqa: S704 rendered by our own templates
-    options = gallery_choices(report.shown)
-    samples = gallery_script(gallery_data(report.shown, report.columns, options))
-    scripts = [samples, rendering.asset("evidence.js"), rendering.asset("gallery.js")]
+    views = [Markup(html) for html in make_samples(report, None)]  # noqa: S704 rendered by our own templates
+    scripts = [gallery_script(report), *map(rendering.asset, SCRIPTS)]
     css = style()
     html = rendering.render(
         "single_report.html",
-        **values(report) | {"strips": {}},  # every picture once: the samples are below
         csp=rendering.policy(
             img_src="data:",
             style_src=rendering.source_hash(css),
@@ -317,29 +189,83 @@ def write_file(report: Report, out: Path) -> None:
         scripts=[Markup(text) for text in scripts],  # noqa: S704 our own files, and data without a "<"
         gallery="",
         home="#main",
-        links=[("Report", "#main"), ("Samples", "#samples")],
-        sections=sections,
-        entries=in_first_order(report),
-        choices=options,
-        sorts=sorts(report),
-        first=first_order(report),
-        total=len(report.shown),
+        links=(("Report", "#main"), ("Samples", "#samples")),
+        current="Report",
+        views=views,
+        **values(report),
     )
     new = out.with_name(f".{out.name}.new")
     new.write_text(html, "utf-8")
     new.replace(out)
 
 
+def style() -> str:
+    """The style sheet of a report."""
+    return f"{rendering.asset('style.css')}\n{rendering.asset('report.css')}"
+
+
+def values(report: Report) -> dict[str, Any]:
+    """What the pages show."""
+    disputes = any(entry.disputed is not None for entry in report.shown)
+    first = "disputed" if len(report.columns) > 1 and disputes else "worst"
+    found, seen, strips = orders(report.shown), set[int](), {}
+    for name in dict.fromkeys((first, *STRIPS)):
+        fitting = [e for e in found.get(name, ()) if e.index not in seen and (name != "flagged" or e.needs_review)]
+        chosen = fitting[:STRIP]
+        seen |= {entry.index for entry in chosen}
+        strips |= {name: chosen} if chosen else {}
+    return {
+        "report": report,
+        "title": report.title,
+        "figures": report.figures,
+        "several": len(report.columns) > 1,
+        "strips": strips,
+        "strip_titles": STRIPS,
+        "choices": gallery_choices(report.shown),
+        "sorts": {name: words for name, words in SORTS.items() if name != "disputed" or disputes},
+        "first": first,
+        "kind_names": KINDS,
+        "measures": TITLES,
+        "ranks": ranks,
+    }
+
+
+def make_samples(report: Report, folder: Path | None) -> list[str]:
+    """Make the page of every sample, and tell each its thumbnail; the pages themselves if there is no folder."""
+    known = {entry.index: entry for entry in report.shown}
+    groups: dict[str, list[Page]] = {}
+    for entry in report.shown:
+        entry.address = f"samples/{entry.index:06}.html" if folder else f"#s{entry.index}"
+    addresses = ["", *(entry.address.removeprefix("samples/") for entry in report.shown), ""]
+    for place, entry in enumerate(report.shown, 1):
+        page = Page(entry, place, addresses[place - 1], addresses[place + 1])
+        groups.setdefault(entry.prompt or f"\0{entry.id}", []).append(page)
+    jobs: list[Job] = []
+    for group in groups.values():
+        group.sort(key=lambda page: page.entry.first.model)
+        jobs += [tuple(group[start : start + TOGETHER]) for start in range(0, len(group), TOGETHER)]
+    links = tuple((name, f"../{address}") for name, address in LINKS)
+    plan = PagePlan(tuple((column.name, column.run) for column in report.columns), folder, len(known), links)
+    views = []
+    for made in make_pages(plan, jobs):
+        entry = known[made.index]
+        entry.picture = made.picture
+        if made.spread is not None:
+            entry.disputed = max(entry.disputed or 0.0, made.spread)
+        views.append(made.html)
+    return views
+
+
 def facets(entry: Entry) -> dict[str, list[str]]:
     """What a sample can be filtered by."""
     known = [result for result in entry.results if result]
+    scores = (
+        NO_VERDICT if r.value is None else PLACEHOLDER if not r.counts else score_name(r.score, r.value) for r in known
+    )
     return {
-        "model": unique(result.model for result in known if result.model),
-        "category": unique(result.category for result in known if result.category),
-        "score": unique(
-            NO_VERDICT if r.value is None else PLACEHOLDER if not r.counts else score_name(r.score, r.value)
-            for r in known
-        ),
+        "model": list(dict.fromkeys(result.model for result in known if result.model)),
+        "category": list(dict.fromkeys(result.category for result in known if result.category)),
+        "score": list(dict.fromkeys(scores)),
         "flag": list(entry.flags),
         "failure": list(entry.failed),
     }
@@ -353,13 +279,8 @@ def score_name(score: int | None, value: float) -> str:
     return f"{place / BANDS:.1f} to {(place + 1) / BANDS:.1f}"
 
 
-def unique(names: Iterator[str]) -> list[str]:
-    """Names without repetition, in order."""
-    return list(dict.fromkeys(names))
-
-
 def gallery_choices(entries: Sequence[Entry]) -> list[tuple[str, str, list[tuple[str, int]]]]:
-    """For each facet its title and its options, with how many samples each has; none where there is no choice."""
+    """For each facet its title and its options, with how many samples each has."""
     counts: dict[str, Counter[str]] = {name: Counter() for name in FACETS}
     for entry in entries:
         for name, options in facets(entry).items():
@@ -367,84 +288,71 @@ def gallery_choices(entries: Sequence[Entry]) -> list[tuple[str, str, list[tuple
     return [(name, title, sorted(counts[name].items())) for name, title in FACETS.items()]
 
 
-def gallery_data(entries: Sequence[Entry], columns: Sequence[Column], options: Sequence[Any]) -> dict[str, Any]:
-    """All samples for the script; whatever others wrote is text without hidden characters."""
-    places = {name: {option: place for place, (option, _) in enumerate(known)} for name, _, known in options}
-    return {
-        "columns": [printable(column.name) for column in columns],
-        "shown": SHOWN,
-        "facets": {name: [printable(option) for option, _ in known] for name, _, known in options},
-        "samples": [gallery_row(entry, places) for entry in entries],
+def gallery_script(report: Report) -> str:
+    """The data of all samples as a script, which a page on a disk can load; nothing in it can end a script element.
+
+    Whatever others wrote is text without hidden characters.
+    """
+    options = {name: [option for option, _ in known] for name, _, known in gallery_choices(report.shown)}
+    places = {name: {option: place for place, option in enumerate(known)} for name, known in options.items()}
+    data = {
+        "facets": {name: list(map(printable, known)) for name, known in options.items()},
+        "samples": [gallery_row(entry, places) for entry in report.shown],
     }
+    encoded = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    return f'"use strict";var onpromptSamples={encoded};\n'
 
 
 def gallery_row(entry: Entry, places: Mapping[str, Mapping[str, int]]) -> list[Any]:
     """One sample; the script knows the order of the fields."""
-    picture = entry.pictures.get("image")
-    there = bool(picture and not picture.missing and not picture.url.startswith("data:"))
+    picture = entry.picture
+    there = picture and picture.url and not picture.url.startswith("data:")
     return [
         entry.index,
         printable(entry.id[:PROMPT]),
         printable(shortened(entry.prompt, PROMPT)),
-        printable(entry.first.model[:80]),
         [None if r is None else "" if r.value is None else points(r.score, r.value) for r in entry.results],
         None if entry.worst is None else round(entry.worst, 4),
         None if entry.disputed is None else round(entry.disputed, 4),
         None if entry.rating is None else round(entry.rating, 2),
-        len(entry.flags),
         int(entry.needs_review),
-        list(entry.failed[:4]),
         [[places[name][option] for option in own] for name, own in facets(entry).items()],
         entry.address,
-        [picture.url, picture.width, picture.height] if picture and there else None,
+        [picture.url, picture.width, picture.height] if there else None,
         printable(shortened(entry.first.summary, SUMMARY)),
     ]
 
 
 def points(score: int | None, value: float) -> str:
-    """`(2) 0.44`, as on a card."""
+    """`2 · .44`, as on a card."""
     return f"{value:.2f}" if score is None else f"({score}) {value:.2f}"
 
 
-def gallery_script(samples: Mapping[str, Any]) -> str:
-    """The data as a script, which a page on a disk can load; nothing in it can end a script element."""
-    encoded = json.dumps(samples, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    return f'"use strict";var onpromptSamples={encoded};\n'
-
-
 def recipe(column: Column) -> Recipe:
-    """How one run was made."""
+    """How one run was made: its commands, settings that are not the default (no secret), versions, model files."""
     run, last = column.run, column.run.last
     data = last.data.replace("\\", "/").rstrip("/").rpartition("/")[2] or last.data
+    usual = Settings().model_dump(mode="json")
+    changed = (
+        f"{name} = {json.dumps(value, ensure_ascii=False)}"
+        for name, value in run.identity.get("settings", {}).items()
+        if name not in PRIVATE and name in usual and value != usual[name] and value is not None
+    )
     return Recipe(
-        column.name,
-        data,
-        run.judge,
-        last.created,
-        run.configuration,
-        run.fingerprint,
-        "\n".join(commands(run, data)),
-        "\n".join(changed_settings(run.identity.get("settings", {}))),
-        (*last.versions.items(), *weights(run.identity)),
+        *(column.name, data, run.judge, last.created, run.configuration, run.fingerprint),
+        commands=f"{command(run, data)}\nonprompt report again.sqlite --out report",
+        changed="\n".join(changed),
+        versions=(*last.versions.items(), *weights(run.identity)),
     )
 
 
-def commands(run: Run, data: str) -> Iterator[str]:
-    """The command that judges the same data in the same way, and the one that makes the report."""
+def command(run: Run, data: str) -> str:
+    """The command that judges the same data in the same way."""
     models = list(run.identity.get("members", ())) or [run.identity.get("model") or ""]
     words = ["onprompt", "run", "--out", "again.sqlite", "--rubric", run.rubric]
     words += [word for name in models if name and name != MEASURED for word in ("--model", name)]
     words += ["--judge", run.identity["judge"]] if run.identity["judge"] != MEASURED else []
-    yield " ".join(shell_word(str(word)) for word in [*words, *(["--"] if data.startswith("-") else []), data])
-    yield "onprompt report again.sqlite --out report"
-
-
-def changed_settings(settings: Mapping[str, Any]) -> Iterator[str]:
-    """The settings of a run that are not the default, line by line; none that may hold a secret."""
-    usual = Settings().model_dump(mode="json")
-    for name, value in settings.items():
-        if name not in PRIVATE and name in usual and value != usual[name] and value is not None:
-            yield f"{name} = {json.dumps(value, ensure_ascii=False)}"
+    return " ".join(shell_word(str(word)) for word in [*words, *(["--"] if data.startswith("-") else []), data])
 
 
 def weights(identity: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

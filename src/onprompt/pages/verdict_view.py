@@ -7,13 +7,23 @@ from onprompt import wording
 from onprompt.report.edit_picture import change_of, is_about
 from onprompt.report.labels import distinct, place_labels
 from onprompt.report.terminal import WORST_FIRST, attribute_words, cost_words, spread_words, worst
-from onprompt.types import Box, Check, Found, Sighting, Verdict
+from onprompt.types import Box, Check, Found, Outcome, Sighting, Verdict
 from onprompt.wording.jury import disputes, voice_words
 
 ACROSS = 1000  # units of a picture's width in a drawing over it
-LABEL, LETTER, SWATCH = 46.0, 18.0, 34.0  # units of a label's height, and of a letter's and a swatch's width
+LABEL, LETTER, SWATCH = 38.0, 14.6, 30.0  # units of a label's height, and of a letter's and a swatch's width
+LONGEST = 28  # letters of a label
 ALSO = 12  # further objects that are listed
+CHANGED = "changed"  # the picture of what an edit has changed
 CHANGES = {"kept": "kept", "as asked": "matched", "not asked for": "unasked", "not done": "missing"}
+WORDS = {  # of outcomes: of a prompt's claims, and of an edit's
+    Outcome.MATCHED: ("matched", "done"),
+    Outcome.PARTIAL: ("in part", "in part"),
+    Outcome.MISMATCH: ("wrong", "wrong"),
+    Outcome.MISSING: ("missing", "not done"),
+    Outcome.LOW_CONFIDENCE: ("uncertain", "uncertain"),
+    Outcome.UNVERIFIABLE: ("not checked", "not checked"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,27 +37,18 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class SwatchView:
-    """A dominant colour: its name, its value as CSS has it, and its share."""
-
-    name: str
-    colour: str
-    share: float
-
-
-@dataclass(frozen=True, slots=True)
 class BoxView:
-    """A box over a picture, in units of its drawing, with its label, its colours and the checks that it belongs to."""
+    """A box over a picture, in units of its drawing, with its label, its colors and the checks that it belongs to."""
 
-    x: float
-    y: float
-    width: float
-    height: float
     kind: str  # an outcome, or of an edit: kept, matched, unasked, missing, region
     label: str = ""
     title: str = ""
     checks: tuple[int, ...] = ()
-    swatches: tuple[SwatchView, ...] = ()
+    swatches: tuple[tuple[str, str, float], ...] = ()  # name, value as CSS has it, share
+    x: float = 0.0
+    y: float = 0.0
+    width: float = 0.0
+    height: float = 0.0
     label_x: float = 0.0
     label_y: float = 0.0
     label_width: float = 0.0
@@ -57,7 +58,7 @@ class BoxView:
 class PictureView:
     """A picture of a verdict and what is drawn over it."""
 
-    title: str  # before, after; empty if there is just one
+    title: str  # before, after, changed; empty if there is just one
     shown: Shown
     boxes: tuple[BoxView, ...] = ()
 
@@ -75,9 +76,11 @@ class CheckView:
     asked: str
     found: str
     outcome: str
+    word: str  # for the outcome
     probability: float
     source: str
     located: bool  # whether a box belongs to it
+    count: tuple[int, int | None] | None = None  # how many are asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,47 +101,56 @@ class VerdictView:
 
     id: str
     prompt: str
-    rubric: str
     judge: str
     value: float
+    interval: tuple[float, float] | None
     score: int | None
     high: int | None  # the best score of the scale
+    is_edit: bool
     summary: str
     factors: tuple[FactorView, ...]
     flags: tuple[str, ...]
     coverage: float | None
     pictures: tuple[PictureView, ...]
     checks: tuple[CheckView, ...]
-    notes: tuple[tuple[str, str], ...]  # title and text: what has no effect on the score
+    notes: tuple[tuple[str, str], ...]  # title and text
     voices: tuple[tuple[str, tuple[str, ...]], ...]  # of a jury: what each says, and what contradicts it
-    answers: tuple[str, ...]  # a model's, raw
+    answers: tuple[str, ...]  # of a model, as they came
 
 
 def verdict_view(
     verdict: Verdict, pictures: Mapping[str, Shown], scales: Mapping[str, range] | None = None, name: str = ""
 ) -> VerdictView:
-    """The view of a verdict.
+    """A verdict with the addresses of its pictures by their names (image, before, changed, mask).
 
-    `pictures` has the judged picture under `image` and other inputs under their names (before, mask); `scales` are a
-    rubric's factors, and `name` is what the sample is called in its run.
+    `scales` are the rubric's factors, and `name` is what the sample is called in its run.
     """
-    scales = scales or {}
-    drawn = draw_versions(verdict, pictures) if "before" in pictures else [draw_picture(verdict, pictures["image"])]
+    ends = {factor: (scale[0], scale[-1]) for factor, scale in (scales or {}).items()}
+    is_edit = "before" in verdict.sample.pictures
+    versions = is_edit and "before" in pictures
+    drawn = draw_versions(verdict, pictures) if versions else [draw_picture(verdict, pictures["image"])]
     located = {place for picture in drawn for box in picture.boxes for place in box.checks}
     return VerdictView(
         id=name or verdict.sample.id,
         prompt=verdict.sample.prompt,
-        rubric=verdict.rubric,
-        judge=judge_name(verdict),
+        judge=" ".join(filter(None, (verdict.judge, str(verdict.provenance.get("model") or "")))),
         value=verdict.value,
+        interval=verdict.interval,
         score=verdict.score,
-        high=ends(scales.get("score"))[1],
+        high=ends.get("score", (None, None))[1],
+        is_edit=is_edit,
         summary=verdict.summary,
-        factors=tuple(factor_views(verdict, scales)),
+        factors=tuple(  # a reason that is the summary is not said twice
+            FactorView(
+                *(name, factor.score, *ends.get(name, (None, None))),
+                *(factor.reason if factor.reason != verdict.summary else "", spread_words(factor)),
+            )
+            for name, factor in verdict.factors.items()
+        ),
         flags=verdict.flags,
         coverage=verdict.coverage,
         pictures=tuple(drawn),
-        checks=tuple(check_view(check, place in located) for place, check in enumerate(verdict.checks)),
+        checks=tuple(check_view(check, place in located, is_edit) for place, check in enumerate(verdict.checks)),
         notes=tuple(notes(verdict)),
         voices=tuple(
             (voice_words(voice), tuple(line for line, _ in disputes(voice, verdict.checks))) for voice in verdict.voices
@@ -147,29 +159,19 @@ def verdict_view(
     )
 
 
-def factor_views(verdict: Verdict, scales: Mapping[str, range]) -> Iterable[FactorView]:
-    """The scores with their scales; a reason that is the summary is not said twice."""
-    for name, factor in verdict.factors.items():
-        reason = factor.reason if factor.reason != verdict.summary else ""
-        yield FactorView(name, factor.score, *ends(scales.get(name)), reason, spread_words(factor))
-
-
-def judge_name(verdict: Verdict) -> str:
-    """Who judged: the judge, and the model that it asked."""
-    return " ".join(filter(None, (verdict.judge, str(verdict.provenance.get("model") or ""))))
-
-
-def ends(scale: range | None) -> tuple[int | None, int | None]:
-    """The worst and the best score of a scale."""
-    return (scale[0], scale[-1]) if scale else (None, None)
-
-
-def check_view(check: Check, located: bool) -> CheckView:
+def check_view(check: Check, located: bool, is_edit: bool) -> CheckView:
     """A check in words."""
-    found = "none" if check.finding.kind is Found.MISSING else wording.finding_words(check)
+    missing = "nothing changed" if is_edit else "none"
     return CheckView(
-        *(check.claim.kind, wording.full_claim(check.claim), found, check.outcome.value, check.probability),
-        *("" if check.source == "none" else check.source, located),
+        kind=check.claim.kind,
+        asked=wording.full_claim(check.claim),
+        found=missing if check.finding.kind is Found.MISSING else wording.finding_words(check),
+        outcome=check.outcome.value,
+        word=WORDS[check.outcome][is_edit],
+        probability=check.probability,
+        source="" if check.source == "none" else check.source,
+        located=located,
+        count=(check.claim.count.low, check.claim.count.high) if check.claim.count else None,
     )
 
 
@@ -193,9 +195,7 @@ def notes(verdict: Verdict) -> Iterable[tuple[str, str]]:
 
 def draw_picture(verdict: Verdict, shown: Shown) -> PictureView:
     """The judged picture with a box for each sighting that was chosen, and for text that was read."""
-    chosen: list[tuple[Sighting, int]] = []
-    for place, check in enumerate(verdict.checks):
-        chosen += [(sighting, place) for sighting in check.chosen]
+    chosen = [(sighting, place) for place, check in enumerate(verdict.checks) for sighting in check.chosen]
     sightings = [sighting for sighting, _ in chosen]
     same = distinct(sightings)
     boxes = []
@@ -216,20 +216,18 @@ def sighting_box(verdict: Verdict, sighting: Sighting, places: Sequence[int]) ->
     ]
     kind = min((worst(verdict, thing) for thing in things if thing is not None), key=WORST_FIRST.index, default=None)
     text = f'"{sighting.text}"' if sighting.text else sighting.word
-    swatches = tuple(SwatchView(each.name, f"#{bytes(each.rgb).hex()}", each.share) for each in sighting.colours)
+    swatches = tuple((each.name, f"#{bytes(each.rgb).hex()}", each.share) for each in sighting.colours)
     traits = ", ".join(trait.value for trait in sighting.traits)
     title = f"{text}, confidence {sighting.confidence:.2f}" + (f": {traits}" if traits else "")
     outcome = kind or verdict.checks[places[0]].outcome
-    return sighting.box, BoxView(0, 0, 0, 0, outcome.value, text, title, tuple(about), swatches)
+    return sighting.box, BoxView(outcome.value, text, title, tuple(about), swatches)
 
 
 def draw_versions(verdict: Verdict, pictures: Mapping[str, Shown]) -> list[PictureView]:
-    """Both versions of an edited picture, with what was kept, asked for, or not."""
+    """Both versions of an edited picture, with what was kept, asked for, or not; and what changed, if it is there."""
     evidence = verdict.edit_evidence
     before: list[tuple[Box, BoxView]] = []
     after: list[tuple[Box, BoxView]] = []
-    for region in evidence.regions if evidence else ():
-        after.append((region, BoxView(0, 0, 0, 0, "region", title="a region that changed")))
     for change in evidence.objects if evidence else ():
         about = [p for p, c in enumerate(verdict.checks) if c.thing is not None and is_about(change, c.thing, verdict)]
         kind = CHANGES[change_of(change, verdict)]
@@ -237,12 +235,18 @@ def draw_versions(verdict: Verdict, pictures: Mapping[str, Shown]) -> list[Pictu
             if sighting:
                 label = sighting.word if change.kind == "unchanged" else f"{sighting.word}: {change.kind}"
                 title = f"{sighting.word}, {change.kind}, confidence {sighting.confidence:.2f}"
-                boxes.append((sighting.box, BoxView(0, 0, 0, 0, kind, label, title, tuple(about))))
+                boxes.append((sighting.box, BoxView(kind, label, title, tuple(about))))
     for place, check in enumerate(verdict.checks):
-        if check.outcome.value == "missing" and check.box:
+        if check.outcome is Outcome.MISSING and check.box:
             label = f"not done: {check.claim.kind}"
-            after.append((check.box, BoxView(0, 0, 0, 0, "missing", label, label, (place,))))
-    return [lay_out("before", pictures["before"], before), lay_out("after", pictures["image"], after)]
+            after.append((check.box, BoxView("missing", label, label, (place,))))
+    drawn = [lay_out("before", pictures["before"], before), lay_out("after", pictures["image"], after)]
+    if CHANGED in pictures:
+        regions = [
+            (box, BoxView("region", title="a region that changed")) for box in (evidence.regions if evidence else ())
+        ]
+        drawn.append(lay_out(CHANGED, pictures[CHANGED], regions))
+    return drawn
 
 
 def lay_out(title: str, shown: Shown, boxes: Sequence[tuple[Box, BoxView]]) -> PictureView:
@@ -251,27 +255,25 @@ def lay_out(title: str, shown: Shown, boxes: Sequence[tuple[Box, BoxView]]) -> P
     if not shown.width:
         return picture
     page = float(ACROSS), picture.height
+    views = []
+    for box, view in boxes:
+        label = view.label if len(view.label) <= LONGEST else f"{view.label[: LONGEST - 1]}…"
+        views.append(
+            replace(
+                view,
+                x=round(box.left * page[0], 1),
+                y=round(box.top * page[1], 1),
+                width=round(box.width * page[0], 1),
+                height=round(box.height * page[1], 1),
+                label=label,
+                label_width=14 + LETTER * len(label) + SWATCH * len(view.swatches),
+            )
+        )
     labelled = [index for index, (_, view) in enumerate(boxes) if view.label]
-    views = [in_units(box, view, page) for box, view in boxes]
     widths = [views[index].label_width for index in labelled]
     places = place_labels([boxes[index][0] for index in labelled], widths, LABEL, page)
     for index, place in zip(labelled, places, strict=True):
-        across = round(place.right - place.left, 1)
-        views[index] = replace(
-            views[index], label_x=round(place.left, 1), label_y=round(place.top, 1), label_width=across
-        )
+        width = round(place.right - place.left, 1)
+        at = {"label_x": round(place.left, 1), "label_y": round(place.top, 1)}
+        views[index] = replace(views[index], label_width=width, **at)
     return replace(picture, boxes=tuple(views))
-
-
-def in_units(box: Box, view: BoxView, page: tuple[float, float]) -> BoxView:
-    """A box in units of the drawing; a long label is cut."""
-    label = view.label if len(view.label) <= 28 else f"{view.label[:27]}…"
-    return replace(
-        view,
-        x=round(box.left * page[0], 1),
-        y=round(box.top * page[1], 1),
-        width=round(box.width * page[0], 1),
-        height=round(box.height * page[1], 1),
-        label=label,
-        label_width=16 + LETTER * len(label) + SWATCH * len(view.swatches),
-    )

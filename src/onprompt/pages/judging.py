@@ -9,7 +9,9 @@ from PIL import Image
 
 import onprompt
 from onprompt import plugins, stages
+from onprompt.pages.jobs import Job, JobQueue
 from onprompt.pages.pictures import encode
+from onprompt.pages.requests import Offer, item_of, public_name, sample_of
 from onprompt.pages.verdict_view import Shown, VerdictView, verdict_view
 from onprompt.report.document import document
 from onprompt.rubrics import DEFAULT
@@ -17,8 +19,6 @@ from onprompt.samples import Judges, asks
 from onprompt.settings import Settings
 from onprompt.types import IMAGE, NAMES, Asks, Rubric, Verdict
 from onprompt.vision import use_single_core
-from onprompt.web.jobs import Job, JobQueue
-from onprompt.web.requests import Offer, item_of, public_name, sample_of
 from onprompt.wording.terminal import shell_word
 
 

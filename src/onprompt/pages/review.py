@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import Depends, FastAPI, Path, Request
 from fastapi.exceptions import RequestValidationError
@@ -10,23 +10,31 @@ from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Red
 from pydantic import BaseModel, ConfigDict, Field
 
 from onprompt.errors import NotFound, OnpromptError, StoreError
+from onprompt.pages.application import new_app, problems, render
+from onprompt.pages.review_desk import Filters, Queue, ReviewDesk, guidelines
 from onprompt.runs.reviews import ANSWERS, MAX_COMMENT, MAX_NAME, Review, check_rater
-from onprompt.web.application import new_app, render
-from onprompt.web.review_desk import Filters, Queue, ReviewDesk
 
 MAX_CHECKS = SHOWN = 100  # checks of one sample that can be corrected: a prompt of 10,000 characters has a thousand
-# What a person says of a check: the key and the words of each answer.
-SAID = dict(zip(ANSWERS, (("y", "holds"), ("p", "partly"), ("n", "wrong"), ("u", "can't tell")), strict=True))
+# The key of each answer to a check, and its words for objects, for edits, and for anything else.
+KEYS = dict(zip(ANSWERS, "ypnu", strict=True))
+WORDS = {
+    "object": ("it is there", "in part", "not there", "can't tell"),
+    "operation": ("done", "in part", "not done", "can't tell"),
+    "": ("right", "in part", "wrong", "can't tell"),
+}
 HELP = (
     (("0", "…", "9"), "score; with several factors the marked one, and the next is marked"),
     (("f",), "mark another factor"),
     (("a",), "accept the judge's scores and go on"),
+    (("v",), "show the judge's verdict, once you have scored"),
     (("c",), "go to the checks; again, or ↓ and ↑: to another one"),
-    (("y", "p", "n", "u"), "the check under the cursor: holds, partly, wrong, can't tell; again: as judged"),
+    (("y", "p", "n", "u"), "the check under the cursor: right, in part, wrong, can't tell; again: no answer"),
     (("m",), "comment; Esc leaves it"),
-    (("→", "Enter"), "next"),
+    (("Enter",), "next, once you have scored"),
+    (("→", "s"), "skip to the next"),
     (("←",), "previous"),
     (("z",), "undo the last thing you saved, wherever it was"),
+    (("x",), "zoom"),
     (("b",), "hide or show the boxes"),
     (("o",), "lay before and after over each other"),
     (("[", "]"), "move the slider between before and after"),
@@ -52,14 +60,28 @@ class Rater(BaseModel):
     rater: str = Field(max_length=MAX_NAME)
 
 
-def filters_of(
-    queue: Queue = "all", model: str = "", category: str = "", score: str = "", unreviewed: bool = False
-) -> Filters:
-    """The filters in an address."""
-    return Filters(queue, model, category, score, unreviewed)
+class Asked:
+    """Who asks, for which verdicts, and whether the judge is hidden: for a sampling plan, unless it is chosen."""
+
+    def __init__(
+        self,
+        rater: str,
+        queue: Queue = "all",
+        model: str = "",
+        category: str = "",
+        score: str = "",
+        unreviewed: bool = False,
+        part: int = 0,
+        parts: int = 0,
+        blind: Literal["", "0", "1"] = "",
+    ) -> None:
+        self.rater, self.blind = check_rater(rater), blind == "1" or (queue == "plan" and blind != "0")
+        named = ("", "") if self.blind else (model, score)  # what would tell a blind rater about the samples
+        self.filters = Filters(queue, named[0], category, named[1], unreviewed, part, parts)
+        self.query = self.filters.query(rater=self.rater, blind="1" if self.blind else "0")
 
 
-Chosen = Annotated[Filters, Depends(filters_of)]
+Query = Annotated[Asked, Depends()]
 Number = Annotated[int, Path(ge=0, lt=2**63)]  # of a sample: what SQLite can look for
 
 
@@ -72,14 +94,6 @@ def create_app(desk: ReviewDesk) -> FastAPI:
         desk.close()
 
     app = new_app(lifespan, title="onprompt review", openapi_url=None)
-    add_errors(app)
-    add_pages(app, desk)
-    add_actions(app, desk)
-    return app
-
-
-def add_errors(app: FastAPI) -> None:
-    """What is wrong with a request, in a sentence."""
 
     @app.exception_handler(OnpromptError)
     def refused(_: Request, error: OnpromptError) -> Response:
@@ -88,45 +102,53 @@ def add_errors(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     def invalid(_: Request, error: RequestValidationError) -> Response:
-        problems = [f"{'.'.join(map(str, each['loc'][1:]))}: {each['msg']}" for each in error.errors()]
-        return PlainTextResponse("; ".join(problems)[:1000], 422)
+        return PlainTextResponse(problems(error), 422)
+
+    add_pages(app, desk)
+    add_actions(app, desk)
+    return app
 
 
 def add_pages(app: FastAPI, desk: ReviewDesk) -> None:
-    """The first page, and one for each sample."""
+    """The first page, one for each sample, one when all is done, and the guidelines."""
+    levels, definitions = guidelines(desk.rubric)
+    links = (("Review", "/"), ("Guidelines", "/guidelines"))
     common: dict[str, Any] = {"run": desk.path.name, "rubric": desk.rubric, "judge": desk.run.judge, "desk": desk.desk}
+    common |= {"levels_said": levels, "definitions": definitions, "links": links, "current": "", "help": HELP}
 
     @app.get("/", response_class=HTMLResponse)
-    def start(finished: str = "") -> str:
-        return render("start.html", finished=finished, **common, **desk.start())
+    def start() -> str:
+        return render("start.html", **common | {"current": "Review"}, **desk.start())
+
+    @app.get("/guidelines", response_class=HTMLResponse)
+    def rules() -> str:
+        return render("guidelines.html", **common | {"current": "Guidelines"})
+
+    @app.get("/done", response_class=HTMLResponse)
+    def done(asked: Query) -> str:
+        where = desk.progress(asked.rater, asked.filters)
+        return render("done.html", rater=asked.rater, query=asked.query, where=where, **common, **desk.start())
 
     @app.get("/review")
-    def first(rater: str, filters: Chosen, blind: bool = False) -> Response:
-        name = check_rater(rater)
-        number = desk.first(name, filters)
-        query = filters.query(rater=name, blind=blind)
-        where = f"/?{filters.query(finished=name)}" if number is None else f"/review/{number}?{query}"
-        return RedirectResponse(where, 303)
+    def first(asked: Query) -> Response:
+        number = desk.progress(asked.rater, asked.filters).following
+        return RedirectResponse(f"/done?{asked.query}" if number is None else f"/review/{number}?{asked.query}", 303)
 
     @app.get("/review/{number}", response_class=HTMLResponse)
-    def sample(number: Number, rater: str, filters: Chosen, blind: bool = False) -> str:
-        name = check_rater(rater)
-        shown = desk.page(number, name, filters, blind)
-        state = {"number": number, "rater": name, "query": filters.query(rater=name, blind=blind)}
-        state["sample"] = shown["name"]
-        state |= {key: shown[key] for key in ("scores", "checks", "comment", "judged", "blind")}
-        answers = [(answer.value, key, words) for answer, (key, words) in SAID.items()]
-        more = {"state": state, "rater": name, "filters": filters, "answers": answers, "help": HELP, "most": SHOWN}
-        return render("sample.html", **common, **more, **shown)
+    def sample(number: Number, asked: Query) -> str:
+        shown = desk.page(number, asked.rater, asked.filters, asked.blind)
+        state = {name: shown[name] for name in ("scores", "checks", "comment", "judged", "locked", "draft")}
+        state |= {"number": number, "rater": asked.rater, "query": asked.query, "blind": shown["hidden"]}
+        more = {"rater": asked.rater, "filters": asked.filters, "blind": asked.blind or desk.desk.blind}
+        return render("review.html", state=state, keys=KEYS, said=WORDS, most=SHOWN, **more, **common, **shown)
 
     @app.get("/image/{number}/{name}")
     def image(number: Number, name: str) -> Response:
         try:
-            return Response(
-                desk.picture(number, name), media_type="image/jpeg", headers={"Cache-Control": "private, max-age=600"}
-            )
+            data = desk.picture(number, name)
         except OnpromptError as error:
             return PlainTextResponse(str(error), 404)
+        return Response(data, media_type="image/jpeg", headers={"Cache-Control": "private, max-age=600"})
 
 
 def add_actions(app: FastAPI, desk: ReviewDesk) -> None:

@@ -24,17 +24,17 @@ from pydantic import SecretStr
 
 import onprompt
 from onprompt import stages
+from onprompt.pages.jobs import Dropped, JobQueue, QueueFull
+from onprompt.pages.judging import Service, command_line, python_code
+from onprompt.pages.requests import Offer
+from onprompt.pages.tryout import create_app
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.settings import Settings
-from onprompt.web.jobs import Dropped, JobQueue, QueueFull
-from onprompt.web.judging import Service, command_line, python_code
-from onprompt.web.requests import Offer
-from onprompt.web.tryout import create_app
 from onprompt.wording.terminal import shell_word
 from tests.judges.jury.servers import says
 from tests.models.backends.server import KEY, Reply, Scripted
-from tests.web.conftest import Serve, serving
+from tests.pages.conftest import Serve, serving
 
 SAID = [
     {"contains": '"edit_id"', "text": json.dumps({})},

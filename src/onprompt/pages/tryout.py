@@ -14,11 +14,11 @@ from pydantic import BaseModel, Field, create_model
 
 from onprompt import stages
 from onprompt.errors import BackendError, OnpromptError, UnreadableAnswer, UserError, WeightsError
+from onprompt.pages.application import new_app, render
+from onprompt.pages.jobs import Dropped, Job, QueueFull, Stopping
+from onprompt.pages.judging import Result, Service, choices, installed_rubrics
+from onprompt.pages.requests import JudgeRequest, Problem, VerdictDocument, request_model
 from onprompt.types import Rubric
-from onprompt.web.application import new_app, render
-from onprompt.web.jobs import Dropped, Job, QueueFull, Stopping
-from onprompt.web.judging import Result, Service, choices, installed_rubrics
-from onprompt.web.requests import JudgeRequest, Problem, VerdictDocument, request_model
 
 RETRY = 5  # seconds after which a service may ask again
 STATUS: tuple[tuple[type[OnpromptError], int], ...] = (

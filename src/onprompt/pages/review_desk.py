@@ -1,9 +1,10 @@
 """A run on the desk of its reviewers: which verdicts they see, what a page shows, and what they say."""
 
+import hashlib
 import os
+import re
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -15,9 +16,9 @@ from urllib.parse import urlencode
 import numpy as np
 
 from onprompt import plugins
-from onprompt.errors import NotFound, OnpromptError, StoreError, UserError
-from onprompt.pages.pictures import small_picture
-from onprompt.pages.verdict_view import Shown, VerdictView, verdict_view
+from onprompt.errors import ImageError, NotFound, OnpromptError, StoreError, UserError
+from onprompt.pages.pictures import change_map, encode, reason, small_picture
+from onprompt.pages.verdict_view import CHANGED, Shown, VerdictView, verdict_view
 from onprompt.report.ratings import mean
 from onprompt.report.statistics import spearman
 from onprompt.runs import reviews
@@ -36,22 +37,26 @@ CACHED = 48  # pictures in memory
 STALE = 1.0  # seconds for which verdicts of a run that is being written may not be noticed
 KEPT = 256  # things that were read, at most: addresses may name any number of raters and models
 OPTIONS = 1000  # models or categories to choose from
+LEVEL = re.compile(r"^(?:Score )?(\d)(?: =|:) (.+)(?:\nGuiding Principle: (.+))?$", re.MULTILINE)
+DEFINITION = re.compile(r"=== FACTOR \d: (\w+) ===\s+Definition: (.+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a rater wants to see; empty: everything."""
+    """What a rater wants to see; empty: everything. Of `parts` equal shares of the work the rater has `part`."""
 
     queue: Queue = "all"
     model: str = ""
     category: str = ""
     score: str = ""
     unreviewed: bool = True
+    part: int = 0
+    parts: int = 0
 
     def query(self, **more: object) -> str:
         """The filters as the query of an address."""
         given = {name: "1" if value is True else value for name, value in {**asdict(self), **more}.items()}
-        return urlencode({name: value for name, value in given.items() if value not in ("", False)})
+        return urlencode({name: value for name, value in given.items() if value not in ("", False, 0)})
 
 
 class ReviewQueue:
@@ -75,25 +80,18 @@ class ReviewQueue:
         kept: Kept = self.known[key]
         return kept
 
-    def forget(self, *keys: Hashable) -> None:
-        """Read some of it again: it was changed here."""
-        for key in keys:
-            self.known.pop(key, None)
-
     @property
     def rows(self) -> Mapping[int, RunRow]:
         """The rows by their numbers. A run that is being written is read again the more seldom the longer it takes."""
         return self.cached("rows", self.read_rows)
 
     def read_rows(self) -> dict[int, RunRow]:
-        """The same, out of the file."""
         start = time.monotonic()
         rows = {row.number: row for row in self.run.rows()}
         self.stale = max(STALE, 20 * (time.monotonic() - start))
         return rows
 
     def row(self, number: int) -> RunRow:
-        """The row of a number."""
         if number not in self.rows:
             raise NotFound(f"{self.file.path.name} has no sample number {number}")
         return self.rows[number]
@@ -103,15 +101,13 @@ class ReviewQueue:
         return self.cached(filters, partial(self.filtered, filters))
 
     def filtered(self, filters: Filters) -> list[int]:
-        """The same, out of the rows."""
         found = [row.number for row in self.rows.values() if row.value is not None and self.passes(row, filters)]
-        if filters.queue != "plan":
-            return found
-        plan, among = stored_plan(self.file, self.run.configuration), set(found)
-        return [number for number in plan.samples if number in among] if plan else []
+        if filters.queue == "plan":
+            plan, among = stored_plan(self.file, self.run.configuration), set(found)
+            found = [number for number in plan.samples if number in among] if plan else []
+        return found[filters.part - 1 :: filters.parts] if 0 < filters.part <= filters.parts else found
 
     def passes(self, row: RunRow, filters: Filters) -> bool:
-        """Whether the filters let a sample with a verdict through."""
         band = min(int((row.value or 0.0) * BANDS), BANDS - 1)
         score = row.score if "score" in self.rubric.factors else band
         return (
@@ -121,17 +117,13 @@ class ReviewQueue:
             and filters.score in ("", str(score))
         )
 
-    def options(self, column: str) -> list[str]:
-        """The models or the categories of the run."""
-        return self.cached(
-            column, lambda: sorted({getattr(row, column) for row in self.rows.values()} - {""})[:OPTIONS]
-        )
-
-    def scores(self) -> list[tuple[str, str]]:
-        """The scores to choose from, with their names; bands of the value where there is no overall score."""
-        if scale := self.rubric.factors.get("score"):
-            return [(str(score), str(score)) for score in scale]
-        return [(str(band), f"value {band / BANDS:.1f} to {(band + 1) / BANDS:.1f}") for band in range(BANDS)]
+    def choices(self) -> dict[str, Any]:
+        """What can be chosen in the filters: models, categories, and scores or bands of the value."""
+        levels = [(str(score), str(score)) for score in self.rubric.factors.get("score", ())]
+        levels = levels or [(str(n), f"value {n / BANDS:.1f} to {(n + 1) / BANDS:.1f}") for n in range(BANDS)]
+        names = ("model", "category")
+        models, categories = (sorted({getattr(row, n) for row in self.rows.values()} - {""})[:OPTIONS] for n in names)
+        return {"models": models, "categories": categories, "levels": levels}
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +150,7 @@ def position(numbers: Sequence[int], current: int, done: set[int], unreviewed: b
 class Desk:
     """How a run is reviewed."""
 
-    blind: bool = False  # nobody is shown what the judge says
+    blind: bool = False  # all raters score before they see what the judge says
     show_raters: bool = False  # raters are shown what the others say
 
 
@@ -180,6 +172,7 @@ class ReviewDesk:
         self.queue = ReviewQueue(self.run, self.file, self.rubric)
         self.settings = load_settings()
         self.picture = lru_cache(CACHED)(self.read_picture)
+        self.seen: set[tuple[str, int]] = set()  # raters and the samples whose verdict they were shown
 
     def close(self) -> None:
         """Close the file."""
@@ -192,68 +185,67 @@ class ReviewDesk:
             return reviews.make_plan(self.run, self.file, size, seed)
 
     def start(self) -> dict[str, Any]:
-        """What the first page shows: the run, the plan, who has reviewed how much, and how well the judge agrees."""
+        """What the first page shows: the run, the plan, who has reviewed how much, and how well they agree."""
         with self.lock:
             plan = stored_plan(self.file, self.run.configuration)
             return {
                 "plan": reviews.plan_words(plan) if plan else "",
                 "counts": {kind: len(self.queue.numbers(Filters(kind))) for kind in get_args(Queue)},
                 **self.queue.cached("so far", self.so_far),
-                **self.choices(),
+                **self.queue.cached("choices", self.queue.choices),
             }
 
-    def choices(self) -> dict[str, Any]:
-        """What can be chosen in the filters."""
-        options = {column: self.queue.options(column) for column in ("model", "category")}
-        return {"models": options["model"], "categories": options["category"], "levels": self.queue.scores()}
-
     def so_far(self) -> dict[str, Any]:
-        """How much each rater has scored, and how well the judge agrees with them."""
+        """How much each rater has scored, how well each agrees with the others, and the judge with all of them."""
         given = reviews.ratings(self.file, self.rubric)
         rows = [row for row in self.queue.rows.values() if row.counts and row.id in given]
-        progress = Counter(rater for by_rater in given.values() for rater in by_rater)
         human = [mean(given[row.id].values()) for row in rows]
-        agreement = agreement_words([row.value or 0.0 for row in rows], human)
-        return {"progress": dict(sorted(progress.items())), "agreement": agreement}
+        rho = correlation([row.value or 0.0 for row in rows], human)
+        raters = sorted({rater for by_rater in given.values() for rater in by_rater})
+        agreement = "" if rho is None else reviews.agreement_words(rho, len(rows))
+        return {"raters": [rater_summary(name, given) for name in raters], "agreement": agreement}
 
     def completed(self, rater: str) -> set[int]:
         """The numbers of the samples that a rater has scored."""
         return self.queue.cached(("done", rater), partial(reviews.completed, self.file, self.rubric.name, rater))
 
-    def first(self, rater: str, filters: Filters) -> int | None:
-        """The first sample of a queue that a rater has not scored; the first of all if none is left."""
+    def progress(self, rater: str, filters: Filters) -> Position:
+        """How much a rater has done of a queue, with the first sample that is left; the first of all if all count."""
         with self.lock:
-            numbers = self.queue.numbers(filters)
-            done = self.completed(rater)
-        waiting = (number for number in numbers if number not in done)
-        return next(waiting, None if filters.unreviewed else next(iter(numbers), None))
+            return position(self.queue.numbers(filters), -1, self.completed(rater), filters.unreviewed)
 
     def page(self, number: int, rater: str, filters: Filters, blind: bool) -> dict[str, Any]:
-        """All that the page of a sample shows."""
-        blind = blind or self.desk.blind
+        """All that the page of a sample shows. A blind rater sees nothing that names model or score before scoring."""
         with self.lock:
             row = self.queue.row(number)
             done = self.completed(rater)
             where = position(self.queue.numbers(filters), number, done, filters.unreviewed)
             review = reviews.review_of(self.file, self.rubric.name, rater, number)
             others = reviews.by_others(self.file, self.rubric.name, rater, number) if self.desk.show_raters else []
-            choices = self.choices()
+            choices = self.queue.cached("choices", self.queue.choices)
+        hidden = (blind or self.desk.blind) and number not in done
         view, problem = self.view(number)
+        if not hidden:
+            self.seen.add((rater, number))
         claims = [check.asked for check in view.checks] if view else []
+        if view and hidden:  # nothing of what the judge found
+            view = replace(view, id="", pictures=tuple(replace(picture, boxes=()) for picture in view.pictures))
         return {
             **choices,
-            "view": without_boxes(view) if view and blind else view,
-            "problem": problem,
-            "judged": {factor.name: factor.score for factor in view.factors} if view and not blind else {},
-            "name": row.id,
-            "model": row.model,
+            "view": view,
+            "problem": problem and ("The picture of this sample can't be shown." if hidden else problem),
+            "judged": {factor.name: factor.score for factor in view.factors} if view and not hidden else {},
+            "name": f"Sample {number}" if hidden else row.id,
+            "draft": hashlib.sha256(row.id.encode(errors="replace")).hexdigest()[:16],
+            "model": "" if hidden else row.model,
             "category": row.category,
             "scores": review.scores,
             "checks": {place: review.checks[claim] for place, claim in enumerate(claims) if claim in review.checks},
             "comment": review.comment,
-            "others": others,
+            "others": [] if hidden else others,
             "where": where,
-            "blind": blind,
+            "hidden": hidden,
+            "locked": (blind or self.desk.blind) and not hidden,
         }
 
     def verdict(self, number: int) -> tuple[str, Verdict, Mapping[str, Any]]:
@@ -270,25 +262,32 @@ class ReviewDesk:
             return None, str(error)
         pictures = {"image": verdict.sample.picture, **verdict.sample.pictures}
         shown = {each: self.shown(number, each, picture, given) for each, picture in pictures.items()}
+        if "before" in shown and not any(each.missing for each in shown.values()):
+            shown[CHANGED] = replace(shown["before"], url=f"/image/{number}/{CHANGED}")
         return verdict_view(verdict, shown, self.rubric.factors, name), ""
 
     def shown(self, number: int, name: str, picture: Picture, given: Mapping[str, Any]) -> Shown:
         """Where a picture is, and its size; only its header is read."""
         try:
             return Shown(f"/image/{number}/{name}", *upright_size(picture, given, self.settings))
-        except OnpromptError as error:
-            return Shown(missing=str(error))
+        except ImageError as error:
+            return Shown(missing=reason(error))
 
     def read_picture(self, number: int, name: str) -> bytes:
         """A picture of a sample as a JPEG, whatever its file is; no other file can be asked for."""
         _, verdict, given = self.verdict(number)
         pictures = {"image": verdict.sample.picture, **verdict.sample.pictures}
+        if name == CHANGED and "before" in pictures:
+            return encode(change_map(verdict.sample))[0]
         if name not in pictures:
             raise UserError(f"no picture {name[:50]!r}")
         return small_picture(pictures[name], given, SIDE)[0]
 
     def save(self, number: int, rater: str, review: Review) -> None:
-        """Store a review at once; its checks are named by their places in the verdict, and stored by their claims."""
+        """Store a review at once; its checks are named by their places in the verdict, and stored by their claims.
+
+        A score counts as blind as long as it is the one that was given before the judge's verdict was shown.
+        """
         claims = {}
         if review.checks:
             checks = self.verdict(number)[1].checks
@@ -296,31 +295,37 @@ class ReviewDesk:
             if unknown := review.checks.keys() - places.keys():
                 raise UserError(f"the verdict has no check {min(unknown)[:20]!r}")
             claims = {places[place]: answer for place, answer in review.checks.items()}
-        review = replace(review, checks=claims, blind=review.blind or self.desk.blind)
         with self.writing():
+            before = reviews.review_of(self.file, self.rubric.name, rater, number)
+            kept = bool(before.scores) and before.scores == review.scores
+            unseen = (review.blind or self.desk.blind) and (rater, number) not in self.seen
+            review = replace(review, checks=claims, blind=before.blind if kept else unseen)
             self.file.save(number, self.run.configuration, rater, review, self.rubric)
-            self.queue.forget("so far", ("done", rater))
+            self.forget(rater)
 
     def undo(self, rater: str) -> int | None:
         """Undo the last save of a rater."""
         with self.writing():
-            self.queue.forget("so far", ("done", rater))
+            self.forget(rater)
             return self.file.undo(self.rubric.name, rater)
+
+    def forget(self, rater: str) -> None:
+        """Read again what a rater has changed."""
+        for key in ("so far", ("done", rater)):
+            self.queue.known.pop(key, None)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Change the file, as long as it is the one that the path names: before, and also after the change."""
+        """Change the file as long as it is the one that the path names; nobody would read one that was replaced."""
         with self.lock:
-            self.check_file()
-            yield
-            self.check_file()
-
-    def check_file(self) -> None:
-        """Refuse to write to a file that was deleted or replaced: nobody would ever read it."""
-        if which_file(self.path) != self.identity:
-            raise StoreError(
-                f"{self.path.name} was replaced or deleted while this review was open; start `onprompt review` again"
-            )
+            for change in (True, False):
+                if which_file(self.path) != self.identity:
+                    raise StoreError(
+                        f"{self.path.name} was replaced or deleted while this review was open; "
+                        "start `onprompt review` again"
+                    )
+                if change:
+                    yield
 
 
 def which_file(path: Path) -> tuple[int, int] | None:
@@ -332,17 +337,38 @@ def which_file(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def agreement_words(values: Sequence[float], human: Sequence[float]) -> str:
-    """Spearman's ρ between the judge and people, in words; empty where there are too few ratings, or all are equal."""
+def correlation(values: Sequence[float], human: Sequence[float]) -> float | None:
+    """Spearman's ρ; None where there are too few ratings, or all are equal."""
     if len(values) < reviews.SMALLEST:
-        return ""
+        return None
     rho = float(spearman(np.array(values), np.array(human))(np.ones((1, len(values))))[0])
-    return reviews.agreement_words(rho, len(values)) if np.isfinite(rho) else ""
+    return rho if np.isfinite(rho) else None
 
 
-def without_boxes(view: VerdictView) -> VerdictView:
-    """A view that shows nothing of what the judge found."""
-    return replace(view, pictures=tuple(replace(picture, boxes=()) for picture in view.pictures))
+def rater_summary(rater: str, given: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
+    """How many samples a rater has scored, the mean, and how they compare with the mean of the other raters."""
+    own = [by_rater[rater] for by_rater in given.values() if rater in by_rater]
+    both = [
+        (by_rater[rater], mean([score for name, score in by_rater.items() if name != rater]))
+        for by_rater in given.values()
+        if rater in by_rater and len(by_rater) > 1
+    ]
+    return {
+        "name": rater,
+        "scored": len(own),
+        "mean": mean(own),
+        "common": len(both),
+        "same": sum(abs(mine - theirs) < 0.5 for mine, theirs in both) / len(both) if both else None,
+        "rho": correlation([mine for mine, _ in both], [theirs for _, theirs in both]),
+    }
+
+
+def guidelines(rubric: Rubric) -> tuple[dict[int, str], dict[str, str]]:
+    """What a rubric's text says of each score, and of each factor."""
+    scale = set().union(*rubric.factors.values())
+    levels = {int(n): f"{name}. {rule}" if rule else name for n, name, rule in LEVEL.findall(rubric.text)}
+    factors = {name.lower(): words for name, words in DEFINITION.findall(rubric.text)}
+    return {n: words[0].upper() + words[1:] for n, words in levels.items() if n in scale}, factors
 
 
 def upright_size(picture: Picture, given: Mapping[str, Any], settings: Settings) -> tuple[int, int]:

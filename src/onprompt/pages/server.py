@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from onprompt.errors import PluginError, UserError
-from onprompt.web.guard import App, Guard, is_loopback
+from onprompt.pages.guard import App, Guard, is_loopback
 
 if TYPE_CHECKING:
     import uvicorn
