@@ -43,7 +43,7 @@ MAY: dict[str, set[str]] = {
     "fitting": {"errors", "evidence", "fitted", "models", "report", "runs", "serial", "settings", "types", "wording"},
     "pages": {
         *("api", "errors", "evidence", "files", "plugins", "report", "rubrics", "runs", "samples", "serial"),
-        *("settings", "stages", "types", "vision", "wording"),
+        *("settings", "stages", "types", "vision", "weights", "wording"),
     },
     "illusion": {"errors", "models", "plugins", "report", "runs", "settings", "types", "vision"},
     "probe": {"api", "errors", "plugins", "report", "rubrics", "samples", "settings", "types"},

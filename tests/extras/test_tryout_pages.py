@@ -11,8 +11,7 @@ import pytest
 from PIL import Image
 
 from onprompt.pages.jobs import JobQueue
-from onprompt.pages.judging import Service
-from onprompt.pages.requests import Offer
+from onprompt.pages.judging import Offer, Service
 from onprompt.pages.tryout import create_app
 from onprompt.settings import load
 from tests.conftest import photo_path

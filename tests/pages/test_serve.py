@@ -25,8 +25,7 @@ from pydantic import SecretStr
 import onprompt
 from onprompt import stages
 from onprompt.pages.jobs import Dropped, JobQueue, QueueFull
-from onprompt.pages.judging import Service, command_line, python_code
-from onprompt.pages.requests import Offer
+from onprompt.pages.judging import Offer, Service, command_line, python_code
 from onprompt.pages.tryout import create_app
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC as VERIFY

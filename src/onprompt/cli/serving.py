@@ -86,8 +86,7 @@ def serve(
 
     check_installed()
     from onprompt.pages.jobs import JobQueue
-    from onprompt.pages.judging import Service
-    from onprompt.pages.requests import Offer
+    from onprompt.pages.judging import Offer, Service
     from onprompt.pages.tryout import create_app
 
     settings = judge_settings(judge, model, detector, budget)

@@ -1,19 +1,13 @@
 """A bounded queue: a few samples are judged at a time, some wait, and more are refused at once."""
 
-import math
-import secrets
 import threading
-import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from onprompt import stages
 from onprompt.errors import OnpromptError
-
-KEPT = 64  # finished jobs whose result can still be fetched
-UNWATCHED = 75  # seconds without a question of its page after which a job is dropped; hidden pages ask once a minute
 
 
 class QueueFull(OnpromptError):
@@ -35,20 +29,14 @@ class Job:
     """One sample that is judged: its stages so far, and its result or error once there is one."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
-        self.id = secrets.token_urlsafe(16)
         self.stages: list[str] = ["wait"]
         self.work: Callable[[], Any] | None = work
         self.future: Future[Any] = Future()
-        self.dropped, self.last_asked = False, math.inf  # when its page last asked for it, if it has one
-
-    @property
-    def is_gone(self) -> bool:
-        """Whether nobody waits for its result."""
-        return self.dropped or time.monotonic() - self.last_asked > UNWATCHED
+        self.dropped = False  # nobody waits for its result
 
     def enter(self, stage: str) -> None:
         """Note a stage, each only once, since several models may be asked; none for a client that is gone."""
-        if self.is_gone:
+        if self.dropped:
             raise Dropped
         if stage not in self.stages:
             self.stages.append(stage)
@@ -71,7 +59,6 @@ class JobQueue:
         self.pool = ThreadPoolExecutor(workers, thread_name_prefix="judge")
         self.running, self.stopping = 0, False
         self.waiting: deque[Job] = deque()
-        self.jobs: OrderedDict[str, Job] = OrderedDict()
 
     @property
     def unfinished(self) -> int:
@@ -83,21 +70,16 @@ class JobQueue:
         with self.lock:
             if self.stopping:
                 raise Stopping("the server is stopping")
-            self.forget_gone()
             if self.unfinished >= self.room:
                 raise QueueFull(f"{self.room} samples are being judged or waiting; try again later")
             job = Job(work)
             self.waiting.append(job)
-            self.jobs[job.id] = job
-            while len(self.jobs) > KEPT + self.room:
-                self.jobs.popitem(last=False)
             self.pool.submit(self.run_next)
         return job
 
     def run_next(self) -> None:
         """Do the work that waits longest; nothing is left to do if it was dropped."""
         with self.lock:
-            self.forget_gone()
             if not self.waiting:
                 return
             job = self.waiting.popleft()
@@ -107,24 +89,13 @@ class JobQueue:
             self.running -= 1  # before anybody hears of the result: who does may ask for the next
         job.future.set_result(result)
 
-    def forget_gone(self) -> None:
-        """Make room: drop the waiting jobs whose client is gone."""
-        for job in [job for job in self.waiting if job.is_gone]:
-            self.waiting.remove(job)
-            job.future.set_result(Dropped())
-
     def drop(self, job: Job) -> None:
         """End a job whose client is gone: at once if it waits, or else at its next stage."""
         with self.lock:
             job.dropped = True
-            self.jobs.pop(job.id, None)
-            self.forget_gone()
-
-    def get(self, name: str) -> Job | None:
-        """A job by its id, as long as it is kept; the page that asks is there, and must go on asking."""
-        if job := self.jobs.get(name):
-            job.last_asked = time.monotonic()
-        return job
+            if job in self.waiting:
+                self.waiting.remove(job)
+                job.future.set_result(Dropped())
 
     def stop(self, wait: bool = False) -> None:
         """Take no more and drop what is waiting; `wait` for what is in progress."""

@@ -40,6 +40,17 @@ def encode(image: Image.Image) -> tuple[bytes, int, int]:
     return file.getvalue(), image.width, image.height
 
 
+def data_address(data: bytes) -> str:
+    """A JPEG as an address that needs no file."""
+    return f"data:image/jpeg;base64,{base64.b64encode(data).decode()}"
+
+
+def in_address(image: Image.Image) -> Shown:
+    """A picture that is in its address."""
+    data, width, height = encode(image)
+    return Shown(data_address(data), width, height)
+
+
 def change_map(sample: Sample) -> Image.Image:
     """Where both versions of an edited picture differ, and how much."""
     return Image.fromarray(heat(compare_versions(sample).difference))
@@ -90,7 +101,7 @@ class PictureFiles:
     def keep(self, data: bytes, width: int, height: int, name: str = "") -> Shown:
         """Write a picture, or put it into its address."""
         if self.folder is None:
-            address = f"data:image/jpeg;base64,{base64.b64encode(data).decode()}"
+            address = data_address(data)
         else:
             address = f"../pictures/{self.index:06}{name or (f'-{len(self.known)}' if self.known else '')}.jpg"
             (self.folder / address.removeprefix("../")).write_bytes(data)

@@ -1,6 +1,7 @@
 """`onprompt serve`: a page to try it out, and the JSON API for services."""
 
 import asyncio
+import json
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,40 +10,54 @@ from typing import Annotated, Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
-from pydantic import BaseModel, Field, create_model
+from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from onprompt import stages
+from onprompt import plugins, stages
 from onprompt.errors import BackendError, OnpromptError, UnreadableAnswer, UserError, WeightsError
-from onprompt.pages.application import new_app, render
+from onprompt.pages.application import new_app, problems, render
 from onprompt.pages.jobs import Dropped, Job, QueueFull, Stopping
-from onprompt.pages.judging import Result, Service, choices, installed_rubrics
-from onprompt.pages.requests import JudgeRequest, Problem, VerdictDocument, request_model
+from onprompt.pages.judging import JudgeRequest, Result, Service, request_model
+from onprompt.rubrics import DEFAULT
 from onprompt.types import Rubric
+from onprompt.weights.cache import is_cached, paths
 
 RETRY = 5  # seconds after which a service may ask again
+LOOK = 0.1  # seconds between two looks at the stages of a job
+# Example photos, shown if they are in the cache of model files, each with a prompt that is wrong about something.
+EXAMPLES = {"coffee.png": "Two red cups on a table, and a laptop.", "astronaut.png": "A smiling woman in a red suit."}
 STATUS: tuple[tuple[type[OnpromptError], int], ...] = (
-    (QueueFull, 429),
-    (Stopping, 503),
-    (Dropped, 410),
-    (UserError, 422),
-    (WeightsError, 503),
-    (UnreadableAnswer, 502),
-    (BackendError, 502),
+    *((QueueFull, 429), (Stopping, 503), (Dropped, 410), (UserError, 422)),
+    *((WeightsError, 503), (UnreadableAnswer, 502), (BackendError, 502)),
 )
-PROBLEMS: dict[int | str, dict[str, Any]] = {
-    408: {"description": "The request took too long to arrive."},
-    413: {"description": "The request is too large."},
-    422: {"model": Problem, "description": "An input, a judge or a model is not valid, or a picture can't be read."},
-    429: {"model": Problem, "description": "The queue is full; Retry-After says when to ask again."},
-    502: {"model": Problem, "description": "The model can't be asked, or its answer can't be read."},
-    503: {"model": Problem, "description": "The server is stopping, or a model file is not available."},
-}
 ABOUT = (
     "Does this image show what was asked for? A score, and the evidence for it. "
     "Images are sent as base64; a verdict is the JSON that the command line prints with --json."
 )
 LOG = logging.getLogger(__name__)
+
+
+class Problem(BaseModel):
+    """Why there is no verdict."""
+
+    error: str = Field(description="The kind of error.")
+    message: str = Field(description="What to change.")
+
+
+class VerdictDocument(BaseModel):
+    """A verdict; docs/json.md describes all of its fields."""
+
+    model_config = ConfigDict(extra="allow")
+
+    format: str
+    rubric: str
+    judge: str
+    score: int | None = Field(description="On the rubric's scale; null where it has several factors.")
+    value: float = Field(description="0 to 1.")
+    summary: str
+    factors: dict[str, Any]
+    flags: list[str] = []
+    checks: list[dict[str, Any]] = []
 
 
 class Watched(BaseModel):
@@ -67,6 +82,17 @@ class Queued(BaseModel):
     room: int = Field(description="How many may be.")
 
 
+ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: {"model": VerdictDocument},
+    408: {"description": "The request took too long to arrive."},
+    413: {"description": "The request is too large."},
+    422: {"model": Problem, "description": "An input, a judge or a model is not valid, or a picture can't be read."},
+    429: {"model": Problem, "description": "The queue is full; Retry-After says when to ask again."},
+    502: {"model": Problem, "description": "The model can't be asked, or its answer can't be read."},
+    503: {"model": Problem, "description": "The server is stopping, or a model file is not available."},
+}
+
+
 def create_app(service: Service) -> FastAPI:
     """The application."""
 
@@ -76,18 +102,8 @@ def create_app(service: Service) -> FastAPI:
         await asyncio.to_thread(service.stop)
 
     app = new_app(lifespan, title="onprompt", version=metadata.version("onprompt"), description=ABOUT)
-    rubrics = installed_rubrics()
-    add_errors(app)
-    for rubric in rubrics.values():
-        add_endpoint(app, service, rubric)
-    add_information(app, service, rubrics)
-    add_pages(app, service, rubrics)
-    add_jobs(app, service)
-    return app
-
-
-def add_errors(app: FastAPI) -> None:
-    """Errors as JSON; what a request held is not repeated."""
+    names = sorted(plugins.names("rubrics"), key=lambda name: name != DEFAULT)  # the usual one first
+    rubrics: dict[str, Rubric] = {name: plugins.load("rubrics", name).RUBRIC for name in names}
 
     @app.exception_handler(OnpromptError)
     def failed(_: Request, error: OnpromptError) -> Response:
@@ -95,11 +111,15 @@ def add_errors(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     def invalid(_: Request, error: RequestValidationError) -> Response:
-        problems = [f"{'.'.join(map(str, each['loc'][1:])) or 'the body'}: {each['msg']}" for each in error.errors()]
-        return JSONResponse({"error": "ValidationError", "message": "; ".join(problems)[:1000]}, 422)
+        return JSONResponse({"error": "ValidationError", "message": problems(error)}, 422)
+
+    for rubric in rubrics.values():
+        add_endpoint(app, service, rubric)
+    add_pages(app, service, rubrics)
+    return app
 
 
-def problem(error: Exception) -> Response:
+def problem(error: Exception) -> JSONResponse:
     """An error as JSON; of an unexpected one only that there was one, for its text may hold anything."""
     status = next((status for kind, status in STATUS if isinstance(error, kind)), 500)
     known = isinstance(error, OnpromptError)
@@ -111,41 +131,59 @@ def problem(error: Exception) -> Response:
 
 
 def add_endpoint(app: FastAPI, service: Service, rubric: Rubric) -> None:
-    """`POST /v1/NAME`, which answers with the verdict; and the same for the page, which watches the stages."""
+    """`POST /v1/NAME`, which answers with the verdict; and the same for the page, which sees the stages as well."""
     body_type = request_model(rubric)
 
     async def judge(body: JudgeRequest, request: Request) -> Response:
-        result = await finished(service.submit(rubric, body.model_dump()), service, request)
-        return JSONResponse(result.document) if isinstance(result, Result) else problem(result)
+        job = service.submit(rubric, body.model_dump())
+        result, left = asyncio.wrap_future(job.future), asyncio.ensure_future(request.receive())
+        try:
+            await asyncio.wait([result, left], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            left.cancel()
+        if not result.done():  # the client left before
+            service.queue.drop(job)
+            return problem(Dropped())
+        found = result.result()
+        return JSONResponse(found.document) if isinstance(found, Result) else problem(found)
 
     async def watch(watched: Watched) -> Response:
         job = service.submit(rubric, watched.request.model_dump(), watched.names)
-        service.queue.get(job.id)  # from now on its page must ask for it
-        return JSONResponse({"id": job.id}, 202)
+        return StreamingResponse(told(job, service), media_type="application/x-ndjson")
 
     judge.__annotations__["body"] = body_type
     watch.__annotations__["watched"] = create_model("Watched", __base__=Watched, request=(body_type, ...))
     judge.__doc__ = rubric.help
-    described: dict[int | str, dict[str, Any]] = {200: {"model": VerdictDocument}, **PROBLEMS}
-    app.post(f"/v1/{rubric.name}", summary=rubric.help, responses=described, name=rubric.name)(judge)
-    app.post(f"/jobs/{rubric.name}", include_in_schema=False)(watch)
+    app.post(f"/v1/{rubric.name}", summary=rubric.help, responses=ANSWERS, name=rubric.name)(judge)
+    app.post(f"/watch/{rubric.name}", include_in_schema=False)(watch)
 
 
-async def finished(job: Job, service: Service, request: Request) -> Any:
-    """What a job comes to: a result or an error. It is dropped if its client leaves before."""
-    result, left = asyncio.wrap_future(job.future), asyncio.ensure_future(request.receive())
+async def told(job: Job, service: Service) -> AsyncIterator[str]:
+    """What the page is told of a job, a line of JSON each: the stages as they begin, then the verdict or the error."""
+    result, known = asyncio.wrap_future(job.future), 0
     try:
-        await asyncio.wait([result, left], return_when=asyncio.FIRST_COMPLETED)
+        while known < len(job.stages) or not result.done():
+            if known < len(job.stages):
+                known += 1
+                stage = job.stages[known - 1]
+                yield json.dumps({"stage": stages.WORDS.get(stage, stage)}) + "\n"
+            else:
+                await asyncio.wait([result], timeout=LOOK)
+        found = result.result()
+        if isinstance(found, Result):
+            html = render("result.html", view=found.view, command=found.command, code=found.code)
+            yield json.dumps({"html": html, "document": found.document}) + "\n"
+        else:
+            yield bytes(problem(found).body).decode() + "\n"
     finally:
-        left.cancel()
-    if result.done():
-        return result.result()
-    service.queue.drop(job)
-    return Dropped()
+        if not result.done():  # the page is gone
+            service.queue.drop(job)
 
 
-def add_information(app: FastAPI, service: Service, rubrics: dict[str, Rubric]) -> None:
-    """What is offered, and how busy the server is."""
+def add_pages(app: FastAPI, service: Service, rubrics: dict[str, Rubric]) -> None:
+    """What is offered, how busy the server is, the page to try it out, and the page that describes the API."""
+    links = (("Try it", "/"), ("API", "/docs"))
+    settings = service.offer.settings
 
     @app.get("/v1/judges", summary="The judges and models that this server offers.")
     def judges() -> Offered:
@@ -157,51 +195,20 @@ def add_information(app: FastAPI, service: Service, rubrics: dict[str, Rubric]) 
         queue = service.queue
         return Queued(status="stopping" if queue.stopping else "ready", unfinished=queue.unfinished, room=queue.room)
 
-
-def add_pages(app: FastAPI, service: Service, rubrics: dict[str, Rubric]) -> None:
-    """The page to try it out, and the page that describes the API."""
-    links = (("Try it", "/"), ("API", "/docs"))
-
     @app.get("/", response_class=HTMLResponse, include_in_schema=False)
     def start() -> str:
-        offered = {name: choices(service.offer, rubric) for name, rubric in rubrics.items()}
-        usable = {name: rubric for name, rubric in rubrics.items() if offered[name]}
-        return render("tryout.html", rubrics=usable, offered=offered, links=links, current="Try it")
+        offered = {name: found for name, rubric in rubrics.items() if (found := service.offer.choices(rubric))}
+        examples = {name: prompt for name, prompt in EXAMPLES.items() if is_cached(name, settings)}
+        more = {"offered": offered, "examples": examples, "default": DEFAULT}
+        return render("tryout.html", rubrics=rubrics, links=links, current="Try it", **more)
 
     @app.get("/docs", response_class=HTMLResponse, include_in_schema=False)
     def docs(request: Request) -> str:
         address = f"http://{request.headers['host']}"
         return render("api.html", schema=app.openapi(), address=address, links=links, current="API")
 
-
-def add_jobs(app: FastAPI, service: Service) -> None:
-    """What the page asks while it waits."""
-
-    @app.get("/jobs/{name}", include_in_schema=False)
-    def state(name: str) -> Response:
-        job = service.queue.get(name)
-        if job is None:
-            return JSONResponse({"error": "Gone", "message": "this job is no longer kept; judge it again"}, 404)
-        done = [stages.WORDS.get(stage, stage) for stage in list(job.stages)]
-        if not job.future.done():
-            return JSONResponse({"stages": done, "done": False})
-        result = job.future.result()
-        if not isinstance(result, Result):
-            return problem(result)
-        view = result.view_at(f"/jobs/{name}/")
-        shown = render("result.html", view=view, command=result.command, code=result.code)
-        return JSONResponse({"stages": done, "done": True, "html": shown, "document": result.document})
-
-    @app.delete("/jobs/{name}", include_in_schema=False)
-    def drop(name: str) -> Response:
-        if job := service.queue.get(name):
-            service.queue.drop(job)
-        return Response(status_code=204)
-
-    @app.get("/jobs/{name}/image/{picture}", include_in_schema=False)
-    def image(name: str, picture: str) -> Response:
-        job = service.queue.get(name)
-        result = job.future.result() if job and job.future.done() else None
-        if not isinstance(result, Result) or picture not in result.pictures:
+    @app.get("/example/{name}", include_in_schema=False)
+    def example(name: str) -> Response:
+        if name not in EXAMPLES or not is_cached(name, settings):
             return PlainTextResponse("no such picture", 404)
-        return Response(result.pictures[picture], media_type="image/jpeg")
+        return FileResponse(paths([name], settings)[name])

@@ -4,11 +4,9 @@
   const element = (id) => document.getElementById(id);
   const tabs = [...document.querySelectorAll("[role=tab]")];
   const forms = [...document.querySelectorAll("form[data-rubric]")];
-  const problem = element("problem");
-  const progress = element("progress");
-  const result = element("result");
-  let watching = 0; // the number of the request that is shown
-  let job = ""; // its id on the server, until it is done
+  const [problem, progress, result, empty] = ["problem", "progress", "result", "empty"].map(element);
+  const past = []; // the verdicts of this session, the last one first
+  let running = null; // what ends the request in progress
   let verdict = null;
 
   // ---- rubrics
@@ -23,21 +21,24 @@
     if (focus) tab.focus();
   }
   tabs.forEach((tab, place) => {
-    tab.addEventListener("click", () => choose(tab, false));
+    tab.addEventListener("click", () => {
+      choose(tab, false);
+      clear();
+    });
     tab.addEventListener("keydown", (event) => {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
       if (step) choose(tabs[(place + step + tabs.length) % tabs.length], true);
     });
   });
 
-  // ---- pictures
+  // ---- pictures: dropped anywhere, pasted, chosen, or an example
 
   function take(drop, file) {
-    const input = drop.querySelector("input");
     const list = new DataTransfer();
     list.items.add(file);
-    input.files = list.files;
+    drop.querySelector("input").files = list.files;
     preview(drop);
+    clear();
   }
   function preview(drop) {
     const [file] = drop.querySelector("input").files;
@@ -46,29 +47,42 @@
     image.hidden = !file;
     if (file) image.src = URL.createObjectURL(file);
     else image.removeAttribute("src");
-    drop.querySelector(".hint").textContent = file ? file.name : "Drop a picture here, paste it, or choose a file";
+    drop.querySelector(".hint").textContent = file ? file.name : "Drop a picture anywhere, paste it, or choose a file";
   }
+  function place(files, target) {
+    const drops = [...document.querySelectorAll("form:not([hidden]) [data-drop]")];
+    for (const file of files) {
+      const free = target ?? drops.find((drop) => !drop.querySelector("input").files.length) ?? drops.at(-1);
+      if (free) take(free, file);
+      target = null;
+    }
+  }
+  for (const name of ["dragover", "drop"]) {
+    document.addEventListener(name, (event) => {
+      event.preventDefault();
+      document.body.classList.toggle("over", name === "dragover");
+      if (name === "drop") place(event.dataTransfer.files, event.target.closest?.("[data-drop]"));
+    });
+  }
+  document.addEventListener("dragleave", (event) => {
+    if (!event.relatedTarget) document.body.classList.remove("over");
+  });
+  document.addEventListener("paste", (event) => place(event.clipboardData.files));
   for (const drop of document.querySelectorAll("[data-drop]")) {
-    drop.addEventListener("dragover", (event) => {
-      event.preventDefault();
-      drop.classList.add("over");
-    });
-    drop.addEventListener("dragleave", () => drop.classList.remove("over"));
-    drop.addEventListener("drop", (event) => {
-      event.preventDefault();
-      drop.classList.remove("over");
-      if (event.dataTransfer.files[0]) take(drop, event.dataTransfer.files[0]);
-    });
     drop.querySelector("input").addEventListener("change", () => preview(drop));
     drop.querySelector("img").addEventListener("error", (event) => {
       if (event.target.src) event.target.hidden = true; // the server says what is wrong with it
     });
   }
-  document.addEventListener("paste", (event) => {
-    const [file] = event.clipboardData.files;
-    const drops = [...document.querySelectorAll("form:not([hidden]) [data-drop]")];
-    const empty = drops.find((drop) => !drop.querySelector("input").files.length) ?? drops[0];
-    if (file && empty) take(empty, file);
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest?.("[data-example]");
+    if (!button) return;
+    const form = button.closest("form");
+    const name = button.dataset.example;
+    const answer = await fetch(`/example/${name}`);
+    take(form.querySelector("[data-drop]"), new File([await answer.blob()], name));
+    form.querySelector("textarea").value = button.dataset.prompt;
+    judge(form);
   });
 
   // ---- asking
@@ -95,71 +109,83 @@
     }
     return { request, names };
   }
-  async function ask(address, options) {
-    const answer = await fetch(address, options);
-    const text = await answer.text();
-    let told;
-    try {
-      told = JSON.parse(text);
-    } catch {
-      told = { message: text };
+  // The lines that the server sends as the work goes on.
+  async function* lines(answer) {
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    for (let rest = ""; ;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      const parts = (rest + value).split("\n");
+      rest = parts.pop();
+      yield* parts.map((line) => JSON.parse(line));
     }
-    if (!answer.ok) throw new Error(told.message || `the server answered ${answer.status}`);
-    return told;
   }
-  const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
-
-  function drop() {
-    if (job) fetch(`/jobs/${job}`, { method: "DELETE", keepalive: true });
-    job = "";
+  function clear() {
+    running?.abort();
+    running = verdict = null;
+    result.replaceChildren();
+    [progress.hidden, problem.hidden, empty.hidden] = [true, true, false];
   }
   async function judge(form) {
-    drop();
-    const mine = ++watching;
+    clear();
+    const mine = (running = new AbortController());
     const start = Date.now();
-    problem.hidden = true;
-    result.replaceChildren();
-    progress.hidden = false;
-    progress.querySelector(".stages").replaceChildren();
-    progress.scrollIntoView({ block: "nearest" });
+    const list = progress.querySelector(".stages");
+    list.replaceChildren();
+    [progress.hidden, empty.hidden] = [false, true];
+    const clock = setInterval(() => (element("seconds").textContent = ((Date.now() - start) / 1000).toFixed(1)), 100);
     try {
       const headers = { "Content-Type": "application/json" };
       const sent = JSON.stringify(await body(form));
-      const { id } = await ask(`/jobs/${form.dataset.rubric}`, { method: "POST", headers, body: sent });
-      job = id;
-      for (;;) {
-        const told = await ask(`/jobs/${id}`);
-        if (mine !== watching) return;
-        show(told, start);
-        if (told.done) return finish(told);
-        await wait(150);
+      const answer = await fetch(`/watch/${form.dataset.rubric}`, { method: "POST", headers, body: sent, signal: mine.signal });
+      if (!answer.ok) {
+        const text = await answer.text();
+        throw new Error(text.startsWith("{") ? JSON.parse(text).message : text || `the server answered ${answer.status}`);
+      }
+      for await (const told of lines(answer)) {
+        if (told.message) throw new Error(told.message);
+        if (told.html) show(told, form);
+        else {
+          list.lastChild?.classList.replace("now", "over");
+          const item = document.createElement("li");
+          [item.textContent, item.className] = [told.stage, "now"];
+          list.append(item);
+        }
       }
     } catch (error) {
-      if (mine !== watching) return;
-      progress.hidden = true;
-      problem.textContent = error.message;
-      problem.hidden = false;
+      if (mine !== running) return;
+      [problem.textContent, problem.hidden] = [error.message, false];
+    } finally {
+      clearInterval(clock);
+      if (mine === running) progress.hidden = true;
     }
   }
-  function show(told, start) {
-    const list = progress.querySelector(".stages");
-    for (const words of told.stages.slice(list.children.length)) {
-      const item = document.createElement("li");
-      item.textContent = words;
-      list.append(item);
-    }
-    [...list.children].forEach((item, place) => {
-      const last = place === list.children.length - 1 && !told.done;
-      item.className = last ? "now" : "over";
-    });
-    element("seconds").textContent = ((Date.now() - start) / 1000).toFixed(1);
-  }
-  function finish(told) {
-    job = "";
-    verdict = told.document;
-    progress.hidden = true;
+  function show(told, form) {
+    ({ document: verdict } = told);
     result.innerHTML = told.html; // made by our own templates, which escape every text
-    element("result-title").focus();
+    [problem.hidden, progress.hidden, empty.hidden] = [true, true, true];
+    element("result-title").focus({ preventScroll: true });
+    if (innerWidth < 960) result.scrollIntoView();
+    if (form) remember(told, form);
+  }
+  function remember(told, form) {
+    past.unshift(told);
+    const button = document.createElement("button");
+    const image = document.createElement("img");
+    const score = told.document.score ?? told.document.value.toFixed(2);
+    [image.src, image.alt, image.width, image.height] = [result.querySelector(".picture:not(.before) img").src, "", 48, 48];
+    button.type = "button";
+    button.append(image, ` ${form.dataset.rubric} (${score}) ${result.querySelector("h2").textContent.slice(0, 80)}`);
+    button.addEventListener("click", () => {
+      clear();
+      show(told);
+    });
+    const item = document.createElement("li");
+    item.append(button);
+    const history = element("history");
+    history.hidden = false;
+    history.querySelector("ol").prepend(item);
+    for (const old of past.splice(20)) if (old) history.querySelector("li:last-child").remove();
   }
 
   // ---- events
@@ -169,16 +195,12 @@
       event.preventDefault();
       judge(form);
     });
+    form.addEventListener("input", () => verdict && clear()); // it was the answer to another question
     form.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
     });
   }
-  element("forget").addEventListener("click", () => {
-    drop();
-    watching += 1;
-    progress.hidden = true;
-  });
-  addEventListener("pagehide", drop);
+  element("forget").addEventListener("click", clear);
   result.addEventListener("click", async (event) => {
     const button = event.target.closest("button");
     if (button?.dataset.copy) {
