@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from onprompt.cli.app import CONFIGURATION, app, echo
-from onprompt.cli.comparing import (
-    Human,
-    HumanScale,
-    RatingColumns,
-    all_reviews,
-    parse_scale,
-    read_ratings,
-    reviews_used,
-)
+from onprompt.cli.comparing import Human, HumanScale, RatingColumns, find_ratings, parse_scale
 from onprompt.errors import UserError
 from onprompt.wording import plural
 
@@ -50,17 +42,21 @@ def report(
 ) -> None:
     """Write a report of one or more runs: figures with intervals, a gallery with evidence, agreement with people."""
     from onprompt.pages.report import read_report
+    from onprompt.runs.reading import Run
 
     if to not in FORMATS:
         raise UserError(f"--to takes {', '.join(FORMATS)}, not {to!r}")
     begun = time.monotonic()
-    scale = parse_scale(human_scale) if human_scale else None
-    read = read_ratings(human, column) if human else None
-    if not human and (stored := all_reviews(run_files, (configuration or [0])[0])):
-        read, scale = stored[0], scale or stored[1]
-        echo(reviews_used(" and ".join(map(str, run_files)), stored[0]), err=True)
-    terms: dict[str, Any] = {"human_scale": scale}
-    made = read_report(run_files, configuration or (), read, terms, title)
+    given = find_ratings([Run(path, (configuration or [0])[0]) for path in run_files], human, column)
+    if given and not human:
+        echo(given.origin, err=True)
+    scale = parse_scale(human_scale) if human_scale else given.scale if given else None
+    names = [Path(name).name for name in human or ()]
+    options = [word for name in names for word in ("--human", name)]
+    options += [word for pair in column or () for word in ("--column", pair)]
+    options += ["--human-scale", human_scale] if human_scale else []
+    ratings = given.ratings if given else None
+    made = read_report(run_files, configuration or (), ratings, {"human_scale": scale}, title, options)
     if to == "html":
         write_pages(made, out or Path("report"), limit, begun)
     else:

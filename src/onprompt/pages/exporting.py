@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from onprompt.pages.figures import orders, ranks, words
+from onprompt.pages.figures import orders
 from onprompt.pages.report import Report
 from onprompt.report.agreement import TITLES
-from onprompt.report.comparison import Comparison
+from onprompt.report.comparison import Comparison, ranks
 from onprompt.report.tables import markdown_table, markdown_text, shortened
 from onprompt.wording.terminal import printable
 
@@ -33,9 +33,17 @@ def tables(report: Report) -> Iterator[Table]:
     for each in report.figures.columns:
         run = each.column.run.overview
         coverage = "–" if each.coverage is None else f"{100 * each.coverage:.0f} %"
-        score = "–" if each.score is None else words(each.score)
         verdicts = f"{run.verdicts:,} of {run.samples:,}"
-        rows.append([each.column.name, words(each.mean.mean), score, verdicts, coverage, f"{each.to_look_at:,}"])
+        rows.append(
+            [
+                each.column.name,
+                each.whole.mean.short,
+                each.whole.score.short,
+                verdicts,
+                coverage,
+                f"{each.to_look_at:,}",
+            ]
+        )
     head = ["run", "mean value [95 % interval]", "mean score", "verdicts", "coverage", "to look at"]
     yield Table("Runs", head, rows)
     if report.figures.runs:
@@ -47,7 +55,7 @@ def tables(report: Report) -> Iterator[Table]:
         for grid in each.grids:
             cells = ((name, *("–" if c is None else f"{c[0]:.2f} ({c[1]:,})" for c in row)) for name, row in grid.rows)
             yield Table(f"{grid.title}, and their number{of}", ["model", *(name for _, name in grid.columns)], [*cells])
-        means = [[c.name, words(c.mean), f"{c.items:,}"] for c in each.categories]
+        means = [[c.name, c.mean.short, f"{c.items:,}"] for c in each.categories]
         yield Table(f"Categories{of}", ["category", "mean", "samples"], means)
         shares = [[k.name, f"{k.number:,}", *(f"{100 * part[2]:.0f} %" for part in k.parts)] for k in each.kinds]
         names = [part[0] for part in each.kinds[0].parts] if each.kinds else []
@@ -55,7 +63,7 @@ def tables(report: Report) -> Iterator[Table]:
         if each.people:
             judge, ceiling = each.people.overall.judge, each.people.overall.ceiling
             measured = [name for name in TITLES if judge[name].value is not None]
-            people = [[TITLES[name], words(judge[name]), words(ceiling[name])] for name in measured]
+            people = [[TITLES[name], judge[name].short, ceiling[name].short] for name in measured]
             yield Table(f"Agreement with people{of}", ["measure", "judge", "one rater against the others"], people)
         errors = [[kind, f"{number:,}", shortened(message)] for kind, number, message in each.errors]
         yield Table(f"Without a verdict{of}", ["error", "samples", "for example"], errors)
@@ -64,7 +72,7 @@ def tables(report: Report) -> Iterator[Table]:
 def ranking(title: str, compared: Comparison) -> Table:
     """Systems, the best first, and what the tests say."""
     place = ranks(compared)
-    rows = [[str(place[each.name]), each.name, words(each.mean), f"{each.items:,}"] for each in compared.ranking]
+    rows = [[str(place[each.name]), each.name, each.mean.short, f"{each.items:,}"] for each in compared.ranking]
     notes = [pair.verdict for pair in compared.pairs[:PAIRS]]
     more = [f"and {len(compared.pairs) - PAIRS} more"] if len(compared.pairs) > PAIRS else []
     return Table(title, ["rank", "name", "mean [95 % interval]", "samples"], rows, [*notes, *more])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,23 +13,21 @@ import numpy as np
 
 from onprompt import plugins
 from onprompt.errors import UserError
-from onprompt.report import agreement, comparison, statistics
+from onprompt.report import agreement, comparison
 from onprompt.report.agreement import Agreement, Terms
-from onprompt.report.comparison import Comparison, Ranked
+from onprompt.report.comparison import Comparison, Group, JudgePair
 from onprompt.report.ratings import Ratings, mean
-from onprompt.report.statistics import Estimate
-from onprompt.runs.reading import Run, RunRow, open_runs
+from onprompt.runs.reading import Run, RunRow, judge_names, open_runs, same_images
 from onprompt.samples import load_rubric
 from onprompt.settings import PRIVATE
-from onprompt.types import Flag, Outcome, Rubric
+from onprompt.types import Outcome, Rubric
 from onprompt.wording import plural
+from onprompt.wording.flags import LOOK, MEANINGS
 
 FAILED = (Outcome.MISSING, Outcome.MISMATCH, Outcome.PARTIAL)
 Outcomes = Mapping[str, Mapping[str, int]]  # by kind of claim, how often each outcome
-RESAMPLES, SEED = 1000, 0
 BINS = 20  # of the distribution of values
-GRID = 25  # cells across of a scatter plot
-DOTS = 400  # samples up to which a scatter plot has a dot for each
+GRID, DOTS = 25, 400  # cells across of a scatter plot; samples up to which it has a dot for each
 # How outcomes are summed up, in the order in which they are drawn.
 SHARES = {
     "holds": (Outcome.MATCHED,),
@@ -38,28 +36,13 @@ SHARES = {
     "wrong or missing": (Outcome.MISMATCH, Outcome.MISSING),
     "not checked": (Outcome.UNVERIFIABLE,),
 }
-ONE = "count of one"  # that "a cup" implies; an object that was found at all usually holds it
 KINDS = {
-    **{"object": "objects", "count": "counts of two or more", ONE: "counts of one (“a”, “one”)", "color": "colors"},
+    **{"object": "objects", "count": "stated counts", "implied count": "counts of “a”", "color": "colors"},
     **{"relation": "relations", "action": "actions"},
 }
 MODELS = 25  # that are tested against each other; of more, only the ranking is shown
-CATEGORIES, UNCHECKED = 60, 10  # categories and claims that are listed
-SHOWN_KINDS = 8  # kinds of claims in the table of models
-FIRST = ("object", "count", ONE, "color", "relation", "text")  # the kinds that most people look for
-FLAGS = {  # what each means, and whether somebody should look at the sample
-    Flag.NEEDS_REVIEW: ("uncertain: a person should look at it", True),
-    Flag.NOT_VERIFIABLE: ("nothing could be checked: the score is a placeholder, in no mean", True),
-    Flag.LOW_CONFIDENCE: ("detected with low confidence", True),
-    Flag.JUDGES_DISAGREE: ("the judges are far apart", True),
-    Flag.MODEL_FAILED: ("a model could not be asked", True),
-    Flag.MODEL_UNREADABLE: ("a model's answer could not be read", True),
-    Flag.SOME_ANSWERS_UNREADABLE: ("some of several answers could not be read", False),
-    Flag.ASKED_AGAIN: ("an answer could not be read and was asked for again", False),
-    Flag.NO_SECOND_ANSWER: ("a model gave no second answer; its first one counts", False),
-    Flag.YES_NOT_KNOWN: ("the model gives no probability of “yes”", False),
-    Flag.USAGE_ESTIMATED: ("tokens are estimated", False),
-}
+CATEGORIES, UNCHECKED, SHOWN_KINDS = 60, 10, 8  # categories and claims that are listed; columns of a grid
+FIRST = ("object", "count", "implied count", "color", "relation", "text")  # the kinds that most people look for
 
 
 @dataclass(frozen=True)
@@ -72,7 +55,7 @@ class Column:
     rows: Mapping[str, RunRow]  # by id
     kinds: Outcomes
     kinds_by_model: Mapping[str, Outcomes]
-    failed: Mapping[int, tuple[str, ...]]  # the kinds of claims that failed, by the number of a sample
+    failed: Mapping[int, Mapping[str, None]]  # the kinds of claims that failed, by the number of a sample
     unchecked: Sequence[tuple[str, str, str, int]]  # kind, claim, why and how often
 
 
@@ -114,19 +97,9 @@ class Entry:
         return tuple(dict.fromkeys(flag for result in self.results if result for flag in result.flags))
 
     @property
-    def to_look_at(self) -> tuple[str, ...]:
-        """The flags that ask for a look."""
-        return tuple(flag for flag in self.flags if asks_for_a_look(flag))
-
-    @property
     def needs_review(self) -> bool:
         """Whether somebody should look at it, or it has no verdict."""
-        return bool(self.to_look_at) or not self.values
-
-
-def asks_for_a_look(flag: str) -> bool:
-    """Whether a flag is more than information; a rubric's own flags are information."""
-    return flag in FLAGS and FLAGS[Flag(flag)][1]
+        return not LOOK.keys().isdisjoint(self.flags) or not self.values
 
 
 def read_columns(paths: Sequence[Path], configurations: Sequence[int] = ()) -> list[Column]:
@@ -148,17 +121,15 @@ def read_column(name: str, run: Run) -> Column:
     failed: dict[int, dict[str, None]] = {}
     unchecked: Counter[tuple[str, str, str]] = Counter()
     for check in run.checks():
-        kind = ONE if check.kind == "count" and check.asked == "1" else check.kind
         for counts in (kinds, by_model.setdefault(models.get(check.sample, ""), {})):
-            counts.setdefault(kind, Counter())[check.outcome] += 1
+            counts.setdefault(check.kind, Counter())[check.outcome] += 1
         if check.outcome in FAILED:
-            failed.setdefault(check.sample, {})[kind] = None
+            failed.setdefault(check.sample, {})[check.kind] = None
         if check.outcome == Outcome.UNVERIFIABLE:
             unchecked[check.kind, check.asked, check.found] += 1
     most = sorted(unchecked.items(), key=lambda each: (-each[1], each[0]))[:UNCHECKED]
-    by_number = {number: tuple(names) for number, names in failed.items()}
     listed = [(*about, number) for about, number in most]
-    return Column(name, run, load_rubric(run.rubric), rows, kinds, by_model, by_number, listed)
+    return Column(name, run, load_rubric(run.rubric), rows, kinds, by_model, failed, listed)
 
 
 def read_entries(columns: Sequence[Column], ratings: Ratings | None, scale: tuple[float, float] | None) -> list[Entry]:
@@ -168,10 +139,9 @@ def read_entries(columns: Sequence[Column], ratings: Ratings | None, scale: tupl
     entries = []
     for index, name in enumerate(dict.fromkeys(name for column in columns for name in column.rows), 1):
         found = tuple(column.rows.get(name) for column in columns)
-        kinds = [column.failed.get(result.number, ()) for column, result in zip(columns, found, strict=True) if result]
+        kinds = [column.failed.get(row.number, ()) for column, row in zip(columns, found, strict=True) if row]
         entry = Entry(index, name, found, tuple(dict.fromkeys(kind for each in kinds for kind in each)))
-        own = ratings.by_item.get(name) if ratings else None
-        if own and high > low:
+        if ratings and (own := ratings.by_item.get(name)) and high > low:
             entry.rating = (mean(own.values()) - low) / (high - low)
         apart = [max(entry.values) - min(entry.values)] if len(entry.values) > 1 else []
         people = [abs(value - entry.rating) for value in entry.values] if entry.rating is not None else []
@@ -184,7 +154,7 @@ def choose(entries: Sequence[Entry], limit: int) -> list[Entry]:
     """The samples that are shown one by one, in order: the worst, the flagged and the most disputed ones first."""
     if not limit or len(entries) <= limit:
         return list(entries)
-    places: Counter[int] = Counter()
+    places: dict[int, int] = {}
     for order in orders(entries).values():
         for place, entry in enumerate(order):
             places[entry.index] = min(places.get(entry.index, len(entries)), place)
@@ -241,14 +211,13 @@ class ColumnFigures:
     """The figures of one run."""
 
     column: Column
-    mean: Ranked
-    score: Estimate | None  # on the scale of the rubric
+    whole: Group  # its mean value and score
     to_look_at: int
     flags: tuple[tuple[str, str, int, bool], ...]  # name, meaning, samples, and whether it asks for a look
     coverage: float | None
     leaderboard: Comparison | None
     grids: tuple[Grid, ...]
-    categories: tuple[Ranked, ...]
+    categories: tuple[Group, ...]
     more_categories: int  # that are not listed
     scores: Mapping[str, list[tuple[int, int, float]]]  # by factor: score, how many, and the length of its bar
     histogram: tuple[int, ...]
@@ -260,23 +229,12 @@ class ColumnFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class Pairing:
-    """Two runs beside each other: how their values correlate."""
-
-    first: str
-    second: str
-    common: int
-    spearman: Estimate
-    scatter: Scatter
-
-
-@dataclass(frozen=True, slots=True)
 class Figures:
     """All figures of a report."""
 
     columns: tuple[ColumnFigures, ...]
-    runs: Comparison | None
-    pairings: tuple[Pairing, ...]
+    runs: Comparison | None  # judges of the same images are not ranked
+    pairings: tuple[tuple[JudgePair, Scatter], ...]
     differing: tuple[tuple[str, tuple[str, ...]], ...]  # what runs differ in, with the value of each
     warnings: tuple[str, ...]
     raters: int
@@ -287,17 +245,26 @@ def figures(
     columns: Sequence[Column], entries: Sequence[Entry], ratings: Ratings | None, terms: Mapping[str, Any]
 ) -> Figures:
     """The figures over all samples."""
+    runs = {column.name: column.run for column in columns}
     rows = {column.name: list(column.rows.values()) for column in columns}
-    runs = comparison.compare(rows) if len(columns) > 1 else None
+    several_judges = len({run.fingerprint for run in runs.values()}) > 1
+    ranked = len(columns) > 1 and not (several_judges and same_images(rows))
+    ranking = comparison.compare(rows) if ranked else None
     made = tuple(column_figures(column, place, entries, ratings, terms) for place, column in enumerate(columns))
+    pairings = []
+    for place, other in enumerate(columns[1:], 1):
+        both = [(entry.results[0], entry.results[place]) for entry in entries]
+        points = [(a.value or 0.0, b.value or 0.0) for a, b in both if a and b and a.counts and b.counts]
+        pair = comparison.judge_pair(columns[0].name, other.name, rows[columns[0].name], rows[other.name])
+        pairings.append((pair, scatter(columns[0].name, other.name, points)))
     return Figures(
         made,
-        runs,
-        tuple(pairing(columns[0], other, place, entries) for place, other in enumerate(columns[1:], 1)),
+        ranking,
+        tuple(pairings),
         tuple(what_differs(columns)),
-        comparison.judge_warnings(column.run.judge for column in columns),
+        comparison.judge_warnings(judge_names(runs).values()),
         len(ratings.raters) if ratings else 0,
-        conclusion(made, runs),
+        comparison.conclusion(ranking, "run", "has the highest values") if ranking else conclusion(made[0]),
     )
 
 
@@ -311,31 +278,24 @@ def column_figures(
     for row in rows:
         examples.setdefault(row.error, row.message)
     flags = Counter(flag for row in rows for flag in row.flags)
-    scale = column.rubric.factors.get("score", range(2))
     people, no_agreement = None, ""
     if ratings:
         try:
-            people = agreement.agreement(rows, ratings, Terms(scale, **terms))
+            people = agreement.agreement(rows, ratings, Terms(column.rubric.factors.get("score", range(2)), **terms))
         except UserError as error:
             no_agreement = str(error)
-    groups: dict[str, list[RunRow]] = {}
-    for row in rows:
-        if row.category:
-            groups.setdefault(row.category, []).append(row)
-    means = [ranked(name, items) for name, items in groups.items()] if len(groups) > 1 else []
-    categories = sorted(means, key=lambda each: math.inf if each.mean.value is None else each.mean.value)
+    named = [row for row in rows if row.category]
+    groups = comparison.by_group(named, [row.category for row in named])
+    categories = sorted(groups, key=lambda group: math.inf if group.mean.value is None else group.mean.value)
+    categories = categories if len(groups) > 1 else []
     ranking = leaderboard(column.name, rows)
     known = [(e.rating, row) for e in entries if (row := e.results[place]) and e.rating is not None and row.counts]
     values = [row.known_value for row in rows if row.known_value is not None]
     return ColumnFigures(
         column=column,
-        mean=ranked(column.name, rows),
-        score=mean_score(rows),
-        to_look_at=sum(any(map(asks_for_a_look, row.flags)) for row in rows),
-        flags=tuple(
-            (flag, FLAGS[Flag(flag)][0] if flag in FLAGS else "", number, asks_for_a_look(flag))
-            for flag, number in sorted(flags.items(), key=lambda each: (not asks_for_a_look(each[0]), -each[1]))
-        ),
+        whole=comparison.make_group(column.name, rows),
+        to_look_at=sum(not LOOK.keys().isdisjoint(row.flags) for row in rows),
+        flags=tuple((flag, MEANINGS.get(flag, ""), number, flag in LOOK) for flag, number in flags.most_common()),
         coverage=math.fsum(covered) / len(covered) if covered else None,
         leaderboard=ranking,
         grids=tuple(grids(column, ranking, [each.name for each in categories])) if ranking else (),
@@ -351,96 +311,48 @@ def column_figures(
     )
 
 
-def ranked(name: str, items: Sequence[RunRow]) -> Ranked:
-    """A mean over prompts with its interval."""
-    return comparison.rank(name, len(items), comparison.by_prompt(name, items), RESAMPLES, SEED)
-
-
-def mean_score(rows: Iterable[RunRow]) -> Estimate | None:
-    """The mean score on the rubric's scale; None if the rubric has several factors and no overall score."""
-    by_prompt: dict[str, list[int]] = {}
-    for row in rows:
-        if row.known_score is not None:
-            by_prompt.setdefault(row.group, []).append(row.known_score)
-    means = np.array([math.fsum(scores) / len(scores) for scores in by_prompt.values()])
-    return statistics.bootstrap_mean(means, RESAMPLES, SEED) if len(means) else None
-
-
 def leaderboard(name: str, rows: Sequence[RunRow]) -> Comparison | None:
     """The models of a run ranked and tested; None if there are not at least two, or some samples name none."""
     try:
         systems = comparison.systems({name: rows}, by_model=True)
         if len(systems) <= MODELS:
-            return comparison.compare(systems, RESAMPLES, SEED)
+            return comparison.compare(systems)
     except UserError:
         return None
-    means = [ranked(name, items) for name, items in systems.items()]
-    ranking = sorted(means, key=lambda each: each.mean.value or 0.0, reverse=True)
-    return Comparison(tuple(ranking), (), (f"more than {MODELS} models: not tested pairwise",), RESAMPLES, SEED)
+    ranking = comparison.ranking(comparison.make_group(model, items) for model, items in systems.items())
+    return Comparison(tuple(ranking), (), (f"more than {MODELS} models: not tested pairwise",))
 
 
-def ranks(compared: Comparison) -> dict[str, int]:
-    """One more than the number of systems that are significantly better; without tests the place in the order."""
-    if not compared.pairs:
-        return {system.name: place for place, system in enumerate(compared.ranking, 1)}
-    beaten = Counter(pair.worse for pair in compared.pairs if pair.significant)
-    return {system.name: 1 + beaten[system.name] for system in compared.ranking}
-
-
-def conclusion(made: Sequence[ColumnFigures], runs: Comparison | None) -> str:
-    """The report in one sentence: which is best and how sure that is, or how good the one there is."""
-    ranking = runs or made[0].leaderboard
-    first = made[0]
-    edits = bool(first.column.rubric.source_image)
-    if ranking and ranking.ranking[0].mean.value is not None:
-        place, best = ranks(ranking), ranking.ranking[0]
-        top = sum(place[system.name] == 1 for system in ranking.ranking)
-        sure = sum(pair.significant for pair in ranking.pairs)
-        what = plural(top, "run" if runs else "model")
-        fits = "follows its instructions best" if edits else "fits its prompts best"
-        if top == len(place):
-            return f"No significant difference among {what}; {best.name} is first ({words(best.mean)})."
-        named = f"{best.name} {'has the highest values' if runs else fits} ({words(best.mean)})"
-        if top > 1:
-            named = f"No significant difference among the best {what}; {best.name} is first ({words(best.mean)})"
-        is_are = "is" if sure == 1 else "are"
-        tests = f"; {sure} of {plural(len(ranking.pairs), 'difference')} {is_are} significant" if ranking.pairs else ""
-        return f"{named}{tests}."
-    if first.mean.mean.value is None:
+def conclusion(made: ColumnFigures) -> str:
+    """A run in one sentence: which model is best and how sure that is, or how good the images are."""
+    edits = bool(made.column.rubric.source_image)
+    if made.leaderboard:
+        best = "follows its instructions best" if edits else "fits its prompts best"
+        return comparison.conclusion(made.leaderboard, "model", best)
+    if made.whole.mean.value is None:
         return "No sample has a value."
-    checked = {k.name: (k.parts[0][3], k.number - k.parts[-1][3]) for k in first.kinds if k.number > k.parts[-1][3]}
+    checked = {k.name: (k.parts[0][3], k.number - k.parts[-1][3]) for k in made.kinds if k.number > k.parts[-1][3]}
     weak = min(checked, key=lambda name: checked[name][0] / checked[name][1], default="")
     least = f"; {weak} hold least often ({checked[weak][0]:,} of {checked[weak][1]:,})" if len(checked) > 1 else ""
-    what = "edits" if edits else "images"
-    return (
-        f"The {what} have a mean value of {words(first.mean.mean)} over {plural(first.mean.mean.n, 'prompt')}{least}."
-    )
-
-
-def words(estimate: Estimate) -> str:
-    """`0.63 [0.59, 0.67]`."""
-    if estimate.value is None:
-        return "–"
-    return f"{estimate.value:.2f}" + ("" if estimate.low is None else f" [{estimate.low:.2f}, {estimate.high:.2f}]")
+    prompts = plural(made.whole.mean.n, "prompt")
+    return f"The {'edits' if edits else 'images'} have a mean value of {made.whole.mean.short} over {prompts}{least}."
 
 
 def grids(column: Column, ranking: Comparison, categories: Sequence[str]) -> Iterator[Grid]:
     """The models in the order of the ranking: which kinds of claims hold, and their mean value by category."""
-    kinds = [kind for kind in in_order(column.kinds) if share_right(column.kinds[kind])][:SHOWN_KINDS]
     names = [system.name for system in ranking.ranking]
+    kinds = [kind for kind in in_order(column.kinds) if share_right(column.kinds[kind])][:SHOWN_KINDS]
     if kinds:
-        cells = (
-            (name, tuple(share_right(column.kinds_by_model.get(name, {}).get(k, {})) for k in kinds)) for name in names
-        )
+        found = [column.kinds_by_model.get(name, {}) for name in names]
+        cells = [tuple(share_right(each.get(kind, {})) for kind in kinds) for each in found]
         heads = tuple((kind, KINDS.get(kind, kind)) for kind in kinds)
-        yield Grid("Share of checked claims that hold", "failure", heads, tuple(cells))
-    if categories:
+        yield Grid("Share of checked claims that hold", "failure", heads, tuple(zip(names, cells, strict=True)))
+    if listed := categories[:SHOWN_KINDS]:
         values: dict[tuple[str, str], list[float]] = {}
         for row in column.rows.values():
             if row.known_value is not None:
                 values.setdefault((row.model, row.category), []).append(row.known_value)
         means = {key: (math.fsum(own) / len(own), len(own)) for key, own in values.items()}
-        listed = categories[:SHOWN_KINDS]
         rows = tuple((name, tuple(means.get((name, category)) for category in listed)) for name in names)
         yield Grid("Mean value by category", "category", tuple((name, name) for name in listed), rows)
 
@@ -482,38 +394,19 @@ def scatter(across: str, up: str, points: Sequence[tuple[float, float]]) -> Scat
     """Samples by two values from 0 to 1; of many the darkness of each cell."""
     if len(points) <= DOTS:
         return Scatter(across, up, len(points), dots=tuple((round(x, 3), round(y, 3)) for x, y in points))
-    x, y = np.array(points).T
-    counts, _, _ = np.histogram2d(x, y, bins=GRID, range=((0, 1), (0, 1)))
-    darkest = math.sqrt(counts.max()) or 1.0
-    shades = (
-        (int(i), int(j), round(0.15 + 0.85 * math.sqrt(counts[i, j]) / darkest, 2)) for i, j in np.argwhere(counts)
-    )
-    return Scatter(across, up, len(points), tuple(shades))
-
-
-def pairing(first: Column, second: Column, place: int, entries: Sequence[Entry]) -> Pairing:
-    """Two runs on the samples for which both have a value."""
-    both = [(entry, entry.results[0], entry.results[place]) for entry in entries]
-    known = [(e.prompt or e.id, a.value, b.value) for e, a, b in both if a and b and a.counts and b.counts]
-    prompts = {name: number for number, name in enumerate(dict.fromkeys(name for name, _, _ in known))}
-    correlation = Estimate(n=len(known), why=f"only {len(known)} common samples")
-    if len(known) >= agreement.MIN_ITEMS:
-        x, y = (np.array([row[side] for row in known], np.float64) for side in (1, 2))
-        measure = agreement.Statistic(len(known), agreement.CONSTANT, [statistics.spearman(x, y)])
-        group = np.array([prompts[name] for name, _, _ in known], np.intp)
-        terms = Terms(range(2), resamples=RESAMPLES, seed=SEED)
-        (correlation,) = agreement.bootstrap([measure], group, len(prompts), terms)
-    points = [(a or 0.0, b or 0.0) for _, a, b in known]
-    return Pairing(first.name, second.name, len(known), correlation, scatter(first.name, second.name, points))
+    counts, _, _ = np.histogram2d(*np.array(points).T, bins=GRID, range=((0, 1), (0, 1)))
+    darkness = 0.15 + 0.85 * np.sqrt(counts / counts.max())
+    cells = tuple((int(i), int(j), round(float(darkness[i, j]), 2)) for i, j in np.argwhere(counts))
+    return Scatter(across, up, len(points), cells)
 
 
 def what_differs(columns: Sequence[Column]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Judge, model, settings and versions in which runs differ."""
     facts = []
     for column in columns:
-        run, last = column.run, column.run.last
-        settings = {k: v for k, v in run.identity.get("settings", {}).items() if k not in PRIVATE}
-        facts.append({"judge": run.judge, "samples": f"{len(column.rows):,}", **settings, **last.versions})
+        settings = {k: v for k, v in column.run.identity.get("settings", {}).items() if k not in PRIVATE}
+        about = {"judge": column.run.judge, "samples": f"{len(column.rows):,}"}
+        facts.append(about | settings | dict(column.run.last.versions))
     for name in dict.fromkeys(name for each in facts for name in each):
         values = tuple(str(each.get(name, "–")) for each in facts)
         if len(set(values)) > 1:

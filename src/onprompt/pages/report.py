@@ -23,20 +23,18 @@ from onprompt.pages.figures import (
     choose,
     figures,
     orders,
-    ranks,
     read_columns,
     read_entries,
 )
 from onprompt.pages.sample_pages import Job, Page, PagePlan, make_pages
 from onprompt.report.agreement import TITLES
+from onprompt.report.comparison import ranks
 from onprompt.report.ratings import Ratings
+from onprompt.report.recipe import changed_settings, commands, data_name
 from onprompt.report.tables import shortened
-from onprompt.runs.reading import Run
-from onprompt.settings import PRIVATE, Settings
 from onprompt.wording import plural
-from onprompt.wording.terminal import printable, shell_word
+from onprompt.wording.terminal import printable
 
-MEASURED = "evidence"  # the judge without a model, and its name in a jury
 FOLDERS = ("samples", "pictures", "data")
 SCRIPTS = ("evidence.js", "gallery.js")
 STRIP = 6  # samples of each order on the first page
@@ -98,12 +96,16 @@ def read_report(
     ratings: Ratings | None = None,
     terms: Mapping[str, Any] | None = None,
     title: str = "",
+    options: Sequence[str] = (),
 ) -> Report:
-    """Read runs and compute all figures. The title is by default the name of the data."""
+    """Read runs and compute all figures. The title is by default the name of the data.
+
+    `options` of the report are part of the command that makes it again.
+    """
     columns = read_columns(runs, configurations)
     terms = terms or {}
     entries = read_entries(columns, ratings, terms.get("human_scale"))
-    recipes = [recipe(column) for column in columns]
+    recipes = [recipe(column, options) for column in columns]
     data = {each.data for each in recipes}
     names = Path(data.pop()).stem if len(data) == 1 else " and ".join(column.name for column in columns)
     return Report(title or names, columns, entries, figures(columns, entries, ratings, terms), recipes)
@@ -328,31 +330,14 @@ def points(score: int | None, value: float) -> str:
     return f"{value:.2f}" if score is None else f"({score}) {value:.2f}"
 
 
-def recipe(column: Column) -> Recipe:
-    """How one run was made: its commands, settings that are not the default (no secret), versions, model files."""
+def recipe(column: Column, options: Sequence[str]) -> Recipe:
+    """How one run was made."""
     run, last = column.run, column.run.last
-    data = last.data.replace("\\", "/").rstrip("/").rpartition("/")[2] or last.data
-    usual = Settings().model_dump(mode="json")
-    changed = (
-        f"{name} = {json.dumps(value, ensure_ascii=False)}"
-        for name, value in run.identity.get("settings", {}).items()
-        if name not in PRIVATE and name in usual and value != usual[name] and value is not None
-    )
+    changed = (f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in changed_settings(run))
     return Recipe(
-        *(column.name, data, run.judge, last.created, run.configuration, run.fingerprint),
-        commands=f"{command(run, data)}\nonprompt report again.sqlite --out report",
-        changed="\n".join(changed),
-        versions=(*last.versions.items(), *weights(run.identity)),
+        *(column.name, data_name(last.data), run.judge, last.created, run.configuration, run.fingerprint),
+        *("\n".join(commands(run, options)), "\n".join(changed), (*last.versions.items(), *weights(run.identity))),
     )
-
-
-def command(run: Run, data: str) -> str:
-    """The command that judges the same data in the same way."""
-    models = list(run.identity.get("members", ())) or [run.identity.get("model") or ""]
-    words = ["onprompt", "run", "--out", "again.sqlite", "--rubric", run.rubric]
-    words += [word for name in models if name and name != MEASURED for word in ("--model", name)]
-    words += ["--judge", run.identity["judge"]] if run.identity["judge"] != MEASURED else []
-    return " ".join(shell_word(str(word)) for word in [*words, *(["--"] if data.startswith("-") else []), data])
 
 
 def weights(identity: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
