@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from onprompt.pages.review import create_app
-from onprompt.pages.review_desk import Desk, ReviewDesk
+from onprompt.pages.review import Desk, ReviewDesk, create_app
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs import datasets, reviews

@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from onprompt.pages.jobs import JobQueue
-from onprompt.pages.judging import Offer, Service
-from onprompt.pages.tryout import create_app
+from onprompt.pages.serve import JobQueue, Offer, Service, create_app
 from onprompt.settings import load
 from tests.conftest import photo_path
 from tests.extras.browser import faults, opened_browser, sync_api

@@ -23,7 +23,7 @@ from onprompt.api import judges
 from onprompt.cli import app
 from onprompt.errors import OnpromptError, UserError
 from onprompt.illusion.protocol import SPLITS
-from onprompt.pages.review_desk import Desk, Filters, ReviewDesk
+from onprompt.pages.review import Desk, Filters, ReviewDesk
 from onprompt.probe.pictures import Drawing, draw
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC as VERIFY

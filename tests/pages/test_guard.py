@@ -14,8 +14,7 @@ import httpx2
 import pytest
 
 from onprompt.errors import UserError
-from onprompt.pages.guard import Receive, Send
-from onprompt.pages.server import address_of, choose_token, listen
+from onprompt.pages.server import Receive, Send, address_of, choose_token, listen
 from tests.pages.conftest import Serve, serving
 
 

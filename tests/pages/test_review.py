@@ -15,8 +15,8 @@ import pytest
 from PIL import Image
 
 from onprompt.errors import UserError
-from onprompt.pages.review import create_app
-from onprompt.pages.review_desk import Desk, Filters, ReviewDesk, guidelines, position
+from onprompt.pages.review import Desk, Filters, ReviewDesk, create_app, position
+from onprompt.rubrics import guidelines
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC
 from onprompt.runs import reviews
@@ -91,7 +91,7 @@ def test_invented_filters_are_refused_or_forgotten(serve: Serve, run_file: Path)
     assert client.get("/review/1?rater=Ada&queue=invented").status_code == 422
     for number in range(300):
         client.get(f"/review?rater=r{number}&model=m{number}&score={number}")
-    assert len(desk.queue.known) <= 256
+    assert len(desk.known) <= 256
 
 
 def test_too_much_is_refused_announced_or_not(serve: Serve, run_file: Path) -> None:
@@ -214,7 +214,7 @@ def test_the_end_is_a_page_without_a_field_to_type_into(serve: Serve, run_file: 
 
 def test_the_work_is_split_into_shares_that_do_not_overlap(serve: Serve, run_file: Path) -> None:
     desk = ReviewDesk(run_file)
-    shares = [set(desk.queue.numbers(Filters("all", part=part, parts=3))) for part in (1, 2, 3)]
+    shares = [set(desk.numbers(Filters("all", part=part, parts=3))) for part in (1, 2, 3)]
     assert set().union(*shares) == set(range(1, 31))
     assert [len(share) for share in shares] == [10, 10, 10]
     page = serve(create_app(desk)).get("/review/2?rater=Ada&queue=all&part=2&parts=3").text

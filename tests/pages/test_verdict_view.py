@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from onprompt.pages.rendering import SIGNS, asset, environment, policy, render, source_hash
+from onprompt.pages.rendering import asset, environment, policy, render, source_hash
 from onprompt.pages.verdict_view import Shown, verdict_view
 from onprompt.report import labels
 from onprompt.types import (
@@ -29,6 +29,7 @@ from onprompt.types import (
     Thing,
     Verdict,
 )
+from onprompt.wording.labels import OUTCOMES, SIGNS
 
 HOSTILE = "<script>alert(1)</script>{{ 7 * 7 }}{% raw %}\"'><img src=x onerror=alert(1)>\x1b[31m\u202eevil"
 SHOWN = Shown("cup.jpg", 400, 300)
@@ -109,7 +110,7 @@ def test_any_text_is_shown_as_text(text: str) -> None:
 
 
 def test_every_outcome_has_a_sign_and_a_colour_that_pages_and_pictures_share() -> None:
-    assert set(SIGNS) == set(labels.COLOURS) == set(Outcome)
+    assert set(SIGNS) == set(OUTCOMES) == set(labels.COLOURS) == set(Outcome)
     style = asset("style.css")
     names = {"good": labels.GOOD, "weak": labels.WEAK, "bad": labels.BAD, "neutral": labels.NEUTRAL}
     assert all(f"--box-{name}: {colour};" in style for name, colour in names.items())

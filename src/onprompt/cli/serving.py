@@ -41,8 +41,7 @@ def review(
     from onprompt.pages.server import Place, check_installed, run
 
     check_installed()
-    from onprompt.pages.review import create_app
-    from onprompt.pages.review_desk import Desk, ReviewDesk
+    from onprompt.pages.review import Desk, ReviewDesk, create_app
     from onprompt.runs.reviews import plan_words, size_for
 
     if sample and precision is not None:
@@ -85,9 +84,7 @@ def serve(
     from onprompt.pages.server import Place, check_installed, run
 
     check_installed()
-    from onprompt.pages.jobs import JobQueue
-    from onprompt.pages.judging import Offer, Service
-    from onprompt.pages.tryout import create_app
+    from onprompt.pages.serve import JobQueue, Offer, Service, create_app
 
     settings = judge_settings(judge, model, detector, budget)
     offer = Offer(settings, settings.models or tuple(filter(None, [settings.model])))

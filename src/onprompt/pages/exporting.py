@@ -1,24 +1,18 @@
-"""A report's tables as Markdown, for a pull request, or as LaTeX, for a paper: the same tables, written twice."""
+"""A report's tables as Markdown, for a pull request, or as LaTeX, for a paper."""
 
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from onprompt.pages.figures import orders
 from onprompt.pages.report import Report
 from onprompt.report.agreement import TITLES
 from onprompt.report.comparison import Comparison, ranks
-from onprompt.report.tables import markdown_table, markdown_text, shortened
-from onprompt.wording.terminal import printable
+from onprompt.report.tables import latex_table, latex_text, markdown_table, markdown_text, shortened
 
 LISTED, PAIRS = 5, 20  # samples of each order, and tests, that are listed
-LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-LATEX |= {sign: f"\\{sign}" for sign in "&%$#_{}"} | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
-LATEX |= {"ρ": r"$\rho$", "τ": r"$\tau$", "α": r"$\alpha$", "κ": r"$\kappa$", "–": "--", "×": r"$\times$"}
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """A table of a report, with sentences that follow it."""
 
     title: str
@@ -31,41 +25,33 @@ def tables(report: Report) -> Iterator[Table]:
     """The tables of a report."""
     rows = []
     for each in report.figures.columns:
-        run = each.column.run.overview
-        coverage = "–" if each.coverage is None else f"{100 * each.coverage:.0f} %"
+        run = each["column"].run.overview
+        coverage = "–" if each["coverage"] is None else f"{100 * each['coverage']:.0f} %"
         verdicts = f"{run.verdicts:,} of {run.samples:,}"
-        rows.append(
-            [
-                each.column.name,
-                each.whole.mean.short,
-                each.whole.score.short,
-                verdicts,
-                coverage,
-                f"{each.to_look_at:,}",
-            ]
-        )
+        means = each["whole"].mean.short, each["whole"].score.short
+        rows.append([each["column"].name, *means, verdicts, coverage, f"{each['to_look_at']:,}"])
     head = ["run", "mean value [95 % interval]", "mean score", "verdicts", "coverage", "to look at"]
     yield Table("Runs", head, rows)
     if report.figures.runs:
         yield ranking("Ranking of runs", report.figures.runs)
     for each in report.figures.columns:
-        of = f" ({each.column.name})" if len(report.columns) > 1 else ""
-        if each.leaderboard:
-            yield ranking(f"Generating models{of}", each.leaderboard)
-        for grid in each.grids:
+        of = f" ({each['column'].name})" if len(report.columns) > 1 else ""
+        if each["leaderboard"]:
+            yield ranking(f"Generating models{of}", each["leaderboard"])
+        for grid in each["grids"]:
             cells = ((name, *("–" if c is None else f"{c[0]:.2f} ({c[1]:,})" for c in row)) for name, row in grid.rows)
             yield Table(f"{grid.title}, and their number{of}", ["model", *(name for _, name in grid.columns)], [*cells])
-        means = [[c.name, c.mean.short, f"{c.items:,}"] for c in each.categories]
+        means = [[c.name, c.mean.short, f"{c.items:,}"] for c in each["categories"]]
         yield Table(f"Categories{of}", ["category", "mean", "samples"], means)
-        shares = [[k.name, f"{k.number:,}", *(f"{100 * part[2]:.0f} %" for part in k.parts)] for k in each.kinds]
-        names = [part[0] for part in each.kinds[0].parts] if each.kinds else []
+        shares = [[k.name, f"{k.number:,}", *(f"{100 * part[2]:.0f} %" for part in k.parts)] for k in each["kinds"]]
+        names = [part[0] for part in each["kinds"][0].parts] if each["kinds"] else []
         yield Table(f"Kinds of claims{of}", ["kind", "claims", *names], shares)
-        if each.people:
-            judge, ceiling = each.people.overall.judge, each.people.overall.ceiling
+        if each["people"]:
+            judge, ceiling = each["people"].overall.judge, each["people"].overall.ceiling
             measured = [name for name in TITLES if judge[name].value is not None]
             people = [[TITLES[name], judge[name].short, ceiling[name].short] for name in measured]
             yield Table(f"Agreement with people{of}", ["measure", "judge", "one rater against the others"], people)
-        errors = [[kind, f"{number:,}", shortened(message)] for kind, number, message in each.errors]
+        errors = [[kind, f"{number:,}", shortened(message)] for kind, number, message in each["errors"]]
         yield Table(f"Without a verdict{of}", ["error", "samples", "for example"], errors)
 
 
@@ -88,7 +74,7 @@ def markdown(report: Report) -> str:
             lines += [f"## {markdown_text(table.title)}", "", *markdown_table(table.head, table.rows)]
             lines += [*(f"- {markdown_text(note)}" for note in table.notes), *([""] if table.notes else [])]
     lines += ["## Reproduce these numbers", ""]
-    lines += [f"```\n{recipe.commands.replace('`', '')}\n```\n" for recipe in report.recipes]
+    lines += [f"```\n{recipe['commands'].replace('`', '')}\n```\n" for recipe in report.recipes]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -104,22 +90,9 @@ def sample_tables(report: Report) -> Iterator[Table]:
 
 
 def latex(report: Report) -> str:
-    """The tables for LaTeX with the package booktabs, each with its title and its tests as a caption."""
-    made = [f"% {tex(report.title)}: {tex(report.figures.conclusion)}\n% \\usepackage{{booktabs}}\n"]
+    """The tables, each with its title and its tests as a caption."""
+    lines = [f"% {latex_text(report.title)}: {latex_text(report.figures.conclusion)}", r"% \usepackage{booktabs}", ""]
     for table in tables(report):
         if table.rows:
-            lines = [" & ".join(map(tex, row)) + r" \\" for row in (table.head, *table.rows)]
-            body = "\n".join([lines[0], r"\midrule", *lines[1:]])
-            caption = " ".join([f"{tex(table.title)}.", *(f"{tex(note)}." for note in table.notes)])
-            made.append(
-                f"\\begin{{table}}\n\\centering\n\\caption{{{caption}}}\n"
-                f"\\begin{{tabular}}{{{'l' * len(table.head)}}}\n\\toprule\n{body}\n"
-                "\\bottomrule\n\\end{tabular}\n\\end{table}\n"
-            )
-    return "\n".join(made)
-
-
-def tex(text: str) -> str:
-    """A text on one line that LaTeX shows as it is."""
-    line = " ".join(printable(text).split())
-    return re.sub("|".join(map(re.escape, LATEX)), lambda found: LATEX[found[0]], line)
+            lines += latex_table(". ".join([table.title, *table.notes]), table.head, table.rows)
+    return "\n".join(lines)

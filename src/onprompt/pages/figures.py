@@ -14,7 +14,7 @@ import numpy as np
 from onprompt import plugins
 from onprompt.errors import UserError
 from onprompt.report import agreement, comparison
-from onprompt.report.agreement import Agreement, Terms
+from onprompt.report.agreement import Terms
 from onprompt.report.comparison import Comparison, Group, JudgePair
 from onprompt.report.ratings import Ratings, mean
 from onprompt.runs.reading import Run, RunRow, judge_names, open_runs, same_images
@@ -22,7 +22,7 @@ from onprompt.samples import load_rubric
 from onprompt.settings import PRIVATE
 from onprompt.types import Outcome, Rubric
 from onprompt.wording import plural
-from onprompt.wording.flags import LOOK, MEANINGS
+from onprompt.wording.labels import LOOK, MEANINGS
 
 FAILED = (Outcome.MISSING, Outcome.MISMATCH, Outcome.PARTIAL)
 Outcomes = Mapping[str, Mapping[str, int]]  # by kind of claim, how often each outcome
@@ -83,17 +83,14 @@ class Entry:
 
     @property
     def values(self) -> list[float]:
-        """The values that count."""
         return [result.value for result in self.results if result and result.value is not None and result.counts]
 
     @property
     def worst(self) -> float | None:
-        """The lowest value that counts."""
         return min(self.values, default=None)
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """The flags of all runs."""
         return tuple(dict.fromkeys(flag for result in self.results if result for flag in result.flags))
 
     @property
@@ -207,32 +204,10 @@ class Scatter:
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnFigures:
-    """The figures of one run."""
-
-    column: Column
-    whole: Group  # its mean value and score
-    to_look_at: int
-    flags: tuple[tuple[str, str, int, bool], ...]  # name, meaning, samples, and whether it asks for a look
-    coverage: float | None
-    leaderboard: Comparison | None
-    grids: tuple[Grid, ...]
-    categories: tuple[Group, ...]
-    more_categories: int  # that are not listed
-    scores: Mapping[str, list[tuple[int, int, float]]]  # by factor: score, how many, and the length of its bar
-    histogram: tuple[int, ...]
-    kinds: tuple[KindOfClaim, ...]
-    people: Agreement | None
-    no_agreement: str  # why there are ratings and no agreement
-    scatter: Scatter | None  # of values against people's ratings
-    errors: tuple[tuple[str, int, str], ...]  # kind, how many, and an example
-
-
-@dataclass(frozen=True, slots=True)
 class Figures:
     """All figures of a report."""
 
-    columns: tuple[ColumnFigures, ...]
+    columns: tuple[Mapping[str, Any], ...]  # the figures of each run
     runs: Comparison | None  # judges of the same images are not ranked
     pairings: tuple[tuple[JudgePair, Scatter], ...]
     differing: tuple[tuple[str, tuple[str, ...]], ...]  # what runs differ in, with the value of each
@@ -270,7 +245,7 @@ def figures(
 
 def column_figures(
     column: Column, place: int, entries: Sequence[Entry], ratings: Ratings | None, terms: Mapping[str, Any]
-) -> ColumnFigures:
+) -> dict[str, Any]:
     """The figures of one run."""
     rows = list(column.rows.values())
     covered = [row.coverage for row in rows if row.coverage is not None]
@@ -291,24 +266,24 @@ def column_figures(
     ranking = leaderboard(column.name, rows)
     known = [(e.rating, row) for e in entries if (row := e.results[place]) and e.rating is not None and row.counts]
     values = [row.known_value for row in rows if row.known_value is not None]
-    return ColumnFigures(
-        column=column,
-        whole=comparison.make_group(column.name, rows),
-        to_look_at=sum(not LOOK.keys().isdisjoint(row.flags) for row in rows),
-        flags=tuple((flag, MEANINGS.get(flag, ""), number, flag in LOOK) for flag, number in flags.most_common()),
-        coverage=math.fsum(covered) / len(covered) if covered else None,
-        leaderboard=ranking,
-        grids=tuple(grids(column, ranking, [each.name for each in categories])) if ranking else (),
-        categories=tuple(categories[:CATEGORIES]),
-        more_categories=len(categories[CATEGORIES:]),
-        scores=score_bars(column.rubric, [row for row in rows if row.counts]),
-        histogram=tuple(np.histogram(np.clip(values, 0, 1), bins=BINS, range=(0, 1))[0].tolist()),
-        kinds=tuple(kinds_of_claims(column.kinds)),
-        people=people,
-        no_agreement=no_agreement,
-        scatter=scatter("rating by people", "value", [(r, row.value or 0.0) for r, row in known]) if known else None,
-        errors=tuple((kind, number, examples.get(kind, "")) for kind, number in column.run.overview.errors.items()),
-    )
+    return {
+        "column": column,
+        "whole": comparison.make_group(column.name, rows),  # its mean value and score
+        "to_look_at": sum(not LOOK.keys().isdisjoint(row.flags) for row in rows),
+        "flags": tuple((flag, MEANINGS.get(flag, ""), number, flag in LOOK) for flag, number in flags.most_common()),
+        "coverage": math.fsum(covered) / len(covered) if covered else None,
+        "leaderboard": ranking,
+        "grids": tuple(grids(column, ranking, [each.name for each in categories])) if ranking else (),
+        "categories": tuple(categories[:CATEGORIES]),
+        "more_categories": len(categories[CATEGORIES:]),  # that are not listed
+        "scores": score_bars(column.rubric, [row for row in rows if row.counts]),
+        "histogram": tuple(np.histogram(np.clip(values, 0, 1), bins=BINS, range=(0, 1))[0].tolist()),
+        "kinds": tuple(kinds_of_claims(column.kinds)),
+        "people": people,
+        "no_agreement": no_agreement,  # why there are ratings and no agreement
+        "scatter": scatter("rating by people", "value", [(r, row.value or 0.0) for r, row in known]) if known else None,
+        "errors": tuple((kind, number, examples.get(kind, "")) for kind, number in column.run.overview.errors.items()),
+    }
 
 
 def leaderboard(name: str, rows: Sequence[RunRow]) -> Comparison | None:
@@ -323,19 +298,20 @@ def leaderboard(name: str, rows: Sequence[RunRow]) -> Comparison | None:
     return Comparison(tuple(ranking), (), (f"more than {MODELS} models: not tested pairwise",))
 
 
-def conclusion(made: ColumnFigures) -> str:
+def conclusion(made: Mapping[str, Any]) -> str:
     """A run in one sentence: which model is best and how sure that is, or how good the images are."""
-    edits = bool(made.column.rubric.source_image)
-    if made.leaderboard:
+    whole: Group = made["whole"]
+    edits = bool(made["column"].rubric.source_image)
+    if made["leaderboard"]:
         best = "follows its instructions best" if edits else "fits its prompts best"
-        return comparison.conclusion(made.leaderboard, "model", best)
-    if made.whole.mean.value is None:
+        return comparison.conclusion(made["leaderboard"], "model", best)
+    if whole.mean.value is None:
         return "No sample has a value."
-    checked = {k.name: (k.parts[0][3], k.number - k.parts[-1][3]) for k in made.kinds if k.number > k.parts[-1][3]}
+    checked = {k.name: (k.parts[0][3], k.number - k.parts[-1][3]) for k in made["kinds"] if k.number > k.parts[-1][3]}
     weak = min(checked, key=lambda name: checked[name][0] / checked[name][1], default="")
     least = f"; {weak} hold least often ({checked[weak][0]:,} of {checked[weak][1]:,})" if len(checked) > 1 else ""
-    prompts = plural(made.whole.mean.n, "prompt")
-    return f"The {'edits' if edits else 'images'} have a mean value of {made.whole.mean.short} over {prompts}{least}."
+    prompts = plural(whole.mean.n, "prompt")
+    return f"The {'edits' if edits else 'images'} have a mean value of {whole.mean.short} over {prompts}{least}."
 
 
 def grids(column: Column, ranking: Comparison, categories: Sequence[str]) -> Iterator[Grid]:

@@ -1,7 +1,23 @@
-"""What the flags of verdicts mean, and which of them ask a person to look at the sample."""
+"""Short words for outcomes, and what flags mean and which of them ask a person to look at the sample."""
 
-from onprompt.types import Flag
+from onprompt.types import Flag, Outcome
 
+OUTCOMES = {  # of outcomes: of a prompt's claims, and of an edit's
+    Outcome.MATCHED: ("matched", "done"),
+    Outcome.PARTIAL: ("in part", "in part"),
+    Outcome.MISMATCH: ("wrong", "wrong"),
+    Outcome.MISSING: ("missing", "not done"),
+    Outcome.LOW_CONFIDENCE: ("uncertain", "uncertain"),
+    Outcome.UNVERIFIABLE: ("not checked", "not checked"),
+}
+SIGNS = {  # never color alone
+    Outcome.MATCHED: "✓",
+    Outcome.PARTIAL: "◐",
+    Outcome.MISMATCH: "✗",
+    Outcome.MISSING: "✗",
+    Outcome.LOW_CONFIDENCE: "?",
+    Outcome.UNVERIFIABLE: "–",
+}
 LOOK = {
     Flag.NEEDS_REVIEW: "uncertain: a person should look at it",
     Flag.NOT_VERIFIABLE: "nothing could be checked: the score is a placeholder, in no mean",
