@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Protocol = Annotated[bool, typer.Option("--protocol", help="Print exactly the output that the protocol asks for.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Print how the score is computed: checks, sums, thresholds.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the verdict as JSON (docs/json.md).")]
+Caption = Annotated[bool, typer.Option("--caption/--no-caption", help="List the findings below the picture.")]
 PictureFile = Annotated[Path | None, typer.Option(help="Write the image with boxes and findings to this file.")]
 DetectorName = Annotated[
     str, typer.Option(help="The detector: coco, or one from another package (docs/model-files.md).")
@@ -54,6 +55,7 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
     "protocol": (Protocol, False),
     "explain": (Explain, False),
     "picture": (PictureFile, None),
+    "caption": (Caption, True),
     **JUDGING,
 }
 
@@ -107,7 +109,7 @@ def judge_sample(rubric: Rubric, values: Mapping[str, Any]) -> None:
     for note in verdict.sample.picture.notes:
         echo(f"{verdict.sample.picture.name}: {note}", err=True)
     if values["picture"]:
-        drawing.save(verdict, values["picture"])
+        drawing.save(verdict, values["picture"], values["caption"])
     if values["json"]:
         print_json(document(verdict))
     elif values.get("protocol") and rubric.protocol:

@@ -5,6 +5,7 @@ Its database answers one request at a time, each in milliseconds.
 
 import hashlib
 import os
+import re
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Hashable, Iterator, Mapping, Sequence
@@ -351,13 +352,14 @@ class Asked:
         category: str = "",
         score: str = "",
         unreviewed: bool = False,
-        part: int = 0,
-        parts: int = 0,
+        part: str = "",
+        parts: str = "",
         blind: Literal["", "0", "1"] = "",
     ) -> None:
         self.rater, self.blind = check_rater(rater), blind == "1" or (queue == "plan" and blind != "0")
         named = ("", "") if self.blind else (model, score)  # what would tell a blind rater about the samples
-        self.filters = Filters(queue, named[0], category, named[1], unreviewed, part, parts)
+        shares = (int(n) if re.fullmatch("[0-9]{1,3}", n) else 0 for n in (part, parts))
+        self.filters = Filters(queue, named[0], category, named[1], unreviewed, *shares)
         self.query = self.filters.query(rater=self.rater, blind="1" if self.blind else "0")
 
 
