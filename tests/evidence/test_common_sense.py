@@ -161,3 +161,17 @@ def test_rate_counts_what_is_said_of_the_image() -> None:
 
 def test_a_sole_object_that_nothing_can_check_stays_so_beside_what_is_said_of_the_image() -> None:
     assert (verify(photo("bus.jpg"), "a castle by day").score or 0) <= 2
+
+
+def test_what_no_detector_knows_may_be_recognized() -> None:
+    shown, other = (verify(photo(name), "an espresso") for name in ("coffee.png", "chelsea.png"))
+    assert shown.checks[0].source == "classifier"
+    assert shown.score == 4
+    assert other.score == 0
+    assert verify(photo("chelsea.png"), "a cat and a lighthouse").score <= 2
+
+
+def test_of_what_is_not_there_nothing_can_be_next_to_it() -> None:
+    expected, checks = judged("a dog not next to a cat", at("dog"), known=("cat",))
+    assert expected.score == 4
+    assert [check.outcome for check in checks if check.claim.kind == "relation"] == [Outcome.MATCHED]

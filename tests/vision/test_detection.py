@@ -1,7 +1,9 @@
 """Detect, then measure: what is traits of a sighting, and of many."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 
@@ -40,6 +42,19 @@ def test_people_have_joints_and_postures(settings: Settings) -> None:
     traits = [trait.value for person in people for trait in person.traits if trait.kind == "action"]
     assert "standing" in traits
     assert any(dict(person.joints).get("nose") for person in people)
+
+
+def test_what_is_asked_for_in_a_color_is_also_looked_for_without_colors(settings: Settings) -> None:
+    """The detectors hardly know a cup in a photo that is red all over."""
+    lab = cv2.cvtColor(np.asarray(photo("coffee.png")), cv2.COLOR_RGB2LAB)
+    lab[..., 1:] = (220, 190)
+    red = load_picture(cv2.cvtColor(lab, cv2.COLOR_LAB2RGB), settings)
+    cup = name_of("cup")
+    plain, colored = (
+        max(sighting.confidence for sighting in detect(red, [name], settings, ()).sightings if sighting.label == "cup")
+        for name in (cup, replace(cup, colored=True))
+    )
+    assert plain < 0.5 < 0.75 < colored
 
 
 def test_without_names_eighty_kinds_are_looked_for() -> None:

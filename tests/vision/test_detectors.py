@@ -10,6 +10,7 @@ from onprompt.types import Box, Look, Picture
 from onprompt.vision.boxes import box_iou, non_max_suppression
 from onprompt.vision.detectors import coco, load_detector
 from onprompt.vision.image import load_picture
+from onprompt.vision.runtime import source
 from onprompt.vision.vocabulary import COCO
 from tests.conftest import photo
 
@@ -26,6 +27,17 @@ def test_the_detector_finds_the_cat_and_no_dog() -> None:
 def test_boxes_are_where_things_are() -> None:
     bus = see(photo("bus.jpg"), ["bus"])[0]
     assert bus.box.iou(Box(0.0, 0.21, 1.0, 0.69)) > 0.85
+
+
+@pytest.mark.parametrize("name", ["bus.jpg", "chelsea.png", "astronaut.png"])
+def test_both_networks_put_their_boxes_in_the_same_places(name: str, settings: Settings) -> None:
+    both = [coco.load_network(source(files, settings))(photo(name))[0] for files in (coco.PICODET, (coco.LITE0,))]
+    sure = [boxes.only(boxes.scores > 0.6) for boxes in both]
+    kinds = set(sure[0].classes) & set(sure[1].classes)
+    assert kinds
+    for kind in kinds:
+        first, second = (boxes.corners[boxes.classes == kind] for boxes in sure)
+        assert box_iou(first, second).max() > 0.85
 
 
 def test_a_name_is_answered_under_the_name_it_was_asked_by() -> None:

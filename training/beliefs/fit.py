@@ -17,7 +17,6 @@ from pathlib import Path
 
 import numpy as np
 from observed import SETTINGS, annotated, claims, generated, measured_as, named, properties_of_photos
-from onprompt.vision.person_kind import traits_said
 from scipy.optimize import minimize
 
 from onprompt.evidence import attributes, grading
@@ -27,13 +26,13 @@ from onprompt.evidence.sharing import share_out
 from onprompt.language import name_of
 from onprompt.report.statistics import bootstrap_weights, pair_accuracy, spearman, to_levels
 from onprompt.types import Attribute, Box, Found
-from onprompt.vision import geometry
+from onprompt.vision import geometry, traits_said
 
 FILE = Path(grading.__file__).with_name("reliability.toml")
 SCALE = range(5)
-# Of the groups that tell what a detection is worth. Little of what prompts ask for is weakly detected: with the full
-# weight, even two sure detections are uncertain together, and fewer plain prompts get an accepted score.
-WEIGHT = {"there": 1.0, "absent": 1.0, "weak": 1 / 2}
+MATCHER = 0.14  # the weight of the matcher's log-odds where something was detected: it hardly matters there
+NEAR = 0.05  # how far the mean of weak detections may be from the share that is there
+SURE = 1.7  # log-odds from which a sole object has the highest score
 AGREED = 0.8  # people's rating from which an image is what was asked for
 ENOUGH = 20  # with fewer cases a number is assumed
 FOLDS, RESAMPLES = 5, 200
@@ -68,7 +67,15 @@ LAYOUT = {
             "prior": "of an explicit number of what was not located",
         },
     ),
-    "unknown": ("log-odds of an object that no detector knows", {"base": "", "phrase": "", "whole": ""}),
+    "unknown": (
+        "log-odds of an object that no detector knows",
+        {
+            "base": "",
+            "phrase": "",
+            "class": "by the decimal logarithm of the classifier's probability over .01",
+            "whole": "",
+        },
+    ),
     "kind": (
         "that an object is what was asked for, of which a detector knows the broader kind; at most .25, so that it is "
         "never full marks",
@@ -106,6 +113,7 @@ TRIED = {
     ("detected.artwork",): (-0.5, np.arange(-3.5, 0.6, 1.0)),
     ("unknown.base",): (0.5, np.arange(-0.5, 1.6, 0.5)),
     ("unknown.phrase",): (0.7, np.arange(0.1, 1.4, 0.3)),
+    ("unknown.class",): (1.0, np.arange(0.0, 2.1, 0.25)),
     ("unknown.whole",): (0.6, np.arange(0.0, 1.3, 0.2)),
     PRIOR: (0.8, np.arange(0.5, 0.91, 0.1)),
     ("matcher.weight",): (0.1, np.arange(0.0, 0.41, 0.1)),
@@ -137,26 +145,34 @@ class Fit:
     # -- objects -----------------------------------------------------------------------------------------------------
 
     def detected(self):
-        """Logistic regressions: classes that are there and absent weigh the same, weakly detected ones half of that."""
-        groups, rows = Counter(), []
-        for case, found in self.of("object", "weak"):
-            group = "weak" if case.kind == "weak" else case.part
-            if found.scene.things:
-                groups[group] += 1
-                rows.append((group, *detection(found), case.true))
-        weight = np.array([WEIGHT[group] / groups[group] for group, *_ in rows])
-        confidence, estimate, true = (np.array(column) for column in list(zip(*rows, strict=True))[1:])
-        seen = confidence > 0
-        odds = np.array([log_odds(each) for each in confidence])
-        fitted = logistic([odds[seen], estimate[seen]], true[seen], weight[seen])
-        weak = f"{groups['weak']} weakly detected (half of the weight)"
-        self.set("detected.base", round(fitted[2], 1), f"{groups['there']} there, {groups['absent']} absent, {weak}")
-        self.set("detected.slope", round(fitted[0], 1), f"{seen.sum()} detected")
-        self.set("detected.matcher", round(fitted[1], 2), f"{seen.sum()} detected")
-        slope, base = logistic([estimate[~seen]], true[~seen], weight[~seen])
-        counts = f"{true[~seen].sum()} there, {(~true[~seen]).sum()} absent"
+        """What a confidence is worth, and what silence.
+
+        What a prompt asks for is likelier there than what a detector happens to suspect. So of the lines whose mean
+        over all weak detections is near the share that is there, that which tells best what is there from what is not.
+        """
+        rows = [(case, *detection(found)) for case, found in self.of("object", "weak") if found.scene.things]
+        weak, there = (np.array([case.kind == "weak" for case, *_ in rows]), np.array([case.true for case, *_ in rows]))
+        confidence, estimate = np.array([row[1:] for row in rows]).T
+        seen, odds = confidence > 0, np.array([log_odds(each) for each in confidence])
+        weight = np.where(there, 1 / (there & ~weak).sum(), 1 / (~there & ~weak).sum()) * ~weak
+
+        def loss(base, slope):
+            likely = base + slope * odds + MATCHER * estimate
+            if abs((1 / (1 + np.exp(-likely)))[weak].mean() - there[weak].mean()) > NEAR:
+                return np.inf
+            return (weight * (there != (likely > SURE)))[seen].sum()
+
+        lines = itertools.product(np.arange(0.8, 3.3, 0.2), np.arange(1.4, 3.3, 0.2))
+        base, slope = min(lines, key=lambda line: loss(*line))
+        counts = f"{there[~weak].sum()} there, {(~there[~weak]).sum()} absent, {weak.sum()} weakly detected"
+        self.set("detected.base", round(float(base), 1), counts)
+        self.set("detected.slope", round(float(slope), 1), counts)
+        self.set("detected.matcher", MATCHER, f"{seen.sum()} detected")
+        silent = ~seen & ~weak
+        told, base = logistic([estimate[silent]], there[silent], weight[silent])
+        counts = f"{there[silent].sum()} there, {(~there[silent]).sum()} absent"
         self.set("detected.silence", round(base, 1), counts)
-        self.set("detected.silence_matcher", round(slope, 1), counts)
+        self.set("detected.silence_matcher", round(told, 1), counts)
 
     def count(self):
         """Maximum likelihood of right numbers against those that are off by one."""
@@ -165,7 +181,8 @@ class Fit:
         def loss(asked, least):
             reliability()["count"] |= {"asked": asked, "least": least}
             told = [(case.true, first(found, "count")) for case, found in cases]
-            return -sum(np.log(check.probability if true else 1 - check.probability) for true, check in told if check)
+            likely = [check.probability if true else 1 - check.probability for true, check in told if check]
+            return -np.log(np.maximum(likely, 1e-4)).sum()
 
         tried = itertools.product(np.arange(1, 6.1, 0.5).tolist(), (0.01, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1))
         asked, least = min(tried, key=lambda each: loss(*each))

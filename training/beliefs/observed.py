@@ -10,11 +10,12 @@ import cases
 import claims
 from plain_photos import named, photos
 
-from onprompt.evidence.beliefs import MEASURABLE, believe
+from onprompt.evidence.beliefs import believe
 from onprompt.evidence.observe import observe
 from onprompt.settings import Settings
 from onprompt.vision.global_properties import medium, properties
 from onprompt.vision.image import open_picture
+from onprompt.vision.vocabulary import PROPERTIES
 
 SETTINGS = Settings()
 LIMITS = {"absent": 3, "color": 3, "noun": 2}  # fewer claims of a photo than bench/claims.py makes
@@ -28,7 +29,7 @@ DESCRIBED = (
     ("action", "a standing person", "standing|stands", "sitting|sits|seated|lying"),
 )
 # A property of the image, what captions say where it holds, and what leaves it open; every photo is a photo.
-PROPERTIES = (
+CAPTIONED = (
     ("photo", "", ""),
     ("painting", "painting of", "painting|drawing|sketch|cartoon"),
     ("black and white", "black and white (?:photo|photograph|picture|image)", "black and white|sepia|old|vintage"),
@@ -44,7 +45,8 @@ def observed(picture, prompt):
         return asked.setdefault(phrase, found.image.estimate(phrase))
 
     believe(found.scene, replace(found.image, estimate=estimate), SETTINGS)
-    return replace(found, image=replace(found.image, estimate=asked.get))
+    kinds = {thing.canonical: found.image.classify(thing.canonical) for thing in found.scene.things}
+    return replace(found, image=replace(found.image, estimate=asked.get, classify=kinds.get))
 
 
 def annotated(data):
@@ -83,7 +85,7 @@ def properties_of_photos(data):
     for photo in photos(data):
         picture = open_picture(photo.path, SETTINGS, 0)
         traits = (*properties(picture), medium(picture, SETTINGS))
-        for word, words, doubtful in PROPERTIES:
+        for word, words, doubtful in CAPTIONED:
             true = not words or photo.said(words)
             if true or not photo.said(doubtful):
                 yield measured_as(word, traits), true
@@ -91,7 +93,7 @@ def properties_of_photos(data):
 
 def measured_as(word, traits):
     """How surely a property was measured; None if it was not."""
-    kind, value = MEASURABLE.get(word, ("", ""))
+    kind, value = PROPERTIES.get(word, ("", ""))
     found = next((trait for trait in traits if trait.kind == kind), None)
     return None if found is None else found.confidence if found.value == value else 1 - found.confidence
 

@@ -32,15 +32,17 @@ from onprompt.types import (
     Thing,
     Trait,
 )
-from onprompt.vision import CHILD, RELATIONS, WORDS, RelationMeasure, between, traits_said
+from onprompt.vision import CHILD, PROPERTIES, RELATIONS, WORDS, RelationMeasure, between, traits_said
 
 if TYPE_CHECKING:
     from onprompt.settings import Settings
 
-MATCHER, OCR, NO_SOURCE = "matcher", "pp-ocr", "none"
+MATCHER, CLASSIFIER, OCR, NO_SOURCE = "matcher", "classifier", "pp-ocr", "none"
 SOURCES = {"color": "pixels", "shape": "outline", "action": "joints", "expression": "face"}
 MARGIN = 0.02  # the matcher's probabilities are clipped to this distance from 0 and 1
 OCCLUDED = 0.9  # an occluded object counts with lower confidence (seed 000, step 7)
+RECOGNIZED = 0.1  # probability of a kind from which the classifier saw it
+LEAST, EVEN = 1e-4, 0.01  # probability below which the classifier's differences say nothing; which speaks for neither
 SHOWN = 0.1  # confidence from which a weak sighting is reported
 HOLDS, FAILS = 0.75, 0.25  # probability from which a measured claim is matched, below which it is wrong
 FEW, CROWD = 3, 10  # as many still pass for "a dog", as many are a crowd
@@ -56,20 +58,6 @@ OTHER_TEXT = 0.6  # the probability that what bears other words is the object as
 MIN_LETTERS, CLEARLY_READ, MIN_LETTER_HEIGHT = 3, 0.8, 0.04  # of text that something bears; height of the image
 INHABITANTS = ("person", "animal", "vehicle")  # what is not to be seen in an empty place
 
-# Words about the image as a whole → the property that can be measured: its kind, and the value that fits.
-MEASURABLE = {
-    **dict.fromkeys(("black and white", "monochrome", "grayscale", "greyscale"), ("style", "black and white")),
-    **dict.fromkeys(("night", "nighttime", "dark", "midnight"), ("lighting", "dark")),
-    **dict.fromkeys(("day", "daytime", "daylight", "bright", "sunny"), ("lighting", "light")),
-    **dict.fromkeys(("blurry", "blurred", "out of focus"), ("quality", "blurry")),
-    **dict.fromkeys(("sharp", "sharp focus", "in focus"), ("quality", "sharp")),
-    **dict.fromkeys(("photo", "film still", "polaroid"), ("medium", "photo")),
-    **dict.fromkeys(
-        ("painting", "oil painting", "watercolor", "drawing", "illustration", "sketch", "pencil sketch", "cartoon"),
-        ("medium", "artwork"),
-    ),
-    **dict.fromkeys(("anime", "pixel art", "comic", "engraving", "woodcut", "line art"), ("medium", "artwork")),
-}
 NOT_SHOWN = frozenset({"parameter", "quality"})  # not about what the image shows
 
 Estimate = Callable[[str], float | None]  # how likely a phrase is true of the image, by the matcher
@@ -87,6 +75,7 @@ class Image:
     lines: tuple[Sighting, ...] | None = ()  # of text; None if nobody looked at the image
     properties: tuple[Trait, ...] = ()
     estimate: Estimate = no_estimate
+    classify: Estimate = no_estimate  # how likely it shows a kind of thing, by the classifier; None for other names
     overall: float | None = None  # the matcher's estimate that it fits the prompt
     artwork: float = 0.0  # the probability that it is drawn or painted
     blank: bool = False
@@ -186,10 +175,7 @@ class ObjectBeliefs:
         claim = Claim("object", thing.phrase, thing.canonical)
         read = self.by_text()
         if share.known is None and read is None:
-            check = self.blank(claim, unknown_presence(estimate, self.image.overall), Finding(Found.UNKNOWN_WORD))
-            if estimate is None:
-                return check
-            return replace(check, finding=Finding(Found.ESTIMATED, probability=check.probability), source=MATCHER)
+            return self.unknown(claim, estimate)
         occluded = any(map(is_occluded, share.chosen))
         confidence = self.confidence() * (OCCLUDED if occluded else 1)
         probability = 0.0
@@ -217,6 +203,18 @@ class ObjectBeliefs:
         if probability > FAILS:
             return replace(check, finding=Finding(Found.NONE_DETECTED), outcome=Outcome.LOW_CONFIDENCE)
         return check
+
+    def unknown(self, claim: Claim, estimate: float | None) -> Check:
+        """That an object is there that no detector knows: by the classifier if it recognizes it, or estimated."""
+        classified = self.image.classify(self.thing.canonical)
+        probability = unknown_presence(estimate, self.image.overall, classified)
+        check = self.blank(claim, probability, Finding(Found.UNKNOWN_WORD))
+        if classified is not None and classified >= RECOGNIZED:
+            found = Finding(Found.CLASSIFIED, probability=round(classified, 4))
+            return replace(check, finding=found, outcome=outcome_of(probability), source=CLASSIFIER)
+        if estimate is None and classified is None:
+            return check
+        return replace(check, finding=Finding(Found.ESTIMATED, probability=check.probability), source=MATCHER)
 
     def confidence(self) -> float:
         """That of the best sighting."""
@@ -388,6 +386,9 @@ class ObjectBeliefs:
             return self.measured(claim, [Measured(float(read > OTHER_TEXT), "its text")], OCR)
         if relation.name not in RELATIONS and relation.name not in ("between", *SIZES):
             return self.unmeasured(claim, "relation")
+        if relation.negated and subjects and not targets and self.shares[relation.target].known is not None:
+            missing = self.measured(claim, [Measured(0.0, "")], "detector")  # what is not there is next to nothing
+            return replace(missing, finding=Finding(Found.TARGET_MISSING, target.canonical))
         if not subjects or not targets:
             found = Finding(Found.TARGET_NOT_LOCATED, target.canonical) if subjects else Finding(Found.NOT_LOCATED)
             return self.unmeasured(claim, "relation", found)
@@ -444,12 +445,20 @@ def detected_presence(confidence: float, estimate: float | None, artwork: float,
     return max(sigmoid(fitted["base"] + fitted["slope"] * log_odds(confidence) + fitted["matcher"] * likely), silent)
 
 
-def unknown_presence(estimate: float | None, overall: float | None) -> float:
-    """How likely an object is there that no detector knows: by the matcher, of the phrase and of the whole prompt."""
+def unknown_presence(estimate: float | None, overall: float | None, classified: float | None = None) -> float:
+    """How likely an object is there that no detector knows.
+
+    By the classifier alone if it recognizes one; else by the matcher, of the phrase and of the whole prompt, less if
+    the classifier knows the kind.
+    """
     fitted = reliability()["unknown"]
+    odds: float = fitted["base"]
+    if classified is not None:
+        odds += fitted["class"] * math.log10(max(classified, LEAST) / EVEN)
+        if classified >= RECOGNIZED:
+            return sigmoid(odds)
     phrase = 0.0 if estimate is None else fitted["phrase"] * log_odds(estimate)
-    whole = 0.0 if overall is None else fitted["whole"] * math.log(max(overall, MARGIN))
-    return sigmoid(fitted["base"] + phrase + whole)
+    return sigmoid(odds + phrase + (0.0 if overall is None else fitted["whole"] * math.log(max(overall, MARGIN))))
 
 
 def substitute_credit(asked: str, found: str) -> float:
@@ -570,7 +579,7 @@ def property_check(asked: Attribute, image: Image) -> Check:
     if asked.value == "empty" and image.looked:
         check = emptiness(claim, image)
     else:
-        kind, value = MEASURABLE.get(asked.value, ("", ""))
+        kind, value = PROPERTIES.get(asked.value, ("", ""))
         trait = next((trait for trait in image.properties if trait.kind == kind), None)
         if trait is None:
             prior, guess = reliability()["prior"]["property"], image.estimate(asked.value)

@@ -6,14 +6,13 @@ import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from onprompt import stages
 from onprompt.errors import PromptError
 from onprompt.evidence.beliefs import (
     MATCHER,
-    MEASURABLE,
     SHOWN,
     Image,
     believe,
@@ -26,8 +25,11 @@ from onprompt.types import Check, Known, Name, Outcome, Picture, PromptEvidence,
 from onprompt.vision import (
     MAX_LENGTH,
     NEED_JOINTS,
+    PROPERTIES,
     SIZE_WORDS,
     artwork_probability,
+    class_labels,
+    class_probabilities,
     detect,
     is_blank,
     load_ahead,
@@ -187,6 +189,12 @@ def estimated(image: Image, prompt: str, picture: Picture, scene: Scene, setting
     phrases = list(dict.fromkeys(correct_spelling(thing.phrase) for thing in scene.things))
     known = dict(zip(phrases, model.phrase_probabilities(picture, phrases), strict=True))  # all in one pass
 
+    classes = class_probabilities(picture, settings)
+
+    def classify(name: str) -> float | None:
+        kinds = classes_of(name, class_labels(settings))
+        return min(1.0, float(classes[kinds].sum())) if kinds else None
+
     @cache
     def estimate(phrase: str) -> float | None:
         text = correct_spelling(phrase)
@@ -196,7 +204,19 @@ def estimated(image: Image, prompt: str, picture: Picture, scene: Scene, setting
 
     truncated = len(text) > MAX_LENGTH or (bool(read) and model.truncates(read))
     artwork = artwork_probability(picture, settings)
-    return replace(image, estimate=estimate, overall=overall, artwork=artwork), truncated
+    return replace(image, estimate=estimate, classify=classify, overall=overall, artwork=artwork), truncated
+
+
+@lru_cache(maxsize=4096)
+def classes_of(name: str, labels: Sequence[tuple[str, ...]]) -> list[int]:
+    """The classes that are kinds of a thing, by their number."""
+    return [number for number, names in enumerate(kinds(labels)) if name in names]
+
+
+@cache
+def kinds(labels: Sequence[tuple[str, ...]]) -> list[set[str]]:
+    """What each class is, in all words for it: a great grey owl is an owl, a bird, an animal."""
+    return [{*names, *name_of(names[0]).same, *name_of(names[0]).broader} for names in labels]
 
 
 def text_to_match(prompt: str, scene: Scene) -> str:
@@ -214,8 +234,9 @@ def names_to_detect(scene: Scene) -> list[Name]:
     if NOT_ENGLISH in scene.flags:
         return []
     fine = {thing.canonical for thing in scene.things if small_or_many(thing)}
+    colored = {t.canonical for t in scene.things if any(each.kind == "color" for each in t.attributes)}
     labels = dict.fromkeys(thing.canonical for thing in scene.things if thing.canonical != "text")
-    return [replace(name_of(label), fine=label in fine) for label in labels]
+    return [replace(name_of(label), fine=label in fine, colored=label in colored) for label in labels]
 
 
 def small_or_many(thing: Thing) -> bool:
@@ -260,5 +281,5 @@ def measure_properties(picture: Picture, scene: Scene, settings: Settings) -> tu
     """The properties of the image as a whole, if the prompt mentions any."""
     if not scene.properties:
         return ()
-    kinds = {MEASURABLE.get(attribute.value, ("", ""))[0] for attribute in scene.properties}
+    kinds = {PROPERTIES.get(attribute.value, ("", ""))[0] for attribute in scene.properties}
     return (*properties(picture), *([medium(picture, settings)] if settings.matcher and "medium" in kinds else []))

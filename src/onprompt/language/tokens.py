@@ -18,6 +18,7 @@ QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"'
 INVISIBLE = {"Cc", "Cf"}  # control characters and zero-width marks
 INCHES = re.compile(r"""(\d)(?:""|"(?= (?:x|by|wide|tall|long|high|screen|tv)\b))""")
 SINGLE_QUOTED = re.compile(r"(?<!\w)'([^'\n]{1,80})'(?!\w)")
+LETTERED = re.compile(r"^((?:the )?(?:words?|letters|text|phrase) )([A-Z][A-Z0-9'&!?-]+(?: [A-Z0-9'&!?-]+)*)(?![\w\"])")
 WORDY_QUOTED = re.compile(r"(?<=[ (])'((?:[^'\n]|(?<=\w)'(?=\w)){1,120})'(?=[\s.,;:!?)]|$)")  # 'don't panic'
 # Midjourney's switches: --ar 16:9; word processors make a long dash of the two hyphens.
 DASHES = rf"(?:--(?=[A-Za-z])|[—–](?=(?:{'|'.join(sorted(lex.SWITCHES))})\b))"
@@ -80,6 +81,7 @@ def normalize_prompt(prompt: str, settings: Settings) -> Prompt:
     text = "".join(letter for letter in text if letter.isspace() or unicodedata.category(letter) not in INVISIBLE)
     text = INCHES.sub(r"\1″", " ".join(text.split()))
     text = SINGLE_QUOTED.sub(r'"\1"', WORDY_QUOTED.sub(r'"\1"', text))
+    text = text if text.isupper() else LETTERED.sub(r'\1"\2"', text)
     if not text:
         raise PromptError("the prompt is empty")
     if not any(letter.isalnum() or unicodedata.category(letter) == "So" for letter in text):

@@ -117,6 +117,7 @@ class Name:
     rivals: frozenset[str] = frozenset()
     split: tuple[str, tuple[str, ...]] | None = None
     fine: bool = False  # small or many, so worth a closer look
+    colored: bool = False  # asked for in a color, which may be unusual: worth a look without colors
 
     def may_be(self, word: str) -> bool:
         """Whether a word may be said of the same thing."""

@@ -30,6 +30,7 @@ class Found(StrEnum):
     COUNTED = "counted"
     MEASURED = "measured"
     RELATED = "related"
+    CLASSIFIED = "classified"  # without a box
     ESTIMATED = "estimated"  # by the matcher alone
     STATED = "stated"  # by a model
     SUBSTITUTE = "substitute"  # another kind in its place

@@ -36,7 +36,13 @@ if TYPE_CHECKING:
     )
     from onprompt.vision.masks import SHAPE_WORDS
     from onprompt.vision.matchers import load_matcher
-    from onprompt.vision.matchers.small import ARTWORK_FILES, MAX_LENGTH, artwork_probability
+    from onprompt.vision.matchers.small import (
+        ARTWORK_FILES,
+        MAX_LENGTH,
+        artwork_probability,
+        class_labels,
+        class_probabilities,
+    )
     from onprompt.vision.ocr import read_text
     from onprompt.vision.people import (
         CHILD,
@@ -51,7 +57,7 @@ if TYPE_CHECKING:
         traits_said,
     )
     from onprompt.vision.runtime import available_cores, limit_threads, use_single_core
-    from onprompt.vision.vocabulary import COCO
+    from onprompt.vision.vocabulary import COCO, PROPERTIES
 
 WHERE = {
     "backbone": "feature_similarity",
@@ -70,13 +76,13 @@ WHERE = {
     ),
     "masks": "SHAPE_WORDS",
     "matchers": "load_matcher",
-    "matchers.small": "ARTWORK_FILES MAX_LENGTH artwork_probability",
+    "matchers.small": "ARTWORK_FILES MAX_LENGTH artwork_probability class_labels class_probabilities",
     "ocr": "read_text",
     "people": (
         "CHILD EXCLUSIVE KIND_FILES NOT_SMILING SMILING WORDS detect_people match_person posture_of traits_said"
     ),
     "runtime": "available_cores limit_threads use_single_core",
-    "vocabulary": "COCO",
+    "vocabulary": "COCO PROPERTIES",
 }
 
 if not TYPE_CHECKING:  # type checkers would take any name for one of these

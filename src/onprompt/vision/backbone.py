@@ -19,6 +19,7 @@ from onprompt.vision.runtime import (
 )
 
 FILES = ("pplcnet.pdmodel", "pplcnet.pdiparams")
+LABELS = "pplcnet-labels.txt"  # a line for each class: its number, then its names
 OUTPUTS = ("relu_39.tmp_0", "linear_1.tmp_1")  # the penultimate layer, and the logits
 LOCAL = ("relu_27.tmp_0",)  # a layer in the middle that still knows where things are, 14 × 14 places
 MAX_SIDE = 256  # pixels; larger images are scaled down to this first, so that all sizes have the same features
@@ -26,6 +27,7 @@ QUALITY = 80
 INPUT_SIDE = 224
 CROP = 0.6  # a crop's fraction of the image's width and height: four that overlap, one in each corner
 HIDDEN = 1280  # width of the penultimate layer
+CLASSES = 1000  # of ImageNet
 COLOUR_SIDE = 96
 HUES, LIGHTS, GREYS = 12, 2, 5
 BINS = HUES * LIGHTS + GREYS
@@ -64,6 +66,20 @@ def image_features(small: Pixels, settings: Settings) -> Floats:
     best = [np.concatenate([rows[1:].max(axis=0, keepdims=True), rows[1:]]) for rows in (hidden, logits)]
     colours = np.stack([colour_histogram(crop) for crop in crops])
     return np.concatenate([hidden, best[0], logits, best[1], colours], axis=1).astype(np.float32)
+
+
+def class_probabilities(features: Floats) -> Floats:
+    """How likely each class is, in the image or the crop where it is likeliest, by `image_features`."""
+    logits = features[:, 2 * HIDDEN : 2 * HIDDEN + CLASSES]
+    odds = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return np.asarray((odds / odds.sum(axis=1, keepdims=True)).max(axis=0), dtype=np.float32)
+
+
+@thread_safe_cache
+def load_labels(made_of: Source) -> tuple[tuple[str, ...], ...]:
+    """The names of each class, the usual one first."""
+    lines = made_of.file.read_text(encoding="utf-8").lower().splitlines()
+    return tuple(tuple(name.strip() for name in line.partition(" ")[2].split(",")) for line in lines)
 
 
 def run_backbone(crops: Sequence[Pixels], settings: Settings) -> tuple[Floats, Floats]:

@@ -30,3 +30,12 @@ def resolve(name: Name, words: Collection[str], subtype_score: float) -> Known |
 def resolve_all(names: Iterable[Name], words: Collection[str], subtype_score: float) -> dict[str, Known]:
     """How a vocabulary covers names; those that it does not cover are left out."""
     return {name.label: known for name in names if (known := resolve(name, words, subtype_score))}
+
+
+# Words about the image as a whole → the property that can be measured: its kind, and the value that fits.
+PROPERTIES = {
+    word: (kind, value)
+    for kind, values in TERMS["property"].items()
+    for value, words in values.items()
+    for word in words.split(", ")
+}

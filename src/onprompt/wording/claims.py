@@ -119,6 +119,7 @@ WORDS: dict[Found, Callable[[Finding, Check], str]] = {
     Found.COUNTED: counted_words,
     Found.MEASURED: lambda finding, _: f"found {finding.value}",
     Found.RELATED: related_words,
+    Found.CLASSIFIED: lambda finding, _: f"recognized, without a box ({finding.probability:.2f})",
     Found.ESTIMATED: lambda finding, _: f"only estimated ({finding.probability:.2f})",
     Found.STATED: stated_words,
     Found.SUBSTITUTE: lambda finding, _: f"{finding.value} instead ({finding.probability:.2f})",

@@ -33,7 +33,8 @@ LITE0_SIDE = 320
 # EfficientDet numbers its classes as COCO's files do, from 1 and with gaps: these ids are unused.
 UNUSED_IDS = (12, 26, 29, 30, 45, 66, 68, 69, 71, 83)
 CLASS_COLUMNS = [number - 1 for number in range(1, 91) if number not in UNUSED_IDS]
-STRIDES = (8, 16, 32, 64, 128)  # pixels between anchors
+STRIDES = (8, 16, 32, 64, 128)  # about so many pixels are between anchors
+ANCHOR_SCALE = 3  # the smallest anchor's side, in those; EfficientDet-Lite has 3 where EfficientDet has 4
 ASPECT_RATIOS = (1.0, 2.0, 0.5)
 MIN_ODDS = math.log(MIN_SCORE / (1 - MIN_SCORE))
 
@@ -102,10 +103,11 @@ def make_anchors(image_side: int) -> Floats:
     anchors = []
     for stride in STRIDES:
         number = -(-image_side // stride)
-        sides = [4 * stride * 2 ** (octave / 3) for octave in range(3)]
+        between = image_side / number  # pixels, where the last row is not cut off
+        sides = [ANCHOR_SCALE * between * 2 ** (octave / 3) for octave in range(3)]
         sizes = [(side / ratio**0.5, side * ratio**0.5) for side in sides for ratio in ASPECT_RATIOS]
         rows, columns = np.mgrid[0:number, 0:number]
-        centres = (np.stack([rows.ravel(), columns.ravel()], axis=1) + 0.5) * stride
+        centres = (np.stack([rows.ravel(), columns.ravel()], axis=1) + 0.5) * between
         anchors.append(np.concatenate([centres.repeat(len(sizes), axis=0), np.tile(sizes, (len(centres), 1))], axis=1))
     return (np.concatenate(anchors) / image_side).astype(np.float32)
 

@@ -27,7 +27,7 @@ TENSOR = "embedding.weight"
 MAX_LENGTH = 20_000  # characters of a text that are read
 FILES = (*backbone.FILES, *TEXT_FILES)
 WEIGHTS = Path(__file__).parents[1] / "matcher.npz"
-ARTWORK_FILES = (*backbone.FILES, str(WEIGHTS))
+ARTWORK_FILES = (*backbone.FILES, backbone.LABELS, str(WEIGHTS))
 BATCH = 8  # texts
 CACHE_SIZE = 512  # image embeddings of 10 kB each, and as many of texts
 
@@ -150,10 +150,12 @@ class ImageEmbedding:
     """The vectors of the whole image and of four crops, and the probability that it is artwork.
 
     A vector ends with a 1, so that its product with a text's is their cosine with the text's hubness taken off.
+    `classes` are the probabilities of the classifier's classes, each where it is highest.
     """
 
     vectors: Floats
     artwork: float
+    classes: Floats
 
 
 class SmallMatcher(Matcher):
@@ -184,7 +186,8 @@ class SmallMatcher(Matcher):
                 features = backbone.image_features(small, self.settings)
                 (vectors,) = self.towers["image"].run([features])
                 padded = np.pad(vectors, ((0, 0), (0, 1)), constant_values=1.0)
-                found = ImageEmbedding(padded, self.artwork_probability(features[0]))
+                classes = backbone.class_probabilities(features)
+                found = ImageEmbedding(padded, self.artwork_probability(features[0]), classes)
                 self.cached.put(key, found)
             picture.derived[SmallMatcher, self.settings] = found
         return found
@@ -242,3 +245,13 @@ def load(settings: Settings) -> SmallMatcher:
 def artwork_probability(picture: Picture, settings: Settings) -> float:
     """The probability that an image is drawn or painted, whichever matcher makes the estimates: only this one knows."""
     return load(settings).embed_image(picture).artwork
+
+
+def class_probabilities(picture: Picture, settings: Settings) -> Floats:
+    """The probabilities of the backbone's classes, in the order of its labels."""
+    return load(settings).embed_image(picture).classes
+
+
+def class_labels(settings: Settings) -> tuple[tuple[str, ...], ...]:
+    """The names of each of those classes, the usual one first."""
+    return backbone.load_labels(source([backbone.LABELS], settings))
