@@ -141,22 +141,22 @@ class RatedItems:
         value = self.value if value is None else value
 
         raters = [among(chosen, len(self.items), each) for each in (self.raters if with_ceiling else ())]
-        own = (value[chosen], self.score[chosen], self.human[chosen], self.group[chosen])
+        scored, score, human = value[chosen], self.score[chosen], self.human[chosen]
+        prompts = np.unique(self.group[chosen], return_inverse=True)[1].astype(np.intp)
 
         def statistics_on(part: Levels) -> list[Statistic]:
-            judge = prepare(*(side[part] for side in own), self.terms, names)
+            judge = prepare(scored[part], score[part], human[part], prompts[part], self.terms, names)
             found = []
             for rater in raters:
                 places, given, others = among(part, len(chosen), rater)
                 scale = given if names == NARROW else to_scale(given, self.terms)
-                found.append((places, prepare(given, scale, others, own[3][part][places], self.terms, names)))
+                found.append((places, prepare(given, scale, others, prompts[part][places], self.terms, names)))
             ceiling = [average([(places, each[name]) for places, each in found]) for name in names]
             return [*(judge[name] for name in names), *(ceiling if with_ceiling else ())]
 
-        group = np.unique(self.group[chosen], return_inverse=True)[1].astype(np.intp)
-        found = statistics.estimates(statistics_on, group)
+        found = statistics.estimates(statistics_on, prompts)
         judge, ceiling = (dict(zip(names, side, strict=False)) for side in (found, found[len(names) :]))
-        return Subset(len(chosen), int(group.max(initial=-1)) + 1, judge, ceiling)
+        return Subset(len(chosen), int(prompts.max(initial=-1)) + 1, judge, ceiling)
 
     def of_other(self, values: Mapping[str, float], with_ceiling: bool = False) -> Subset:
         """The figures of other values than the verdicts', by the ids of the items that have one."""
@@ -270,9 +270,9 @@ def validate(items: Sequence[RunRow], scale: range) -> None:
     for item in items:
         if item.id in seen:
             raise UserError(f"two items have the id {item.id!r}")
-        if item.known_score is not None and item.known_score not in scale:
+        if item.counts and item.score is not None and item.score not in scale:
             raise UserError(f"item {item.id!r} has the score {item.score}, not {scale[0]} to {scale[-1]}")
-        if item.known_value is not None and not math.isfinite(item.known_value):
+        if item.counts and item.value is not None and not math.isfinite(item.value):
             raise UserError(f"item {item.id!r} has the value {item.value}, not a finite number")
         seen.add(item.id)
 

@@ -8,7 +8,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -104,8 +103,11 @@ def in_data(rows: Iterable[RunRow], names: Sequence[str]) -> Ratings:
     known: dict[str, None] = {}
     for row in rows:
         own = row.own
-        known |= dict.fromkeys(own)
-        found[row.id] = {name: cell_rating(row.id, name, own[name]) for name in names if str(own.get(name, "")).strip()}
+        known.update(dict.fromkeys(own))
+        given = found.setdefault(row.id, {})
+        for name in names:
+            if (cell := own.get(name)) is not None and not (isinstance(cell, str) and not cell.strip()):
+                given[name] = cell_rating(row.id, name, cell)
     for name in names:
         if name not in known:
             hint = "; the same `onprompt run` again adds new columns of the data, and judges nothing twice"
@@ -115,9 +117,10 @@ def in_data(rows: Iterable[RunRow], names: Sequence[str]) -> Ratings:
 
 def cell_rating(sample: str, name: str, cell: str | float) -> float:
     """The number in a cell."""
-    number = math.nan
-    with suppress(ValueError):
+    try:
         number = float(cell)
+    except ValueError:
+        number = math.nan
     if not math.isfinite(number):
         raise UserError(f"{sample}, column {name!r}: {str(cell)[:40]!r} is not a number; leave it blank if unrated")
     return number

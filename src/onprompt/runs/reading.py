@@ -296,12 +296,6 @@ class Run:
         with self.opened() as file:
             return str(file.first("SELECT fingerprint FROM configurations WHERE id = ?", (self.configuration,))[0])
 
-    @property
-    def sources(self) -> list[str]:
-        """All data that the file's runs have read."""
-        with self.opened() as file:
-            return [source for (source,) in file.query("SELECT DISTINCT data FROM runs ORDER BY id")]
-
     @cached_property
     def overview(self) -> Overview:
         """Counts and costs."""
