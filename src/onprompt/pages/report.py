@@ -240,10 +240,7 @@ def facets(entry: Entry) -> dict[str, list[str]]:
 
 
 def gallery_script(report: Report) -> str:
-    """The data of all samples as a script, which a page on a disk can load; nothing in it can end a script element.
-
-    Whatever others wrote is text without hidden characters. The script knows the order of the fields.
-    """
+    """All samples as a script, whose order of fields gallery.js knows; nothing in it ends a script or is hidden."""
     options = {name: sorted(counts) for name, counts in gallery_choices(report.shown)}
     places = {name: {option: place for place, option in enumerate(known)} for name, known in options.items()}
     rows = []
@@ -323,7 +320,7 @@ def make_samples(report: Report, folder: Path | None) -> list[str]:
 
 def make_pages(plan: tuple[Runs, Path | None, int], jobs: Sequence[Job]) -> Iterator[MadePage]:
     """Make all pages, many of them in several processes."""
-    workers = os.cpu_count() or 1
+    workers = min(os.cpu_count() or 1, 61)  # as many as Windows can wait for
     if len(jobs) < SEVERAL or workers < 2:
         with closing(PageMaker(*plan)) as make:
             for job in jobs:

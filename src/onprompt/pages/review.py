@@ -130,9 +130,7 @@ class ReviewDesk:
         return kept
 
     def rows(self) -> Mapping[int, RunRow]:
-        """The rows by their numbers. A run that is being written is read again the more seldom the longer it takes."""
-
-        def read() -> dict[int, RunRow]:
+        def read() -> dict[int, RunRow]:  # of a run that is being written the more seldom the longer it takes
             start = time.monotonic()
             rows = {row.number: row for row in self.run.rows()}
             self.stale = max(STALE, 20 * (time.monotonic() - start))

@@ -98,7 +98,6 @@ class JobQueue:
             self.unfinished -= 1
 
     def result(self, job: Job) -> Any:
-        """What became of a job that is done: a result or an error."""
         if job.future.cancelled():
             return Stopping("the server is stopping") if self.stopping else Dropped()
         return job.future.result()
