@@ -28,8 +28,8 @@ def tables(report: Report) -> Iterator[Table]:
         run = each["column"].run.overview
         coverage = "–" if each["coverage"] is None else f"{100 * each['coverage']:.0f} %"
         verdicts = f"{run.verdicts:,} of {run.samples:,}"
-        means = each["whole"].mean.short, each["whole"].score.short
-        rows.append([each["column"].name, *means, verdicts, coverage, f"{each['to_look_at']:,}"])
+        both = each["whole"].mean.short, each["whole"].score.short
+        rows.append([each["column"].name, *both, verdicts, coverage, f"{each['to_look_at']:,}"])
     head = ["run", "mean value [95 % interval]", "mean score", "verdicts", "coverage", "to look at"]
     yield Table("Runs", head, rows)
     if report.figures.runs:

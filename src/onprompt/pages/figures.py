@@ -264,7 +264,8 @@ def column_figures(
     categories = sorted(groups, key=lambda group: math.inf if group.mean.value is None else group.mean.value)
     categories = categories if len(groups) > 1 else []
     ranking = leaderboard(column.name, rows)
-    known = [(e.rating, row) for e in entries if (row := e.results[place]) and e.rating is not None and row.counts]
+    rated = [(e.rating, e.results[place]) for e in entries if e.rating is not None]
+    points = [(rating, row.value or 0.0) for rating, row in rated if row and row.counts]
     values = [row.known_value for row in rows if row.known_value is not None]
     return {
         "column": column,
@@ -281,7 +282,7 @@ def column_figures(
         "kinds": tuple(kinds_of_claims(column.kinds)),
         "people": people,
         "no_agreement": no_agreement,  # why there are ratings and no agreement
-        "scatter": scatter("rating by people", "value", [(r, row.value or 0.0) for r, row in known]) if known else None,
+        "scatter": scatter("rating by people", "value", points) if points else None,
         "errors": tuple((kind, number, examples.get(kind, "")) for kind, number in column.run.overview.errors.items()),
     }
 
@@ -370,7 +371,8 @@ def scatter(across: str, up: str, points: Sequence[tuple[float, float]]) -> Scat
     """Samples by two values from 0 to 1; of many the darkness of each cell."""
     if len(points) <= DOTS:
         return Scatter(across, up, len(points), dots=tuple((round(x, 3), round(y, 3)) for x, y in points))
-    counts, _, _ = np.histogram2d(*np.array(points).T, bins=GRID, range=((0, 1), (0, 1)))
+    x, y = np.array(points).T
+    counts, _, _ = np.histogram2d(x, y, bins=GRID, range=((0, 1), (0, 1)))
     darkness = 0.15 + 0.85 * np.sqrt(counts / counts.max())
     cells = tuple((int(i), int(j), round(float(darkness[i, j]), 2)) for i, j in np.argwhere(counts))
     return Scatter(across, up, len(points), cells)

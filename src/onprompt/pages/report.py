@@ -192,7 +192,7 @@ def values(report: Report) -> dict[str, Any]:
     """What the pages show."""
     disputes = any(entry.disputed is not None for entry in report.shown)
     first = "disputed" if len(report.columns) > 1 and disputes else "worst"
-    found, seen, strips = orders(report.shown), set[int](), {}
+    found, seen, strips = orders(report.shown), set[int](), dict[str, list[Entry]]()
     for name in dict.fromkeys((first, *STRIPS)):
         fitting = [e for e in found.get(name, ()) if e.index not in seen and (name != "flagged" or e.needs_review)]
         seen |= {entry.index for entry in fitting[:STRIP]}
@@ -384,8 +384,8 @@ class PageMaker:
             if self.folder:
                 links = [(name, f"../{address}") for name, address in LINKS]
                 about |= {"csp": rendering.policy(), "root": "../", "links": links, "home": "../index.html"}
-                whole = rendering.render("sample.html", title=entry.prompt[:80] or entry.id[:80], **about)
-                (self.folder / entry.address).write_text(whole, "utf-8")
+                text = rendering.render("sample.html", title=entry.prompt[:80] or entry.id[:80], **about)
+                (self.folder / entry.address).write_text(text, "utf-8")
             spread = max((each.spread for each in own if each.spread is not None), default=None)
             made.append((entry.index, entry.picture, spread, html))
         return made

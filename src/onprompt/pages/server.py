@@ -298,5 +298,5 @@ def make_server(app: App, on_stop: Callable[[], object]) -> uvicorn.Server:
             on_stop()  # before waiting for pending requests
             await super().shutdown(sockets)
 
-    silent = {"log_level": "warning", "access_log": False, "server_header": False, "date_header": False}
+    silent: dict[str, Any] = {"log_level": "warning", "access_log": False, "server_header": False, "date_header": False}
     return Server(uvicorn.Config(app, ws="none", lifespan="on", timeout_graceful_shutdown=GRACE, **silent))

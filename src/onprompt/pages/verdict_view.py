@@ -12,7 +12,8 @@ from PIL import Image
 
 from onprompt import wording
 from onprompt.errors import ImageError, OnpromptError
-from onprompt.report.edit_picture import change_of, compare_versions, heat, is_about
+from onprompt.evidence.edits.observations import compare_versions
+from onprompt.report.edit_picture import change_of, heat, is_about
 from onprompt.report.labels import distinct, place_labels
 from onprompt.report.terminal import WORST_FIRST, attribute_words, cost_words, spread_words, worst
 from onprompt.runs.reading import judged_file, paths_of

@@ -33,4 +33,6 @@ INFORMATION = {
     Flag.YES_NOT_KNOWN: "the model gives no probability of “yes”",
     Flag.USAGE_ESTIMATED: "tokens are estimated",
 }
-MEANINGS: dict[str, str] = {**LOOK, **INFORMATION}  # a rubric's own flags are information, too
+MEANINGS = {
+    str(flag): words for flag, words in (LOOK | INFORMATION).items()
+}  # a rubric's own flags are information, too
