@@ -20,7 +20,7 @@ from PIL import Image
 
 from onprompt.api import judges
 from onprompt.errors import StoreError, UserError
-from onprompt.illusion.judge import IllusionJob
+from onprompt.illusion.run import IllusionJob
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs import datasets

@@ -7,7 +7,6 @@ from onprompt.cli import (  # noqa: F401 each adds its commands
     comparing,
     fitting,
     gating,
-    illusion,
     judging,
     looking,
     models,

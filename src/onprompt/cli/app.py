@@ -51,8 +51,10 @@ class Commands(TyperGroup):
 
         command, is_rubric = super().get_command(ctx, cmd_name), cmd_name in plugins.names("rubrics")
         if added := plugins.entry_points(COMMANDS).select(name=cmd_name):
-            built_in = is_rubric or command is not None
-            return single_command(cmd_name, plugins.load_added("command", cmd_name, added, built_in))
+            built_in = command is not None or cmd_name in plugins.modules("rubrics")
+            loaded = plugins.load_added("command", cmd_name, added, built_in)
+            group = isinstance(loaded, typer.Typer)
+            return typer.main.get_command(loaded) if group else single_command(cmd_name, loaded)
         if command is None and not is_rubric and cmd_name in plugins.ELSEWHERE["commands"]:
             raise plugins.unknown("command", cmd_name, (), "commands")
         return rubric_command(cmd_name) if command is None and is_rubric else command

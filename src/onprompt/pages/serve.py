@@ -161,8 +161,7 @@ class Offer:
         asking = [name for name in plugins.names("judges") if name not in alone]
         return [*(alone if rubric.grade else ()), *(asking if rubric.text and self.models else ())]
 
-    def choices(self, rubric: Rubric) -> list[dict[str, Any]]:
-        """The judges and models to choose from on the page; the first is the server's own choice."""
+    def choices(self, rubric: Rubric) -> list[dict[str, Any]]:  # the first is the server's own
         alone = [[model] for model in self.names]
         asked: dict[Asks, list[list[str]]] = {Asks.NONE: [[]], Asks.ONE: alone, Asks.SEVERAL: [self.names]}
         found = [{"judge": judge, "models": models} for judge in self.judges(rubric) for models in asked[asks(judge)]]
@@ -305,7 +304,8 @@ def create_app(service: Service) -> FastAPI:
     about = {"title": "onprompt", "version": metadata.version("onprompt"), "description": ABOUT}
     app = new_app(lifespan, lambda _, error: problem(error), **about)
     names = sorted(plugins.names("rubrics"), key=lambda name: name != DEFAULT)  # the usual one first
-    rubrics: dict[str, Rubric] = {name: plugins.load("rubrics", name).RUBRIC for name in names}
+    found: dict[str, Rubric] = {name: plugins.load("rubrics", name).RUBRIC for name in names}
+    rubrics = {name: rubric for name, rubric in found.items() if rubric.text or rubric.grade}
 
     for rubric in rubrics.values():
         add_endpoint(app, service, rubric)

@@ -33,6 +33,5 @@ INFORMATION = {
     Flag.YES_NOT_KNOWN: "the model gives no probability of “yes”",
     Flag.USAGE_ESTIMATED: "tokens are estimated",
 }
-MEANINGS = {
-    str(flag): words for flag, words in (LOOK | INFORMATION).items()
-}  # a rubric's own flags are information, too
+# A rubric's own flags are information, too.
+MEANINGS = {str(flag): words for flag, words in (LOOK | INFORMATION).items()}
