@@ -171,7 +171,11 @@ def main() -> None:
     print(f"load of the machine: {load}")
     total = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
     print(f"{sum(1 for _ in out.rglob('*')):,} files, {total / 1e6:.0f} MB")
-    for name, ready in (("index.html", ".cards img"), ("samples.html", "#results .card"), ("samples/000001.html", ".sample img")):
+    for name, ready in (
+        ("index.html", ".cards img"),
+        ("samples.html", "#results .card"),
+        ("samples/000001.html", ".sample img"),
+    ):
         shown, filtered, size = look(out / name, ready)
         words = f", filtered by words in {filtered:.2f} s" if filtered else ""
         print(f"{name}: usable after {shown:.2f} s, {size / 1e6:.2f} MB loaded{words}")

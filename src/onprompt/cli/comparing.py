@@ -55,7 +55,7 @@ def agree(
     configuration: Configuration = 0,
     json: Json = False,
 ) -> None:
-    """Measure how well a run's scores agree with human ratings, and how well the raters agree with each other."""
+    """Measure how well a run agrees with human ratings. Also measures how well the raters agree with each other."""
     from onprompt.report import agreement
     from onprompt.runs.reading import Run
     from onprompt.runs.reviews import corrected_checks

@@ -11,6 +11,7 @@ import typer
 from onprompt.cli.app import RunPath, app, echo, print_json
 from onprompt.cli.comparing import Human, Json, RatingColumns, find_ratings
 from onprompt.errors import UserError
+from onprompt.files import is_same
 
 if TYPE_CHECKING:
     from onprompt.fitting.validation import Fit
@@ -30,13 +31,13 @@ def fit(
     column: RatingColumns = None,
     json: Json = False,
 ) -> None:
-    """Fit the weights of a jury's voices, and of the evidence's parts, to human ratings of a run."""
+    """Fit the weights of a jury and of the evidence to human ratings."""
     from onprompt import fitted
     from onprompt.fitting import report
     from onprompt.fitting.weights import as_settings, one_factor_weights
     from onprompt.runs.reading import Run
 
-    if out.resolve() in [path.resolve() for path in (run_file, *map(Path, human or ()))]:
+    if any(is_same(out, Path(path)) for path in (run_file, *(human or ()))):
         raise UserError(f"{out} would be overwritten; choose another file with --out")
     run = Run(run_file)
     given = None if no_reviews and not human else find_ratings([run], human, column)
@@ -56,7 +57,7 @@ def fit(
         typer.echo(f"{out} was not written", err=True)
         raise typer.Exit(1)
     fitted.write(out, as_settings(voices, weights), {**about, **report.notes(result)})
-    typer.echo(f"weights written to {out}; use them with --set weights={out}", err=True)
+    echo(f"weights written to {out}; use them with --set weights={out}", err=True)
 
 
 def method(result: Fit | None) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from onprompt.cli.app import CONFIGURATION, app, echo
+from onprompt.cli.app import app, echo
 from onprompt.cli.comparing import Human, HumanScale, RatingColumns, find_ratings, parse_scale
 from onprompt.errors import UserError
 from onprompt.wording import plural
@@ -27,20 +27,20 @@ def report(
     run_files: Annotated[list[Path], typer.Argument(help="Run files; several are put side by side.")],
     out: Annotated[
         Path | None,
-        typer.Option(help="A folder, or one file that ends in .html (default: report). Other formats go to stdout."),
+        typer.Option(metavar="PATH", help="A folder, or one .html file (default: report); the rest goes to stdout."),
     ] = None,
     to: Annotated[str, typer.Option(help=f"The format: {', '.join(FORMATS)}.")] = "html",
     human: Human = None,
     human_scale: HumanScale = "",
     column: RatingColumns = None,
-    configuration: Annotated[list[int] | None, typer.Option(*CONFIGURATION, help=SEVERAL)] = None,
+    configuration: Annotated[list[int] | None, typer.Option(metavar="N", help=SEVERAL)] = None,
     limit: Annotated[
         int | None,
-        typer.Option(min=0, help="Show at most so many samples one by one, 0 for all (10,000; 200 in one file)."),
+        typer.Option(min=0, metavar="N", help="Show N samples one by one; 0: all (default: 10,000; 200 in one file)."),
     ] = None,
-    title: Annotated[str, typer.Option(help="The title (default: the names of the runs).")] = "",
+    title: Annotated[str, typer.Option(help="Title (default: names of the runs).")] = "",
 ) -> None:
-    """Write a report of one or more runs: figures with intervals, a gallery with evidence, agreement with people."""
+    """Write runs as HTML pages. They show figures, images with evidence, and agreement with people."""
     from onprompt.pages.report import read_report
     from onprompt.runs.reading import Run
 

@@ -13,6 +13,7 @@ from onprompt import plugins
 from onprompt.cli.app import Configuration, RunPath, app, echo, load_settings, print_json
 from onprompt.cli.judging import PictureFile, print_verdict
 from onprompt.errors import UserError
+from onprompt.files import is_same
 from onprompt.models.reading import one_line
 from onprompt.wording import plural
 
@@ -28,16 +29,16 @@ def show(
     sample: Annotated[str, typer.Option("--id", help="Print the verdict on this sample.")] = "",
     picture: PictureFile = None,
     by: Annotated[
-        str, typer.Option(help="A table by model, by category or by kind of check: model, category, kind.")
+        str, typer.Option(metavar="model|category|kind", help="A table by model, category or kind of check.")
     ] = "",
-    worst: Annotated[int, typer.Option(min=0, help="List this many samples with the lowest values.")] = 0,
+    worst: Annotated[int, typer.Option(min=0, metavar="N", help="List the N samples with the lowest values.")] = 0,
     flagged: Annotated[bool, typer.Option("--flagged", help="List only samples that need review.")] = False,
     configuration: Configuration = 0,
     json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object per sample; with --id the verdict.")
     ] = False,
 ) -> None:
-    """Show the results of a run: an overview, the worst or flagged samples, or one verdict."""
+    """Show a run: overview, worst or flagged samples, or one verdict."""
     from onprompt.runs.reading import Run
 
     if picture and not sample:
@@ -102,7 +103,7 @@ def export(
     ] = False,
     configuration: Configuration = 0,
 ) -> None:
-    """Write all samples of a run, with their verdicts and errors, to a file; or send the run to a tracker."""
+    """Export a run's verdicts and errors to a file or a tracker."""
     from onprompt.models.answer_store import AnswerStore
     from onprompt.runs import exporting
     from onprompt.runs.reading import Run
@@ -114,7 +115,7 @@ def export(
         return
     of_claims = to.startswith(exporting.CLAIMS)
     path = out or run_file.with_name(f"{run_file.stem}.{to if of_claims else f'verdicts.{to}'}")
-    if path.resolve() == run_file.resolve():
+    if is_same(path, run_file):
         raise UserError(f"{path} is the run file itself; choose another file with --out")
     if to == "geneval":
         export_geneval(run_file, configuration, out or run_file.with_name(f"{run_file.stem}.geneval.jsonl"))

@@ -116,7 +116,7 @@ def cards(run: Run, results: Results, missed: Sequence[Record]) -> Iterator[dict
 
 
 def thumbnail(row: RunRow, size: Sequence[int] | None) -> Shown:
-    """The picture of a sample, small, if its file is still what was judged: by its hash, or by that of its resized pixels."""
+    """The picture of a sample, if its file is still what was judged: by its hash, or by that of its resized pixels."""
     files = PictureFiles(None, 0)
     if not size or not row.image_sha256 or not Path(row.image).is_absolute():
         return files.thumbnail(files.show_file(row.image, row.image_sha256))

@@ -152,6 +152,11 @@ class ModelClient:
         self.answers.put(key, {**self.identity, **answer_store.options(question)}, answer, self.settings.asked_by)
         return answer
 
+    def remember(self, question: Question, answer: Answer) -> None:
+        """Store an answer that was part of another, under a question of its own."""
+        asked = {**self.identity, **answer_store.options(question)}
+        self.answers.put(answer_store.key_of(question, self.identity), asked, answer, outcome="read")
+
     def cached_answer(self, question: Question) -> Answer:
         """The answer from the store, or NotCached."""
         if answer := self.cached(answer_store.key_of(question, self.identity)):

@@ -246,7 +246,6 @@ class Service:
         )
 
     def stop(self) -> None:
-        """End what waits for a server of a model, and wait for the rest."""
         for judge in list(self.judges.kept.values()):
             judge.stop()
         self.queue.stop(wait=True)

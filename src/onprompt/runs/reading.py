@@ -469,7 +469,7 @@ def stored_verdict(file: RunFile, configuration: int, sample: str, answers: Path
         raise UserError(f"{sample!r} has no verdict: {error[0]}: {error[1]}")
     if not row:
         ids = [name for (name,) in file.query("SELECT id FROM samples LIMIT ?", (SUGGESTED,))]
-        raise NotFound(f"{file.path} has no sample {sample!r}{did_you_mean(sample, ids)}")
+        raise NotFound(f"{file.path} has no sample {sample!r}{did_you_mean(sample, ids, 3)}")
     number, text, inputs = row
     with wrap_db_errors(file.path):
         if is_as_written(file.database, (number, configuration)) is False:
