@@ -80,8 +80,8 @@ def verdict(sample: Sample, chance: random.Random) -> Verdict:
             kind = Finding(Found.DETECTED, number=1, confidences=(0.9,)) if claim.kind == "object" else None
             finding = kind or Finding(Found.MEASURED, value=chance.choice(COLOURS))
             chosen = (found,) if claim.kind == "object" and outcome is not Outcome.MISSING else ()
-            score = float(outcome is Outcome.MATCHED)
-            checks.append(Check(claim, finding, outcome, score, 0.8, "detector", index, None, chosen))
+            probability = chance.uniform(0.6, 1) if outcome is Outcome.MATCHED else chance.uniform(0, 0.5)
+            checks.append(Check(claim, finding, outcome, probability, "detector", index, None, chosen))
     value = chance.random()
     flags = tuple(flag for flag in ("needs_review", "low_confidence", "stylised") if chance.random() < 0.2)
     evidence = PromptEvidence(Scene(sample.prompt, tuple(things)), tuple(seen))

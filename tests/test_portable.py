@@ -15,8 +15,8 @@ from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
-from onprompt.pages.prompt_pages import MAX_PROCESSES
 
+from onprompt.pages.report import MAX_PROCESSES
 from onprompt.pages.server import listen
 from onprompt.runs.engines.threads import WAIT, next_of
 from onprompt.vision.runtime import available_cores, call_c_library

@@ -36,7 +36,7 @@ from onprompt.samples import load_rubric
 from onprompt.wording import plural
 from onprompt.wording.terminal import printable
 
-SEVERAL = 40  # prompts from which it is worth to start processes
+SEVERAL, MAX_PROCESSES = 40, 61  # prompts from which processes are worth it; as many as Windows can wait for
 FOLDERS = ("samples", "pictures", "data")
 SCRIPTS = ("evidence.js", "gallery.js")
 STRIP = 6  # samples of each order on the first page
@@ -320,7 +320,7 @@ def make_samples(report: Report, folder: Path | None) -> list[str]:
 
 def make_pages(plan: tuple[Runs, Path | None, int], jobs: Sequence[Job]) -> Iterator[MadePage]:
     """Make all pages, many of them in several processes."""
-    workers = min(os.cpu_count() or 1, 61)  # as many as Windows can wait for
+    workers = min(os.cpu_count() or 1, MAX_PROCESSES)
     if len(jobs) < SEVERAL or workers < 2:
         with closing(PageMaker(*plan)) as make:
             for job in jobs:
