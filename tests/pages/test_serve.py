@@ -86,7 +86,7 @@ def test_every_rubric_has_an_endpoint(client: httpx2.Client) -> None:
     unreadable = client.post("/v1/edit", json={"before": picture(), "after": picture(), "instruction": "more cats"})
     assert (unreadable.status_code, unreadable.json()["error"]) == (502, "UnreadableAnswer")
     schema = client.get("/openapi.json").json()
-    assert {"/v1/verify", "/v1/rate", "/v1/edit", "/v1/judges", "/v1/health"} == set(schema["paths"])
+    assert {"/v1/verify", "/v1/rate", "/v1/edit", "/v1/vqascore", "/v1/judges", "/v1/health"} == set(schema["paths"])
     assert schema["components"]["schemas"]["EditRequest"]["required"] == ["before", "after", "instruction"]
     offered = client.get("/v1/judges").json()
     assert offered["rubrics"]["rate"] == ["evidence", "claims", "jury", "vlm"]
