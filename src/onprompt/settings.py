@@ -128,6 +128,7 @@ class Settings(BaseModel):
         default=None, description="file with weights of the jury and of the evidence's parts, by `onprompt fit`"
     )
     weights_source: str = option("", "name and sha256 of that file; set when it is read")
+    device: str = option("CPU", "local: what runs the model, CPU or GPU (Intel)")
     base_url: str = option("", "address of the model's server; empty: the backend's default")
     api_key: SecretStr = Field(
         default=SecretStr(""), description="key of the server; empty: from its usual variable. Never stored"

@@ -502,13 +502,13 @@ def test_what_the_model_can_not_tell_stays_as_it_was(serve: Serve, coffee: Path,
 def test_an_answer_against_weak_evidence_is_flagged(
     serve: Serve, named_photo: Callable[[str], Path], chance: float, disagree: bool
 ) -> None:
-    photo, few = named_photo("astronaut.png"), "Counting every bottle in the image gives 1 to 3."
-    weak = checks(onprompt.verify(photo, "a bottle"))["1 × bottle"]
+    photo, few = named_photo("bus.jpg"), "Counting every handbag in the image gives 1 to 3."
+    weak = checks(onprompt.verify(photo, "a handbag"))["1 × handbag"]
     assert weak.outcome is Outcome.LOW_CONFIDENCE
     assert weak.probability > 0.5 + DISAGREE
     settings, requests = serve(chances_of({few: chance}), measured=True)
-    verdict = onprompt.verify(photo, "a bottle", settings=settings)
-    assert asked(requests[0]) == ["This can be seen in the image: bottle.", few]
+    verdict = onprompt.verify(photo, "a handbag", settings=settings)
+    assert asked(requests[0]) == ["This can be seen in the image: handbag.", few]
     assert ("judges_disagree" in verdict.flags) is disagree
 
 

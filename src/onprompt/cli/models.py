@@ -55,14 +55,21 @@ def list_models(context: typer.Context) -> None:
 @models.command()
 def pull(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Files or sets (default: all that are not optional).")
+        list[str] | None,
+        typer.Argument(help="Files, sets, or local/OWNER/REPO (default: all that are not optional)."),
     ] = None,
 ) -> None:
     """Download missing model files, and replace damaged ones."""
-    from onprompt.weights import cache
+    from onprompt.weights import cache, hub
     from onprompt.weights.manifest import find, manifest
 
     settings = load_settings()
+    if models := [name.removeprefix("local/") for name in names or () if name.startswith("local/")]:
+        for model in models:
+            echo(f"ready in {hub.pull(model, settings, echo)}: --model local/{model}")
+        names = [name for name in names or () if not name.startswith("local/")]
+        if not names:
+            return
     files = find(names) if names else [file for file in manifest() if not file.optional]
     cache.pull(files, settings)
     echo(f"{len(files)} files are ready in {cache.folder(settings)}")

@@ -13,7 +13,7 @@ from onprompt.models.client import ModelClient, NotCached, plan_calls
 from onprompt.settings import Settings
 from onprompt.types import Answer, Judge, Message, Picture, Plan, Question, Rubric, Sample, Shown, Usage, Verdict
 
-Ask = Callable[[Question], Answer]
+Ask = Callable[..., Answer]  # of a question, and of those that will be asked next
 READER = 2  # the version of reading answers: with a new one, runs read their cached answers again
 YES_NO = ("yes", "no")
 SHORT_ANSWER = 16  # tokens of an answer of which only the first matters

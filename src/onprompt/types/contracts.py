@@ -253,7 +253,8 @@ class Matcher(Protocol):
 class Backend(Protocol):
     """Asks a model. Its file in `models/backends` has `load(model, settings)`, which returns one.
 
-    One that runs a model in this process says in `slots` how many questions it likes to have in progress.
+    One that runs a model in this process says in `slots` how many questions it likes to have in progress. One that
+    answers several questions faster together has `ask_all(questions)`, which returns their answers.
     """
 
     @property
