@@ -147,7 +147,7 @@ def compare(
     ] = "run",
     json: Json = False,
 ) -> None:
-    """Rank runs or models by mean value, with tests of every two; set judges of the same images side by side."""
+    """Rank runs or models, and test which differences are significant."""
     from onprompt.report import comparison
     from onprompt.runs.reading import judge_names, open_runs, same_images
 

@@ -37,7 +37,7 @@ def fit(
     from onprompt.fitting.weights import as_settings, one_factor_weights
     from onprompt.runs.reading import Run
 
-    if any(is_same(out, Path(path)) for path in (run_file, *(human or ()))):
+    if any(is_same(out, path) for path in (run_file, *map(Path, human or ()))):
         raise UserError(f"{out} would be overwritten; choose another file with --out")
     run = Run(run_file)
     given = None if no_reviews and not human else find_ratings([run], human, column)
