@@ -16,7 +16,7 @@ from onprompt.wording import plural
 if TYPE_CHECKING:
     from onprompt.pages.report import Report
 
-FORMATS = ("html", "markdown")
+FORMATS = ("html", "markdown", "latex")
 SEVERAL = "A judge configuration (default: the last one that ran); repeat to compare several."
 MANY = 500  # samples whose pages take a while
 LARGE = 25 * 10**6  # bytes of one file from which browsers and mail take long
@@ -27,7 +27,7 @@ def report(
     run_files: Annotated[list[Path], typer.Argument(help="Run files; several are put side by side.")],
     out: Annotated[
         Path | None,
-        typer.Option(metavar="PATH", help="A folder, or one .html file (default: report); Markdown goes to stdout."),
+        typer.Option(metavar="PATH", help="A folder, or one .html file (default: report); the rest goes to stdout."),
     ] = None,
     to: Annotated[str, typer.Option(help=f"The format: {', '.join(FORMATS)}.")] = "html",
     human: Human = None,
@@ -60,7 +60,7 @@ def report(
     if to == "html":
         write_pages(made, out or Path("report"), limit, begun)
     else:
-        write_markdown(made, out)
+        write_text(made, out, to)
 
 
 def write_pages(made: Report, out: Path, limit: int | None, begun: float) -> None:
@@ -79,11 +79,11 @@ def write_pages(made: Report, out: Path, limit: int | None, begun: float) -> Non
         echo(f"{out} is {size / 1e6:.0f} MB; a folder (--out report) opens faster, or --limit shows less", err=True)
 
 
-def write_markdown(made: Report, out: Path | None) -> None:
-    """Print Markdown, or write it to a file."""
-    from onprompt.pages.markdown import markdown
+def write_text(made: Report, out: Path | None, to: str) -> None:
+    """Print the tables in a format, or write them to a file."""
+    from onprompt.pages.exporting import latex, markdown
 
-    text = markdown(made)
+    text = (latex if to == "latex" else markdown)(made)
     if out is None:
         echo(text.rstrip())
         return
