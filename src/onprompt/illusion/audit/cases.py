@@ -1,18 +1,21 @@
 """The tables of cases: answers that tell scorings apart, file names, sums, pictures, and 2,000 plausible answers."""
 
+import hashlib
 import random
 import re
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import cycle
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from PIL import Image
 
 from onprompt.errors import UserError
 from onprompt.illusion.gold import gold
 from onprompt.illusion.protocol import PUBLISHED, QUESTIONS, SCENES, SPLITS, Case, Split, load_toml
+from onprompt.illusion.scoring import original
 
 TABLES = load_toml("audit/cases.toml")
 ANSWERS = TABLES["answers"]
@@ -22,7 +25,9 @@ INSIDE_WORDS, SYNONYMS = (
 )
 FILLER = "There are many small things in the picture and it seems to be drawn with care "
 SAMPLE = 2000  # plausible answers
-WIDTH, HEIGHT = 40, 24  # that pictures are resized to
+SIZE = (40, 24)  # that pictures are resized to
+SUMS: Mapping[str, Mapping[str, int]] = TABLES["sums"]
+UNPUBLISHED = "labels: names that no published file has"
 ALONE, SEPARATOR = "the option alone, in any letter case", "{} of two words, with another separator"
 SHAPE_WORDS, SCENE_WORDS = SEPARATOR.format("shape"), SEPARATOR.format("scene")
 SENTENCE, INSIDE, BOTH = "the option in a sentence", "the option inside a longer word", "both shape and scene"
@@ -152,19 +157,86 @@ def mixed(pattern: str, name: str, other: str) -> tuple[str, ...]:
     )
 
 
-# ---- file names, sums, pictures --------------------------------------------------------------------------------------
+# ---- what is tried ---------------------------------------------------------------------------------------------------
 
 
-class Named(NamedTuple):
-    """A file by its path."""
+class Trial(NamedTuple):
+    """A case of any table: what is known of it, and what the original makes of it."""
 
+    point: str  # what it shows
+    shown: str
     split: str
-    path: str
-    point: str
+    question: str  # also the label or the recall that is asked for
+    wanted: Any
+    known: Mapping[str, Any]
 
 
-def paths() -> Iterator[Named]:
-    """Every shape and every scene in the file names of every split, as published and otherwise."""
+def tables(folder: Path) -> dict[str, list[Trial]]:
+    """The trials of each role that a function may have."""
+    asked = [(split, question) for split in SPLITS for question in QUESTIONS]
+    return {
+        "question": [asked_trial(*key) for key in asked],
+        "score": [score_trial(case) for case in answers()],
+        "labels": [label_trial(*each, question) for each in paths() for question in QUESTIONS],
+        "totals": [sum_trial(name, question) for name in SUMS for question in QUESTIONS],
+        "resize": pictures(folder),
+    }
+
+
+def asked_trial(split: str, question: str) -> Trial:
+    """A question, byte for byte."""
+    wanted = SPLITS[split].questions[question]
+    known = {"shape": "Cat", "scene": "Ocean", "path": published_path(split, "Cat", "Ocean")}
+    return Trial(
+        f"question: {split}, {question}", f"the {question} question of {split}", split, question, wanted, known
+    )
+
+
+def score_trial(case: Case) -> Trial:
+    """What an answer counts for."""
+    known = {
+        "shape": case.shape, "scene": case.scene, "label": case.label, "prediction": case.answer,
+        "lower_prediction": case.answer.lower(), "results": [case.answer],
+        "path": published_path(case.split, case.shape, case.scene),
+    }  # fmt: skip
+    answer = case.answer if len(case.answer) <= 60 else f"{case.answer[:40]}…{case.answer[-15:]}"
+    shown = f"{visible(answer)!r} for {case.shape} in {case.scene}, {case.question} question"
+    return Trial(case.point, shown, case.split, case.question, score(case), known)
+
+
+def score(case: Case) -> dict[str, bool]:
+    """What the original counts an answer for."""
+    found = original(case.answer, case.shape, case.scene, SPLITS[case.split])
+    return {"shape": found.shape, "scene": found.scene, "rest": found.rest}
+
+
+def label_trial(split: str, path: str, point: str, question: str) -> Trial:
+    """A label of a file, by its path."""
+    known = {"path": path, "file": path.rpartition("/")[2]}
+    return Trial(
+        point, f"the {question} of {path}", split, question, getattr(gold(path, SPLITS[split]), question), known
+    )
+
+
+def sum_trial(name: str, question: str) -> Trial:
+    """The share of some answers that count for what was asked."""
+    rows = [Case("sin", question, *row.split("|")) for row, times in SUMS[name].items() for _ in range(times)]
+    outcomes = [next(kind for kind, counts in score(case).items() if counts) for case in rows]
+    hits = [int(outcome == question) for outcome in outcomes]
+    known = {
+        "outcomes": outcomes, "hits": hits, "predictions": [case.answer for case in rows],
+        "shapes": [case.shape for case in rows], "scenes": [case.scene for case in rows],
+    }  # fmt: skip
+    return Trial("recall: how answers are summed up", name, "sin", question, statistics.mean(hits), known)
+
+
+def visible(text: str) -> str:
+    r"""A text with its invisible characters escaped."""
+    return "".join(char if char.isprintable() or char == "\n" else repr(char)[1:-1] for char in text)
+
+
+def paths() -> Iterator[tuple[str, str, str]]:
+    """Split, path and point: every shape and scene in the file names of every split, as published and otherwise."""
     for split in SPLITS.values():
         old = split.name == "old_sin"
         usual = TABLES["paths"]["icon" if split.name == "icon" else "old_sin" if old else "sin"]
@@ -173,12 +245,9 @@ def paths() -> Iterator[Named]:
         for shape, scene, _ in zip(shapes, scenes, range(22), strict=False):
             for pattern in (*usual, *([] if old else TABLES["paths"]["unusual"])):
                 path = pattern.format(shape=shape, lower=shape.lower(), scene=scene)
-                point = f"labels: {split.name}" if pattern in usual else "labels: names that no published file has"
-                try:
+                with suppress(UserError):
                     gold(path, split)
-                except UserError:
-                    continue
-                yield Named(split.name, path, point)
+                    yield split.name, path, f"labels: {split.name}" if pattern in usual else UNPUBLISHED
 
 
 def published_path(split: str, shape: str, scene: str) -> str:
@@ -187,46 +256,26 @@ def published_path(split: str, shape: str, scene: str) -> str:
     return pattern.format(shape=shape, lower=shape.lower(), scene=scene)
 
 
-RIGHT, WRONG = ("Cat", "Ocean"), ("Dog", "City")  # shape and scene
-SUMS: dict[str, list[tuple[tuple[str, str], str]]] = {  # the labels, and the answer
-    "every answer names an option": [(RIGHT, "Cat")] * 5 + [(RIGHT, "Ocean")] * 3 + [(WRONG, "Dog")] * 2,
-    "answers that name no option": [(RIGHT, "Cat"), (RIGHT, "Ocean"), *[(RIGHT, "a painting")] * 6],
-    "answers that name another option": [(RIGHT, "Cat"), (RIGHT, "Ocean"), *[(RIGHT, "Panda")] * 6],
-    "empty answers": [(RIGHT, "Cat"), (RIGHT, "Ocean"), *[(RIGHT, "")] * 6],
-    "answers of several words": [(RIGHT, "Cat"), (RIGHT, "Ocean"), *[(RIGHT, "It is a cat.")] * 6],
-    "classes of unequal size": [(RIGHT, "Cat")] * 7 + [(RIGHT, "Ocean")] * 5 + [(WRONG, "none")] * 2,
-    "one class alone": [(RIGHT, "Cat")] * 9,
-    "nothing found": [(RIGHT, "none")] * 7,
-    "the same answer again": [(RIGHT, "Cat")] * 6 + [(WRONG, "City")] * 4,
-}
-
-
-def pictures(folder: Path) -> Iterator[tuple[str, Path, Image.Image]]:
-    """Files with pictures that tell resizes apart."""
-    turned = Image.Exif()
-    turned[0x0112] = 6  # a quarter turn
-    for name, image in (
-        ("64 × 48", drawn(64, 48)),
-        ("a large picture, 400 × 300", drawn(400, 300)),
-        ("a small picture, 16 × 12", drawn(16, 12)),
-        ("a picture with EXIF orientation", drawn(64, 48).convert("RGB")),
-        ("a gray picture", drawn(64, 48).convert("L")),
-        ("a picture with a palette", drawn(64, 48).convert("RGB").quantize(32)),
-    ):
-        path = folder / f"{re.sub(r'[^a-z0-9]+', '-', name)}.png"
-        image.save(path, exif=turned if "EXIF" in name else Image.Exif())
-        yield name, path, image
-
-
-def drawn(width: int, height: int) -> Image.Image:
-    """A picture with edges, gradients and a transparent part."""
-    data = bytes(
-        value & 255
-        for y in range(height)
-        for x in range(width)
-        for value in (x * 4, (x * y) // 3, 255 * ((x // 5 + y // 7) % 2), 255 - 3 * y)
-    )
-    return Image.frombytes("RGBA", (width, height), data)
+def pictures(folder: Path) -> list[Trial]:
+    """Files with pictures that tell resizes apart: edges, gradients, transparency, and a quarter turn in EXIF."""
+    trials = []
+    for number, (name, (width, height, mode, turned)) in enumerate(TABLES["pictures"].items()):
+        data = bytes(
+            value & 255
+            for y in range(height)
+            for x in range(width)
+            for value in (x * 4, (x * y) // 3, 255 * ((x // 5 + y // 7) % 2), 255 - 3 * y)
+        )
+        image = Image.frombytes("RGBA", (width, height), data)
+        image = image.convert("RGB").quantize(32) if mode == "P" else image.convert(mode)
+        exif = Image.Exif()
+        exif.update({0x0112: 6} if turned else {})
+        image.save(path := folder / f"{number}.png", exif=exif)
+        pixels = image.convert("RGB").resize(SIZE, Image.Resampling.LANCZOS).tobytes()
+        wanted = {"size": list(SIZE), "mode": "RGB", "sha256": hashlib.sha256(pixels).hexdigest()}
+        known = {"image": {"picture": str(path)}, "width": SIZE[0], "height": SIZE[1], "size": list(SIZE)}
+        trials.append(Trial("images: resized pixels", name, "sin", "shape", wanted, known))
+    return trials
 
 
 # ---- 2,000 plausible answers -----------------------------------------------------------------------------------------

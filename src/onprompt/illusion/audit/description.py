@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from onprompt.errors import UserError
-from onprompt.illusion.audit.finding import Target, Use, given, named_splits
+from onprompt.illusion.audit.cases import Trial
+from onprompt.illusion.audit.finding import ROLES, Target, Use, call, named_splits
 from onprompt.illusion.protocol import QUESTIONS, SPLITS
 
 LARGEST = 2**20  # bytes
@@ -87,46 +88,20 @@ def load(path: Path) -> Description:
 
 def merged(found: Target, said: Description) -> Target:
     """What was found, and what a description says instead."""
-    questions = dict(found.questions)
+    uses = dict(found.uses)
+    for role, calls in said.calls.items():
+        check(role, ROLES, "call")
+        for name, given in (calls if isinstance(calls, dict) else {"": calls}).items():
+            inner = given if isinstance(given, dict) else {"": given} if name in SPLITS or not name else {name: given}
+            splits = [check(name, SPLITS, "split")] if isinstance(given, dict) or name in SPLITS else list(SPLITS)
+            for kind, text in inner.items():
+                asked = [check(kind, QUESTIONS, "question")] if kind else QUESTIONS
+                uses |= {(role, split, question): use(text) for split in splits for question in asked}
     for split, texts in said.questions.items():
         for question, text in texts.items():
-            questions[check(split, SPLITS, "split"), check(question, QUESTIONS, "question")] = Use("text", (), text)
-    calls = {role: uses(role, call) for role, call in said.calls.items()}
-    for (split, question), use in calls.get("question", {}).items():
-        splits, asked = [split] if split else list(SPLITS), [question] if question else list(QUESTIONS)
-        questions |= {(one, kind): use for one in splits for kind in asked}
-    by_question = {
-        role: {
-            **before,
-            **{kind: use for (_, one), use in calls.get(role, {}).items() for kind in ([one] if one else QUESTIONS)},
-        }
-        for role, before in (("score", found.score), ("labels", found.labels))
-    }
-    totals, resize = (
-        next(iter(calls.get(role, {}).values()), before)
-        for role, before in (("totals", found.totals), ("resize", found.resize))
-    )
-    options = {**found.options, **said.options}
-    return Target(questions, options, by_question["score"], by_question["labels"], totals, resize, found.others)
-
-
-def uses(role: str, calls: Calls) -> dict[tuple[str, str], Use]:
-    """Calls as written, `score(prediction, shape)`, by split and question; "" is all."""
-    check(role, ("question", "score", "labels", "totals", "resize"), "call")
-    if isinstance(calls, str):
-        return {("", ""): use(calls)}
-    found: dict[tuple[str, str], Use] = {}
-    for name, call in calls.items():
-        if isinstance(call, Mapping):
-            found |= {
-                (check(name, SPLITS, "split"), check(kind, QUESTIONS, "question")): use(text)
-                for kind, text in call.items()
-            }
-        elif name in SPLITS:
-            found[name, ""] = use(call)
-        else:
-            found["", check(name, QUESTIONS, "question")] = use(call)
-    return found
+            key = ("question", check(split, SPLITS, "split"), check(question, QUESTIONS, "question"))
+            uses[key] = Use("text", (), text)
+    return Target(uses, {**found.options, **said.options}, found.others)
 
 
 def use(text: str) -> Use:
@@ -182,13 +157,7 @@ def statements(tree: ast.Module, heading: str, number: int) -> Iterator[str]:
             yield f"def prompt_{number}{kind}({', '.join(names)}):\n    return {ast.unparse(value)}"
 
 
-def check_words(target: Target) -> None:
+def check_words(target: Target, trials: Mapping[str, Sequence[Trial]]) -> None:
     """Refuse arguments that are not known, before anything runs."""
-    known: dict[str, Any] = dict.fromkeys(
-        ("label", "shape", "scene", "path", "file", "prediction", "lower_prediction", "results", "question"), ""
-    )
-    known |= dict.fromkeys(("hits", "outcomes", "predictions", "image", "width", "height", "size"), "")
-    uses = (*target.questions.values(), *target.score.values(), *target.labels.values(), target.totals, target.resize)
-    for each in uses:
-        if each:
-            given(each.words, "sin", **known, background="")
+    for (role, *_), each in target.uses.items():
+        call(each, trials[role][0])

@@ -42,12 +42,10 @@ def notes(audit: Audit) -> Iterator[str]:
         yield from effect_lines(audit.effect)
     for name in audit.missing:
         yield f"{name} is not installed and was replaced by a stub: pip install {name} to run code that uses it."
-    target = audit.target
-    calls = [*target.questions.values(), *target.score.values(), *target.labels.values(), target.totals, target.resize]
-    if driven := list(dict.fromkeys(str(use) for use in calls if use)):
+    if driven := list(dict.fromkeys(map(str, audit.target.uses.values()))):
         yield f"Tried: {', '.join(driven)}."
-    if target.others:
-        yield f"Not tried: {', '.join(target.others)}."
+    if audit.target.others:
+        yield f"Not tried: {', '.join(audit.target.others)}."
 
 
 def effect_lines(effect: Effect) -> Iterator[str]:
