@@ -139,7 +139,7 @@ def call(use: Use, trial: Trial, more: Mapping[str, str] | None = None) -> Call:
     for word in use.words:
         if word not in values and word[:1] not in "'\"0123456789":
             raise UserError(f"an argument {word!r} is not known here; there are {', '.join(sorted(values))}")
-    return use.function, [values[word] if word in values else ast.literal_eval(word) for word in use.words], {}
+    return use.function, [values[word] if word in values else ast.literal_eval(word) for word in use.words]
 
 
 @cache
@@ -276,9 +276,9 @@ def ways(code: AuditedCode, name: str, role: str) -> Iterator[Use]:
         if fitting is None and "" not in table:
             return
         choices.append(fitting or table[""])
-    for words in islice(product(*choices), TRIES):
-        if len(set(words)) == len(words):
-            yield Use(name, words)
+    for given in islice(product(*choices), TRIES):
+        if len(set(given)) == len(given):
+            yield Use(name, given)
 
 
 def best(code: AuditedCode, role: str, question: str) -> Use | None:
@@ -325,7 +325,7 @@ def find_questions(code: AuditedCode) -> dict[tuple[str, str, str], Use]:
     for name, uses in tries.items():
         splits, asked = named_splits(name), named_questions(name)
         trials = [cases.asked_trial(split, question) for split in splits or SPLITS for question in asked or QUESTIONS]
-        chosen, near = None, dict[tuple[str, str], float]()
+        chosen, near = Use(name, ()), dict[tuple[str, str], float]()
         for use in uses:
             texts = [
                 (trial, read("question", reply, trial))
@@ -356,7 +356,7 @@ def knows_it(code: AuditedCode, use: Use, question: str) -> bool:
     """Whether a function asks about cue conflicts something else than about a split that does not exist."""
     trial = cases.asked_trial("old_sin", question)
     known, unknown = (code.call_all([call(use, trial, more)])[0] for more in ({}, UNKNOWN))
-    return read("question", known, trial) != read("question", unknown, trial)
+    return bool(read("question", known, trial) != read("question", unknown, trial))
 
 
 def similarity(text: str, trial: Trial) -> float:
