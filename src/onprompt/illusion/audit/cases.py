@@ -6,6 +6,7 @@ import re
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -176,11 +177,17 @@ def tables(folder: Path) -> dict[str, list[Trial]]:
     asked = [(split, question) for split in SPLITS for question in QUESTIONS]
     return {
         "question": [asked_trial(*key) for key in asked],
-        "score": [score_trial(case) for case in answers()],
+        "score": scores(),
         "labels": [label_trial(*each, question) for each in paths() for question in QUESTIONS],
         "totals": [sum_trial(name, question) for name in SUMS for question in QUESTIONS],
         "resize": pictures(folder),
     }
+
+
+@cache
+def scores() -> list[Trial]:
+    """The scores of all answers."""
+    return [score_trial(case) for case in answers()]
 
 
 def asked_trial(split: str, question: str) -> Trial:
@@ -232,6 +239,8 @@ def sum_trial(name: str, question: str) -> Trial:
 
 def visible(text: str) -> str:
     r"""A text with its invisible characters escaped."""
+    if text.isprintable():
+        return text
     return "".join(char if char.isprintable() or char == "\n" else repr(char)[1:-1] for char in text)
 
 
@@ -281,6 +290,7 @@ def pictures(folder: Path) -> list[Trial]:
 # ---- 2,000 plausible answers -----------------------------------------------------------------------------------------
 
 
+@cache
 def sample() -> list[Case]:
     """Answers that are right as often as those of the paper's models, on average, in assumed forms."""
     dice, cases = random.Random(4), []  # noqa: S311 no secret

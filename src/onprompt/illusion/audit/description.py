@@ -16,7 +16,7 @@ from onprompt.illusion.audit.cases import Trial
 from onprompt.illusion.audit.finding import ROLES, Target, Use, call, named_splits
 from onprompt.illusion.protocol import QUESTIONS, SPLITS
 
-LARGEST = 2**20  # bytes
+LARGEST = 2**20  # characters
 CALL = re.compile(r"\s*([\w.]+)\s*\(([^()]*)\)\s*")
 THEIRS = re.compile(r"original|原始|evaluator", re.IGNORECASE)  # what a document quotes of the original is left out
 LABEL = re.compile(r"^#+\s+(.*)|^\**\s*\**([^`*：:]{1,60})\s*[：:]?\s*\**[：:]", re.MULTILINE)
@@ -38,37 +38,34 @@ class Description(BaseModel):
 def read(path: Path) -> str:
     """The text of a file."""
     try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST + 1)
+        with path.open(encoding="utf-8") as file:
+            text = file.read(LARGEST + 1)
     except OSError as error:
         raise UserError(f"can't read {path}: {error.strerror or error}") from None
-    if len(content) > LARGEST:
-        raise UserError(f"{path} is larger than {LARGEST:,} bytes")
-    try:
-        return content.decode()
     except UnicodeDecodeError as error:
-        raise UserError(f"{path} is not UTF-8: byte {error.start} is {content[error.start]:#x}") from None
+        raise UserError(f"{path} is not UTF-8: {error.reason}") from None
+    if len(text) > LARGEST:
+        raise UserError(f"{path} is larger than {LARGEST:,} characters")
+    return text
 
 
 def code_of(path: Path, folder: Path) -> tuple[Path, Description]:
     """The Python file to import, and what a description says besides."""
     if path.suffix == ".toml":
         described = load(path)
-        return (path.parent / described.file).resolve() if described.file else written(folder, ""), described
-    text = read(path)
-    if path.suffix == ".py":
-        return path.resolve(), Description()
-    source = "\n\n".join(quoted_code(text))
-    if not source:
-        raise UserError(f"{path} quotes no code that can be audited: name a .py or .toml file, or a document with code")
-    return written(folder, source), Description()
-
-
-def written(folder: Path, source: str) -> Path:
-    """A file with code."""
-    path = folder / "quoted_code.py"
-    path.write_text(source, encoding="utf-8")
-    return path
+        if described.file:
+            return (path.parent / described.file).resolve(), described
+        source = ""
+    else:
+        described, text = Description(), read(path)
+        if path.suffix == ".py":
+            return path.resolve(), described
+        source = "\n\n".join(quoted_code(text))
+        if not source:
+            raise UserError(f"{path} quotes no code to audit: name a .py or .toml file, or a document with code")
+    quoted = folder / "quoted_code.py"
+    quoted.write_text(source, encoding="utf-8")
+    return quoted, described
 
 
 def load(path: Path) -> Description:

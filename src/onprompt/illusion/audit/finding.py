@@ -127,28 +127,27 @@ def named_questions(name: str) -> list[str]:
 
 def call(use: Use, trial: Trial, more: Mapping[str, str] | None = None) -> Call:
     """A call, with the values of its words for a trial."""
-    split = SPLITS[trial.split]
-    lists = {"shapes": split.shapes, "scenes": SCENES, "simple": SIMPLE, "complex": COMPLEX, "options": split.options}
-    values: dict[str, Any] = {
-        **{name: list(options) for name, options in lists.items()}, **joined(trial.split),
-        "split": split.name, "subset": split.paper.lower() or split.name, "paper": split.paper or split.name,
-        "question": trial.question, "background": "background" if trial.question == "scene" else "shape",
-        **trial.known, **(more or {}),
-    }  # fmt: skip
-    values["doc"] = {"names": FIELDS, "text": "", **{name: values[name] for name in FIELDS if name in values}}
+    background = "background" if trial.question == "scene" else "shape"
+    values = {**of_split(trial.split), "question": trial.question, "background": background, **trial.known}
+    values |= more or {}
+    if "doc" in use.words:
+        values["doc"] = {"names": FIELDS, "text": "", **{name: values[name] for name in FIELDS if name in values}}
     for word in use.words:
         if word not in values and word[:1] not in "'\"0123456789":
-            raise UserError(f"an argument {word!r} is not known here; there are {', '.join(sorted(values))}")
+            raise UserError(f"an argument {word!r} is not known here; there are {', '.join(sorted(values))}, doc")
     return use.function, [values[word] if word in values else ast.literal_eval(word) for word in use.words]
 
 
 @cache
-def joined(split: str) -> Mapping[str, str]:
-    """The lists of options as the original joins them."""
-    shapes = ("," if split == "old_sin" else ", ").join(SPLITS[split].shapes)
-    texts = {name: ", ".join(listed) for name, listed in (("scenes", SCENES), ("simple", SIMPLE), ("complex", COMPLEX))}
-    texts |= {"shapes": shapes, "options": f"{shapes},{texts['scenes']}"}
-    return {f"{name}_text": text for name, text in texts.items()}
+def of_split(name: str) -> Mapping[str, Any]:
+    """What any trial of a split can be given: its names, and its lists of options, also as the original joins them."""
+    split = SPLITS[name]
+    lists = {"shapes": split.shapes, "scenes": SCENES, "simple": SIMPLE, "complex": COMPLEX, "options": split.options}
+    texts = {kind: ", ".join(listed) for kind, listed in lists.items()}
+    texts["shapes"] = ("," if name == "old_sin" else ", ").join(split.shapes)
+    texts["options"] = f"{texts['shapes']},{texts['scenes']}"
+    names = {"split": name, "subset": split.paper.lower() or name, "paper": split.paper or name}
+    return {**names, **lists, **{f"{kind}_text": text for kind, text in texts.items()}}
 
 
 def filled(template: str, split: str) -> str:
@@ -158,8 +157,8 @@ def filled(template: str, split: str) -> str:
         words = set(tokens(found[1]))
         for names, (name, *_) in PARAMETERS["question"].items():
             fits = words & set(names.split()) or (name == "shapes" and words & {"icon", "logo", "sin"})
-            if fits and f"{name}_text" in joined(split):
-                return joined(split)[f"{name}_text"]
+            if fits and f"{name}_text" in of_split(split):
+                return str(of_split(split)[f"{name}_text"])
         return found[0]
 
     return re.sub(r"\{(\w+)\}", fill, template)
