@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from itertools import cycle
+from itertools import cycle, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,24 +42,14 @@ THINNED = 4  # of so many pairs of labels, one is tried with every form of answe
 POINTS = {"the option": ALONE, "sentence": SENTENCE, "both": BOTH, "punctuation": PUNCTUATION}
 
 
-class Pair(NamedTuple):
-    """A shape and a scene, and another one of each to name instead."""
-
-    split: Split
-    shape: str
-    scene: str
-    other_shape: str
-    other_scene: str
-
-
-def pairs(split: Split) -> Iterator[Pair]:
-    """Each shape and each scene at least once; the scene of a cue conflict is a texture, as the original reads it."""
+def pairs(split: Split) -> Iterator[tuple[str, str, str, str]]:
+    """Shape and scene, each at least once, and another one of each to name; a cue conflict's scene is a texture."""
     textures = [f"{shape}{'1' * (number % 2)}" for number, shape in enumerate(split.shapes)]
     scenes = textures[5:] + textures[:5] if split.name == "old_sin" else list(SCENES)
     for at in range(max(len(split.shapes), len(scenes))):
         shape, other = (split.shapes[(at + step) % len(split.shapes)] for step in (0, 1))
         scene, other_scene = (scenes[(at + step) % len(scenes)] for step in (0, 1))
-        yield Pair(split, shape, scene, other, other_scene)
+        yield shape, scene, other, other_scene
 
 
 def answers() -> list[Case]:
@@ -67,7 +57,7 @@ def answers() -> list[Case]:
     cases = []
     for split in SPLITS.values():
         for at, pair in enumerate(pairs(split)):
-            for point, shape, scene, texts in of_pair(pair):
+            for point, shape, scene, texts in of_pair(split, *pair):
                 if at % THINNED and point in (PUNCTUATION, REPEATED, LONG, DENIED):
                     continue  # whose options make no difference
                 for text in texts:
@@ -77,9 +67,10 @@ def answers() -> list[Case]:
     return list(dict.fromkeys(cases))
 
 
-def of_pair(pair: Pair) -> Iterator[tuple[str, str, str, list[str]]]:
+def of_pair(
+    split: Split, shape: str, scene: str, other: str, other_scene: str
+) -> Iterator[tuple[str, str, str, list[str]]]:
     """A point, the labels and the answers."""
-    split, shape, scene, other, other_scene = pair
     both = (shape, scene)
 
     def each(patterns: Sequence[str], names: Sequence[str] = both) -> list[str]:
@@ -105,7 +96,10 @@ def of_pair(pair: Pair) -> Iterator[tuple[str, str, str, list[str]]]:
     pairs_named = [text for name in both for text in (*both_named(name, other), *both_named(name, other_scene))]
     yield OTHERS, shape, scene, [*listed, *pairs_named, f"{other} {other_scene}"]
     wrapped = each(ANSWERS["around"])
-    beside = [text for name in both for pattern in ANSWERS["around"] for text in mixed(pattern, name, other)]
+    beside = []
+    for name, pattern in product(both, ANSWERS["around"]):
+        forms = {"no": pattern.format("none"), "yes": pattern.format(name), "another": pattern.format(other)}
+        beside += [beside_it.format(name=name, **forms) for beside_it in ANSWERS["beside"]]
     yield PUNCTUATION, shape, scene, [*wrapped, *beside]
     yield REPEATED, shape, scene, each(ANSWERS["echo"])
     fill = [" ".join((FILLER * 80).split()[:count]) for count in ANSWERS["words"]]
@@ -114,26 +108,17 @@ def of_pair(pair: Pair) -> Iterator[tuple[str, str, str, list[str]]]:
     yield DENIED, shape, scene, [*ANSWERS["empty"], *each(ANSWERS["denials"])]
     folder = shape.replace("Stationery", "Stationary")  # as the generator spells it
     for label, texture in ((shape.lower(), scene.lower()), (folder, scene), (folder.upper(), scene.upper())):
-        spaced = [
-            text for text in (scene.replace("_", " "), scene.lower().replace("_", " ")) if text not in (scene, lower[1])
-        ]
+        spaced = [form.replace("_", " ") for form in (scene, scene.lower()) if "_" in form]
         yield SCENE_WORDS, label, texture, spaced
         texts = [shape, scene, folder, lower[0], f"{shape}, {scene}", scene.lower()]
         yield "labels in other letter case or spelling", label, texture, texts
-    yield (
-        FOREIGN,
-        shape,
-        scene,
-        [*each(ANSWERS["foreign"]), shape.replace("s", "ſ"), shape.lower().replace("k", "\u212a")],
-    )
+    letters = [shape.replace("s", "ſ"), shape.lower().replace("k", "\u212a")]
+    yield FOREIGN, shape, scene, [*each(ANSWERS["foreign"]), *letters]
 
 
-def both_named(first: str, second: str) -> list[str]:
+def both_named(*names: str) -> list[str]:
     """Two options in one answer."""
-    joined = [
-        f"{first}{between}{second}" for between in (", ", " ", " or ", " and ", "\n", "/", ". ", "; ", " – ", ": ")
-    ]
-    return [*joined, f"A {first.lower()} in the {second.lower()}", f"not {first} but {second}", f"{first} ({second})"]
+    return [pattern.format(*names, *(name.lower() for name in names)) for pattern in ANSWERS["pairs"]]
 
 
 def respelled(name: str) -> Iterator[str]:
@@ -143,19 +128,6 @@ def respelled(name: str) -> Iterator[str]:
         for separator in ANSWERS["between"]:
             joined = separator.join(words)
             yield from (joined, joined.lower(), joined.upper(), f"It is a {joined.lower()}.")
-
-
-def mixed(pattern: str, name: str, other: str) -> tuple[str, ...]:
-    """An option before or after something that looks like the answer, and the other way around."""
-    no, yes, another = pattern.format("none"), pattern.format(name), pattern.format(other)
-    return (
-        f"{name} {no}",
-        f"{no} {name}",
-        f"none {yes}",
-        f"{yes} none",
-        f"{name}, so {another}",
-        f"{another}, so {name}",
-    )
 
 
 # ---- what is tried ---------------------------------------------------------------------------------------------------

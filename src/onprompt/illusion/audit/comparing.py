@@ -145,7 +145,8 @@ def theirs(code: AuditedCode, target: Target, role: str, trials: Sequence[Trial]
             found[place] = Found(value) if value is not None else Found(None, error, reply.tried)
     if role == "labels" and not code.mentions(r"old_sin|cue.?conflict"):
         unknown = Found(None, "cue-conflict images are not mentioned", described=False)
-        found = [unknown if trial.split == "old_sin" else each for trial, each in zip(trials, found, strict=True)]
+        known = [trial.split != "old_sin" or not each.described for trial, each in zip(trials, found, strict=True)]
+        found = [each if told else unknown for each, told in zip(found, known, strict=True)]
     if all(each.error for each in found):  # it never works: how it is called is not described
         return [each._replace(described=False) for each in found]
     return found
