@@ -63,32 +63,16 @@ class Tally(NamedTuple):
         return Tally(*(count + times * mark for count, mark in zip(self, marks, strict=True)))
 
 
-class Cell(NamedTuple):
-    """Where a tally belongs: `Cell("original", "shape", "class", "Cat")`; grouping and group are "" for the total."""
-
-    scoring: str
-    question: str
-    grouping: str = ""
-    group: str = ""
-
-
-class Difference(NamedTuple):
-    """An answer that the scorings count differently, and how each counts it."""
-
-    record: Record
-    counted: Mapping[str, str]
-
-
 @dataclass(frozen=True, slots=True)
 class Results:
     """All counts of a run."""
 
     split: Split
     images: int
-    tallies: Mapping[Cell, Tally]
+    tallies: Mapping[tuple[str, str, str, str], Tally]  # by scoring, question, grouping, group; both "" for all
     multi_word: Mapping[str, Rate]  # by question
     confusion: Mapping[str, Counter[tuple[str, str]]]  # by question: gold label and what strict chose
-    differences: Sequence[Difference]
+    differences: Sequence[tuple[Record, Mapping[str, str]]]  # what the scorings count differently, and how each does
     unanswered: Mapping[str, int]  # by question; left out of all counts
     unnamed: int  # answers whose gold label is not an option, left out of `strict`
     about: Mapping[str, Any] = field(default_factory=dict)  # model, size, configuration, not_asked_yet
@@ -97,7 +81,7 @@ class Results:
 
     def tally(self, scoring: str, question: str, grouping: str = "", group: str = "") -> Tally:
         """The counts of a group, or of all answers."""
-        return self.tallies.get(Cell(scoring, question, grouping, group), Tally())
+        return self.tallies.get((scoring, question, grouping, group), Tally())
 
     def recall(self, scoring: str, question: str, grouping: str = "", group: str = "") -> Rate:
         """What the paper most likely reports: shapes on the shape question, scenes on the scene question."""
@@ -107,7 +91,7 @@ class Results:
     def groups(self, grouping: str) -> list[str]:
         """The groups of a grouping, in the order of the options."""
         order = [*self.split.options, "simple", "complex", "Easy", "Hard"]
-        groups = {cell.group for cell in self.tallies if cell.grouping == grouping}
+        groups = {group for _, _, kind, group in self.tallies if kind == grouping}
         return sorted(groups, key=lambda group: (order.index(group) if group in order else len(order), group))
 
 
@@ -118,7 +102,7 @@ def measure(records: Iterable[Record], split: Split) -> Results:
     # Outcomes are few, so they are counted before they are grouped.
     counts: Counter[tuple[Gold, str, str, Outcome]] = Counter()
     confusion: dict[str, Counter[tuple[str, str]]] = {question: Counter() for question in QUESTIONS}
-    differences = []
+    differences: list[tuple[Record, Mapping[str, str]]] = []
     for record in answered:
         meant = record.meant or record.gold
         outcomes = scored(record, split)
@@ -127,11 +111,11 @@ def measure(records: Iterable[Record], split: Split) -> Results:
             label = option(getattr(meant, record.question), split)
             confusion[record.question][label, found.chosen or (AMBIGUOUS if found.ambiguous else NONE)] += 1
         if len({outcome[:2] for outcome in outcomes.values()}) > 1:
-            differences.append(Difference(record, {name: in_a_word(outcome) for name, outcome in outcomes.items()}))
-    tallies: dict[Cell, Tally] = {}
+            differences.append((record, {name: in_a_word(outcome) for name, outcome in outcomes.items()}))
+    tallies: dict[tuple[str, str, str, str], Tally] = {}
     for (meant, question, scoring, outcome), times in counts.items():
         for grouping, group in {"": "", **membership(meant, split)}.items():
-            cell = Cell(scoring, question, grouping, group)
+            cell = (scoring, question, grouping, group)
             tallies[cell] = tallies.get(cell, Tally()).plus(outcome, times)
     by_question = {name: [record.answer or "" for record in answered if record.question == name] for name in QUESTIONS}
     return Results(
