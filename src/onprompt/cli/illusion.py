@@ -6,17 +6,12 @@ from typing import Annotated
 
 import typer
 
-from onprompt.cli.app import Configuration, RunPath, echo, print_json
+from onprompt.cli.app import App, Configuration, RunPath, echo, print_json
 from onprompt.cli.judging import AskAgain, Budget, DryRun, Model, judge_settings, print_plan
 from onprompt.cli.running import ProgressLine, finish, parse_columns, print_source
 from onprompt.errors import UserError
 
-illusion = typer.Typer(
-    add_completion=False,
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="IllusionBench: which shape hides in this scene? Ask, score and audit.",
-)
+illusion = App(no_args_is_help=True, help="Ask, score and audit IllusionBench (shapes hidden in scenes).")
 SplitName = Annotated[str, typer.Option(help="sin (the paper's IN), logo, icon or old_sin.")]
 
 
