@@ -75,7 +75,7 @@ def test_strict_has_a_confusion_matrix(results: Results) -> None:
 def test_answers_that_count_differently_are_listed(results: Results) -> None:
     rows = [(record.id, record.question, counted["original"]) for record, counted in results.differences]
     assert rows == [("2", "shape", "shape"), ("2", "scene", "shape"), ("3", "shape", "shape"), ("3", "scene", "rest")]
-    assert results.differences[0].counted == {
+    assert results.differences[0][1] == {
         "original": "shape",
         "recall": "both",
         "in_context": "both",
@@ -89,7 +89,7 @@ def test_strict_goes_by_what_is_meant_where_the_originals_rule_misreads_the_path
     assert results.recall("original", "scene") == Rate(0, 1)
     assert results.recall("strict", "scene") == Rate(1, 1)
     assert results.groups("scene") == ["Ocean"]
-    assert results.differences[0].counted["original"] == "rest"
+    assert results.differences[0][1]["original"] == "rest"
 
 
 def test_strict_leaves_out_what_is_no_option() -> None:
