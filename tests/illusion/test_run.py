@@ -217,7 +217,8 @@ def test_two_models_can_be_compared_and_other_rubrics_not(tmp_path: Path, drawn:
         assert result.returncode == 0, result.stderr
     both = [str(tmp_path / "cats.sqlite"), str(tmp_path / "none.sqlite")]
     result = onprompt("compare", *both)
-    assert "no significant difference between cats and none" in result.stdout, result.stderr
+    assert "cats and none: Spearman ρ" in result.stdout, result.stderr
+    assert "on 32 common samples" in result.stdout
     (tmp_path / "data.csv").write_text(f"image,prompt\n{next(drawn.rglob('*.png'))},a cat\n")
     other = ("--model", said(tmp_path, {"text": "Fine.\n(4)"}), "--out", str(tmp_path / "verify.sqlite"))
     onprompt("run", str(tmp_path / "data.csv"), *other)
