@@ -179,7 +179,7 @@ class Interpreter:
         nouns = node.under("pobj")
         targets, (name, _) = self.objects_of(*nouns), node.relation
         agent = node.lower == "by" and node.head.is_verb and agents_of(node.head)
-        if not targets or name == "than" or agent:
+        if not targets or agent:
             return
         described = [draft for draft in self.governors(node, targets) if draft not in targets]
         if name == "wearing":  # "a man with a beard in a coat"
