@@ -249,10 +249,10 @@ class Chunker:
         shouted = start < len(self.tokens) and self.tokens[start].word.isupper()
 
         def goes_on(place: int) -> bool:  # up to a comma, a place, "written", or the end of capitals that it began with
-            if shouted:
-                return self.tokens[place].word.isupper() or not self.word(place).isalpha()
-            placed = self.word(place) in lex.RELATIONS and self.word(place + 1) in DETERMINERS | {"it", "top", "front"}
-            return self.word(place) not in {",", *lex.WRITING_PARTICIPLES} and not placed
+            if self.word(place) in lex.RELATIONS and self.word(place + 1) in DETERMINERS | {"it", "top", "front"}:
+                return False
+            lowered = shouted and not self.tokens[place].word.isupper()
+            return self.word(place) not in {",", *lex.WRITING_PARTICIPLES} and not lowered
 
         end = self.end(start, goes_on)
         text = " ".join(token.word for token in self.tokens[start:end])

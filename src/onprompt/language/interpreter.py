@@ -255,7 +255,7 @@ class Interpreter:
             joined = self.own_objects(node)
             for child in node.under("conj", "appos"):
                 if is_listed(child) and not child.is_verb and not self.is_parallel(node, child):
-                    joined += [draft for draft in self.objects_of(child) if draft not in joined]
+                    joined += self.objects_of(child)
             found += joined
         return found
 

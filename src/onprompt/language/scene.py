@@ -278,7 +278,7 @@ def is_noun_phrase(node: Node) -> bool:
         adjectival = node.dep in {"attr", "acomp"} and lex.kind_of(node.lower) and not node.under(*DETERMINERS)
         return not adjectival and not part  # "the plane is vintage"
     nominal = node.tag in NOUN_LIKE and node.under(*DETERMINERS)
-    return bool(nominal) and node.dep in ARGUMENTS and node.lower not in lex.NUMBERS and token.count is None
+    return bool(nominal) and node.dep in ARGUMENTS and token.count is None
 
 
 def shares_no(node: Node, left: list[Node]) -> bool:
@@ -317,7 +317,7 @@ def count_of(node: Node, before: list[Node], definite: bool) -> Count:
         return stated
     if node.lower in lex.MASS_NOUNS:
         return SOME_NUMBER
-    proper = node.token.word[:1].isupper() and not is_noun(one)
+    proper = node.token.word[:1].isupper() and not is_noun(one)  # James
     return MANY if plural and not paired and not proper else Count(1, 1, "the" if definite else "")
 
 
@@ -360,8 +360,8 @@ def add_modifier(child: Node, node: Node, names: list[str], attributes: list[Att
 def is_name_part(child: Node, node: Node) -> bool:
     """Whether a word belongs to the name of a noun: fire hydrant, polar bear; not leather jacket, red wine."""
     word, noun = child.lower, singular(node.token.name or node.lower)
-    compound, adjacent = f"{word} {noun}", child.at == node.at - 1
-    if (compound in lex.COMPOUNDS and adjacent) or child.token.name:
+    compound = f"{word} {noun}"
+    if (compound in lex.COMPOUNDS and child.at == node.at - 1) or child.token.name:
         return True
     if word in {"left", "right"} and noun in lex.BODY_PARTS:
         return True  # a person's left is not the image's
@@ -369,7 +369,7 @@ def is_name_part(child: Node, node: Node) -> bool:
     if kind in NOT_IN_NAMES or word in lex.NON_DESCRIPTIVE:
         return False
     if is_ing_verb(word):
-        return is_noun(compound) and adjacent
+        return is_noun(compound)
     nominal = child.is_noun or (is_noun(word) and word not in vocabulary().adjectives)
     return nominal and kind is None and child.tag not in {"VBG", "VBN"}
 
