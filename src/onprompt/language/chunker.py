@@ -393,9 +393,11 @@ class Chunker:
         return word in lex.KIND_OF_ATTRIBUTE and word not in lex.COLOUR_NOUNS and self.ends_phrase(after + 1)
 
     def described(self, at: int) -> Match:
-        """`polka dot`, `stainless steel`: an adjective of two words; `the tallest`, which taggers take for a noun."""
+        """`dark blue`, `polka dot`: an adjective of two words; `the tallest`, which taggers take for a noun."""
         word, following = self.word(at), self.word(at + 1)
         phrase, compared = COMPOUND_ATTRIBUTES.at(self.words, at), comparison(word) if self.is_opened() else None
+        if word in lex.TONES and following in lex.COLOURS:
+            return self.replaced(at, 2, AN_ADJECTIVE, attributes=(Attribute("color", f"{word} {following}"),))
         if word in lex.COLOURS and following in lex.COLOUR_WORDS:
             size, attribute = 2, Attribute("color", word)
         elif compared and following != "than":

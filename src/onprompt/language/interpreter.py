@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from onprompt.language import lexicon as lex
 from onprompt.language.ontology import parts
-from onprompt.language.scene import Draft, SceneBuilder, degree, describe, is_tone, relate, with_tone
+from onprompt.language.scene import Draft, SceneBuilder, degree, describe, relate
 from onprompt.language.tokens import Token
 from onprompt.language.tree import CLAUSES, MAX_DEPTH, NAME_PARTS, OBJECTS, SUBJECTS, Node, has_word
 from onprompt.language.words import attribute_of
@@ -73,8 +73,8 @@ class Interpreter:
             self.describe_subject(node, node.token.attributes if predicate else ())
         elif node.is_verb and node.dep != "amod":
             self.read_verb(node)
-        elif predicate and (node.dep in {"amod", "acomp"} or node.tag.startswith("JJ")) and not is_tone(node):
-            attribute = attribute_of(with_tone(node), node.tag, node.lemma, degree(node))  # "the car is red"
+        elif predicate and (node.dep in {"amod", "acomp"} or node.tag.startswith("JJ")):
+            attribute = attribute_of(node.lower, node.tag, node.lemma, degree(node))  # "the car is red"
             self.describe_subject(node, [attribute] if attribute and node.at not in self.objects else [])
 
     def is_denied(self, node: Node) -> bool:

@@ -180,7 +180,7 @@ class SceneBuilder:
         name = name_of(node, names, count)
         absent = node.token.name == "nobody" or has_word(before, "no") or shares_no(node, left)
         if name.split()[-1] == "couple" and not absent:
-            high = None if count.high is None else 2 * count.high
+            high = count.high and 2 * count.high
             name, count = "person", replace(count, low=2 * count.low, high=high, explicit=high is not None)
         if absent and name == "text" and node.token.attributes:  # 'no text "HELLO"' excludes only these words
             attributes, absent = [replace(text, negated=True) for text in node.token.attributes], False
@@ -341,18 +341,18 @@ def add_modifier(child: Node, node: Node, names: list[str], attributes: list[Att
     """Add one word before a noun, after those that modify it, to the names or the attributes."""
     for word in child.children:
         describes = word.dep in NAME_PARTS or (word.dep == "advmod" and lex.kind_of(word.lower))
-        if word.at < child.at and describes and not is_tone(word):
+        if word.at < child.at and describes:
             add_modifier(word, node, names, attributes)
     if child.token.attributes:
         attributes += [attribute for attribute in child.token.attributes if attribute.kind]
     elif nth := ordinal(child.lower):
         attributes.append(Attribute("position", nth))
-    elif child.token.text is not None or is_tone(child):
+    elif child.token.text is not None:
         return
     elif is_name_part(child, node):
         names.append(child.token.name or child.lower)
     elif attribute := attribute_of(
-        with_tone(child), child.tag, child.verb, degree(child), is_a(singular(node.lower), "person", "animal")
+        child.lower, child.tag, child.verb, degree(child), is_a(singular(node.lower), "person", "animal")
     ):
         attributes.append(attribute)
 
@@ -372,19 +372,6 @@ def is_name_part(child: Node, node: Node) -> bool:
         return is_noun(compound)
     nominal = child.is_noun or (is_noun(word) and word not in vocabulary().adjectives)
     return nominal and kind is None and child.tag not in {"VBG", "VBN"}
-
-
-def is_tone(node: Node) -> bool:
-    """Whether a word is the `dark` of `dark blue`."""
-    near = [node.head, *node.head.children] if node.lower in lex.TONES else []
-    return any(word.at == node.at + 1 and word.lower in lex.COLOURS for word in near)
-
-
-def with_tone(node: Node) -> str:
-    """A colour with its tone: dark blue."""
-    near = [*node.children, *node.head.children] if node.lower in lex.COLOURS else []
-    tone = next((word.lower for word in near if word.at == node.at - 1 and word.lower in lex.TONES), "")
-    return f"{tone} {node.lower}" if tone else node.lower
 
 
 def degree(node: Node) -> str:

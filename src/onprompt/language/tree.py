@@ -166,7 +166,9 @@ def fix_noun_taken_for_modifier(node: Node, _: Sequence[Node]) -> bool:
         fits = is_ing_verb(node.lower) or node.tag == "JJ"
     if fits:
         replace_head(noun, node)
-        node.tag = "VBG" if is_ing_verb(node.lower) else "VBZ" if node.tag == "NNS" else node.tag if node.is_verb else "JJ"
+        node.tag = (
+            "VBG" if is_ing_verb(node.lower) else "VBZ" if node.tag == "NNS" else node.tag if node.is_verb else "JJ"
+        )
         node.attach(noun, "acl")
     return fits
 
