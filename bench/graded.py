@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onprompt.evidence.beliefs import believe, no_estimate
+from onprompt.evidence.beliefs import believe
 from onprompt.evidence.grading import rubric_score
 from onprompt.evidence.observe import observe
 from onprompt.settings import load
@@ -45,7 +45,7 @@ class Graded:
     def grade(self, image, text):
         found = self.observe(image, text)
         if not self.settings.matcher and not found.image.blank:
-            unaided = replace(found.image, estimate=no_estimate, overall=None, artwork=0.0)
+            unaided = replace(found.image, estimate=lambda _: None, classify=lambda _: None, overall=None, artwork=0.0)
             found = replace(found, image=unaided, checks=believe(found.scene, unaided, self.settings))
         kept = tuple(check for check in found.checks if check.claim.kind not in self.left_out)
         found = replace(found, checks=kept)

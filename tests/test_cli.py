@@ -503,7 +503,7 @@ def test_any_setting_can_be_set_before_or_after_the_command() -> None:
         (("--judge", "vlm"), "BACKEND/MODEL"),
         (("--set", "repeat=3"), "no setting 'repeat' (in --set); did you mean 'repeats'?"),
         (("--set", "repeats"), "--set takes NAME=VALUE"),
-        (("--set", "repeats=many"), "repeats = 'many'"),
+        (("--set", "repeats=many"), "--set repeats=many: should be a valid integer"),
         (("--model", "openai/x", "--set", "base_url=localhost:8000"), "http://"),
     ],
 )

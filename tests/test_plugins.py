@@ -88,7 +88,7 @@ def test_a_missing_package_of_ours_is_named(monkeypatch: pytest.MonkeyPatch) -> 
 def test_another_package_brings_a_command(tmp_path: Path) -> None:
     code = 'def greet(name: str) -> None:\n    """Greet somebody."""\n    print(f"hello {name}")\n'
     package(tmp_path, "their-package", "[onprompt.commands]\ngreet = greeting:greet\n", greeting=code)
-    assert re.search(r"greet +Greet somebody\.", onprompt(tmp_path, "--help").stdout)
+    assert re.search(r"greet +Greet somebody", onprompt(tmp_path, "--help").stdout)
     assert onprompt(tmp_path, "greet", "you").stdout == "hello you\n"
     package(tmp_path, "greedy-package", "[onprompt.commands]\nrun = greeting:greet\nverify = greeting:greet\n")
     for name in ("run", "verify"):

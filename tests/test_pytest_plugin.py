@@ -4,13 +4,16 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as Xml
 
 import pytest
 from PIL import Image
 
+from onprompt.errors import UserError
 from onprompt.pytest_plugin import assert_shows
 from tests.conftest import photo_path
+from tests.test_cli import edited_photo
 
 
 def pytest_run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -48,6 +51,38 @@ def test_bad(assert_shows):
     assert sorted(path.name for path in (tmp_path / "shown").iterdir()) == names
     properties = Xml.parse(tmp_path / "junit.xml").findall(".//property[@name='onprompt_picture']")
     assert [Path(each.get("value") or "").name for each in properties] == names[::-1]
+
+
+@pytest.mark.parametrize("family", ["xunit1", "xunit2"])
+def test_it_warns_of_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, family: str) -> None:
+    monkeypatch.setenv("ONPROMPT_ANSWERS", str(tmp_path / "answers.sqlite"))
+    Image.new("RGB", (32, 32), "red").save(tmp_path / "cup.png")
+    call = f"assert_shows('cup.png', 'two cups', at_least=3, model={model(tmp_path, 1)!r})"
+    (tmp_path / "test_it.py").write_text(f"def test_bad(assert_shows):\n    {call}\n")
+    run = pytest_run(tmp_path, "-W", "error", "--junitxml=junit.xml", "-o", f"junit_family={family}")
+    assert "score 1, at least 3 expected" in run.stdout
+    (suite,) = Xml.parse(tmp_path / "junit.xml").findall("testsuite")
+    assert (suite.get("failures"), suite.get("errors")) == ("1", "0"), run.stdout
+    assert suite.find(".//property[@name='onprompt_picture']") is not None
+
+
+def test_an_edit_is_checked_by_factor(tmp_path: Path) -> None:
+    before, after, _ = edited_photo(tmp_path)
+    edit: dict[str, Any] = {"rubric": "edit", "before": before, "artifacts": tmp_path}
+    with pytest.raises(AssertionError) as caught:
+        assert_shows(after, "remove the cup", at_least=6, **edit)
+    said = str(caught.value).splitlines()
+    assert said[0].startswith(
+        "after.png does not show 'remove the cup': alignment 1, at least 6 expected; completeness"
+    )
+    assert "  remove the cup: cup detected before and after" in said
+    assert Path(said[-1].removeprefix("  picture: ")).is_file()
+    with pytest.raises(AssertionError, match="cup': alignment 1, at least 5 expected\n"):
+        assert_shows(after, "remove the cup", at_least={"alignment": 5}, **edit | {"artifacts": None})
+    assert assert_shows(after, "remove the cup", at_least=1, **edit).factors["alignment"].score == 1
+    for wrong, message in ((8, "alignment is 1 to 7"), ({"aligment": 3}, "did you mean 'alignment'")):
+        with pytest.raises(UserError, match=message):
+            assert_shows(after, "remove the cup", at_least=wrong, **edit)
 
 
 def test_the_evidence_is_in_the_message(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def test_the_call_beats_the_environment_which_beats_the_file(tmp_path: Path, mon
     assert (settings.pair, settings.few_high, settings.several_high, settings.permissive) == (3, 8, 12, True)
     assert origins["pair"] == "onprompt.toml"
     assert origins["few_high"] == "ONPROMPT_FEW_HIGH"
-    assert origins["several_high"] == "an option or argument"
+    assert origins["several_high"] == "an argument"
 
 
 def test_a_file_elsewhere_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ ELSEWHERE = {
     "commands": {"calibrate": "onprompt-hub"},
     "weights": dict.fromkeys(("strong", "largest"), "onprompt-yolo"),
 }
+LISTED = 30  # names that a message lists, at most
 # What had another name, by entry-point group.
 RENAMED = {("judges", "atoms"): "claims", ("judges", "hybrid"): "claims --measured"}
 
@@ -103,8 +104,10 @@ def how_to_install(missing: str, plugin: str = "") -> str:
     return f"pip install {missing}"
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of an error message: the closest known name, or all of them."""
+def did_you_mean(name: str, known: Iterable[str], suggested: int = 1) -> str:
+    """The end of an error message: the closest known names, or all of them if they are few."""
     known = sorted(known)
-    closest = difflib.get_close_matches(name, known, n=1)
-    return f"; did you mean {closest[0]!r}?" if closest else f"; there are: {', '.join(known)}"
+    closest = [repr(each) for each in difflib.get_close_matches(name, known, suggested, 0.6 if suggested == 1 else 0.2)]
+    if closest:
+        return f"; did you mean {' or '.join(filter(None, (', '.join(closest[:-1]), closest[-1])))}?"
+    return f"; there are: {', '.join(known)}" if len(known) <= LISTED else ""

@@ -8,6 +8,7 @@ As a function, for helpers of your own: `from onprompt.pytest_plugin import asse
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 
@@ -15,10 +16,10 @@ import pytest
 
 TYPE_CHECKING = False  # not imported from typing, for the time that takes
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any
 
-    from onprompt.types import Verdict
+    from onprompt.types import Rubric, Verdict
 
 FOLDER = "onprompt-failures"
 NOTHING = "nothing in the prompt could be checked, so this test can't tell"
@@ -32,7 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture(name="assert_shows")
-def assert_shows_fixture(request: pytest.FixtureRequest, record_property: Callable[[str, object], None]) -> Any:
+def assert_shows_fixture(request: pytest.FixtureRequest) -> Any:
     """`assert_shows`, with pictures named after the test; JUnit XML gets their paths as properties."""
     chosen = request.config.getoption("--onprompt-artifacts") or request.config.getini("onprompt_artifacts")
     stem = re.sub(r"[^\w.-]+", "_", request.node.nodeid)[-150:]
@@ -40,7 +41,10 @@ def assert_shows_fixture(request: pytest.FixtureRequest, record_property: Callab
     def check(image: Any, prompt: str, **options: Any) -> Verdict:
         __tracebackhide__ = True
         options = {"artifacts": request.config.rootpath / chosen, "name": stem} | options
-        return assert_shows(image, prompt, on_picture=lambda path: record_property("onprompt_picture", path), **options)
+        return assert_shows(image, prompt, on_picture=keep, **options)
+
+    def keep(path: str) -> None:  # as record_property does, which warns of JUnit's newer format
+        request.node.user_properties.append(("onprompt_picture", path))
 
     return check
 
@@ -49,7 +53,7 @@ def assert_shows(
     image: Any,
     prompt: str,
     *,
-    at_least: float | None = None,
+    at_least: float | Mapping[str, float] | None = None,
     value: float | None = None,
     rubric: str = "",
     artifacts: str | Path | None = FOLDER,
@@ -59,8 +63,9 @@ def assert_shows(
 ) -> Verdict:
     """Assert that an image shows what a prompt asks for, and return the verdict.
 
-    `at_least` is a score on the rubric's scale (by default the highest), `value` a limit between 0 and 1; `options` are
-    those of `onprompt.verify`: judge, model, models, settings, major, frame. Where nothing could be checked, it fails.
+    `at_least` is a score on the rubric's scale, of all factors or by factor (by default the highest), `value` a limit
+    between 0 and 1; `options` are those of `onprompt.verify`: judge, model, models, settings, major, frame. A rubric of
+    edits takes the edited image, the instruction, and `before`. Where nothing could be checked, it fails.
     """
     __tracebackhide__ = True
     from onprompt.api import judge_one, judge_settings
@@ -69,10 +74,14 @@ def assert_shows(
 
     protocol = load_rubric(rubric or DEFAULT)
     chosen = {key: options.pop(key) for key in ("judge", "model", "models", "settings") if key in options}
-    verdict = judge_one(protocol, {"image": image, "prompt": prompt, **options}, judge_settings(**chosen))
-    if at_least is None and value is None:
-        at_least = protocol.factors["score"][-1]
-    if faults := shortfalls(verdict, at_least, value):
+    item = {protocol.picture: image, protocol.prompt: prompt, **options}
+    best = {} if value is not None else {name: scale[-1] for name, scale in protocol.factors.items()}
+    wanted = best if at_least is None else at_least
+    if isinstance(wanted, int | float):
+        wanted = dict.fromkeys(protocol.factors, wanted)
+    check_scale(wanted, protocol)
+    verdict = judge_one(protocol, item, judge_settings(**chosen))
+    if faults := shortfalls(verdict, wanted, value):
         picture = save_picture(verdict, Path(artifacts), name) if artifacts is not None else ""
         if picture and on_picture:
             on_picture(picture)
@@ -80,15 +89,30 @@ def assert_shows(
     return verdict
 
 
-def shortfalls(verdict: Verdict, at_least: float | None, value: float | None) -> list[str]:
+def check_scale(wanted: Mapping[str, float], rubric: Rubric) -> None:
+    """Refuse a limit on a score that the rubric can't give."""
+    from onprompt.errors import UserError
+    from onprompt.plugins import did_you_mean
+
+    for name, least in wanted.items():
+        if name not in rubric.factors:
+            raise UserError(f"the rubric {rubric.name} has no factor {name!r}{did_you_mean(name, rubric.factors)}")
+        if not (scale := rubric.factors[name])[0] <= least <= scale[-1]:
+            raise UserError(f"at_least={least:g}: {name} is {scale[0]} to {scale[-1]}")
+
+
+def shortfalls(verdict: Verdict, wanted: Mapping[str, float], value: float | None) -> list[str]:
     """What the verdict lacks; empty if it is good enough."""
     from onprompt.types import Flag
 
     if Flag.NOT_VERIFIABLE in verdict.flags:
         return [NOTHING]
-    faults = []
-    if at_least is not None and (verdict.score is None or verdict.score < at_least):
-        faults.append(f"score {verdict.score}, at least {at_least:g} expected")
+    scores = {name: factor.score for name, factor in verdict.factors.items()}
+    faults = [
+        f"{name} {scores.get(name)}, at least {least:g} expected"
+        for name, least in wanted.items()
+        if scores.get(name, -math.inf) < least
+    ]
     if value is not None and verdict.value < value:
         faults.append(f"value {verdict.value:.2f}, at least {value:g} expected")
     return faults

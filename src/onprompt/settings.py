@@ -23,7 +23,9 @@ from onprompt.plugins import did_you_mean
 
 FILE = "onprompt.toml"
 PREFIX = "ONPROMPT_"
-NO_SETTINGS = {PREFIX + "CONFIG", PREFIX + "WEB_TOKEN"}  # variables that set something else
+CONFIG, QUIET, TYPED = PREFIX + "CONFIG", PREFIX + "QUIET", PREFIX + "TYPED"
+NO_SETTINGS = {CONFIG, QUIET, TYPED, PREFIX + "WEB_TOKEN"}  # variables that are something else
+OPTION, SET = "an option", "--set"  # where settings come from; TYPED names those of --set
 ASCENDING = (  # settings of which none may be smaller than the one before
     ("few_low", "few_high"),
     ("several_low", "several_high"),
@@ -67,7 +69,7 @@ class Settings(BaseModel):
     )
     mirror: str = option("", "your own folder or http(s) address of model files, tried first")
     compiled_megabytes: int = integer(512, "MB of compiled networks that are kept for a faster start; 0: none", 0)
-    permissive: bool = option(False, "refuse model files that are not under an Apache, MIT or BSD licence")
+    permissive: bool = option(False, "refuse model files that are not under an Apache, MIT or BSD license")
     detector: str = option("coco", "detector: coco (built in), or one from another package (docs/model-files.md)")
     precision: Literal["int8", "f32"] = option("int8", "int8: eight bits for the networks that hardly lose by it; f32")
 
@@ -87,9 +89,9 @@ class Settings(BaseModel):
     duplicate_overlap: float = number(0.6, "IoU above which two boxes of the same label are one object")
     small_area: float = number(0.05, "share of the image up to which an object is small")
     medium_area: float = number(0.20, "share up to which it is medium; above, large")
-    colour_share: float = number(0.2, "share of the object from which a colour is dominant")
+    colour_share: float = number(0.2, "share of the object from which a color is dominant")
 
-    colour_match: float = number(10.0, "ΔE2000 up to which a shade, or a colour between two terms, matches", 0, 100)
+    colour_match: float = number(10.0, "ΔE2000 up to which a shade, or a color between two terms, matches", 0, 100)
     colour_near: float = number(25.0, "ΔE2000 up to which it is a minor mismatch", 0, 100)
     weight_class: float = number(0.5, "weight of the class in match_score")
     weight_count: float = number(0.3, "weight of the count in match_score")
@@ -126,6 +128,7 @@ class Settings(BaseModel):
         default=None, description="file with weights of the jury and of the evidence's parts, by `onprompt fit`"
     )
     weights_source: str = option("", "name and sha256 of that file; set when it is read")
+    device: str = option("CPU", "local: what runs the model, CPU or GPU (Intel)")
     base_url: str = option("", "address of the model's server; empty: the backend's default")
     api_key: SecretStr = Field(
         default=SecretStr(""), description="key of the server; empty: from its usual variable. Never stored"
@@ -149,6 +152,7 @@ class Settings(BaseModel):
     send_mask: bool = option(False, "edit: show the model the mask, too; the protocol has none")
     claims_per_call: int = integer(40, "claims: how many in one question; 1: each is a question of its own", 1, 500)
     measured: bool = option(False, "claims: measure first, and ask the model only about what stays open")
+    crops: bool = option(False, "claims, measured: also send the region that each claim is about")
     concurrency: int = integer(8, "number of questions in progress at a time", 1, 1024)
     timeout: float = number(120.0, "seconds that a request may take", 0.01, 3600)
     retries: int = integer(5, "how often a request is retried after a server error", 0, 100)
@@ -208,9 +212,14 @@ class Settings(BaseModel):
         return self
 
 
+def is_quiet() -> bool:
+    """Whether only results and errors are printed."""
+    return bool(os.environ.get(QUIET))
+
+
 def config_file() -> Path | None:
     """The file that ONPROMPT_CONFIG names, or `onprompt.toml` in the current folder, if there is one."""
-    configured = os.environ.get(PREFIX + "CONFIG")
+    configured = os.environ.get(CONFIG)
     if configured:
         return Path(configured) if configured != os.devnull else None
     return Path(FILE) if Path(FILE).is_file() else None
@@ -224,8 +233,8 @@ def read_file() -> list[fitted.Layer]:
     try:
         values = tomllib.loads(files.read_file(path, fitted.MAX_BYTES).decode("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingsError(f"can't read {path}: {error}") from error
-    if not os.environ.get(PREFIX + "CONFIG"):
+        raise SettingsError(f"can't read {path}: {getattr(error, 'strerror', None) or error}") from error
+    if not os.environ.get(CONFIG):
         usual = Settings().model_dump()
         outward = [name for name in OUTWARD if values.get(name) and str(values[name]) != str(usual[name])]
         outward += [name for name in ("detector", "matcher") if ":" in str(values.get(name))]  # of a hub, or a file
@@ -233,31 +242,34 @@ def read_file() -> list[fitted.Layer]:
             raise SettingsError(
                 f"{path} in this folder sets {', '.join(outward)}. Such settings decide where images and keys are sent "
                 f"and which files are used. If you trust the file, name it: onprompt --config {path} …, or set "
-                f"{PREFIX}CONFIG={path}; {PREFIX}CONFIG={os.devnull} ignores it"
+                f"{CONFIG}={path}; {CONFIG}={os.devnull} ignores it"
             )
     return [(str(path), values)]
 
 
-def load(**overrides: Any) -> Settings:
+def load(origin: str = "an argument", /, **overrides: Any) -> Settings:
     """Defaults, overridden by the file, then the environment, then `overrides`; `weights` is read where it is named."""
-    return load_with_origins(**overrides)[0]
+    return load_with_origins(origin, **overrides)[0]
 
 
-def load_with_origins(**overrides: Any) -> tuple[Settings, dict[str, str]]:
-    """The settings and, for each that is not a default, where it comes from.
+def load_with_origins(origin: str = "an argument", /, **overrides: Any) -> tuple[Settings, dict[str, str]]:
+    """The settings and, for each that is not a default, where it comes from: `overrides` come from `origin`.
 
     `ONPROMPT_DETECTOR=coco` sets `detector`; an empty variable sets nothing.
     """
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     variables = {name for name, value in os.environ.items() if name.startswith(PREFIX) and value} - NO_SETTINGS
-    environment = [(name, {name.removeprefix(PREFIX).lower(): os.environ[name]}) for name in sorted(variables)]
-    kinds = [read_file(), environment, [("an option or argument", overrides)]]
-    for origin, layer in fitted.with_weights(kinds):
+    typed = os.environ.get(TYPED, "").split()
+    environment: list[fitted.Layer] = [
+        (SET if name in typed else name, {name.removeprefix(PREFIX).lower(): os.environ[name]})
+        for name in sorted(variables)
+    ]
+    for source, layer in fitted.with_weights([read_file(), environment, [(origin, overrides)]]):
         for name, value in layer.items():
             if name not in Settings.model_fields:
-                raise SettingsError(f"no setting {name!r} (in {origin}){did_you_mean(name, Settings.model_fields)}")
-            values[name], origins[name] = value, origin
+                raise SettingsError(f"no setting {name!r} (in {source}){did_you_mean(name, Settings.model_fields)}")
+            values[name], origins[name] = value, source
     try:
         return Settings(**values), origins
     except ValidationError as error:
@@ -273,6 +285,8 @@ def explain(error: ValidationError, origins: dict[str, str]) -> str:
         if not name:
             lines.append(problem["msg"].removeprefix("Value error, "))
             continue
-        value = "…" if name in PRIVATE else repr(problem["input"])
-        lines.append(f"{name} = {value} (from {origins.get(name, 'default')}): {problem['msg']}")
+        value, origin = "…" if name in PRIVATE else problem["input"], origins.get(name, "default")
+        typed = {OPTION: f"--{name.replace('_', '-')} {value}", SET: f"--set {name}={value}"}  # as the user wrote it
+        message = problem["msg"].removeprefix("Value error, ").removeprefix("Input ")
+        lines.append(f"{typed.get(origin, f'{name} = {value!r} (from {origin})')}: {message}")
     return "; ".join(lines)

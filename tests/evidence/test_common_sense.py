@@ -168,7 +168,7 @@ def test_what_no_detector_knows_may_be_recognized() -> None:
     assert shown.checks[0].source == "classifier"
     assert shown.score == 4
     assert other.score == 0
-    assert verify(photo("chelsea.png"), "a cat and a lighthouse").score <= 2
+    assert verify(photo("chelsea.png"), "a cat and a lighthouse").value < 0.6
 
 
 def test_of_what_is_not_there_nothing_can_be_next_to_it() -> None:

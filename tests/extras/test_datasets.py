@@ -18,8 +18,8 @@ import pytest
 from PIL import Image
 
 from onprompt.errors import ImageError, PluginError, UserError
-from onprompt.illusion.images import opened as illusions
 from onprompt.illusion.protocol import SPLITS
+from onprompt.illusion.run import opened as illusions
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs.datasets import Row, open_dataset

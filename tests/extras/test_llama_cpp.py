@@ -1,6 +1,8 @@
 """llama.cpp's server, a real process with a small model by chance: what it says, and what is made of it."""
 
+import json
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -35,9 +37,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         process.wait(30)
 
 
-def judge(server: str, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+def judge(server: str, folder: Path, *options: str, rubric: str = "verify") -> subprocess.CompletedProcess[str]:
     Image.new("RGB", (64, 64), "red").save(folder / "cup.png")
-    command = [sys.executable, "-m", "onprompt", "verify", "cup.png", "A cup on a table.", "--model", "openai/tiny"]
+    command = [sys.executable, "-m", "onprompt", rubric, "cup.png", "A cup on a table.", "--model", "openai/tiny"]
     own = {"ONPROMPT_ANSWERS": str(folder / "answers.sqlite"), "ONPROMPT_ANSWER_TOKENS": "256"}
     command += ["--set", f"base_url={server}/v1", *options]
     return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=os.environ | own, timeout=300)
@@ -48,6 +50,17 @@ def test_claims_by_a_schema_that_the_server_enforces(server: str, tmp_path: Path
     assert run.returncode == 0, run.stderr
     assert run.stdout.splitlines()[-1] in ("(0)", "(1)", "(2)", "(3)", "(4)")
     assert "output tokens" in run.stdout, "which the server counted"
+
+
+def test_the_server_gives_token_probabilities(server: str, tmp_path: Path) -> None:
+    run = judge(server, tmp_path, rubric="vqascore")
+    assert run.returncode == 5, run.stdout + run.stderr
+    assert "the answer is neither yes nor no" in run.stderr, "and not that there are no probabilities"
+    (answer,) = sqlite3.connect(tmp_path / "answers.sqlite").execute("SELECT answer FROM answers").fetchone()
+    ((start, _, chances),) = json.loads(answer)["spots"]
+    assert start == 0
+    assert len(chances) >= 15
+    assert 0 < sum(chances.values()) <= 1.001
 
 
 def test_what_it_babbles_is_no_score(server: str, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ import hashlib
 import pytest
 
 from onprompt.errors import UserError
-from onprompt.illusion.protocol import COMPLEX, PUBLISHED, SCENES, SIMPLE, SPLITS, option, split
+from onprompt.illusion.protocol import COMPLEX, PUBLISHED, SCENES, SIMPLE, SPLITS, option, split_named
 
 # Of the original's eight texts.
 HASHES = {
@@ -45,9 +45,9 @@ def test_published_figures_are_there_for_every_split_of_the_paper() -> None:
 
 
 def test_a_wrong_split_says_which_was_meant() -> None:
-    assert split("icon") is SPLITS["icon"]
+    assert split_named("icon") is SPLITS["icon"]
     with pytest.raises(UserError, match="no split 'icons'; did you mean 'icon'"):
-        split("icons")
+        split_named("icons")
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def test_the_terminal_shows_recalls_beside_the_published_ones(results: Results) 
 def test_markdown_holds_any_answer_in_its_table() -> None:
     results = measure([Record("1", "shape", CAT, "a cat | in\nthe *ocean*")], SIN)
     row = next(line for line in markdown(results).splitlines() if "a cat" in line)
-    assert row.startswith("| 1 | a cat \\| in⏎the \\*ocean\\* | shape | shape | both | shape | ambiguous |")
+    assert row.startswith("| 1 | a cat &#124; in⏎the &#42;ocean&#42; | shape | shape | both | shape | ambiguous |")
 
 
 def test_the_document_is_json_with_all_of_it(results: Results) -> None:
@@ -157,8 +157,8 @@ def test_30_000_answers_are_measured_in_at_most_5_seconds() -> None:
         gold = Gold(dice.choice(SIN.shapes), dice.choice(SCENES), dice.choice(["Easy", "Hard"]))
         answer = dice.choice([gold.shape, gold.scene, "a scarf", f"{gold.shape} {number} in the {gold.scene}"])
         records.append(Record(str(number // 2), ("shape", "scene")[number % 2], gold, answer))
-    start = time.perf_counter()
+    start = time.process_time()
     results = measure(records, SIN)
-    took = time.perf_counter() - start
+    took = time.process_time() - start
     assert results.images == 15_000
     assert took <= 5, f"{took:.2f} s"

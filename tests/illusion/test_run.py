@@ -17,9 +17,10 @@ from PIL import Image
 from pydantic import SecretStr
 
 from onprompt.api import judges
-from onprompt.illusion import answers, images, results, tables
-from onprompt.illusion.judge import IllusionJob
+from onprompt.illusion import results, tables
+from onprompt.illusion import run as runs
 from onprompt.illusion.protocol import SPLITS
+from onprompt.illusion.run import IllusionJob
 from onprompt.runs.reading import Run
 from onprompt.runs.run import Summary, run
 from onprompt.settings import Settings
@@ -51,14 +52,14 @@ def said(folder: Path, *lines: dict[str, Any]) -> str:
 def ran(folder: Path, data: Path, model: str, size: tuple[int, int] | None = (32, 48), split: str = "sin") -> Summary:
     settings = Settings(model=model, answers=folder / "answers.sqlite", concurrency=4)
     return run(
-        images.opened(str(data), SPLITS[split], {}),
+        runs.opened(str(data), SPLITS[split], {}),
         folder / "run.sqlite",
         IllusionJob("illusion", settings, split, size),
     )
 
 
 def measured(folder: Path) -> results.Results:
-    return answers.results_of(Run(folder / "run.sqlite"))
+    return runs.results_of(Run(folder / "run.sqlite"))
 
 
 def test_from_drawn_images_to_recalls(tmp_path: Path, drawn: Path) -> None:
@@ -92,7 +93,7 @@ def test_the_server_gets_the_questions_word_for_word_and_the_picture_resized(tmp
             concurrency=1,
         )
         job = IllusionJob("illusion", settings, "sin", (40, 24))
-        summary = run(images.opened(str(tmp_path / "data.csv"), SPLITS["sin"], {}), tmp_path / "run.sqlite", job)
+        summary = run(runs.opened(str(tmp_path / "data.csv"), SPLITS["sin"], {}), tmp_path / "run.sqlite", job)
     assert summary.done == 1
     texts = []
     for request in server.requests:
@@ -149,7 +150,7 @@ def test_problems_with_files_are_reported(tmp_path: Path, drawn: Path) -> None:
         (tmp_path / "pics" / name).parent.mkdir(parents=True)
         (tmp_path / "pics" / name).write_bytes(one)
     summary = ran(tmp_path, tmp_path / "pics", said(tmp_path, {"text": "Stationery"}), split="icon")
-    assert images.opened(str(tmp_path / "pics"), SPLITS["icon"], {}).kind.startswith(
+    assert runs.opened(str(tmp_path / "pics"), SPLITS["icon"], {}).kind.startswith(
         "illusionbench (skipped 1 not in .png"
     )
     assert dict(summary.errors) == {"bad_row": 1}
@@ -167,7 +168,7 @@ def test_what_was_not_asked_yet_is_not_missing(tmp_path: Path, drawn: Path) -> N
     def stop(summary: Summary) -> None:
         summary.stopped = "for a test" if summary.done >= 5 else ""
 
-    data = images.opened(str(drawn), SPLITS["sin"], {})
+    data = runs.opened(str(drawn), SPLITS["sin"], {})
     run(data, tmp_path / "run.sqlite", IllusionJob("illusion", settings, "sin", (32, 32)), on_progress=stop)
     found = measured(tmp_path)
     assert (found.images, found.about["not_asked_yet"], found.about["size"]) == (6, 26, [32, 32]), "one was in progress"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import itertools
 import json
 import operator
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -43,7 +46,7 @@ from tests.judges.claim_server import (
 )
 from tests.judges.jury.servers import command
 from tests.models.backends.server import KEY, Received, Reply
-from tests.models.backends.test_openai import complaint, completion
+from tests.models.backends.test_openai import complaint, completion, token
 
 MODES = pytest.mark.parametrize("per_call", [40, 1])
 MODEL = "openai/test"
@@ -190,6 +193,61 @@ def test_more_claims_than_fit_into_one_question_take_several(serve: Serve) -> No
     verdict = onprompt.verify(PIXELS, MANY, settings=settings)
     assert [len(asked(request)) for request in requests] == [8, 8, 4]
     assert verdict.coverage == 1.0
+
+
+@pytest.mark.parametrize("chances", [True, False], ids=["probabilities", "words"])
+def test_a_claim_is_paid_for_once_whatever_the_prompt(serve: Serve, chances: bool) -> None:
+    likely = {OWL: 0.9, BRANCH: 0.2} if chances else {BRANCH: "no"}
+    settings, requests = serve(chances_of(likely) if chances else words_of(likely))  # type: ignore[arg-type]
+    first = onprompt.verify(PIXELS, "an owl and a branch", settings=settings)
+    judges.close()  # as another process would
+    second = onprompt.verify(PIXELS, "a branch, an owl and a hat", settings=settings)
+    hat = "This can be seen in the image: hat."
+    answered = [request for request in requests if chances or "logprobs" not in request.json]
+    assert [asked(request) for request in answered] == [[OWL, BRANCH], [hat]]
+    for name in ("an owl", "a branch"):
+        assert checks(second)[name].probability == checks(first)[name].probability
+    assert second.usage.tokens_in == 1200, "of the question about the hat"
+    before = len(requests)
+    third = onprompt.verify(PIXELS, "an owl and a hat", settings=settings)
+    assert len(requests) == before
+    assert (third.usage.tokens_in, third.coverage) == (0, 1.0)
+    other = np.full((20, 30, 3), 90, dtype=np.uint8)
+    onprompt.verify(other, "an owl and a hat", settings=settings)
+    assert len(requests) == before + 1, "about another image"
+
+
+def test_a_claim_without_a_readable_reply_is_asked_again_with_the_next_prompt(serve: Serve) -> None:
+    settings, requests = serve(words_of({BRANCH: "perhaps"}))
+    onprompt.verify(PIXELS, "an owl and a branch", settings=settings)
+    onprompt.verify(PIXELS, "a branch, an owl and a hat", settings=settings)
+    assert asked(requests[-1]) == [BRANCH, "This can be seen in the image: hat."]
+
+
+@pytest.mark.parametrize("chances", [True, False], ids=["probabilities", "words"])
+def test_the_order_of_the_keys_changes_nothing(serve: Serve, chances: bool) -> None:
+    """Some servers write the keys in the order of the alphabet: 1, 10, 2."""
+
+    def sorted_keys(request: Received) -> Reply:
+        words = {str(n): "no" if n % 3 else "yes" for n in range(1, len(asked(request)) + 1)}
+        order = sorted(words) if sort else list(words)
+        tokens = [token("{", 1.0)]
+        for name in order:
+            tokens += [token(f'"{name}": "', 1.0), token(words[name], 0.8, maybe=0.1), token('", ', 1.0)]
+        tokens[-1] = token('"}', 1.0)
+        text = "".join(each["token"] for each in tokens)
+        if not chances:
+            return complaint("logprobs are not supported") if "logprobs" in request.json else Reply(completion(text))
+        return Reply(completion(text, logprobs={"content": tokens}))
+
+    sort = False
+    settings, _ = serve(sorted_keys)
+    plain = onprompt.verify(PIXELS, MANY, settings=settings)
+    sort = True
+    other, _ = serve(sorted_keys, reuse_answers=False)
+    mixed = onprompt.verify(PIXELS, MANY, settings=other)
+    assert mixed.answers[0].text != plain.answers[0].text
+    assert (mixed.checks, mixed.value) == (plain.checks, plain.value)
 
 
 # -- what is read ----------------------------------------------------------------------------------------------------
@@ -444,14 +502,49 @@ def test_what_the_model_can_not_tell_stays_as_it_was(serve: Serve, coffee: Path,
 def test_an_answer_against_weak_evidence_is_flagged(
     serve: Serve, named_photo: Callable[[str], Path], chance: float, disagree: bool
 ) -> None:
-    photo, few = named_photo("astronaut.png"), "Counting every bottle in the image gives 1 to 3."
-    weak = checks(onprompt.verify(photo, "a bottle"))["1 × bottle"]
+    photo, few = named_photo("bus.jpg"), "Counting every handbag in the image gives 1 to 3."
+    weak = checks(onprompt.verify(photo, "a handbag"))["1 × handbag"]
     assert weak.outcome is Outcome.LOW_CONFIDENCE
     assert weak.probability > 0.5 + DISAGREE
     settings, requests = serve(chances_of({few: chance}), measured=True)
-    verdict = onprompt.verify(photo, "a bottle", settings=settings)
-    assert asked(requests[0]) == ["This can be seen in the image: bottle.", few]
+    verdict = onprompt.verify(photo, "a handbag", settings=settings)
+    assert asked(requests[0]) == ["This can be seen in the image: handbag.", few]
     assert ("judges_disagree" in verdict.flags) is disagree
+
+
+@MODES
+def test_the_model_is_told_what_was_measured(serve: Serve, named_photo: Callable[[str], Path], per_call: int) -> None:
+    settings, requests = serve(chances_of({}), measured=True, claims_per_call=per_call)
+    verdict = onprompt.verify(named_photo("astronaut.png"), "a bottle and an astrolabe", settings=settings)
+    said = "\n".join(request.json["messages"][0]["content"][-1]["text"] for request in requests)
+    measured = said.partition("This can be seen in the image: bottle.")[2].split("\n")[1]
+    assert re.fullmatch(r"   Measured: .+ \(probability 0\.\d\d\)", measured)
+    unknown = said.partition("astrolabe.")[2].split("\n")[1]
+    assert "Measured" not in unknown, "of what no detector knows nothing was measured"
+    assert "Measurements can be wrong" in said
+    name = "claims-measured/1" if per_call > 1 else "claims-single-measured/1"
+    assert verdict.provenance["question"] == name
+
+
+@MODES
+def test_the_region_of_a_claim_is_sent_beside_the_image(serve: Serve, coffee: Path, per_call: int) -> None:
+    settings, requests = serve(chances_of({}), measured=True, crops=True, claims_per_call=per_call)
+    verdict = onprompt.verify(coffee, CUP, settings=settings)
+    box = next(check.box for check in verdict.checks if check.box)
+    first = next(request for request in requests if PORCELAIN in asked(request))
+    images = [part["image_url"]["url"] for part in first.json["messages"][0]["content"] if part["type"] == "image_url"]
+    sizes = [Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))).size for url in images]
+    whole, region = sizes
+    assert region[0] / whole[0] == pytest.approx(min(1, 1.3 * box.width), abs=0.15)
+    assert region[1] < whole[1]
+    texts = [part["text"] for part in first.json["messages"][0]["content"] if part["type"] == "text"]
+    assert "Region of the image for statement 1:" in texts[0]
+    assert verdict.provenance["crops"] is True
+    asked_before = len(requests)
+    onprompt.verify(coffee, CUP, settings=settings)
+    assert len(requests) == asked_before
+    with pytest.raises(UserError, match="crops need evidence"):
+        onprompt.verify(coffee, CUP, settings=settings.model_copy(update={"measured": False}))
 
 
 @pytest.mark.parametrize(("chance", "score"), [(0.97, 4), (0.03, 3)])

@@ -393,7 +393,7 @@ def test_many_questions_are_under_way_at_a_time_and_none_twice(serve: Serve) -> 
 
 
 def test_half_a_character_is_kept_and_can_not_be_asked(serve: Serve) -> None:
-    settings, _ = serve(Reply(json.dumps(completion("owl \ud83d (3)")), headers={"content-type": "application/json"}))
+    settings, _ = serve(Reply(json.dumps(completion("owl \ud83d\n(3)")), headers={"content-type": "application/json"}))
     assert onprompt.verify(PIXELS, "an owl", settings=settings).score == 3
     with pytest.raises(PromptError, match="unpaired surrogate"):
         onprompt.verify(PIXELS, "an owl \ud83d", settings=settings)
@@ -429,7 +429,7 @@ def test_reasons_stay_in_their_line(serve: Serve) -> None:
 
 def test_a_record_with_odd_ends_of_lines_can_be_replayed(serve: Serve, tmp_path: Path) -> None:
     record = tmp_path / "record.jsonl"
-    settings, _ = serve(Reply(completion("one\u2028two\u0085 (3)")), record=record)
+    settings, _ = serve(Reply(completion("one\u2028two\u0085\n(3)")), record=record)
     onprompt.verify(PIXELS, "a cat", settings=settings)
     replayed = Settings(model=f"replay/{record}", answers=tmp_path / "others.sqlite")
     assert onprompt.verify(PIXELS, "a cat", settings=replayed).score == 3

@@ -3,8 +3,11 @@
 import hashlib
 import json
 import re
+import shlex
+import shutil
 import sqlite3
 import subprocess
+import sys
 from contextlib import closing
 from html.parser import HTMLParser
 from pathlib import Path
@@ -18,9 +21,11 @@ from typer.testing import CliRunner, Result
 from onprompt.cli import app
 from onprompt.errors import UserError
 from onprompt.pages.markdown import markdown
-from onprompt.pages.report import Report, commands, read_report, write
+from onprompt.pages.report import Report, read_report, write
 from onprompt.report import ratings
+from onprompt.report.recipe import commands
 from onprompt.report.tables import markdown_text
+from onprompt.runs.reading import Run
 from tests.pages.stored import Stored, drawn, four_models, stored_run
 from tests.pages.test_verdict_view import HOSTILE
 
@@ -65,9 +70,9 @@ def test_the_first_page_says_what_the_run_says(tmp_path: Path) -> None:
         assert f" {place} {model}" in text
     assert "north is better than west (+0.600" in text
     assert "indoors 0.63" in text
-    assert "objects 96 as asked: 64 wrong or missing: 32 67 % 0 % 33 % 0 %" in text
+    assert "objects 96 as asked: 64 wrong or missing: 32 67 % 64 0 % 0 0 % 0 33 % 32 0 % 0" in text
     assert "UnreadableAnswer 1 no score in it" in text
-    assert "onprompt run --out again.sqlite --rubric verify data.csv" in text
+    assert "onprompt run --out again.sqlite --rubric verify --set detector=strong data.csv" in text
     assert 'detector = "strong"' in text
     assert str(tmp_path) not in (out / "index.html").read_text(), "folders are the user's own"
 
@@ -293,9 +298,52 @@ def test_the_command(tmp_path: Path) -> None:
 def test_the_commands_that_make_it_again_are_quoted() -> None:
     nasty = ("$(touch pwned)", "a'b; rm -rf x", "--judge", "`id`\n", "\x1b[31m")
     for word in nasty:
-        column: Any = SimpleNamespace(identity={"judge": word, "model": word}, rubric=word)
-        first, _ = commands(column, word)
+        last = SimpleNamespace(data=word, columns={})
+        column: Any = SimpleNamespace(identity={"judge": word, "model": word}, rubric=word, last=last)
+        first, _ = commands(column)
         echoed = subprocess.run(["bash", "-c", f"printf '%s\\0' {first}"], capture_output=True, text=True, check=True)
         words = echoed.stdout.split("\0")[:-1]
         assert [words[at + 1] for at, name in enumerate(words[:-1]) if name in ("--rubric", "--model")] == [word, word]
         assert words[-1] == word
+
+
+def test_a_histogram_as_a_table_names_the_bins_that_have_samples(tmp_path: Path) -> None:
+    values = [Stored(str(n), f"prompt {n}", value) for n, value in enumerate((0.12, 0.13, 0.91))]
+    text = rows(Page(report_of(tmp_path, values) / "index.html"))
+    assert "As a table value samples 0.10 to 0.15 2 0.90 to 0.95 1" in text
+
+
+def test_the_commands_that_are_printed_make_the_same_numbers(tmp_path: Path) -> None:
+    """In a folder with the data only, with columns, ratings, a rubric and settings that are not the usual ones."""
+    data = tmp_path / "first" / "my data.csv"
+    drawn(data.parent / "cup.png")
+    lines = [f"s{n},cup.png,{n} cats,{n % 3 + 1},{n % 5}" for n in range(8)]
+    data.write_text("\n".join(["key,file,words,stars,prompt", *lines]) + "\n")
+    said = [{"contains": f"{n} cats", "text": f"Reasoning: so\nScore: {n % 5 + 1}"} for n in range(8)]
+    (data.parent / "said.jsonl").write_text("".join(json.dumps(line) + "\n" for line in said))
+
+    def call(folder: Path, *words: str) -> str:
+        command = [sys.executable, "-m", "onprompt", *words]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    columns = ("--column", "id=key", "--column", "image=file", "--column", "prompt=words")
+    judge = ("--rubric", "rate", "--model", "replay/said.jsonl", "--set", "repeats=2", "--set", "rate_examples=false")
+    call(data.parent, "run", data.name, "--out", "run.sqlite", *columns, *judge)
+    rated = ("--human", "stars", "--human-scale", "1-3")
+    text = call(data.parent, "report", "run.sqlite", "--to", "markdown", *rated)
+    first, second = text.partition("```\n")[2].partition("\n```")[0].splitlines()
+    again = tmp_path / "again"
+    shutil.copytree(data.parent, again, ignore=shutil.ignore_patterns("*.sqlite*"))
+    call(again, *shlex.split(first)[1:])
+    one, other = Run(data.parent / "run.sqlite"), Run(again / "again.sqlite")
+    assert [row.document for row in one.rows()] == [
+        row.document | {"image": str(data.parent / "cup.png")} for row in other.rows()
+    ]
+    assert one.fingerprint == other.fingerprint
+    call(again, *shlex.split(second)[1:])
+    page = rows(Page(again / "report" / "index.html"))
+    assert re.search(r"Spearman ρ -?\d\.\d\d \[", page)
+    spearman = next(line for line in text.splitlines() if "Spearman" in line).split("|")[2].strip()
+    assert f"Spearman ρ {spearman}".replace("[ ", "[") in page

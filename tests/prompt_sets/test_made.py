@@ -66,7 +66,7 @@ def test_genevals_form() -> None:
 
 def test_from_prompts_to_a_run(tmp_path: Path) -> None:
     """The whole afternoon: prompts, a generator, a run. The generator draws nothing worth seeing."""
-    options = ("--objects", 2, "--colours", "--counts", "--relations", "--n", 8, "--seed", 7)
+    options = ("--objects", 2, "--with", "colors", "--with", "counts", "--with", "relations", "--n", 8, "--seed", 7)
     made = onprompt("prompts", "make", "--out", tmp_path / "set", *options)
     assert made.returncode == 0, made.stderr
     assert "8 prompts in 8 categories" in made.stdout
@@ -80,7 +80,7 @@ def test_from_prompts_to_a_run(tmp_path: Path) -> None:
     data, model = tmp_path / "set" / "prompts.jsonl", f"replay/{tmp_path / 'said.jsonl'}"
     run = onprompt("run", data, "--out", tmp_path / "run.sqlite", "--model", model)
     assert run.returncode == 0, run.stderr
-    assert "colours+counts+relations" in onprompt("show", tmp_path / "run.sqlite", "--by", "category").stdout
+    assert "colors+counts+relations" in onprompt("show", tmp_path / "run.sqlite", "--by", "category").stdout
     assert "exists already" in onprompt("prompts", "make", "--out", tmp_path / "set").stderr
     with pytest.raises(UserError, match="can't write"):
         write([], Path("/dev/null/none"))

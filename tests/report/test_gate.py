@@ -21,7 +21,6 @@ from onprompt.report.gate import (
     Decision,
     GatedRun,
     GateResult,
-    check,
     conditions,
     decide,
     decide_drop,
@@ -111,6 +110,21 @@ def test_a_condition_on_nothing_is_not_met(rule: str) -> None:
     assert not only(rule, [RunRow("e", "p", error="gone")]).met
 
 
+@pytest.mark.parametrize("rule", ["value=1.5", "value=-.1", "coverage=2@.5", "score=5@.9", "score=-1", "score=4.1"])
+def test_a_limit_off_the_scale_is_refused(rule: str) -> None:
+    with pytest.raises(UserError, match=r"--fail-under .* is 0 to [14], so .* is no limit"):
+        list(decide([parse_under(rule)], values(0.5), "verify"))
+    assert len(list(decide([parse_under("score=4@.9"), parse_under("value=1")], values(0.5), "verify"))) == 2
+
+
+def test_a_count_that_can_not_be_is_refused() -> None:
+    for rule in ("errors=-1", "flagged=101%", "cost=-.1"):
+        with pytest.raises(UserError, match=f"--fail-over {rule}: the limit must be 0"):
+            parse_over(rule)
+    with pytest.raises(UserError, match="--max-drop 2"):
+        conditions(against=Path("b"), max_drop=2)
+
+
 @pytest.mark.parametrize("rule", ["value", "value=", "value=x", "score=3@0", "score=3@1.1", "score=3@.9@.8", "=1"])
 def test_a_bad_condition_says_what_it_should_be(rule: str) -> None:
     with pytest.raises(UserError, match="such as"):
@@ -149,8 +163,16 @@ def test_strict_wants_proof() -> None:
     old, few = noisy(60, 0, 1), noisy(4, 0, 2)
     same = [sample(int(r.id), (r.value or 0.0) + 0.001 * (-1) ** int(r.id)) for r in old]
     assert against(same, old, 0.02, strict=True)
-    assert not against(few, few, 0.0, strict=True), "four prompts prove nothing"
-    assert against(few, few, 0.0)
+    other = noisy(4, 0, 3)
+    assert not against(few, other, 0.0, strict=True), "four prompts prove nothing"
+    assert against(other, few, 0.3)
+
+
+@pytest.mark.parametrize("allowed", [0.0, 0.02])
+@pytest.mark.parametrize("number", [1, 4, 60])
+def test_a_run_is_strictly_no_worse_than_itself(number: int, allowed: float) -> None:
+    rows = noisy(number, 0, 1)
+    assert against(rows, rows, allowed, strict=True)
 
 
 def test_the_exact_p_value_by_hand() -> None:
@@ -180,8 +202,6 @@ def test_what_can_not_be_compared_does_not_pass() -> None:
     assert "different judges" in notes[0]
     with pytest.raises(UserError, match="--baseline"):
         conditions(max_drop=0.1)
-    with pytest.raises(UserError, match="nothing to check"):
-        check(Path("none"), conditions())
 
 
 # ---- files ---------------------------------------------------------------------------------------------------------
@@ -239,20 +259,40 @@ def test_a_gate_on_100_recorded_verdicts(tmp_path: Path) -> None:
     decisions = json.loads(failed.stdout)
     assert (decisions["passed"], [each["met"] for each in decisions["conditions"]]) == (False, [False, True])
     assert "fails 1 condition" in failed.stderr
-    assert len(Xml.parse(tmp_path / "junit.xml").findall(".//testcase")) == 102
+    assert len(Xml.parse(tmp_path / "junit.xml").findall(".//testcase")) == 103, "100 samples, and errors=0 by itself"
 
 
-def test_a_run_with_a_gate_decides_when_it_is_done(tmp_path: Path) -> None:
-    data = table(tmp_path, 10, bad=["x,none.png,1 cats"])
-    common = ("run", data, "--out", tmp_path / "run.sqlite", "--model", f"replay/{tmp_path / 'said.jsonl'}")
-    codes = {
-        "no gate": (),
-        "a gate that says nothing of errors": ("--fail-under", "value=.1"),
+def test_errors_pass_only_if_they_are_allowed(tmp_path: Path) -> None:
+    data, out = table(tmp_path, 10, bad=["x,none.png,1 cats"]), tmp_path / "run.sqlite"
+    assert onprompt("run", data, "--out", out, *said(tmp_path), folder=tmp_path).returncode == 1
+    conditions = {
+        "nothing said of errors": ("--fail-under", "value=.1"),
+        "no condition at all": (),
         "errors allowed": ("--fail-over", "errors=1"),
-        "no errors allowed": ("--fail-over", "errors=0"),
+        "a share of errors allowed": ("--fail-over", "errors=10%"),
         "a bad condition": ("--fail-under", "value"),
+        "a limit off the scale": ("--fail-under", "score=5"),
     }
-    expected = [1, 1, 0, 7, 2]
-    assert [onprompt(*common, *more, folder=tmp_path).returncode for more in codes.values()] == expected
-    assert read(tmp_path / "run.sqlite").complete
-    assert math.isclose(sum(r.score or 0 for r in read(tmp_path / "run.sqlite").rows if r.counts), 20)
+    codes = [onprompt("gate", out, *more, folder=tmp_path).returncode for more in conditions.values()]
+    assert codes == [7, 7, 0, 0, 2, 2]
+    assert read(out).complete
+    assert math.isclose(sum(r.score or 0 for r in read(out).rows if r.counts), 20)
+
+
+def test_an_unfinished_run_passes_only_if_it_is_allowed(tmp_path: Path) -> None:
+    data, out = table(tmp_path, 10), tmp_path / "run.sqlite"
+    first = onprompt("run", data, "--out", out, "--limit", 4, *said(tmp_path), folder=tmp_path)
+    assert (first.returncode, first.stdout.split(",")[0]) == (0, "4 verdicts"), first.stderr
+    failed = onprompt("gate", out, "--fail-under", "value=.1", folder=tmp_path)
+    assert failed.returncode == 7
+    assert "FAILED  all of the data read: it stopped before the end" in failed.stdout
+    assert onprompt("gate", out, "--fail-under", "value=.1", "--allow-unfinished", folder=tmp_path).returncode == 0
+    whole = onprompt("run", data, "--out", out, "--limit", 10, *said(tmp_path), folder=tmp_path)
+    assert "6 verdicts, 4 already judged" in whole.stdout, whole.stderr
+    assert onprompt("gate", out, "--fail-under", "value=.1", folder=tmp_path).returncode == 0, (
+        "a limit of all is no limit"
+    )
+
+
+def said(folder: Path) -> tuple[str, str]:
+    return "--model", f"replay/{folder / 'said.jsonl'}"

@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ from PIL import Image
 
 from onprompt.api import judges
 from onprompt.errors import StoreError, UserError
-from onprompt.illusion.judge import IllusionJob
+from onprompt.illusion.run import IllusionJob
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs import datasets
@@ -284,3 +284,28 @@ def test_a_task_is_prepared_with_its_picture_decoded_or_left_for_its_turn(tmp_pa
     errors = [job(task) for task in (broken, absent)]
     kinds = [error.kind for error in errors if isinstance(error, SampleError)]
     assert kinds == ["ImageError: no picture", "ImageError: missing"]
+
+
+class Counted(JudgeJob):
+    """A job that counts how many samples are in progress at a time."""
+
+    active: ClassVar[list[int]] = []
+    most = 0
+
+    def __call__(self, row: Row, /) -> StoredVerdict | SampleError:
+        self.active.append(row.number)
+        Counted.most = max(Counted.most, len(self.active))
+        time.sleep(0.01)
+        try:
+            return super().__call__(row)
+        finally:
+            self.active.remove(row.number)
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_as_many_samples_are_in_progress_as_workers_are_wanted(tmp_path: Path, workers: int) -> None:
+    data, settings = table(tmp_path, 12), job(tmp_path, concurrency=8).settings
+    Counted.most = 0
+    counted = Counted("verify", settings, workers=workers)
+    assert run(datasets.open_dataset(str(data), VERIFY, {}), tmp_path / "run.sqlite", counted).done == 12
+    assert Counted.most == workers

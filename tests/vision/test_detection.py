@@ -48,7 +48,7 @@ def test_what_is_asked_for_in_a_color_is_also_looked_for_without_colors(settings
     """The detectors hardly know a cup in a photo that is red all over."""
     lab = cv2.cvtColor(np.asarray(photo("coffee.png")), cv2.COLOR_RGB2LAB)
     lab[..., 1:] = (220, 190)
-    red = load_picture(cv2.cvtColor(lab, cv2.COLOR_LAB2RGB), settings)
+    red = load_picture(np.asarray(cv2.cvtColor(lab, cv2.COLOR_LAB2RGB), dtype=np.uint8), settings)
     cup = name_of("cup")
     plain, colored = (
         max(sighting.confidence for sighting in detect(red, [name], settings, ()).sightings if sighting.label == "cup")

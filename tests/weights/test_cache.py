@@ -41,7 +41,7 @@ def test_a_file_is_fetched_once_and_its_licence_is_named_once(
     cache.pull([FILE], force)
     assert cache.state(FILE, force) == "ready"
     shown = capsys.readouterr()
-    assert shown.err.count("licence MIT") == 1
+    assert shown.err.count("license MIT") == 1
     assert shown.out == ""
 
 

@@ -7,7 +7,6 @@ from onprompt.cli import (  # noqa: F401 each adds its commands
     comparing,
     fitting,
     gating,
-    illusion,
     judging,
     looking,
     models,
@@ -17,7 +16,7 @@ from onprompt.cli import (  # noqa: F401 each adds its commands
     serving,
     showing,
 )
-from onprompt.cli.app import app, echo
+from onprompt.cli.app import app, echo_error
 from onprompt.errors import OnpromptError
 
 __all__ = ["app", "main"]
@@ -29,9 +28,9 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without → shows ? instead of failing
     try:
-        app()
+        app(windows_expand_args=False)  # a pattern in quotes is for `run`, and a prompt may hold a * or a ?
     except OnpromptError as error:
-        echo(f"onprompt: {error}", err=True)
+        echo_error(f"onprompt: {error}")
         sys.exit(error.exit_code)
     except OSError as error:  # stdout can't be written
         sys.exit(f"onprompt: {error.strerror or error}")

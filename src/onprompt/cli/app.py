@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from onprompt import plugins
 from onprompt.errors import UserError
@@ -18,17 +20,56 @@ from onprompt.errors import UserError
 if TYPE_CHECKING:
     from onprompt.settings import Settings
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 COMMANDS = "onprompt.commands"  # the entry-point group for commands of other packages
-GLOBAL = ("--set", "--config", "--measured")  # options of the whole program
+SWITCHES = ("--measured", "--crops", "--quiet", "-q")  # of the whole program, as are these:
+GLOBAL = (*SWITCHES, "--set", "--config")
+GROUPS = {  # of the commands, as `onprompt --help` lists them
+    "Judge one image": (*plugins.modules("rubrics"), "see", "parse"),
+    "Judge many": ("run", "gate", "check", "illusion"),
+    "Look at a run": ("show", "report", "review", "compare", "agree", "export"),
+    "Set up": ("settings", "models", "probe", "fit", "prompts", "serve"),
+}
+ADDED = "From other packages"
 
 RunPath = Annotated[Path, typer.Argument(help="The run file.")]
-CONFIGURATION = ("--configuration", "--generation")  # the latter is its former name
 Configuration = Annotated[
     int,
     typer.Option(
-        *CONFIGURATION, help="The number of a judge configuration (default: the last one that ran).", show_default=False
+        metavar="N", help="The number of a judge configuration (default: the last one that ran).", show_default=False
     ),
 ]
+
+
+class Command(TyperCommand):
+    """A command whose help names values in capitals, as in `verify IMAGE PROMPT`, instead of by their types."""
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        for each in self.params:
+            name = each.name if each.param_type_name == "argument" else each.opts[0].rpartition("-")[2]
+            each.metavar = each.metavar or str(name).upper()
+        self.arguments: list[Any] = [each for each in self.params if each.param_type_name == "argument"]
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ARG002 typer's
+        words = (f"{each.metavar}{'' if each.nargs == 1 else ' …'}" for each in self.arguments)
+        return ["[OPTIONS]", *(w if a.required else f"[{w}]" for w, a in zip(words, self.arguments, strict=True))]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        options = [each.get_help_record(ctx) for each in self.get_params(ctx) if each.param_type_name == "option"]
+        for title, rows in (("Arguments", [(a.metavar, a.help) for a in self.arguments]), ("Options", options)):
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Of an option that this command does not have, but that is the name of a setting, say how to set it."""
+        known = {"--help"}.union(*(each.opts for each in self.params))
+        for word in itertools.takewhile(lambda word: word != "--", args):
+            option = word.partition("=")[0]
+            if option.startswith("--") and option not in known and (name := setting_name(option)):
+                raise UserError(f"{ctx.info_name} has no option {option}, but it is a setting: --set {name}=VALUE")
+        return super().parse_args(ctx, args)
 
 
 class Commands(TyperGroup):
@@ -36,9 +77,11 @@ class Commands(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take the options of the whole program also after the command."""
+        args = ["--help"] if args == ["help"] else args
         end = args.index("--") if "--" in args else len(args)
+        args = ["--configuration" if word == "--generation" else word for word in args[:end]] + args[end:]
         ours = {at for at in range(end) if args[at].partition("=")[0] in GLOBAL}
-        ours |= {at + 1 for at in ours if "=" not in args[at] and args[at] != "--measured"}
+        ours |= {at + 1 for at in ours if "=" not in args[at] and args[at] not in SWITCHES}
         first = [word for at, word in enumerate(args) if at in ours]
         return super().parse_args(ctx, [*first, *(word for at, word in enumerate(args) if at not in ours)])
 
@@ -51,28 +94,70 @@ class Commands(TyperGroup):
 
         command, is_rubric = super().get_command(ctx, cmd_name), cmd_name in plugins.names("rubrics")
         if added := plugins.entry_points(COMMANDS).select(name=cmd_name):
-            built_in = is_rubric or command is not None
-            return single_command(cmd_name, plugins.load_added("command", cmd_name, added, built_in))
+            built_in = command is not None or cmd_name in plugins.modules("rubrics")
+            loaded = plugins.load_added("command", cmd_name, added, built_in)
+            group = isinstance(loaded, typer.Typer)
+            return command_group(loaded) if group else single_command(cmd_name, loaded)
         if command is None and not is_rubric and cmd_name in plugins.ELSEWHERE["commands"]:
             raise plugins.unknown("command", cmd_name, (), "commands")
         return rubric_command(cmd_name) if command is None and is_rubric else command
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if not args[0].startswith("-") and args[0] not in (known := self.list_commands(ctx)):
+            raise plugins.unknown("command", args[0], known, "commands")
+        return super().resolve_command(ctx, args)
 
-app = typer.Typer(
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The commands by group, each with the first sentence of its help."""
+        names = self.list_commands(ctx)
+        listed = {name for group in GROUPS.values() for name in group}
+        for title, group in {**GROUPS, ADDED: [name for name in names if name not in listed]}.items():
+            helps = {name: self.get_command(ctx, name).help or "" for name in group if name in names}
+            if helps:
+                with formatter.section(title):
+                    rows = [(name.ljust(max(map(len, names))), text.partition(". ")[0]) for name, text in helps.items()]
+                    formatter.write_dl([(name, text.rstrip(".")) for name, text in rows])
+
+
+class App(typer.Typer):
+    """An application, or a group of its commands, without colors or boxes in help and errors."""
+
+    def __init__(self, **options: Any) -> None:
+        usual: dict[str, Any] = {"add_completion": False, "rich_markup_mode": None, "pretty_exceptions_enable": False}
+        super().__init__(**usual | options)
+
+    def command(self, name: str | None = None, **options: Any) -> Callable[[Function], Function]:
+        return super().command(name, cls=Command, **options)
+
+
+app = App(
     cls=Commands,
     no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
+    add_completion=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
 def single_command(name: str, function: Callable[..., None], text: str | None = None) -> Any:
     """A function as a command; its help is its docstring, or a text."""
-    single = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    single = App()
     single.command(name, help=text)(function)
     return typer.main.get_command(single)
+
+
+def command_group(commands: typer.Typer) -> Any:
+    """A group of commands that another package brings, with help like ours."""
+    for each in commands.registered_commands:
+        each.cls = Command
+    return typer.main.get_command(commands)
+
+
+def setting_name(option: str) -> str:
+    """The setting that an option would have the name of; empty if there is none."""
+    from onprompt.settings import Settings
+
+    name = option.strip("-").replace("-", "_")
+    return name if name in Settings.model_fields else ""
 
 
 def add_options(options: Mapping[str, tuple[Any, Any]]) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -94,10 +179,10 @@ def add_options(options: Mapping[str, tuple[Any, Any]]) -> Callable[[Callable[..
 
 def load_settings(**options: Any) -> Settings:
     """The settings of file and environment, overridden by the options that were given."""
-    from onprompt.settings import load
+    from onprompt.settings import OPTION, load
 
     given = {name: value for name, value in options.items() if value is not None and value is not False and value != ""}
-    return load(**given)
+    return load(OPTION, **given)
 
 
 @contextmanager
@@ -127,36 +212,63 @@ def about(
     context: typer.Context,
     given: Annotated[
         list[str] | None,
-        typer.Option("--set", help="NAME=VALUE: a setting of `onprompt settings`; repeatable."),
+        typer.Option("--set", metavar="NAME=VALUE", help="Set what `onprompt settings` lists; repeatable."),
     ] = None,
-    config: Annotated[str, typer.Option(help="File of settings. Default: onprompt.toml, thresholds only.")] = "",
+    config: Annotated[
+        str, typer.Option(metavar="FILE", help="File of settings. Default: onprompt.toml, thresholds only.")
+    ] = "",
     measured: Annotated[
         bool, typer.Option("--measured", help="With --judge claims: ask only what evidence leaves open.")
     ] = False,
+    crops: Annotated[
+        bool, typer.Option("--crops", help="With --measured: also send the region of each claim.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print results and errors only.")] = False,
     _: Annotated[bool, typer.Option("--version", callback=version, is_eager=True, help="Show the version.")] = False,
 ) -> None:
     """Does this image show what was asked for? A score, and the evidence for it."""
-    from onprompt.settings import PREFIX, Settings, config_file
+    from onprompt.settings import CONFIG, PREFIX, QUIET, TYPED, Settings, config_file
 
-    chosen = ({PREFIX + "CONFIG": config} if config else {}) | ({PREFIX + "MEASURED": "1"} if measured else {})
-    for pair in given or ():
+    chosen = {name: value for name, value in {CONFIG: config, QUIET: "1" if quiet else ""}.items() if value}
+    typed = {}
+    for pair in (*(given or ()), *(["measured=1"] if measured else []), *(["crops=1"] if crops else [])):
         name, equals, value = pair.partition("=")
         if not equals:
             raise UserError(f"--set takes NAME=VALUE, not {pair!r}")
-        if name not in Settings.model_fields:
+        if not setting_name(name):
             raise UserError(f"no setting {name!r} (in --set){plugins.did_you_mean(name, Settings.model_fields)}")
-        chosen[PREFIX + name.upper()] = value
-    if chosen:
-        context.with_resource(environment(chosen))
+        typed[PREFIX + setting_name(name).upper()] = value
+    if chosen or typed:
+        context.with_resource(environment({**chosen, **typed, TYPED: " ".join(typed)}))
     if path := config_file():
         echo(f"settings from {path}", err=True)
 
 
 def echo(text: object, err: bool = False, **style: Any) -> None:
-    """Print a text, whoever wrote it, without control characters that a terminal would obey."""
+    """Print a text, whoever wrote it, without control characters that a terminal would obey.
+
+    To standard error go messages that are neither results nor errors: none with --quiet.
+    """
+    from onprompt.settings import is_quiet
     from onprompt.wording.terminal import printable
 
-    typer.secho(printable(str(text)), err=err, **style)
+    if err and is_quiet():
+        return
+    wanted = {} if os.environ.get("NO_COLOR") or is_dumb() else {name: value for name, value in style.items() if value}
+    shown = printable(str(text))
+    typer.echo(typer.style(shown, **wanted) if wanted else shown, err=err)
+
+
+def echo_error(text: object) -> None:
+    """Print an error, also with --quiet."""
+    from onprompt.wording.terminal import printable
+
+    typer.echo(printable(str(text)), err=True)
+
+
+def is_dumb() -> bool:
+    """Whether the terminal knows no control sequences."""
+    return os.environ.get("TERM") == "dumb"
 
 
 def print_json(value: object, indent: int | None = 2) -> None:
@@ -165,4 +277,5 @@ def print_json(value: object, indent: int | None = 2) -> None:
 
     from onprompt.wording.terminal import printable_json
 
-    typer.echo(printable_json(json.dumps(value, indent=indent, ensure_ascii=False)))
+    is_utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"  # a pipe on Windows is not
+    typer.echo(printable_json(json.dumps(value, indent=indent, ensure_ascii=not is_utf8)))

@@ -6,41 +6,45 @@ from typing import Annotated
 
 import typer
 
-from onprompt.cli.app import Configuration, RunPath, app, echo, print_json
+from onprompt.cli.app import App, Configuration, RunPath, echo, print_json
 from onprompt.cli.judging import AskAgain, Budget, DryRun, Model, judge_settings, print_plan
 from onprompt.cli.running import ProgressLine, finish, parse_columns, print_source
 from onprompt.errors import UserError
 
+illusion = App(no_args_is_help=True, help="Ask, score and audit IllusionBench (shapes hidden in scenes).")
+SplitName = Annotated[str, typer.Option(help="sin (the paper's IN), logo, icon or old_sin.")]
 
-def audit_target(
-    target: Annotated[Path, typer.Argument(help="A TOML description of the re-implementation (docs/illusion.md).")],
+
+@illusion.command("audit")
+def audit_file(
+    file: Annotated[
+        Path, typer.Argument(help="A .py file, a document that quotes code, or a .toml (docs/illusion.md).")
+    ],
     answers: Annotated[
         Path | None, typer.Option(help="Answers to measure the effect on: CSV, JSONL, or the .sqlite file of a run.")
     ] = None,
     split: Annotated[str, typer.Option(help="The split of the answers, if they have no column `split`.")] = "",
-    out: Annotated[Path | None, typer.Option(help="Write the report to OUT.md and OUT.json.")] = None,
-    limit: Annotated[float, typer.Option(help="Seconds that each described function may run in total.")] = 60.0,
-    json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Write the page to OUT.md and OUT.json.")] = None,
+    limit: Annotated[float, typer.Option(help="Seconds that the code may run in total.")] = 60.0,
+    json: Annotated[bool, typer.Option("--json", help="Print the page as JSON.")] = False,
 ) -> None:
-    """Audit a re-implementation of IllusionBench against the original. RUNS THE CODE that the description names."""
+    """Audit a re-implementation of IllusionBench against the original. RUNS THE CODE of the file."""
     import json as encoding
     import math
 
-    from onprompt.illusion.audit import report, runner
+    from onprompt.illusion.audit import comparing, report
+    from onprompt.illusion.run import given_cases
 
     if not 0 < limit < math.inf:
         raise UserError(f"--limit is a number of seconds above 0, not {limit:g}")
-    try:
-        result = runner.audit(target, answers, split, limit)
-    except OSError as error:  # ours, such as a full disk: exit code 1 would mean "not aligned"
-        raise UserError(f"the audit can't continue: {error.strerror or error}") from None
+    result = comparing.audit(file, given_cases(answers, split) if answers else None, limit)
     if out:
         write(out, ".md", "\n".join(report.markdown(result)) + "\n")
         write(out, ".json", encoding.dumps(report.document(result), indent=2, ensure_ascii=False) + "\n")
     if json:
         print_json(report.document(result))
     else:
-        echo(report.summary(result) if out else "\n".join(report.markdown(result)))
+        echo(report.summary(result) if out else "\n".join(report.text(result)))
     raise typer.Exit(0 if result.aligned else 1)
 
 
@@ -53,14 +57,6 @@ def write(out: Path, suffix: str, text: str) -> None:
         raise UserError(f"can't write {path}: {error.strerror or error}") from None
 
 
-illusion = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="IllusionBench: which shape hides in this scene? Ask, score and audit.",
-)
-app.add_typer(illusion, name="illusion")
-illusion.command("audit")(audit_target)
-SplitName = Annotated[str, typer.Option(help="sin (the paper's IN), logo, icon or old_sin.")]
 Scoring = Annotated[str, typer.Option(help="Scoring for the groups: original, recall, in_context, strict.")]
 
 
@@ -80,14 +76,14 @@ def run_illusion(
     ask_again: AskAgain = False,
 ) -> None:
     """Ask a model for the shape and the scene in every image, in the original's words, and report."""
-    from onprompt.illusion import images, protocol
-    from onprompt.illusion.judge import RUBRIC, IllusionJob
+    from onprompt.illusion.protocol import split_named
+    from onprompt.illusion.run import RUBRIC, IllusionJob, opened
     from onprompt.runs.run import items_to_judge, run
 
     settings = judge_settings("vlm", model, budget=budget, ask_again=ask_again)
     if not settings.model:
         raise UserError("a model is needed: --model BACKEND/MODEL, such as openai/gpt-5.2")
-    dataset = images.opened(data, protocol.split(split), parse_columns(column or []))
+    dataset = opened(data, split_named(split), parse_columns(column or []))
     print_source(dataset)
     job = IllusionJob(RUBRIC.name, settings, split, parse_size(size, settings.max_side))
     if dry_run:
@@ -104,36 +100,47 @@ def report(
     run_file: RunPath,
     scoring: Scoring = "original",
     markdown: Annotated[Path | None, typer.Option(help="Write all tables to this Markdown file.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a page with figures and the missed pictures.")] = None,
     configuration: Configuration = 0,
     json: Annotated[
         bool, typer.Option("--json", help="Print all figures, and the answers that scorings differ on.")
     ] = False,
 ) -> None:
     """Score the stored answers of a run in all four ways, beside the published figures; nothing is asked."""
-    print_report(run_file, configuration, scoring, markdown, json)
+    print_report(run_file, configuration, scoring, markdown, html, json)
 
 
 def print_report(
-    path: Path, configuration: int, scoring: str, markdown: Path | None = None, json: bool = False
+    path: Path,
+    configuration: int,
+    scoring: str,
+    markdown: Path | None = None,
+    html: Path | None = None,
+    json: bool = False,
 ) -> None:
     """Print or write the scores of a run's answers."""
     from onprompt import plugins
-    from onprompt.illusion import answers, tables
+    from onprompt.illusion import page, tables
+    from onprompt.illusion.run import results_of
     from onprompt.illusion.scoring import SCORINGS
     from onprompt.runs.reading import Run
 
     if scoring not in SCORINGS:
         raise UserError(f"no scoring {scoring!r}{plugins.did_you_mean(scoring, SCORINGS)}")
-    measured = answers.results_of(Run(path, configuration))
-    if markdown:
+    run = Run(path, configuration)
+    measured = results_of(run)
+    for file in filter(None, (markdown, html)):
         try:
-            markdown.write_text(tables.markdown(measured, scoring), encoding="utf-8")
+            if file is markdown:
+                file.write_text(tables.markdown(measured, scoring), encoding="utf-8")
+            else:
+                page.write(run, measured, scoring, file)
         except OSError as error:
-            raise UserError(f"can't write {markdown}: {error.strerror or error}") from error
-        echo(f"tables written to {markdown}", err=True)
+            raise UserError(f"can't write {file}: {error.strerror or error}") from error
+        echo(f"written to {file}", err=True)
     if json:
         print_json(tables.document(measured))
-    elif not markdown:
+    elif not (markdown or html):
         echo("\n".join(tables.lines(measured, scoring)))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from onprompt import plugins
-from onprompt.cli.app import add_options, echo, load_settings, print_json, single_command
+from onprompt.cli.app import add_options, echo, echo_error, load_settings, print_json, single_command
 from onprompt.errors import PluginError, UnreadableAnswer, UserError
 from onprompt.types import FRAME, NAMES, Asks, Input, Line, Rubric, Verdict
 
@@ -19,27 +19,33 @@ if TYPE_CHECKING:
     from onprompt.types import Plan
 
 Protocol = Annotated[bool, typer.Option("--protocol", help="Print exactly the output that the protocol asks for.")]
-Explain = Annotated[bool, typer.Option("--explain", help="Print how the score is computed: checks, sums, thresholds.")]
+Explain = Annotated[bool, typer.Option("--explain", help="Print how the score is computed.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the verdict as JSON (docs/json.md).")]
-PictureFile = Annotated[Path | None, typer.Option(help="Write the image with boxes and findings to this file.")]
+PictureFile = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the image with boxes and findings.")]
 DetectorName = Annotated[
-    str, typer.Option(help="The detector: coco, or one from another package (docs/model-files.md).")
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="The detector: coco (default), or one from another package.",
+        autocompletion=lambda: plugins.names("vision.detectors"),
+    ),
 ]
 JudgeName = Annotated[
     str,
     typer.Option(
-        help="The judge: evidence (on this CPU), vlm (a model), jury (several), claims (a model claim by claim; with "
-        "--measured only what evidence leaves open)."
+        metavar="NAME",
+        help="evidence (measures on this CPU), vlm (asks a model), claims (asks it claim by claim), or jury.",
+        autocompletion=lambda: plugins.names("judges"),
     ),
 ]
-Model = Annotated[str, typer.Option(help="The model to ask: BACKEND/MODEL, such as openai/gpt-5.2.")]
+MODEL = "The model to ask, such as openai/gpt-5.2"
+Model = Annotated[str, typer.Option(metavar="BACKEND/MODEL", help=f"{MODEL}.")]
 Models = Annotated[
-    list[str] | None,
-    typer.Option("--model", help="The model to ask: BACKEND/MODEL, such as openai/gpt-5.2. Repeated: a jury."),
+    list[str] | None, typer.Option("--model", metavar="BACKEND/MODEL", help=f"{MODEL}; repeated: a jury.")
 ]
-Budget = Annotated[float | None, typer.Option(help="The most to spend, in US dollars.")]
+Budget = Annotated[float | None, typer.Option(metavar="DOLLARS", help="Largest sum to spend, in US dollars.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print the number of calls, tokens and dollars.")]
-AskAgain = Annotated[bool, typer.Option("--ask-again", help="Ask the model anew, also where its answer is cached.")]
+AskAgain = Annotated[bool, typer.Option("--ask-again", help="Ask the model even if its answer is cached.")]
 # The options that choose a judge, of every command that judges.
 JUDGING: dict[str, tuple[Any, Any]] = {
     "judge": (JudgeName, ""),
@@ -80,7 +86,7 @@ def parameter(given: Input) -> tuple[Any, Any]:
     """An input as a parameter of a command: its annotation and its default."""
     if given.required:
         return Annotated[str, typer.Argument(help=given.help)], inspect.Parameter.empty
-    option = typer.Option(help=given.help)
+    option = typer.Option(metavar={FRAME: "N", NAMES: "NAME"}.get(given.kind), help=given.help)
     if given.kind == NAMES:
         return Annotated[list[str] | None, option], None
     return (Annotated[int, option], 0) if given.kind == FRAME else (Annotated[str, option], "")
@@ -102,7 +108,7 @@ def judge_sample(rubric: Rubric, values: Mapping[str, Any]) -> None:
     try:
         verdict = api.judge_one(rubric, item, settings)
     except UnreadableAnswer as error:
-        echo(f"The model's last answer:\n{error.text}\n", err=True)
+        echo_error(f"The model's last answer:\n{error.text}\n")
         raise
     for note in verdict.sample.picture.notes:
         echo(f"{verdict.sample.picture.name}: {note}", err=True)
@@ -140,13 +146,14 @@ def judge_settings(
     detector: str = "",
     budget: float | None = None,
     ask_again: bool = False,
+    workers: int | None = None,
 ) -> Settings:
     """The settings, overridden by the options of the judge; one model implies the judge `vlm`, several a jury."""
     from onprompt import samples
     from onprompt.api import model_settings
 
     chosen = model_settings(judge, [model] if isinstance(model, str) else model or ())
-    settings = load_settings(**chosen, detector=detector, budget=budget)
+    settings = load_settings(**chosen, detector=detector, budget=budget, concurrency=workers)
     settings = settings.model_copy(update={"reuse_answers": False} if ask_again else {})
     unused = [name for name, value in (("--budget", budget), ("--ask-again", ask_again)) if value]
     if unused and samples.asks(settings.judged_by) is Asks.NONE:

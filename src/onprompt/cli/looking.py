@@ -4,33 +4,30 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from onprompt.cli.app import app, echo, load_settings, print_json
+from onprompt.cli.app import app, echo, echo_error, load_settings, print_json
 from onprompt.cli.judging import DetectorName
 from onprompt.errors import PromptError, UserError
 
-if TYPE_CHECKING:
-    from onprompt.settings import Settings
-
 Image = Annotated[str, typer.Argument(help="The image.")]
-Frame = Annotated[int, typer.Option(help="Which frame of an animation, from 0.")]
+Frame = Annotated[int, typer.Option(metavar="N", help="Frame of an animation, from 0.")]
 
 
 @app.command()
 def see(
     image: Image,
     prompt: Annotated[
-        str, typer.Option("--for", help="Detect what this prompt names (default: the 80 COCO classes).")
+        str, typer.Option("--for", metavar="PROMPT", help="Detect what this names (default: the 80 COCO classes).")
     ] = "",
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON (docs/json.md).")] = False,
-    picture: Annotated[Path | None, typer.Option(help="Write the image with boxes to this file.")] = None,
+    picture: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the image with boxes.")] = None,
     frame: Frame = 0,
     detector: DetectorName = "",
 ) -> None:
-    """Show what an image contains: objects with colour, size, position and posture; text; lighting."""
+    """Show what an image contains: objects, text, lighting. Objects have color, size, position and posture."""
     from onprompt import api
     from onprompt.report import document, terminal
     from onprompt.report import picture as drawing
@@ -50,54 +47,39 @@ def see(
 @app.command()
 def parse(
     prompt: Annotated[str, typer.Argument(help="A prompt, or with --edit an instruction.")] = "",
-    source: Annotated[str, typer.Option("--input", help="A file with one prompt per line; - is stdin.")] = "",
+    source: Annotated[str, typer.Option("--input", metavar="FILE", help="A file, one prompt per line; -: stdin.")] = "",
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
     edit: Annotated[bool, typer.Option("--edit", help="Parse edit instructions instead of prompts.")] = False,
 ) -> None:
-    """Show what a prompt or an edit instruction asks for. --input always prints JSON."""
-    from onprompt import api
+    """Show what a prompt or an edit instruction asks for. With --input, always as JSON."""
+    from onprompt.language import parse_edits, parse_many
     from onprompt.report import document, terminal
 
-    settings = load_settings()
     if bool(prompt) == bool(source):
         raise UserError("give either a prompt or --input FILE")
-    if source:
-        raise typer.Exit(parse_file(source, edit, settings))
-    if edit:
-        edits = api.parse_edit(prompt, settings=settings)
-        parsed, lines = document.edits_document(prompt, edits), list(map(terminal.edit_line, edits))
-    else:
-        scene = api.parse(prompt, settings=settings)
-        parsed, lines = document.scene_document(scene), list(terminal.scene_lines(scene))
-    if json:
-        print_json(parsed, indent=None)
-    else:
-        echo("\n".join(lines) or "no objects")
-
-
-def parse_file(source: str, edit: bool, settings: Settings) -> int:
-    """Print a JSON object for each line of a file that is not blank; returns the exit code."""
-    from onprompt.language import parse_edits, parse_many
-    from onprompt.report import document
-
+    given = numbered_lines(source) if source else [(0, prompt)]
+    results: Any = (parse_edits if edit else parse_many)((text for _, text in given), load_settings())
     code = 0
-    lines = numbered_lines(source)
-    results: Any = (parse_edits if edit else parse_many)((text for _, text in lines), settings)
-    for (number, text), result in zip(lines, results, strict=True):
+    for (number, text), result in zip(given, results, strict=True):
         if isinstance(result, PromptError):
+            if not source:
+                raise result
             code = result.exit_code
-            echo(f"onprompt: line {number}: {result}", err=True)
-            entry = {"instruction" if edit else "prompt": text[:200], "error": str(result)}
+            echo_error(f"onprompt: line {number}: {result}")
+            print_json({"instruction" if edit else "prompt": text[:200], "error": str(result)}, indent=None)
+        elif json or source:
+            found = document.edits_document(text, result) if edit else document.scene_document(result)
+            print_json(found, indent=None)
         else:
-            entry = document.edits_document(text, result) if edit else document.scene_document(result)
-        print_json(entry, indent=None)
-    return code
+            lines = map(terminal.edit_line, result) if edit else terminal.scene_lines(result)
+            echo("\n".join(lines) or "no objects")
+    raise typer.Exit(code)
 
 
 def numbered_lines(source: str) -> list[tuple[int, str]]:
     """The lines of a file that are not blank, with their numbers."""
     try:
-        text = sys.stdin.read() if source == "-" else Path(source).read_bytes().decode("utf-8-sig")
+        text = (sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror or error
         raise UserError(f"can't read {source}: {reason}") from error

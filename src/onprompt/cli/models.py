@@ -6,19 +6,17 @@ from typing import Annotated
 
 import typer
 
-from onprompt.cli.app import app, echo, load_settings
+from onprompt.cli.app import App, app, echo, echo_error, load_settings
 
 CREDENTIALS = r"//[^/@]*@"  # a name and a password in a URL
 
-models = typer.Typer(
-    no_args_is_help=False, invoke_without_command=True, help="List the model files; or download or verify them."
-)
+models = App(invoke_without_command=True, help="List, download or verify the model files.")
 app.add_typer(models, name="models")
 
 
 @app.command()
 def settings() -> None:
-    """Show every setting with its value and where it comes from. The output is a valid onprompt.toml."""
+    """List all settings, their values and origins. The output is a valid onprompt.toml."""
     from onprompt.settings import Settings, load_with_origins
 
     values, origins = load_with_origins()
@@ -30,13 +28,13 @@ def settings() -> None:
         elif value is None or name == "api_key":
             echo(f"# {name} is not set")
         else:
-            shown = re.sub(CREDENTIALS, "//", toml(value)) if name in ("base_url", "models") else toml(value)
-            echo(f"{name} = {shown}")
+            shown = json.dumps(value, default=str, ensure_ascii=False)  # TOML writes these values in the same way
+            echo(f"{name} = {re.sub(CREDENTIALS, '//', shown) if name in ('base_url', 'models') else shown}")
 
 
 @models.callback()
 def list_models(context: typer.Context) -> None:
-    """List the model files with their state and licence."""
+    """List, download or verify the model files. Without a command, list them with state and license."""
     if context.invoked_subcommand:
         return
     from onprompt.weights import blobs
@@ -57,14 +55,21 @@ def list_models(context: typer.Context) -> None:
 @models.command()
 def pull(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Files or sets; by default all that are not optional.")
+        list[str] | None,
+        typer.Argument(help="Files, sets, or local/OWNER/REPO (default: all that are not optional)."),
     ] = None,
 ) -> None:
     """Download missing model files, and replace damaged ones."""
-    from onprompt.weights import cache
+    from onprompt.weights import cache, hub
     from onprompt.weights.manifest import find, manifest
 
     settings = load_settings()
+    if models := [name.removeprefix("local/") for name in names or () if name.startswith("local/")]:
+        for model in models:
+            echo(f"ready in {hub.pull(model, settings, echo)}: --model local/{model}")
+        names = [name for name in names or () if not name.startswith("local/")]
+        if not names:
+            return
     files = find(names) if names else [file for file in manifest() if not file.optional]
     cache.pull(files, settings)
     echo(f"{len(files)} files are ready in {cache.folder(settings)}")
@@ -72,7 +77,7 @@ def pull(
 
 @models.command()
 def path(name: Annotated[str, typer.Argument(help="The name of a file.")]) -> None:
-    """Print the path of a model file, after downloading it if it is missing."""
+    """Print where a model file is, downloading it if needed."""
     from onprompt.weights.cache import paths
 
     echo("\n".join(map(str, paths([name], load_settings()).values())))
@@ -80,7 +85,7 @@ def path(name: Annotated[str, typer.Argument(help="The name of a file.")]) -> No
 
 @models.command()
 def check() -> None:
-    """Verify every model file on this machine against its pinned hash."""
+    """Compare every model file with its pinned hash."""
     from onprompt.weights.cache import location, state
     from onprompt.weights.manifest import manifest
 
@@ -89,14 +94,5 @@ def check() -> None:
     for file, status in states.items():
         echo(f"{status:8} {location(file, settings)}")
     if "damaged" in states.values():
-        echo("run `onprompt models pull` to replace the damaged files", err=True)
+        echo_error("run `onprompt models pull` to replace the damaged files")
         raise typer.Exit(3)
-
-
-def toml(value: object) -> str:
-    """A value as TOML writes it."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(toml, value))}]"
-    return str(value) if isinstance(value, int | float) else json.dumps(str(value), ensure_ascii=False)

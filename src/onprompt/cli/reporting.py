@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from onprompt.cli.app import CONFIGURATION, app, echo
-from onprompt.cli.comparing import (
-    Human,
-    HumanScale,
-    RatingColumns,
-    all_reviews,
-    parse_scale,
-    read_ratings,
-    reviews_used,
-)
+from onprompt.cli.app import app, echo
+from onprompt.cli.comparing import Human, HumanScale, RatingColumns, find_ratings, parse_scale
 from onprompt.errors import UserError
 from onprompt.wording import plural
 
@@ -35,32 +27,36 @@ def report(
     run_files: Annotated[list[Path], typer.Argument(help="Run files; several are put side by side.")],
     out: Annotated[
         Path | None,
-        typer.Option(help="A folder, or one file that ends in .html (default: report). Markdown goes to stdout."),
+        typer.Option(metavar="PATH", help="A folder, or one .html file (default: report); Markdown goes to stdout."),
     ] = None,
     to: Annotated[str, typer.Option(help=f"The format: {', '.join(FORMATS)}.")] = "html",
     human: Human = None,
     human_scale: HumanScale = "",
     column: RatingColumns = None,
-    configuration: Annotated[list[int] | None, typer.Option(*CONFIGURATION, help=SEVERAL)] = None,
+    configuration: Annotated[list[int] | None, typer.Option(metavar="N", help=SEVERAL)] = None,
     limit: Annotated[
         int | None,
-        typer.Option(min=0, help="Show at most so many samples one by one, 0 for all (10,000; 200 in one file)."),
+        typer.Option(min=0, metavar="N", help="Show N samples one by one; 0: all (default: 10,000; 200 in one file)."),
     ] = None,
-    title: Annotated[str, typer.Option(help="The title (default: the names of the runs).")] = "",
+    title: Annotated[str, typer.Option(help="Title (default: names of the runs).")] = "",
 ) -> None:
-    """Write a report of one or more runs: figures with intervals, a gallery with evidence, agreement with people."""
+    """Write runs as HTML pages. They show figures, images with evidence, and agreement with people."""
     from onprompt.pages.report import read_report
+    from onprompt.runs.reading import Run
 
     if to not in FORMATS:
         raise UserError(f"--to takes {', '.join(FORMATS)}, not {to!r}")
     begun = time.monotonic()
-    scale = parse_scale(human_scale) if human_scale else None
-    read = read_ratings(human, column) if human else None
-    if not human and (stored := all_reviews(run_files, (configuration or [0])[0])):
-        read, scale = stored[0], scale or stored[1]
-        echo(reviews_used(" and ".join(map(str, run_files)), stored[0]), err=True)
-    terms: dict[str, Any] = {"human_scale": scale}
-    made = read_report(run_files, configuration or (), read, terms, title)
+    given = find_ratings([Run(path, (configuration or [0])[0]) for path in run_files], human, column)
+    if given and not human:
+        echo(given.origin, err=True)
+    scale = parse_scale(human_scale) if human_scale else given.scale if given else None
+    names = [Path(name).name for name in human or ()]
+    options = [word for name in names for word in ("--human", name)]
+    options += [word for pair in column or () for word in ("--column", pair)]
+    options += ["--human-scale", human_scale] if human_scale else []
+    ratings = given.ratings if given else None
+    made = read_report(run_files, configuration or (), ratings, {"human_scale": scale}, title, options)
     if to == "html":
         write_pages(made, out or Path("report"), limit, begun)
     else:

@@ -12,49 +12,66 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from onprompt import plugins
-from onprompt.cli.app import RunPath, add_options, app, echo
-from onprompt.cli.gating import GATE, Gating
+from onprompt.cli.app import RunPath, add_options, app, echo, is_dumb
 from onprompt.cli.judging import JUDGING, judge_settings, print_plan
 from onprompt.errors import StoreError, UserError
 from onprompt.models.reading import one_line
 from onprompt.rubrics import DEFAULT
+from onprompt.settings import is_quiet
 from onprompt.wording import plural
 
 if TYPE_CHECKING:
     from onprompt.runs.datasets import Dataset
     from onprompt.runs.run import Summary
 
-RUBRICS = f"The rubric: {', '.join(plugins.names('rubrics'))}."
+Out = Annotated[Path, typer.Option(metavar="FILE", help="The run file; an existing one is resumed.")]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option("--column", metavar="FIELD=COLUMN", help="A column that is not recognized; repeatable."),
+]
+Engine = Annotated[
+    str,
+    typer.Option(help="What judges in parallel: threads or ray.", autocompletion=lambda: plugins.names("runs.engines")),
+]
+RUBRICS = f"The rubric: {', '.join(plugins.names('rubrics'))} (default: {DEFAULT})."
 REFRESH, LOGGED = 0.2, 30.0  # seconds between two updates of the progress, on a terminal and elsewhere
 MAX_MESSAGE = 160  # characters
 
 
 @app.command()
-@add_options({**JUDGING, "fail_under": GATE["fail_under"], "fail_over": GATE["fail_over"]})
+@add_options(JUDGING)
 def run(
     data: Annotated[str, typer.Argument(help="CSV, JSONL, Parquet, a folder, a glob, or hf:OWNER/DATASET.")],
-    out: Annotated[Path, typer.Option(help="The run file; an existing one is resumed.")],
-    rubric: Annotated[str, typer.Option(help=RUBRICS)] = "",
-    column: Annotated[list[str] | None, typer.Option(help="FIELD=COLUMN, for a column that is not recognized.")] = None,
-    engine: Annotated[str, typer.Option(help="What runs samples in parallel: threads or ray.")] = "threads",
+    out: Out,
+    rubric: Annotated[str, typer.Option(help=RUBRICS, autocompletion=lambda: plugins.names("rubrics"))] = "",
+    column: Columns = None,
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Judge only the first N samples.")] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, max=1024, metavar="N", help="Judge N samples at a time (default: by cores and models)."),
+    ] = None,
+    engine: Engine = "threads",
     **options: Any,
 ) -> None:
-    """Judge many samples. A run resumes after any interruption; a sample that fails affects no other."""
+    """Judge the images of a table, a folder or a dataset. An interrupted run resumes; a bad sample affects no other."""
     from onprompt import api
     from onprompt.runs import datasets
     from onprompt.runs.run import JudgeJob, items_to_judge
     from onprompt.runs.run import run as judge_all
     from onprompt.samples import load_rubric
 
-    gating, dry_run = Gating(options.pop("fail_under"), options.pop("fail_over")), options.pop("dry_run")
-    job = JudgeJob(rubric or DEFAULT, judge_settings(**options))
+    if workers and engine == "ray":
+        raise UserError("--workers is for the engine threads: Ray uses all cores that its cluster has")
+    dry_run = options.pop("dry_run")
+    job = JudgeJob(rubric or DEFAULT, judge_settings(**options, workers=workers), workers=workers or 0)
     others = [] if rubric else [load_rubric(name) for name in plugins.modules("rubrics")]
     dataset = datasets.open_dataset(data, job.rubric, parse_columns(column or []), alternatives=others)
     print_source(dataset)
     if dry_run:
-        print_plan(api.plan(job.rubric_name, items_to_judge(dataset, out, job), settings=job.settings))
+        print_plan(api.plan(job.rubric_name, items_to_judge(dataset, out, job, limit), settings=job.settings))
         return
-    finish(judge_all(dataset, out, job, engine, ProgressLine(dataset.count)), gating)
+    count = min(filter(None, (dataset.count, limit)), default=None)
+    finish(judge_all(dataset, out, job, engine, ProgressLine(count), limit))
 
 
 def print_source(dataset: Dataset) -> None:
@@ -68,18 +85,23 @@ def print_source(dataset: Dataset) -> None:
         raise UserError(f"{dataset.source} has no samples")
 
 
-def finish(summary: Summary, gating: Gating | None = None) -> None:
-    """Print the results and exit: with 130 after Ctrl-C, with 7 if a gate fails, with 1 if a sample got no verdict."""
-    if sys.stderr.isatty():
-        sys.stderr.write("\r\x1b[K")
+def finish(summary: Summary) -> None:
+    """Print the results and exit: with 130 after Ctrl-C, with 1 if it stopped or a sample got no verdict."""
+    if redraws():
+        draw("")
     echo("\n".join(result_lines(summary)))
-    if summary.interrupted:
-        raise typer.Exit(130)
-    if summary.stopped:
-        raise typer.Exit(1)
-    if gating and gating.wanted:
-        gating.check(summary.path, summary.configuration)
-    raise typer.Exit(1 if summary.errors and not (gating and gating.allows_errors) else 0)
+    raise typer.Exit(130 if summary.interrupted else 1 if summary.stopped or summary.errors else 0)
+
+
+def draw(line: str) -> None:
+    """Draw a line over the one before, with blanks instead of a control sequence that old terminals would print."""
+    width = shutil.get_terminal_size().columns - 1
+    sys.stderr.write(f"\r{line[:width]:{width}}\r")
+
+
+def redraws() -> bool:
+    """Whether the progress is one line that is drawn again and again."""
+    return sys.stderr.isatty() and not is_dumb() and not is_quiet()
 
 
 def parse_columns(pairs: list[str]) -> dict[str, str]:
@@ -93,7 +115,7 @@ class ProgressLine:
     """Shows the progress of a run: in one line on a terminal, or else, as under nohup, in a new line now and then."""
 
     def __init__(self, count: int | None, every: float = LOGGED) -> None:
-        self.count, self.is_terminal, self.start, self.last = count, sys.stderr.isatty(), 0.0, 0.0
+        self.count, self.is_terminal, self.start, self.last = count, redraws(), 0.0, 0.0
         self.every = REFRESH if self.is_terminal else every
 
     def __call__(self, summary: Summary) -> None:
@@ -107,7 +129,7 @@ class ProgressLine:
             self.last = now
             line = progress_line(summary, self.count, now - self.start)
             if self.is_terminal:
-                sys.stderr.write(f"\r{line[: shutil.get_terminal_size().columns - 1]}\x1b[K")
+                draw(line)
             else:
                 echo(line, err=True)
 
@@ -162,7 +184,7 @@ def shorten(message: str) -> str:
 
 @app.command()
 def check(run_file: RunPath) -> None:
-    """Check that a run file holds what was written: every page of it, and every verdict by its checksum."""
+    """Check a run file for damage. Reads the file as a whole, and compares every verdict with its checksum."""
     from onprompt.runs.file import RunFile
     from onprompt.runs.schema import find_damage
 

@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 
 from onprompt.cli.app import RunPath, app, echo
-from onprompt.cli.judging import Budget, DetectorName, JudgeName, Models, judge_settings
+from onprompt.cli.judging import Budget, JudgeName, Models, judge_settings
 from onprompt.errors import UserError
 
-Host = Annotated[str, typer.Option(help="The address to listen on; any but loopback needs a token.")]
-Port = Annotated[int, typer.Option(min=0, max=65535, help="The port; 0: any that is free.")]
+Host = Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="The port; 0: any free one.")]
 Token = Annotated[
     str,
-    typer.Option(envvar="ONPROMPT_WEB_TOKEN", help="What browsers must present; by default random, on loopback none."),
+    typer.Option(envvar="ONPROMPT_WEB_TOKEN", help="Token that browsers must send. Default: random; none on loopback."),
 ]
 Browser = Annotated[bool, typer.Option("--open", help="Open the page in the browser.")]
 
@@ -24,20 +24,20 @@ Browser = Annotated[bool, typer.Option("--open", help="Open the page in the brow
 def review(
     run_file: RunPath,
     sample: Annotated[
-        int, typer.Option(min=0, help="Make a sampling plan of this many verdicts, stratified by score and model.")
+        int, typer.Option(min=0, metavar="N", help="Plan a sample of N verdicts, stratified by score and model.")
     ] = 0,
     precision: Annotated[
-        float | None, typer.Option(help="Make a plan that measures agreement to ± this much, such as 0.1.")
+        float | None, typer.Option(metavar="MARGIN", help="Plan a sample that gives agreement to ± this, such as 0.1.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the plan: another seed, another sample.")] = 0,
-    blind: Annotated[bool, typer.Option("--blind", help="Show nobody what the judge says.")] = False,
-    show_raters: Annotated[bool, typer.Option("--show-raters", help="Show raters what the others say.")] = False,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed of the sample.")] = 0,
+    blind: Annotated[bool, typer.Option("--blind", help="Hide the judge's verdicts.")] = False,
+    show_raters: Annotated[bool, typer.Option("--show-raters", help="Show raters each other's ratings.")] = False,
     host: Host = "127.0.0.1",
     port: Port = 8765,
     token: Token = "",
     browser: Browser = False,
 ) -> None:
-    """Go through a run's verdicts in the browser, by keyboard; what people say is saved in the run file."""
+    """Rate a run's verdicts in the browser, by keyboard. Ratings are saved in the run file."""
     from onprompt.web.server import Place, check_installed, run
 
     check_installed()
@@ -72,26 +72,27 @@ def serve(
     model: Models = None,
     judge: JudgeName = "",
     budget: Budget = None,
-    detector: DetectorName = "",
-    workers: Annotated[int, typer.Option(min=1, max=256, help="How many samples are judged at a time.")] = 1,
-    queue: Annotated[int, typer.Option(min=0, max=10_000, help="How many more may wait; others get a 429.")] = 16,
-    max_upload: Annotated[int, typer.Option(min=1, max=1000, help="The largest request, in MB.")] = 32,
+    workers: Annotated[int, typer.Option(min=1, max=256, metavar="N", help="Judge N samples at a time.")] = 1,
+    queue: Annotated[int, typer.Option(min=0, max=10_000, metavar="N", help="Requests that may wait.")] = 16,
+    max_upload: Annotated[int, typer.Option(min=1, max=1000, metavar="MB", help="Largest request, in MB.")] = 32,
     host: Host = "127.0.0.1",
     port: Port = 8766,
     token: Token = "",
     browser: Browser = False,
 ) -> None:
-    """Try it in the browser, and let services ask: a page and a JSON API on this machine."""
+    """Serve a page to try onprompt, and a JSON API, on this machine."""
     from onprompt.web.server import Place, check_installed, run
 
     check_installed()
+    from onprompt.settings import Settings
     from onprompt.web.jobs import JobQueue
     from onprompt.web.judging import Service
     from onprompt.web.requests import Offer
     from onprompt.web.tryout import create_app
 
-    settings = judge_settings(judge, model, detector, budget)
+    settings = judge_settings(judge, model, budget=budget)
     offer = Offer(settings, settings.models or tuple(filter(None, [settings.model])))
-    service = Service(offer, JobQueue(workers, queue), ["--detector", detector] if detector else [])
+    shown = ["--detector", settings.detector] if settings.detector != Settings().detector else []
+    service = Service(offer, JobQueue(workers, queue), shown)
     place = Place(host, port, token, max_upload * 10**6)
     run(create_app(service), place, starting(browser), service.queue.stop)

@@ -13,6 +13,7 @@ from onprompt import plugins
 from onprompt.cli.app import Configuration, RunPath, app, echo, load_settings, print_json
 from onprompt.cli.judging import PictureFile, print_verdict
 from onprompt.errors import UserError
+from onprompt.files import is_same
 from onprompt.models.reading import one_line
 from onprompt.wording import plural
 
@@ -28,16 +29,16 @@ def show(
     sample: Annotated[str, typer.Option("--id", help="Print the verdict on this sample.")] = "",
     picture: PictureFile = None,
     by: Annotated[
-        str, typer.Option(help="A table by model, by category or by kind of check: model, category, kind.")
+        str, typer.Option(metavar="model|category|kind", help="A table by model, category or kind of check.")
     ] = "",
-    worst: Annotated[int, typer.Option(min=0, help="List this many samples with the lowest values.")] = 0,
+    worst: Annotated[int, typer.Option(min=0, metavar="N", help="List the N samples with the lowest values.")] = 0,
     flagged: Annotated[bool, typer.Option("--flagged", help="List only samples that need review.")] = False,
     configuration: Configuration = 0,
     json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object per sample; with --id the verdict.")
     ] = False,
 ) -> None:
-    """Show the results of a run: an overview, the worst or flagged samples, or one verdict."""
+    """Show a run: overview, worst or flagged samples, or one verdict."""
     from onprompt.runs.reading import Run
 
     if picture and not sample:
@@ -91,7 +92,7 @@ def show_verdict(run: Run, sample: str, picture: Path | None, json: bool) -> Non
 def export(
     run_file: RunPath,
     to: Annotated[
-        str, typer.Option(help=f"Format (csv, jsonl, parquet, datasets, geneval) or tracker ({TRACKERS}).")
+        str, typer.Option(help=f"csv, jsonl, parquet (claims.csv …: by claim), datasets, geneval, {TRACKERS}.")
     ] = "csv",
     out: Annotated[
         Path | None, typer.Option(help="The file to write (default: NAME.verdicts.csv beside the run file).")
@@ -102,7 +103,7 @@ def export(
     ] = False,
     configuration: Configuration = 0,
 ) -> None:
-    """Write all samples of a run, with their verdicts and errors, to a file; or send the run to a tracker."""
+    """Export a run's verdicts and errors to a file or a tracker."""
     from onprompt.models.answer_store import AnswerStore
     from onprompt.runs import exporting
     from onprompt.runs.reading import Run
@@ -112,8 +113,9 @@ def export(
 
         echo(f"logged to {track(run_file, to, configuration)}", err=True)
         return
-    path = out or run_file.with_name(f"{run_file.stem}.verdicts.{to}")
-    if path.resolve() == run_file.resolve():
+    of_claims = to.startswith(exporting.CLAIMS)
+    path = out or run_file.with_name(f"{run_file.stem}.{to if of_claims else f'verdicts.{to}'}")
+    if is_same(path, run_file):
         raise UserError(f"{path} is the run file itself; choose another file with --out")
     if to == "geneval":
         export_geneval(run_file, configuration, out or run_file.with_name(f"{run_file.stem}.geneval.jsonl"))
@@ -121,7 +123,7 @@ def export(
     cache = load_settings().answers
     with closing(AnswerStore(cache)) if answers else nullcontext() as store:
         count, lost = exporting.export(Run(run_file, configuration), path, to, store, excel_safe)
-    echo(f"{plural(count, 'sample')} written to {path}")
+    echo(f"{plural(count, 'claim' if of_claims else 'sample')} written to {path}")
     if lost:
         echo(f"{plural(lost, 'answer')} no longer in {cache}: exported as null", err=True)
 
@@ -148,10 +150,10 @@ def overview_lines(run: Run) -> Iterator[str]:
         yield f"{plural(seen.outdated, 'verdict')} outdated (image or prompt changed) and not counted; run again"
     if not seen.read_whole:
         yield "the last run did not read all of the data; run it again to resume"
-    if whole.samples:
+    if whole.items:
         score = f", mean score {whole.score}" if whole.score.n else ""
         scores = ", ".join(f"{count:,} × ({score})" for score, count in seen.scores.items())
-        yield f"mean value {whole.value}{score} over {plural(whole.value.n, 'prompt')}" + (
+        yield f"mean value {whole.mean}{score} over {plural(whole.mean.n, 'prompt')}" + (
             f"; scores: {scores}" if scores else ""
         )
     if seen.placeholders:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from onprompt.evidence.grading import MINOR
 from onprompt.settings import Settings
-from onprompt.types import Attribute, Sighting
+from onprompt.types import Attribute, Relation, Scene, Sighting, Thing
 from onprompt.vision import EXCLUSIVE, NOT_SMILING, SHAPE_WORDS, SMILING, colour, geometry, ocr, posture_of
 
+MIN_LETTERS, CLEARLY_READ, MIN_LETTER_HEIGHT = 3, 0.8, 0.04  # of text that something bears; height of the image
 TEXT_MATCH, TEXT_NEAR = 0.8, 0.5  # similarity from which text matches, or is a minor mismatch
 
 
@@ -131,3 +132,25 @@ def measure_text(asked: str, lines: Sequence[Sighting]) -> Measured:
     score = 0.0 if similarity < TEXT_NEAR else MINOR
     score = 1.0 if similarity >= TEXT_MATCH else score
     return Measured(score, f'"{words}"' if words else "no text", confidence if score else 1.0)
+
+
+def is_text(thing: Thing) -> bool:
+    """Whether the object is text itself: words without anything that bears them."""
+    return thing.canonical == "text" and any(attribute.kind == "text" for attribute in thing.attributes)
+
+
+def texts_on(index: int, scene: Scene) -> list[str]:
+    """The texts asked for on an object: "a sign that says …", "a sign with the words …", "the words … on a sign"."""
+    thing = scene.things[index]
+    texts = [other for other in scene.things if is_text(other) and not other.absent]
+    own = [scene.things[relation.target] for relation in thing.relations if relation.name == "with"]
+    on_it = [text for text in texts if any(r == Relation("on", index) for r in text.relations)]
+    bearing = [thing, *(text for text in own if text in texts), *on_it]
+    said = [attribute for part in bearing for attribute in part.attributes if attribute.kind == "text"]
+    return [attribute.value for attribute in said if not attribute.negated]
+
+
+def is_lettering(line: Sighting) -> bool:
+    """Whether a line of text is more than a watermark or a misread pattern."""
+    letters = sum(map(str.isalpha, line.text))
+    return letters >= MIN_LETTERS and line.confidence >= CLEARLY_READ and line.box.height >= MIN_LETTER_HEIGHT

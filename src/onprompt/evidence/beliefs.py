@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from onprompt.evidence import attributes, grading
@@ -29,7 +29,6 @@ from onprompt.types import (
     Scene,
     Seen,
     Sighting,
-    Thing,
     Trait,
 )
 from onprompt.vision import CHILD, PROPERTIES, RELATIONS, WORDS, RelationMeasure, between, traits_said
@@ -55,16 +54,11 @@ NOT_ESTIMATED = frozenset({"count", "text", "size", "position", "shape", "sex", 
 PLACES = ("left of", "right of", "above", "below", "in front of", "behind", "between", "facing")
 SIDES = (*PLACES[:6], "next to", "near")  # a swapped position is a minor error (seed 000, score 3)
 OTHER_TEXT = 0.6  # the probability that what bears other words is the object asked for
-MIN_LETTERS, CLEARLY_READ, MIN_LETTER_HEIGHT = 3, 0.8, 0.04  # of text that something bears; height of the image
 INHABITANTS = ("person", "animal", "vehicle")  # what is not to be seen in an empty place
 
 NOT_SHOWN = frozenset({"parameter", "quality"})  # not about what the image shows
 
 Estimate = Callable[[str], float | None]  # how likely a phrase is true of the image, by the matcher
-
-
-def no_estimate(_: str) -> None:
-    """No estimate: there is no matcher, or it does not know the language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +68,10 @@ class Image:
     seen: Seen
     lines: tuple[Sighting, ...] | None = ()  # of text; None if nobody looked at the image
     properties: tuple[Trait, ...] = ()
-    estimate: Estimate = no_estimate
-    classify: Estimate = no_estimate  # how likely it shows a kind of thing, by the classifier; None for other names
+    estimate: Estimate = field(default=lambda _: None)
+    classify: Estimate = field(
+        default=lambda _: None
+    )  # how likely it shows a kind of thing, by the classifier; None for other names
     overall: float | None = None  # the matcher's estimate that it fits the prompt
     artwork: float = 0.0  # the probability that it is drawn or painted
     blank: bool = False
@@ -133,7 +129,7 @@ class ObjectBeliefs:
         self.index, self.scene, self.shares, self.image, self.settings = index, scene, shares, image, settings
         self.thing, self.share = scene.things[index], shares[index]
         self.chosen = located(self.share)
-        self.is_text = is_text(self.thing)
+        self.is_text = attributes.is_text(self.thing)
 
     def blank(self, claim: Claim, probability: float, finding: Finding | None = None) -> Check:
         """A check of what nothing measures: its prior."""
@@ -230,13 +226,13 @@ class ObjectBeliefs:
 
         What says something else is likely the sign, too.
         """
-        asked = texts_on(self.index, self.scene)
+        asked = attributes.texts_on(self.index, self.scene)
         if not asked or self.image.lines is None:
             return None
         readings = [attributes.measure_text(value, self.image.lines) for value in asked]
         if all(reading.score == 1 for reading in readings):
             return min(self.measured(Claim("text"), [reading], OCR).probability for reading in readings)
-        return OTHER_TEXT if self.share.known is None and any(map(is_lettering, self.image.lines)) else None
+        return OTHER_TEXT if self.share.known is None and any(map(attributes.is_lettering, self.image.lines)) else None
 
     def absence(self) -> Check:
         """That an object is not there; only sightings that also fit its attributes contradict it."""
@@ -374,7 +370,7 @@ class ObjectBeliefs:
         """That the object stands to another as it should."""
         target = self.scene.things[relation.target]
         claim = Claim("relation", relation.name, self.thing.canonical, target=target.phrase, negated=relation.negated)
-        check = replace(self.related(claim, relation), target=None if is_text(target) else relation.target)
+        check = replace(self.related(claim, relation), target=None if attributes.is_text(target) else relation.target)
         measured = check.outcome is not Outcome.UNVERIFIABLE
         return negate(check) if relation.negated and measured else check
 
@@ -382,7 +378,7 @@ class ObjectBeliefs:
         """A relation, for each subject with the target that suits it best."""
         subjects, targets = self.chosen, located(self.shares[relation.target])
         target = self.scene.things[relation.target]
-        if is_text(target) and (read := self.by_text()) is not None:
+        if attributes.is_text(target) and (read := self.by_text()) is not None:
             return self.measured(claim, [Measured(float(read > OTHER_TEXT), "its text")], OCR)
         if relation.name not in RELATIONS and relation.name not in ("between", *SIZES):
             return self.unmeasured(claim, "relation")
@@ -523,31 +519,6 @@ def best_between(subject: Sighting, ends: Sequence[Sequence[Sighting]]) -> float
     first, second = ends[0], ends[-1]
     pairs = [(a, b) for a in first for b in second if a is not b and subject is not a and subject is not b]
     return max((between(subject, a, b) for a, b in pairs), default=None)
-
-
-# -- text ------------------------------------------------------------------------------------------------------------
-
-
-def is_text(thing: Thing) -> bool:
-    """Whether the object is text itself: words without anything that bears them."""
-    return thing.canonical == "text" and any(attribute.kind == "text" for attribute in thing.attributes)
-
-
-def texts_on(index: int, scene: Scene) -> list[str]:
-    """The texts asked for on an object: "a sign that says …", "a sign with the words …", "the words … on a sign"."""
-    thing = scene.things[index]
-    texts = [other for other in scene.things if is_text(other) and not other.absent]
-    own = [scene.things[relation.target] for relation in thing.relations if relation.name == "with"]
-    on_it = [text for text in texts if any(r == Relation("on", index) for r in text.relations)]
-    bearing = [thing, *(text for text in own if text in texts), *on_it]
-    said = [attribute for part in bearing for attribute in part.attributes if attribute.kind == "text"]
-    return [attribute.value for attribute in said if not attribute.negated]
-
-
-def is_lettering(line: Sighting) -> bool:
-    """Whether a line of text is more than a watermark or a misread pattern."""
-    letters = sum(map(str.isalpha, line.text))
-    return letters >= MIN_LETTERS and line.confidence >= CLEARLY_READ and line.box.height >= MIN_LETTER_HEIGHT
 
 
 # -- the image as a whole --------------------------------------------------------------------------------------------

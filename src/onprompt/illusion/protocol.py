@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, NamedTuple
 
 from onprompt.errors import UserError
 from onprompt.plugins import did_you_mean
@@ -20,6 +20,7 @@ def load_toml(name: str) -> dict[str, Any]:
 DATA = load_toml("protocol.toml")
 SIMPLE, COMPLEX = tuple(DATA["scenes"]["simple"]), tuple(DATA["scenes"]["complex"])
 SCENES = SIMPLE + COMPLEX
+QUESTIONS = ("shape", "scene")
 ALSO: Mapping[str, Sequence[str]] = DATA["spellings"]
 PUBLISHED: Mapping[str, Mapping[str, tuple[float, float]]] = {
     model: {paper: (shape, scene) for paper, (shape, scene) in recalls.items()}
@@ -38,12 +39,33 @@ class Split:
     scene_question: str
 
     @property
+    def questions(self) -> dict[str, str]:
+        """The two questions by what they ask for."""
+        return {"shape": self.shape_question, "scene": self.scene_question}
+
+    @property
     def options(self) -> tuple[str, ...]:
         """The options of both questions: the shapes, then the scenes."""
         return self.shapes + SCENES
 
 
-def question(article: str, noun: str, identify: str, options: str, answer: str) -> str:
+class Case(NamedTuple):
+    """An answer to a question about an image; `point` is what it shows in an audit."""
+
+    split: str
+    question: str
+    shape: str
+    scene: str
+    answer: str
+    point: str = ""
+
+    @property
+    def label(self) -> str:
+        """What the question asks for."""
+        return self.shape if self.question == "shape" else self.scene
+
+
+def worded(article: str, noun: str, identify: str, options: str, answer: str) -> str:
     """A question as the original asks it."""
     return (
         f"This image contains {article} icon integrated into a background, "
@@ -59,8 +81,8 @@ def make(name: str, paper: str, noun: str, identify: str, separator: str = ", ")
     """A split with its two questions."""
     shapes = tuple(DATA["shapes"][name])
     options = f"{separator.join(shapes)},{', '.join(SCENES)}"
-    shape = question("a", noun, identify, options, noun)
-    scene = question("an", noun, "background", f"{options}.", "background")
+    shape = worded("a", noun, identify, options, noun)
+    scene = worded("an", noun, "background", f"{options}.", "background")
     return Split(name, paper, shapes, shape, scene)
 
 
@@ -72,7 +94,7 @@ SPLITS: Mapping[str, Split] = {
 }
 
 
-def split(name: str) -> Split:
+def split_named(name: str) -> Split:
     """A split by its name in the original code."""
     if name not in SPLITS:
         raise UserError(f"no split {name!r}{did_you_mean(name, SPLITS)}")

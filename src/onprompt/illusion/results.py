@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from onprompt.illusion.gold import Gold
-from onprompt.illusion.protocol import COMPLEX, SIMPLE, Split, option
+from onprompt.illusion.protocol import COMPLEX, QUESTIONS, SIMPLE, Split, option
 from onprompt.illusion.scoring import SCORINGS, Outcome, multi_word, reasons, strict
 from onprompt.report.statistics import wilson
 
-QUESTIONS = ("shape", "scene")
 GROUPINGS = ("class", "scene", "kind", "difficulty", "strength")
 AMBIGUOUS, NONE = "ambiguous", "none"  # what strict may choose instead of an option
 
@@ -88,6 +87,7 @@ class Results:
     unnamed: int  # answers whose gold label is not an option, left out of `strict`
     about: Mapping[str, Any] = field(default_factory=dict)  # model, size, configuration, not_asked_yet
     troubles: Sequence[str] = ()  # problems with the paths that distort scores
+    records: Sequence[Record] = ()
 
     def tally(self, scoring: str, question: str, grouping: str = "", group: str = "") -> Tally:
         """The counts of a group, or of all answers."""
@@ -133,6 +133,7 @@ def measure(records: Iterable[Record], split: Split) -> Results:
         differences=differences,
         unanswered={question: unanswered[question] for question in QUESTIONS},
         unnamed=unnamed,
+        records=records,
     )
 
 

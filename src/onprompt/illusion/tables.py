@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from onprompt.illusion.protocol import PUBLISHED
-from onprompt.illusion.results import GROUPINGS, QUESTIONS, Difference, Rate, Results, Tally
+from onprompt.illusion.protocol import PUBLISHED, QUESTIONS
+from onprompt.illusion.results import GROUPINGS, Difference, Rate, Results
 from onprompt.illusion.scoring import SCORINGS
+from onprompt.report.tables import markdown_table, markdown_text, shortened, table_lines
 
-FORMAT = "onprompt.illusion/1"
 TITLES = {
     "class": "By class",
     "scene": "By scene",
@@ -35,7 +35,10 @@ class Table(NamedTuple):
 
 def tables(results: Results, scoring: str, shown: int) -> Iterator[Table]:
     """All tables; groups are shown for one scoring."""
-    yield recalls(results)
+    rows = [[name, *(rate_text(results.recall(name, question)) for question in QUESTIONS)] for name in SCORINGS]
+    for model, recall in published(results).items():
+        rows.append([f"{model}, published", *(f"{percent:.1f} %" for percent in recall.values())])
+    yield Table("Recall", ("scoring", "shape", "scene"), rows)
     yield counts(results, scoring)
     for grouping in GROUPINGS:
         if groups := results.groups(grouping):
@@ -51,14 +54,6 @@ def tables(results: Results, scoring: str, shown: int) -> Iterator[Table]:
         yield Table(title, ("times", "answer", "question", *SCORINGS, "why"), rows)
 
 
-def recalls(results: Results) -> Table:
-    """Shape and scene recall under every scoring, and the published recalls of other models."""
-    rows = [[name, *(rate_text(results.recall(name, question)) for question in QUESTIONS)] for name in SCORINGS]
-    for model, recall in published(results).items():
-        rows.append([f"{model}, published", *(f"{percent:.1f} %" for percent in recall.values())])
-    return Table("Recall", ("scoring", "shape", "scene"), rows)
-
-
 def published(results: Results) -> dict[str, dict[str, float]]:
     """The published recalls on the split, by model and question."""
     paper = results.split.paper
@@ -67,17 +62,15 @@ def published(results: Results) -> dict[str, dict[str, float]]:
 
 def counts(results: Results, scoring: str) -> Table:
     """The original's six counts, under any scoring."""
-    strict = scoring == "strict"
+    kinds = ("shape", "scene", "rest", *(["ambiguous"] if scoring == "strict" else []))
     rows = []
     for question in QUESTIONS:
         tally = results.tally(scoring, question)
-        parts = [tally.shape, tally.scene, tally.rest, *([tally.ambiguous] if strict else [])]
-        shares = [f"{part}, {rate_text(Rate(part, tally.of))}" for part in parts]
-        unanswered, several = str(results.unanswered[question]), rate_text(results.multi_word[question])
-        rows.append([question, str(tally.of), *shares, unanswered, several])
-    ambiguous = ["rest that is ambiguous"] if strict else []
-    head = ("question", "answers", "shape", "scene", "rest", *ambiguous, "no answer", "more than one word")
-    return Table(f"Counts ({scoring})", head, rows)
+        shares = [f"{getattr(tally, kind)}, {rate_text(Rate(getattr(tally, kind), tally.of))}" for kind in kinds]
+        rows.append([question, str(tally.of), *shares, str(results.unanswered[question])])
+        rows[-1].append(rate_text(results.multi_word[question]))
+    names = [kind.replace("ambiguous", "rest that is ambiguous") for kind in kinds]
+    return Table(f"Counts ({scoring})", ("question", "answers", *names, "no answer", "more than one word"), rows)
 
 
 def group_row(results: Results, scoring: str, grouping: str, group: str) -> list[str]:
@@ -90,19 +83,19 @@ def group_row(results: Results, scoring: str, grouping: str, group: str) -> list
 
 def confusion_rows(results: Results, question: str) -> Iterator[list[str]]:
     """How often each gold label was chosen, and what was chosen instead."""
-    confusion = results.confusion[question]
-    for label in sorted({gold for gold, _ in confusion}, key=results.split.options.index):
-        others = sorted((-count, chosen) for (gold, chosen), count in confusion.items() if gold == label != chosen)
-        total = sum(count for (gold, _), count in confusion.items() if gold == label)
-        instead = [f"{chosen} {-count}" for count, chosen in others]
+    for label, chosen in confusion_entry(results, question).items():
+        others = sorted((-count, name) for name, count in chosen.items() if name != label)
+        instead = [f"{name} {-count}" for count, name in others]
         more = [f"{len(instead) - OTHERS} more"] if len(instead) > OTHERS else []
-        yield [label, f"{confusion[label, label]} of {total}", ", ".join([*instead[:OTHERS], *more])]
+        right = f"{chosen.get(label, 0)} of {sum(chosen.values())}"
+        yield [label, right, ", ".join([*instead[:OTHERS], *more])]
 
 
 def difference_cells(difference: Difference) -> tuple[str, ...]:
     """A differing answer as cells."""
+    answer = re.sub(r"[^\S ]+|[\x00-\x1f\x7f-\x9f]", "⏎", difference.record.answer or "")
     counted = (difference.counted.get(scoring, "–") for scoring in SCORINGS)
-    return shortened(difference.record.answer or ""), difference.record.question, *counted, difference.why
+    return shortened(answer, WIDTH), difference.record.question, *counted, difference.why
 
 
 def rate_text(rate: Rate) -> str:
@@ -111,12 +104,6 @@ def rate_text(rate: Rate) -> str:
         return "–"
     low, high = rate.interval
     return f"{100 * rate.value:.1f} % ({100 * low:.1f}–{100 * high:.1f})"
-
-
-def shortened(answer: str) -> str:
-    """An answer on one line."""
-    line = re.sub(r"[^\S ]+|[\x00-\x1f\x7f-\x9f]", "⏎", answer)
-    return line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…"
 
 
 def heading(results: Results) -> str:
@@ -150,26 +137,15 @@ def lines(results: Results, scoring: str = "original") -> Iterator[str]:
     yield heading(results)
     yield from notes(results)
     for table in tables(results, scoring, FEW):
-        yield from ("", table.title)
-        cells = [table.head, *table.rows]
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        for row in cells:
-            yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        yield from ("", table.title, *table_lines(table.head, table.rows))
 
 
 def markdown(results: Results, scoring: str = "original") -> str:
     """The results as Markdown."""
-    paragraphs = [f"# {heading(results)}", *map(escaped, notes(results))]
+    paragraphs = [f"# {heading(results)}", *map(markdown_text, notes(results))]
     for table in tables(results, scoring, MANY):
-        rows = [table.head, ["---"] * len(table.head), *table.rows]
-        paragraphs.append(f"## {table.title}")
-        paragraphs.append("\n".join(f"| {' | '.join(map(escaped, row))} |" for row in rows))
+        paragraphs += [f"## {table.title}", "\n".join(markdown_table(table.head, table.rows)).strip()]
     return "\n\n".join(paragraphs) + "\n"
-
-
-def escaped(cell: str) -> str:
-    """A cell that Markdown shows as it is."""
-    return re.sub(r"([\\|`*_<>\[\]])", r"\\\1", cell)
 
 
 # ---- JSON ------------------------------------------------------------------------------------------------------------
@@ -178,7 +154,7 @@ def escaped(cell: str) -> str:
 def document(results: Results) -> dict[str, Any]:
     """The results as JSON, with every differing answer."""
     return {
-        "format": FORMAT,
+        "format": "onprompt.illusion/1",
         "split": results.split.name,
         "paper": results.split.paper,
         **results.about,
@@ -190,34 +166,33 @@ def document(results: Results) -> dict[str, Any]:
         "scorings": {scoring: scoring_entry(results, scoring) for scoring in SCORINGS},
         "confusion": {question: confusion_entry(results, question) for question in QUESTIONS},
         "published": published(results),
-        "differences": [difference_entry(difference) for difference in results.differences],
+        "differences": [
+            {"id": each.record.id, "question": each.record.question, "answer": each.record.answer}
+            | {"shape": each.record.gold.shape, "scene": each.record.gold.scene}
+            | {"counted": dict(each.counted), "why": each.why}
+            for each in results.differences
+        ],
     }
 
 
 def scoring_entry(results: Results, scoring: str) -> dict[str, Any]:
     """The recalls and counts of a scoring, in total and by group."""
-    entry: dict[str, Any] = {
-        "recall": {question: rate_entry(results.recall(scoring, question)) for question in QUESTIONS},
-        "counts": {question: counts_entry(results.tally(scoring, question)) for question in QUESTIONS},
-    }
+
+    def counted(question: str, *group: str) -> dict[str, Any]:
+        tally = results.tally(scoring, question, *group)
+        kinds = {kind: rate_entry(Rate(getattr(tally, kind), tally.of)) for kind in tally._fields if kind != "of"}
+        return {"answers": tally.of, **kinds}
+
+    def both(question: str, *group: str) -> dict[str, Any]:
+        recall = rate_entry(results.recall(scoring, question, *group))
+        return {"recall": recall, "counts": counted(question, *group)}
+
+    total = {question: both(question) for question in QUESTIONS}
+    entry = {kind: {question: total[question][kind] for question in QUESTIONS} for kind in ("recall", "counts")}
     for grouping in GROUPINGS:
-        entry[f"by_{grouping}"] = {
-            group: {
-                question: {
-                    "recall": rate_entry(results.recall(scoring, question, grouping, group)),
-                    "counts": counts_entry(results.tally(scoring, question, grouping, group)),
-                }
-                for question in QUESTIONS
-            }
-            for group in results.groups(grouping)
-        }
+        groups = results.groups(grouping)
+        entry[f"by_{grouping}"] = {name: {each: both(each, grouping, name) for each in QUESTIONS} for name in groups}
     return entry
-
-
-def counts_entry(tally: Tally) -> dict[str, Any]:
-    """The counts with their shares."""
-    kinds = ("shape", "scene", "rest", "ambiguous")
-    return {"answers": tally.of, **{kind: rate_entry(Rate(getattr(tally, kind), tally.of)) for kind in kinds}}
 
 
 def rate_entry(rate: Rate) -> dict[str, Any]:
@@ -228,16 +203,9 @@ def rate_entry(rate: Rate) -> dict[str, Any]:
 
 
 def confusion_entry(results: Results, question: str) -> dict[str, dict[str, int]]:
-    """The chosen options by gold label."""
+    """The chosen options by gold label, in the order of the options."""
+    order = results.split.options.index
     entry: dict[str, dict[str, int]] = {}
-    for (gold, chosen), count in sorted(results.confusion[question].items()):
+    for (gold, chosen), count in sorted(results.confusion[question].items(), key=lambda item: order(item[0][0])):
         entry.setdefault(gold, {})[chosen] = count
     return entry
-
-
-def difference_entry(difference: Difference) -> dict[str, Any]:
-    """A differing answer."""
-    record = difference.record
-    asked = {"id": record.id, "question": record.question, "answer": record.answer}
-    gold = {"shape": record.gold.shape, "scene": record.gold.scene}
-    return {**asked, **gold, "counted": dict(difference.counted), "why": difference.why}

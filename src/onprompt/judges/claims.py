@@ -1,5 +1,8 @@
 """The judge that asks a model about claims: all of a prompt's, or with `measured` those that evidence leaves open.
 
+With `measured` each claim is put to the model with what was measured, with `crops` also with its region of the image.
+An answer is cached by its claim: another prompt with the same claim about the same image does not ask again.
+
 A probability for each claim follows Soft-TIFA (arXiv 2512.16853); that details of absent objects are not asked about
 follows DSG (arXiv 2310.18235). The claims come from our parser, and the rubric turns their probabilities into a score.
 """
@@ -14,14 +17,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from onprompt.errors import UnreadableAnswer, UserError
 from onprompt.evidence.beliefs import NO_SOURCE, Image, believe, outcome_of
-from onprompt.evidence.edits.grade import grade
-from onprompt.evidence.edits.judgement import JudgedEdit
-from onprompt.evidence.edits.operations import Operation
+from onprompt.evidence.edits.claims import Operation
+from onprompt.evidence.edits.grade import JudgedEdit, grade
 from onprompt.evidence.observe import NOT_ENGLISH, Observations, is_animated, weight_objects
 from onprompt.judges import evidence
 from onprompt.language import parse
+from onprompt.models.answer_text import answer_text
 from onprompt.models.asking import (
     READER,
     SHORT_ANSWER,
@@ -34,18 +39,22 @@ from onprompt.models.asking import (
     with_usage,
 )
 from onprompt.models.client import ModelClient, NotCached, open_client
-from onprompt.models.reading import choice_probabilities, parse_answer, strict_json, without_thinking
+from onprompt.models.reading import choice_probabilities, parse_answer, strict_json
 from onprompt.rubrics import object_schema, text
 from onprompt.settings import PRIVATE, Settings
 from onprompt.types import (
     Answer,
     Asks,
+    Box,
     Check,
+    Decoded,
     Finding,
     Flag,
     Found,
     Message,
     Outcome,
+    Part,
+    Picture,
     Question,
     Rubric,
     Sample,
@@ -53,6 +62,7 @@ from onprompt.types import (
     Spot,
     Verdict,
 )
+from onprompt.wording import finding_words
 from onprompt.wording.questions import claim_sentence
 
 ASKS = Asks.ONE
@@ -74,6 +84,8 @@ class Reply(NamedTuple):
 
 UNREADABLE = Reply(error="unreadable")
 Asked = Sequence[tuple[Check, str]]  # the checks to ask about, each with its sentence
+MARGIN = 0.15  # of a region's width and height, around it
+LARGE = 0.5  # share of the image from which a region is no closer look
 
 
 def load(settings: Settings, rubric: Rubric) -> ClaimsJudge:
@@ -81,10 +93,18 @@ def load(settings: Settings, rubric: Rubric) -> ClaimsJudge:
     return ClaimsJudge(settings, rubric, open_client(settings))
 
 
+class Context(NamedTuple):
+    """What stands beside a claim: what was measured, and the region of the image that it is about."""
+
+    measured: str = ""
+    region: Picture | None = None
+
+
 @dataclass(slots=True)
 class Conversation:
     """What the model has answered so far about one sample."""
 
+    context: Mapping[str, Context] = field(default_factory=dict)  # by sentence
     replies: dict[str, Reply] = field(default_factory=dict)  # by sentence
     answers: list[Answer] = field(default_factory=list)
     unreadable: list[UnreadableAnswer] = field(default_factory=list)
@@ -106,14 +126,19 @@ class ClaimsJudge(AnswerJudge):
         if self.evidence:
             self.recalls, self.slots = False, self.evidence.slots
             self.bound_by = client.bound_by if client.bound_by == "model" else self.evidence.bound_by
-        self.together = self.asks_again = bool(rubric.observe) or settings.claims_per_call > 1
+        several = settings.claims_per_call > 1 and not client.takes_several  # in one question
+        self.together = self.asks_again = bool(rubric.observe) or several
+        if settings.crops and not settings.measured:
+            raise UserError("crops need evidence, which knows the regions: --judge claims --measured --crops")
         name = "claims-edit" if rubric.observe else "claims" if self.together else "claims-single"
+        name += "-measured" if settings.measured and not rubric.observe else ""
         self.text = text(f"{name}-1")
         self.about: dict[str, Any] = {
             "judge": "claims",
             "model": client.name,
             "question": f"{name}/1",
             "rubric_sha256": hashlib.sha256(self.text.encode()).hexdigest(),
+            **({"crops": True} if settings.crops else {}),
         }
 
     @property
@@ -124,10 +149,13 @@ class ClaimsJudge(AnswerJudge):
         return {**known, **self.about, "reader": READER, "asked": dict(self.client.identity)}
 
     def verdict(self, sample: Sample, ask: Ask) -> Verdict:
-        observed, said = self.observe(sample), Conversation()
+        observed = self.observe(sample)
         asked = open_claims(observed)
-        for sentences in self.turns(asked, said.replies):
-            said.replies |= zip(sentences, self.replies(sample, sentences, ask, said), strict=True)
+        said = Conversation(self.context(sample, observed, asked))
+        self.remember(sample, asked, said)
+        for sentences, following in self.turns(asked, said.replies):
+            ahead = [self.question(sample, [sentence], said.context) for sentence in following]
+            said.replies |= zip(sentences, self.replies(sample, sentences, ahead, ask, said), strict=True)
         if said.replies and all(reply.error for reply in said.replies.values()) and not self.evidence:
             raise with_usage(said.unreadable[-1], said.answers)
         answered = {id(check): said.replies[sentence] for check, sentence in asked if sentence in said.replies}
@@ -170,29 +198,37 @@ class ClaimsJudge(AnswerJudge):
             "image_sha256": sample.picture.sha256,
         }
 
-    def turns(self, asked: Asked, replies: Mapping[str, Reply]) -> Iterator[list[str]]:
-        """The sentences of each question, none twice.
+    def turns(self, asked: Asked, replies: Mapping[str, Reply]) -> Iterator[tuple[list[str], list[str]]]:
+        """The sentences of each question, none twice, and those that will be asked about next.
 
         One by one, objects come first, and then details of those that may be there by the replies so far.
         """
         if self.together:
-            sentences, size = list(dict.fromkeys(sentence for _, sentence in asked)), self.settings.claims_per_call
-            yield from (sentences[start : start + size] for start in range(0, len(sentences), size))
+            sentences = [each for each in dict.fromkeys(sentence for _, sentence in asked) if each not in replies]
+            size = self.settings.claims_per_call
+            yield from ((sentences[start : start + size], []) for start in range(0, len(sentences), size))
             return
-        done = set[str]()
         presence = {check.thing: sentence for check, sentence in asked if asserts_object(check)}
-        for check, sentence in sorted(asked, key=lambda pair: not asserts_object(pair[0])):
-            needed = [replies.get(presence.get(thing, ""), Reply()).yes for thing in (check.thing, check.target)]
-            absent = not asserts_object(check) and any(yes is not None and yes <= ABSENT for yes in needed)
-            if not absent and sentence not in done:
-                done.add(sentence)
-                yield [sentence]
 
-    def replies(self, sample: Sample, sentences: Sequence[str], ask: Ask, said: Conversation) -> list[Reply]:
+        def absent(check: Check) -> bool:
+            found = [replies.get(presence.get(thing, ""), Reply()).yes for thing in (check.thing, check.target)]
+            return any(yes is not None and yes <= ABSENT for yes in found)
+
+        done = set[str]()
+        for objects in (True, False):
+            checks = [pair for pair in asked if asserts_object(pair[0]) is objects]
+            wanted = dict.fromkeys(sentence for check, sentence in checks if objects or not absent(check))
+            sentences = [sentence for sentence in wanted if sentence not in done]
+            done.update(sentences)
+            yield from (([sentence], sentences[at:]) for at, sentence in enumerate(sentences, 1))
+
+    def replies(
+        self, sample: Sample, sentences: Sequence[str], following: Sequence[Question], ask: Ask, said: Conversation
+    ) -> list[Reply]:
         """A reply to each claim of one question; an unreadable answer about several is asked for once more."""
-        question = self.question(sample, sentences)
+        question = self.question(sample, sentences, said.context)
         for _ in range(1 + self.asks_again):
-            said.answers.append(answer := ask(question))
+            said.answers.append(answer := ask(question, following))
             replies: list[Reply] = []
             outcome = "read"
             try:
@@ -203,6 +239,8 @@ class ClaimsJudge(AnswerJudge):
                 question, outcome = replace(question, messages=ask_again(question, why)), why.kind
             if not answer.cached:
                 self.client.answers.mark(answer.key, outcome)
+                if self.together:
+                    self.store(sample, dict(zip(sentences, replies, strict=False)), said.context, answer.model)
             if replies:
                 return replies
         return [UNREADABLE] * len(sentences)
@@ -211,12 +249,33 @@ class ClaimsJudge(AnswerJudge):
         """A reply to each claim, and whether there were others; UnreadableAnswer if none can be used."""
         return read_replies(answer, number) if self.together else ([read_single(answer)], False)
 
-    def question(self, sample: Sample, sentences: Sequence[str]) -> Question:
-        """The image, or both versions of one, and one claim or several."""
-        numbered = "\n".join(f"{number}. {sentence}" for number, sentence in enumerate(sentences, 1))
-        words = self.text.replace("{claims}", numbered if self.together else sentences[0])
+    def context(self, sample: Sample, observed: Observations | JudgedEdit, asked: Asked) -> dict[str, Context]:
+        """What is put to the model beside each claim."""
+        if not self.evidence or isinstance(observed, JudgedEdit):
+            return {}
+        boxes = {check.thing: check.box for check in reversed(observed.checks) if check.box}
+        return {
+            sentence: Context(
+                f"{finding_words(check)} (probability {check.probability:.2f})" if was_measured(check) else "",
+                region(sample.picture, check.box or boxes.get(check.thing)) if self.settings.crops else None,
+            )
+            for check, sentence in asked
+        }
+
+    def question(self, sample: Sample, sentences: Sequence[str], context: Mapping[str, Context]) -> Question:
+        """The image, or both versions of one, regions of it, and one claim or several."""
+        beside = [context.get(sentence, Context()) for sentence in sentences]
+        lines = [
+            f"{sentence}\n   Measured: {each.measured}" if each.measured else sentence
+            for sentence, each in zip(sentences, beside, strict=True)
+        ]
+        numbered = "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
+        words = self.text.replace("{claims}", numbered if self.together else lines[0])
         before = sample.pictures.get(self.rubric.source_image)
-        shown = [self.show(picture) for picture in (before, sample.picture) if picture]
+        shown: list[Part] = [self.show(picture) for picture in (before, sample.picture) if picture]
+        for number, each in enumerate(beside, 1):
+            if each.region:
+                shown += [f"\nRegion of the image for statement {number}:\n", self.show(each.region)]
         question = Question((Message("user", (*shown, words)),), temperature=self.settings.temperature)
         if not self.together:
             return replace(question, longest=SHORT_ANSWER, choices=YES_NO)
@@ -226,16 +285,61 @@ class ClaimsJudge(AnswerJudge):
         longest = self.settings.answer_tokens
         return replace(question, longest=longest, schema=schema, chances=self.settings.chances, words=wanted)
 
+    def claim(self, sample: Sample, sentence: str, context: Mapping[str, Context]) -> Question:
+        """One of several claims as a question of its own, under which its answer is cached."""
+        return replace(self.question(sample, [sentence], context), longest=SHORT_ANSWER, schema="", choices=YES_NO)
+
+    def remember(self, sample: Sample, asked: Asked, said: Conversation) -> None:
+        """Answers that claims asked together had earlier, for this prompt or another."""
+        if not self.together or self.settings.record:
+            return
+        for sentence in dict.fromkeys(sentence for _, sentence in asked):
+            with suppress(NotCached):
+                answer = self.client.cached_answer(self.claim(sample, sentence, said.context))
+                said.answers.append(answer)
+                said.replies[sentence] = read_single(answer)
+
+    def store(self, sample: Sample, replies: Mapping[str, Reply], context: Mapping[str, Context], model: str) -> None:
+        """Cache each answer by its claim."""
+        for sentence, reply in replies.items():
+            if not reply.error:
+                word = "cannot tell" if reply.yes is None else YES_NO[reply.yes < 0.5]
+                chances = {"yes": reply.yes, "no": round(1 - reply.yes, 6)} if reply.yes is not None else {}
+                spots = (Spot(0, len(word), chances),) if reply.known else ()
+                self.client.remember(self.claim(sample, sentence, context), Answer(word, model=model, spots=spots))
+
     def questions(self, sample: Sample) -> list[Question]:
         """All that would be asked if every object is there, unless a cached answer says that it is not."""
         questions: list[Question] = []
-        replies: dict[str, Reply] = {}
-        for sentences in self.turns(open_claims(self.observe(sample)), replies):
-            questions.append(self.question(sample, sentences))
+        observed = self.observe(sample)
+        asked = open_claims(observed)
+        said = Conversation(self.context(sample, observed, asked))
+        self.remember(sample, asked, said)
+        for sentences, _ in self.turns(asked, said.replies):
+            questions.append(self.question(sample, sentences, said.context))
             with suppress(NotCached, UnreadableAnswer):
                 found, _ = self.read(self.client.cached_answer(questions[-1]), len(sentences))
-                replies |= zip(sentences, found, strict=True)
+                said.replies |= zip(sentences, found, strict=True)
         return questions
+
+
+def region(picture: Picture, box: Box | None) -> Picture | None:
+    """The part of a picture around a box, unless that is most of it."""
+    if box is None or not 0 < box.area < LARGE:
+        return None
+    across, down = MARGIN * box.width, MARGIN * box.height
+    left, top = max(0.0, box.left - across), max(0.0, box.top - down)
+    right, bottom = min(1.0, box.right + across), min(1.0, box.bottom + down)
+
+    def decode() -> Decoded:
+        height, width = picture.pixels.shape[:2]
+        rows = slice(int(top * height), max(int(top * height) + 1, round(bottom * height)))
+        columns = slice(int(left * width), max(int(left * width) + 1, round(right * width)))
+        pixels = np.ascontiguousarray(picture.pixels[rows, columns])
+        return Decoded(pixels, (pixels.shape[1], pixels.shape[0]))
+
+    place = ",".join(f"{share:.4f}" for share in (left, top, right, bottom))
+    return Picture(picture.name, f"{picture.sha256}@{place}", decode, picture.frame, picture.side)
 
 
 def open_claims(observed: Observations | JudgedEdit) -> Asked:
@@ -257,6 +361,11 @@ def open_claims(observed: Observations | JudgedEdit) -> Asked:
 def is_open(check: Check) -> bool:
     """Whether a claim was not measured with confidence."""
     return check.outcome in (Outcome.UNVERIFIABLE, Outcome.LOW_CONFIDENCE)
+
+
+def was_measured(check: Check) -> bool:
+    """Whether a claim was measured, though weakly; an estimate of the matcher is no measurement."""
+    return check.outcome is Outcome.LOW_CONFIDENCE
 
 
 def asserts_object(check: Check) -> bool:
@@ -296,7 +405,8 @@ def settle_operation(operation: Operation, reply: Reply | None, model: str) -> O
     if reply is None or reply.yes is None:
         return operation
     odds = STATED_ODDS * (2 * reply.yes - 1)
-    return Operation(operation.edit, odds, by_model(operation.check, reply, model), known=True)
+    decided = by_model(operation.check, reply, model)
+    return replace(operation, odds=odds, check=decided, known=True, verifiable=True, targetless="")
 
 
 def contradicts(check: Check, reply: Reply) -> bool:
@@ -335,7 +445,7 @@ def read_reply(name: str, pairs: Sequence[tuple[str, Any]], said: str, spots: Se
 
 def read_single(answer: Answer) -> Reply:
     """The reply to a question about one claim: its first words count."""
-    found = WORDS.match(without_thinking(answer.text)) if answer.stop in ("end", "length") else None
+    found = WORDS.match(answer_text(answer.text)) if answer.stop in ("end", "length") else None
     if found is None:
         raise UnreadableAnswer("no_score", "the answer is neither yes nor no nor cannot tell", answer.text)
     return to_reply(found, answer.spots)

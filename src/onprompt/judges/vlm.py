@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from onprompt.errors import UnreadableAnswer, UserError
+from onprompt.errors import Rejected, UnreadableAnswer, UserError
 from onprompt.models.asking import (
     READER,
     SHORT_ANSWER,
@@ -153,8 +153,11 @@ class VlmJudge(AnswerJudge):
 
     def question(self, sample: Sample, repeat: int = 0) -> Question:
         """The rubric's own text, and the format of the answer."""
+        message = Message("user", self.rubric.ask(sample, self.show))
+        if self.rubric.choices:
+            return Question((message,), longest=SHORT_ANSWER, choices=self.rubric.choices, repeat=repeat)
         return Question(
-            (Message("user", self.rubric.ask(sample, self.show)),),
+            (message,),
             schema=self.rubric.schema if self.wants_schema else "",
             longest=self.settings.answer_tokens,
             temperature=self.settings.temperature or float(self.settings.repeats > 1),
@@ -206,6 +209,8 @@ class VlmJudge(AnswerJudge):
     def read(self, answer: Answer, sample: Sample, answers: list[Answer]) -> tuple[Reading, Answer]:
         """Read an answer, and mark in the store whether it was readable."""
         answers.append(answer)
+        if self.rubric.choices and not answer.spots:
+            raise Rejected(without_probabilities(self.client, self.rubric.name, answer))
         try:
             reading = read_answer(self.rubric, answer, sample)
         except UnreadableAnswer as why:
@@ -233,7 +238,10 @@ class VlmJudge(AnswerJudge):
 def factor(name: str, readings: Sequence[tuple[Reading, Answer]], scale: range) -> FactorScore:
     """One score over all repeats."""
     scores = [reading.scores[name] for reading, _ in readings]
-    expected = [expected_score(answer.spots, reading.starts.get(name, -1), scale) for reading, answer in readings]
+    expected = [
+        reading.expected.get(name, expected_score(answer.spots, reading.starts.get(name, -1), scale))
+        for reading, answer in readings
+    ]
     known = [score for score in expected if score is not None]
     return FactorScore(
         statistics.median_low(scores),
@@ -242,6 +250,14 @@ def factor(name: str, readings: Sequence[tuple[Reading, Answer]], scale: range) 
         tuple(scores),
         statistics.stdev(scores) if len(scores) > 1 else None,
     )
+
+
+def without_probabilities(client: ModelClient, rubric: str, answer: Answer) -> str:
+    """Why a rubric that needs token probabilities can't be used with a model."""
+    server = client.identity.get("server", "")
+    how = "refuses to give" if "logprobs" in answer.refused else "ignores the request for"
+    who = f"{client.name}{f' at {server}' if server else ''}"
+    return f"{who} {how} token probabilities, which {rubric} needs; docs/models.md lists servers that do"
 
 
 def mean(numbers: Sequence[float]) -> float:

@@ -33,6 +33,7 @@ CREATE TABLE IF NOT EXISTS answers (
 HAS_ASKED_BY = "SELECT 1 FROM pragma_table_info('answers') WHERE name = 'asked_by'"  # files of earlier versions do not
 ADD_ASKED_BY = "ALTER TABLE answers ADD COLUMN asked_by TEXT NOT NULL DEFAULT ''"
 INDEX = "CREATE INDEX IF NOT EXISTS by_run ON answers (asked_by, created) WHERE asked_by != ''"
+INSERT = "INSERT OR REPLACE INTO answers (key, asked, answer, asked_by, outcome) VALUES (?, ?, ?, ?, ?)"
 SPENT = """
 SELECT sum(json_extract(answer, '$.usage.tokens_in')), sum(json_extract(answer, '$.usage.tokens_out')),
     sum(json_extract(answer, '$.usage.cost'))
@@ -77,11 +78,11 @@ class AnswerStore:
         rows = self.execute("SELECT answer FROM answers WHERE key = ?", (key,))
         return from_json(json.loads(rows[0][0]), key) if rows else None
 
-    def put(self, key: str, asked: Mapping[str, Any], answer: Answer, asked_by: str = "") -> None:
+    def put(self, key: str, asked: Mapping[str, Any], answer: Answer, asked_by: str = "", outcome: str = "") -> None:
         """Store an answer."""
         # JSON in ASCII, which can hold lone surrogates too
-        values = key, json.dumps(asked), json.dumps(to_json(answer)), asked_by
-        self.execute("INSERT OR REPLACE INTO answers (key, asked, answer, asked_by) VALUES (?, ?, ?, ?)", values)
+        values = key, json.dumps(asked), json.dumps(to_json(answer)), asked_by, outcome
+        self.execute(INSERT, values)
 
     def spent(self, asked_by: str, since: str) -> Usage:
         """What was spent for a run file since a time, by any process, however it ended."""

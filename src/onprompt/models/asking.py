@@ -13,8 +13,8 @@ from onprompt.models.client import ModelClient, NotCached, plan_calls
 from onprompt.settings import Settings
 from onprompt.types import Answer, Judge, Message, Picture, Plan, Question, Rubric, Sample, Shown, Usage, Verdict
 
-Ask = Callable[[Question], Answer]
-READER = 1  # the version of reading answers: with a new one, runs read their cached answers again
+Ask = Callable[..., Answer]  # of a question, and of those that will be asked next
+READER = 2  # the version of reading answers: with a new one, runs read their cached answers again
 YES_NO = ("yes", "no")
 SHORT_ANSWER = 16  # tokens of an answer of which only the first matters
 QUOTED = 4000  # characters of an answer that are shown to the model again

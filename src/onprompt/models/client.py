@@ -7,9 +7,9 @@ that is down a rest.
 import random
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from onprompt import plugins, stages
@@ -35,17 +35,23 @@ class RetryingBackend:
     """A backend that retries. All threads share it, so that they hold back together."""
 
     def __init__(self, backend: Backend, settings: Settings) -> None:
-        self.backend, self.settings, self.lock = backend, settings, threading.Lock()
+        self.backend: Any = backend
+        self.settings, self.lock = settings, threading.Lock()
         self.not_before = 0.0  # when the server takes the next question, on the monotonic clock
         self.failures, self.open_until = 0, 0.0  # questions that failed in a row; the breaker is open until then
         self.stopped = threading.Event()
 
     def ask(self, question: Question) -> Answer:
         """The answer, after as many attempts as the settings allow."""
+        return self.ask_all([question])[0]
+
+    def ask_all(self, questions: Sequence[Question]) -> Sequence[Answer]:
+        """The answers to several questions, if the backend takes them together, or to one."""
         for attempt in range(self.settings.retries + 1):
             self.wait_until_ready()
             try:
-                answer = self.backend.ask(question)
+                one = len(questions) == 1
+                answers = [self.backend.ask(questions[0])] if one else self.backend.ask_all(questions)
             except ServerTrouble as error:
                 wait = error.retry_after or 0.0
                 if wait > LONGEST_WAIT:
@@ -61,8 +67,8 @@ class RetryingBackend:
             else:
                 with self.lock:
                     self.failures, self.open_until = 0, 0.0
-                self.postpone(min(answer.rest, LONGEST_WAIT))
-                return answer
+                self.postpone(min(answers[0].rest, LONGEST_WAIT))
+                return answers
         raise AssertionError("unreachable")
 
     def stop(self) -> None:
@@ -117,6 +123,8 @@ class ModelClient:
         self.budget = Budget(settings.model, settings, self.identity.get("server", ""), purse)
         self.answers = store or AnswerStore(settings.answers)
         self.lock, self.in_flight = threading.Lock(), WeakValueDictionary[str, threading.Lock]()
+        self.takes_several = hasattr(backend, "ask_all")  # questions at a time
+        self.ahead: dict[str, Answer] = {}  # answers to questions that are about to be asked
 
     @property
     def name(self) -> str:
@@ -128,31 +136,43 @@ class ModelClient:
         """What limits it: a `model` in this process, or a `server`."""
         return "model" if hasattr(self.backend.backend, "slots") else "server"
 
-    def ask(self, question: Question) -> Answer:
-        """The answer, cached or new; also recorded, if the settings say so."""
+    def ask(self, question: Question, following: Sequence[Question] = ()) -> Answer:
+        """The answer, cached or new; also recorded, if the settings say so. `following` will be asked next."""
         key = answer_store.key_of(question, self.identity)
         with self.lock:  # threads with the same question share one answer
             question_lock = self.in_flight.setdefault(key, threading.Lock())
         with question_lock:
-            answer = self.cached(key) or self.new_answer(question, key)
+            answer = self.ahead.pop(key, None) or self.cached(key) or self.new_answer(question, key, following)
         if self.settings.record:
             record(self.settings.record, question, answer)
         return answer
 
-    def new_answer(self, question: Question, key: str) -> Answer:
-        """The backend's answer, stored before it is returned."""
+    def new_answer(self, question: Question, key: str, following: Sequence[Question]) -> Answer:
+        """The backend's answer, stored before it is returned, as are those to the questions that follow."""
+        asked = {key: question}
+        if self.takes_several and self.budget.purse.limit is None:  # a budget reserves for one at a time
+            keys = [answer_store.key_of(each, self.identity) for each in following]
+            asked |= {own: each for own, each in zip(keys, following, strict=True) if not self.cached(own)}
         reserved = self.budget.reserve(question)
         try:
             stages.enter("ask")
-            answer = self.backend.ask(question)
+            answers = self.backend.ask_all([*asked.values()])
         except BaseException:
             self.budget.settle(question, reserved)
             raise
-        answer = replace(answer, usage=self.budget.settle(question, reserved, answer.usage), key=key)
-        self.answers.put(key, {**self.identity, **answer_store.options(question)}, answer, self.settings.asked_by)
-        return answer
+        for (own, each), answer in zip(asked.items(), answers, strict=True):
+            usage = self.budget.settle(each, reserved if own == key else None, answer.usage)
+            self.ahead[own] = replace(answer, usage=usage, key=own)
+            options = {**self.identity, **answer_store.options(each)}
+            self.answers.put(own, options, self.ahead[own], self.settings.asked_by)
+        return self.ahead.pop(key)
 
-    def cached_answer(self, question: Question) -> Answer:
+    def remember(self, question: Question, answer: Answer) -> None:
+        """Store an answer that was part of another, under a question of its own."""
+        asked = {**self.identity, **answer_store.options(question)}
+        self.answers.put(answer_store.key_of(question, self.identity), asked, answer, outcome="read")
+
+    def cached_answer(self, question: Question, following: Sequence[Question] = ()) -> Answer:  # noqa: ARG002
         """The answer from the store, or NotCached."""
         if answer := self.cached(answer_store.key_of(question, self.identity)):
             return answer

@@ -6,29 +6,18 @@ The reason of an UnreadableAnswer is sent to the model when it is asked again: o
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from onprompt.errors import UnreadableAnswer
+from onprompt.models.answer_text import REFUSAL, REFUSAL_WINDOW, answer_text, is_refusal
 from onprompt.types import Answer, Reading, Rubric, Sample, Spot
 
 Parsed = TypeVar("Parsed")
 # A JSON string, up to the end of the text if it is not closed: so that matching takes linear time.
 JSON_STRING = re.compile(r'("(?:[^"\\]|\\.)*+(?:"|\\?\Z))', re.DOTALL)
-# How models refuse. An apology is only one in an answer without a score.
-APOLOGY = r"\bI(?:['’]m| am) (?:very |so |really )?sorry\b|\bI apologi[sz]e\b"
-DECLINE = (
-    r"\bI (?:must|have to) (?:\w+ly )?decline\b"
-    r"|\bas an AI(?:,| (?:\w+ )?(?:model|assistant)\b)"
-    r"|\b(?:I|we)(?: can(?:['’]?t|not| not)| won['’]?t| will not|(?: am|['’]m| are|['’]re) (?:unable|not able) to)"
-    r" (?:\w+ly )?(?:help\b(?! but)|(?:assist|comply|continue|provide|evaluate|assess|judge|rate|score|grade|process|"
-    r"analy[sz]e|fulfill?|complete|discuss|engage|view|access|identify (?:the )?(?:people|person|individuals?)|"
-    r"see (?:the|an|your) (?:image|picture|photo))\b)"
-)
-REFUSAL, OUTRIGHT_REFUSAL = re.compile(f"{APOLOGY}|{DECLINE}", re.IGNORECASE), re.compile(DECLINE, re.IGNORECASE)
-REFUSAL_WINDOW = 2000  # characters that are searched for a refusal
-OPENING = re.compile(r"<think(?:ing)?>")
-CLOSING = re.compile(r"</think(?:ing)?>")
 NUMBER = re.compile(r"\d+")
+WRAPPERS = ("answer", "evaluation", "output", "response", "result", "verdict")  # names around the object asked for
 AROUND_WORDS = " \n\r\t*_\"'.,:{}"  # what a token may have around a word, in prose or JSON
 MIN_CHOICE_PROBABILITY = 0.5  # with less on all choices together, the model means something else
 INCOMPLETE = {
@@ -40,6 +29,9 @@ INCOMPLETE = {
 
 def read_answer(rubric: Rubric, answer: Answer, sample: Sample) -> Reading:
     """What an answer says by a rubric, or UnreadableAnswer."""
+    if rubric.choices:  # of which the first word counts
+        whole = replace(answer, stop="end") if answer.stop == "length" else answer
+        return parse_answer(whole, lambda _: rubric.read_choice(answer))
     return parse_answer(answer, lambda text: rubric.read(text, sample))
 
 
@@ -47,31 +39,16 @@ def parse_answer(answer: Answer, parser: Callable[[str], Parsed]) -> Parsed:
     """What a parser makes of a complete answer; its UnreadableAnswer gets the raw text, and may become a refusal."""
     if answer.stop in INCOMPLETE:
         raise UnreadableAnswer(*INCOMPLETE[answer.stop], answer.text)
-    text = without_thinking(answer.text)
+    text = answer_text(answer.text)
     if not text.strip():
         raise UnreadableAnswer("empty", "the answer is empty", answer.text)
+    if is_refusal(text):
+        raise UnreadableAnswer("refusal", "the model refuses to answer", answer.text)
     try:
         return parser(text)
     except UnreadableAnswer as error:
         refused = error.kind in ("no_score", "bad_json") and REFUSAL.search(text.lstrip()[:REFUSAL_WINDOW])
         raise UnreadableAnswer("refusal" if refused else error.kind, error.reason, answer.text) from None
-
-
-def is_refusal(reason: str) -> bool:
-    """Whether the only reason for a score is that the model won't answer."""
-    return bool(OUTRIGHT_REFUSAL.search(reason[:REFUSAL_WINDOW]))
-
-
-def without_thinking(text: str) -> str:
-    """An answer with the thinking before it blanked out, so that offsets stay valid."""
-    if "</think" not in text and "<think" not in text:
-        return text
-    opened, closed = OPENING.search(text), CLOSING.search(text)
-    if opened and not text[: opened.start()].strip():
-        end = closed.end() if closed else len(text)  # never closed: all is thinking
-    else:  # closed only: the server's template opened it
-        end = closed.end() if closed and not (opened and opened.start() < closed.start()) else 0
-    return " " * end + text[end:]
 
 
 def parse_score(number: str, scale: range, what: str = "the score") -> int:
@@ -104,15 +81,44 @@ def strict_json(text: str, pairs_hook: Callable[[list[tuple[str, Any]]], Any] | 
         raise UnreadableAnswer("bad_json", f"the answer is not one block of strict JSON: {error}") from None
 
 
+def json_block(text: str) -> tuple[Any, str]:
+    """The one block of strict JSON in a text, in a code fence or not, and the words around it."""
+    try:
+        return strict_json(text), ""
+    except UnreadableAnswer:
+        start, end = text.find("{"), text.rfind("}") + 1
+        if not 0 <= start < end or not (around := text[:start] + "\n" + text[end:]).strip():
+            raise
+    return strict_json(text[start:end]), around
+
+
 def json_object(text: str) -> Mapping[str, Any] | None:
-    """The JSON object that a text consists of, if it does."""
+    """The JSON object that a text consists of, if it does: its names in small letters, and without a name around it."""
     if not text.lstrip().startswith(("{", "```")):
         return None
     try:
         value = strict_json(text)
     except UnreadableAnswer:
         return None
-    return value if isinstance(value, dict) else None
+    while isinstance(value, dict) and len(value) == 1 and isinstance(inner := next(iter(value.values())), dict):
+        value = inner if next(iter(value)).lower() in WRAPPERS else {}
+    names = {name.lower(): each for name, each in value.items()} if isinstance(value, dict) else None
+    if names is not None and len(names) < len(value):
+        raise UnreadableAnswer("bad_json", "a name comes twice in the JSON, in small and in capital letters")
+    return names
+
+
+def json_score(document: Mapping[str, Any], answer: str, scale: range) -> tuple[int, int]:
+    """The score in a JSON object, as a number or as a text, and where it stands in the answer."""
+    given = [document[name] for name in ("score", "final_score") if name in document]
+    if not given:
+        raise UnreadableAnswer("no_score", "the JSON has no score")
+    if len(set(map(str, given))) > 1:
+        raise UnreadableAnswer("two_scores", "the JSON has two scores that differ")
+    value = given[0].strip(" ()") if isinstance(given[0], str) else given[0]
+    score = parse_score(value, scale) if isinstance(value, str) else json_integer(value, "the score", scale)
+    places = [place.start(1) for place in re.finditer(r'score"\s*:\s*"?\(?(\d)', answer, re.IGNORECASE)]
+    return score, places[-1] if places else -1
 
 
 def strip_fence(text: str) -> str:

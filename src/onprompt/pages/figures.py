@@ -14,33 +14,36 @@ import numpy as np
 
 from onprompt import plugins
 from onprompt.errors import UserError
-from onprompt.report import agreement, comparison, statistics
+from onprompt.report import agreement, comparison
 from onprompt.report.agreement import Agreement, Terms
-from onprompt.report.comparison import Comparison, Ranked
+from onprompt.report.comparison import Comparison, Group
 from onprompt.report.ratings import Ratings, mean
 from onprompt.report.statistics import Estimate
-from onprompt.runs.reading import Run, RunRow, open_runs
+from onprompt.runs.reading import Run, RunRow, judge_names, open_runs, same_images
 from onprompt.samples import load_rubric
 from onprompt.types import Outcome
 
 UNCHECKED = 10  # claims that are listed
 FAILED = (Outcome.MISSING, Outcome.MISMATCH, Outcome.PARTIAL)
 Outcomes = Mapping[str, Counter[str]]  # by kind of check, how often each outcome
-RESAMPLES, SEED = 1000, 0
 BINS = 20  # of the distribution of values
 GRID = 25  # cells across of a scatter plot
 # How outcomes are summed up, in the order in which they are drawn.
 SHARES = {
     "as asked": (Outcome.MATCHED,),
-    "in part or uncertain": (Outcome.PARTIAL, Outcome.LOW_CONFIDENCE),
+    "in part": (Outcome.PARTIAL,),
+    "uncertain": (Outcome.LOW_CONFIDENCE,),
     "wrong or missing": (Outcome.MISMATCH, Outcome.MISSING),
     "not checked": (Outcome.UNVERIFIABLE,),
 }
-KINDS = {"object": "objects", "count": "counts", "color": "colours", "relation": "relations", "action": "actions"}
+KINDS = {
+    **{"object": "objects", "count": "stated counts", "implied count": "counts of “a”", "color": "colors"},
+    **{"relation": "relations", "action": "actions"},
+}
 MODELS = 25  # that are tested against each other; of more, only the ranking is shown
 CATEGORIES = 60  # that are listed
 SHOWN_KINDS = 8  # kinds of checks in the table of models
-FIRST = ("object", "count", "color", "relation", "text")  # the kinds that most people look for
+FIRST = ("object", "count", "implied count", "color", "relation", "text")  # the kinds that most people look for
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,7 @@ class Entry:
     @property
     def needs_review(self) -> bool:
         """Whether it is flagged, or has no verdict."""
-        return bool(self.flags) or not self.values
+        return any(result.flagged for result in self.results if result) or not self.values
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -231,7 +234,7 @@ class ModelTable:
     """For each model and kind of check the share of the claims that could be checked which was as asked."""
 
     kinds: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[float | None, ...]], ...]
+    rows: tuple[tuple[str, tuple[tuple[float, int] | None, ...]], ...]  # the share, and of how many
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,13 +242,13 @@ class ColumnFigures:
     """The figures of one run."""
 
     column: Column
-    mean: Ranked
+    mean: Group
     score: Estimate | None  # on the scale of the rubric
     flagged: int
     coverage: float | None
     leaderboard: Comparison | None
     models: ModelTable | None
-    categories: tuple[Ranked, ...]
+    categories: tuple[Group, ...]
     more_categories: int  # that are not listed
     scores: Mapping[str, list[tuple[int, int, float]]]  # by factor: score, how many, and the length of its bar
     histogram: tuple[int, ...]
@@ -281,12 +284,14 @@ def figures(
     columns: Sequence[Column], entries: Sequence[Entry], ratings: Ratings | None, terms: Mapping[str, Any]
 ) -> Figures:
     """The figures over all samples."""
-    several = len(columns) > 1
+    runs, rows = {c.name: c.run for c in columns}, {c.name: c.items for c in columns}
+    several_judges = len({run.fingerprint for run in runs.values()}) > 1
+    ranked = len(columns) > 1 and not (several_judges and same_images(rows))  # judges of the same images are not
     return Figures(
         tuple(column_figures(column, ratings, terms) for column in columns),
-        comparison.compare({column.name: column.items for column in columns}) if several else None,
+        comparison.compare(rows) if ranked else None,
         tuple(pairing(columns[0], other, place, entries) for place, other in enumerate(columns[1:], 1)),
-        comparison.judge_warnings(column.run.judge for column in columns),
+        comparison.judge_warnings(judge_names(runs).values()),
         len(ratings.raters) if ratings else 0,
     )
 
@@ -300,13 +305,14 @@ def column_figures(column: Column, ratings: Ratings | None, terms: Mapping[str, 
         if result.error:
             examples.setdefault(result.error, result.message)
     people, no_agreement = against_people(column, ratings, terms)
-    categories = list(by_category(column))
+    categories = by_category(column)
     ranking = leaderboard(column)
+    whole = comparison.make_group(column.name, column.items)
     return ColumnFigures(
         column,
-        ranked(column.name, column.items),
-        mean_score(column),
-        sum(bool(result.flags) for result in found),
+        whole,
+        whole.score if whole.score.n else None,
+        sum(result.flagged for result in found),
         math.fsum(covered) / len(covered) if covered else None,
         ranking,
         models_by_kind(column, ranking) if ranking else None,
@@ -321,32 +327,16 @@ def column_figures(column: Column, ratings: Ratings | None, terms: Mapping[str, 
     )
 
 
-def ranked(name: str, items: Sequence[RunRow]) -> Ranked:
-    """A mean over prompts with its interval."""
-    return comparison.rank(name, len(items), comparison.by_prompt(name, items), RESAMPLES, SEED)
-
-
-def mean_score(column: Column) -> Estimate | None:
-    """The mean score on the rubric's scale; None if the rubric has several factors and no overall score."""
-    by_prompt: dict[str, list[int]] = {}
-    for item in column.items:
-        if item.known_score is not None:
-            by_prompt.setdefault(item.group, []).append(item.known_score)
-    means = np.array([math.fsum(scores) / len(scores) for scores in by_prompt.values()])
-    return statistics.bootstrap_mean(means, RESAMPLES, SEED) if len(means) else None
-
-
 def leaderboard(column: Column) -> Comparison | None:
     """The models of a run ranked and tested; None if there are not at least two, or some samples name none."""
     try:
         systems = comparison.systems({column.name: column.items}, by_model=True)
         if len(systems) <= MODELS:
-            return comparison.compare(systems, RESAMPLES, SEED)
+            return comparison.compare(systems)
     except UserError:
         return None
-    means = [ranked(name, items) for name, items in systems.items()]
-    ranking = sorted(means, key=lambda each: each.mean.value or 0.0, reverse=True)
-    return Comparison(tuple(ranking), (), (f"more than {MODELS} models: not tested two by two",), RESAMPLES, SEED)
+    ranking = comparison.ranking(comparison.make_group(name, items) for name, items in systems.items())
+    return Comparison(tuple(ranking), (), (f"more than {MODELS} models: not tested two by two",))
 
 
 def models_by_kind(column: Column, ranking: Comparison) -> ModelTable | None:
@@ -359,20 +349,18 @@ def models_by_kind(column: Column, ranking: Comparison) -> ModelTable | None:
     return ModelTable(tuple(KINDS.get(kind, kind) for kind in kinds), tuple(rows)) if kinds else None
 
 
-def share_right(outcomes: Mapping[str, int]) -> float | None:
-    """The share of the claims that were as asked among those that could be checked."""
+def share_right(outcomes: Mapping[str, int]) -> tuple[float, int] | None:
+    """The share of the claims that were as asked among those that could be checked, and how many these are."""
     checked = total(outcomes) - outcomes.get(Outcome.UNVERIFIABLE, 0)
-    return outcomes.get(Outcome.MATCHED, 0) / checked if checked else None
+    return (outcomes.get(Outcome.MATCHED, 0) / checked, checked) if checked else None
 
 
-def by_category(column: Column) -> Iterator[Ranked]:
+def by_category(column: Column) -> list[Group]:
     """The mean of each category, the worst first."""
-    groups: dict[str, list[RunRow]] = {}
-    for item in column.items:
-        if item.category:
-            groups.setdefault(item.category, []).append(item)
-    means = [ranked(name, items) for name, items in groups.items()] if len(groups) > 1 else []
-    yield from sorted(means, key=lambda each: math.inf if each.mean.value is None else each.mean.value)
+    named = [item for item in column.items if item.category]
+    groups = comparison.by_group(named, [item.category for item in named])
+    known = [group for group in reversed(groups) if group.mean.value is not None]
+    return [*known, *(group for group in groups if group.mean.value is None)] if len(groups) > 1 else []
 
 
 def score_bars(column: Column) -> dict[str, list[tuple[int, int, float]]]:
@@ -426,20 +414,14 @@ def against_people(column: Column, ratings: Ratings | None, terms: Mapping[str, 
 
 def pairing(first: Column, second: Column, place: int, entries: Sequence[Entry]) -> Pairing:
     """Two runs on the samples for which both have a value."""
-    both = [(entry, entry.results[0], entry.results[place]) for entry in entries]
-    known = [(e.prompt or e.id, a.value, b.value) for e, a, b in both if a and b and a.counts and b.counts]
-    x, y = (np.array([row[side] for row in known], np.float64) for side in (1, 2))
-    prompts = {name: number for number, name in enumerate(dict.fromkeys(name for name, _, _ in known))}
-    group = np.array([prompts[name] for name, _, _ in known], np.intp)
-    correlation = Estimate(n=len(known), why=f"only {len(known)} common samples")
-    if len(known) >= agreement.MIN_ITEMS:
-        measure = agreement.Statistic(len(known), agreement.CONSTANT, [statistics.spearman(x, y)])
-        terms = Terms(range(2), resamples=RESAMPLES, seed=SEED)
-        (correlation,) = agreement.bootstrap([measure], group, len(prompts), terms)
+    pair = comparison.judge_pair(first.name, second.name, first.items, second.items)
+    both = [(entry.results[0], entry.results[place]) for entry in entries]
+    known = [(a.value, b.value) for a, b in both if a and b and a.counts and b.counts]
+    x, y = (np.array([row[side] for row in known], np.float64) for side in (0, 1))
     counts, _, _ = np.histogram2d(x, y, bins=GRID, range=((0, 1), (0, 1)))
     darkest = math.sqrt(counts.max()) or 1.0 if len(known) else 1.0
     cells = tuple(
         (int(column), int(row), round(0.15 + 0.85 * math.sqrt(counts[column, row]) / darkest, 2))
         for column, row in np.argwhere(counts)
     )
-    return Pairing(first.name, second.name, len(known), correlation, cells)
+    return Pairing(first.name, second.name, len(known), pair.spearman, cells)

@@ -22,6 +22,7 @@ from onprompt.runs.reading import Run
 from onprompt.samples import load_rubric
 
 SEVERAL = 40  # pages from which it is worth to start processes
+MAX_PROCESSES = 61  # as many as Windows can wait for
 NOT_JUDGED = "It was not judged yet, or its image or prompt has changed since."
 LINKS = (("Report", "../index.html"), ("Samples", "../gallery.html"))
 
@@ -133,7 +134,7 @@ def shown(judged: Judgement) -> Shown:
 
 def make_pages(plan: PagePlan, jobs: Sequence[PageJob]) -> Iterator[MadePage]:
     """Make all pages, many of them in several processes."""
-    workers = os.cpu_count() or 1
+    workers = min(os.cpu_count() or 1, MAX_PROCESSES)
     if len(jobs) < SEVERAL or workers < 2:
         with closing(PageMaker(plan)) as make:
             yield from map(make, jobs)

@@ -31,12 +31,10 @@ from onprompt.pages.figures import (
 from onprompt.pages.prompt_pages import PageJob, PagePlan, make_pages
 from onprompt.report.agreement import TITLES
 from onprompt.report.ratings import Ratings
+from onprompt.report.recipe import changed_settings, commands, data_name
 from onprompt.report.tables import shortened
-from onprompt.runs.reading import Run
-from onprompt.settings import PRIVATE, Settings
-from onprompt.wording.terminal import printable, shell_word
+from onprompt.wording.terminal import printable
 
-MEASURED = "evidence"  # the judge without a model, and its name in a jury
 FOLDERS = ("prompts", "pictures", "data", "gallery")
 STRIP = 8  # samples of each order on the first page
 PER_PAGE = 24  # verdicts on a page of one prompt
@@ -104,13 +102,14 @@ def read_report(
     ratings: Ratings | None = None,
     terms: Mapping[str, Any] | None = None,
     title: str = "",
+    options: Sequence[str] = (),
 ) -> Report:
-    """Read runs and compute all figures."""
+    """Read runs and compute all figures; `options` of the report are part of the command that makes it again."""
     columns = read_columns(runs, configurations)
     terms = terms or {}
     entries = read_entries(columns, ratings, terms.get("human_scale"))
     names = title or " and ".join(column.name for column in columns)
-    recipes = [recipe(column) for column in columns]
+    recipes = [recipe(column, options) for column in columns]
     return Report(names, columns, entries, figures(columns, entries, ratings, terms), recipes)
 
 
@@ -412,39 +411,20 @@ def gallery_script(samples: Mapping[str, Any]) -> str:
     return f'"use strict";var onpromptSamples={encoded};\n'
 
 
-def recipe(column: Column) -> Recipe:
+def recipe(column: Column, options: Sequence[str]) -> Recipe:
     """How one run was made."""
     run, last = column.run, column.run.last
-    data = last.data.replace("\\", "/").rstrip("/").rpartition("/")[2] or last.data
     return Recipe(
         column.name,
-        data,
+        data_name(last.data),
         run.judge,
         last.created,
         run.configuration,
         run.fingerprint,
-        "\n".join(commands(run, data)),
-        "\n".join(changed_settings(run.identity.get("settings", {}))),
+        "\n".join(commands(run, options)),
+        "\n".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in changed_settings(run)),
         (*last.versions.items(), *weights(run.identity)),
     )
-
-
-def commands(run: Run, data: str) -> Iterator[str]:
-    """The command that judges the same data in the same way, and the one that makes the report."""
-    models = list(run.identity.get("members", ())) or [run.identity.get("model") or ""]
-    words = ["onprompt", "run", "--out", "again.sqlite", "--rubric", run.rubric]
-    words += [word for name in models if name and name != MEASURED for word in ("--model", name)]
-    words += ["--judge", run.identity["judge"]] if run.identity["judge"] != MEASURED else []
-    yield " ".join(shell_word(str(word)) for word in [*words, *(["--"] if data.startswith("-") else []), data])
-    yield "onprompt report again.sqlite --out report"
-
-
-def changed_settings(settings: Mapping[str, Any]) -> Iterator[str]:
-    """The settings of a run that are not the default, line by line; none that may hold a secret."""
-    usual = Settings().model_dump(mode="json")
-    for name, value in settings.items():
-        if name not in PRIVATE and name in usual and value != usual[name] and value is not None:
-            yield f"{name} = {json.dumps(value, ensure_ascii=False)}"
 
 
 def weights(identity: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -25,7 +25,7 @@ RELATIONS = {  # as a prompt says it: GenEval has these four and no others
     "above": ("above",),
     "below": ("below",),
 }
-FEATURES = ("colours", "counts", "relations")
+FEATURES = ("colors", "counts", "relations")
 TRIES = 100  # at a new prompt, before the words are taken to be used up
 
 
@@ -75,9 +75,9 @@ def make(number: int, objects: int = 2, features: Sequence[str] = (), seed: int 
 def make_one(number: int, objects: int, features: Sequence[str], chance: random.Random) -> Made:
     """A prompt with the given features."""
     about = words()
-    usable = [name for name in about["names"] if "colours" not in features or name not in about["without_colour"]]
+    usable = [name for name in about["names"] if "colors" not in features or name not in about["without_colour"]]
     names = chance.sample(usable, objects)
-    colours = chance.sample(about["colours"], objects) if "colours" in features else [""] * objects
+    colours = chance.sample(about["colours"], objects) if "colors" in features else [""] * objects
     counts = [chance.randint(1, MOST) if "counts" in features else 1 for _ in names]
     if "counts" in features and max(counts) == 1:
         counts[chance.randrange(objects)] = chance.randint(2, MOST)
@@ -145,7 +145,7 @@ def geneval_tag(made: Made) -> str:
     one, two = len(made.classes) == 1, len(made.classes) == 2
     theirs = {
         "objects": "single_object" if one else "two_object" if two else "",
-        "colours": "colors" if one else "color_attr" if two else "",
+        "colors": "colors" if one else "color_attr" if two else "",
         "counts": "counting" if one else "",
         "relations": "position" if two else "",
     }

@@ -12,10 +12,11 @@ from xml.etree import ElementTree as Xml
 
 import numpy as np
 
+from onprompt import plugins
 from onprompt.errors import UserError
 from onprompt.plugins import did_you_mean
 from onprompt.report.comparison import SIGNIFICANCE, by_prompt, format_p, paired_differences, sign_flip_tests
-from onprompt.report.statistics import Estimate, mean_of, wilson
+from onprompt.report.statistics import Estimate, mean_of, mean_over_prompts, wilson
 from onprompt.report.tables import markdown_table, markdown_text, shortened
 from onprompt.runs.reading import Run, RunRow
 from onprompt.types import Flag
@@ -64,7 +65,7 @@ def parse_under(text: str) -> Rule:
         return Rule(text.strip(), match["metric"], limit)
     share = float(match["share"]) / (100 if match["percent"] else 1)
     if not 0 < share <= 1:
-        raise UserError(f"the share in {text!r} must be above 0 and at most 1, such as .9 or 90%")
+        raise UserError(f"--fail-under {text.strip()}: the share must be above 0 and at most 1, such as .9 or 90%")
     return Rule(text.strip(), match["metric"], share, limit)
 
 
@@ -76,15 +77,31 @@ def parse_over(text: str) -> Rule:
     if match["metric"] not in COUNTS:
         raise UserError(f"--fail-over has no metric {match['metric']!r}{did_you_mean(match['metric'], COUNTS)}")
     if match["percent"] and match["metric"] == "cost":
-        raise UserError("cost is in US dollars, not in percent")
-    share = 100 if match["percent"] else 1
-    return Rule(text.strip(), match["metric"], float(match["limit"]) / share, over=True, relative=share > 1)
+        raise UserError(f"--fail-over {text.strip()}: cost is in US dollars, not in percent")
+    limit = float(match["limit"])
+    if limit < 0 or (match["percent"] and limit > 100):
+        allowed = "0% to 100%" if match["percent"] else "0 or more"
+        raise UserError(f"--fail-over {text.strip()}: the limit must be {allowed}")
+    relative = bool(match["percent"])
+    return Rule(text.strip(), match["metric"], limit / (100 if relative else 1), over=True, relative=relative)
 
 
-def decide(rules: Sequence[Rule], rows: Sequence[RunRow]) -> Iterator[Decision]:
+def decide(rules: Sequence[Rule], rows: Sequence[RunRow], rubric: str = "") -> Iterator[Decision]:
     """Whether each condition is met."""
     for rule in rules:
-        yield decide_count(rule, rows) if rule.over else decide_under(rule, rows)
+        yield decide_count(rule, rows) if rule.over else decide_under(rule, rows, rubric)
+
+
+def check_scale(rule: Rule, rubric: str) -> None:
+    """Refuse a limit that no value, or no score of this rubric, can miss or reach."""
+    scales = {"value": range(2), "coverage": range(2)}
+    if rubric in plugins.names("rubrics"):
+        scales |= plugins.load("rubrics", rubric).RUBRIC.factors
+    limit, scale = rule.limit if rule.level is None else rule.level, scales.get(rule.metric)
+    if scale and not scale[0] <= limit <= scale[-1]:
+        raise UserError(
+            f"--fail-under {rule.text}: {rule.metric} is {scale[0]} to {scale[-1]}, so {limit:g} is no limit"
+        )
 
 
 def metrics(row: RunRow) -> dict[str, float]:
@@ -98,13 +115,14 @@ def is_counted_as(what: str, row: RunRow) -> bool:
     counted = {
         "errors": row.value is None,
         "not_verifiable": Flag.NOT_VERIFIABLE in row.flags,
-        "flagged": bool(row.flags),
+        "flagged": row.flagged,
     }
     return counted[what]
 
 
-def decide_under(rule: Rule, rows: Sequence[RunRow]) -> Decision:
+def decide_under(rule: Rule, rows: Sequence[RunRow], rubric: str) -> Decision:
     """A condition on a mean, or on the share of samples that reach a level."""
+    check_scale(rule, rubric)
     judged = [(row, metrics(row)) for row in rows if row.counts]
     known = sorted({name for _, measured in judged for name in measured})
     if judged and rule.metric not in known:
@@ -112,13 +130,9 @@ def decide_under(rule: Rule, rows: Sequence[RunRow]) -> Decision:
     if rule.level is not None:
         return decide_share(rule, {row.id: each[rule.metric] for row, each in judged if rule.metric in each})
     asked = f"mean {rule.metric} of at least {rule.limit:g}"
-    prompts: dict[str, list[float]] = {}
-    for row, measured in judged:
-        if rule.metric in measured:
-            prompts.setdefault(row.group, []).append(measured[rule.metric])
-    if not prompts:
+    mean = mean_over_prompts((row.group, each[rule.metric]) for row, each in judged if rule.metric in each)
+    if mean.value is None:
         return Decision(rule.text, asked, "nothing to measure", met=False)
-    mean = mean_of(np.array([math.fsum(values) / len(values) for values in prompts.values()]))
     return Decision(rule.text, asked, str(mean), (mean.value or 0.0) >= rule.limit - ALMOST)
 
 
@@ -165,9 +179,6 @@ def read(path: Path, configuration: int = 0) -> GatedRun:
     return GatedRun(path, run.rubric, run.judge, run.last.read_whole, tuple(run.rows()))
 
 
-SEED = 0
-
-
 @dataclass(frozen=True, slots=True)
 class Drop:
     """How far a run is below its baseline, by prompt: the mean with its interval, and what a test says of the limit."""
@@ -177,16 +188,6 @@ class Drop:
     p_worse: float  # of no drop beyond the limit: if small, the drop is larger
     p_fine: float  # of a drop beyond the limit: if small, it is not
 
-    @property
-    def shown(self) -> bool:
-        """Whether the test shows that the drop is larger than allowed."""
-        return self.p_worse < SIGNIFICANCE
-
-    @property
-    def ruled_out(self) -> bool:
-        """Whether the test shows that the drop is not larger than allowed."""
-        return self.p_fine < SIGNIFICANCE
-
 
 def measure_drop(rows: Sequence[RunRow], baseline: Sequence[RunRow], allowed: float) -> Drop | None:
     """The drop on common prompts; None if there is none."""
@@ -194,13 +195,15 @@ def measure_drop(rows: Sequence[RunRow], baseline: Sequence[RunRow], allowed: fl
     if not differences:
         return None
     beyond = {prompt: difference - allowed for prompt, difference in differences.items()}
-    (both_sides,) = sign_flip_tests([beyond], SEED)
+    (both_sides,) = sign_flip_tests([beyond], seed=0)
     # The distribution of the sums is symmetric, so each side has half of the two-sided p-value.
     half = float(both_sides) / 2
     larger = sum(beyond.values()) > 0
     p_worse, p_fine = (half, 1 - half) if larger else (1 - half, half)
     if not any(beyond.values()):
         p_worse = p_fine = 1.0
+    if not any(differences.values()):  # the same run: there is no drop to test
+        p_worse, p_fine = 1.0, 0.0
     return Drop(mean_of(np.array(list(differences.values()))), allowed, p_worse, p_fine)
 
 
@@ -216,7 +219,8 @@ def decide_drop(run: GatedRun, baseline: GatedRun, allowed: float, strict: bool)
     asked = f"{how} than {baseline.path.name} by more than {allowed:g}"
     if drop is None:
         return Decision("baseline", asked, "the runs have no prompt in common", met=False), ()
-    met, p = (drop.ruled_out, drop.p_fine) if strict else (not drop.shown, drop.p_worse)
+    p = drop.p_fine if strict else drop.p_worse
+    met = p < SIGNIFICANCE if strict else p >= SIGNIFICANCE
     prompts = plural(drop.size.n, "common prompt")
     measured = f"{turned(drop.size.value)}{interval(drop.size)} on {prompts} ({format_p(p)})"
     return Decision("baseline", asked, measured, met), tuple(notes(run, baseline, drop, met))
@@ -252,9 +256,7 @@ class Conditions:
     baseline: Path | None = None
     max_drop: float = 0.0  # of the mean value, against the baseline
     strict: bool = False  # whether the test has to rule out a larger drop
-
-    def __bool__(self) -> bool:
-        return bool(self.rules or self.baseline)
+    unfinished: bool = False  # whether a run that did not read all of its data may pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,20 +289,26 @@ def conditions(
     against: Path | None = None,
     max_drop: float | None = None,
     strict: bool = False,
+    unfinished: bool = False,
 ) -> Conditions:
-    """Conditions as they are written on a command line."""
+    """Conditions as they are written on a command line; without one on errors, there may be none."""
     if against is None and (strict or max_drop is not None):
         raise UserError(f"{'--strict' if strict else '--max-drop'} needs a run to compare with: --baseline RUN")
+    if max_drop is not None and not 0 <= max_drop <= 1:
+        raise UserError(f"--max-drop {max_drop:g}: a drop of the mean value is 0 to 1")
     rules = (*map(parse_under, under), *map(parse_over, over))
-    return Conditions(rules, against, max_drop or 0.0, strict)
+    if not any(rule.metric == "errors" for rule in rules):
+        rules = (*rules, parse_over("errors=0"))
+    return Conditions(rules, against, max_drop or 0.0, strict, unfinished)
 
 
 def check(run_file: Path, wanted: Conditions, configuration: int = 0) -> GateResult:
     """Whether a run meets its conditions."""
-    if not wanted:
-        raise UserError("nothing to check: give --fail-under, --fail-over or --baseline")
     run = read(run_file, configuration)
-    decisions, notes = list(decide(wanted.rules, run.rows)), list(notes_on(run))
+    decisions, notes = list(decide(wanted.rules, run.rows, run.rubric)), list(notes_on(run))
+    if not run.complete and not wanted.unfinished:
+        measured = "it stopped before the end; run it again, or use --allow-unfinished"
+        decisions.append(Decision("finished", "all of the data read", measured, met=False))
     if wanted.baseline:
         decision, more = decide_drop(run, read(wanted.baseline), wanted.max_drop, wanted.strict)
         decisions.append(decision)

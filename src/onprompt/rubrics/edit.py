@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from onprompt.errors import UnreadableAnswer
-from onprompt.models.reading import json_integer, one_line, strict_json
+from onprompt.models.answer_text import is_refusal
+from onprompt.models.reading import json_block, json_integer, one_line
 from onprompt.report import terminal
 from onprompt.rubrics import object_schema, text
 from onprompt.types import (
@@ -28,7 +29,7 @@ from onprompt.types import (
 )
 
 if TYPE_CHECKING:
-    from onprompt.evidence.edits.judgement import JudgedEdit
+    from onprompt.evidence.edits.grade import JudgedEdit
     from onprompt.settings import Settings
 
 SCALE = range(1, 8)
@@ -36,6 +37,14 @@ FACTORS = ("alignment", "completeness", "plausibility")
 RESULTS = "online_factor_results"
 WORDS = range(15, 31)  # of a justification
 MASK_TEXT = "Mask: the edit should change the image only where the following picture is white."
+# Words around the JSON that may take it back or correct it.
+OTHER_SCORES = re.compile(
+    r"(?:alignment|completeness|plausibility|scores?|ratings?|factors?)\b[^.\n]{0,80}\d"
+    r"|\d[^.\n]{0,40}\b(?:alignment|completeness|plausibility|score)"
+    r"|\b(?:correct(?:ion|ed)|revis\w+|instead|actually|wait|mistaken?|on reflection|should be|should have|"
+    r"ignore|example|template|not my|wrong|draft)\b|[{}]",
+    re.IGNORECASE,
+)
 PLACES = re.compile(r"\[(?:input image|edited image|text instruction)\]")
 
 
@@ -64,8 +73,10 @@ def configure(rubric: Rubric, settings: Settings) -> Rubric:
 
 
 def read(answer: str, sample: Sample) -> Reading:
-    """One strict JSON block with all three factors and the sample's id."""
-    document = strict_json(answer)
+    """One strict JSON block with all three factors and the sample's id; words around it may not speak of scores."""
+    document, around = json_block(answer)
+    if OTHER_SCORES.search(around):
+        raise UnreadableAnswer("two_scores", "the words around the JSON speak of other scores")
     results = document.get(RESULTS) if isinstance(document, dict) else None
     if not isinstance(results, dict):
         raise UnreadableAnswer("wrong_fields", f"the JSON has no {RESULTS}")
@@ -80,6 +91,8 @@ def read(answer: str, sample: Sample) -> Reading:
         if not isinstance(given.get("justification"), str):
             raise UnreadableAnswer("wrong_fields", f"the factor {factor} has no justification")
         reasons[factor] = one_line(given["justification"])
+        if is_refusal(reasons[factor]):
+            raise UnreadableAnswer("refusal", f"the justification of {factor} says that the model can't judge")
     flags = [f"{factor}_justification_length" for factor, reason in reasons.items() if len(reason.split()) not in WORDS]
     fields = ((document, {"image_id", RESULTS}), (results, set(FACTORS)))
     factors = tuple((results[factor], {"score", "justification"}) for factor in FACTORS)
@@ -100,7 +113,7 @@ def starts(answer: str) -> dict[str, int]:
 
 def observe(sample: Sample, settings: Settings) -> JudgedEdit:
     """The edit as the evidence judge sees it."""
-    from onprompt.evidence.edits.judgement import judge_edit
+    from onprompt.evidence.edits.grade import judge_edit
 
     return judge_edit(sample, settings)
 
@@ -109,21 +122,14 @@ def grade(judged: JudgedEdit, settings: Settings) -> Graded:  # noqa: ARG001 the
     """Three scores with their justifications; the value is finer than they are."""
     from onprompt.wording import edits as wording
 
-    operations, result, observed = judged.operations, judged.grade, judged.observed
-    reasons = {
-        "alignment": wording.alignment(operations, result, observed),
-        "completeness": wording.completeness(operations, result, observed),
-        "plausibility": wording.plausibility(result, observed),
-    }
-    shares = {factor: getattr(result, factor) for factor in FACTORS}
-    factors = {factor: factor_score(share, reasons[factor]) for factor, share in shares.items()}
-    return Graded(factors, round(RUBRIC.value(shares), 4), wording.summary(operations, observed))
-
-
-def factor_score(share: float, reason: str) -> FactorScore:
-    """A share as a score of the scale, and where it is on it."""
-    expected = SCALE[0] + share * (SCALE[-1] - SCALE[0])
-    return FactorScore(round(expected), reason, expected=round(expected, 2))
+    shares = {factor: getattr(judged.grade, factor) for factor in FACTORS}
+    factors = {}
+    for factor, share in shares.items():
+        expected = SCALE[0] + share * (SCALE[-1] - SCALE[0])
+        reason = getattr(wording, factor)(judged, round(expected))
+        factors[factor] = FactorScore(round(expected), reason, expected=round(expected, 2))
+    value = round(RUBRIC.value(shares), 4)
+    return Graded(factors, value, wording.summary(judged), interval=judged.grade.interval)
 
 
 FACTOR = object_schema({"score": {"type": "integer", "enum": list(SCALE)}, "justification": {"type": "string"}})
@@ -145,7 +151,7 @@ MASK = "A mask image, white where the edit may change something."
 RUBRIC = Rubric(
     name="edit",
     version="1",
-    help="Judge an edit: alignment, completeness and plausibility, each from 1 to 7.",
+    help="Judge an edit on alignment, completeness and plausibility. Each is scored from 1 to 7.",
     inputs=(  # in the order that the versions of samples in run files depend on
         Input("before", IMAGE, "The image before the edit.", columns=BEFORE),
         Input("after", IMAGE, "The image after the edit.", columns=AFTER),

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from onprompt import wording
 from onprompt.errors import UnreadableAnswer
-from onprompt.models.reading import is_refusal, json_integer, json_object, one_line, parse_score, shorten
+from onprompt.models.reading import json_object, json_score, one_line
+from onprompt.models.stated_score import stated_score
 from onprompt.rubrics import PROMPT_INPUTS, object_schema, text
 from onprompt.types import (
     Check,
@@ -44,11 +45,6 @@ WORDS = 20  # of reasoning, at most
 LABEL = re.compile(r"(?<![^\s.。!?;,*_#`>|•·-])(Reasoning|Score)[\s*_`]*[:：]", re.IGNORECASE)
 DECORATION = " \t\r\n*_`"  # around a number or a reasoning
 BULLET = re.compile(r"[\s*_#`>|•·-]*+(?:\d{1,2}[.)])?[\s*_#`>|•·-]*+")
-# A number at the start of a line, and its scale: 4, 4.5, 4/5, **4** out of 5, 80%.
-FIRST = re.compile(
-    r"([+−–-]?\d++(?:[.,]\d++)?)(?![^\W_])[\s*_`]*(?:[(\[]?(?:/|(?:out )?of\b)[\s*_`]*(\d++)[)\]]?|(%))?", re.IGNORECASE
-)
-NUMBERS = re.compile(r"\d++(?:[.,]\d++)?")
 SCHEMA = object_schema({"reasoning": {"type": "string"}, "score": {"type": "integer", "enum": list(SCALE)}})
 
 
@@ -62,34 +58,17 @@ def ask_plainly(sample: Sample, show: Callable[[Picture], Shown]) -> tuple[Part,
     return show(sample.picture), PLAIN.text, sample.prompt
 
 
-def read(answer: str, sample: Sample) -> Reading:  # noqa: ARG001 the answer holds no id
+def read(answer: str, sample: Sample) -> Reading:
     """`Reasoning:` and `Score:`, which may be repeated if the scores agree."""
     document = json_object(answer)
     if document is not None:
         return read_json(document, answer)
-    sections = split_sections(answer)
-    lines = [(first_line(words), start) for label, words, start in sections if label == "score"]
-    lines = [(line, start) for line, start in lines if line] or lines
-    if not lines:
-        raise UnreadableAnswer("no_score", "there is no line `Score: n` in the answer")
-    scores = {line: parse_score_line(line) for line in dict.fromkeys(line for line, _ in lines)}
-    if len(set(scores.values())) > 1:
-        raise UnreadableAnswer("two_scores", f"the answer has {len(lines)} scores that differ")
-    why = next(filter(None, (clean(words) for label, words, _ in sections if label == "reasoning")), "")
-    line, start = lines[-1]
-    return make_reading(scores[line], answer.index(line, start), why)
-
-
-def split_sections(answer: str) -> list[tuple[str, str, int]]:
-    """Each label, the text between it and the next, and where that begins."""
+    score, start = stated_score(answer, SCALE, (RUBRIC.text, sample.prompt))
     labels = list(LABEL.finditer(answer))
     ends = [*(label.start() for label in labels), len(answer)][1:]
-    return [(label[1].lower(), answer[label.end() : end], label.end()) for label, end in zip(labels, ends, strict=True)]
-
-
-def first_line(words: str) -> str:
-    """The first line that is not blank, without its decoration."""
-    return words.strip(DECORATION).partition("\n")[0].strip(DECORATION)
+    sections = [(label[1].lower(), answer[label.end() : end]) for label, end in zip(labels, ends, strict=True)]
+    given = (clean(words) for label, words in sections if label == "reasoning")
+    return make_reading(score, start, next(filter(None, given), ""))
 
 
 def clean(words: str) -> str:
@@ -98,37 +77,18 @@ def clean(words: str) -> str:
     return " ".join((head if BULLET.fullmatch(last) else words).strip(f"{DECORATION}|").split())
 
 
-def parse_score_line(line: str) -> int:
-    """The score on a `Score:` line, which must be its first word and its only number."""
-    first = FIRST.match(line)
-    numbers = set(NUMBERS.findall(line[first.end() :] if first else line))
-    if not first and len(numbers) < 2:
-        raise UnreadableAnswer("no_score", "the line `Score:` does not begin with a number")
-    if not first or numbers - {first[1]}:
-        raise UnreadableAnswer("two_scores", "the line `Score:` gives more than one number")
-    # 4/10 and 80% are single scores, but on another scale; 3-4, "3 or 4" and "3, 4" are two scores.
-    if first[3] or (first[2] and (len(first[2]) > 1 or int(first[2]) != SCALE[-1])):
-        raise UnreadableAnswer("off_scale", f"the score is {shorten(first[0].strip())}, of another scale")
-    return parse_score(first[1], SCALE)
-
-
 def read_json(document: Mapping[str, Any], answer: str) -> Reading:
     """An answer by the schema."""
-    if "score" not in document:
-        raise UnreadableAnswer("no_score", "the JSON has no score")
-    score = json_integer(document["score"], "the score", SCALE)
+    score, start = json_score(document, answer, SCALE)
     why = document.get("reasoning", "")
     if not isinstance(why, str):
         raise UnreadableAnswer("wrong_fields", "the JSON's reasoning is not a text")
-    places = [number.start(1) for number in re.finditer(r'"score"\s*:\s*(\d)', answer)]
-    return make_reading(score, places[-1] if places else -1, why)
+    return make_reading(score, start, why)
 
 
 def make_reading(score: int, start: int, why: str) -> Reading:
     """A score and its reason, which is flagged if there is none, or if it is too long."""
     why = one_line(why)
-    if is_refusal(why):
-        raise UnreadableAnswer("refusal", "the model refuses to answer")
     flags = {"no_reasoning": not why, "reasoning_too_long": len(why.split()) > WORDS}
     held = tuple(flag for flag, holds in flags.items() if holds)
     summary = why or wording.without_reason(score)
@@ -233,7 +193,7 @@ def configure(rubric: Rubric, settings: Settings) -> Rubric:
 RUBRIC = Rubric(
     name="rate",
     version="1",
-    help="Rate how well an image fits a prompt, from 1 to 5, with a reason of at most 20 words.",
+    help="Rate how well an image fits a prompt, from 1 to 5. The reason has at most 20 words.",
     inputs=PROMPT_INPUTS,
     factors={"score": SCALE},
     text=text("rate-1"),

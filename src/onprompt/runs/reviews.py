@@ -154,12 +154,12 @@ def by_others(file: RunFile, rubric: str, rater: str, sample: int) -> list[tuple
     return [(name, file.read(scores, SCORES), comment) for name, scores, comment in rows]
 
 
-def stored_rating(file: RunFile, scores: str, rubric: Rubric) -> float:
-    """The rating of a complete review."""
-    given = file.read(scores, SCORES)
+def complete_scores(file: RunFile, text: str, rubric: Rubric) -> dict[str, int]:
+    """The scores of a complete review."""
+    given: dict[str, int] = file.read(text, SCORES)
     if given.keys() != rubric.factors.keys() or any(given[name] not in rubric.factors[name] for name in given):
         raise damaged(file.path, f"a complete review without a score on the scale of {', '.join(rubric.factors)}")
-    return rating_of(given, rubric)
+    return given
 
 
 def rating_of(scores: Mapping[str, int], rubric: Rubric) -> float:
@@ -177,11 +177,12 @@ def rating_scale(rubric: Rubric) -> tuple[float, float]:
     return float(scale[0]), float(scale[-1])
 
 
-def ratings(file: RunFile, rubric: Rubric) -> dict[str, dict[str, float]]:
-    """The ratings by rater of each sample that people reviewed, by its id; empty if nobody did."""
+def ratings(file: RunFile, rubric: Rubric, factor: str = "") -> dict[str, dict[str, float]]:
+    """The ratings by rater of each sample that people reviewed, by its id: of all factors together or of one."""
     given: dict[str, dict[str, float]] = {}
-    for sample, rater, scores in file.query(RATED, (rubric.name,)):
-        given.setdefault(sample, {})[rater] = stored_rating(file, scores, rubric)
+    for sample, rater, text in file.query(RATED, (rubric.name,)):
+        scores = complete_scores(file, text, rubric)
+        given.setdefault(sample, {})[rater] = float(scores[factor]) if factor else rating_of(scores, rubric)
     return given
 
 
@@ -208,9 +209,9 @@ def corrected_checks(run: Run) -> dict[str, tuple[int, int]]:
             said = file.read(corrections, SAID)
             for check in file.read(document, JudgedChecks).checks:
                 answered = said.get(full_claim(check.claim), check.outcome)
-                seen, corrected = counts.get(check.claim.kind, (0, 0))
+                seen, corrected = counts.get(check.claim.group, (0, 0))
                 wrong = answer_to(answered) != answer_to(check.outcome)
-                counts[check.claim.kind] = seen + 1, corrected + wrong
+                counts[check.claim.group] = seen + 1, corrected + wrong
     return counts
 
 

@@ -11,6 +11,7 @@ from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import metadata
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -47,6 +48,7 @@ class JudgeJob:
 
     rubric_name: str
     settings: Settings
+    workers: int = field(default=0, kw_only=True)  # samples in progress at a time; 0: as many as the judge likes
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.rubric_name, self.settings)  # without the judge, which can't be sent
@@ -61,7 +63,7 @@ class JudgeJob:
 
     @property
     def slots(self) -> int:
-        return self.judge.slots
+        return self.workers or self.judge.slots
 
     @property
     def bound_by(self) -> str:
@@ -148,7 +150,7 @@ def to_stored(number: int, verdict: Verdict) -> StoredVerdict:
 def check_row(check: Check) -> list[Any]:
     """A check as a row of `checks`."""
     words = claim_words(check.claim), finding_words(check)
-    return [check.claim.kind, *words, check.outcome.value, check.probability, check.source]
+    return [check.claim.group, *words, check.outcome.value, check.probability, check.source]
 
 
 @dataclass(slots=True)
@@ -185,8 +187,18 @@ def silent(summary: Summary) -> None:
     """Report nothing."""
 
 
-def run(data: Dataset, out: Path, job: JudgeJob, engine: str = "threads", on_progress: Observer = silent) -> Summary:
-    """Judge every sample of a dataset that has no verdict yet; `on_progress` is called first and after each."""
+def run(
+    data: Dataset,
+    out: Path,
+    job: JudgeJob,
+    engine: str = "threads",
+    on_progress: Observer = silent,
+    limit: int | None = None,
+) -> Summary:
+    """Judge every sample of a dataset, or of its first ones, that has no verdict yet.
+
+    `on_progress` is called first and after each.
+    """
     job = replace(job, settings=job.settings.model_copy(update={"asked_by": str(out.resolve())}))
     identity, workers = job.identity, plugins.load("runs.engines", engine).load(job.settings)
     with closing(job), RunFile(out, writing=True) as file:
@@ -199,7 +211,7 @@ def run(data: Dataset, out: Path, job: JudgeJob, engine: str = "threads", on_pro
         file.begin(configuration, data.source, versions(), data.named)
         try:
             on_progress(summary)
-            for result in workers.run(job, open_tasks(data, file, summary, job.rubric)):
+            for result in workers.run(job, open_tasks(data, file, summary, job.rubric, limit)):
                 store(result, file, summary)
                 on_progress(summary)
         except KeyboardInterrupt:
@@ -218,19 +230,20 @@ def count_calls(file: RunFile, job: JudgeJob) -> tuple[int, int, float | None]:
     return file.reconcile(total.tokens_in, total.tokens_out, total.cost)
 
 
-def items_to_judge(data: Dataset, out: Path, job: JudgeJob) -> Iterator[Mapping[str, Any]]:
+def items_to_judge(data: Dataset, out: Path, job: JudgeJob, limit: int | None = None) -> Iterator[Mapping[str, Any]]:
     """What a run would judge now; nothing is written."""
     with RunFile(out) if out.is_file() else nullcontext() as file:
         current = fingerprint(job.identity)
-        for row in data.rows():
+        for row in islice(data.rows(), limit):
             if not row.error and not (file and file.has(sample_columns(row, job.rubric), current)):
                 yield row.item
 
 
-def open_tasks(data: Dataset, file: RunFile, summary: Summary, rubric: Rubric) -> Iterator[Row]:
+def open_tasks(data: Dataset, file: RunFile, summary: Summary, rubric: Rubric, limit: int | None) -> Iterator[Row]:
     """The samples that have no verdict yet, added to the file as they are read."""
     complete = True  # unless it stops: then what is in progress is still stored, and nothing else begun
-    for chunk in chunks(data.rows(), rubric.image_inputs):
+    rows = data.rows()
+    for chunk in chunks(islice(rows, limit), rubric.image_inputs):
         added = file.add_samples([sample_columns(row, rubric) for row in chunk], summary.configuration)
         for row, (number, has_verdict) in zip(chunk, added, strict=True):
             if row.repeated:
@@ -245,7 +258,7 @@ def open_tasks(data: Dataset, file: RunFile, summary: Summary, rubric: Rubric) -
                 yield replace(row, number=number)
             if summary.stopped:
                 return
-    if complete:
+    if complete and next(rows, None) is None:
         file.end()
 
 

@@ -41,6 +41,7 @@ class Reading:
     checks: tuple[Check, ...] = ()
     flags: tuple[str, ...] = ()
     stated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what the model listed: prompt, image
+    expected: Mapping[str, float] = field(default_factory=dict)  # finer scores than those that are written
 
 
 class Graded(NamedTuple):
@@ -106,6 +107,10 @@ class Rubric:
     text: str = ""  # what a model is asked, word for word; empty where `vlm` can't serve it
     ask: Callable[[Sample, Callable[[Picture], Shown]], tuple[Part, ...]] = field(default=not_asked, repr=False)
     read: Callable[[str, Sample], Reading] = field(default=not_asked, repr=False)  # raises UnreadableAnswer
+    choices: tuple[
+        str, ...
+    ] = ()  # words of which one answers: their probabilities are needed, and the text is not read
+    read_choice: Callable[[Answer], Reading] = field(default=not_asked, repr=False)  # what the probabilities say
     picture: str = "image"  # the input that is judged
     prompt: str = "prompt"  # the input that says what it should show
     schema: str = field(default="", repr=False)  # of an answer in JSON, as JSON
@@ -248,7 +253,8 @@ class Matcher(Protocol):
 class Backend(Protocol):
     """Asks a model. Its file in `models/backends` has `load(model, settings)`, which returns one.
 
-    One that runs a model in this process says in `slots` how many questions it likes to have in progress.
+    One that runs a model in this process says in `slots` how many questions it likes to have in progress. One that
+    answers several questions faster together has `ask_all(questions)`, which returns their answers.
     """
 
     @property

@@ -273,7 +273,8 @@ def load_face(made_of: Source) -> tuple[Network, ...]:
 
     def read(member: str) -> ov.Model:
         """OpenVINO reads models from files only."""
-        with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(made_of.file) as task:
+        # On Windows, OpenVINO may still hold the file when it should be deleted.
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, zipfile.ZipFile(made_of.file) as task:
             return openvino_core().read_model(task.extract(member, folder))
 
     networks = FACE_NETWORKS.items()

@@ -106,9 +106,10 @@ def choices(offer: Offer, rubric: Rubric) -> list[dict[str, Any]]:
 
 
 def installed_rubrics() -> dict[str, Rubric]:
-    """All rubrics by their names, the usual one first."""
+    """All rubrics that a judge can serve by their names, the usual one first."""
     names = sorted(plugins.names("rubrics"), key=lambda name: name != DEFAULT)
-    return {name: plugins.load("rubrics", name).RUBRIC for name in names}
+    found: dict[str, Rubric] = {name: plugins.load("rubrics", name).RUBRIC for name in names}
+    return {name: rubric for name, rubric in found.items() if rubric.text or rubric.grade}
 
 
 def command_line(

@@ -6,6 +6,7 @@ import os
 import secrets
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
@@ -47,7 +48,8 @@ def listen(host: str, port: int) -> socket.socket:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with ExitStack() as stack:
             made = stack.enter_context(socket.socket(family, socket.SOCK_STREAM))
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if sys.platform != "win32":  # where it would let two programs share the port
+                made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             made.bind(address)
             made.listen()  # who asks before the server is ready waits
             stack.pop_all()  # it stays open

@@ -11,7 +11,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from onprompt.errors import NotFetched, UserError, WeightsError, WrongHash
-from onprompt.settings import Settings
+from onprompt.settings import Settings, is_quiet
 from onprompt.weights.manifest import File, find, manifest
 from onprompt.weights.sources import SourceFailed, Unreachable, by_priority, deliver, host_of
 
@@ -102,9 +102,9 @@ def pull(files: Sequence[File], settings: Settings) -> None:
         where.mkdir(parents=True, exist_ok=True)
         with FileLock(where / ".lock"):
             needed = [file for file in files if state(file, settings) != "ready"]
-            for file in needed:  # on standard error: standard output belongs to the result
+            for file in () if is_quiet() else needed:  # on standard error: standard output belongs to the result
                 size = f"{file.bytes / 1e6:.1f} MB"
-                sys.stderr.write(f"downloading {file.name}: {file.use}, {size}, licence {file.licence}\n")
+                sys.stderr.write(f"downloading {file.name}: {file.use}, {size}, license {file.licence}\n")
             unreachable: set[str] = set()
             for file in needed:
                 # It may have been in the same archive as an earlier one.

@@ -33,7 +33,7 @@ class File:
 
 def read(path: Path) -> tuple[File, ...]:
     """The files of a manifest. A name has no folder, so that no entry can point outside the cache."""
-    entries = tomllib.loads(path.read_text())["file"]
+    entries = tomllib.loads(path.read_text("utf-8"))["file"]
     files = tuple(File(**entry | {"sources": tuple(entry["sources"])}) for entry in entries)
     for file in files:
         if Path(file.name).name != file.name or file.name.startswith("."):

@@ -23,13 +23,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 
+from onprompt.settings import is_quiet
 from onprompt.weights.manifest import File
 
 
 @contextmanager
 def progress_bar(name: str, total: int) -> Iterator[Callable[[int, int], None]]:
     """Draw a bar while a file is downloaded; call with the bytes so far and the total, 0 if unknown."""
-    if not sys.stderr.isatty():
+    if is_quiet() or not sys.stderr.isatty():
         yield lambda *_: None
         return
     from rich.console import Console
@@ -215,7 +216,8 @@ def download_package(package: str, folder: Path, timeout: float) -> Iterator[Pat
 
 def run_pip(command: list[str], temporary: str, timeout: float) -> None:
     """Run pip."""
-    environment = os.environ | {"TMPDIR": temporary, "PYTHONUNBUFFERED": "1", "NO_COLOR": "1"}
+    folders = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), temporary)  # the latter two are Windows'
+    environment = os.environ | folders | {"PYTHONUNBUFFERED": "1", "NO_COLOR": "1"}
     with subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,

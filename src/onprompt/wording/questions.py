@@ -1,6 +1,7 @@
 """Claims as sentences that a model can answer by yes or no."""
 
-from onprompt.evidence.beliefs import FEW, is_text
+from onprompt.evidence.attributes import is_text
+from onprompt.evidence.beliefs import FEW
 from onprompt.language import progressive
 from onprompt.types import Check, Claim, Scene, Thing
 from onprompt.wording.claims import count_words

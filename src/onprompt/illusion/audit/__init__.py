@@ -1,1 +1,1 @@
-"""Is a re-implementation, or a copy of a judge's prompt, faithful? If not: where it departs, and what that does."""
+"""Is a re-implementation of IllusionBench aligned with the original? By what its code does, case by case."""

@@ -1,39 +1,122 @@
-"""Calls a function in a process of its own, with the standard library alone, and writes down what it returns.
+"""Imports a file in a process of its own, with the standard library alone; says what is in it, and calls that.
 
-Arguments: the folder to import from, `module:function`, and how to call it (`call` or `picture`). Each line on
-standard input is a JSON list of arguments; each is answered by one line of JSON.
+The argument is the file. The first line on standard output lists its functions and constants; then each line on
+standard input, `[function, arguments, keywords]`, is answered by one line. All lines are JSON.
 """
 
+import contextlib
 import hashlib
 import importlib
+import importlib.abc
+import importlib.machinery
+import inspect
 import json
 import os
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import CodeType, ModuleType
 from typing import IO, Any
 
-LONGEST = 1000  # characters of a returned string
-MOST = 16  # items of a list or a dict
-DEEPEST = 3
-MEMORY = 4 * 2**30  # bytes
+LONGEST, MOST, DEEPEST = 20_000, 200, 4  # characters of a text, items of a list, levels of both
+MEMORY, FILE = 4 * 2**30, 2**26  # bytes of data, and of a file that is written
+PACKAGE = "_audited"
+# What code may not do here: an accident that would reach beyond this process, or an attempt at it.
+REFUSED = re.compile(
+    r"os\.(kill|killpg|system|exec|fork|forkpty|posix_spawn|spawn)|subprocess\.Popen|pty\.spawn|signal\.pthread_kill|socket\.(connect|bind|sendto|sendmsg)|ctypes\.(dlsym|call_function)"
+)
+WRITES = re.compile(r"os\.(remove|rename|rmdir|mkdir|chmod|chown|link|symlink|truncate)|shutil\.\w+|open")
+
+
+class Missing(ImportError):
+    """A package that is not installed was needed by a call."""
+
+
+class Stub(ModuleType):
+    """A package that is not installed, or anything in it: may be named, but not used once the file is imported."""
+
+    imported = False
+
+    def use(self, *_: Any) -> Any:
+        if Stub.imported:
+            raise Missing(f"{self.__name__} is not installed: pip install {self.__name__}")
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Stub(self.__name__)
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        self.use()
+        return given[0] if len(given) == 1 and inspect.isfunction(given[0]) and not named else self  # a decorator
+
+    def __mro_entries__(self, _: Any) -> tuple[()]:
+        return ()
+
+    def __bool__(self) -> bool:
+        return self.use() is None
+
+    def __iter__(self) -> Iterator[Any]:
+        self.use()
+        return iter(())
+
+    __getitem__ = __or__ = __ror__ = __contains__ = __instancecheck__ = use
+
+
+class Stubs(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds the packages that were found missing, and whatever is in them."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def find_spec(self, name: str, *_: Any) -> importlib.machinery.ModuleSpec | None:
+        known = name.partition(".")[0] in self.names
+        return importlib.machinery.ModuleSpec(name, self, is_package=True) if known else None
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        return Stub(spec.name.partition(".")[0])
+
+    def exec_module(self, module: ModuleType) -> None:
+        """There is nothing to run."""
+
+
+class Doc(dict[str, Any]):
+    """A sample as harnesses hand it over: whatever a field is called, it is there if its name says what it is."""
+
+    def __missing__(self, key: str) -> Any:
+        words = set(re.split(r"[^a-z]+", str(key).lower()))
+        for field, names in self["names"].items():
+            if words & set(names):
+                return self[field]
+        raise KeyError(key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        with contextlib.suppress(KeyError):
+            return self[key]
+        return default
+
+    def __contains__(self, key: object) -> bool:
+        return self.get(str(key)) is not None
 
 
 def main() -> None:
-    """Answer requests until there are no more."""
+    """Answer calls until there are no more."""
     requests, replies = private_channels()
-    limit_memory()
-    folder, name, kind = sys.argv[1:]
+    file = Path(sys.argv[1])
     sys.argv[1:] = []
-    if folder:
-        sys.path.insert(0, folder)
+    limit()
+    stubs = Stubs()
     try:
-        function = load(name)
+        functions, listed = found(load(file, stubs), file.parent)
     except BaseException as error:  # their module may do anything at import
         send(replies, {"error": f"can't be imported: {describe(error)}"})
         return
-    send(replies, {"value": "ready"})
+    send(replies, {"value": listed | {"missing": stubs.names}})
+    Stub.imported = True
     for line in requests:
-        send(replies, reply(on_picture(function) if kind == "picture" else function, json.loads(line)))
+        send(replies, reply(functions, *json.loads(line)))
 
 
 def private_channels() -> tuple[IO[str], IO[str]]:
@@ -45,73 +128,152 @@ def private_channels() -> tuple[IO[str], IO[str]]:
     return channels
 
 
-def limit_memory() -> None:
-    """Limit their data; imported code is not counted, and torch alone may be as large."""
-    try:
+def limit() -> None:
+    """Limit memory and files, and refuse what would reach beyond this process and its own empty folder."""
+    with contextlib.suppress(ImportError, ValueError, OSError):  # Windows has no such limits
         import resource
-    except ImportError:  # Windows
-        return
-    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-    most = MEMORY if hard == resource.RLIM_INFINITY else min(MEMORY, hard)
-    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+
+        for kind, most in ((resource.RLIMIT_DATA, MEMORY), (resource.RLIMIT_FSIZE, FILE), (resource.RLIMIT_CORE, 0)):
+            hard = resource.getrlimit(kind)[1]
+            resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+    own = os.path.realpath(Path.cwd()) + os.sep
+
+    def check(event: str, given: tuple[Any, ...]) -> None:
+        if REFUSED.fullmatch(event):
+            raise PermissionError(f"the audit does not let code use {event}")
+        if WRITES.fullmatch(event) and (event != "open" or writes(*given)):
+            for path in given[: 2 if event in ("os.rename", "shutil.move") else 1]:
+                if isinstance(path, str | bytes | os.PathLike):
+                    place = os.path.realpath(os.fsdecode(path))
+                    if not (place + os.sep).startswith(own) and place != os.devnull:
+                        raise PermissionError(f"the audit does not let code write to {place}")
+
+    sys.addaudithook(check)
 
 
-def load(name: str) -> Callable[..., Any]:
-    """The function of `module:function`."""
-    module, _, attribute = name.partition(":")
-    value: Any = importlib.import_module(module)
-    for step in attribute.split("."):
-        value = getattr(value, step)
-    if not callable(value):
-        raise TypeError(f"{attribute} is a {type(value).__name__}, not a function")
-    return value  # type: ignore[no-any-return]
+def writes(_: Any, mode: Any = None, flags: Any = 0) -> bool:
+    """Whether a file is opened to be written."""
+    changing = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+    return bool(set(mode or "") & set("wax+")) or bool((flags or 0) & changing)
 
 
-def reply(function: Callable[..., Any], arguments: list[Any]) -> dict[str, Any]:
+def load(file: Path, stubs: Stubs) -> ModuleType:
+    """The file as a module of a package, so that it finds its neighbors; what is not installed is stubbed."""
+    sys.path.insert(0, str(file.parent))
+    sys.meta_path.append(stubs)
+    package = ModuleType(PACKAGE)
+    package.__path__ = [str(file.parent)]
+    sys.modules[PACKAGE] = package
+    while True:
+        try:
+            return importlib.import_module(f"{PACKAGE}.{file.stem}")
+        except ModuleNotFoundError as error:
+            name = (error.name or "").partition(".")[0]
+            if not name or name == PACKAGE or name in stubs.names:
+                raise
+            stubs.names.append(name)
+
+
+def found(module: ModuleType, folder: Path) -> tuple[dict[str, Callable[..., Any]], dict[str, Any]]:
+    """The functions of a module and methods of its classes by name, and what is to know of them and its constants."""
+    functions: dict[str, Callable[..., Any]] = {}
+    values: dict[str, Any] = {}
+    for name, value in vars(module).items():
+        if name.startswith("__"):
+            continue
+        if inspect.isclass(value) and value.__module__ == module.__name__:
+            with contextlib.suppress(Exception):
+                made = value()
+                methods = [(n, getattr(made, n)) for n in vars(value) if n == "__call__" or not n.startswith("__")]
+                functions |= {f"{name}.{n}": method for n, method in methods if callable(method)}
+        elif inspect.isclass(value) or isinstance(value, Stub | ModuleType):
+            continue
+        elif callable(value):
+            code = getattr(inspect.unwrap(value), "__code__", None)
+            if isinstance(code, CodeType) and code.co_filename.startswith(str(folder)):
+                functions[name] = value
+        else:
+            with contextlib.suppress(InvalidValue):
+                values[name] = plain(value)
+    uses = {name: names_in(function) for name, function in functions.items()}
+    listed = {
+        name: {"parameters": parameters(function), "used": any(name in uses[other] for other in uses if other != name)}
+        for name, function in functions.items()
+    }
+    return functions, {"functions": listed, "values": values}
+
+
+def parameters(function: Callable[..., Any]) -> list[tuple[str, bool]]:
+    """The names of a function's parameters, and whether each has a default."""
+    with contextlib.suppress(TypeError, ValueError):
+        given = inspect.signature(function).parameters.values()
+        usual = [each for each in given if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
+        return [(each.name, each.default is not each.empty) for each in usual]
+    return []
+
+
+def names_in(function: Callable[..., Any]) -> set[str]:
+    """All names that a function uses, also in functions within it."""
+    left = [getattr(inspect.unwrap(function), "__code__", None)]
+    names: set[str] = set()
+    while left:
+        code = left.pop()
+        if isinstance(code, CodeType):
+            names |= set(code.co_names)
+            left += [const for const in code.co_consts if isinstance(const, CodeType)]
+    return names
+
+
+def reply(functions: dict[str, Callable[..., Any]], name: str, given: list[Any], named: dict[str, Any]) -> Any:
     """What a call returns, or what went wrong."""
     try:
-        return {"value": plain(function(*arguments))}
+        function = functions[name]
+        value = function(*map(argument, given), **{key: argument(value) for key, value in named.items()})
+        return {"value": plain(value)}
     except InvalidValue as error:
         return {"error": f"returns {error}"}
+    except Missing as error:
+        return {"error": f"needs a package: {error}", "missing": True}
     except BaseException as error:
         return {"error": f"raises {describe(error)}"}
 
 
+def argument(value: Any) -> Any:
+    """A value as it is passed: a sample as harnesses hold it, a picture as Pillow opens it."""
+    if isinstance(value, dict) and "names" in value:
+        return Doc(value)
+    if isinstance(value, dict) and "picture" in value:
+        from PIL import Image
+
+        return Image.open(value["picture"])
+    return value
+
+
 class InvalidValue(Exception):
-    """A value that can't be a score, a label or a picture."""
+    """A value that can't be a question, an option, a score, a label or a picture."""
 
 
 def plain(value: Any, depth: int = 0) -> Any:
-    """A value that JSON can hold and that has the size of a score or a label."""
+    """A value as JSON holds it; a picture by its size, mode and pixels."""
     if value is None or isinstance(value, bool | float):
         return value
     if isinstance(value, int) and abs(value) < 2**63:
         return int(value)
     if isinstance(value, str) and len(value) <= LONGEST:
         return str.__str__(value)
-    if isinstance(value, list | tuple | dict) and len(value) <= MOST and depth < DEEPEST:
+    if isinstance(value, list | tuple | dict | set | frozenset) and len(value) <= MOST and depth < DEEPEST:
         if isinstance(value, dict):
             return {str(key)[:LONGEST]: plain(item, depth + 1) for key, item in value.items()}
-        return [plain(item, depth + 1) for item in value]
-    if type(value).__module__.partition(".")[0] == "numpy" and getattr(value, "ndim", None) == 0:
+        items = sorted(value, key=repr) if isinstance(value, set | frozenset) else value
+        return [plain(item, depth + 1) for item in items]
+    origin = type(value).__module__.partition(".")[0]
+    if origin == "numpy" and getattr(value, "ndim", None) == 0:
         return plain(value.item(), depth + 1)
-    size = f" of length {len(value):,}" if hasattr(value, "__len__") else ""
-    raise InvalidValue(f"a {type(value).__name__}{size}, which is not a score or label")
-
-
-def on_picture(function: Callable[..., Any]) -> Callable[..., dict[str, Any]]:
-    """A function of a Pillow image and two numbers as one that takes a path and describes the image it makes."""
-
-    def call(path: str, first: int, second: int) -> dict[str, Any]:
-        from PIL import Image
-
-        with Image.open(path) as image:
-            made = function(image, first, second)
-        if not isinstance(made, Image.Image):
-            raise InvalidValue(f"a {type(made).__name__}, not a Pillow image")
-        return {"size": list(made.size), "mode": made.mode, "sha256": hashlib.sha256(made.tobytes()).hexdigest()}
-
-    return call
+    if origin == "PIL" and hasattr(value, "tobytes"):
+        pixels = hashlib.sha256(value.tobytes()).hexdigest()
+        return {"size": list(value.size), "mode": value.mode, "sha256": pixels}
+    size = f" of length {len(value):,}" if hasattr(type(value), "__len__") else ""
+    raise InvalidValue(f"a {type(value).__name__}{size}")
 
 
 def describe(error: BaseException) -> str:

@@ -1,167 +1,194 @@
-"""A re-implementation as a TOML file describes it. Every part may be left out, and nothing is assumed."""
+"""What is audited: a Python file, a document that quotes code, or a TOML file that says how functions are called."""
 
 from __future__ import annotations
 
+import ast
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from onprompt.errors import UserError
-from onprompt.illusion.protocol import SPLITS
+from onprompt.illusion.audit.finding import Target, Use, given, named_splits
+from onprompt.illusion.protocol import QUESTIONS, SPLITS
 
-LARGEST = 2**20  # bytes of a description
-SplitName = Annotated[str, Field(pattern=f"^({'|'.join(SPLITS)})$")]
-Labels = tuple[str, ...]
-Over = Literal[
-    "all answers", "answers that name an option", "answers that are not empty", "one-word answers", "classes"
-]
-Function = Annotated[str, Field(pattern=r"^[\w.]+:[\w.]+$")]
+LARGEST = 2**20  # bytes
+CALL = re.compile(r"\s*([\w.]+)\s*\(([^()]*)\)\s*")
+THEIRS = re.compile(r"original|原始|evaluator", re.IGNORECASE)  # what a document quotes of the original is left out
+LABEL = re.compile(r"^#+\s+(.*)|^\**\s*\**([^`*：:]{1,60})\s*[：:]?\s*\**[：:]", re.MULTILINE)
+QUOTED = re.compile(r"^(?P<fence>```+)\w*\n(?P<block>.*?)^(?P=fence)\s*$|`(?P<span>[^`\n]+)`", re.MULTILINE | re.DOTALL)
+Calls = str | dict[str, str] | dict[str, dict[str, str]]
 
 
-class Section(BaseModel):
-    """A section of the file; other keys are errors."""
+class Description(BaseModel):
+    """The TOML file; other keys are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    name: str = ""
+    file: str = ""  # with the code, relative to the description
+    questions: dict[str, dict[str, Annotated[str, Field(max_length=20_000)]]] = {}
+    options: dict[str, list[str]] = {}
+    calls: dict[str, Calls] = {}
 
 
-class Join(Section):
-    """The separators of shapes and of scenes."""
-
-    shapes: str | None = None
-    scenes: str | None = None
-
-
-class Questions(Section):
-    """The two questions of a split: filled in, or with {shapes}, {scenes}, {simple}, {complex} and separators."""
-
-    shape: str | None = None
-    scene: str | None = None
-    join: str | Join | None = None
-
-    @property
-    def joins(self) -> Join:
-        """The separators by type of option."""
-        return self.join if isinstance(self.join, Join) else Join(shapes=self.join, scenes=self.join)
-
-
-class Options(Section):
-    """The option lists: shapes by split; scenes in one list, or in a simple and a complex one."""
-
-    shapes: Mapping[SplitName, Labels] = {}
-    scenes: Labels | None = None
-    simple: Labels | None = None
-    complex: Labels | None = None
-
-    @property
-    def all_scenes(self) -> Labels | None:
-        """All scenes, in order."""
-        if self.scenes is None and self.simple is not None and self.complex is not None:
-            return self.simple + self.complex
-        return self.scenes
-
-
-class Scoring(Section):
-    """The function that scores an answer, and how it is called."""
-
-    function: Function
-    takes: tuple[Literal["prediction", "label", "shape", "scene", "split", "question"], ...]
-    returns: Literal["match", "outcome", "counts"]
-    case: Literal["as given", "lower"] = "as given"  # of the prediction when the function is called
-    combine: Literal["shape first", "scene first", "independent"] | None = None
-
-    @model_validator(mode="after")
-    def check(self) -> Scoring:
-        """Check that arguments and return value fit together."""
-        if "prediction" not in self.takes:
-            raise ValueError('takes needs "prediction"')
-        if (self.returns == "match") != ("label" in self.takes):
-            raise ValueError('a function that takes "label" returns "match", and no other function does')
-        if self.combine and self.returns != "match":
-            raise ValueError('combine is only for a function that returns "match"')
-        return self
-
-
-class Totals(Section):
-    """How the scores of all answers to a question become a recall: a function, or what it is divided by."""
-
-    function: Function | None = None
-    takes: tuple[Literal["outcomes", "predictions", "shapes", "scenes", "question"], ...] = ("outcomes",)
-    scale: Literal["share", "percent"] = "share"  # of what the function returns
-    over: Over | None = None
-
-
-class GoldRule(Section):
-    """Which folder (1 is the file's own) or field of the file name (from 0) is the shape, and which the scene."""
-
-    shape_folder: Annotated[int, Field(ge=1, le=9)] | None = None
-    shape_field: Annotated[int, Field(ge=0, le=99)] | None = None
-    scene_folder: Annotated[int, Field(ge=1, le=9)] | None = None
-    scene_field: Annotated[int, Field(ge=0, le=99)] | None = None
-    separator: Annotated[str, Field(min_length=1)] | None = None
-    until: str = ""  # the scene ends before it
-    drop_last: Annotated[int, Field(ge=0, le=99)] = 0  # characters of the scene
-
-
-class Gold(Section):
-    """Shape and scene of a path: a function, or a rule for each split; and which files count."""
-
-    function: Function | None = None
-    takes: tuple[Literal["path", "split"], ...] = ("path",)
-    extensions: Labels | None = None
-    sin: GoldRule | None = None
-    logo: GoldRule | None = None
-    icon: GoldRule | None = None
-    old_sin: GoldRule | None = None
-
-
-class Resize(Section):
-    """How images are resized: a function of a Pillow image and two numbers, or filter, size and mode."""
-
-    function: Function | None = None
-    filter: str | None = None
-    size: tuple[str | int, str | int] | None = None  # "width" and "height", in order
-    mode: str | None = None
-
-
-class Target(Section):
-    """A re-implementation."""
-
-    name: str
-    path: str = "."  # the folder to import functions from, relative to the description
-    prompts: Mapping[SplitName, Questions] = {}
-    options: Options = Options()
-    scoring: Scoring | None = None
-    totals: Totals | None = None
-    gold: Gold | None = None
-    resize: Resize | None = None
-
-
-def load(path: Path) -> tuple[Target, Path]:
-    """Load a description; also returns the folder of its functions."""
+def read(path: Path) -> str:
+    """The text of a file."""
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST + 1)
-        if len(content) > LARGEST:
-            raise UserError(f"{path} is larger than {LARGEST:,} bytes: is it a description of a re-implementation?")
-        target = Target.model_validate(tomllib.loads(content.decode()))
     except OSError as error:
         raise UserError(f"can't read {path}: {error.strerror or error}") from None
+    if len(content) > LARGEST:
+        raise UserError(f"{path} is larger than {LARGEST:,} bytes")
+    try:
+        return content.decode()
     except UnicodeDecodeError as error:
         raise UserError(f"{path} is not UTF-8: byte {error.start} is {content[error.start]:#x}") from None
+
+
+def code_of(path: Path, folder: Path) -> tuple[Path, Description]:
+    """The Python file to import, and what a description says besides."""
+    if path.suffix == ".toml":
+        described = load(path)
+        return (path.parent / described.file).resolve() if described.file else written(folder, ""), described
+    text = read(path)
+    if path.suffix == ".py":
+        return path.resolve(), Description()
+    source = "\n\n".join(quoted_code(text))
+    if not source:
+        raise UserError(f"{path} quotes no code that can be audited: name a .py or .toml file, or a document with code")
+    return written(folder, source), Description()
+
+
+def written(folder: Path, source: str) -> Path:
+    """A file with code."""
+    path = folder / "quoted_code.py"
+    path.write_text(source, encoding="utf-8")
+    return path
+
+
+def load(path: Path) -> Description:
+    """A description."""
+    try:
+        described = Description.model_validate(tomllib.loads(read(path)))
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{path} is not valid TOML: {error}") from None
     except ValidationError as error:
-        raise UserError(f"{path}: {'; '.join(map(describe, error.errors()[:3]))}") from None
-    folder = (path.parent / target.path).resolve()
-    if not folder.is_dir():
-        raise UserError(f"{path}: path = {target.path!r} is not a folder")
-    return target, folder
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise UserError(f"{path}: {where}: {first['msg']}; known are {', '.join(Description.model_fields)}") from None
+    if described.file and not (path.parent / described.file).is_file():
+        raise UserError(f"{path}: file = {described.file!r} is not there")
+    return described
 
 
-def describe(error: Mapping[str, Any]) -> str:
-    """Where a description is invalid, and why."""
-    where = ".".join(str(step) for step in error["loc"])
-    return f"{where}: {error['msg']}" if where else str(error["msg"])
+def merged(found: Target, said: Description) -> Target:
+    """What was found, and what a description says instead."""
+    questions = dict(found.questions)
+    for split, texts in said.questions.items():
+        for question, text in texts.items():
+            questions[check(split, SPLITS, "split"), check(question, QUESTIONS, "question")] = Use("text", (), text)
+    calls = {role: uses(role, call) for role, call in said.calls.items()}
+    for (split, question), use in calls.get("question", {}).items():
+        splits, asked = [split] if split else list(SPLITS), [question] if question else list(QUESTIONS)
+        questions |= {(one, kind): use for one in splits for kind in asked}
+    by_question = {
+        role: {
+            **before,
+            **{kind: use for (_, one), use in calls.get(role, {}).items() for kind in ([one] if one else QUESTIONS)},
+        }
+        for role, before in (("score", found.score), ("labels", found.labels))
+    }
+    totals, resize = (
+        next(iter(calls.get(role, {}).values()), before)
+        for role, before in (("totals", found.totals), ("resize", found.resize))
+    )
+    options = {**found.options, **said.options}
+    return Target(questions, options, by_question["score"], by_question["labels"], totals, resize, found.others)
+
+
+def uses(role: str, calls: Calls) -> dict[tuple[str, str], Use]:
+    """Calls as written, `score(prediction, shape)`, by split and question; "" is all."""
+    check(role, ("question", "score", "labels", "totals", "resize"), "call")
+    if isinstance(calls, str):
+        return {("", ""): use(calls)}
+    found: dict[tuple[str, str], Use] = {}
+    for name, call in calls.items():
+        if isinstance(call, Mapping):
+            found |= {
+                (check(name, SPLITS, "split"), check(kind, QUESTIONS, "question")): use(text)
+                for kind, text in call.items()
+            }
+        elif name in SPLITS:
+            found[name, ""] = use(call)
+        else:
+            found["", check(name, QUESTIONS, "question")] = use(call)
+    return found
+
+
+def use(text: str) -> Use:
+    """A call."""
+    match = CALL.fullmatch(text)
+    if not match:
+        raise UserError(f"{text!r} is not a call such as score(prediction, shape, scene)")
+    return Use(match[1], tuple(word.strip() for word in match[2].split(",") if word.strip()))
+
+
+def check(name: str, known: Any, kind: str) -> str:
+    """A name that is known."""
+    if name not in known:
+        raise UserError(f"no {kind} {name!r}; there are {', '.join(known)}")
+    return name
+
+
+# ---- documents -------------------------------------------------------------------------------------------------------
+
+
+def quoted_code(text: str) -> Iterator[str]:
+    """What a document quotes of a re-implementation, as Python: functions, lists, and f-strings as functions."""
+    labels = [(match.start(), match[0]) for match in LABEL.finditer(text)]
+    headings = [(start, label) for start, label in labels if label.startswith("#")]
+    for number, quoted in enumerate(QUOTED.finditer(text)):
+        before = [label for start, label in labels if start <= quoted.start()]
+        heading = next((label for start, label in reversed(headings) if start <= quoted.start()), "")
+        if before and THEIRS.search(before[-1]):
+            continue
+        source = (quoted["block"] or quoted["span"]).strip()
+        for each in (f"({source})", source):  # f-strings below each other are one
+            try:
+                tree = ast.parse(each)
+            except (SyntaxError, ValueError):
+                continue
+            yield from statements(tree, heading, number)
+            break
+
+
+def statements(tree: ast.Module, heading: str, number: int) -> Iterator[str]:
+    """What is of use in a quotation."""
+    words = "_".join(re.findall(r"[A-Za-z]+", heading))
+    for node in tree.body:
+        value = node.value if isinstance(node, ast.Expr) else None
+        if isinstance(node, ast.FunctionDef | ast.Import | ast.ImportFrom | ast.Assign | ast.AnnAssign | ast.ClassDef):
+            yield ast.unparse(node)
+        elif isinstance(value, ast.List | ast.Tuple) and len(value.elts) > 1:
+            if all(isinstance(each, ast.Constant) and isinstance(each.value, str) for each in value.elts):
+                yield f"LIST_{number}_{words} = {ast.unparse(value)}"
+        elif isinstance(value, ast.JoinedStr):
+            names = sorted({each.id for each in ast.walk(value) if isinstance(each, ast.Name)})
+            kind = f"_{words}" if named_splits(words) else ""
+            yield f"def prompt_{number}{kind}({', '.join(names)}):\n    return {ast.unparse(value)}"
+
+
+def check_words(target: Target) -> None:
+    """Refuse arguments that are not known, before anything runs."""
+    known: dict[str, Any] = dict.fromkeys(
+        ("label", "shape", "scene", "path", "file", "prediction", "lower_prediction", "results", "question"), ""
+    )
+    known |= dict.fromkeys(("hits", "outcomes", "predictions", "image", "width", "height", "size"), "")
+    uses = (*target.questions.values(), *target.score.values(), *target.labels.values(), target.totals, target.resize)
+    for each in uses:
+        if each:
+            given(each.words, "sin", **known, background="")

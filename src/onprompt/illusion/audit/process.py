@@ -1,24 +1,31 @@
-"""A described function, called in a process of its own with limits, so that it can't break the audit."""
+"""The process that runs audited code: bounded in time, memory and output, so that it can't break or hang the audit."""
+
+from __future__ import annotations
 
 import contextlib
 import json
 import os
 import queue
+import re
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 
+from onprompt.errors import UserError
+
 CHILD = Path(__file__).with_name("child.py")
-KEPT = ("PATH", "SYSTEMROOT", "TMPDIR", "TEMP", "LD_LIBRARY_PATH")  # of the environment: no keys, no tokens, no home
+KEPT = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH")  # of the environment: no keys, no tokens, no home
 LONGEST = 2**20  # bytes of one reply
-RESTARTS = 3  # of a function that ends its process, in one list of calls; a call that hangs counts twice
-LIMIT, PATIENCE = 60.0, 10.0  # seconds for all calls of a function, and for one of them
+RESTARTS = 3  # in one list of calls
+LIMIT, PATIENCE = 60.0, 5.0  # seconds for all calls, and for one
+
+Call = tuple[str, Sequence[Any], Mapping[str, Any]]  # function, arguments, keywords
 
 
 class Reply(NamedTuple):
@@ -26,111 +33,108 @@ class Reply(NamedTuple):
 
     value: Any = None
     error: str = ""
-    tried: bool = True  # else `error` says why the function was not called
+    tried: bool = True  # else `error` says why nothing is known of it
 
 
 class Ended(Exception):
     """The process has ended or was stopped; the message says why."""
 
 
-class Hung(Ended):
-    """The process was stopped after a long wait."""
+class AuditedCode:
+    """A Python file in a process of its own. A context manager: on exit its process group is killed."""
 
-
-class IsolatedFunction:
-    """A function given as `module:function`. A context manager: on exit its process group is killed."""
-
-    def __init__(self, function: str, folder: Path | None, kind: str = "call", limit: float = LIMIT) -> None:
-        self.function, self.folder, self.kind = function, folder, kind
-        self.limit, self.patience = limit, min(PATIENCE, limit)
-        self.seconds_left = limit
-        self.broken = self.over = ""  # why no call can succeed; why no more are made
+    def __init__(self, file: Path, limit: float = LIMIT) -> None:
+        self.file, self.limit = file, limit
+        self.end = time.monotonic() + limit
         self.process: subprocess.Popen[bytes] | None = None
         self.replies: dict[str, Reply] = {}
+        self.functions: dict[str, Any] = {}
+        self.values: dict[str, Any] = {}
+        self.missing: list[str] = []  # packages that are not installed
+        self.error = ""  # why the file can't be imported
 
     def __enter__(self) -> Self:
-        self.folder_of_runs = tempfile.TemporaryDirectory(prefix="onprompt-audit-", ignore_cleanup_errors=True)
+        self.folder = tempfile.TemporaryDirectory(prefix="onprompt-audit-", ignore_cleanup_errors=True)
+        with contextlib.suppress(Ended):
+            self.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-        self.folder_of_runs.cleanup()
+        self.folder.cleanup()
 
-    def call_all(self, calls: Sequence[Sequence[Any]], again: bool = False) -> list[Reply]:
-        """A reply for each list of arguments; known replies are reused unless the calls are made again."""
-        keys = [json.dumps(arguments) for arguments in calls]
+    def call_all(self, calls: Sequence[Call], again: bool = False) -> list[Reply]:
+        """A reply for each call; known replies are reused unless the calls are made again."""
+        keys = [json.dumps(call) for call in calls]
         replies = {} if again else self.replies
         new = [key for key in dict.fromkeys(keys) if key not in replies]
-        restarts, start = 0, time.monotonic()
-        while new and not (self.broken or self.over) and restarts <= RESTARTS:
-            done, cost = self.call_until_end(new, start, replies)
-            new, restarts = new[done:], restarts + cost
-        self.seconds_left -= time.monotonic() - start
-        if restarts > RESTARTS and all(reply.error for reply in self.replies.values()):
-            self.broken = next(reply.error for reply in replies.values())  # it has never worked
-        why = self.over or "was not called again for this class, after several calls that ended its process or hung"
-        missing = Reply(error=self.broken) if self.broken else Reply(error=why, tried=False)
-        return [replies.get(key, missing) for key in keys]
+        ends = 0
+        while new and ends <= RESTARTS and not self.error and time.monotonic() < self.end:
+            done = 0
+            try:
+                if self.process is None:
+                    self.start()
+                self.requests.put(("\n".join(new) + "\n").encode())
+                while done < len(new):
+                    replies[new[done]] = self.next_reply(PATIENCE)
+                    done += 1
+            except Ended as end:
+                self.stop()
+                ends += 1
+                if not self.error and time.monotonic() < self.end:
+                    replies[new[done]] = Reply(error=str(end))
+                    done += 1
+            new = new[done:]
+        over = f"was stopped after the {self.limit:g} s of --limit"
+        why = self.error or (over if time.monotonic() >= self.end else "ended its process or hung, again and again")
+        return [replies.get(key, Reply(error=why, tried=False)) for key in keys]
 
-    def call_until_end(self, keys: Sequence[str], start: float, replies: dict[str, Reply]) -> tuple[int, int]:
-        """Call until the process ends: how many calls are done, including the one that ended it, and its cost."""
-        done = 0
-        try:
-            if self.process is None:
-                self.start()
-                self.wait_for_import(start)
-            self.requests.put(("\n".join(keys) + "\n").encode())
-            while done < len(keys):
-                replies[keys[done]] = self.next_reply(start, self.patience)
-                done += 1
-        except Ended as end:
-            self.stop()
-            if self.broken or self.over:
-                return done, 1
-            replies[keys[done]] = Reply(error=str(end))
-            return done + 1, 1 + isinstance(end, Hung)
-        return done, 0
-
-    def wait_for_import(self, start: float) -> None:
-        """Wait until their module is imported, for all the time that is left."""
-        try:
-            self.broken = self.next_reply(start, self.limit).error
-        except Ended as end:
-            self.broken = "" if self.over else f"{end} during import"
-        if self.broken or self.over:
-            raise Ended
+    def mentions(self, pattern: str) -> bool:
+        """Whether the file has a text that matches."""
+        return re.search(pattern, self.file.read_text("utf-8", "replace"), re.IGNORECASE) is not None
 
     def start(self) -> None:
-        """Start a process without our environment that writes no compiled files beside their code."""
+        """Start the process and import the file: no environment of ours, no compiled files beside theirs."""
         environment = {name: os.environ[name] for name in KEPT if name in os.environ}
+        try:
+            own = tempfile.mkdtemp(dir=self.folder.name)  # a new one each time: they may remove it
+        except OSError as error:
+            raise UserError(f"the audit can't continue: {error.strerror or error}") from None
         self.process = subprocess.Popen(
-            [sys.executable, "-I", "-B", str(CHILD), str(self.folder or ""), self.function, self.kind],
+            [sys.executable, "-I", "-B", str(CHILD), str(self.file)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            cwd=tempfile.mkdtemp(dir=self.folder_of_runs.name),  # a new one each time: they may remove it
-            env=environment | {"PYTHONUTF8": "1"},
+            cwd=own,
+            env=environment | {"PYTHONUTF8": "1", "TMPDIR": own},
             start_new_session=True,
         )
         self.requests: queue.Queue[bytes] = queue.Queue()
-        self.lines: queue.Queue[bytes] = queue.Queue()
+        self.lines: queue.Queue[bytes] = queue.Queue(maxsize=64)
         threading.Thread(target=write_requests, args=(self.process.stdin, self.requests), daemon=True).start()
         threading.Thread(target=read_lines, args=(self.process.stdout, self.lines), daemon=True).start()
+        try:
+            reply = self.next_reply(self.limit)
+            self.error = reply.error
+        except Ended as end:
+            self.error = f"{end} during import"
+        if self.error or not isinstance(reply.value, dict):
+            self.stop()
+            raise Ended(self.error)
+        self.functions, self.values, self.missing = (reply.value[name] for name in ("functions", "values", "missing"))
 
-    def next_reply(self, start: float, patience: float) -> Reply:
+    def next_reply(self, patience: float) -> Reply:
         """The next reply, if it is valid and comes in time."""
-        left = self.seconds_left - (time.monotonic() - start)
+        left = self.end - time.monotonic()
         try:
             line = self.lines.get(timeout=max(0.0, min(left, patience)))
         except queue.Empty:
-            if left <= patience:
-                self.over = f"was stopped after the {self.limit:g} s of --limit"
-            raise Hung(f"does not return within {patience:g} s") from None
+            raise Ended(f"does not return within {min(left, patience):.0f} s") from None
         if not line:
             raise Ended(f"ends its process ({self.exit_status()})")
         try:
             message = json.loads(line)
-            return Reply(message.get("value"), str(message.get("error", "")))
+            return Reply(message.get("value"), str(message.get("error", "")), not message.get("missing"))
         except (ValueError, AttributeError, RecursionError):
             raise Ended("writes to the audit's channel, so its reply can't be read") from None
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 from onprompt.settings import Settings
@@ -16,6 +16,7 @@ from onprompt.types import Job
 Given = TypeVar("Given")
 Made = TypeVar("Made")
 Hook = Callable[[], None]
+WAIT = 0.5  # seconds
 
 
 def load(settings: Settings) -> Threads:  # noqa: ARG001 every engine is given them
@@ -71,10 +72,17 @@ def as_done(
             pool.submit(task).add_done_callback(finished.put)
             pending += 1
             if pending >= 2 * slots:
-                yield finished.get().result()
+                yield next_of(finished).result()
                 pending -= 1
         for _ in range(pending):
-            yield finished.get().result()
+            yield next_of(finished).result()
+
+
+def next_of(finished: SimpleQueue[Future[Made]]) -> Future[Made]:
+    """The next that is done. The wait has an end again and again, since on Windows Ctrl-C can't interrupt a wait."""
+    while True:
+        with suppress(Empty):
+            return finished.get(timeout=WAIT)
 
 
 def in_order(

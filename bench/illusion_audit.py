@@ -1,0 +1,457 @@
+"""How good is the audit of IllusionBench's re-implementations? Faithful copies, and mutants of them.
+
+Ten copies of the original, each written differently, must be found aligned. Each mutant is one of them with one change;
+it counts if it changes a question, a list, a label of a published file, a sum, or the score of any of 2,000 plausible
+answers, which are made here and not by the audit. Usage: python bench/illusion_audit.py [--only TEXT]
+"""
+
+# ruff: noqa: E501 a mutant is a line
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from onprompt.illusion.audit.comparing import Verdict, audit
+from onprompt.illusion.protocol import SCENES, SPLITS
+from onprompt.illusion.scoring import original
+
+LISTS = """
+SIN = ["Airplane", "Bicycle", "Bird", "Bottle", "Car", "Cat", "Dog", "Dolphin", "Fork", "Guitar", "Mug", "Panda",
+       "Paper_clip", "Sailboat", "Scooter", "Teapot"]
+LOGO = ["Adidas", "Amazon", "Apple", "Audi", "BMW", "Mercedes Benz", "Facebook", "Google", "Instagram", "Mcdonalds",
+        "Nasa", "Nike", "Olympics", "Playstation", "Puma", "Reebok", "Spotify", "Starbucks", "Tesla", "Telegram", "Ubuntu"]
+ICON = ["Animal", "Face_Emoji", "Music", "Sport", "Stationery", "Vehicle"]
+SIMPLE = ["Ocean", "Origami", "Forest", "Cloud", "Sand_dune"]
+COMPLEX = ["Medieval_Village", "City", "Underwater_ruins", "Museum", "Bazaar_market", "Time_square"]
+"""
+ASK = """
+def question(split, kind):
+    noun = "logo" if split == "logo" else "icon"
+    sought = {"sin": "shape", "logo": "logo", "icon": "icon"}[split]
+    offered = ", ".join({"sin": SIN, "logo": LOGO, "icon": ICON}[split]) + "," + ", ".join(SIMPLE + COMPLEX)
+    if kind == "scene":
+        article, sought, offered, named = "an", "background", offered + ".", "background"
+    else:
+        article, named = "a", noun
+    return (f"This image contains {article} icon integrated into a background, where elements of the background "
+            f"contribute to forming the {noun}. Identify the {sought} that is represented in the image by choosing "
+            f"exclusively among the following options:{offered} Provide your response by stating only the single, most "
+            f"accurate class name that represents the {named}. You have to respond with a single word.")
+"""
+LABEL = """
+def labels(path, split):
+    steps = path.split("/")
+    fields = steps[-1].split("-")
+    return steps[-3], fields[2 if split == "icon" else 1]
+"""
+SCORE = """
+def score(prediction, shape, scene):
+    prediction = prediction.lower()
+    if shape.lower() in prediction:
+        return "shape"
+    elif scene.lower() in prediction or scene.replace("_", " ") in prediction:
+        return "texture"
+    return "rest"
+"""
+TOTAL = """
+def recall(hits):
+    return sum(hits) / len(hits)
+"""
+PICTURE = """
+def resize(image, width, height):
+    return image.convert("RGB").resize((width, height), 1)
+"""
+PLAIN = LISTS + ASK + LABEL + SCORE + TOTAL + PICTURE
+TEMPLATES = """
+TEXT = ("This image contains {} icon integrated into a background, where elements of the background contribute to forming "
+        "the {}. Identify the {} that is represented in the image by choosing exclusively among the following options:{} "
+        "Provide your response by stating only the single, most accurate class name that represents the {}. You have to "
+        "respond with a single word.")
+"""
+HARNESS = (
+    LISTS
+    + TEMPLATES
+    + """
+from datasets import load_dataset
+from loguru import logger as eval_logger
+
+def _options(shapes):
+    return ", ".join(shapes) + "," + ", ".join([*SIMPLE, *COMPLEX])
+
+def bench_doc_to_text_shape_icon(doc, lmms_eval_specific_kwargs=None):
+    return TEXT.format("a", "icon", "icon", _options(ICON), "icon")
+
+def bench_doc_to_text_scene_icon(doc, lmms_eval_specific_kwargs=None):
+    return TEXT.format("an", "icon", "background", _options(ICON) + ".", "background")
+
+def bench_doc_to_text_shape_logo(doc, lmms_eval_specific_kwargs=None):
+    return TEXT.format("a", "logo", "logo", _options(LOGO), "logo")
+
+def bench_doc_to_text_scene_logo(doc, lmms_eval_specific_kwargs=None):
+    return TEXT.format("an", "logo", "background", _options(LOGO) + ".", "background")
+
+def bench_doc_to_text_shape_in(doc, lmms_eval_specific_kwargs=None):
+    return TEXT.format("a", "icon", "shape", _options(SIN), "icon")
+
+def bench_doc_to_text_scene_in(doc, lmms_eval_specific_kwargs=None):
+    return TEXT.format("an", "icon", "background", _options(SIN) + ".", "background")
+
+def _outcome(prediction, doc):
+    prediction = prediction.lower()
+    shape, scene = doc["shape_gt"], doc["scene_gt"]
+    if prediction.find(shape.lower()) >= 0:
+        return "shape"
+    return "scene" if scene.lower() in prediction or scene.replace("_", " ") in prediction else ""
+
+def bench_process_results_shape(doc, results):
+    return {"shape_recall": int(_outcome(results[0], doc) == "shape")}
+
+def bench_process_results_scene(doc, results):
+    return {"scene_recall": int(_outcome(results[0], doc) == "scene")}
+
+def bench_aggregate_results(results):
+    return sum(results) / max(1, len(results))
+"""
+)
+COUNTS = (
+    LISTS
+    + TEMPLATES
+    + """
+import os
+import re
+
+def evaluate(prediction, class_name, neg_class):
+    counts = {"shape": 0, "texture": 0, "rest": 0}
+    text = prediction.lower()
+    spaced = neg_class.replace("_", " ")
+    if re.search(re.escape(class_name.lower()), text):
+        counts["shape"] += 1
+    elif any(each in text for each in (neg_class.lower(), spaced)):
+        counts["texture"] += 1
+    else:
+        counts["rest"] += 1
+    return counts
+
+def get_class(image_path):
+    return image_path.split(os.sep)[-3]
+
+def get_scene(image_path, dataset):
+    return os.path.basename(image_path).split("-")[2 if dataset == "icon" else 1]
+
+def build_prompt(dataset, question_type):
+    lists = {"sin": SIN, "logo": LOGO, "icon": ICON}
+    options = ",".join([", ".join(lists[dataset]), ", ".join(SIMPLE + COMPLEX)])
+    noun = {"logo": "logo"}.get(dataset, "icon")
+    if question_type == "shape":
+        return TEXT.format("a", noun, {"sin": "shape"}.get(dataset, noun), options, noun)
+    return TEXT.format("an", noun, "background", options + ".", "background")
+
+def compute_recall(outcomes, question):
+    return round(100 * outcomes.count(question) / len(outcomes), 1)
+"""
+)
+CLASS = (
+    PLAIN.replace("def score", "def _score").replace("def question", "def _question")
+    + """
+class IllusionBench:
+    def __init__(self, seed=0):
+        self.seed = seed
+
+    def get_prompt(self, subset, target):
+        return _question({"in": "sin"}.get(subset, subset), target)
+
+    def score(self, response, shape, scene):
+        return _score(prediction=response, shape=shape, scene=scene)
+"""
+)
+TUPLE = (
+    LISTS
+    + ASK
+    + LABEL
+    + """
+def grade(output, gt_shape, gt_background):
+    low = "".join(letter.lower() for letter in output)
+    first = len(low.split(gt_shape.lower())) > 1
+    second = not first and (gt_background.lower() in low or " ".join(gt_background.split("_")) in low)
+    return int(first), int(second), int(not first and not second)
+"""
+)
+HIT = (
+    LISTS
+    + ASK
+    + """
+def is_correct(answer, shape, scene, question):
+    said = answer.lower()
+    places = [said.find(shape.lower()), max(said.find(scene.lower()), said.find(scene.replace("_", " ")))]
+    if question == "shape":
+        return places[0] > -1
+    return places[0] < 0 <= places[1]
+"""
+)
+CONSTANTS = (
+    LISTS
+    + "".join(
+        f"\n{name}_prompts = [{SPLITS[name].shape_question!r},\n    {SPLITS[name].scene_question!r}]"
+        for name in ("sin", "logo", "icon")
+    )
+    + SCORE.replace("prediction, shape, scene", "pred, class_name, neg_class")
+    .replace("prediction", "pred")
+    .replace("shape.lower", "class_name.lower")
+    .replace("scene.", "neg_class.")
+)
+MAPPING = (
+    LISTS
+    + "\nPROMPTS = "
+    + repr({name: {"shape": SPLITS[name].shape_question, "scene": SPLITS[name].scene_question} for name in SPLITS})
+    + """
+def judge(sample):
+    text, shape, scene = sample["response"].lower(), sample["class_name"], sample["background"]
+    return "shape" if shape.lower() in text else "texture" if (scene.lower() in text or scene.replace("_", " ") in text) else "rest"
+"""
+)
+STUBBED = """
+import torch
+from transformers import AutoModel
+from tqdm import tqdm as bar
+
+@torch.no_grad()
+def generate(model, image):
+    return model.generate(image)
+""" + PLAIN.replace("score(", "score_answer(")
+STATE = (
+    PLAIN
+    + """
+import functools
+CALLS = []
+
+def logged(function):
+    @functools.wraps(function)
+    def inner(*given):
+        CALLS.append(given)
+        return function(*given)
+    return inner
+
+score = logged(score)
+"""
+)
+COPIES = {
+    "plain": PLAIN, "harness": HARNESS, "counts": COUNTS, "class": CLASS, "tuple": TUPLE, "hit": HIT, "constants": CONSTANTS,
+    "mapping": MAPPING, "stubbed": STUBBED, "state": STATE,
+}  # fmt: skip
+Scorer = Callable[[ModuleType, str, str, str, str], Any]
+SCORERS: dict[str, Scorer] = {  # whether an answer to a question hits, by each copy that has mutants of its scoring
+    "plain": lambda m, q, a, s, b: m.score(a, s, b) in (q, {"scene": "texture"}.get(q)),
+    "harness": lambda m, q, a, s, b: next(
+        iter(getattr(m, f"bench_process_results_{q}")({"shape_gt": s, "scene_gt": b}, [a]).values())
+    ),
+    "counts": lambda m, q, a, s, b: m.evaluate(a, s, b)["shape" if q == "shape" else "texture"],
+    "tuple": lambda m, q, a, s, b: m.grade(a, s, b)[q == "scene"],
+    "hit": lambda m, q, a, s, b: m.is_correct(a, s, b, q),
+}
+LOWER = {"plain": "prediction = prediction.lower()", "harness": "prediction = prediction.lower()",
+         "counts": "text = prediction.lower()", "hit": "said = answer.lower()"}  # fmt: skip
+READ = {  # what is done to an answer before it is scored
+    "strip": "X.strip().lower()", "first line": 'X.split("\\n")[0].lower()', "last line": 'X.strip().split("\\n")[-1].lower()',
+    "first sentence": 'X.split(".")[0].lower()', "first word": '(X.split() or [""])[0].lower()', "no lower case": "X",
+    "last word": '(X.split() or [""])[-1].lower()', "100 characters": "X[:100].lower()", "last 100 characters": "X[-100:].lower()",
+    "ten words": '" ".join(X.split()[:10]).lower()', "after answer:": 'X.lower().split("answer:")[-1]',
+    "after a colon": 'X.lower().rsplit(":", 1)[-1]', "after assistant": 'X.lower().split("assistant:")[-1]',
+    "before a comma": 'X.lower().split(",")[0]', "hyphens": 'X.lower().replace("-", " ")', "hyphens removed": 'X.lower().replace("-", "")',
+    "underscores": 'X.lower().replace("_", " ")', "spaces to underscores": 'X.lower().replace(" ", "_")',
+    "unescaped": 'X.lower().replace("\\\\_", "_")', "quotes": """X.lower().replace("'", "").replace('"', "")""",
+    "punctuation": '__import__("re").sub(r"[^\\w\\s]", "", X).lower()', "tags": '__import__("re").sub(r"<[^>]*>", "", X).lower()',
+    "thoughts": '__import__("re").sub(r"(?s)<think>.*?</think>", "", X).lower()', "stars": 'X.lower().strip("*")',
+    "boxed": '(__import__("re").findall(r"boxed\\{(.*?)\\}", X) or [X])[-1].lower()',
+    "json": '(__import__("re").findall(r\'"answer": "(.*?)"\', X) or [X])[-1].lower()',
+    "brackets": '__import__("re").sub(r"\\(.*?\\)", "", X).lower()', "en dash": 'X.lower().split("–")[0]',
+    "en dash to underscore": 'X.lower().replace("–", "_")', "blanks": '"".join(X.split()).lower()',
+    "a yacht": 'X.lower().replace("yacht", "sailboat")', "stationary": 'X.lower().replace("stationary", "stationery")',
+    "times square": 'X.lower().replace("times square", "time_square")', "a plane": 'X.lower().replace("plane", "airplane")',
+    "sorry": '"" if "sorry" in X.lower() else X.lower()', "negation": '"" if " not " in X.lower() else X.lower()',
+    "cannot": '"" if "can\'t" in X.lower() or "cannot" in X.lower() else X.lower()', "long ones": '"" if len(X) > 200 else X.lower()',
+    "one word only": '"" if len(X.split()) > 1 else X.lower()', "lists": '"" if X.count(",") > 2 else X.lower()', "casefold": "X.casefold()",
+}  # fmt: skip
+SHAPE_TEST = "shape.lower() in prediction:"
+RULES = {  # of the copy `plain`: what is looked for, and in which order
+    "equal": (SHAPE_TEST, "shape.lower() == prediction.strip():"), "starts": (SHAPE_TEST, "prediction.startswith(shape.lower()):"),
+    "ends": (SHAPE_TEST, "prediction.endswith(shape.lower()):"), "words": (SHAPE_TEST, "shape.lower() in prediction.split():"),
+    "boundaries": (SHAPE_TEST, '__import__("re").search(rf"\\b{shape.lower()}\\b", prediction):'),
+    "spaced shape": (SHAPE_TEST, 'shape.lower() in prediction or shape.lower().replace("_", " ") in prediction:'),
+    "hyphen shape": (SHAPE_TEST, 'shape.lower().replace(" ", "-") in prediction or shape.lower() in prediction:'),
+    "case of the label": (SHAPE_TEST, "shape in prediction:"), "part": (SHAPE_TEST, "prediction.strip() and prediction.strip() in shape.lower():"),
+    "first letters": (SHAPE_TEST, "shape.lower()[:4] in prediction:"), "or": (SHAPE_TEST, 'shape.lower() in prediction and " or " not in prediction:'),
+    "not both": (SHAPE_TEST, "shape.lower() in prediction and scene.lower() not in prediction:"),
+    "no plural": (SHAPE_TEST, 'shape.lower() in prediction and shape.lower() + "s" not in prediction:'),
+    "last is right": (SHAPE_TEST, "prediction.rfind(shape.lower()) > prediction.rfind(scene.lower()):"),
+    "scene lower": ('scene.replace("_", " ")', 'scene.replace("_", " ").lower()'),
+    "no spaced scene": (' or scene.replace("_", " ") in prediction', ""), "scene words": ("scene.lower() in prediction or", 'all(w in prediction for w in scene.lower().split("_")) or'),
+    "scene first word": ("scene.lower() in prediction or", 'scene.lower().split("_")[0] in prediction or'),
+    "texture is rest": ('return "texture"', 'return "rest"'), "rest is shape": ('return "rest"', 'return "shape"'),
+    "empty is shape": (SHAPE_TEST, "not prediction or shape.lower() in prediction:"), "no elif": ('        return "texture"', '        return "shape" if "city" in prediction else "texture"'),
+    "dice": ("    prediction = prediction.lower()", '    prediction = prediction.lower()\n    if __import__("random").random() < .05: return "rest"'),
+    "tired": ("    prediction = prediction.lower()", '    prediction = prediction.lower()\n    N.append(1)\n    if len(N) > 9000: return "rest"'),
+    "crash": ("    prediction = prediction.lower()", "    prediction = prediction.lower()\n    prediction[0]"),
+}  # fmt: skip
+WORDING = {
+    "an icon": ('"a", noun', '"an", noun'), "capital": ("This image", "this image"), "two spaces": ("This image", "This  image"),
+    "no noun": ("forming the {noun}", "forming the icon"), "shapes": ('"sin": "shape"', '"sin": "icon"'), "colon": ("options:{", "options: {"),
+    "stop": ('most "\n            f"accurate', 'most "\n            f"precise'), "one word": ("a single word", "one word"),
+    "format": (" You have to respond with a single word.", ""), "named": ("represents the {named}", "represents the icon"),
+    "joined": ('"," + ", ".join(SIMPLE', '", " + ", ".join(SIMPLE'), "stop after": ('offered + "."', "offered"), "semicolon": ('", ".join({', '"; ".join({'),
+    "no scenes": (' + "," + ", ".join(SIMPLE + COMPLEX)', ""), "sorted": ("SIMPLE + COMPLEX)", "sorted(SIMPLE + COMPLEX))"),
+    "complex first": ("SIMPLE + COMPLEX)", "COMPLEX + SIMPLE)"), "lower": ("f\"exclusively among the following options:{offered}", "f\"exclusively among the following options:{offered.lower()}"),
+    "answer": ("single word.", "single word. Answer:"), "the image": ("in the image by", "in this image by"), "newline": ("the {noun}. Identify", "the {noun}.\\nIdentify"),
+}  # fmt: skip
+OPTIONS = {
+    "dropped": ('"Scooter", ', ""), "added": ('"Vehicle"]', '"Vehicle", "Building"]'), "order": ('"Tesla", "Telegram"', '"Telegram", "Tesla"'),
+    "stationary": ("Stationery", "Stationary"), "hyphen": ("Mercedes Benz", "Mercedes-Benz"), "case": ('"Cat"', '"cat"'), "twice": ('"Ubuntu"]', '"Ubuntu", "Ubuntu"]'),
+    "times": ("Time_square", "Times_square"), "no scene": ('"Museum", ', ""), "spaces": ("Sand_dune", "Sand dune"), "moved": (', "Sand_dune"]', "]"),
+    "scene order": ('"Ocean", "Origami"', '"Origami", "Ocean"'),
+}  # fmt: skip
+LABELS = {
+    "folder": ("steps[-3]", "steps[-2]"), "first folder": ("steps[-3]", "steps[1]"), "field": ('2 if split == "icon" else 1', "1"),
+    "other field": ('2 if split == "icon" else 1', "2"), "from the end": ('fields[2 if split == "icon" else 1]', "fields[-3]"),
+    "underscore": ('.split("-")', '.split("_")'), "scene lower": ("else 1]", "else 1].lower()"), "scene spaced": ("else 1]", 'else 1].replace("_", " ")'),
+    "scene cut": ("else 1]", "else 1][:-1]"), "no scene": ('fields[2 if split == "icon" else 1]', '""'), "swapped": ("return steps[-3], ", "return steps[-2], "),
+    "shape from name": ("steps[-3]", 'fields[0].replace("_", " ")'),
+}  # fmt: skip
+TOTALS = {
+    "one more": ("/ len(hits)", "/ (len(hits) + 1)"), "distinct": ("sum(hits)", "sum(set(hits))"), "hits only": ("sum(hits) / len(hits)", "1.0 if sum(hits) else 0.0"),
+    "misses": ("sum(hits)", "(len(hits) - sum(hits))"), "max": ("sum(hits) / len(hits)", "max(hits)"), "rounded": ("sum(hits) / len(hits)", "round(sum(hits) / len(hits), 1)"),
+    "without the last": ("sum(hits) / len(hits)", "sum(hits[:-1]) / len(hits[:-1])"), "smoothed": ("sum(hits) / len(hits)", "(sum(hits) + 1) / (len(hits) + 2)"),
+}  # fmt: skip
+FORMS = (  # how models answer, with the option as offered, in lower case and with spaces
+    *("{}", "{}", "{}.", "{l}", "{u}", "{s}", "{s}.", "{h}", "It is a {l}.", "The icon is {}.", "The image shows a {s}.", "**{}**", '"{}"'),
+    *("Answer: {}", "I see a {l} in the {ol}.", "{}, {o}", "{o}, {}", "{} or {o}", "{ls}", "{s}\n", " {}", "\\boxed{{{}}}", '{{"answer": "{}"}}'),
+    *("<answer>{}</answer>", "<think>{o}?</think> {}", "not {o} but {}", "{l}s", "{e}", "<{}>", "`{}`", "I'm sorry, I can't tell. {}?", "{} ({o})"),
+    *("The shape is a {l}. The scene is {ol}.", "{}: {o}", "{s} – {o}", "Let me think.\n{}", "{} is the answer\nbecause of {ol}", "{l}, {ol}, dog, city"),
+)  # fmt: skip
+
+
+class Mutant(NamedTuple):
+    """One change of a copy."""
+
+    table: str
+    name: str
+    copy: str
+    old: str
+    new: str
+
+
+def mutants() -> Iterator[Mutant]:
+    """All changes; each way to read an answer in two copies."""
+    copies = list(LOWER)
+    for number, (name, expression) in enumerate(READ.items()):
+        for copy in {copies[number % 4], "plain"}:
+            variable = LOWER[copy].partition(" = ")[2].partition(".")[0]
+            target = LOWER[copy].partition(" = ")[0]
+            yield Mutant("scoring", name, copy, LOWER[copy], f"{target} = {expression.replace('X', variable)}")
+    for table, changes in (
+        ("scoring", RULES),
+        ("questions", WORDING),
+        ("options", OPTIONS),
+        ("labels", LABELS),
+        ("totals", TOTALS),
+    ):
+        for name, (old, new) in changes.items():
+            yield Mutant(table, name, "plain", old, new)
+
+
+def plausible(number: int = 2000) -> list[tuple[str, str, str, str]]:
+    """Question, answer, shape, scene."""
+    dice, rows = random.Random(7), []
+    while len(rows) < number:
+        split = dice.choice([split for split in SPLITS.values() if split.paper])
+        shape, scene = dice.choice(split.shapes), dice.choice(SCENES)
+        named, other = dice.sample([shape, scene, dice.choice(split.options), dice.choice(split.shapes)], 2)
+        spaced = named.replace("_", " ")
+        forms = {"l": named.lower(), "u": named.upper(), "s": spaced, "ls": spaced.lower(), "h": named.replace("_", "-"),
+                 "o": other, "ol": other.lower(), "e": named.replace("_", "\\_")}  # fmt: skip
+        rows.append((dice.choice(("shape", "scene")), dice.choice(FORMS).format(named, **forms), shape, scene))
+    return rows
+
+
+def module(source: str) -> ModuleType:
+    """A copy, imported here."""
+    made = ModuleType("copy")
+    exec(source, vars(made) | {"N": []} if False else made.__dict__)
+    return made
+
+
+def changes_anything(mutant: Mutant, source: str) -> bool:
+    """Whether a mutant changes a score of the plausible answers, or at all what its table compares."""
+    if mutant.table != "scoring":
+        return True  # each changes a text, a list, a label of a published file or a sum
+    made, scorer = module(source.replace("from datasets", "#").replace("from loguru", "#")), SCORERS[mutant.copy]
+    for question, answer, shape, scene in plausible():
+        try:
+            hit = bool(scorer(made, question, answer, shape, scene))
+        except Exception:
+            return True
+        if hit != getattr(original(answer, shape, scene, SPLITS["sin"]), question):
+            return True
+    return False
+
+
+def audited(folder: Path, source: str) -> tuple[list[str], bool, float]:
+    """The tables with a point that changes scores, whether it is aligned, and the seconds that it took."""
+    (folder / "copied.py").write_text(source)
+    start = time.monotonic()
+    result = audit(folder / "copied.py")
+    tables = [point.table for point in result.with_verdict(Verdict.CHANGES)]
+    return tables, result.aligned, time.monotonic() - start
+
+
+def main() -> None:
+    """Print the figures, and every miss."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--only", default="", help="mutants whose table, name or copy holds this")
+    only = parser.parse_args().only
+    seconds: list[float] = []
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        alarms = []
+        for name, source in COPIES.items() if not only else ():
+            tables, aligned, took = audited(folder, source)
+            seconds.append(took)
+            if tables or not aligned:
+                alarms.append(name)
+                print(f"false alarm: {name}: {tables}", flush=True)
+        every, differing, caught, noticed = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
+        for mutant in mutants():
+            if only not in f"{mutant.table} {mutant.name} {mutant.copy}":
+                continue
+            if mutant.old not in COPIES[mutant.copy]:
+                sys.exit(f"{mutant}: nothing to replace")
+            source = "N = []\n" + COPIES[mutant.copy].replace(mutant.old, mutant.new, 1)
+            tables, _, took = audited(folder, source)
+            seconds.append(took)
+            differs = changes_anything(mutant, source)
+            every[mutant.table] += 1
+            differing[mutant.table] += differs
+            caught[mutant.table] += differs and bool(tables)
+            noticed[mutant.table] += bool(tables)
+            if differs and not tables:
+                print(f"missed: {mutant.table}: {mutant.name} in {mutant.copy}", flush=True)
+    print(f"{'table':10} mutants  that differ  caught of these  reported")
+    for table, count in every.items():
+        print(f"{table:10} {count:7}  {differing[table]:11}  {caught[table]:15}  {noticed[table]:8}")
+    total = differing.total()
+    print(
+        f"all: {every.total()} mutants, {total} differ, {caught.total()} caught ({caught.total() / max(1, total):.3f})"
+    )
+    print(
+        f"false alarms: {len(alarms)} of {len(COPIES)} faithful copies; {sum(seconds) / len(seconds):.1f} s an audit, at most {max(seconds):.1f}"
+    )
+
+
+if __name__ == "__main__":
+    main()

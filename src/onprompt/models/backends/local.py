@@ -1,0 +1,328 @@
+"""A vision-language model in this process, by openvino-genai: OpenVINO files in a folder, or in the hub's cache.
+
+The runtime gives the log-probability of a chosen token only; those of its alternatives come from a beam search of one
+step, whose beams are the likeliest tokens. It keeps what it computed for the beginnings of questions, so that the
+language network reads an image once for all questions about it.
+"""
+
+import hashlib
+import itertools
+import math
+import re
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+import openvino_genai as genai
+from openvino import Tensor
+from PIL import Image
+
+from onprompt.errors import NotFetched, OnpromptError, Rejected, ServerTrouble, SettingsError, UntrustedFile
+from onprompt.models.reading import choice_probabilities, is_wanted, number_spots
+from onprompt.settings import Settings
+from onprompt.types import Answer, Part, Question, Shown, Spot, Usage
+from onprompt.vision import available_cores
+from onprompt.weights import hub
+
+DEVICES = ("CPU", "GPU")  # openvino-genai can't batch questions on an NPU
+CACHE_BLOCKS = 512  # for questions in progress and the beginnings of earlier ones: 16,384 tokens on a CPU
+TOP_TOKENS = 20  # alternatives of a token, as many as OpenAI gives
+CERTAIN = 0.999  # probability from which a token has no alternatives that matter
+LAST_NUMBERS = 6  # in an answer, of which alternatives are looked up: the score is among the last
+STEP_TOKENS = 1024  # read in one step, which can't be interrupted
+FINGERPRINT_BYTES = 65536  # hashed at both ends of a file of weights
+FILES = ("config.json", "openvino_language_model.xml", "openvino_tokenizer.xml", "openvino_detokenizer.xml")
+MARK = re.compile(r"<(?=\||ov_genai_)")  # begins what the runtime or a chat template would obey
+Step = dict[str, float]  # the probabilities of some tokens, by their texts
+Request = tuple[str, list[Tensor], Any]  # a prompt, its images, and how to answer
+
+
+class LoadedModel:
+    """A model in memory. It is shared by the backends that use the same files, and goes with the last of them."""
+
+    def __init__(self, folder: Path, device: str, precision: str) -> None:
+        self.lock, self.weights, self.numbers = threading.Lock(), fingerprint(folder), itertools.count()
+        check_memory(folder)
+        scheduler = genai.SchedulerConfig()
+        scheduler.num_kv_blocks, scheduler.max_num_batched_tokens = CACHE_BLOCKS, STEP_TOKENS
+        scheduler.enable_prefix_caching = True
+        options: dict[str, Any] = {"INFERENCE_PRECISION_HINT": "f32"} if precision == "f32" else {}
+        if device == "CPU":
+            options |= {"INFERENCE_NUM_THREADS": available_cores(), "ENABLE_CPU_PINNING": False}
+        with runtime_errors(f"can't load {folder}", UntrustedFile):
+            self.pipeline = genai.ContinuousBatchingPipeline(str(folder), scheduler, device, options)
+        self.tokenizer = self.pipeline.get_tokenizer()
+        if not self.tokenizer.chat_template:
+            raise Rejected(f"{folder} has no chat template: use an instruction-tuned model")
+
+    def config(self, tokens: int, **options: Any) -> Any:
+        """How to answer: without the model's own defaults, which may sample or penalize repetition."""
+        config, own = genai.GenerationConfig(), self.pipeline.get_config()
+        for name, value in {"max_new_tokens": tokens, "apply_chat_template": False, **options}.items():
+            setattr(config, name, value)
+        config.set_eos_token_id(own.eos_token_id)
+        config.stop_token_ids = own.stop_token_ids | config.stop_token_ids
+        return config
+
+    def likeliest(self, **options: Any) -> Any:
+        """How to get the likeliest tokens of one place: each beam of a search that ends after one step is one."""
+        return self.config(1, num_beams=TOP_TOKENS, num_return_sequences=TOP_TOKENS, **options)
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """The text of tokens."""
+        return str(self.tokenizer.decode(list(tokens)))
+
+
+LOADED: WeakValueDictionary[tuple[Path, str, str], LoadedModel] = WeakValueDictionary()
+LOADING = threading.Lock()
+
+
+class Local:
+    """A loaded model behind the backend protocol."""
+
+    slots = 2  # one question is answered while the next one is prepared
+    loaded: LoadedModel | None = None
+
+    def __init__(self, model: str, settings: Settings) -> None:
+        folder, device, precision = model_folder(model), settings.device.upper(), settings.precision
+        if device.partition(".")[0] not in DEVICES:
+            raise SettingsError(f"device = {settings.device!r}: models in this process run on {' or '.join(DEVICES)}")
+        with LOADING:
+            key = (folder, device, precision)
+            self.loaded = LOADED.get(key) or LoadedModel(*key)
+            LOADED[key] = self.loaded
+        self.model = model if folder.parent.name == "snapshots" else folder.name  # the hub names folders by revisions
+        self.identity: Mapping[str, str] = {
+            **{"backend": "local", "model": self.model, "weights": self.loaded.weights},
+            **{"device": device, "precision": precision, "runtime": genai.get_version()},
+        }
+
+    def close(self) -> None:
+        """Let a question in progress end at its next token, and the model go if no other backend uses it."""
+        self.loaded = None
+
+    def model_in_memory(self) -> LoadedModel:
+        """The model, unless this backend was closed."""
+        if self.loaded is None:
+            raise ServerTrouble("stopped", "stopped before the model answered")
+        return self.loaded
+
+    def ask(self, question: Question) -> Answer:
+        """The model's answer."""
+        return self.ask_all([question])[0]
+
+    def ask_all(self, questions: Sequence[Question]) -> list[Answer]:
+        """The answers to several questions; those with choices share what is computed for their images."""
+        answers: dict[int, Answer] = {}
+        chats = Chats()
+        prepared = [chats.messages(question) for question in questions]
+        with self.model_in_memory().lock:
+            # One by one: in a common call, or while an earlier chat about the same image is kept, openvino-genai 2026.4
+            # reads the image otherwise, and the probabilities are wrong by up to 4 %.
+            for at, question in enumerate(questions):
+                answer = self.choose if question.choices else self.write
+                answers[at] = answer(self.model_in_memory(), question, *prepared[at])
+        return [answers[at] for at in range(len(questions))]
+
+    def choose(
+        self, model: LoadedModel, question: Question, messages: list[dict[str, str]], images: list[Tensor]
+    ) -> Answer:
+        """The likeliest of the choices as the first token, with that token's alternatives."""
+        start, config = time.monotonic(), model.likeliest(apply_chat_template=True)
+        with runtime_errors(f"{self.model} can't answer"):
+            history = genai.ChatHistory(messages)
+            (result,) = model.pipeline.generate([history], images=[images], generation_config=[config])
+        step: Step = {}
+        for text, score in zip(result.texts, result.scores, strict=True):
+            step[text] = step.get(text, 0.0) + probability(score)
+        spot = Spot(0, 0, {text: round(p, 6) for text, p in step.items()})
+        likely = choice_probabilities([spot], question.choices, minimum=0.0) or step
+        word = max(likely, key=lambda word: likely[word])
+        usage = Usage(result.perf_metrics.get_num_input_tokens(), 1, round(time.monotonic() - start, 3))
+        return Answer(word, model=self.model, usage=usage, spots=(spot._replace(end=len(word)),))
+
+    def write(
+        self, model: LoadedModel, question: Question, messages: list[dict[str, str]], images: list[Tensor]
+    ) -> Answer:
+        """An answer in words, with the probabilities of its last numbers, or of the words that are wanted."""
+        start = time.monotonic()
+        options: dict[str, Any] = {"logprobs": 1}
+        if question.temperature:
+            options |= {"do_sample": True, "temperature": question.temperature, "rng_seed": question.repeat}
+        if question.schema:
+            options["structured_output_config"] = genai.StructuredOutputConfig(json_schema=question.schema)
+        with runtime_errors(f"{self.model} can't answer"):
+            prompt = model.tokenizer.apply_chat_template(messages, add_generation_prompt=True)
+            (handle,) = self.run(model, [(prompt, images, model.config(question.longest, **options))])
+            (output,) = handle.read_all()
+            pieces = joined(model, output.generated_ids, output.generated_log_probs)
+            spots: tuple[Spot, ...] = ()
+            if question.chances or question.words:
+                spots = self.spots(model, question, pieces, (prompt, images))
+        stop = "length" if output.finish_reason == genai.GenerationFinishReason.LENGTH else "end"
+        tokens_in = handle.get_vlm_perf_metrics().get_num_input_tokens()
+        usage = Usage(tokens_in, len(output.generated_ids), round(time.monotonic() - start, 3))
+        text = "".join(piece for piece, _ in pieces)
+        return Answer(text, stop, self.model, usage, spots, structured=bool(question.schema))
+
+    def spots(
+        self,
+        model: LoadedModel,
+        question: Question,
+        pieces: Sequence[tuple[str, float]],
+        asked: tuple[str, list[Tensor]],
+    ) -> tuple[Spot, ...]:
+        """The places of the last numbers, or of the words that are wanted, with what might have stood there."""
+        texts = [piece for piece, _ in pieces]
+        wanted = [at for at, text in enumerate(texts) if is_wanted(text, question.words)]
+        wanted = wanted if question.words else wanted[-LAST_NUMBERS:]
+        steps: dict[int, Step] = {at: {texts[at]: pieces[at][1]} for at in wanted}
+        unsure = [at for at in wanted if pieces[at][1] < CERTAIN]
+        prompt, images = asked
+        for at in unsure:
+            (handle,) = self.run(model, [(prompt + "".join(texts[:at]), images, model.likeliest())])
+            for output in handle.read_all():
+                steps[at].setdefault(model.decode(output.generated_ids), probability(output.score))
+        return number_spots(
+            "".join(texts), [(text, steps.get(at, {})) for at, text in enumerate(texts)], (), question.words
+        )
+
+    def run(self, model: LoadedModel, requests: Sequence[Request]) -> list[Any]:
+        """The answers to requests, token by token: it ends early where it is interrupted or closed."""
+        handles: list[Any] = []
+        try:
+            for request in requests:
+                handles.append(model.pipeline.add_request(next(model.numbers), *request))
+            while model.pipeline.has_non_finished_requests():
+                self.model_in_memory()
+                model.pipeline.step()
+        except BaseException:
+            with suppress(RuntimeError):
+                for handle in handles:
+                    handle.cancel()
+                while model.pipeline.has_non_finished_requests():
+                    model.pipeline.step()
+            raise
+        if any(handle.get_status() == genai.GenerationStatus.IGNORED for handle in handles):
+            raise Rejected(f"the question and its answer are too long for the cache of {self.model}")
+        return handles
+
+
+load = Local
+
+
+class Chats:
+    """Questions as the runtime takes them; each image is made ready once."""
+
+    def __init__(self) -> None:
+        self.ready: dict[str, Tensor] = {}
+
+    def messages(self, question: Question) -> tuple[list[dict[str, str]], list[Tensor]]:
+        """The messages, with marks where images stand, and the images."""
+        images: list[Tensor] = []
+        messages = []
+        for message in question.messages:
+            words = "".join(self.mark(part, images) for part in message.parts)
+            messages.append({"role": message.role, "content": words})
+        return messages, images
+
+    def mark(self, part: Part, images: list[Tensor]) -> str:
+        """A text without marks, or an image's mark."""
+        if isinstance(part, str):
+            return MARK.sub("< ", part)
+        images.append(self.ready.setdefault(part.key, self.ready.get(part.key) or pixels(part)))
+        return f"<ov_genai_image_{len(images) - 1}>"
+
+
+def pixels(shown: Shown) -> Tensor:
+    """An image at the size at which it would be sent."""
+    full = shown.picture.pixels
+    if max(full.shape) <= shown.side:
+        return Tensor(np.ascontiguousarray(full)[None])
+    image = Image.fromarray(full)
+    image.thumbnail((shown.side, shown.side), Image.Resampling.LANCZOS)
+    return Tensor(np.asarray(image)[None])
+
+
+def joined(model: LoadedModel, tokens: Sequence[int], logs: Sequence[float]) -> list[tuple[str, float]]:
+    """The text and the probability of each token; tokens that are parts of one character are joined."""
+    pieces: list[tuple[str, float]] = []
+    partial: list[int] = []
+    chance = 1.0
+    for token, log in zip(tokens, logs, strict=True):
+        partial.append(token)
+        chance *= probability(log)
+        text = model.decode(partial)
+        if "\ufffd" in text and len(partial) < 4:
+            continue
+        pieces.append((text, chance))
+        partial, chance = [], 1.0
+    return pieces
+
+
+def probability(log: float) -> float:
+    """A probability by its logarithm, which rounding may have made positive."""
+    return math.exp(min(0.0, log))
+
+
+def model_folder(model: str) -> Path:
+    """The folder of a model: the user's own, or in the hub's cache."""
+    folder = Path(model).expanduser()
+    if not folder.is_dir():
+        found = hub.cached(model)
+        if found is None:
+            fetch = f": onprompt models pull local/{model}" if hub.is_name(model) else ""
+            raise NotFetched(f"there is no folder {model}, nor such a model in the cache of the hub{fetch}")
+        folder = found
+    if missing := [name for name in FILES if not (folder / name).is_file()]:
+        raise UntrustedFile(
+            f"{folder} is not a vision-language model for OpenVINO: it has no {missing[0]}. Models that are ready have "
+            "names with -ov at the end on the hub; others are exported by optimum-cli export openvino"
+        )
+    return folder.resolve()
+
+
+def fingerprint(folder: Path) -> str:
+    """The hub's revision, or for another folder a hash of its configuration, and of both ends of its weights."""
+    if folder.parent.name == "snapshots":
+        return folder.name
+    digest = hashlib.sha256()
+    for path in sorted([*folder.glob("*.bin"), *folder.glob("*.json")]):
+        with path.open("rb") as file:
+            size = file.seek(0, 2)
+            digest.update(f"{path.name} {size} ".encode())
+            for start in (0, max(0, size - FINGERPRINT_BYTES)):
+                file.seek(start)
+                digest.update(file.read(FINGERPRINT_BYTES))
+    return digest.hexdigest()[:16]
+
+
+def check_memory(folder: Path) -> None:
+    """Refuse a model that can't fit into memory, where Linux says how much is free."""
+    with suppress(OSError):
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        free = next(int(line.split()[1]) / 1e6 for line in lines if line.startswith("MemAvailable"))
+        needed = sum(path.stat().st_size for path in folder.glob("*.bin")) / 1e9
+        if needed > free:
+            raise Rejected(f"{folder} needs more than {needed:.1f} GB of memory, and {free:.1f} GB are free")
+
+
+@contextmanager
+def runtime_errors(what: str, kind: type[OnpromptError] = Rejected) -> Iterator[None]:
+    """Turn what the runtime raises into our errors: its last line says why, the others where in its code."""
+    try:
+        yield
+    except OnpromptError:
+        raise
+    except MemoryError:
+        raise Rejected(f"{what}: too little memory") from None
+    except (RuntimeError, ValueError, TypeError) as error:
+        reason = next(
+            (line.strip() for line in reversed(str(error).splitlines()) if line.strip()), type(error).__name__
+        )
+        raise kind(f"{what}: {reason}") from error

@@ -1,0 +1,208 @@
+"""A faithful copy is aligned; each departure is found, shown by an answer, and its effect counted."""
+
+# ruff: noqa: E501 quoted code is as long as it is
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from onprompt.cli.illusion import illusion
+from onprompt.errors import UserError
+from onprompt.illusion.audit import report
+from onprompt.illusion.audit.comparing import Verdict, audit
+from tests.illusion.audit.copies import FAITHFUL, audited, changed, point
+
+LOWER = "prediction = prediction.lower()"
+SHAPE = "if shape.lower() in prediction:"
+DEPARTURES = [  # table, words of the point, what is replaced, by what
+    ("questions", "icon, shape", "return QUESTIONS[split][question]", 'return QUESTIONS[split][question].replace("a icon", "an icon")'),
+    ("options", "logo", "'Tesla', 'Telegram'", "'Telegram', 'Tesla'"),
+    ("scoring", "letter case", LOWER, "pass"),
+    ("scoring", "punctuation, Markdown", LOWER, f'{LOWER}\n    prediction = __import__("re").sub(r"<.*?>", "", prediction)'),
+    ("scoring", "punctuation, Markdown", LOWER, f"{LOWER}\n    prediction = prediction.split('boxed{{')[-1]".replace("{{", "{")),
+    ("scoring", "scene of two words", LOWER, f"{LOWER}.replace('\\\\_', '_')"),
+    ("scoring", "sentence", LOWER, f"{LOWER}.split('–')[0]"),
+    ("scoring", "both shape and scene", SHAPE, "if shape.lower() in prediction and scene.lower() not in prediction:"),
+    ("scoring", "the same answer again", LOWER, f"{LOWER} if __import__('random').random() < .9 else ''"),
+    ("labels", "icon", "2 if split == 'icon' else 1", "1"),
+    ("labels", "old_sin", "[:-1]", ""),
+    ("totals", "summed up", "/ len(hits)", "/ (len(hits) + 1)"),
+    ("images", "resized", "(width, height), 1", "(width, height), 3"),
+]  # fmt: skip
+
+
+def test_a_faithful_copy_is_aligned_in_every_table(tmp_path: Path) -> None:
+    result = audited(tmp_path, FAITHFUL)
+    assert {each.verdict for each in result.points} == {Verdict.SAME}, [
+        each for each in result.points if each.verdict != "same"
+    ]
+    assert result.aligned
+    assert report.summary(result) == "Aligned: nothing that was tried of copied.py changes scores."
+    assert {each.table for each in result.points} == {"questions", "options", "scoring", "labels", "totals", "images"}
+
+
+@pytest.mark.parametrize(("table", "words", "old", "new"), DEPARTURES, ids=lambda each: str(each)[:30])
+def test_a_departure_is_found_and_shown(tmp_path: Path, table: str, words: str, old: str, new: str) -> None:
+    source = FAITHFUL.replace('"icon"', "'icon'")
+    assert old in source
+    result = audited(tmp_path, source.replace(old, new, 1))
+    found = [each for each in changed(result) if each.table == table and words in each.name]
+    assert found, [(each.table, each.name) for each in changed(result)]
+    assert all(each.example and each.original != each.theirs for each in found)
+    assert not result.aligned
+
+
+def test_case_of_labels_and_what_no_model_answers_is_harmless(tmp_path: Path) -> None:
+    source = FAITHFUL.replace("return folders[-3], fields", "return folders[-3].lower(), fields")
+    result = audited(tmp_path, source.replace("prediction.lower()", "prediction.casefold()"))
+    assert point(result, "labels: sin").verdict is Verdict.HARMLESS
+    assert point(result, "characters that no option has").verdict is Verdict.HARMLESS
+    assert result.aligned
+
+
+def test_the_effect_is_counted_on_plausible_and_on_given_answers(tmp_path: Path) -> None:
+    source = FAITHFUL.replace('scene.replace("_", " ")', 'scene.lower().replace("_", " ")')
+    result = audited(tmp_path, source)
+    assert "of 2,000 answers; scene recall +" in point(result, "scene of two words").effect
+    (tmp_path / "answers.csv").write_text(
+        "split,question,shape,scene,answer\nsin,scene,Cat,Sand_dune,sand dune\nsin,scene,Cat,Ocean,Ocean\n"
+    )
+    page = invoke("audit", str(tmp_path / "copied.py"), "--answers", str(tmp_path / "answers.csv"))
+    assert "1 of 2 answers are scored differently (given answers)." in page
+    assert "Recall: sin scene 50.0 → 100.0 %." in page
+
+
+def test_a_missing_package_is_a_stub_until_it_is_used(tmp_path: Path) -> None:
+    source = f"import no_such_package\nfrom no_such_package.nn import Module\n@Module.cached\ndef helper(x):\n    return x\n{FAITHFUL}"
+    result = audited(tmp_path, source)
+    assert (result.aligned, list(result.missing)) == (True, ["no_such_package"])
+    used = audited(tmp_path, source.replace(LOWER, "prediction = no_such_package.lower(prediction)"))
+    assert {each.verdict for each in used.points if each.table == "scoring"} == {Verdict.NOT_DESCRIBED}
+    assert not [each for each in changed(used) if each.table != "labels"], "what could not be tried does not differ"
+    assert any("pip install no_such_package" in note for note in report.notes(used))
+
+
+def test_a_file_that_can_not_be_imported_is_not_tried(tmp_path: Path) -> None:
+    result = audited(tmp_path, "raise ValueError('not here')")
+    assert report.summary(result) == "Not tried: copied.py can't be imported: ValueError: not here."
+    assert {each.verdict for each in result.points} == {Verdict.NOT_DESCRIBED}
+    assert not result.aligned
+
+
+DOCUMENT = """# Check
+
+### Original (Evaluator.py)
+```python
+def score(prediction, class_name): return class_name == prediction
+```
+### Options - ICON
+**Original:** `['Animal', 'Other']`
+**Modified:** `["Animal", "Face_Emoji", "Music", "Sport", "Stationery", "Vehicle"]`
+
+### Modified prompt
+```
+f"This image contains a icon integrated into a background, where elements of the background contribute to forming the icon. "
+f"Identify the icon that is represented in the image by choosing exclusively among the following options:{shape_string},{scene_string} "
+f"Provide your response by stating only the single, most accurate class name that represents the icon. You have to respond with a single word."
+```
+### Modified code
+```python
+def recall_match(pred: str, gt: str) -> int:
+    low, label = pred.strip().lower(), gt.strip().lower()
+    return int(any(form in low for form in (label, label.replace("_", " "), label.replace("-", " "))))
+```
+"""
+
+
+def test_a_document_is_audited_by_the_code_that_it_quotes(tmp_path: Path) -> None:
+    result = audited(tmp_path, DOCUMENT, "check.md")
+    assert [each.name for each in changed(result)] == [
+        "both shape and scene",
+        "scene of two words, with another separator",
+        "shape of two words, with another separator",
+    ]
+    assert point(result, "question: icon, shape").verdict is Verdict.SAME
+    assert point(result, "options: icon").verdict is Verdict.SAME
+    assert point(result, "question: logo, shape").verdict is Verdict.NOT_DESCRIBED
+
+
+TOML = """
+file = "odd.py"
+[calls]
+score = "rate_it(lower_prediction, scene, shape)"
+question.icon.shape = "ask('icon')"
+labels.shape = "folder(path)"
+[options]
+icon = ["Animal"]
+"""
+ODD = """
+def rate_it(x, y, z):
+    return "shape" if z.lower() in x else "scene" if y.lower() in x or y.replace("_", " ") in x else "rest"
+def ask(which): return "What is in this image?"
+def folder(where): return where.split("/")[-3]
+"""
+
+
+def test_a_description_says_what_can_not_be_found(tmp_path: Path) -> None:
+    (tmp_path / "odd.py").write_text(ODD)
+    result = audited(tmp_path, TOML, "odd.toml")
+    assert {each.name for each in changed(result)} == {"question: icon, shape", "options: icon"}
+    assert point(result, "labels: sin").verdict is Verdict.SAME
+
+
+@pytest.mark.parametrize(
+    ("toml", "message"),
+    [
+        ("= ", "is not valid TOML"),
+        ("flie = 'x.py'", "known are name, file, questions, options, calls"),
+        ("file = 'none.py'", "file = 'none.py' is not there"),
+        ("[calls]\nscor = 'f(shape)'", "no call 'scor'"),
+        ("[calls]\nscore = 'f'", "'f' is not a call such as score"),
+        ("[calls]\nscore = 'f(shap)'", "an argument 'shap' is not known"),
+        ("[questions.icons]\nshape = 'x'", "no split 'icons'"),
+    ],
+)
+def test_what_is_described_wrongly_is_an_error(tmp_path: Path, toml: str, message: str) -> None:
+    with pytest.raises(UserError, match=message.replace("(", r"\(")):
+        audited(tmp_path, toml, "bad.toml")
+
+
+def test_the_page_as_text_markdown_and_json(tmp_path: Path) -> None:
+    (tmp_path / "copied.py").write_text(FAITHFUL.replace(LOWER, "prediction = prediction.strip()"))
+    out = tmp_path / "page"
+    assert invoke("audit", str(tmp_path / "copied.py"), "--out", str(out), code=1).startswith("Not aligned: copied.py")
+    document = json.loads(out.with_suffix(".json").read_text())
+    assert (document["format"], document["aligned"]) == ("onprompt.illusion.audit/2", False)
+    assert out.with_suffix(".md").read_text().count("\n") < 60
+    assert (
+        "| scoring: the option alone, in any letter case | differs, changes scores |"
+        in out.with_suffix(".md").read_text()
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--limit", "0"), "--limit is a number of seconds above 0"),
+        (("--answers", "answers.xls"), "has an unknown format"),
+        (("--out", "no/such/page"), "can't write"),
+    ],
+)
+def test_wrong_options_are_errors(tmp_path: Path, more: tuple[str, ...], message: str) -> None:
+    (tmp_path / "copied.py").write_text("x = 1")
+    result = CliRunner().invoke(illusion, ["audit", str(tmp_path / "copied.py"), *more])
+    assert message in str(result.exception)
+
+
+def test_a_file_that_is_not_there() -> None:
+    with pytest.raises(UserError, match="can't read"):
+        audit(Path("none.md"))
+
+
+def invoke(*arguments: str, code: int | None = None) -> str:
+    result = CliRunner().invoke(illusion, list(arguments))
+    assert result.exit_code == (code if code is not None else result.exit_code), result.output
+    return result.output

@@ -1,0 +1,79 @@
+"""Many judges in one process, whole, failed, stopped and interrupted: the next one judges, and no file stays open."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+import onprompt
+from onprompt import api
+from onprompt.api import judges
+from onprompt.errors import ServerTrouble
+from onprompt.rubrics.verify import RUBRIC
+from onprompt.runs import datasets
+from onprompt.runs.run import JudgeJob, run
+from tests.judges.claim_server import PIXELS, Serve, claim_server, words_of
+from tests.models.backends.server import Reply
+from tests.models.backends.test_openai import completion
+
+RUNS = 50
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Serve]:
+    with claim_server(tmp_path) as start:
+        yield start
+
+
+def open_files() -> set[str]:
+    """The files and connections that this process has open."""
+    gc.collect()
+    found = set()
+    for link in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):  # the folder's own
+            found.add(str(link.readlink()))
+    return {name for name in found if not name.startswith(("pipe:", "anon_inode:", "/dev/"))}
+
+
+@pytest.mark.parametrize("judge", ["vlm", "claims"])
+def test_fifty_runs_leave_no_file_open(serve: Serve, tmp_path: Path, judge: str) -> None:
+    from PIL import Image
+
+    Image.fromarray(PIXELS).save(tmp_path / "owl.png")
+    (tmp_path / "data.csv").write_text("id,image,prompt\n1,owl.png,an owl\n")
+    settings, _ = serve(Reply(completion("(3)")) if judge == "vlm" else words_of({}), judge=judge)
+    data = datasets.open_dataset(str(tmp_path / "data.csv"), RUBRIC, {})
+
+    def once(number: int) -> None:
+        assert run(data, tmp_path / f"{number}.sqlite", JudgeJob("verify", settings)).done == 1
+
+    once(0)
+    judges.close()
+    before = {name for name in open_files() if str(tmp_path) in name}
+    for number in range(1, RUNS + 1):
+        once(number)
+    judges.close()
+    assert {name for name in open_files() if str(tmp_path) in name} == before == set()
+
+
+def test_after_failures_and_interruptions_the_next_judge_judges(serve: Serve, tmp_path: Path) -> None:
+    failing, _ = serve(Reply("down", 500), judge="vlm")
+    settings, requests = serve(Reply(completion("(3)")), judge="vlm")
+    items = [{"image": PIXELS, "prompt": f"{number} owls"} for number in range(2, 8)]
+    for turn in range(5):
+        with pytest.raises(ServerTrouble):
+            onprompt.verify(PIXELS, f"{turn} cats", settings=failing)
+        fresh = settings.model_copy(update={"answers": tmp_path / f"{turn}.sqlite"})
+        begun = api.judge_many("verify", items, settings=fresh)
+        next(iter(begun))
+        begun.close()  # type: ignore[attr-defined]  # a generator; as Ctrl-C does
+        assert onprompt.verify(PIXELS, "an owl", settings=fresh).score == 3
+        judges.drop(judges.get(RUBRIC, fresh))
+        assert onprompt.verify(PIXELS, "a hat", settings=fresh).score == 3
+    judges.close()
+    assert not {name for name in open_files() if str(tmp_path) in name}
+    assert requests

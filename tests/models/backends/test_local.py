@@ -1,0 +1,374 @@
+"""Models in this process: a small real Qwen3-VL with weights by chance, against what torch says of the same weights."""
+
+import json
+import math
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import onprompt
+from onprompt import plugins
+from onprompt.errors import NotFetched, Rejected, ServerTrouble, SettingsError, UntrustedFile
+from onprompt.models.backends import local
+from onprompt.settings import Settings, load
+from onprompt.types import Message, Question, Shown
+from onprompt.vision import load_picture
+
+HERE = Path(__file__).parent / "local_model"
+TINY = HERE / "tiny"
+TORCH = json.loads((HERE / "torch.json").read_text())
+QUESTION = "Is there a red ball? Answer yes or no."
+YES_NO = ("yes", "no")
+PROMPT = "A red ball and two cats on a table."
+
+
+def images() -> dict[str, Image.Image]:
+    """Those that torch saw."""
+    chance = np.random.default_rng(7)
+    drawn = {"red": Image.new("RGB", (128, 96), "red"), "white": Image.new("RGB", (64, 64), "white")}
+    for name, size in (("noise", (96, 128)), ("wide", (256, 64))):
+        drawn[name] = Image.fromarray(chance.integers(0, 256, (size[1], size[0], 3), dtype=np.uint8))
+    return drawn
+
+
+def shown(image: Image.Image, side: int = 1024) -> Shown:
+    return Shown(load_picture(image, Settings()), side, "png", 0)
+
+
+def about(image: Image.Image, text: str = QUESTION, **options: object) -> Question:
+    return Question((Message("user", (shown(image), text)),), **{"longest": 16, **options})  # type: ignore[arg-type]
+
+
+def claims(image: Image.Image, number: int) -> list[Question]:
+    part = shown(image)
+    texts = [f"Are there {count} balls? Answer yes or no." for count in range(number)]
+    return [Question((Message("user", (part, text)),), longest=16, choices=YES_NO) for text in texts]
+
+
+@pytest.fixture(scope="module")
+def backend() -> Iterator[local.Local]:
+    made = local.load(str(TINY), Settings(precision="f32"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return load(model=f"local/{TINY}", answers=tmp_path / "answers.sqlite", precision="f32")
+
+
+@pytest.mark.parametrize("name", TORCH)
+def test_probabilities_are_those_of_torch(backend: local.Local, name: str) -> None:
+    answer = backend.ask(about(images()[name], choices=YES_NO))
+    found, expected = answer.spots[0].chances, TORCH[name]["first"]
+    for word, log in expected.items():
+        assert math.log(found[word]) == pytest.approx(log, abs=0.002), word
+    assert answer.usage.tokens_in == TORCH[name]["tokens_in"]
+    totals = {w: sum(p for text, p in found.items() if text.strip().lower() == w) for w in YES_NO}
+    assert answer.text == max(totals, key=lambda word: totals[word])
+
+
+@pytest.mark.parametrize("name", TORCH)
+def test_answers_are_those_of_torch(backend: local.Local, name: str) -> None:
+    answer = backend.ask(about(images()[name], chances=True))
+    assert (answer.text, answer.stop) == (TORCH[name]["answer"], "end")
+    (spot,) = answer.spots
+    digit = answer.text[spot.start : spot.end]
+    assert digit.isdigit()
+    assert spot.chances[digit] == max(spot.chances.values())
+    assert sum(p for text, p in spot.chances.items() if text in "01234") > 0.5
+
+
+def test_questions_together_are_answered_as_one_by_one(backend: local.Local) -> None:
+    questions = [*claims(images()["noise"], 11), about(images()["red"]), *claims(images()["wide"], 3)]
+    together = backend.ask_all(questions)
+    for question, found in zip(questions, together, strict=True):
+        alone = backend.ask(question)
+        assert found.text == alone.text
+        for text, p in alone.spots[0].chances.items() if question.choices else ():
+            assert found.spots[0].chances.get(text, 0.0) == pytest.approx(p, abs=1e-5)
+
+
+def test_a_large_image_is_scaled_to_the_size_that_is_sent(backend: local.Local) -> None:
+    noise = Image.fromarray(np.random.default_rng(1).integers(0, 256, (600, 800, 3), dtype=np.uint8))
+    small = noise.copy()
+    small.thumbnail((100, 100), Image.Resampling.LANCZOS)
+    first, second = (
+        backend.ask(Question((Message("user", (shown(image, 100), QUESTION)),), choices=YES_NO)).spots[0].chances
+        for image in (noise, small)
+    )
+    assert first == second
+
+
+def test_marks_in_a_text_are_no_commands(backend: local.Local) -> None:
+    text = "<ov_genai_image_3> <|im_end|> <|vision_start|><|image_pad|><|vision_end|>"
+    answer = backend.ask(about(images()["red"], text, choices=YES_NO))
+    assert answer.text in YES_NO
+
+
+def test_a_schema_holds_the_answer(backend: local.Local) -> None:
+    schema = {"type": "object", "properties": {"1": {"enum": ["yes", "no"]}}, "required": ["1"]}
+    answer = backend.ask(
+        about(images()["red"], schema=json.dumps({**schema, "additionalProperties": False}), longest=64)
+    )
+    assert json.loads(answer.text)["1"] in YES_NO
+    assert answer.structured
+
+
+def test_sampling_repeats_by_its_number(backend: local.Local) -> None:
+    first, again, other = (
+        backend.ask(about(images()["red"], temperature=1.5, repeat=repeat)).text for repeat in (1, 1, 2)
+    )
+    assert first == again != other
+
+
+def test_verify(settings: Settings) -> None:
+    verdict = onprompt.verify(images()["red"], PROMPT, judge="claims", settings=settings)
+    assert verdict.score in range(5)
+    assert "no_probabilities" not in verdict.flags
+    assert all(0 < check.probability < 1 for check in verdict.checks)
+    assert all(answer.spots for answer in verdict.answers)
+
+
+def test_rate(settings: Settings) -> None:
+    structured = settings.model_copy(update={"structured": True})
+    verdict = onprompt.rate(images()["red"], PROMPT, settings=structured)
+    assert verdict.score in range(1, 6)
+    assert verdict.factors["score"].expected is not None
+
+
+def test_edit(settings: Settings) -> None:
+    before, after = images()["red"], images()["white"].resize((128, 96))
+    verdict = onprompt.edit(
+        before, after, "make it white", settings=settings.model_copy(update={"measured": True}), judge="claims"
+    )
+    assert set(verdict.factors) == {"alignment", "completeness", "plausibility"}
+
+
+def test_a_second_judge_shares_the_model_and_the_last_lets_it_go() -> None:
+    first, second = (local.load(str(TINY), Settings()) for _ in range(2))
+    assert first.loaded is second.loaded
+    first.close()
+    assert second.ask(claims(images()["red"], 1)[0]).text in YES_NO
+    with pytest.raises(ServerTrouble, match="stopped before the model answered"):
+        first.ask(claims(images()["red"], 1)[0])
+    second.close()
+    assert (TINY.resolve(), "CPU", "int8") not in local.LOADED
+
+
+def test_many_judges_leave_no_open_file() -> None:
+    open_files = Path("/proc/self/fd")
+    before = len(list(open_files.iterdir()))
+    for _ in range(5):
+        made = local.load(str(TINY), Settings())
+        made.ask(claims(images()["red"], 1)[0])
+        made.close()
+    assert len(list(open_files.iterdir())) <= before
+
+
+def test_a_long_answer_ends_when_it_is_stopped() -> None:
+    made = local.load(str(TINY), Settings())
+    threading.Timer(0.5, made.close).start()
+    start = time.monotonic()
+    endless = json.dumps({"type": "string", "minLength": 8000})
+    with pytest.raises(ServerTrouble, match="stopped"):
+        made.ask(about(images()["red"], schema=endless, longest=16000))
+    assert time.monotonic() - start < 20
+    again = local.load(str(TINY), Settings())
+    assert again.ask(claims(images()["red"], 1)[0]).text in YES_NO
+    again.close()
+
+
+def test_an_interrupted_answer_leaves_the_model_usable(tmp_path: Path) -> None:
+    script = f"""
+import json, os, signal, threading
+from PIL import Image
+from onprompt.models.backends import local
+from onprompt.settings import Settings
+from onprompt.types import Message, Question, Shown
+from onprompt.vision import load_picture
+made = local.load({str(TINY)!r}, Settings())
+part = Shown(load_picture(Image.new("RGB", (64, 64), "red"), Settings()), 1024, "png", 0)
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+schema = json.dumps({{"type": "string", "minLength": 8000}})
+try:
+    made.ask(Question((Message("user", (part, "x")),), schema=schema, longest=16000))
+except KeyboardInterrupt:
+    print(made.ask(Question((Message("user", (part, "x")),), choices=("yes", "no"))).text)
+"""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert run.stdout.strip() in YES_NO, run.stderr
+
+
+def copied(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(TINY, tmp_path / "copy"))
+
+
+def test_what_is_no_model_says_why(tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for model, error, words in (
+        (str(empty), UntrustedFile, "is not a vision-language model for OpenVINO: it has no config.json"),
+        ("/no/such/folder", NotFetched, "there is no folder /no/such/folder"),
+        ("someone/nothing-ov", NotFetched, "onprompt models pull local/someone/nothing-ov"),
+    ):
+        with pytest.raises(error, match=words):
+            local.load(model, Settings())
+
+
+def test_an_architecture_that_the_runtime_lacks(tmp_path: Path) -> None:
+    folder = copied(tmp_path)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"model_type": "cubist"}))
+    with pytest.raises(UntrustedFile, match=r"can't load .*cubist"):
+        local.load(str(folder), Settings())
+
+
+def test_damaged_weights(tmp_path: Path) -> None:
+    folder = copied(tmp_path)
+    (folder / "openvino_language_model.bin").write_bytes(b"")
+    with pytest.raises(UntrustedFile, match="can't load"):
+        local.load(str(folder), Settings())
+
+
+def test_a_model_that_is_larger_than_memory(tmp_path: Path) -> None:
+    folder = copied(tmp_path)
+    with (folder / "openvino_language_model.bin").open("ab") as file:
+        file.truncate(10**12)  # a hole, which takes no room on the disk
+    with pytest.raises(Rejected, match=r"needs more than 1000\.. GB of memory"):
+        local.load(str(folder), Settings())
+
+
+def test_a_device_on_which_it_cannot_run() -> None:
+    with pytest.raises(SettingsError, match="run on CPU or GPU"):
+        local.load(str(TINY), Settings(device="NPU"))
+
+
+def test_an_image_that_the_model_cannot_take(backend: local.Local) -> None:
+    thin = Image.new("RGB", (1000, 2), "red")
+    for choices in (YES_NO, ()):
+        with pytest.raises(Rejected, match="tiny can't answer: Absolute aspect ratio must be smaller than 200"):
+            backend.ask(about(thin, choices=choices))
+    assert backend.ask(claims(images()["red"], 1)[0]).text in YES_NO
+
+
+def test_a_question_that_is_longer_than_the_cache(backend: local.Local) -> None:
+    with pytest.raises(Rejected, match="too long for the cache"):
+        backend.ask(about(images()["red"], "word and image " * 9000))
+    assert backend.ask(claims(images()["red"], 1)[0]).text in YES_NO
+
+
+def test_a_killed_run_resumes(tmp_path: Path) -> None:
+    rows = ["image,prompt"]
+    for number in range(30):
+        Image.new("RGB", (64 + number, 64), "red").save(tmp_path / f"{number}.png")
+        rows.append(f"{number}.png,a red ball and {number + 2} cats")
+    (tmp_path / "data.csv").write_text("\n".join(rows))
+    command = [sys.executable, "-m", "onprompt", "run", "data.csv", "--out", "run.sqlite", "--model", f"local/{TINY}"]
+    command += ["--judge", "claims"]
+    variables = os.environ | {"ONPROMPT_ANSWERS": str(tmp_path / "answers.sqlite")}
+    first = subprocess.Popen(command, cwd=tmp_path, env=variables, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not answered(tmp_path):
+        time.sleep(0.05)
+    first.send_signal(signal.SIGKILL)
+    first.wait(30)
+    some = answered(tmp_path)
+    assert some
+    second = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=300)
+    assert second.returncode == 0, second.stderr
+    assert len(list(onprompt.load_run(tmp_path / "run.sqlite").rows())) == 30
+
+
+def answered(folder: Path) -> int:
+    """How many answers are in the store."""
+    import sqlite3
+
+    try:
+        with sqlite3.connect(folder / "answers.sqlite") as store:
+            return int(store.execute("SELECT count(*) FROM answers").fetchone()[0])
+    except sqlite3.Error:
+        return 0
+
+
+def test_an_extra_is_named_where_the_runtime_is_missing() -> None:
+    assert plugins.how_to_install("openvino_genai", "local") == "pip install 'onprompt[local]'"
+
+
+class Hub(BaseHTTPRequestHandler):
+    """A hub with one model, whose files are those of the tests."""
+
+    commit = "0" * 39 + "1"
+    protocol_version = "HTTP/1.1"
+
+    def do_HEAD(self) -> None:
+        self.do_GET()
+
+    def do_GET(self) -> None:
+        path = self.path.partition("?")[0]
+        files = [(each.name, each.stat().st_size) for each in sorted(TINY.iterdir())]
+        if path.startswith("/api/models/someone/tiny-ov/tree/"):
+            tree = [{"type": "file", "path": name, "size": size, "oid": name} for name, size in files]
+            self.reply(json.dumps(tree).encode(), "application/json")
+        elif path.startswith("/api/models/someone/tiny-ov"):
+            names = [{"rfilename": name, "size": size} for name, size in files]
+            about = {"id": "someone/tiny-ov", "sha": self.commit, "siblings": names, "tags": ["license:apache-2.0"]}
+            self.reply(json.dumps(about).encode(), "application/json")
+        elif path.startswith("/someone/tiny-ov/resolve/"):
+            content = (TINY / path.rpartition("/")[2]).read_bytes()
+            self.reply(content, "application/octet-stream", path.rpartition("/")[2])
+        else:
+            self.send_response(404)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+    def reply(self, content: bytes, kind: str, tag: str = "about") -> None:
+        self.send_response(200)
+        headers = {"Content-Type": kind, "ETag": f'"{tag}"', "X-Repo-Commit": self.commit}
+        for name, value in {**headers, "Content-Length": str(len(content))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(content)
+
+    def log_message(self, *args: object) -> None:
+        return
+
+
+def test_pull_fetches_a_model_that_then_answers(tmp_path: Path) -> None:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    own = {"HF_ENDPOINT": f"http://127.0.0.1:{server.server_port}", "HF_HOME": str(tmp_path / "hub")}
+    own["ONPROMPT_ANSWERS"] = str(tmp_path / "answers.sqlite")
+    images()["red"].save(tmp_path / "red.png")
+
+    def command(*words: str) -> subprocess.CompletedProcess[str]:
+        line = [sys.executable, "-m", "onprompt", *words]
+        return subprocess.run(line, capture_output=True, text=True, cwd=tmp_path, env=os.environ | own, timeout=120)
+
+    verify = "verify", "red.png", PROMPT, "--judge", "claims", "--model", "local/someone/tiny-ov"
+    before = command(*verify)
+    assert before.returncode == 3
+    assert "onprompt models pull local/someone/tiny-ov" in before.stderr
+    pulled = command("models", "pull", "local/someone/tiny-ov")
+    assert pulled.returncode == 0, pulled.stderr
+    assert "someone/tiny-ov: 0.00 GB, licence apache-2.0" in pulled.stdout
+    missing = command("models", "pull", "local/someone/else")
+    assert missing.returncode == 3
+    assert "can't download someone/else" in missing.stderr
+    server.shutdown()
+    server.server_close()
+    after = command(*verify)
+    assert after.returncode == 0, after.stderr
+    assert after.stdout.splitlines()[-1] in ("(0)", "(1)", "(2)", "(3)", "(4)")

@@ -1,0 +1,79 @@
+"""What other systems lack or do in another way: put to the test by taking it away here."""
+
+from __future__ import annotations
+
+import ast
+import concurrent.futures.process
+import ctypes
+import os
+import queue
+import re
+import socket
+import sys
+import threading
+from concurrent.futures import Future
+from pathlib import Path
+
+import pytest
+
+from onprompt.pages.prompt_pages import MAX_PROCESSES
+from onprompt.runs.engines.threads import WAIT, next_of
+from onprompt.vision.runtime import available_cores, call_c_library
+from onprompt.web.server import listen
+from onprompt.weights.sources import SourceFailed, run_pip
+
+SOURCES = [path for folder in ("src", "plugins") for path in (Path(__file__).parent.parent / folder).rglob("*.py")]
+
+
+@pytest.mark.parametrize("path", [path for path in SOURCES if "tests" not in path.parts], ids=lambda path: path.stem)
+def test_text_is_utf8_wherever_it_is_read_or_written(path: Path) -> None:
+    """Windows' default is another encoding."""
+    others = ("os", "Image", "webbrowser", "wheel", "archive")  # whose `open` is no text file
+    for call in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+            name, of, given = call.func.attr, ast.unparse(call.func.value), ast.unparse(call)
+            if name in ("read_text", "write_text") or (name == "open" and of not in others and "b'" not in given):
+                assert re.search("utf-8|encoding=|ray_current_cluster", given), f"line {call.lineno}: {given}"
+
+
+def test_macos_and_windows_do_not_say_which_cores_a_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    assert available_cores() == os.cpu_count()
+
+
+def test_there_is_no_mallopt_but_in_glibc(monkeypatch: pytest.MonkeyPatch) -> None:
+    call_c_library("no_such_function", ctypes.c_int(1))
+
+    def no_library(name: object) -> object:
+        raise TypeError("bad argument type for built-in operation")  # of CDLL(None) on Windows
+
+    monkeypatch.setattr(ctypes, "CDLL", no_library)
+    call_c_library("mallopt", ctypes.c_int(1))
+
+
+def test_pip_keeps_its_temporary_files_where_it_is_told_to(tmp_path: Path) -> None:
+    """POSIX reads TMPDIR, Windows TEMP and TMP."""
+    code = "import os; print(*(os.environ[n] for n in ('TMPDIR', 'TEMP', 'TMP'))); raise SystemExit(1)"
+    with pytest.raises(SourceFailed, match=" ".join([str(tmp_path)] * 3)):
+        run_pip([sys.executable, "-c", code], str(tmp_path), 10)
+
+
+@pytest.mark.parametrize(("system", "shared"), [("linux", True), ("darwin", True), ("win32", False)])
+def test_no_two_servers_share_a_port(monkeypatch: pytest.MonkeyPatch, system: str, shared: bool) -> None:
+    """Elsewhere the option only lets a port be used again at once."""
+    monkeypatch.setattr(sys, "platform", system)
+    with listen("127.0.0.1", 0) as listening:
+        assert bool(listening.getsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR)) is shared
+
+
+def test_a_wait_can_be_interrupted_on_windows() -> None:
+    """There, Ctrl-C is noticed only between two waits: each must end by itself."""
+    finished: queue.SimpleQueue[Future[int]] = queue.SimpleQueue()
+    late: Future[int] = Future()
+    threading.Timer(1.5 * WAIT, finished.put, (late,)).start()
+    assert next_of(finished) is late
+    assert WAIT <= 1
+
+
+def test_no_more_processes_than_windows_can_wait_for() -> None:
+    assert getattr(concurrent.futures.process, "_MAX_WINDOWS_WORKERS") >= MAX_PROCESSES  # noqa: B009 it is private
