@@ -423,7 +423,7 @@ class Chunker:
         if word in {"over", "under", "around", "about"} and last and not self.follows(lex.BEFORE_COMPARISONS):
             return None
         named = at > 1 and self.tokens[at - 1].word != self.words[at - 1]  # iPhone 15 Pro
-        if word.isdigit() and (named or (count.low in YEARS and not counts)):
+        if self.word(after) in lex.UNITS or (word.isdigit() and (named or (count.low in YEARS and not counts))):
             return None
         plain = (size == 1 and not count.explicit) or word == "one"
         stand_in = "a" if count.exact == 1 else "many" if count.high is None else "two"

@@ -94,3 +94,8 @@ class Phrases:
             if (phrase := " ".join(words[at : at + size])) in self.all:
                 return phrase
         return ""
+
+
+def longest(phrases: Iterable[str]) -> int:
+    """The number of words in the longest phrase."""
+    return max(len(phrase.split()) for phrase in phrases)

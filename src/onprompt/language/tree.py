@@ -166,9 +166,8 @@ def fix_noun_taken_for_modifier(node: Node, _: Sequence[Node]) -> bool:
         fits = is_ing_verb(node.lower) or node.tag == "JJ"
     if fits:
         replace_head(noun, node)
-        node.tag = (
-            "VBG" if is_ing_verb(node.lower) else "VBZ" if node.tag == "NNS" else node.tag if node.is_verb else "JJ"
-        )
+        if is_ing_verb(node.lower) or not node.is_verb:
+            node.tag = "VBG" if is_ing_verb(node.lower) else "VBZ" if node.tag == "NNS" else "JJ"
         node.attach(noun, "acl")
     return fits
 
