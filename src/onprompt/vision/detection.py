@@ -19,8 +19,7 @@ from onprompt.vision.runtime import openvino_core, source, thread_state
 from onprompt.weights import blobs
 
 APPEARANCE_FILES = (*masks.FILES, *people.POSE_FILES, *people.FACE_FILES)
-# Words of detectors for human beings
-PEOPLE = frozenset({"person", "man", "woman", "boy", "girl", "child", "baby"})
+PEOPLE = frozenset({"person", *people.WORDS})
 CROWD = 10  # confident sightings of one name from which it is a crowd, whose count is a range
 MAX_MEASURED = 24  # sightings per image whose appearance is measured
 UNSURE = 0.6  # confidence below which an object in an unusual color may have been missed
@@ -124,7 +123,7 @@ def occlusion(sighting: Sighting, other: Sighting) -> float:
     smaller = front.area < box.area  # a larger object may be what it stands on
     if not (lower and smaller) or box.iou(front) >= 0.5:  # one object under two names, or twice
         return 0.0
-    return box.overlap(front).area / box.area
+    return geometry.containment(box, front)
 
 
 def measure_appearance(
