@@ -93,7 +93,11 @@ def deliver(source: str, file: File, needed: Sequence[File], folder: Path, timeo
         with path.open("rb") as stream:
             save_verified(stream, file, folder)
     else:
-        with open_url(url_of(kind, rest, file), timeout) as stream:
+        if kind == "hub":
+            owner, repo, path_there = rest.split("/", 2)
+            hub = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
+            rest = f"{hub}/{owner}/{repo}/resolve/main/{path_there}"
+        with open_url(f"{rest.rstrip('/')}/{file.name}" if kind == "mirror" else rest, timeout) as stream:
             save_verified(stream, file, folder)
 
 
@@ -104,16 +108,6 @@ def extract(archive: Path, member: str, file: File, folder: Path) -> None:
             save_verified(stream, file, folder)
     except BROKEN_ARCHIVE as error:
         raise SourceFailed(f"can't read {member} from {archive.name}: {error}") from error
-
-
-def url_of(kind: str, rest: str, file: File) -> str:
-    """The http(s) URL of a source."""
-    if kind == "mirror":
-        return f"{rest.rstrip('/')}/{file.name}"
-    if kind == "hub":
-        owner, repo, path = rest.split("/", 2)
-        return f"{os.environ.get('HF_ENDPOINT', 'https://huggingface.co')}/{owner}/{repo}/resolve/main/{path}"
-    return rest
 
 
 def save_verified(stream: IO[bytes], file: File, folder: Path) -> None:
