@@ -12,7 +12,7 @@ import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, cached_property, partial, wraps
+from functools import cache, partial, wraps
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar, TypeVarTuple
 
@@ -23,7 +23,7 @@ from onprompt.settings import Settings
 from onprompt.weights import blobs
 from onprompt.weights.cache import file_hash, paths
 
-telemetry = sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
+telemetry: object = sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
 try:  # with that package, OpenVINO reports each import over the network; other modules have OpenVINO from here
     import openvino as ov
     from openvino import opset13 as op
@@ -216,25 +216,20 @@ class Network:
         self.views = views
         self.compile = partial(compile_model, fold_constants(model)) if isinstance(model, ov.Model) else model
         self.lock = threading.Lock()
-        self.idle: dict[bool, list[ov.InferRequest]] = {False: [], True: []}  # requests, by `on_single_core`
+        self.compiled: dict[bool, ov.CompiledModel] = {}  # by `on_single_core`
+        self.idle: dict[bool, list[ov.InferRequest]] = {False: [], True: []}  # requests, by the same
 
-    @cached_property
-    def compiled(self) -> ov.CompiledModel:
-        """For one image at a time, on all cores."""
-        streams = 1 if available_cores() % self.views else self.views  # each has as many cores, and none is left over
-        return self.compile({**FULL_PRECISION, "PERFORMANCE_HINT": "LATENCY", "NUM_STREAMS": str(streams)})
-
-    @cached_property
-    def compiled_for_threads(self) -> ov.CompiledModel:
-        """For several images at a time, one core each."""
-        # With pinning, the first streams of all networks are on one core, which threads would then share.
-        streams = {"NUM_STREAMS": str(available_cores()), "ENABLE_CPU_PINNING": "NO"}
-        return self.compile({**FULL_PRECISION, **streams})
-
-    def for_this_thread(self) -> ov.CompiledModel:
-        """Whichever of the two this thread needs; no other thread compiles it meanwhile."""
-        with self.lock:
-            return self.compiled_for_threads if on_single_core() else self.compiled
+    def compiled_for(self, single_core: bool) -> ov.CompiledModel:
+        """Compiled for several images at a time, one core each, or for one image at a time on all cores."""
+        cores = available_cores()
+        if single_core:  # with pinning, the first streams of all networks would share one core
+            config = {"NUM_STREAMS": str(cores), "ENABLE_CPU_PINNING": "NO"}
+        else:  # each view has as many cores, and none is left over
+            config = {"NUM_STREAMS": str(1 if cores % self.views else self.views), "PERFORMANCE_HINT": "LATENCY"}
+        with self.lock:  # no other thread compiles it meanwhile
+            if single_core not in self.compiled:
+                self.compiled[single_core] = self.compile({**FULL_PRECISION, **config})
+            return self.compiled[single_core]
 
     def run(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[np.float32]]:
         """The outputs, in the model's order."""
@@ -251,7 +246,7 @@ class Network:
                 try:  # a new request would wait until a network in progress is done
                     requests.append(self.idle[on_single_core()].pop())
                 except IndexError:
-                    requests.append(self.for_this_thread().create_infer_request())
+                    requests.append(self.compiled_for(on_single_core()).create_infer_request())
                 requests[-1].start_async(list(inputs), share_inputs=True)
             for request in requests:
                 request.wait()
@@ -266,8 +261,7 @@ class Network:
     def release(self) -> None:
         """Give back the memory of the latest inputs and outputs of threads like this one."""
         self.idle[on_single_core()].clear()
-        compiled = self.__dict__.get("compiled_for_threads" if on_single_core() else "compiled")
-        if compiled is not None:
+        if (compiled := self.compiled.get(on_single_core())) is not None:
             with suppress(RuntimeError):  # another thread is using it: it will be released after that
                 compiled.release_memory()
 
@@ -337,7 +331,7 @@ def network(
 
     made = Network(compiled, views)
     if getattr(thread_state, "at_once", False):
-        made.for_this_thread()
+        made.compiled_for(on_single_core())
     return made
 
 
