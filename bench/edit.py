@@ -2,7 +2,7 @@
 
 people      agreement with people's ratings: pooled Spearman, pairs of one instruction, and within each editor
 factors     which combination of a model's two factors agrees best with people, on the recorded answers of models
-controls    the unchanged image, another photo's instruction, a blank image, another photo: alignment of 2 or less
+controls    the unchanged image, another photo's instruction, a blank image, another photo: alignment of 3 or less
 scripted    edits made by a script: right operation and target confirmed, and right edits above wrong ones
 words       each justification has 15 to 30 words, on random images and instructions
 time        an edit of two 1024-pixel images against one `verify`, in turn
@@ -30,8 +30,9 @@ import onprompt
 from onprompt.types import Outcome
 
 TASKS = ("Text-Guided_IE", "Mask-Guided_IE")
+GOOD = 0.8  # rating from which people accept an edit
 APART = 0.33  # ratings of two edits that differ by less are no pair
-LOW = 2  # alignment that a control may get
+LOW = 3  # alignment that a control may get: wrong, or not done
 FIGURES = ("pooled", "pairs", "within")
 STRONG = ("gpt4o", "gpt4v", "gemini")  # models whose answers are given one by one
 COMBINATIONS = {
@@ -78,7 +79,7 @@ def agreement(rows):
 
 
 def people(data, out):
-    """Nothing is fitted to editors, so each is as good as left out; the weights come from the spread of the signals."""
+    """One number for each task was fitted (training/edits/fit.py); the weights come from the spread of the signals."""
     result = {}
     for task in TASKS:
         verdicts = [judged(data, row) for row in rated(data, task)]
@@ -89,6 +90,20 @@ def people(data, out):
                 "value": lambda verdict: verdict.value,
                 **{name: (lambda verdict, name=name: verdict.measures[name]) for name in (*FACTORS, "preservation")},
             }.items()
+        }
+        quality = [float(row["pq"]) for row in rated(data, task)]
+        result[task]["plausibility with quality"] = agreement(
+            [(*key[:2], pq, v.measures["plausibility"]) for key, pq, v in zip(keys, quality, verdicts, strict=True)]
+        )
+        scores = np.array([verdict.factors["alignment"].score for verdict in verdicts])
+        ratings = np.array([key[2] for key in keys])
+        result[task]["alignment of accepted (5 or more, 2 or less), of failed (3 or less)"] = [
+            round(float(np.mean(part)), 3)
+            for part in (scores[ratings >= GOOD] >= 5, scores[ratings >= GOOD] <= 2, scores[ratings == 0] <= 3)
+        ]
+        result[task]["accepted, failed edits that pass alignment=4, 5, 6"] = {
+            limit: [round(float(np.mean(scores[part] >= limit)), 3) for part in (ratings >= GOOD, ratings == 0)]
+            for limit in (4, 5, 6)
         }
         by_score = defaultdict(list)
         for key, verdict in zip(keys, verdicts, strict=True):
@@ -149,26 +164,33 @@ def controls(data, out):
 
 
 def script(data, out):
-    """Each instruction with its own edit and with another one of the same photo."""
-    named, above, kinds = defaultdict(list), defaultdict(list), Counter()
+    """Each instruction with its own edit, with a wrong one, and with the photo as it was."""
+    named, above, low, kinds = defaultdict(list), defaultdict(list), defaultdict(list), Counter()
     for image, photo, edits in scripted(data):
         for place, edit in enumerate(edits):
             other = edits[(place + 1) % len(edits)]
             right = onprompt.edit(photo, edit.after, edit.instruction)
-            wrong = onprompt.edit(photo, other.after, edit.instruction)
-            confirmed = right.checks[0].outcome is Outcome.MATCHED
-            named[edit.kind].append(confirmed)
+            wrong = onprompt.edit(photo, other.after if edit.wrong is None else edit.wrong, edit.instruction)
+            first, *details = [check for check in right.checks if check.thing == 0]
+            own = first.outcome is Outcome.MATCHED and all(check.probability >= 0.5 for check in details)
+            named[edit.kind].append(own)
             above[edit.kind].append(right.value > wrong.value)
+            scores = [verdict.factors["alignment"].score for verdict in (right, wrong)]
+            low[edit.kind].append((scores[0] >= 5, scores[1] <= 4))
             kinds[edit.kind] += 1
-            row = (edit.kind, image, edit.instruction, other.instruction, confirmed, right.value, wrong.value)
+            row = (edit.kind, image, edit.instruction, other.instruction, own, right.value, wrong.value, *scores)
             out.append((*row, right.summary, wrong.summary))
     every = {name: [x for group in groups.values() for x in group] for name, groups in (("n", named), ("a", above))}
     return {
         "edits": sum(kinds.values()),
         "named": round(statistics.mean(every["n"]), 3),
         "right above wrong": round(statistics.mean(every["a"]), 3),
-        "by kind": {
-            kind: (round(statistics.mean(named[kind]), 3), round(statistics.mean(above[kind]), 3), kinds[kind])
+        "by kind: named, above, right 5 or more, wrong 4 or less, number": {
+            kind: (
+                *(round(statistics.mean(each[kind]), 3) for each in (named, above)),
+                *(round(statistics.mean(part), 3) for part in zip(*low[kind], strict=True)),
+                kinds[kind],
+            )
             for kind in sorted(kinds)
         },
     }

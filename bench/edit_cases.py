@@ -13,6 +13,7 @@ from plain_photos import TELLING
 from plain_pictures import INKS, read, write
 
 COLOURS = ("red", "blue", "green", "yellow", "purple")
+NUMBERS = {2: "two", 3: "three", 4: "four"}
 WORDS = ("SALE", "OPEN", "HELLO", "PARIS", "COFFEE", "TAXI")
 LEAST, MOST = 0.02, 0.4  # share of the photo that an edited object takes
 VISIBLE = 0.3  # share of its box that an object fills
@@ -42,6 +43,9 @@ class ScriptedEdit:
     target: str
     instruction: str
     after: np.ndarray
+    wrong: np.ndarray | None = (
+        None  # the same instruction carried out wrongly; else another edit of the photo stands for it
+    )
 
 
 def zoomed(photo):
@@ -138,6 +142,52 @@ def of_object(photo, thing, other, rng):
         yield ScriptedEdit("replace", name, f"replace the {name} with {with_article(new_name)}", swapped)
 
 
+def of_details(photo, other, single, rng):
+    """Something added in a number, a color, a place; and the same in another."""
+    rows, columns = photo.shape[:2]
+    piece, mask, name = other
+    number = rng.choice((2, 3, 4))
+    counts = number, rng.choice([n for n in (1, 2, 3, 4, 5) if n != number])
+    yield ScriptedEdit(
+        "count", name, f"add {NUMBERS[number]} {plural(name)}", *(in_line(photo, other, n) for n in counts)
+    )
+    large, shape = scaled(piece, mask, 0.4 * min(rows / piece.shape[0], columns / piece.shape[1]))
+    x, y = rng.uniform(0.05, 0.95) * (columns - large.shape[1]), 0.95 * (rows - large.shape[0])
+    colour, another = rng.sample(COLOURS, 2)
+    inked = [pasted(photo, recoloured(large, shape, ink), shape, x, y) for ink in (colour, another)]
+    yield ScriptedEdit("color", name, f"add a {colour} {name}", *inked)
+    sides = {"left": 0.03 * columns, "right": 0.97 * columns - large.shape[1]}
+    side, opposite = rng.sample(sorted(sides), 2)
+    placed = [pasted(photo, large, shape, sides[at], y) for at in (side, opposite)]
+    yield ScriptedEdit("place", name, f"add {with_article(name)} on the {side}", *placed)
+    for thing in single:
+        left, top, width, height = thing["bbox"]
+        room = min(left, columns - left - width) - 8
+        if room > 0.2 * columns:
+            small, shape = scaled(piece, mask, min(0.5 * rows / piece.shape[0], room / piece.shape[1]))
+            x = {"left": left - small.shape[1] - 4, "right": left + width + 4}
+            y = min(max(0, top + (height - small.shape[0]) / 2), rows - small.shape[0])
+            beside = [pasted(photo, small, shape, x[at], y) for at in (side, opposite)]
+            text = f"add {with_article(name)} to the {side} of the {thing['category']}"
+            yield ScriptedEdit("beside", name, text, *beside)
+            break
+
+
+def in_line(photo, other, number):
+    """A number of copies side by side."""
+    (rows, columns), (piece, mask, _) = photo.shape[:2], other
+    small, shape = scaled(piece, mask, min(0.5 * rows / piece.shape[0], 0.9 * columns / 4 / piece.shape[1]))
+    for place in range(number):
+        x = (place + 0.5) * columns / number - small.shape[1] / 2
+        photo = pasted(photo, small, shape, x, 0.95 * rows - small.shape[0])
+    return photo
+
+
+def plural(name):
+    irregular = {"person": "people", "bus": "buses", "bench": "benches", "couch": "couches", "sandwich": "sandwiches"}
+    return irregular.get(name, name if name in ("sheep", "scissors") else f"{name}s")
+
+
 def of_photo(photo, other, rng):
     """Edits of a photo as a whole, a thing added, a word written."""
     rows, columns = photo.shape[:2]
@@ -200,4 +250,5 @@ def scripted(data, seed=7, per_photo=7):
         for thing in rng.sample(whole, min(2, len(whole))):
             edits += of_object(photo, thing, rng.choice(pool)[1:], rng)
         rng.shuffle(edits)
-        yield row["image"], photo, edits[:per_photo]
+        details = of_details(photo, rng.choice(pool)[1:], whole, rng)
+        yield row["image"], photo, [*edits[:per_photo], *details]

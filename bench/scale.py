@@ -1,9 +1,10 @@
-"""How runs grow: `python bench/scale.py [growth] [opening] [cores] [real[=SAMPLES]]`. The last two need model files.
+"""How runs grow: `python bench/scale.py [growth] [large[=FOLDER]] [table[=ROWS]] [cores] [real[=SAMPLES]]`.
 
 growth: seconds and memory of runs of 1,000 to 20,000 samples by a judge of recorded answers, and what the engine and
-the file add to each sample beside the judge. opening: how long a finished run of 20,000 takes to show. cores: the
-evidence judge on small pictures on one core and on all, in turns. real: a run by the evidence judge, with its memory
-and its processor time on the way; 20,000 take about two hours on two cores.
+the file add to each sample beside the judge. large: memory on the way through a run of 100,000, and how long `show` and
+`agree` take on it; a FOLDER keeps the run. table: memory of reading a table of a million rows. The last two need model
+files. cores: the evidence judge on small pictures on one core and on all, in turns. real: a run by the evidence judge,
+with its memory and its processor time on the way; 20,000 take about two hours on two cores.
 """
 
 import json
@@ -21,9 +22,10 @@ from PIL import Image
 from onprompt.probe.pictures import Drawing, draw
 
 SIZES = (1000, 5000, 20_000)
+LARGE, MODELS, RATERS = 100_000, 4, 3
 PICTURES, ROUNDS = 40, 3  # for the cores
 COLOURS = ("red", "green", "blue", "yellow")
-TEXT = 'Step 1: ["a cat"]\nStep 2: ["a cat"]\nStep 3&4: []\nStep 5: all matched.\n(4)'
+TEXT = 'Step 1: ["a cat"]\nStep 2: ["a cat"]\nStep 3&4: []\nStep 5: all matched.\n({})'
 RUN = """
 import json, os, resource, sys, time
 if sys.argv[3] == "1":
@@ -60,11 +62,19 @@ print(json.dumps(told | {"on_the_way": on_the_way}))
 
 
 def data(folder, number):
-    """A table of samples on one picture, and an answer to each."""
+    """A table of rated samples on one picture, a prompt for each model, and an answer for every score."""
     Image.fromarray(np.full((32, 32, 3), 99, np.uint8)).save(folder / "0.png")
-    rows = [f"{index},0.png,a cat and {index} mice on a table" for index in range(number)]
-    (folder / "data.csv").write_text("\n".join(["id,image,prompt", *rows]) + "\n")
-    (folder / "said.jsonl").write_text(json.dumps({"text": TEXT}) + "\n")
+    chance = np.random.default_rng(0)
+    raters = [f"r{rater}" for rater in range(RATERS)]
+    rows = [",".join(["id", "image", "prompt", "model", "category", *raters])]
+    for index in range(number):
+        prompt = index // MODELS
+        ratings = np.clip(prompt % 5 + 1 + chance.integers(-1, 2, RATERS), 1, 5)
+        words = f"a cat of kind {prompt % 5} and {prompt} mice"
+        rows.append(",".join(map(str, [index, "0.png", words, f"m{index % MODELS}", f"c{prompt % 7}", *ratings])))
+    (folder / "data.csv").write_text("\n".join(rows) + "\n")
+    said = [{"contains": f"kind {score} and", "text": TEXT.format(score)} for score in range(5)]
+    (folder / "said.jsonl").write_text("".join(json.dumps(line) + "\n" for line in said))
 
 
 def pictures(folder, number):
@@ -117,19 +127,61 @@ def growth():
     print(f"memory from {SIZES[0]:,} to {SIZES[-1]:,}: {found[-1]['rss'] / found[0]['rss'] - 1:+.1%}")
 
 
-def opening():
+def large(folder=""):
+    """A run of 100,000, kept in a folder if one is named, and how long its figures take."""
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        data(folder, SIZES[-1])
-        ran(folder, f"replay/{folder / 'said.jsonl'}")
-        for more in ([], ["--worst", "20"]):
+        path = Path(folder or name)
+        path.mkdir(exist_ok=True)
+        if not (path / "run.sqlite").exists():
+            data(path, LARGE)
+            marks = [1000, LARGE // 4, LARGE // 2, LARGE]
+            for mark, busy, memory in ran(path, f"replay/{path / 'said.jsonl'}", marks=marks)["on_the_way"]:
+                print(f"{mark:7,} samples: {busy / mark * 1000:.2f} ms of processor time each; {memory:.0f} MB")
+        columns = [word for rater in range(RATERS) for word in ("--human-column", f"r{rater}")]
+        for words in (["show"], ["show", "--by", "model"], ["agree", *columns, "--human-scale", "1-5"]):
             times = []
-            for _ in range(5):
-                command = [sys.executable, "-m", "onprompt", "show", str(folder / "run.sqlite"), *more]
-                start = time.perf_counter()
-                subprocess.run(command, check=True, capture_output=True)
-                times.append(time.perf_counter() - start)
-            print(f"`onprompt show {' '.join(more)}` of {SIZES[-1]:,}: {statistics.median(times):.2f} s", flush=True)
+            for _ in range(ROUNDS):
+                start, before = time.perf_counter(), os.times()
+                subprocess.run(
+                    [sys.executable, "-m", "onprompt", words[0], str(path / "run.sqlite"), *words[1:]],
+                    check=True,
+                    capture_output=True,
+                )
+                after = os.times()
+                busy = after.children_user + after.children_system - before.children_user - before.children_system
+                times.append((time.perf_counter() - start, busy))
+            seconds, busy = (statistics.median(side) for side in zip(*times, strict=True))
+            print(
+                f"`onprompt {' '.join(words)}` of {LARGE:,}: {seconds:.2f} s, {busy:.2f} of the processor", flush=True
+            )
+
+
+READ = """
+import resource, sys
+from onprompt.runs import datasets
+from onprompt.samples import load_rubric
+def memory():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+before = memory()
+rows = sum(1 for _ in datasets.open_dataset(sys.argv[1], load_rubric("verify"), {}).rows())
+print(f"{rows:,} rows: at most {memory():.0f} MB, {before:.0f} of them before")
+"""
+
+
+def table(number=1_000_000):
+    """Memory of reading a table, with an id in each row and without."""
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "data.csv"
+        for ids in (True, False):
+            with path.open("w") as file:
+                file.write("id,image,prompt\n" if ids else "image,prompt\n")
+                for index in range(number):
+                    file.write(
+                        f"sample-{index}," * ids + f"pictures/{index:07}.png,a cat and {index} mice on a table\n"
+                    )
+            start = time.perf_counter()
+            subprocess.run([sys.executable, "-c", READ, str(path)], check=True)
+            print(f"{'with' if ids else 'without'} ids, {time.perf_counter() - start:.0f} s", flush=True)
 
 
 def cores():
@@ -156,6 +208,7 @@ def real(number=2000):
 
 
 if __name__ == "__main__":
-    for each in sys.argv[1:] or ["growth", "opening", "cores", "real"]:
-        name, _, number = each.partition("=")
-        {"growth": growth, "opening": opening, "cores": cores, "real": real}[name](*([int(number)] if number else []))
+    parts = {"growth": growth, "large": large, "table": table, "cores": cores, "real": real}
+    for each in sys.argv[1:] or parts:
+        name, _, value = each.partition("=")
+        parts[name](*([int(value) if value.isdecimal() else value] if value else []))

@@ -72,7 +72,9 @@ COMMANDS = dict(commands(get_command(app)))
 
 
 def test_every_option_in_the_documents_exists() -> None:
-    known = {"--config", "--help", "--install-completion", "--measured", "--quiet", "--set"}.union(*COMMANDS.values())
+    known = {"--config", "--help", "--install-completion", "--crops", "--measured", "--quiet", "--set"}.union(
+        *COMMANDS.values()
+    )
     texts = [text_of(page) for page in PAGES if page.parent.name in ("", "docs") and page.name != "CHANGELOG.md"]
     named = {name for text in texts for name in re.findall(r"(?<=[ `])--[a-z][\w-]*", text)}
     assert named - known <= THEIRS

@@ -1,6 +1,5 @@
 """Edits by evidence: what was done by a script is confirmed, and what was not is not."""
 
-import random
 from collections.abc import Callable
 from functools import cache
 
@@ -13,7 +12,6 @@ from PIL import Image, ImageDraw, ImageFont
 import onprompt
 from onprompt.errors import PromptError
 from onprompt.evidence.edits.adjustments import asked_for
-from onprompt.rubrics.edit import WORDS
 from onprompt.types import Box, Outcome, Verdict
 from onprompt.vision.change import cells_of
 from tests.conftest import photo
@@ -121,13 +119,15 @@ def test_an_unchanged_image_is_named_as_such(instruction: str) -> None:
     assert "nothing was changed" in verdict.summary
 
 
-def test_a_blank_image_is_broken_and_another_photo_redrawn() -> None:
+def test_a_blank_image_is_broken_and_another_photo_is_another_image() -> None:
     blank = onprompt.edit(photo("coffee.png"), np.full((300, 400, 3), 200, np.uint8), "add a cat")
     assert {name: blank.factors[name].score for name in FACTORS} == dict.fromkeys(FACTORS, 1)
     assert "broken" in blank.flags
     other = onprompt.edit(photo("coffee.png"), photo("chelsea.png"), "add a cat")
-    assert "redrawn" in other.flags
-    assert other.factors["alignment"].score <= 2
+    assert "another_image" in other.flags
+    assert all(other.factors[name].score <= 2 for name in FACTORS)
+    for name in ("alignment", "plausibility"):
+        assert "another picture" in other.factors[name].reason
     assert other.measures["preservation"] == pytest.approx(0, abs=0.3)
 
 
@@ -178,24 +178,85 @@ def test_a_mask_that_says_nothing_is_flagged() -> None:
         assert verdict.factors["alignment"].score >= 5
 
 
-def test_instructions_that_nobody_understands_are_flagged_and_not_rewarded() -> None:
-    for text in ("do it", "faites le chien rouge", "asdf qwer", "🐈", "add " + "very " * 500 + "big cat"):
-        verdict = onprompt.edit(photo("coffee.png"), DONE["make the cup blue"](), text)
-        assert verdict.factors["alignment"].score <= 3, text
-        assert {"low_confidence", "not_verifiable", "needs_review"} & set(verdict.flags), text
+def copies(number: int, colour: tuple[float, float, float] = (1, 1, 1)) -> Pixels:
+    """A photo with some cats in a row."""
+    page, source = Image.fromarray(photo("coffee.png")), photo("chelsea.png")
+    cat = source[cells_of(box_of("chelsea.png", "cat"), source.shape)]
+    piece = Image.fromarray(np.clip(cat * np.array(colour), 0, 255).astype(np.uint8)).resize((120, 120))
+    for place in range(number):
+        page.paste(piece, (10 + place * 150, page.height - 130))
+    return np.asarray(page)
+
+
+def two_cups() -> Pixels:
+    page, source = Image.fromarray(photo("chelsea.png")), photo("coffee.png")
+    cup = Image.fromarray(source[cells_of(box_of("coffee.png", "cup"), source.shape)]).resize((130, 130))
+    for left in (10, 155):
+        page.paste(cup, (left, page.height - 140))
+    return np.asarray(page)
+
+
+def test_the_number_asked_for_counts() -> None:
+    right, wrong = (onprompt.edit(photo("chelsea.png"), two_cups(), f"add {number} cups") for number in ("two", "nine"))
+    assert [check.claim.kind for check in right.checks[:2]] == ["add", "count"]
+    assert right.factors["alignment"].score >= 6
+    assert wrong.factors["alignment"].score <= 4
+    assert right.value > 1.2 * wrong.value
+    assert "1 of 1" in right.factors["completeness"].reason
+    assert "0 of 1" in wrong.factors["completeness"].reason
+    assert "Expected 9 × cup, but found 2." in wrong.factors["alignment"].reason
+    assert "Done differently: add nine cups (expected 9 × cup, found 2)." in wrong.summary
+
+
+def test_the_color_and_the_place_asked_for_count() -> None:
+    left = copies(1)
+    values = {
+        text: onprompt.edit(photo("coffee.png"), left, f"add a cat {text}").value
+        for text in ("on the left", "on the right", "to the left of the cup", "to the right of the cup")
+    }
+    assert values["on the left"] > 1.2 * values["on the right"]
+    assert values["to the left of the cup"] > 1.2 * values["to the right of the cup"]
+    green = copies(1, (0.2, 1.2, 0.2))
+    right, wrong = (onprompt.edit(photo("coffee.png"), green, f"add a {colour} cat") for colour in ("green", "purple"))
+    assert right.value > 1.2 * wrong.value
+
+
+def test_nothing_to_remove_is_said() -> None:
+    verdict = onprompt.edit(photo("coffee.png"), DONE["make the cup blue"](), "remove the elephant")
+    assert verdict.factors["alignment"].score <= 2
+    assert "nothing_to_change" in verdict.flags
+    assert "No elephant was detected in the original image" in verdict.factors["alignment"].reason
+
+
+def test_everything_except_keeps_what_is_named() -> None:
+    before = pasted("coffee.png", "chelsea.png", "cat")
+    kept = onprompt.edit(before, photo("coffee.png"), "remove everything except the cup")
+    lost = onprompt.edit(before, photo("coffee.png"), "remove everything except the cat")
+    assert kept.value > lost.value
+
+
+def test_which_one_is_meant_does_not_say_what_is_done_to_it() -> None:
+    for text in ("enlarge the small cup", "make the small cup larger"):
+        (edit,) = onprompt.parse_edit(text)
+        assert edit.result.things[0].attributes[-1].value == "larger"
+    verdicts = [
+        onprompt.edit(photo("coffee.png"), larger_cup(), f"{verb} the small cup") for verb in ("enlarge", "shrink")
+    ]
+    assert verdicts[0].value > verdicts[1].value
+
+
+def larger_cup() -> Pixels:
+    page, box = Image.fromarray(photo("coffee.png")), box_of("coffee.png", "cup")
+    left, top = round(box.left * page.width), round(box.top * page.height)
+    piece = page.crop((left, top, round(box.right * page.width), round(box.bottom * page.height)))
+    large = piece.resize((round(piece.width * 1.35), round(piece.height * 1.35)))
+    page.paste(large, (left - (large.width - piece.width) // 2, top - (large.height - piece.height) // 2))
+    return np.asarray(page)
+
+
+def test_an_empty_instruction_is_an_error() -> None:
     with pytest.raises(PromptError, match="empty"):
         onprompt.edit(photo("coffee.png"), photo("coffee.png"), "")
-
-
-def test_every_justification_has_15_to_30_words() -> None:
-    rng = random.Random(5)
-    words = "make add remove the a cup cat blue all and left of write on image sky person bigger dog with".split()  # noqa: SIM905
-    small = [np.asarray(Image.fromarray(photo(name)).resize((96, 72))) for name in ("coffee.png", "chelsea.png")]
-    for number in range(40):
-        text = " ".join(rng.choice(words) for _ in range(rng.choice([1, 2, 5, 30, 200])))
-        verdict = onprompt.edit(rng.choice(small), rng.choice(small) // (1 + number % 2), text)
-        for name in FACTORS:
-            assert len(verdict.factors[name].reason.split()) in WORDS, verdict.factors[name].reason
 
 
 @pytest.mark.parametrize(

@@ -49,8 +49,8 @@ def jury(serve: Serve, tmp_path: Path) -> Settings:
     """A run of 64 samples, of which the last two were not scored by the first model, and ratings of 60."""
     settings, _ = serve(lambda r: Reply("no", 500) if asked(r) > 61 else good(r), fair, bad, retries=0)
     Image.fromarray(np.full((8, 8, 3), 99, np.uint8)).save(tmp_path / "cat.png")
-    rows = [f"{number},cat.png,{number} cats" for number in range(SAMPLES)]
-    (tmp_path / "data.csv").write_text("\n".join(["id,image,prompt", *rows]) + "\n")
+    rows = [f"{number},cat.png,{number} cats,{number % 5 if number > 3 else ''}" for number in range(SAMPLES)]
+    (tmp_path / "data.csv").write_text("\n".join(["id,image,prompt,stars", *rows]) + "\n")
     judged(tmp_path, settings)
     write_ratings(tmp_path, {str(number): number % 5 for number in range(4, SAMPLES)} | {"elsewhere": 3})
     return settings
@@ -65,6 +65,18 @@ def fit(folder: Path, settings: Settings, *options: str, human: bool = True) -> 
     given = ("--human", str(folder / "ratings.csv")) if human else ()
     arguments = ("fit", str(folder / "run.sqlite"), *given, "--out", str(folder / "weights.toml"), *options)
     return command(*arguments, answers=settings.answers)
+
+
+def test_ratings_in_a_column_of_the_data_fit_as_those_in_a_file(jury: Settings, tmp_path: Path) -> None:
+    assert fit(tmp_path, jury).exit_code == 0
+    by_file = tomllib.loads((tmp_path / "weights.toml").read_text())
+    shown = fit(tmp_path, jury, "--human", "stars", human=False)
+    assert shown.exit_code == 0, shown.output
+    by_column = tomllib.loads((tmp_path / "weights.toml").read_text())
+    assert by_column["jury_weights"] == by_file["jury_weights"]
+    assert (by_column["fit"].pop("human"), by_file["fit"].pop("human")) == ("stars", "ratings.csv")
+    assert by_file["fit"].pop("unused_ratings") == 1, "of a sample that is not in the run"
+    assert by_column["fit"] == by_file["fit"] | {"unused_ratings": 0}
 
 
 def test_weights_by_ratings_and_a_jury_that_uses_them(jury: Settings, tmp_path: Path) -> None:

@@ -38,9 +38,11 @@ def drawn(path: Path, colour: str = "red") -> Path:
     return path
 
 
-def stored_run(path: Path, samples: Sequence[Stored], judge: str = "evidence") -> Path:
+def stored_run(
+    path: Path, samples: Sequence[Stored], judge: str = "evidence", rubric: str = "verify", detector: str = "strong"
+) -> Path:
     """A run file with these samples, and their pictures in a folder beside it."""
-    identity = IDENTITY | {"judge": judge}
+    identity = IDENTITY | {"judge": judge, "rubric": rubric, "settings": {"detector": detector}}
     with RunFile(path, writing=True) as file:
         configuration, _ = file.add_configuration(identity)
         file.begin(configuration, str(path.parent / "data.csv"), {"python": "3.11"})

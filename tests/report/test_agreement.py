@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +11,10 @@ from scipy import stats
 
 from onprompt.errors import UserError
 from onprompt.report import agreement as module
-from onprompt.report.agreement import TITLES, Terms, agreement
+from onprompt.report.agreement import NARROW, TITLES, Terms, agreement
 from onprompt.report.ratings import Ratings, read
-from onprompt.report.statistics import Estimate, bootstrap_weights
-from onprompt.runs.reading import RunRow
+from onprompt.report.statistics import RESAMPLES, SEED, Estimate, bootstrap_weights, correlation, spearman
+from onprompt.runs.reading import CheckRow, RunRow
 
 # a and b are of one prompt, c and d of another; the means of the ratings are 1, 3, 2 and 2.
 CSV = "id,r1,r2\na,1,1\nb,3,3\nc,2,2\nd,1,3\n"
@@ -66,7 +67,7 @@ def test_a_small_file_by_hand(tmp_path: Path) -> None:
 
 def test_the_ceiling_matches_a_short_script() -> None:
     items, ratings = crowd()
-    result = agreement(items, ratings, Terms(range(5), (1, 5), resamples=20)).overall.ceiling
+    result = agreement(items, ratings, Terms(range(5), (1, 5))).overall.ceiling
     table = np.array([[ratings.by_item[item.id][rater] for rater in "xyz"] for item in items])
     rests = [np.delete(table, rater, axis=1).mean(axis=1) for rater in range(3)]
     assert result["spearman"].value == pytest.approx(
@@ -79,13 +80,13 @@ def test_the_ceiling_matches_a_short_script() -> None:
 
 def test_intervals_are_of_resampled_prompts() -> None:
     items, ratings = crowd()
-    result = agreement(items, ratings, Terms(range(5), (1, 5), resamples=100, seed=4)).overall.judge["spearman"]
+    result = agreement(items, ratings, Terms(range(5), (1, 5))).overall.judge["spearman"]
     names = sorted({item.group for item in items})
     x = np.array([item.value for item in items], float)
     y = np.array([np.mean(list(ratings.by_item[item.id].values())) for item in items]).round(9)
     group = np.array([names.index(item.group) for item in items])
     draws = []
-    for row in np.concatenate(list(bootstrap_weights(20, 140, 100, seed=4))):
+    for row in np.concatenate(list(bootstrap_weights(20, 140, RESAMPLES, SEED))):
         drawn = [
             place for prompt in np.repeat(np.arange(20), row.astype(int)) for place in np.flatnonzero(group == prompt)
         ]
@@ -99,19 +100,20 @@ def test_intervals_are_of_resampled_prompts() -> None:
 
 def test_estimates_do_not_depend_on_the_order_of_items() -> None:
     items, ratings = crowd()
-    first = agreement(items, ratings, Terms(range(5), (1, 5), resamples=50))
-    again = agreement(items[::-1], ratings, Terms(range(5), (1, 5), resamples=50))
+    first = agreement(items, ratings, Terms(range(5), (1, 5)))
+    again = agreement(items[::-1], ratings, Terms(range(5), (1, 5)))
     assert module.document(first) == module.document(again)
 
 
 def test_a_category_is_estimated_as_if_it_were_alone() -> None:
     items, ratings = crowd()
-    result = agreement(items, ratings, Terms(range(5), (1, 5), resamples=20))
+    result = agreement(items, ratings, Terms(range(5), (1, 5)))
     assert list(result.categories) == ["category 0", "category 1"]
-    alone = agreement(
-        [item for item in items if item.category == "category 1"], ratings, Terms(range(5), (1, 5), resamples=20)
+    alone = agreement([item for item in items if item.category == "category 1"], ratings, Terms(range(5), (1, 5)))
+    part = result.categories["category 1"]
+    assert (part.judge, part.ceiling) == tuple(
+        {name: side[name] for name in NARROW} for side in (alone.overall.judge, alone.overall.ceiling)
     )
-    assert result.categories["category 1"] == alone.overall
     assert alone.categories == {}
 
 
@@ -121,6 +123,75 @@ def test_exclusions_are_counted(tmp_path: Path) -> None:
     result = agreement(items, ratings, Terms(SCALE))
     assert (result.overall.items, result.no_verdict, result.no_rating, result.no_item) == (4, 1, 2, 1)
     assert result.overall.judge["spearman"].value == pytest.approx(0.5)
+
+
+# ---- parts of the samples -----------------------------------------------------------------------------------------
+
+
+def test_factors_are_measured_by_their_own_ratings_where_people_gave_any() -> None:
+    items, ratings = crowd()
+    means = {name: float(np.mean([*given.values()])) for name, given in ratings.by_item.items()}
+    edits = [replace(item, factors={"good": round(10 * means[item.id]), "bad": -int(means[item.id])}) for item in items]
+    result = agreement(edits, ratings, Terms(range(5)))
+    assert list(result.factors) == ["bad", "good"]
+    assert result.factors["good"].judge["spearman"].value == pytest.approx(1, abs=0.01)
+    assert (result.factors["bad"].judge["spearman"].value or 0) < -0.9
+    upside_down = Ratings({name: {"x": -mean} for name, mean in means.items()})
+    by_own = agreement(edits, ratings, Terms(range(5)), of_factors={"bad": upside_down}).factors
+    assert (by_own["bad"].judge["spearman"].value or 0) > 0.9
+    assert by_own["good"] == result.factors["good"]
+    assert agreement(items, ratings, Terms(range(5))).factors == {}, "a single factor is the verdict"
+
+
+def test_kinds_of_claims_are_measured_by_their_mean_probability() -> None:
+    items, ratings = crowd()
+    items = [replace(item, number=number) for number, item in enumerate(items)]
+    means = {item.number: float(np.mean([*ratings.by_item[item.id].values()])) / 5 for item in items}
+    checks = [
+        *(
+            CheckRow(number, "color", "", "", "matched", p)
+            for number, mean in means.items()
+            for p in (mean - 0.1, mean)
+        ),
+        *(CheckRow(number, "count", "", "", "matched", 1 - mean) for number, mean in means.items() if number < 40),
+        *(CheckRow(number, "count", "", "", "unverifiable", mean) for number, mean in means.items()),
+    ]
+    kinds = agreement(items, ratings, Terms(range(5)), checks).kinds
+    assert [(kind, part.items) for kind, part in kinds.items()] == [("color", 140), ("count", 40)]
+    assert [part.judge["spearman"].value for part in kinds.values()] == pytest.approx([1, -1])
+
+
+def test_agreement_where_the_judge_is_most_certain() -> None:
+    """Intervals that are narrow where the value is right: the curve falls from the most certain to all."""
+    items, ratings = crowd()
+    wrong = [float(abs((item.value or 0) * 4 + 1 - np.mean([*ratings.by_item[item.id].values()]))) for item in items]
+    known = [replace(item, low=0.4 - 0.1 * error, high=0.5) for item, error in zip(items, wrong, strict=True)]
+    curve = agreement(known, ratings, Terms(range(5))).certain
+    assert [(share, part.items) for share, part in curve.items()] == [
+        (0.2, 28),
+        (0.4, 56),
+        (0.6, 84),
+        (0.8, 112),
+        (1, 140),
+    ]
+    figures = [part.judge["spearman"].value or 0 for part in curve.values()]
+    assert figures == sorted(figures, reverse=True)
+    assert figures[-1] == agreement(items, ratings, Terms(range(5))).overall.judge["spearman"].value
+    assert agreement(items, ratings, Terms(range(5))).certain == {}, "a model's verdicts have no intervals"
+
+
+def test_intervals_of_very_many_items_are_those_of_resamples() -> None:
+    """By parts of the prompts as by resamples of them, up to a fifth of their width."""
+    generator = np.random.default_rng(1)
+    truth = np.repeat(generator.normal(size=1000), 5)
+    x, y = (truth + generator.normal(size=5000) for _ in range(2))
+    names = [f"{prompt:04}" for prompt in range(1000) for _ in range(5)]
+    parts = correlation(x.tolist(), y.tolist(), names)
+    measure, group = spearman(x, y), np.repeat(np.arange(1000), 5)
+    draws = np.concatenate([measure(w[:, group]) for w in bootstrap_weights(1000, 5000, 300, SEED)])
+    low, high = np.percentile(draws, [2.5, 97.5])
+    assert parts.value == pytest.approx(stats.spearmanr(x, y)[0])
+    assert (parts.low, parts.high) == pytest.approx((low, high), abs=(high - low) / 5)
 
 
 # ---- undefined and invalid ----------------------------------------------------------------------------------------
@@ -164,7 +235,7 @@ def test_a_rater_of_few_items_is_left_out_of_the_ceiling() -> None:
     items, ratings = crowd()
     said = {name: dict(given) for name, given in ratings.by_item.items()}
     said["i0"]["passer-by"] = 5.0
-    result = agreement(items, Ratings(said), Terms(range(5), (1, 5), resamples=20))
+    result = agreement(items, Ratings(said), Terms(range(5), (1, 5)))
     assert (result.raters, result.overall.ceiling["spearman"].n) == (4, 3)
 
 
@@ -200,7 +271,7 @@ def test_invalid_input(tmp_path: Path, items: list[RunRow], scale: tuple[int, in
 
 def test_table_and_document_agree(tmp_path: Path) -> None:
     items, ratings = crowd()
-    result = agreement(items, ratings, Terms(range(5), (1, 5), resamples=50))
+    result = agreement(items, ratings, Terms(range(5), (1, 5)))
     entry = json.loads(json.dumps(module.document(result), allow_nan=False))
     text = "\n".join(module.lines(result)).splitlines()
     assert text[0] == "140 samples of 20 prompts, 3 raters"
@@ -212,8 +283,8 @@ def test_table_and_document_agree(tmp_path: Path) -> None:
             assert str(getattr(result.overall, side)[name]) in line
     assert "α (ordinal) and κ: ratings of 1 to 5 mapped linearly to 0 to 4 and rounded" in text
     accuracy = [100 * entry["overall"][side]["pair_accuracy"]["value"] for side in ("judge", "ceiling")]
-    agrees = "The judge agrees with people on {:.0f} % of pairs; one rater agrees with the others on {:.0f} %."
-    assert agrees.format(*accuracy) in text
+    agrees = "The judge agrees with people on {:.0f} % of {} pairs; one rater agrees with the others on {:.0f} %."
+    assert agrees.format(accuracy[0], entry["overall"]["judge"]["pair_accuracy"]["n"], accuracy[1]) in text
     assert entry["terms"]["scale"] == [0, 4]
     assert entry["categories"]["category 1"]["items"] == 70
 

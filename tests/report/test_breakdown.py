@@ -28,13 +28,14 @@ ITEMS = [
 def test_groups_by_hand() -> None:
     a, b, rest = by_group(ITEMS, [item.model for item in ITEMS])
     assert a.name == "a"
-    assert [a.value.value, a.score.value] == pytest.approx([(0.3 + 0.9) / 2, (1.5 + 4) / 2])
-    assert (a.samples, a.no_verdict, a.value.n) == (3, 0, 2)
-    assert (b.value.value, b.samples, b.no_verdict) == (0.1, 1, 1)
-    assert (rest.name, rest.value.value, rest.no_verdict) == ("(none)", None, 1)
+    assert [a.mean.value, a.score.value] == pytest.approx([(0.3 + 0.9) / 2, (1.5 + 4) / 2])
+    assert (a.items, a.no_verdict, a.mean.n) == (3, 0, 2)
+    assert (b.mean.value, b.items, b.no_verdict) == (0.1, 1, 1)
+    assert (rest.name, rest.mean.value, rest.no_verdict) == ("(none)", None, 1)
     lines = list(group_lines([a, b, rest], "model"))
     assert len({len(line) for line in lines[:4]}) == 1, "columns stand under their heads"
-    assert group_document([a], "model")["groups"][0]["score"]["value"] == 2.75
+    (entry,) = group_document([a], "model")["groups"]
+    assert (entry["score"]["value"], entry["samples"], entry["value"]["n"]) == (2.75, 3, 2)
 
 
 def test_kinds_by_hand() -> None:

@@ -27,6 +27,7 @@ def file(folder: Path, text: str | bytes) -> Path:
         "prompt,ID,r1,r2,model,mean\nx,a,1,2,m,1.5\ny,b,3,,m,3\n",  # a series goes before a mean
         "id,rater,rating\na,r1,1\na,r2,2\nb,r1,3\nb,r2,\n",
         "rater,item,prompt,rating\nr1,a,x,1\nr1,b,x,3\nr2,a,x,2\n",
+        "id,r1,r2\na,1,2\nb,3,\na,1.0,2\nb,3,\n",  # the same rows twice
     ],
 )
 def test_layouts(tmp_path: Path, text: str) -> None:
@@ -66,8 +67,9 @@ def test_columns_can_be_named(tmp_path: Path) -> None:
         ("id,r1,r2\na,1e999,2\n", "line 2, column 'r1': '1e999' is not a number"),
         ('id,r1,r2\na,"1,5",2\n', "line 2, column 'r1': '1,5' is not a number"),
         ('prompt,id,r1,r2\n"two\nlines",a,1,2\nx,b,1,?\n', "line 4, column 'r2'"),
-        ("id,r1,r2\na,1,2\nb,1,2\na,1,2\n", "line 4, column 'id': 'r1' rated 'a' in line 2 already"),
-        ("id,rater,rating\na,x,1\na,x,1\n", "line 3, column 'id': 'x' rated 'a' in line 2 already"),
+        ("id,r1,r2\na,1,2\nb,1,2\na,1,3\n", "line 4, column 'id': 'r2' rated 'a' differently in line 2"),
+        ("id,rater,rating\na,x,1\na,x,2\n", "line 3, column 'id': 'x' rated 'a' differently in line 2"),
+        ("id,r1\na,1\na,\n", "line 3, column 'id': 'r1' rated 'a' differently in line 2"),
         ("id,rater,rating\na,,1\n", "line 2, column 'rater': blank cell"),
         ("id,r1,r2\n,1,2\n", "line 2, column 'id': blank cell"),
         ("id,r1,r2\na,1,2,3\n", "line 2: 4 cells in a table of 3 columns"),

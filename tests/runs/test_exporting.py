@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import csv
+import json
 import random
 import string
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from onprompt.errors import UserError
 from onprompt.runs import exporting
+from onprompt.runs.file import RunFile
 from onprompt.runs.reading import Run
+from onprompt.runs.run import to_stored
+from onprompt.types import Count, FactorScore
 from tests.pages.stored import Stored, stored_run
 
 LIMITED = """
@@ -91,3 +97,96 @@ def test_no_cell_is_a_formula_whatever_separates_cells(tmp_path: Path, text: str
 
 def test_cells_of_many_separators_take_no_time() -> None:
     assert exporting.without_formulas({"prompt": "\t" * 1_000_000})["prompt"].startswith("'\t")
+
+
+@pytest.fixture
+def factors(tmp_path: Path) -> Run:
+    """A run of two factors with reasons, on data with columns of its own, of which one has a name that is taken."""
+    run = Run(stored_run(tmp_path / "run.sqlite", [Stored("a"), Stored("b", value=None), Stored("c", model="m")]))
+    verdict = run.verdict("a")
+    made = {name: FactorScore(score, f"because {name}") for name, score in (("alignment", 6), ("completeness", 3))}
+    with RunFile(run.path, writing=True) as file:
+        for number in (1, 3):
+            file.save_verdict(1, to_stored(number, replace(verdict, factors=made)))
+        for number, own in enumerate(({"seed": 7, "score": "x"}, {"seed": 2.5}, {"seed": "none"}), 1):
+            given = json.dumps({"image": "i.png", "columns": own})
+            file.database.execute("UPDATE samples SET given = ?, digest = NULL WHERE number = ?", (given, number))
+    return run
+
+
+def written(run: Run, kind: str) -> list[dict[str, object]]:
+    """The rows of an export."""
+    path = run.path.with_name(f"out.{kind}")
+    parquet = pytest.importorskip("pyarrow.parquet") if kind.endswith("parquet") else None
+    exporting.export(run, path, kind)
+    if parquet:
+        return parquet.read_table(path).to_pylist()  # type: ignore[no-any-return]
+    with path.open(newline="") as file:
+        return [*csv.DictReader(file)] if kind.endswith("csv") else [*map(json.loads, file)]
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_factors_reasons_and_own_columns_are_columns(factors: Run, kind: str) -> None:
+    a, b, _ = written(factors, kind)
+    assert (str(a["factor_alignment"]), str(a["factor_completeness"])) == ("6", "3")
+    assert a["reason_completeness"] == "because completeness"
+    assert (str(a["seed"]), a["data_score"]) == ("7", "x")
+    assert b.get("factor_alignment") in (None, "")
+    assert (str(b["seed"]), b.get("data_score") in (None, "")) == ("2.5", True)
+    assert "factors" not in a
+    shown = json.loads(
+        subprocess.run(
+            [sys.executable, "-m", "onprompt", "show", str(factors.path), "--json"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.splitlines()[0]
+    )
+    assert (shown["factor_alignment"], shown["seed"], shown["data_score"]) == (6, 7, "x")
+
+
+@pytest.mark.parametrize("kind", ["claims.csv", "claims.jsonl", "claims.parquet"])
+def test_claims_are_rows(factors: Run, kind: str) -> None:
+    rows = written(factors, kind)
+    checks = factors.verdict("a").checks
+    assert len(rows) == 2 * len(checks)
+    assert [row["id"] for row in rows] == ["a"] * len(checks) + ["c"] * len(checks)
+    assert (rows[-1]["model"], rows[-1]["seed"]) == ("m", "none")
+    assert [
+        (row["kind"], row["outcome"], float(str(row["probability"])), row["source"]) for row in rows[: len(checks)]
+    ] == [(check.claim.group, check.outcome.value, check.probability, check.source) for check in checks]
+    assert rows[0]["asked"]
+    assert rows[0]["found"]
+
+
+def test_a_table_in_python_has_the_same_columns(factors: Run) -> None:
+    pytest.importorskip("pandas")
+    frame = factors.to_pandas()
+    assert (frame.loc["a", "factor_alignment"], frame.loc["a", "seed"], frame.loc["a", "data_score"]) == (6, 7, "x")
+
+
+def test_formats_of_claims(factors: Run) -> None:
+    with pytest.raises(UserError, match=r"no format 'claims\.xlsx'"):
+        exporting.export(factors, factors.path.with_name("x"), "claims.xlsx")
+    told = subprocess.run(
+        [sys.executable, "-m", "onprompt", "export", str(factors.path), "--to", "claims.jsonl"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    name = factors.path.with_name("run.claims.jsonl")
+    assert told == f"{2 * len(factors.verdict('a').checks)} claims written to {name}\n"
+    assert name.exists()
+
+
+def test_the_number_that_an_article_implies_is_a_kind_of_its_own(tmp_path: Path) -> None:
+    run = Run(stored_run(tmp_path / "run.sqlite", [Stored("a")]))
+    verdict = run.verdict("a")
+    claims = [replace(verdict.checks[0].claim, kind="count", count=count) for count in COUNTS]
+    checks = tuple(replace(verdict.checks[0], claim=claim) for claim in claims)
+    with RunFile(run.path, writing=True) as file:
+        file.save_verdict(1, to_stored(1, replace(verdict, checks=checks)))
+    assert [check.kind for check in run.checks()] == ["implied count", "count", "count"]
+
+
+COUNTS = (Count(), Count(1, 1, "one", explicit=True), Count(2, None))  # a cup, one cup, cups

@@ -26,6 +26,7 @@ from onprompt.runs.run import Summary, to_stored
 from onprompt.settings import Settings
 from onprompt.wording import plan_words
 from tests.models.backends.server import Reply, Scripted
+from tests.pages.stored import Stored, stored_run
 from tests.runs.test_run import judged, table
 
 
@@ -114,16 +115,48 @@ def test_a_comparison_of_one_run_says_what_can_be_compared() -> None:
         comparison.compare({"run": [RunRow("a", "a cat", 1.0, 4)]})
 
 
-def test_runs_by_different_judges(tmp_path: Path) -> None:
-    data = table(tmp_path, 5)
-    judged(tmp_path, data)
-    (tmp_path / "run.sqlite").replace(tmp_path / "one.sqlite")
-    judges.close()
-    (tmp_path / "said.jsonl").replace(tmp_path / "other.jsonl")
-    judged(tmp_path, data, model=f"replay/{tmp_path / 'other.jsonl'}")
-    code, text = onprompt("compare", tmp_path / "one.sqlite", tmp_path / "run.sqlite")
+def two_judges(folder: Path) -> tuple[Path, Path]:
+    """Two runs of the same images: by a judge of ten scores, and by one with another detector that says the half."""
+    samples = [Stored(str(n), f"prompt {n}", n / 10, ("a", "b")[n % 2]) for n in range(10)]
+    one = stored_run(folder / "one.sqlite", samples)
+    other = stored_run(folder / "two.sqlite", [replace(s, value=(s.value or 0) / 2) for s in samples], detector="coco")
+    return one, other
+
+
+def test_judges_of_the_same_images_are_named_and_not_ranked(tmp_path: Path) -> None:
+    one, other = two_judges(tmp_path)
+    code, text = onprompt("compare", one, other)
     assert code == 0
-    assert "these runs are by different judges, whose values differ in meaning: vlm replay/other.jsonl, vlm" in text
+    assert "one  evidence (detector strong)  0.450 [" in text
+    assert "two  evidence (detector coco)    0.225 [" in text
+    assert "one and two: Spearman ρ 1.000 [1.000, 1.000] on 10 common samples; two − one: -0.225 [" in text
+    assert "better" not in text
+    (pair,) = json.loads(onprompt("compare", one, other, "--json")[1])["pairs"]
+    assert (pair["samples"], pair["spearman"]["value"], pair["difference"]["value"]) == (10, 1.0, -0.225)
+    code, text = onprompt("compare", one, other, "--by", "model")
+    assert (code, "by different judges: compare --by model in one of them" in text) == (2, True)
+    assert "1  b  0.500" in onprompt("compare", one, "--by", "model")[1]
+
+
+def test_judges_of_other_images_are_ranked_with_a_warning(tmp_path: Path) -> None:
+    one, other = two_judges(tmp_path)
+    (tmp_path / "more").mkdir()
+    samples = [Stored(f"x{n}", f"prompt {n}", n / 20) for n in range(10)]
+    other = stored_run(tmp_path / "more" / "two.sqlite", samples, detector="coco")
+    text = onprompt("compare", one, other)[1]
+    assert "one is better than two" in text
+    warning = "these runs are by different judges, whose values differ in meaning"
+    assert f"{warning}: evidence (detector coco), evidence (detector strong)" in text
+
+
+def test_rubrics_that_ask_the_same_are_set_side_by_side(tmp_path: Path) -> None:
+    samples = [Stored(str(n), f"prompt {n}", n / 10) for n in range(10)]
+    runs = [stored_run(tmp_path / f"{name}.sqlite", samples, rubric=name) for name in ("verify", "rate", "edit")]
+    code, text = onprompt("compare", *runs[:2])
+    assert (code, "verify by evidence" in text, "rate by evidence" in text) == (0, True, True)
+    assert "verify and rate: Spearman ρ 1.000" in text
+    code, text = onprompt("compare", runs[0], runs[2])
+    assert (code, "can't compare runs of edit and verify" in text) == (2, True)
 
 
 def test_an_id_that_repeats_because_the_user_named_it_is_counted(tmp_path: Path) -> None:

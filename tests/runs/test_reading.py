@@ -87,6 +87,11 @@ def test_ratings_out_of_the_data(tmp_path: Path) -> None:
     text = ran("agree", run, "--human-column", "note")
     assert "'good' is not a number" in text.stderr
     assert ran("agree", run).returncode == 2
+    both = ran("agree", run, "--human", "quality", "--human", "ratings.csv")
+    assert (both.returncode, "one CSV, or columns of the judged data" in both.stderr) == (2, True)
+    reported = ran("report", run, "--to", "markdown", "--human", "quality", "--human-scale", "1-5")
+    spearman = next(line for line in agreed.stdout.splitlines() if line.startswith("Spearman"))
+    assert f"| Spearman ρ | {spearman.split()[2][:4]} [" in reported.stdout
 
 
 def test_a_run_keeps_the_columns_of_its_data(tmp_path: Path) -> None:

@@ -354,7 +354,9 @@ def test_configurations_can_be_compared(tmp_path: Path) -> None:
     for repeats in (1, 2):
         judged(tmp_path, data, repeats=repeats)
     told = onprompt("compare", str(tmp_path / "run.sqlite"), "--by", "configuration")
-    assert "no significant difference between run, configuration 1 and run, configuration 2" in told.stdout, told.stderr
+    assert "vlm replay/said.jsonl (repeats 2)" in told.stdout, told.stderr
+    assert "run, configuration 1 and run, configuration 2: Spearman ρ 1.000 [1.000, 1.000] on 12" in told.stdout
+    assert "1  run, configuration" not in told.stdout, "judges are not ranked"
 
 
 def test_a_stored_verdict_is_shown_when_its_image_is_gone(tmp_path: Path) -> None:

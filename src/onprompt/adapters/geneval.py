@@ -9,7 +9,7 @@
     print(written.results, written.left_out)
 
 A run file does as well: `onprompt export run.sqlite --to geneval`. The other way, `onprompt run geneval:results.jsonl`
-judges the images of a results file again, and `onprompt agree --human-column correct` compares with what GenEval said.
+judges the images of a results file again, and `onprompt agree --human correct` compares with what GenEval said.
 
 `correct` means the highest score. An image without a verdict is not wrong: it is left out and counted, and
 `results.left_out.jsonl` says why. Scores by another judge are not comparable with published ones.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -20,10 +21,15 @@ if TYPE_CHECKING:
     from onprompt.runs.reading import Run
     from onprompt.types import Rubric
 
+TABLES = (".csv", ".tsv", ".txt")  # what --human takes for a file, also where there is none
 Json = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
 Human = Annotated[
-    Path | None,
-    typer.Option(help="CSV of ratings: id and a column per rater, or id, rater and rating. Without it: the reviews."),
+    list[str] | None,
+    typer.Option(
+        "--human",
+        "--human-column",
+        help="CSV of ratings, or a column of the judged data (repeat it for several raters). Default: the reviews.",
+    ),
 ]
 HumanScale = Annotated[
     str, typer.Option(help="Worst and best rating, such as 1-5; needed for AUC, Krippendorff α and κ of a CSV.")
@@ -37,16 +43,12 @@ RatingColumns = Annotated[
     typer.Option("--column", help="id=, rater= or rating=COLUMN of the CSV; guessed by default. Can be repeated."),
 ]
 
-HUMAN_COLUMN = "Column of the data that was judged, with ratings; repeat for several raters. In place of --human."
-COLUMN = "id=, rater= or rating=COLUMN of the CSV; with --human-column FIELD=COLUMN, as it was given to `run`."
-
 
 @app.command()
 def agree(
     run_file: RunPath,
     human: Human = None,
-    human_column: Annotated[list[str] | None, typer.Option(help=HUMAN_COLUMN)] = None,
-    column: Annotated[list[str] | None, typer.Option(help=COLUMN)] = None,
+    column: RatingColumns = None,
     human_scale: HumanScale = "",
     threshold: Threshold = None,
     apart: Apart = 0.33,
@@ -56,48 +58,72 @@ def agree(
     """Measure how well a run agrees with human ratings. Also measures how well the raters agree with each other."""
     from onprompt.report import agreement
     from onprompt.runs.reading import Run
-    from onprompt.runs.reviews import corrected_checks, rating_scale
+    from onprompt.runs.reviews import corrected_checks
 
     run = Run(run_file, configuration)
     rubric, rows = rubric_of(run), list(run.rows())
-    human_ratings, origin = find_ratings(run, rubric, human, human_column, column)
-    of_reviews = not human and not human_column
-    scale = parse_scale(human_scale) if human_scale else rating_scale(rubric) if of_reviews else None
+    given = find_ratings([run], human, column)
+    if not given:
+        how = f"rate some verdicts with `onprompt review {run.path}`, or name ratings with --human"
+        raise UserError(f"{run.path} has no reviews: {how}")
+    scale = parse_scale(human_scale) if human_scale else given.scale
     terms = agreement.Terms(rubric.factors.get("score", range(2)), scale, threshold, apart)
-    result = agreement.agreement(rows, human_ratings, terms)
-    voices = agreement.by_voice(rows, agreement.voice_values(run), human_ratings, terms)
-    corrected = corrected_checks(run) if of_reviews else {}
+    result = agreement.agreement(rows, given.ratings, terms, run.checks(), given.of_factors)
+    voices = agreement.by_voice(rows, agreement.voice_values(run), given.ratings, terms)
+    corrected = {} if human else corrected_checks(run)
     if json:
         print_json(agreement.document(result, voices, corrected))
         return
-    echo(origin, err=True)
+    echo(given.origin, err=True)
     of_voices = agreement.voice_lines(voices) if voices else ()
     echo("\n".join((*agreement.lines(result), *of_voices, *agreement.check_lines(corrected))))
 
 
-def find_ratings(
-    run: Run,
-    rubric: Rubric,
-    human: Path | None,
-    names: list[str] | None,
-    columns: list[str] | None,
-) -> tuple[Ratings, str]:
-    """The ratings in a CSV, in columns of the data that was judged, or else the run's reviews; and which they are."""
+class GivenRatings(NamedTuple):
+    """Ratings, where they come from, and of reviews their scale and those of each factor."""
+
+    ratings: Ratings
+    origin: str
+    scale: tuple[float, float] | None = None
+    of_factors: Mapping[str, Ratings] = {}
+
+
+def find_ratings(runs: Sequence[Run], human: list[str] | None, columns: list[str] | None) -> GivenRatings | None:
+    """The ratings in a CSV, in columns of the data that was judged, or else the runs' reviews; None without any."""
     from onprompt.report import ratings
 
-    if human and names:
-        raise UserError("choose --human FILE.csv or --human-column of the data that was judged, not both")
+    paths = [path for path in map(Path, human or ()) if path.suffix.lower() in TABLES or path.is_file()]
+    if paths and len(human or ()) > 1:
+        raise UserError("--human takes one CSV, or columns of the judged data, not both")
+    if paths:
+        read = read_ratings(paths[0], columns)
+        return GivenRatings(read, f"columns read: {', '.join(read.columns)} (--column chooses others)")
+    if columns:
+        raise UserError("--column names columns of the CSV that --human names")
     if human:
-        given = read_ratings(human, columns)
-        return given, f"columns read: {', '.join(given.columns)} (--column chooses others)"
-    if names:
-        if columns:
-            raise UserError("--column names columns of --human FILE.csv; --human-column needs none")
-        return ratings.in_data(run, names), f"columns of the data: {', '.join(names)}"
-    if reviews := ratings.in_reviews(run, rubric):
-        return reviews, reviews_used(run.path, reviews)
-    how = f"rate some verdicts with `onprompt review {run.path}`, or name ratings with --human or --human-column"
-    raise UserError(f"{run.path} has no reviews: {how}")
+        read = ratings.merged(ratings.in_data(run.rows(), human) for run in runs)
+        return GivenRatings(read, f"columns of the data: {', '.join(human)}")
+    return ratings_in_reviews(runs)
+
+
+def ratings_in_reviews(runs: Sequence[Run]) -> GivenRatings | None:
+    """The reviews in run files of one rubric, if there are any."""
+    from onprompt.report import ratings
+    from onprompt.runs.reviews import rating_scale
+
+    rated = [run for run in runs if run.rubric in plugins.names("rubrics")]
+    found = ratings.merged(ratings.in_reviews(run, rubric_of(run)) for run in rated)
+    if not found.by_item:
+        return None
+    rubric = rubric_of(rated[0])
+    of_factors = {
+        name: ratings.merged(ratings.in_reviews(run, rubric, name) for run in rated)
+        for name in (rubric.factors if len(rubric.factors) > 1 else ())
+    }
+    number, raters = plural(len(found.by_item), "sample"), ", ".join(sorted(found.raters))
+    files = " and ".join(str(run.path) for run in rated)
+    origin = f"ratings: the reviews in {files}, {number} by {raters} (--human takes others)"
+    return GivenRatings(found, origin, rating_scale(rubric), of_factors)
 
 
 def read_ratings(path: Path, columns: list[str] | None) -> Ratings:
@@ -113,29 +139,6 @@ def read_ratings(path: Path, columns: list[str] | None) -> Ratings:
     )
 
 
-def all_reviews(paths: list[Path], configuration: int) -> tuple[Ratings, tuple[float, float]] | None:
-    """The reviews in several run files of one rubric, and their scale; None if there are none."""
-    from onprompt.report import ratings
-    from onprompt.runs.reading import Run
-    from onprompt.runs.reviews import rating_scale
-
-    merged: dict[str, dict[str, float]] = {}
-    scale = 0.0, 1.0
-    for run in (Run(path, configuration) for path in paths):
-        if run.rubric in plugins.names("rubrics"):
-            scale = rating_scale(rubric_of(run))
-            if reviews := ratings.in_reviews(run, rubric_of(run)):
-                for sample, given in reviews.by_item.items():
-                    merged.setdefault(sample, {}).update(given)
-    return (ratings.Ratings(merged), scale) if merged else None
-
-
-def reviews_used(path: Path | str, ratings: Ratings) -> str:
-    """That ratings are those in the run file."""
-    number, raters = plural(len(ratings.by_item), "sample"), ", ".join(sorted(ratings.raters))
-    return f"ratings: the reviews in {path}, {number} by {raters} (--human takes a CSV instead)"
-
-
 @app.command()
 def compare(
     run_files: Annotated[list[Path], typer.Argument(help="Run files.")],
@@ -146,17 +149,26 @@ def compare(
 ) -> None:
     """Rank runs or models, and test which differences are significant."""
     from onprompt.report import comparison
-    from onprompt.runs.reading import open_runs
+    from onprompt.runs.reading import judge_names, open_runs, same_images
 
     by = by.replace("generation", "configuration")  # its former name
     if by not in ("run", "model", "configuration", "category"):
         raise UserError(f"--by takes run, model, configuration or category, not {by!r}")
     runs = open_runs(run_files, every=by == "configuration")
-    if len(rubrics := {run.rubric for run in runs.values()}) > 1:
+    rows = {name: list(run.rows()) for name, run in runs.items()}
+    judges = judge_names(runs)
+    rubrics = {run.rubric for run in runs.values()}
+    if len({run.fingerprint for run in runs.values()}) > 1 and same_images(rows) and comparable(rubrics):
+        if by not in ("run", "configuration"):
+            raise UserError(f"these runs are of the same images by different judges: compare --by {by} in one of them")
+        compared = comparison.compare_judges(judges, rows)
+        print_json(comparison.judge_document(compared)) if json else echo("\n".join(comparison.judge_lines(compared)))
+        return
+    if len(rubrics) > 1:
         raise UserError(f"can't compare runs of {' and '.join(sorted(rubrics))}: their values differ in meaning")
     by_model = by == "model" or (by == "category" and len(run_files) == 1)
-    systems = comparison.systems({name: list(run.rows()) for name, run in runs.items()}, by_model)
-    warnings = () if by == "configuration" else comparison.judge_warnings(run.judge for run in runs.values())
+    systems = comparison.systems(rows, by_model)
+    warnings = () if by == "configuration" else comparison.judge_warnings(judges.values())
     if by == "category":
         categories = comparison.compare_categories(systems)
         categories = {name: replace(each, warnings=(*warnings, *each.warnings)) for name, each in categories.items()}
@@ -166,6 +178,13 @@ def compare(
     result = comparison.compare(systems)
     result = replace(result, warnings=(*warnings, *result.warnings))
     print_json(comparison.document(result)) if json else echo("\n".join(comparison.lines(result)))
+
+
+def comparable(rubrics: Iterable[str]) -> bool:
+    """Whether rubrics ask for the same: prompt and image, or instruction and two images."""
+    known = plugins.names("rubrics")
+    asked = {tuple(plugins.load("rubrics", name).RUBRIC.required) if name in known else (name,) for name in rubrics}
+    return len(asked) == 1
 
 
 def rubric_of(run: Run) -> Rubric:

@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from onprompt.cli.app import RunPath, app, echo, print_json
-from onprompt.cli.comparing import (
-    Json,
-    RatingColumns,
-    read_ratings,
-    reviews_used,
-    rubric_of,
-)
+from onprompt.cli.comparing import Human, Json, RatingColumns, find_ratings
 from onprompt.errors import UserError
 from onprompt.files import is_same
 
@@ -30,10 +24,7 @@ if TYPE_CHECKING:
 def fit(
     run_file: RunPath,
     out: Annotated[Path, typer.Option(help="The file of weights to write, for the setting `weights`.")],
-    human: Annotated[
-        Path | None,
-        typer.Option(help="CSV of ratings, as for `agree`. Without it: the reviews, or else how the voices agree."),
-    ] = None,
+    human: Human = None,
     no_reviews: Annotated[
         bool, typer.Option("--no-reviews", help="Without --human: weights by how the voices agree, not by reviews.")
     ] = False,
@@ -46,14 +37,16 @@ def fit(
     from onprompt.fitting.weights import as_settings, one_factor_weights
     from onprompt.runs.reading import Run
 
-    if any(is_same(out, path) for path in (run_file, human) if path):
+    if any(is_same(out, path) for path in (run_file, *map(Path, human or ()))):
         raise UserError(f"{out} would be overwritten; choose another file with --out")
     run = Run(run_file)
-    stored = None if human or no_reviews else stored_reviews(run)
-    given = read_ratings(human, column) if human else stored
-    voices, result = fit_run(run, given)
+    given = None if no_reviews and not human else find_ratings([run], human, column)
+    if given and not human:
+        echo(f"{given.origin}; --no-reviews takes none", err=True)
+    voices, result = fit_run(run, given.ratings if given else None)
     weights = result.weights if result else one_factor_weights(voices)
-    origin = human.name if human else f"reviews by {', '.join(sorted(stored.raters))}" if stored else ""
+    reviewers = f"reviews by {', '.join(sorted(given.ratings.raters))}" if given else ""
+    origin = ", ".join(Path(name).name for name in human) if human else reviewers
     about = {"run": run_file.name, "human": origin, "samples": len(voices.values), **method(result)}
     if json:
         print_json(report.document(voices, weights, about, result))
@@ -72,16 +65,6 @@ def method(result: Fit | None) -> dict[str, Any]:
     if not result:
         return {"method": "one-factor model"}
     return {"method": "ratings", "prompts": result.prompts, "unused_ratings": result.unused}
-
-
-def stored_reviews(run: Run) -> Ratings | None:
-    """The ratings by those who reviewed the run, if anybody did; says that they are used."""
-    from onprompt.report.ratings import in_reviews
-
-    given = in_reviews(run, rubric_of(run))
-    if given:
-        echo(f"{reviews_used(run.path, given)}; --no-reviews takes none", err=True)
-    return given
 
 
 def fit_run(run: Run, given: Ratings | None) -> tuple[Voices, Fit | None]:

@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from onprompt.cli.app import app, echo
-from onprompt.cli.comparing import (
-    Human,
-    HumanScale,
-    RatingColumns,
-    all_reviews,
-    parse_scale,
-    read_ratings,
-    reviews_used,
-)
+from onprompt.cli.comparing import Human, HumanScale, RatingColumns, find_ratings, parse_scale
 from onprompt.errors import UserError
 from onprompt.wording import plural
 
 if TYPE_CHECKING:
     from onprompt.pages.report import Report
 
-FORMATS = ("html", "markdown")
+FORMATS = ("html", "markdown", "latex")
 SEVERAL = "A judge configuration (default: the last one that ran); repeat to compare several."
 MANY = 500  # samples whose pages take a while
 LARGE = 25 * 10**6  # bytes of one file from which browsers and mail take long
@@ -35,7 +27,7 @@ def report(
     run_files: Annotated[list[Path], typer.Argument(help="Run files; several are put side by side.")],
     out: Annotated[
         Path | None,
-        typer.Option(metavar="PATH", help="A folder, or one .html file (default: report); Markdown goes to stdout."),
+        typer.Option(metavar="PATH", help="A folder, or one .html file (default: report); the rest goes to stdout."),
     ] = None,
     to: Annotated[str, typer.Option(help=f"The format: {', '.join(FORMATS)}.")] = "html",
     human: Human = None,
@@ -50,21 +42,25 @@ def report(
 ) -> None:
     """Write runs as HTML pages. They show figures, images with evidence, and agreement with people."""
     from onprompt.pages.report import read_report
+    from onprompt.runs.reading import Run
 
     if to not in FORMATS:
         raise UserError(f"--to takes {', '.join(FORMATS)}, not {to!r}")
     begun = time.monotonic()
-    scale = parse_scale(human_scale) if human_scale else None
-    read = read_ratings(human, column) if human else None
-    if not human and (stored := all_reviews(run_files, (configuration or [0])[0])):
-        read, scale = stored[0], scale or stored[1]
-        echo(reviews_used(" and ".join(map(str, run_files)), stored[0]), err=True)
-    terms: dict[str, Any] = {"human_scale": scale}
-    made = read_report(run_files, configuration or (), read, terms, title)
+    given = find_ratings([Run(path, (configuration or [0])[0]) for path in run_files], human, column)
+    if given and not human:
+        echo(given.origin, err=True)
+    scale = parse_scale(human_scale) if human_scale else given.scale if given else None
+    names = [Path(name).name for name in human or ()]
+    options = [word for name in names for word in ("--human", name)]
+    options += [word for pair in column or () for word in ("--column", pair)]
+    options += ["--human-scale", human_scale] if human_scale else []
+    ratings = given.ratings if given else None
+    made = read_report(run_files, configuration or (), ratings, {"human_scale": scale}, title, options)
     if to == "html":
         write_pages(made, out or Path("report"), limit, begun)
     else:
-        write_markdown(made, out)
+        write_text(made, out, to)
 
 
 def write_pages(made: Report, out: Path, limit: int | None, begun: float) -> None:
@@ -83,11 +79,11 @@ def write_pages(made: Report, out: Path, limit: int | None, begun: float) -> Non
         echo(f"{out} is {size / 1e6:.0f} MB; a folder (--out report) opens faster, or --limit shows less", err=True)
 
 
-def write_markdown(made: Report, out: Path | None) -> None:
-    """Print Markdown, or write it to a file."""
-    from onprompt.pages.markdown import markdown
+def write_text(made: Report, out: Path | None, to: str) -> None:
+    """Print the tables in a format, or write them to a file."""
+    from onprompt.pages.exporting import latex, markdown
 
-    text = markdown(made)
+    text = (latex if to == "latex" else markdown)(made)
     if out is None:
         echo(text.rstrip())
         return

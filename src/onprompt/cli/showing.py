@@ -92,7 +92,7 @@ def show_verdict(run: Run, sample: str, picture: Path | None, json: bool) -> Non
 def export(
     run_file: RunPath,
     to: Annotated[
-        str, typer.Option(help=f"Format (csv, jsonl, parquet, datasets, geneval) or tracker ({TRACKERS}).")
+        str, typer.Option(help=f"csv, jsonl, parquet (claims.csv …: by claim), datasets, geneval, {TRACKERS}.")
     ] = "csv",
     out: Annotated[
         Path | None, typer.Option(help="The file to write (default: NAME.verdicts.csv beside the run file).")
@@ -113,7 +113,8 @@ def export(
 
         echo(f"logged to {track(run_file, to, configuration)}", err=True)
         return
-    path = out or run_file.with_name(f"{run_file.stem}.verdicts.{to}")
+    of_claims = to.startswith(exporting.CLAIMS)
+    path = out or run_file.with_name(f"{run_file.stem}.{to if of_claims else f'verdicts.{to}'}")
     if is_same(path, run_file):
         raise UserError(f"{path} is the run file itself; choose another file with --out")
     if to == "geneval":
@@ -122,7 +123,7 @@ def export(
     cache = load_settings().answers
     with closing(AnswerStore(cache)) if answers else nullcontext() as store:
         count, lost = exporting.export(Run(run_file, configuration), path, to, store, excel_safe)
-    echo(f"{plural(count, 'sample')} written to {path}")
+    echo(f"{plural(count, 'claim' if of_claims else 'sample')} written to {path}")
     if lost:
         echo(f"{plural(lost, 'answer')} no longer in {cache}: exported as null", err=True)
 
@@ -149,10 +150,10 @@ def overview_lines(run: Run) -> Iterator[str]:
         yield f"{plural(seen.outdated, 'verdict')} outdated (image or prompt changed) and not counted; run again"
     if not seen.read_whole:
         yield "the last run did not read all of the data; run it again to resume"
-    if whole.samples:
+    if whole.items:
         score = f", mean score {whole.score}" if whole.score.n else ""
         scores = ", ".join(f"{count:,} × ({score})" for score, count in seen.scores.items())
-        yield f"mean value {whole.value}{score} over {plural(whole.value.n, 'prompt')}" + (
+        yield f"mean value {whole.mean}{score} over {plural(whole.mean.n, 'prompt')}" + (
             f"; scores: {scores}" if scores else ""
         )
     if seen.placeholders:

@@ -13,12 +13,11 @@ from PIL import Image
 
 from onprompt.errors import ImageError
 from onprompt.illusion.protocol import QUESTIONS
-from onprompt.illusion.results import GROUPINGS, Rate, Record, Results
+from onprompt.illusion.results import GROUPINGS, Record, Results
 from onprompt.illusion.scoring import SCORINGS
 from onprompt.illusion.tables import TITLES, heading, notes, published
 from onprompt.pages import rendering
-from onprompt.pages.pictures import PictureFiles, encode, thumbnail
-from onprompt.pages.verdict_view import Shown
+from onprompt.pages.verdict_view import PictureFiles, Shown, encode
 from onprompt.runs.reading import Run, RunRow
 from onprompt.settings import load
 from onprompt.vision import load_resized
@@ -37,7 +36,7 @@ STYLE = """
 
 def write(run: Run, results: Results, scoring: str, out: Path) -> None:
     """Write the page."""
-    css = f"{rendering.asset('style.css')}\n{rendering.asset('report.css')}{STYLE}"
+    css = rendering.asset("style.css", "report.css") + STYLE
     template = resources.files(__package__).joinpath("page.html").read_text("utf-8")
     missed = [
         record for record in results.records if record.question == "shape" and is_missed(record, results, scoring)
@@ -67,18 +66,12 @@ def write(run: Run, results: Results, scoring: str, out: Path) -> None:
 
 def recalls(results: Results, scoring: str, grouping: str = "", group: str = "") -> list[dict[str, Any]]:
     """Shape and scene recall as the page draws them."""
-    return [drawn(results.recall(scoring, question, grouping, group)) for question in QUESTIONS]
-
-
-def drawn(rate: Rate) -> dict[str, Any]:
-    """A share with its interval."""
-    low, high = rate.interval or (None, None)
-    text = (
-        ""
-        if rate.value is None or low is None or high is None
-        else f"{100 * rate.value:.1f} % ({100 * low:.1f}–{100 * high:.1f})"
-    )
-    return {"value": rate.value, "low": low, "high": high, "part": rate.part, "of": rate.of, "text": text}
+    rates = [results.recall(scoring, question, grouping, group) for question in QUESTIONS]
+    return [
+        {"value": rate.value, "part": rate.part, "of": rate.of, "text": str(rate)}
+        | dict(zip(("low", "high"), rate.interval or (None, None), strict=True))
+        for rate in rates
+    ]
 
 
 def confusion(results: Results, question: str) -> dict[str, Any]:
@@ -111,16 +104,16 @@ def cards(run: Run, results: Results, missed: Sequence[Record]) -> Iterator[dict
         said.setdefault(record.id, {})[record.question] = record.answer
     for record in missed:
         row, meant = rows[record.id], record.meant or record.gold
-        picture = thumbnail(shown(row, results.about["size"]))
+        picture = thumbnail(row, results.about["size"])
         about = {"shape": meant.shape, "scene": meant.scene, "difficulty": meant.difficulty}
         yield {"picture": picture, "answers": said[record.id], **about}
 
 
-def shown(row: RunRow, size: Sequence[int] | None) -> Shown:
+def thumbnail(row: RunRow, size: Sequence[int] | None) -> Shown:
     """The picture of a sample, if its file is still what was judged: by its hash, or by that of its resized pixels."""
     files = PictureFiles(None, 0)
     if not size or not row.image_sha256 or not Path(row.image).is_absolute():
-        return files.show_file(row.image, row.image_sha256)
+        return files.thumbnail(files.show_file(row.image, row.image_sha256))
 
     def resized() -> tuple[bytes, int, int]:
         picture = load_resized(row.image, load(), (size[0], size[1]))
@@ -128,4 +121,4 @@ def shown(row: RunRow, size: Sequence[int] | None) -> Shown:
             raise ImageError(f"{row.image} has changed since it was judged", "changed")
         return encode(Image.fromarray(picture.pixels))
 
-    return files.show(row.image_sha256, resized)
+    return files.thumbnail(files.show(row.image_sha256, resized))

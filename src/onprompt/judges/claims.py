@@ -22,9 +22,8 @@ import numpy as np
 
 from onprompt.errors import UnreadableAnswer, UserError
 from onprompt.evidence.beliefs import NO_SOURCE, Image, believe, outcome_of
-from onprompt.evidence.edits.grade import grade
-from onprompt.evidence.edits.judgement import JudgedEdit
-from onprompt.evidence.edits.operations import Operation
+from onprompt.evidence.edits.claims import Operation
+from onprompt.evidence.edits.grade import JudgedEdit, grade
 from onprompt.evidence.observe import NOT_ENGLISH, Observations, is_animated, weight_objects
 from onprompt.judges import evidence
 from onprompt.language import parse
@@ -403,7 +402,8 @@ def settle_operation(operation: Operation, reply: Reply | None, model: str) -> O
     if reply is None or reply.yes is None:
         return operation
     odds = STATED_ODDS * (2 * reply.yes - 1)
-    return Operation(operation.edit, odds, by_model(operation.check, reply, model), known=True)
+    decided = by_model(operation.check, reply, model)
+    return replace(operation, odds=odds, check=decided, known=True, verifiable=True, targetless="")
 
 
 def contradicts(check: Check, reply: Reply) -> bool:

@@ -1,8 +1,8 @@
 """How well a judge agrees with people, beside how well one person agrees with the others."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
@@ -12,10 +12,24 @@ from onprompt.errors import UserError
 from onprompt.models.voices import EVIDENCE, shares
 from onprompt.report import statistics
 from onprompt.report.ratings import Ratings, leave_one_out, mean
-from onprompt.report.statistics import DIGITS, Array, Estimate, Levels, Measure, rounded
+from onprompt.report.statistics import (
+    CONSTANT,
+    DIGITS,
+    MIN_ITEMS,
+    RESAMPLES,
+    SEED,
+    Array,
+    Estimate,
+    Levels,
+    Measure,
+    Statistic,
+    rounded,
+    to_groups,
+)
 from onprompt.report.tables import table_lines
 from onprompt.runs.file import damaged
-from onprompt.runs.reading import Run, RunRow, StoredVoices
+from onprompt.runs.reading import CheckRow, Run, RunRow, StoredVoices
+from onprompt.types import Outcome
 
 TITLES = {
     "spearman": "Spearman ρ",
@@ -26,9 +40,9 @@ TITLES = {
     "alpha": "Krippendorff α",
     "kappa": "quadratic κ",
 }
+NARROW = ("spearman", "pair_accuracy")  # the figures of a part of the samples
 PAIR_HEADER = ("Spearman ρ [95 % CI]", "pair accuracy [95 % CI]")
-MIN_ITEMS = 3  # any correlation of two items is 1 or −1
-CONSTANT = "one side is constant"
+CERTAIN = (0.2, 0.4, 0.6, 0.8, 1.0)  # shares of the samples, those with the narrowest intervals first
 BESIDE = " + "  # between the names of voices that are taken together
 MAX_VOICES = 100  # of a jury: every two of them are compared
 VoiceScores = Mapping[str, tuple[float, float]]  # value and weight by voice
@@ -42,8 +56,6 @@ class Terms:
     human_scale: tuple[float, float] | None = None  # worst and best
     threshold: float | None = None  # by default the middle of the human scale
     apart: float = 0.33
-    resamples: int = 1000
-    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +70,7 @@ class Subset:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Estimates overall and by category, and how many items and ratings were excluded."""
+    """Estimates overall and of parts of the items, and how many items and ratings were excluded."""
 
     overall: Subset
     categories: Mapping[str, Subset]
@@ -67,28 +79,19 @@ class Agreement:
     no_rating: int
     no_item: int
     terms: Terms
+    factors: Mapping[str, Subset] = field(default_factory=dict)  # the score of a factor in place of the value
+    kinds: Mapping[str, Subset] = field(default_factory=dict)  # the mean probability of a kind of claim in its place
+    certain: Mapping[float, Subset] = field(default_factory=dict)  # the share of samples with the narrowest intervals
 
 
-@dataclass(frozen=True, slots=True)
-class Statistic:
-    """The mean of measures, of the judge or of each rater; its sample size, and why there is none."""
-
-    n: int
-    why: str
-    measures: Sequence[Measure] = ()
-
-    def __call__(self, weights: Array) -> Array:
-        values = np.array([measure(weights) for measure in self.measures]).reshape(-1, len(weights))
-        defined = np.isfinite(values)
-        return statistics.ratio(np.where(defined, values, 0.0).sum(axis=0), defined.sum(axis=0))
-
-    def value(self, items: int) -> float:
-        """The statistic of the items themselves, NaN where undefined."""
-        return float(self(np.ones((1, items)))[0])
-
-
-def agreement(items: Sequence[RunRow], ratings: Ratings, terms: Terms) -> Agreement:
-    """A judge against people."""
+def agreement(
+    items: Sequence[RunRow],
+    ratings: Ratings,
+    terms: Terms,
+    checks: Iterable[CheckRow] = (),
+    of_factors: Mapping[str, Ratings] | None = None,
+) -> Agreement:
+    """A judge against people; kinds of claims by the checks, factors by their own ratings where people gave any."""
     if terms.human_scale:
         low, high = terms.human_scale
         if not low < high:
@@ -100,18 +103,129 @@ def agreement(items: Sequence[RunRow], ratings: Ratings, terms: Terms) -> Agreem
     validate(items, terms.scale)
     rated = [item for item in items if item.id in rated_ids]
     used = [item for item in rated if item.counts]
-    names = sorted({item.category for item in used})
-    categories = {
-        name: estimate([item for item in used if item.category == name], ratings, terms)
-        for name in (names if len(names) > 1 else ())
+    figures = RatedItems(used, ratings, terms)
+    return Agreement(
+        overall=figures.subset(),
+        categories=by_category(figures),
+        raters=len(ratings.raters),
+        no_verdict=len(rated) - len(used),
+        no_rating=len(items) - len(rated),
+        no_item=len(rated_ids - ids),
+        terms=terms,
+        factors=by_factor(figures, of_factors or {}),
+        kinds=by_kind(figures, checks),
+        certain=by_certainty(figures),
+    )
+
+
+class RatedItems:
+    """Items with the means of their ratings, what each rater says of them, and their prompts."""
+
+    def __init__(self, items: Sequence[RunRow], ratings: Ratings, terms: Terms) -> None:
+        self.items, self.ratings, self.terms = items, ratings, terms
+        self.value = np.array([item.known_value for item in items], np.float64)
+        self.score = np.array([math.nan if item.known_score is None else item.known_score for item in items])
+        self.human = np.array([mean(ratings.by_item[item.id].values()) for item in items])
+        self.group = to_groups([item.group for item in items])
+        self.raters = list(leave_one_out(ratings, [item.id for item in items]))
+
+    def subset(
+        self,
+        places: Levels | None = None,
+        names: Sequence[str] = tuple(TITLES),
+        with_ceiling: bool = True,
+        value: Array | None = None,
+    ) -> Subset:
+        """The named estimates on some items, or on another value of theirs; judge and raters use the same resamples."""
+        chosen = np.arange(len(self.items)) if places is None else places
+        value = self.value if value is None else value
+
+        raters = [among(chosen, len(self.items), each) for each in (self.raters if with_ceiling else ())]
+        scored, score, human = value[chosen], self.score[chosen], self.human[chosen]
+        prompts = np.unique(self.group[chosen], return_inverse=True)[1].astype(np.intp)
+
+        def statistics_on(part: Levels) -> list[Statistic]:
+            judge = prepare(scored[part], score[part], human[part], prompts[part], self.terms, names)
+            found = []
+            for rater in raters:
+                places, given, others = among(part, len(chosen), rater)
+                scale = given if names == NARROW else to_scale(given, self.terms)
+                found.append((places, prepare(given, scale, others, prompts[part][places], self.terms, names)))
+            ceiling = [average([(places, each[name]) for places, each in found]) for name in names]
+            return [*(judge[name] for name in names), *(ceiling if with_ceiling else ())]
+
+        found = statistics.estimates(statistics_on, prompts)
+        judge, ceiling = (dict(zip(names, side, strict=False)) for side in (found, found[len(names) :]))
+        return Subset(len(chosen), int(prompts.max(initial=-1)) + 1, judge, ceiling)
+
+    def of_other(self, values: Mapping[str, float], with_ceiling: bool = False) -> Subset:
+        """The figures of other values than the verdicts', by the ids of the items that have one."""
+        value = np.array([values.get(item.id, math.nan) for item in self.items])
+        return self.subset(np.flatnonzero(np.isfinite(value)), NARROW, with_ceiling, value)
+
+
+Rater = tuple[Levels, Array, Array]  # the places of the items, the own ratings, and the means of the others
+
+
+def among(chosen: Levels, number: int, rater: Rater) -> Rater:
+    """What a rater says of some of so many items, with their places among these."""
+    new = np.full(number, -1)
+    new[chosen] = np.arange(len(chosen))
+    places, given, others = rater
+    known = new[places] >= 0
+    return new[places][known], given[known], others[known]
+
+
+def by_category(figures: RatedItems) -> dict[str, Subset]:
+    """The estimates of each category, if there are several."""
+    names = np.array([item.category for item in figures.items])
+    known = sorted(set(names.tolist()))
+    return {name: figures.subset(np.flatnonzero(names == name), NARROW) for name in (known if len(known) > 1 else ())}
+
+
+def by_factor(figures: RatedItems, own: Mapping[str, Ratings]) -> dict[str, Subset]:
+    """The scores of each factor against people's, if there are several; by overall ratings without those of factors."""
+    names = sorted({name for item in figures.items for name in item.factors})
+    found = {}
+    for name in names if len(names) > 1 else ():
+        scored = [item for item in figures.items if name in item.factors]
+        of_factor = figures
+        if name in own:
+            scored = [item for item in scored if own[name].by_item.get(item.id)]
+            of_factor = RatedItems(scored, own[name], figures.terms)
+        found[name] = of_factor.of_other({item.id: item.factors[name] for item in scored})
+    return found
+
+
+def by_kind(figures: RatedItems, checks: Iterable[CheckRow]) -> dict[str, Subset]:
+    """The mean probability of a sample's claims of a kind, less those that could not be verified, against people."""
+    ids = {item.number: item.id for item in figures.items}
+    found: dict[str, dict[str, list[float]]] = {}
+    for check in checks:
+        if check.sample in ids and check.outcome != Outcome.UNVERIFIABLE:
+            found.setdefault(check.kind, {}).setdefault(ids[check.sample], []).append(check.probability)
+    return {
+        kind: figures.of_other({name: math.fsum(each) / len(each) for name, each in known.items()})
+        for kind, known in sorted(found.items(), key=lambda each: (-len(each[1]), each[0]))
     }
-    excluded = len(rated) - len(used), len(items) - len(rated), len(rated_ids - ids)
-    return Agreement(estimate(used, ratings, terms), categories, len(ratings.raters), *excluded, terms)
+
+
+def by_certainty(figures: RatedItems) -> dict[float, Subset]:
+    """The estimates on the samples of which the judge is most certain: a risk–coverage curve."""
+    widths = np.array([math.nan if i.low is None or i.high is None else i.high - i.low for i in figures.items])
+    known = int(np.isfinite(widths).sum())
+    narrowest = np.argsort(widths, kind="stable")[:known]  # NaN last
+    return {
+        share: figures.subset(np.sort(narrowest[: math.ceil(share * known)]), NARROW, with_ceiling=False)
+        for share in (CERTAIN if known >= MIN_ITEMS / CERTAIN[0] else ())
+    }
 
 
 def voice_values(run: Run) -> dict[str, dict[str, float]]:
     """Values by sample of each voice of a jury, each two, and all, where every voice gave a score: nothing is asked."""
     said: dict[str, VoiceScores] = {}
+    if "members" not in run.identity:
+        return {}
     with run.opened() as file:
         for name, document in run.documents():
             voices = file.read(document, StoredVoices).voices
@@ -143,18 +257,11 @@ def by_voice(
     items: Sequence[RunRow], values: Mapping[str, Mapping[str, float]], ratings: Ratings, terms: Terms
 ) -> dict[str, Subset]:
     """The estimates of each voice of a jury, and of several together, on the same items."""
-    return {
-        name: estimate(
-            [
-                replace(item, value=known[item.id], score=None, flags=())
-                for item in items
-                if item.id in known and ratings.by_item.get(item.id)
-            ],
-            ratings,
-            replace(terms, human_scale=None, threshold=None),
-        )
-        for name, known in values.items()
-    }
+    found = {}
+    for name, known in values.items():
+        rated = [item for item in items if item.id in known and ratings.by_item.get(item.id)]
+        found[name] = RatedItems(rated, ratings, terms).of_other(known, with_ceiling=True)
+    return found
 
 
 def validate(items: Sequence[RunRow], scale: range) -> None:
@@ -163,43 +270,30 @@ def validate(items: Sequence[RunRow], scale: range) -> None:
     for item in items:
         if item.id in seen:
             raise UserError(f"two items have the id {item.id!r}")
-        if item.known_score is not None and item.known_score not in scale:
+        if item.counts and item.score is not None and item.score not in scale:
             raise UserError(f"item {item.id!r} has the score {item.score}, not {scale[0]} to {scale[-1]}")
-        if item.known_value is not None and not math.isfinite(item.known_value):
+        if item.counts and item.value is not None and not math.isfinite(item.value):
             raise UserError(f"item {item.id!r} has the value {item.value}, not a finite number")
         seen.add(item.id)
 
 
-def estimate(items: Sequence[RunRow], ratings: Ratings, terms: Terms) -> Subset:
-    """All estimates on some items; judge and raters use the same resamples of prompts."""
-    value = np.array([item.known_value for item in items], np.float64)
-    score = np.array([math.nan if item.known_score is None else item.known_score for item in items])
-    human = np.array([mean(ratings.by_item[item.id].values()) for item in items])
-    names = [item.group for item in items]
-    prompts = {name: index for index, name in enumerate(sorted(set(names)))}
-    group = np.array([prompts[name] for name in names], np.intp)
-    judge = prepare(value, score, human, group, terms)
-    raters = [
-        (places, prepare(own, to_scale(own, terms), others, group[places], terms))
-        for places, own, others in leave_one_out(ratings, [item.id for item in items])
-    ]
-    ceiling = {name: average([(places, prepared[name]) for places, prepared in raters]) for name in TITLES}
-    estimates = bootstrap([*judge.values(), *ceiling.values()], group, len(prompts), terms)
-    sides = estimates[: len(TITLES)], estimates[len(TITLES) :]
-    return Subset(len(items), len(prompts), *(dict(zip(TITLES, side, strict=True)) for side in sides))
-
-
-def prepare(value: Array, score: Array, human: Array, group: Levels, terms: Terms) -> dict[str, Statistic]:
-    """All statistics of a judge, or of a rater, against people."""
+def prepare(
+    value: Array, score: Array, human: Array, group: Levels, terms: Terms, names: Sequence[str] = tuple(TITLES)
+) -> dict[str, Statistic]:
+    """The named statistics of a judge, or of a rater, against people."""
     n = len(value)
     if n < MIN_ITEMS:
         return dict.fromkeys(TITLES, Statistic(n, f"only {n} items"))
     accuracy, pairs = statistics.pair_accuracy(value, human, group, terms.apart)
     prepared = {
         "spearman": Statistic(n, CONSTANT, [statistics.spearman(value, human)]),
+        "pair_accuracy": Statistic(pairs, f"no prompt has two items rated {terms.apart:g} apart", [accuracy]),
+    }
+    if names == NARROW:
+        return prepared
+    prepared |= {
         "kendall_b": Statistic(n, CONSTANT, [statistics.kendall(value, human, "b")]),
         "kendall_c": Statistic(n, CONSTANT, [statistics.kendall(value, human, "c")]),
-        "pair_accuracy": Statistic(pairs, f"no prompt has two items rated {terms.apart:g} apart", [accuracy]),
         "auc": Statistic(n, "needs --human-scale or --threshold"),
         **dict.fromkeys(("alpha", "kappa"), Statistic(n, "needs --human-scale")),
     }
@@ -212,8 +306,8 @@ def prepare(value: Array, score: Array, human: Array, group: Levels, terms: Term
         first, second = (side[scored] - lowest for side in (score, to_scale(human, terms)))
         why = CONSTANT if len(scored) else "the judge gives no scores"
         counts = np.eye(levels)[first.astype(np.intp)] + np.eye(levels)[second.astype(np.intp)]
-        prepared["alpha"] = Statistic(len(scored), why, [among(scored, statistics.alpha(counts))])
-        prepared["kappa"] = Statistic(len(scored), why, [among(scored, statistics.kappa(first, second))])
+        prepared["alpha"] = Statistic(len(scored), why, [weighted(scored, statistics.alpha(counts))])
+        prepared["kappa"] = Statistic(len(scored), why, [weighted(scored, statistics.kappa(first, second))])
     return prepared
 
 
@@ -229,33 +323,17 @@ def to_scale(human: Array, terms: Terms) -> Array:
     return mapped
 
 
-def among(places: Levels, measure: Measure) -> Measure:
+def weighted(places: Levels, measure: Measure) -> Measure:
     """The measure of some of the items, which are in order; all of them need no copy."""
     return lambda weights: measure(weights if len(places) == weights.shape[1] else weights[:, places])
 
 
 def average(raters: Sequence[tuple[Levels, Statistic]]) -> Statistic:
     """The mean over the raters for whom a statistic is defined; n counts these."""
-    measures = [among(places, rater) for places, rater in raters if math.isfinite(rater.value(len(places)))]
+    measures = [weighted(places, rater) for places, rater in raters if math.isfinite(rater.value(len(places)))]
     if measures:
         return Statistic(len(measures), "", measures)
     return Statistic(0, raters[0][1].why if raters else "no item has two raters")
-
-
-def bootstrap(prepared: Sequence[Statistic], group: Levels, prompts: int, terms: Terms) -> list[Estimate]:
-    """Each statistic with its interval from resamples of whole prompts."""
-    values = [statistic.value(len(group)) for statistic in prepared]
-    defined = [index for index, value in enumerate(values) if math.isfinite(value)]
-    draws: list[list[Array]] = [[] for _ in prepared]
-    rounds = terms.resamples if defined and prompts > 1 else 0
-    for drawn in statistics.bootstrap_weights(prompts, len(group), rounds, terms.seed):
-        weights = drawn[:, group]
-        for index in defined:
-            draws[index].append(prepared[index](weights))
-    estimates = [Estimate(n=statistic.n, why=statistic.why) for statistic in prepared]
-    for index in defined:
-        estimates[index] = statistics.bootstrap_estimate(values[index], draws[index], prompts, prepared[index].n)
-    return estimates
 
 
 def lines(agreement: Agreement) -> Iterator[str]:
@@ -268,24 +346,37 @@ def lines(agreement: Agreement) -> Iterator[str]:
     sides = ((title, overall.judge[name], overall.ceiling[name]) for name, title in TITLES.items())
     rows = ((title, str(judge), str(ceiling), judge.why or ceiling.why) for title, judge, ceiling in sides)
     yield from table_lines(("", "judge [95 % CI]", "one rater vs. the others [95 % CI]", ""), rows)
-    if agreement.categories:
-        yield ""
-        subsets = (
-            (name, f"{subset.items:,}", *pair_cells(subset.judge)) for name, subset in agreement.categories.items()
-        )
-        yield from table_lines(("", "samples", *PAIR_HEADER), subsets)
+    certain = {f"{share:.0%}": subset for share, subset in agreement.certain.items()}
+    yield from part_lines("category", agreement.categories)
+    yield from part_lines("factor (its score)", agreement.factors)
+    yield from part_lines("kind of claim (its mean probability)", agreement.kinds)
+    yield from part_lines("most certain (narrowest intervals)", certain)
     judge, ceiling = overall.judge["pair_accuracy"], overall.ceiling["pair_accuracy"]
     if judge.value is not None:
         rater = "" if ceiling.value is None else f"; one rater agrees with the others on {100 * ceiling.value:.0f} %"
-        yield f"\nThe judge agrees with people on {100 * judge.value:.0f} % of pairs{rater}."
+        yield f"\nThe judge agrees with people on {100 * judge.value:.0f} % of {judge.n:,} pairs{rater}."
     yield f"\npair accuracy: over pairs of samples of one prompt, rated at least {terms.apart:g} apart; ties count half"
-    yield f"CI: {terms.resamples:,} bootstrap resamples of prompts"
+    many = statistics.in_blocks(overall.items, overall.prompts)
+    yield "CI: " + (
+        f"normal, by {statistics.BLOCKS} equal parts of the prompts"
+        if many
+        else f"{RESAMPLES:,} bootstrap resamples of prompts"
+    )
     if terms.threshold is not None:
         yield f"AUC: samples rated above {terms.threshold:g} against the others"
     if terms.human_scale:
         low, high = terms.human_scale
         scale = f"{terms.scale[0]} to {terms.scale[-1]}"
         yield f"α (ordinal) and κ: ratings of {low:g} to {high:g} mapped linearly to {scale} and rounded"
+
+
+def part_lines(title: str, parts: Mapping[str, Subset]) -> Iterator[str]:
+    """A narrow table of the parts of the samples that have a correlation."""
+    known = {name: subset for name, subset in parts.items() if subset.judge["spearman"].value is not None}
+    if known:
+        yield ""
+        rows = ((name, f"{subset.items:,}", *pair_cells(subset.judge)) for name, subset in known.items())
+        yield from table_lines((title, "samples", *PAIR_HEADER), rows)
 
 
 def voice_lines(voices: Mapping[str, Subset]) -> Iterator[str]:
@@ -310,7 +401,7 @@ def best_two(voices: Mapping[str, Subset]) -> str:
 
 
 def check_lines(corrected: Mapping[str, tuple[int, int]]) -> Iterator[str]:
-    """How many of the checks that people saw they corrected, by kind, with Wilson's interval of the share confirmed."""
+    """How many of the answered checks people corrected, by kind, with Wilson's interval of the share confirmed."""
     if not corrected:
         return
     yield ""
@@ -318,7 +409,7 @@ def check_lines(corrected: Mapping[str, tuple[int, int]]) -> Iterator[str]:
     for kind, (seen, wrong) in sorted(corrected.items()):
         low, high = statistics.wilson(seen - wrong, seen)
         rows.append((kind, f"{seen:,}", f"{wrong:,}", f"{(seen - wrong) / seen:.3f} [{low:.3f}, {high:.3f}]"))
-    yield from table_lines(("checks", "seen", "corrected", "confirmed [95 % CI]"), rows)
+    yield from table_lines(("checks", "answered", "corrected", "confirmed [95 % CI]"), rows)
 
 
 def pair_cells(estimates: Mapping[str, Estimate]) -> tuple[str, str]:
@@ -332,14 +423,19 @@ def document(
     corrected: Mapping[str, tuple[int, int]] | None = None,
 ) -> dict[str, Any]:
     """JSON."""
-    by_name = {name: asdict(subset, dict_factory=rounded) for name, subset in (voices or {}).items()}
-    scale, categories = agreement.terms.scale, agreement.categories.items()
+
+    def parts(subsets: Mapping[Any, Subset]) -> dict[str, Any]:
+        return {str(name): asdict(subset, dict_factory=rounded) for name, subset in subsets.items()}
+
+    scale = agreement.terms.scale
+    by_part = {name: parts(getattr(agreement, name)) for name in ("factors", "kinds", "certain")}
     return {
         "format": "onprompt.agreement/1",
         **{name: getattr(agreement, name) for name in ("raters", "no_verdict", "no_rating", "no_item")},
-        "terms": asdict(agreement.terms) | {"scale": [scale[0], scale[-1]]},
+        "terms": asdict(agreement.terms) | {"scale": [scale[0], scale[-1]], "resamples": RESAMPLES, "seed": SEED},
         "overall": asdict(agreement.overall, dict_factory=rounded),
-        "categories": {name: asdict(subset, dict_factory=rounded) for name, subset in categories},
-        **({"voices": by_name, "best_two": best_two(voices or {}) or None} if by_name else {}),
+        "categories": parts(agreement.categories),
+        **{name: subsets for name, subsets in by_part.items() if subsets},
+        **({"voices": parts(voices), "best_two": best_two(voices) or None} if voices else {}),
         **({"checks": {kind: {"seen": n, "corrected": k} for kind, (n, k) in corrected.items()}} if corrected else {}),
     }

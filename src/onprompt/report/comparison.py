@@ -3,7 +3,8 @@
 A mean is over prompts, a prompt's value the mean over its samples; what has no verdict, or nothing that could be
 checked, is in no mean, and counted. Two systems are compared on common
 prompts only, and there on common ids if there are any; without a common prompt they are not compared, since the prompts
-might make the difference. Intervals are not corrected for multiple comparisons; p-values are.
+might make the difference. Intervals are not corrected for multiple comparisons; p-values are. Judges of the same images
+are no systems: they are set side by side, and which of them is right is for people to say.
 """
 
 import itertools
@@ -16,10 +17,21 @@ from typing import Any
 import numpy as np
 
 from onprompt.errors import UserError
-from onprompt.report.statistics import CELLS, Array, Estimate, bootstrap_mean, mean_of, rounded
+from onprompt.report.statistics import (
+    CELLS,
+    RESAMPLES,
+    SEED,
+    Array,
+    Estimate,
+    correlation,
+    mean_of,
+    mean_over_prompts,
+    rounded,
+)
 from onprompt.report.tables import table_lines
 from onprompt.runs.reading import CheckRow, RunRow
 from onprompt.types import Outcome
+from onprompt.wording import plural
 
 MAX_EXACT = 16  # prompts up to which all 2^n signs are enumerated
 FLIPS = 20_000  # random signs beyond that
@@ -33,12 +45,12 @@ Values = dict[str, dict[str, float]]  # by prompt, by id
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Some samples of a run; the estimates' n counts prompts."""
+    """Some samples of a run, such as those of a model; the estimates' n counts prompts."""
 
     name: str
-    value: Estimate
+    mean: Estimate  # of the values
     score: Estimate
-    samples: int
+    items: int
     no_verdict: int
 
 
@@ -56,8 +68,12 @@ def by_group(items: Sequence[RunRow], names: Iterable[str]) -> list[Group]:
     groups: dict[str, list[RunRow]] = {}
     for item, name in zip(items, names, strict=True):
         groups.setdefault(name or NONE, []).append(item)
-    made = [make_group(name, members) for name, members in groups.items()]
-    return sorted(made, key=lambda group: -math.inf if group.value.value is None else group.value.value, reverse=True)
+    return ranking([make_group(name, members) for name, members in groups.items()])
+
+
+def ranking(groups: Iterable[Group]) -> list[Group]:
+    """The groups, the best first."""
+    return sorted(groups, key=lambda group: -math.inf if group.mean.value is None else group.mean.value, reverse=True)
 
 
 def make_group(name: str, items: Sequence[RunRow]) -> Group:
@@ -68,37 +84,24 @@ def make_group(name: str, items: Sequence[RunRow]) -> Group:
     return Group(name, values, scores, len(judged), len(items) - len(judged))
 
 
-def mean_over_prompts(numbers: Iterable[tuple[str, float]]) -> Estimate:
-    """The mean over prompts of the mean over a prompt's numbers."""
-    prompts: dict[str, list[float]] = {}
-    for prompt, number in numbers:
-        prompts.setdefault(prompt, []).append(number)
-    return mean_of(np.array([math.fsum(each) / len(each) for each in prompts.values()]))
-
-
 def by_kind(rows: Iterable[RunRow], checks: Iterable[CheckRow]) -> list[Kind]:
     """The checks of a run by their kinds, the most frequent first; those of placeholders are left out."""
     prompts = {row.number: row.group for row in rows if row.counts}
     outcomes: dict[str, Counter[str]] = {}
-    known: dict[str, dict[str, list[float]]] = {}
+    known: dict[str, list[tuple[str, float]]] = {}
     for check in checks:
         if check.sample in prompts:
             outcomes.setdefault(check.kind, Counter())[check.outcome] += 1
             if check.outcome != Outcome.UNVERIFIABLE:
-                known.setdefault(check.kind, {}).setdefault(prompts[check.sample], []).append(check.probability)
-    kinds = [
-        Kind(name, mean_of(np.array([math.fsum(each) / len(each) for each in known.get(name, {}).values()])), counts)
-        for name, counts in outcomes.items()
-    ]
+                known.setdefault(check.kind, []).append((prompts[check.sample], check.probability))
+    kinds = [Kind(name, mean_over_prompts(known.get(name, ())), counts) for name, counts in outcomes.items()]
     return sorted(kinds, key=lambda kind: -sum(kind.outcomes.values()))
 
 
 def group_lines(groups: Sequence[Group], title: str) -> Iterator[str]:
     """A table of groups."""
     header = (title, "mean value [95 % CI]", "mean score [95 % CI]", "prompts", "samples", "no verdict")
-    rows = (
-        (g.name, str(g.value), str(g.score), f"{g.value.n:,}", f"{g.samples:,}", f"{g.no_verdict:,}") for g in groups
-    )
+    rows = ((g.name, str(g.mean), str(g.score), f"{g.mean.n:,}", f"{g.items:,}", f"{g.no_verdict:,}") for g in groups)
     yield from table_lines(header, rows)
     yield "\nmeans and intervals are over prompts; samples without a verdict, or with nothing to check, are in no mean"
 
@@ -115,18 +118,9 @@ def kind_lines(kinds: Sequence[Kind]) -> Iterator[str]:
 
 def group_document(rows: Sequence[Group | Kind], by: str) -> dict[str, Any]:
     """JSON."""
-    groups = [asdict(row, dict_factory=rounded) for row in rows]
+    renamed = {"mean": "value", "items": "samples"}
+    groups = [{renamed.get(key, key): each for key, each in asdict(r, dict_factory=rounded).items()} for r in rows]
     return {"format": "onprompt.breakdown/1", "by": by, "groups": groups}
-
-
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """A system and its mean; the estimate's n counts prompts."""
-
-    name: str
-    mean: Estimate
-    items: int
-    no_verdict: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,11 +161,9 @@ class Pair:
 class Comparison:
     """The systems, best first, and every two of them."""
 
-    ranking: tuple[Ranked, ...]
+    ranking: tuple[Group, ...]
     pairs: tuple[Pair, ...]
-    warnings: tuple[str, ...]
-    resamples: int
-    seed: int
+    warnings: tuple[str, ...] = ()
 
 
 ByCategory = dict[str, Comparison]
@@ -201,29 +193,24 @@ def systems(runs: Mapping[str, Sequence[RunRow]], by_model: bool = False) -> dic
     return by_name
 
 
-def compare(items: Mapping[str, Sequence[RunRow]], resamples: int = 1000, seed: int = 0) -> Comparison:
+def compare(items: Mapping[str, Sequence[RunRow]]) -> Comparison:
     """Rank systems by their items, and test every two."""
     if len(items) < 2:
         found = f"only {next(iter(items))!r}" if items else "none"
         hint = "--by model compares the models in a run, --by configuration the ways of judging"
         raise UserError(f"a comparison needs at least two runs, models or configurations; there is {found} ({hint})")
     values = {name: by_prompt(name, judged) for name, judged in items.items()}
-    ranking = sorted(
-        (rank(name, len(items[name]), prompts, resamples, seed) for name, prompts in values.items()),
-        key=lambda system: -math.inf if system.mean.value is None else system.mean.value,
-        reverse=True,
-    )
-    names = list(itertools.combinations([system.name for system in ranking], 2))
+    ranked = ranking(make_group(name, judged) for name, judged in items.items())
+    names = list(itertools.combinations([system.name for system in ranked], 2))
     differences = [paired_differences(values[first], values[second]) for first, second in names]
-    p_alone = sign_flip_tests(differences, seed)
-    tests = zip(names, differences, p_alone, holm(p_alone), strict=True)
-    pairs = tuple(pair(*test, resamples, seed) for test in tests)
+    p_alone = sign_flip_tests(differences, SEED)
+    pairs = tuple(pair(*test) for test in zip(names, differences, p_alone, holm(p_alone), strict=True))
     warnings = ("the systems have different prompts: the ranking uses all of each, the tests common ones only",)
     same_prompts = len({frozenset(prompts) for prompts in values.values()}) == 1
-    return Comparison(tuple(ranking), pairs, () if same_prompts else warnings, resamples, seed)
+    return Comparison(tuple(ranked), pairs, () if same_prompts else warnings)
 
 
-def compare_categories(items: Mapping[str, Sequence[RunRow]], resamples: int = 1000, seed: int = 0) -> ByCategory:
+def compare_categories(items: Mapping[str, Sequence[RunRow]]) -> ByCategory:
     """A comparison within each category that two systems have; p-values are corrected for all of them together."""
     names = sorted({item.category for judged in items.values() for item in judged})
     if names in ([], [""]):
@@ -232,7 +219,7 @@ def compare_categories(items: Mapping[str, Sequence[RunRow]], resamples: int = 1
     for category in names:
         present = {name: [item for item in judged if item.category == category] for name, judged in items.items()}
         if len(present := {name: judged for name, judged in present.items() if judged}) > 1:
-            found[category or NONE] = compare(present, resamples, seed)
+            found[category or NONE] = compare(present)
     if not found:
         raise UserError("can't compare by category: no category has samples of two systems")
     pairs = [pair for result in found.values() for pair in result.pairs]
@@ -258,14 +245,6 @@ def by_prompt(name: str, items: Sequence[RunRow]) -> Values:
     return values
 
 
-def rank(name: str, items: int, values: Values, resamples: int, seed: int) -> Ranked:
-    """A system with its mean over prompts."""
-    judged = sum(map(len, values.values()))
-    means = np.array([math.fsum(prompt.values()) / len(prompt) for prompt in values.values()])
-    mean = bootstrap_mean(means, resamples, seed) if judged else Estimate(why="no verdict")
-    return Ranked(name, mean, judged, items - judged)
-
-
 def paired_differences(first: Values, second: Values) -> dict[str, float]:
     """By common prompt how much higher the first system is: on common ids, or on all if there are none."""
     differences = {}
@@ -278,9 +257,7 @@ def paired_differences(first: Values, second: Values) -> dict[str, float]:
     return differences
 
 
-def pair(
-    names: tuple[str, str], by_prompt: Mapping[str, float], p_alone: float, p: float, resamples: int, seed: int
-) -> Pair:
+def pair(names: tuple[str, str], by_prompt: Mapping[str, float], p_alone: float, p: float) -> Pair:
     """Two systems, in the order that makes the effect positive."""
     if not by_prompt:
         return Pair(*names, Estimate(why="they have no prompt in common"))
@@ -288,8 +265,8 @@ def pair(
     if differences.mean() < 0:
         names, differences = (names[1], names[0]), -differences
     wins, losses = int((differences > 0).sum()), int((differences < 0).sum())
-    effect = bootstrap_mean(differences, resamples, seed)
-    return Pair(*names, effect, float(p_alone), float(p), wins, len(differences) - wins - losses, losses)
+    ties = len(differences) - wins - losses
+    return Pair(*names, mean_of(differences), float(p_alone), float(p), wins, ties, losses)
 
 
 def sign_flip_tests(differences: Sequence[Mapping[str, float]], seed: int) -> Array:
@@ -361,10 +338,9 @@ def category_lines(comparisons: ByCategory) -> Iterator[str]:
 
 def ranking_lines(comparison: Comparison) -> Iterator[str]:
     """The ranking, then every two systems."""
-    ranked = enumerate(comparison.ranking, 1)
     header = ("", "", "mean [95 % CI]", "prompts", "samples", "no verdict")
-    counts = ((n, s, (s.mean.n, s.items, s.no_verdict)) for n, s in ranked)
-    yield from table_lines(header, ((str(n), s.name, str(s.mean), *(f"{k:,}" for k in each)) for n, s, each in counts))
+    counts = ((str(n), s, (s.mean.n, s.items, s.no_verdict)) for n, s in enumerate(comparison.ranking, 1))
+    yield from table_lines(header, ((n, s.name, str(s.mean), *(f"{k:,}" for k in each)) for n, s, each in counts))
     yield ""
     for pair in comparison.pairs:
         counted = f"wins {pair.wins}, ties {pair.ties}, losses {pair.losses}"
@@ -383,4 +359,90 @@ def note_lines(comparisons: Sequence[Comparison]) -> Iterator[str]:
 def document(comparison: Comparison) -> dict[str, Any]:
     """JSON."""
     entry = {"format": "onprompt.comparison/1"} | asdict(comparison, dict_factory=rounded)
-    return entry | {"pairs": [pair.document() for pair in comparison.pairs]}
+    pairs = [pair.document() for pair in comparison.pairs]
+    return entry | {"pairs": pairs, "resamples": RESAMPLES, "seed": SEED}
+
+
+@dataclass(frozen=True, slots=True)
+class JudgePair:
+    """Two judges on the samples for which both have a value: the correlation, and how much higher the second is."""
+
+    first: str
+    second: str
+    samples: int
+    spearman: Estimate
+    difference: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeComparison:
+    """Judges of the same images, in the order in which they were given, and every two of them."""
+
+    judges: Mapping[str, str]  # who judged, by the name of the run
+    means: tuple[Group, ...]
+    pairs: tuple[JudgePair, ...]
+
+
+def compare_judges(judges: Mapping[str, str], items: Mapping[str, Sequence[RunRow]]) -> JudgeComparison:
+    """Judges side by side, by the rows of their runs: nobody is ranked."""
+    pairs = tuple(judge_pair(*names, *(items[name] for name in names)) for names in itertools.combinations(items, 2))
+    return JudgeComparison(judges, tuple(make_group(name, rows) for name, rows in items.items()), pairs)
+
+
+def judge_pair(first: str, second: str, lefts: Iterable[RunRow], rights: Iterable[RunRow]) -> JudgePair:
+    """Two judges by the rows of their runs."""
+    known = {row.id: row.known_value for row in rights}
+    both = [
+        (row.group, row.known_value, other)
+        for row in lefts
+        if row.known_value is not None and (other := known.get(row.id)) is not None
+    ]
+    names, xs, ys = zip(*both, strict=True) if both else ((), (), ())
+    difference = mean_over_prompts((name, y - x) for name, x, y in both)
+    return JudgePair(first, second, len(both), correlation(xs, ys, names), difference)
+
+
+def judge_lines(compared: JudgeComparison) -> Iterator[str]:
+    """The judges as a table, then a line for every two."""
+    header = ("", "judge", "mean value [95 % CI]", "prompts", "samples", "no verdict")
+    rows = (
+        (g.name, compared.judges[g.name], str(g.mean), f"{g.mean.n:,}", f"{g.items:,}", f"{g.no_verdict:,}")
+        for g in compared.means
+    )
+    yield from table_lines(header, rows)
+    yield ""
+    for pair in compared.pairs:
+        about = f"{pair.first} and {pair.second}: Spearman ρ {pair.spearman} on {pair.samples:,} common samples"
+        why = f" ({pair.spearman.why})" if pair.spearman.why else ""
+        yield f"{about}{why}; {pair.second} − {pair.first}: {pair.difference}"
+    yield "\nThese judges saw the same images, so they are not ranked: which one is right is for people to say."
+    yield "See `onprompt agree RUN --human ratings.csv`. CI: over prompts."
+
+
+def judge_document(compared: JudgeComparison) -> dict[str, Any]:
+    """JSON."""
+    return {"format": "onprompt.judges/1"} | asdict(compared, dict_factory=rounded)
+
+
+def ranks(compared: Comparison) -> dict[str, int]:
+    """One more than the number of systems that are significantly better; without tests the place in the order."""
+    if not compared.pairs:
+        return {system.name: place for place, system in enumerate(compared.ranking, 1)}
+    beaten = Counter(pair.worse for pair in compared.pairs if pair.significant)
+    return {system.name: 1 + beaten[system.name] for system in compared.ranking}
+
+
+def conclusion(compared: Comparison, noun: str, is_best: str) -> str:
+    """A comparison in one sentence: `A fits its prompts best (0.78 [0.71, 0.84]); 4 of 21 differences are …`."""
+    place, first = ranks(compared), compared.ranking[0]
+    top = list(place.values()).count(1)
+    sure = sum(pair.significant for pair in compared.pairs)
+    if top == len(place):
+        return f"No significant difference among {plural(top, noun)}; {first.name} is first ({first.mean.short})."
+    said = f"{first.name} {is_best} ({first.mean.short})"
+    if top > 1:
+        best = plural(top, noun)
+        said = f"No significant difference among the best {best}; {first.name} is first ({first.mean.short})"
+    verb = "is" if sure == 1 else "are"
+    tests = f"; {sure} of {plural(len(compared.pairs), 'difference')} {verb} significant" if compared.pairs else ""
+    return f"{said}{tests}."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
@@ -11,12 +13,14 @@ from onprompt.types import Box, EditEvidence, ObjectChange, Outcome, Verdict
 
 PANEL = 560  # pixels of the longest side of each of the three images
 GAP, HEAD, LABEL = 12, 30, 19
+FAILED = (Outcome.MISSING, Outcome.MISMATCH)
 KEPT, ASKED, NOT_ASKED, NOT_DONE = "kept", "as asked", "not asked for", "not done"
 LEGEND = {KEPT: NEUTRAL, ASKED: GOOD, NOT_ASKED: WEAK, NOT_DONE: BAD}
 TITLES = ("before", "after", "what changed")
 HOT = np.array([(24, 26, 34), (88, 24, 99), (214, 60, 60), (250, 170, 40), (255, 245, 190)], dtype=np.float64)
 FULL = 40.0  # ΔE that is drawn as the strongest change
 MASK = (70, 160, 255)
+MANY = 3  # boxes of one label from which only one bears it
 
 
 def draw_versions(verdict: Verdict) -> Image.Image:
@@ -75,14 +79,29 @@ def draw_boxes(panels: list[Image.Image], verdict: Verdict, evidence: EditEviden
         colour = LEGEND[change_of(change, verdict)]
         for boxes, sighting in ((before, change.before), (after, change.after)):
             if sighting:
-                label = sighting.word if change.kind == "unchanged" else f"{sighting.word}: {change.kind}"
+                kind = change.kind.replace("recolour", "recolor")
+                label = sighting.word if kind == "unchanged" else f"{sighting.word}: {kind}"
                 boxes.append((sighting.box, label, colour))
     for check in verdict.checks:
         if check.outcome is Outcome.MISSING and check.box:
             after.append((check.box, f"{NOT_DONE}: {check.claim.kind}", BAD))
     changed += [(box, "", "#ffffff") for box in evidence.regions]
     for panel, boxes in zip(panels, (before, after, changed), strict=True):
-        draw_panel(panel, boxes)
+        draw_panel(panel, label_groups(boxes))
+
+
+def label_groups(boxes: Sequence[tuple[Box, str, str]]) -> list[tuple[Box, str, str]]:
+    """Of many boxes with the same label, the largest says how many there are; the others have none."""
+    groups: dict[tuple[str, str], list[Box]] = {}
+    for box, label, colour in boxes:
+        groups.setdefault((label, colour), []).append(box)
+    result = []
+    for box, label, colour in boxes:
+        group = groups[label, colour]
+        if label and len(group) > MANY:
+            label = f"{len(group)} × {label}" if box is max(group, key=lambda each: each.area) else ""
+        result.append((box, label, colour))
+    return result
 
 
 def change_of(change: ObjectChange, verdict: Verdict) -> str:
@@ -91,9 +110,9 @@ def change_of(change: ObjectChange, verdict: Verdict) -> str:
         return KEPT
     if not change.asked:
         return NOT_ASKED
-    about = [check for check in verdict.checks if check.thing is not None and is_about(change, check.thing, verdict)]
-    about = about or [check for check in verdict.checks if check.thing is not None]
-    return NOT_DONE if all(check.outcome is Outcome.MISSING for check in about) else ASKED
+    operations = [check for check in verdict.checks if check.thing is not None]
+    about = [check for check in operations if is_about(change, check.thing or 0, verdict)] or operations
+    return NOT_DONE if any(check.outcome in FAILED for check in about) else ASKED
 
 
 def is_about(change: ObjectChange, place: int, verdict: Verdict) -> bool:

@@ -16,7 +16,7 @@ from onprompt import plugins
 from onprompt.errors import UserError
 from onprompt.plugins import did_you_mean
 from onprompt.report.comparison import SIGNIFICANCE, by_prompt, format_p, paired_differences, sign_flip_tests
-from onprompt.report.statistics import Estimate, mean_of, wilson
+from onprompt.report.statistics import Estimate, mean_of, mean_over_prompts, wilson
 from onprompt.report.tables import markdown_table, markdown_text, shortened
 from onprompt.runs.reading import Run, RunRow
 from onprompt.types import Flag
@@ -115,7 +115,7 @@ def is_counted_as(what: str, row: RunRow) -> bool:
     counted = {
         "errors": row.value is None,
         "not_verifiable": Flag.NOT_VERIFIABLE in row.flags,
-        "flagged": bool(row.flags),
+        "flagged": row.flagged,
     }
     return counted[what]
 
@@ -130,13 +130,9 @@ def decide_under(rule: Rule, rows: Sequence[RunRow], rubric: str) -> Decision:
     if rule.level is not None:
         return decide_share(rule, {row.id: each[rule.metric] for row, each in judged if rule.metric in each})
     asked = f"mean {rule.metric} of at least {rule.limit:g}"
-    prompts: dict[str, list[float]] = {}
-    for row, measured in judged:
-        if rule.metric in measured:
-            prompts.setdefault(row.group, []).append(measured[rule.metric])
-    if not prompts:
+    mean = mean_over_prompts((row.group, each[rule.metric]) for row, each in judged if rule.metric in each)
+    if mean.value is None:
         return Decision(rule.text, asked, "nothing to measure", met=False)
-    mean = mean_of(np.array([math.fsum(values) / len(values) for values in prompts.values()]))
     return Decision(rule.text, asked, str(mean), (mean.value or 0.0) >= rule.limit - ALMOST)
 
 

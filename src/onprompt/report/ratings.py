@@ -8,19 +8,20 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from onprompt.errors import UserError
 from onprompt.plugins import did_you_mean
-from onprompt.report.statistics import DIGITS, Array, Levels
+from onprompt.report.statistics import DIGITS, Array, Levels, spearman
 from onprompt.runs import reviews
 from onprompt.runs.datasets.csv import open_csv
-from onprompt.runs.reading import Run
+from onprompt.runs.reading import Run, RunRow
+from onprompt.runs.reviews import SMALLEST
 from onprompt.types import Rubric
 
 IDS = ("id", "item", "item_id", "sample", "sample_id", "image", "file", "uid")  # in order of preference
@@ -96,36 +97,48 @@ def read(
     return Ratings(by_item(table, ids, rater, columns), (ids, *filter(None, [rater]), *columns))
 
 
-def in_data(run: Run, names: Sequence[str]) -> Ratings:
+def in_data(rows: Iterable[RunRow], names: Sequence[str]) -> Ratings:
     """The ratings in columns of the data that a run judged, which the run file keeps."""
     found: dict[str, dict[str, float]] = {}
     known: dict[str, None] = {}
-    for row in run.rows():
+    for row in rows:
         own = row.own
-        known |= dict.fromkeys(own)
-        found[row.id] = {name: cell_rating(row.id, name, own[name]) for name in names if str(own.get(name, "")).strip()}
+        known.update(dict.fromkeys(own))
+        given = found.setdefault(row.id, {})
+        for name in names:
+            if (cell := own.get(name)) is not None and not (isinstance(cell, str) and not cell.strip()):
+                given[name] = cell_rating(row.id, name, cell)
     for name in names:
         if name not in known:
             hint = "; the same `onprompt run` again adds new columns of the data, and judges nothing twice"
-            raise UserError(f"{run.path} has no column {name!r}{did_you_mean(name, tuple(known))}{hint}")
+            raise UserError(f"the run has no column {name!r}{did_you_mean(name, tuple(known))}{hint}")
     return Ratings(found, tuple(names))
 
 
 def cell_rating(sample: str, name: str, cell: str | float) -> float:
     """The number in a cell."""
-    number = math.nan
-    with suppress(ValueError):
+    try:
         number = float(cell)
+    except ValueError:
+        number = math.nan
     if not math.isfinite(number):
         raise UserError(f"{sample}, column {name!r}: {str(cell)[:40]!r} is not a number; leave it blank if unrated")
     return number
 
 
-def in_reviews(run: Run, rubric: Rubric) -> Ratings | None:
-    """The ratings by those who reviewed a run; None if nobody did."""
+def in_reviews(run: Run, rubric: Rubric, factor: str = "") -> Ratings:
+    """The ratings by those who reviewed a run, of all factors together or of one."""
     with run.opened() as file:
-        given = reviews.ratings(file, rubric)
-    return Ratings(given) if given else None
+        return Ratings(reviews.ratings(file, rubric, factor))
+
+
+def merged(several: Iterable[Ratings]) -> Ratings:
+    """The ratings of several runs together."""
+    found: dict[str, dict[str, float]] = {}
+    for ratings in several:
+        for item, given in ratings.by_item.items():
+            found.setdefault(item, {}).update(given)
+    return Ratings(found)
 
 
 def read_table(path: Path) -> Table:
@@ -152,21 +165,23 @@ def read_table(path: Path) -> Table:
 def by_item(table: Table, ids: str, rater: str, columns: Sequence[str]) -> dict[str, dict[str, float]]:
     """Each item's ratings by rater; a blank cell is no rating."""
     ratings: dict[str, dict[str, float]] = {}
-    lines: dict[tuple[str, str], int] = {}
+    known: dict[tuple[str, str], tuple[int, float | None]] = {}  # the line and the rating
     for line, cells in table.rows.items():
         if missing := next((column for column in (ids, rater) if column and not cells[column]), ""):
             raise table.error("blank cell", line, missing)
         item = cells[ids]
         for column in columns:
             who = cells[rater] if rater else column
-            if (item, who) in lines:
-                raise table.error(f"{who!r} rated {item!r} in line {lines[item, who]} already", line, ids)
-            lines[item, who] = line
-            given = ratings.setdefault(item, {})
+            number = None
             if cell := cells[column]:
                 number = table.number(cell)
                 if number is None or math.isinf(number):
                     raise table.error(f"{cell!r} is not a number; leave the cell blank if unrated", line, column)
+            earlier, before = known.setdefault((item, who), (line, number))
+            if before != number:  # the same rating twice, as joined tables have it, is one
+                raise table.error(f"{who!r} rated {item!r} differently in line {earlier}", line, ids)
+            given = ratings.setdefault(item, {})
+            if number is not None:
                 given[who] = number
     return ratings
 
@@ -220,7 +235,29 @@ def leave_one_out(ratings: Ratings, items: Sequence[str]) -> Iterator[tuple[Leve
     for index, by_rater in enumerate(given):
         for rater in by_rater if len(by_rater) > 1 else ():
             rated.setdefault(rater, []).append(index)
+    totals = [math.fsum(by_rater.values()) for by_rater in given]
     for rater, indices in rated.items():
         own = [given[index][rater] for index in indices]
-        others = [mean(rating for who, rating in given[index].items() if who != rater) for index in indices]
+        others = [
+            round((totals[index] - rating) / (len(given[index]) - 1), DIGITS)
+            for index, rating in zip(indices, own, strict=True)
+        ]
         yield np.array(indices, np.intp), np.array(own), np.array(others)
+
+
+def correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
+    """Spearman's ρ; None where there are too few pairs, or all are equal."""
+    if len(pairs) < SMALLEST:
+        return None
+    x, y = np.array(pairs).T
+    rho = float(spearman(x, y)(np.ones((1, len(pairs))))[0])
+    return rho if np.isfinite(rho) else None
+
+
+def rater_summary(rater: str, given: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
+    """How many samples a rater has scored, the mean, and how they compare with the mean of the other raters."""
+    scored = [by_rater for by_rater in given.values() if rater in by_rater]
+    both = [(by[rater], mean([n for name, n in by.items() if name != rater])) for by in scored if len(by) > 1]
+    same = sum(abs(mine - theirs) < 0.5 for mine, theirs in both) / len(both) if both else None
+    about = {"name": rater, "scored": len(scored), "mean": mean([by[rater] for by in scored])}
+    return about | {"common": len(both), "same": same, "rho": correlation(both)}

@@ -16,11 +16,16 @@ Array = NDArray[np.float64]
 Levels = NDArray[np.intp]  # for each item the index of its value among the distinct values
 Measure = Callable[[Array], Array]  # weights, a row per resample → the statistic of each, NaN where undefined
 
+CONSTANT = "one side is constant"
+MIN_ITEMS = 3  # any correlation of two items is 1 or −1
 DIGITS = 9  # to which means are rounded, so that the order of summation breaks no tie
+RESAMPLES, SEED = 1000, 0  # of every interval
 MIN_PROMPTS = 5  # fewer have too few distinct resamples for a 95 % interval
 CELLS = 1_000_000  # numbers in an array at a time: 8 MB
 Z = 1.959963984540054  # the 97.5th percentile of the normal distribution
-MANY = 10_000  # values from which on a mean is as good as normally distributed
+MANY = 10_000  # prompts from which on a mean is as good as normally distributed
+LARGE = 5000  # items from which on the spread of a statistic among BLOCKS parts gives its standard error
+BLOCKS, SMALLEST = 50, 20  # parts of the prompts, and the prompts in each
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,13 @@ class Estimate:
         if self.value is None:
             return "–"
         return f"{self.value:.3f}" + ("" if self.low is None else f" [{self.low:.3f}, {self.high:.3f}]")
+
+    @property
+    def short(self) -> str:
+        """The same with two digits, for sentences and pages."""
+        if self.value is None:
+            return "–"
+        return f"{self.value:.2f}" + ("" if self.low is None else f" [{self.low:.2f}, {self.high:.2f}]")
 
 
 def rounded(fields: Iterable[tuple[str, Any]]) -> dict[str, Any]:
@@ -74,21 +86,110 @@ def bootstrap_estimate(value: float, draws: Sequence[Array], prompts: int, n: in
     return Estimate(value, float(low), float(high), n)
 
 
-def bootstrap_mean(values: Array, resamples: int, seed: int) -> Estimate:
-    """The mean over prompts."""
+def normal_estimate(value: float, error: float, n: int) -> Estimate:
+    """An estimate whose interval follows from its standard error."""
+    if math.isnan(error):
+        return Estimate(value, n=n, why="no interval: undefined in most parts of the data")
+    return Estimate(value, value - Z * error, value + Z * error, n)
+
+
+def mean_of(values: Array) -> Estimate:
+    """The mean of values, one per prompt; its interval is the same in whatever order they come, and mirrors theirs."""
     n = len(values)
-    draws = [weights @ values / n for weights in bootstrap_weights(n, n, resamples, seed)]
-    return bootstrap_estimate(float(values.mean()), draws, n, n)
+    if not n:
+        return Estimate(why="no verdict")
+    values = np.sort(values)
+    mean = math.fsum(values) / n
+    if mean < 0:
+        mirrored = mean_of(-values)
+        low, high = (None if end is None else -end for end in (mirrored.high, mirrored.low))
+        return Estimate(mean, low, high, n, mirrored.why)
+    if n >= MANY:
+        return normal_estimate(mean, float(values.std(ddof=1)) / n**0.5, n)
+    return bootstrap_estimate(mean, [w @ values / n for w in bootstrap_weights(n, n, RESAMPLES, SEED)], n, n)
 
 
-def mean_of(values: Array, resamples: int = 1000, seed: int = 0) -> Estimate:
-    """The mean of any number of values, one per prompt; of very many, its interval follows from the standard error."""
-    if not len(values):
-        return Estimate(why="no values")
-    if len(values) < MANY:
-        return bootstrap_mean(np.sort(values), resamples, seed)  # the same interval in whatever order they come
-    mean, margin = float(values.mean()), Z * float(values.std(ddof=1)) / len(values) ** 0.5
-    return Estimate(mean, mean - margin, mean + margin, len(values))
+def prompt_means(numbers: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """For each prompt the mean of its numbers."""
+    prompts: dict[str, list[float]] = {}
+    for prompt, number in numbers:
+        prompts.setdefault(prompt, []).append(number)
+    return {prompt: math.fsum(each) / len(each) for prompt, each in prompts.items()}
+
+
+def mean_over_prompts(numbers: Iterable[tuple[str, float]]) -> Estimate:
+    """The mean over prompts of the mean over a prompt's numbers: every mean that onprompt states."""
+    return mean_of(np.array([*prompt_means(numbers).values()]))
+
+
+@dataclass(frozen=True, slots=True)
+class Statistic:
+    """The mean of measures, such as one for each rater; its sample size, and why there is none."""
+
+    n: int
+    why: str
+    measures: Sequence[Measure] = ()
+
+    def __call__(self, weights: Array) -> Array:
+        values = np.array([measure(weights) for measure in self.measures]).reshape(-1, len(weights))
+        defined = np.isfinite(values)
+        return ratio(np.where(defined, values, 0.0).sum(axis=0), defined.sum(axis=0))
+
+    def value(self, items: int) -> float:
+        """The statistic of the items themselves, NaN where undefined."""
+        return float(self(np.ones((1, items)))[0])
+
+
+def estimates(prepare: Callable[[Levels], Sequence[Statistic]], group: Levels) -> list[Estimate]:
+    """The statistics that `prepare` makes of the items at some places, with intervals over groups of items.
+
+    By resamples of whole groups; of very many groups, by how far the statistics of equal parts of them are apart.
+    """
+    groups, places = int(group.max(initial=-1)) + 1, np.arange(len(group))
+    prepared = prepare(places)
+    values = [statistic.value(len(group)) for statistic in prepared]
+    found = [Estimate(n=statistic.n, why=statistic.why) for statistic in prepared]
+    defined = [index for index, value in enumerate(values) if math.isfinite(value)]
+    if defined and in_blocks(len(group), groups):
+        part = (np.random.default_rng(SEED).permutation(groups) % BLOCKS)[group]
+        blocks = [places[part == block] for block in range(BLOCKS)]
+        parts = np.array([[each.value(len(block)) for each in prepare(block)] for block in blocks])
+        for index in defined:
+            known = parts[np.isfinite(parts[:, index]), index]
+            error = float(np.std(known, ddof=1)) / len(known) ** 0.5 if len(known) > BLOCKS / 2 else math.nan
+            found[index] = normal_estimate(values[index], error, prepared[index].n)
+        return found
+    draws: list[list[Array]] = [[] for _ in prepared]
+    for drawn in bootstrap_weights(groups, len(group), RESAMPLES, SEED) if defined and groups > 1 else ():
+        weights = drawn[:, group]
+        for index in defined:
+            draws[index].append(prepared[index](weights))
+    for index in defined:
+        found[index] = bootstrap_estimate(values[index], draws[index], groups, prepared[index].n)
+    return found
+
+
+def in_blocks(items: int, groups: int) -> bool:
+    """Whether intervals come from equal parts of the groups, as resamples of so many items would take minutes."""
+    return items >= LARGE and groups >= BLOCKS * SMALLEST
+
+
+def correlation(x: Sequence[float], y: Sequence[float], names: Sequence[str]) -> Estimate:
+    """Spearman's ρ of two lists of numbers, with its interval over the named groups, such as prompts."""
+    if len(x) < MIN_ITEMS:
+        return Estimate(n=len(x), why=f"only {len(x)} items")
+    first, second, group = np.array(x, float), np.array(y, float), to_groups(names)
+
+    def prepare(places: Levels) -> list[Statistic]:
+        return [Statistic(len(places), CONSTANT, [spearman(first[places], second[places])])]
+
+    return estimates(prepare, group)[0]
+
+
+def to_groups(names: Sequence[str]) -> Levels:
+    """The number of each item's group, in the order of the groups' names."""
+    numbers = {name: number for number, name in enumerate(sorted(set(names)))}
+    return np.array([numbers[name] for name in names], np.intp)
 
 
 def to_levels(values: Array) -> Levels:
@@ -177,13 +278,18 @@ def discordant_pairs(x: Levels, y: Levels) -> Measure:
 def pair_accuracy(x: Array, y: Array, group: Levels, apart: float) -> tuple[Measure, int]:
     """The share of pairs in a group, `apart` or more in y, that x orders as y does (ties count half); their number."""
     correct, number = np.zeros(len(x)), np.zeros(len(x))
-    members: dict[int, list[int]] = {}
-    for place, prompt in enumerate(group.tolist()):
-        earlier = np.array(members.setdefault(prompt, []), np.intp)
-        far = earlier[np.abs(y[earlier] - y[place]) >= apart - 10.0**-DIGITS]
-        number[place] = len(far)
-        correct[place] = (np.sign(x[far] - x[place]) * np.sign(y[far] - y[place]) + 1).sum() / 2
-        members[prompt].append(place)
+    order = np.argsort(group, kind="stable")
+    grouped, first, distance = group[order], np.arange(len(x)), 0
+    while len(first):  # the pairs whose items are ever further apart in the order
+        distance += 1
+        first = first[: np.searchsorted(first, len(x) - distance)]
+        first = first[grouped[first + distance] == grouped[first]]
+        one, other = order[first], order[first + distance]
+        far = np.abs(y[one] - y[other]) >= apart - 10.0**-DIGITS
+        one, other = one[far], other[far]
+        number += np.bincount(other, minlength=len(x))
+        agrees = (np.sign(x[other] - x[one]) * np.sign(y[other] - y[one]) + 1) / 2
+        correct += np.bincount(other, agrees, len(x))
     return (lambda weights: ratio(weights @ correct, weights @ number)), int(number.sum())
 
 

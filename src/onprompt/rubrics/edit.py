@@ -29,7 +29,7 @@ from onprompt.types import (
 )
 
 if TYPE_CHECKING:
-    from onprompt.evidence.edits.judgement import JudgedEdit
+    from onprompt.evidence.edits.grade import JudgedEdit
     from onprompt.settings import Settings
 
 SCALE = range(1, 8)
@@ -113,7 +113,7 @@ def starts(answer: str) -> dict[str, int]:
 
 def observe(sample: Sample, settings: Settings) -> JudgedEdit:
     """The edit as the evidence judge sees it."""
-    from onprompt.evidence.edits.judgement import judge_edit
+    from onprompt.evidence.edits.grade import judge_edit
 
     return judge_edit(sample, settings)
 
@@ -122,21 +122,14 @@ def grade(judged: JudgedEdit, settings: Settings) -> Graded:  # noqa: ARG001 the
     """Three scores with their justifications; the value is finer than they are."""
     from onprompt.wording import edits as wording
 
-    operations, result, observed = judged.operations, judged.grade, judged.observed
-    reasons = {
-        "alignment": wording.alignment(operations, result, observed),
-        "completeness": wording.completeness(operations, result, observed),
-        "plausibility": wording.plausibility(result, observed),
-    }
-    shares = {factor: getattr(result, factor) for factor in FACTORS}
-    factors = {factor: factor_score(share, reasons[factor]) for factor, share in shares.items()}
-    return Graded(factors, round(RUBRIC.value(shares), 4), wording.summary(operations, observed))
-
-
-def factor_score(share: float, reason: str) -> FactorScore:
-    """A share as a score of the scale, and where it is on it."""
-    expected = SCALE[0] + share * (SCALE[-1] - SCALE[0])
-    return FactorScore(round(expected), reason, expected=round(expected, 2))
+    shares = {factor: getattr(judged.grade, factor) for factor in FACTORS}
+    factors = {}
+    for factor, share in shares.items():
+        expected = SCALE[0] + share * (SCALE[-1] - SCALE[0])
+        reason = getattr(wording, factor)(judged, round(expected))
+        factors[factor] = FactorScore(round(expected), reason, expected=round(expected, 2))
+    value = round(RUBRIC.value(shares), 4)
+    return Graded(factors, value, wording.summary(judged), interval=judged.grade.interval)
 
 
 FACTOR = object_schema({"score": {"type": "integer", "enum": list(SCALE)}, "justification": {"type": "string"}})

@@ -77,7 +77,11 @@ class RunFile:
         with wrap_db_errors(path):
             if writing:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                self.acquire()
+                Path(self.lock.lock_file).touch()  # where it can't be, the lock would wait without a reason
+                try:
+                    self.lock.acquire()
+                except Timeout:
+                    raise StoreError(f"another run is writing to {path}; wait for it, or use another file") from None
             self.database = connect(path, "mode=rwc") if writing else connect_to_read(path)
             try:
                 self.check_format(writing)
@@ -87,14 +91,6 @@ class RunFile:
             except BaseException:
                 self.close()
                 raise
-
-    def acquire(self) -> None:
-        """Keep other processes from writing."""
-        Path(self.lock.lock_file).touch()  # where it can't be, the lock would wait without a reason
-        try:
-            self.lock.acquire()
-        except Timeout:
-            raise StoreError(f"another run is writing to {self.path}; wait for it, or use another file") from None
 
     def check_format(self, writing: bool) -> None:
         """Create the tables, bring those of an earlier version to the present one, or refuse a file of another kind.
@@ -209,29 +205,29 @@ class RunFile:
             self.database.execute(GONE, {"run": self.run})
 
     def add_samples(self, samples: Sequence[Mapping[str, str]], configuration: int) -> list[tuple[int, bool]]:
-        """Add or update samples: for each its number, and whether it has a verdict that still holds."""
-        with self.transaction():
-            return [self.add_sample(sample, configuration) for sample in samples]
-
-    def add_sample(self, sample: Mapping[str, str], configuration: int) -> tuple[int, bool]:
-        """Add or update one sample, given by its columns, of which `version` changes with any of its inputs.
+        """Add or update samples, of which `version` changes with any input: numbers, and whether verdicts still hold.
 
         The verdict on a changed sample no longer holds, but stays until there is a new one.
         """
-        row = {name: storable(value) for name, value in sample.items()}
-        row |= {"digest": row_digest("samples", row), "run": self.run}
-        known = self.first(FIND, (row["id"],))
-        if not known:
-            return self.insert("samples", row), False
-        number, version, data = known
-        if version != row["version"] and data != self.data and still_exists(data):
-            raise UserError(
-                f"{self.path} has another sample {row['id']!r}, from {data}; use unique ids, or another run file"
-            )
-        changes = ", ".join(f"{name} = :{name}" for name in row)
-        update = f"UPDATE samples SET {changes}, gone = 0 WHERE number = :number"  # noqa: S608
-        self.database.execute(update, row | {"number": number})
-        return int(number), self.first(HOLDS, (number, configuration)) == (row["version"],)
+        added = []
+        with self.transaction():
+            for sample in samples:
+                row = {name: storable(value) for name, value in sample.items()}
+                row |= {"digest": row_digest("samples", row), "run": self.run}
+                known = self.first(FIND, (row["id"],))
+                if not known:
+                    added.append((self.insert("samples", row), False))
+                    continue
+                number, version, data = known
+                exists = not os.path.isabs(data) or os.path.exists(data)  # noqa: PTH110, PTH117 hubs have no paths
+                if version != row["version"] and data != self.data and exists:  # else the same data, moved
+                    another = f"another sample {row['id']!r}, from {data}"
+                    raise UserError(f"{self.path} has {another}; use unique ids, or another run file")
+                changes = ", ".join(f"{name} = :{name}" for name in row)
+                update = f"UPDATE samples SET {changes}, gone = 0 WHERE number = :number"  # noqa: S608
+                self.database.execute(update, row | {"number": number})
+                added.append((int(number), self.first(HOLDS, (number, configuration)) == (row["version"],)))
+        return added
 
     def has(self, sample: Mapping[str, str], fingerprint: str) -> bool:
         """Whether a sample has a verdict by a configuration that still holds."""
@@ -306,11 +302,6 @@ class RunFile:
 def storable(value: Any) -> Any:
     """A text that SQLite can store, without unpaired surrogates; any other value as it is."""
     return value.encode(errors="replace").decode() if isinstance(value, str) else value
-
-
-def still_exists(data: str) -> bool:
-    """Whether data are where they were: if not, new data may be the same, moved."""
-    return not os.path.isabs(data) or os.path.exists(data)  # noqa: PTH110, PTH117 hubs have no paths
 
 
 class BoundedConnection(sqlite3.Connection):

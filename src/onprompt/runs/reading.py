@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     import pandas
 
 OWN = "columns"  # where `given` has the user's own columns; no input has this name
+SHORT = 40  # characters of a setting's value in the name of a judge
 LOWEST = 5  # samples that a notebook shows
 SUGGESTED = 10_000  # ids that are searched for a similar one
 ROWS = """
@@ -42,13 +42,24 @@ LEFT JOIN verdicts v ON v.sample = s.number AND v.configuration = :configuration
 LEFT JOIN errors e ON e.sample = s.number AND e.configuration = :configuration AND e.sample_version = s.version
 WHERE NOT s.gone ORDER BY s.number
 """
-CHECKS = """SELECT c.sample, c.kind, c.asked, c.found, c.outcome, c.probability FROM checks c
+CHECKS = """SELECT c.sample, c.kind, c.asked, c.found, c.outcome, c.probability, c.source FROM checks c
 JOIN present_verdicts v ON v.sample = c.sample AND v.configuration = c.configuration
 WHERE c.configuration = ? ORDER BY c.sample, c.number"""
 DOCUMENTS = """SELECT s.id, d.document FROM documents d JOIN samples s ON s.number = d.sample
 JOIN present_verdicts v ON v.sample = d.sample AND v.configuration = d.configuration WHERE d.configuration = ?"""
+REASONS = """SELECT d.sample, j.key, json_extract(j.value, '$.reason')
+FROM documents d, json_each(d.document, '$.factors') j WHERE d.configuration = ? ORDER BY d.sample"""
+FACTORS = "SELECT DISTINCT j.key FROM present_verdicts v, json_each(v.factors) j WHERE configuration = ?"
+OWN_COLUMNS = f"""SELECT j.key, max(j.type = 'text') FROM samples s, json_each(s.given, '$.{OWN}') j
+WHERE NOT s.gone GROUP BY j.key ORDER BY min(s.number), min(j.id)"""  # noqa: S608
 USED = "SELECT id FROM configurations WHERE id IN (SELECT configuration FROM runs) ORDER BY id"
 LAST = "SELECT data, versions, created, read_whole, columns FROM runs WHERE configuration = ? ORDER BY id DESC LIMIT 1"
+PLACEHOLDER = f"instr(' ' || flags || ' ', ' {Flag.NOT_VERIFIABLE} ') > 0"
+JUDGED = f"SELECT count(*), ifnull(sum({PLACEHOLDER}), 0) FROM present_verdicts WHERE configuration = ?"  # noqa: S608
+SCORES = f"""SELECT score, count(*) FROM present_verdicts WHERE configuration = ? AND score IS NOT NULL
+AND NOT {PLACEHOLDER} GROUP BY score ORDER BY score"""  # noqa: S608
+ERRORS = """SELECT kind, count(*) FROM present_errors WHERE configuration = ?
+GROUP BY kind ORDER BY count(*) DESC, min(sample)"""
 SPENT = "SELECT ifnull(sum(tokens_in + tokens_out), 0), sum(cost) FROM runs WHERE configuration = ?"
 OUTDATED = """SELECT count(*) FROM verdicts v JOIN samples s ON s.number = v.sample
 WHERE configuration = ? AND NOT s.gone AND v.sample_version != s.version"""
@@ -92,6 +103,11 @@ class RunRow:
         return self.value is not None and Flag.NOT_VERIFIABLE not in self.flags
 
     @property
+    def flagged(self) -> bool:
+        """Whether the verdict has a flag: what `show --flagged`, gates and reports count."""
+        return bool(self.flags)
+
+    @property
     def known_value(self) -> float | None:
         """The value, unless it is a placeholder."""
         return self.value if self.counts else None
@@ -122,22 +138,33 @@ class RunRow:
 
     @property
     def document(self) -> dict[str, Any]:
-        """The row as `show --json` prints it and files have it: None for what is not known."""
+        """The row as `show --json` prints it and files have it: None for what is not known.
+
+        Each factor has a column, and so has each of the user's own; one whose name is taken is `data_NAME`.
+        """
         known = self.value is not None
         return {
             **{name: getattr(self, name) for name in ("id", "prompt", "image", "model", "category")},
             **{name: getattr(self, name) for name in ("score", "value", "low", "high")},
             "flags": " ".join(self.flags) if known else None,
             "summary": self.summary if known else None,
-            "factors": json.dumps(self.factors) if known else None,
             **{name: getattr(self, name) for name in ("coverage", "tokens_in", "tokens_out", "cost")},
             "answers": " ".join(self.answers) if known else None,
             "error": self.error or None,
             "message": self.message if self.error else None,
+            **{f"factor_{name}": score for name, score in self.factors.items()},
+            **{own_name(name): cell for name, cell in self.own.items()},
         }
 
 
 COLUMNS = tuple(RunRow("").document)
+WHOLE = ("score", "tokens_in", "tokens_out")  # columns of whole numbers, as are those of factors
+TAKEN = (*COLUMNS, "kind", "asked", "found", "outcome", "probability", "source")
+
+
+def own_name(name: str) -> str:
+    """The name of a user's own column among ours."""
+    return f"data_{name}" if name in TAKEN or name.startswith(("factor_", "reason_", "data_")) else name
 
 
 class CheckRow(NamedTuple):
@@ -149,6 +176,7 @@ class CheckRow(NamedTuple):
     found: str
     outcome: str
     probability: float
+    source: str = ""
 
 
 class LastRun(NamedTuple):
@@ -268,29 +296,23 @@ class Run:
         with self.opened() as file:
             return str(file.first("SELECT fingerprint FROM configurations WHERE id = ?", (self.configuration,))[0])
 
-    @property
-    def sources(self) -> list[str]:
-        """All data that the file's runs have read."""
-        with self.opened() as file:
-            return [source for (source,) in file.query("SELECT DISTINCT data FROM runs ORDER BY id")]
-
     @cached_property
     def overview(self) -> Overview:
         """Counts and costs."""
         key = (self.configuration,)
-        rows = list(self.rows())
-        scores = Counter(row.score for row in rows if row.counts and row.score is not None)
         with self.opened() as file:
+            samples, gone = file.first("SELECT count(*) - ifnull(sum(gone), 0), ifnull(sum(gone), 0) FROM samples")
             tokens, cost = file.first(SPENT, key)
+            verdicts, placeholders = file.first(JUDGED, key)
             return Overview(
-                samples=len(rows),
-                gone=file.first("SELECT count(*) FROM samples WHERE gone")[0],
+                samples=samples,
+                gone=gone,
                 read_whole=self.last.read_whole,
                 outdated=file.first(OUTDATED, key)[0],
-                verdicts=sum(row.value is not None for row in rows),
-                placeholders=sum(row.value is not None and not row.counts for row in rows),
-                scores=dict(sorted(scores.items())),
-                errors=dict(Counter(row.error for row in rows if row.error).most_common()),
+                verdicts=verdicts,
+                placeholders=placeholders,
+                scores=dict(file.query(SCORES, key)),
+                errors=dict(file.query(ERRORS, key)),
                 tokens=tokens,
                 cost=cost,
             )
@@ -304,7 +326,7 @@ class Run:
 
     def rows(self, worst: int = 0, flagged: bool = False) -> Iterator[RunRow]:
         """The samples with their results, in order; or only the worst, or those that need review."""
-        found = (row for row in self.read_rows() if not flagged or row.flags or row.error)
+        found = (row for row in self.read_rows() if not flagged or row.flagged or row.error)
         if not worst:
             return found
         judged = [(row.value, row.number, row) for row in found if row.value is not None]
@@ -327,6 +349,21 @@ class Run:
         with self.opened() as file:
             yield from map(CheckRow._make, file.query(CHECKS, (self.configuration,)))
 
+    def factors(self) -> list[str]:
+        """The factors that have scores."""
+        with self.opened() as file:
+            return [name for (name,) in file.query(FACTORS, (self.configuration,))]
+
+    def reasons(self) -> Iterator[tuple[int, str, str]]:
+        """Why each factor has its score: the number of the sample, the factor, and the reason."""
+        with self.opened() as file:
+            yield from ((number, name, why or "") for number, name, why in file.query(REASONS, (self.configuration,)))
+
+    def own_columns(self) -> dict[str, bool]:
+        """The user's own columns, as files have them, and whether any cell is a text."""
+        with self.opened() as file:
+            return {own_name(name): bool(text) for name, text in file.query(OWN_COLUMNS)}
+
     def documents(self) -> Iterator[tuple[str, str]]:
         """The stored documents of all rows by their ids, to be read with `RunFile.read`."""
         with self.opened() as file:
@@ -346,13 +383,8 @@ class Run:
             import pandas
         except ImportError:
             raise UserError("to_pandas needs pandas: pip install 'onprompt[data]'") from None
-        names = [name for name in COLUMNS if name != "factors"]
-        rows = [
-            {name: row.document[name] for name in names} | {f"factor_{name}": n for name, n in row.factors.items()}
-            for row in self.rows()
-        ]
-        frame = pandas.DataFrame(rows) if rows else pandas.DataFrame(columns=names)
-        whole = [name for name in frame if name in ("score", "tokens_in", "tokens_out") or name.startswith("factor_")]
+        frame = pandas.DataFrame(list(self)) if len(self) else pandas.DataFrame(columns=COLUMNS)
+        whole = [name for name in frame if name in WHOLE or name.startswith("factor_")]
         return frame.astype(dict.fromkeys(whole, "Int64")).set_index("id")
 
     def __repr__(self) -> str:
@@ -382,6 +414,43 @@ def open_runs(paths: Sequence[Path], configurations: Sequence[int] = (), every: 
             name += f", configuration {number}" if every or len(wanted) > 1 else ""
             runs[name] = Run(path, number)
     return runs
+
+
+def judge_names(runs: Mapping[str, Run]) -> dict[str, str]:
+    """Who judged each run, with the settings and other parts in which the judges differ."""
+    named = ("judge", "model", "models", "members", "rubric", "settings")
+    kinds: dict[str, set[str]] = {}
+    flat = {name: run.identity | run.identity.get("settings", {}) for name, run in runs.items()}
+    for each in flat.values():
+        for key, value in each.items():
+            kinds.setdefault(key, set()).add(json.dumps(value, sort_keys=True))
+    differ = [
+        key for key in kinds if key not in named and (len(kinds[key]) > 1 or any(key not in f for f in flat.values()))
+    ]
+    settings = [key for key in differ if any(key in run.identity.get("settings", {}) for run in runs.values())]
+    several = len({run.rubric for run in runs.values()}) > 1
+    found = {}
+    for name, run in runs.items():
+        parts = [words(key, flat[name].get(key)) for key in settings or differ]
+        judge = f"{run.rubric} by {run.judge}" if several else run.judge
+        found[name] = f"{judge} ({', '.join(parts)})" if parts else judge
+    return found
+
+
+def words(key: str, value: Any) -> str:
+    """A part of a configuration: with its value where that is a word or a number."""
+    return f"{key} {value}" if isinstance(value, str | int | float) and len(str(value)) <= SHORT else key
+
+
+def same_images(rows: Mapping[str, Iterable[RunRow]]) -> bool:
+    """Whether two of several runs judged an image in common, by its id and contents."""
+    seen: set[tuple[str, str]] = set()
+    for own in rows.values():
+        images = {(row.id, row.image_sha256) for row in own if row.image_sha256}
+        if images & seen:
+            return True
+        seen |= images
+    return False
 
 
 def stored_identity(file: RunFile, configuration: int) -> dict[str, Any]:

@@ -150,7 +150,7 @@ def to_stored(number: int, verdict: Verdict) -> StoredVerdict:
 def check_row(check: Check) -> list[Any]:
     """A check as a row of `checks`."""
     words = claim_words(check.claim), finding_words(check)
-    return [check.claim.kind, *words, check.outcome.value, check.probability, check.source]
+    return [check.claim.group, *words, check.outcome.value, check.probability, check.source]
 
 
 @dataclass(slots=True)

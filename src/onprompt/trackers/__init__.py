@@ -68,7 +68,7 @@ def numbers(run: Run) -> dict[str, float]:
     for kind, members in groups.items():
         for group in members:
             prefix = "" if kind == "all" else f"{kind}/{group.name}/"
-            found |= ends(f"{prefix}value", group.value) | ends(f"{prefix}score", group.score)
+            found |= ends(f"{prefix}value", group.mean) | ends(f"{prefix}score", group.score)
     seen = run.overview
     found |= {"verdicts": seen.verdicts, "errors": sum(seen.errors.values()), "not_verifiable": seen.placeholders}
     return found | ({} if seen.cost is None else {"cost": seen.cost})

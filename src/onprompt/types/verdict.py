@@ -78,6 +78,12 @@ class Claim:
         return f"{self.value} {self.name}"
 
     @property
+    def group(self) -> str:
+        """The kind by which claims are counted: the number that "a" implies, which two or three meet, is apart."""
+        implied = self.kind == "count" and self.count is not None and not self.count.explicit and self.count.high == 1
+        return "implied count" if implied else self.kind
+
+    @property
     def is_interaction(self) -> bool:
         """Whether it says what an object does, or how it relates to another; "not running" says neither."""
         return self.kind in ("relation", "action") and not self.negated

@@ -98,7 +98,7 @@ def before_after_words(finding: Finding, _: Check) -> str:
     if min(before, after) >= EVEN:
         return f"{finding.value} detected before and after"
     if max(before, after) < EVEN:
-        return f"no {finding.value} detected before or after"
+        return f"{finding.value} detected weakly at most ({before:.2f} before, {after:.2f} after)"
     return f"{finding.value} " + (f"detected only afterwards ({after:.2f})" if after >= EVEN else "no longer detected")
 
 

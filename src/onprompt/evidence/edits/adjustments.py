@@ -21,44 +21,28 @@ SHIFTED = 0.97, 1.03  # area of the frame of an image that was shifted, not crop
 ONE_HUE = 4.0, 2.0  # spread of colours across the mean hue, in CIELAB: of a colour photo, of a tinted one
 SEPIA_HUE = 45.0, 100.0  # degrees in CIELAB
 # Words of an instruction → the adjustments that carry it out; the first word that occurs decides.
-ASKED: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("black and white", ("black and white",)),
-    ("monochrome", ("black and white",)),
-    ("grayscale", ("black and white",)),
-    ("greyscale", ("black and white",)),
-    ("sepia", ("sepia",)),
-    ("contrast", ("more contrast",)),
-    ("desaturated", ("less saturated", "black and white")),
-    ("saturat", ("more saturated",)),
-    ("vivid", ("more saturated",)),
-    ("vibrant", ("more saturated",)),
-    ("blur", ("blurred",)),
-    ("out of focus", ("blurred",)),
-    ("sharp", ("sharper",)),
-    ("warm", ("warmer",)),
-    ("cool", ("cooler",)),
-    ("cold", ("cooler",)),
-    ("bright", ("brighter",)),
-    ("lighter", ("brighter",)),
-    ("dark", ("darker",)),
-    ("dim", ("darker",)),
-    ("invert", ("inverted",)),
-    ("negative", ("inverted",)),
-    ("upside down", ("upside down", "turned by 180°")),
-    ("vertically", ("upside down",)),
-    ("mirror", ("mirrored",)),
-    ("flip", ("mirrored",)),
-    ("horizontally", ("mirrored",)),
-    ("180", ("turned by 180°",)),
-    ("degrees", ("turned left", "turned right")),
-    ("rotate", ("turned left", "turned right", "turned by 180°")),
-    ("zoomed out", ("zoomed out",)),
-    ("zoom out", ("zoomed out",)),
-    ("zoom", ("cropped",)),
-    ("crop", ("cropped",)),
-)
-
-
+ASKED: dict[str, tuple[str, ...]] = {
+    "black and white|monochrome|grayscale|greyscale": ("black and white",),
+    "sepia": ("sepia",),
+    "contrast": ("more contrast",),
+    "desaturated": ("less saturated", "black and white"),
+    "saturat|vivid|vibrant": ("more saturated",),
+    "blur|out of focus": ("blurred",),
+    "sharp": ("sharper",),
+    "warm": ("warmer",),
+    "cool|cold": ("cooler",),
+    "bright|lighter": ("brighter",),
+    "dark|dim": ("darker",),
+    "invert|negative": ("inverted",),
+    "upside down": ("upside down", "turned by 180°"),
+    "vertically": ("upside down",),
+    "mirror|flip|horizontally": ("mirrored",),
+    "180": ("turned by 180°",),
+    "degrees": ("turned left", "turned right"),
+    "rotate": ("turned left", "turned right", "turned by 180°"),
+    "zoomed out|zoom out": ("zoomed out",),
+    "zoom|crop": ("cropped",),
+}
 OPPOSITES = {
     **{"brighter": "darker", "darker": "brighter", "warmer": "cooler", "cooler": "warmer"},
     "more contrast": "less contrast",
@@ -145,7 +129,7 @@ def asked_for(edit: Edit) -> tuple[str, ...]:
     words = f"{edit.value} {edit.phrase}".lower()
     if re.search(rf"\b({'|'.join(ARTWORK)})\b", words):  # a dark fantasy painting is more than a darker image
         return ()
-    found = next((names for word, names in ASKED if re.search(rf"\b{word}", words)), ())
+    found = next((names for word, names in ASKED.items() if re.search(rf"\b(?:{word})", words)), ())
     if {"turned left", "turned right"} <= set(found):
         left = any(word in words for word in ("left", "counter", "anti"))
         right = any(word in words for word in ("right", "clockwise"))

@@ -1,58 +1,188 @@
-"""Alignment, completeness and plausibility from what is known of an edit; each 0 to 1."""
+"""An edit judged by evidence: its operations, and alignment, completeness and plausibility as shares of their scales.
+
+What was fitted is in reliability.toml, with the script that wrote it: curves from log-odds to the protocol's scale, on
+which 5 to 7 are edits that people accept.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from onprompt.evidence.beliefs import sigmoid
-from onprompt.evidence.edits.observations import EditObservations
-from onprompt.evidence.edits.operations import Operation
+from onprompt.evidence.edits.claims import Operation, judge_operations
+from onprompt.evidence.edits.observations import EditObservations, observe_edit
 from onprompt.evidence.edits.plausibility import faults, sharpness_shift
-from onprompt.types import Check
-from onprompt.vision import Floats, Mask, ramp
+from onprompt.evidence.observe import is_animated
+from onprompt.settings import Settings
+from onprompt.types import Check, EditEvidence, Flag, Outcome, Sample
+from onprompt.vision import Floats, Mask, load_matcher, ramp
 
 # Weights of what shows a careful edit: change in one place, similarity, change within a mask; and of what redrawing and
 # a change of sharpness cost plausibility (bench/edit.py).
 PLACE, SIMILAR, MASK, REDRAWN, SHARPNESS = 3.3, 5.5, 1.2, 4.0, 1.5
 SPREAD, KEPT, LAYOUT = 0.34, 0.83, 0.6  # concentration, similarity of features and of edges of an average edit
 CONTRAST = 2.2  # change within a mask against outside, in logarithms, of an average edit
-CAREFUL = 2.5  # log-odds against alignment: most edits fail
-BARE = -0.75  # log-odds by which alignment may differ at most from what the operations alone say
+BARE = 1.1  # log-odds by which a careful edit may be above its operation: one that was not carried out is never above 4
 PRESERVED = 0.5, 0.97  # similarity of features: another image, the same
-NOT_MEASURED = 0.85  # plausibility at most: anatomy, size, support and light are not measured
-SOUND = 2.5  # log-odds of plausibility where no fault was found
-FAULT = 2.0  # log-odds that a certain fault costs
+FAULT = 3.0  # log-odds that a certain fault costs
+LOW = 0.25  # share of the scale at most (2 of 7) of another image, of an edit of what was not there, or not verifiable
+ESTIMATED, UNSEEN = (
+    0.8,
+    0.4,
+)  # how open an operation is that only the matcher knows, and what is not seen of plausibility
+FACTORS = ("alignment", "completeness", "plausibility")
+
+
+@cache
+def reliability() -> dict[str, Any]:
+    """What was fitted to rated and scripted edits."""
+    return tomllib.loads(Path(__file__).with_name("reliability.toml").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True, slots=True)
 class EditGrade:
-    """The three factors, and how well the rest was kept."""
+    """The three factors as shares of their scales, what they may be, and how well the rest was kept."""
 
     alignment: float
     completeness: float
     plausibility: float
     preservation: float
     coverage: float  # share of the operations that a measurement or a detector could judge
+    interval: tuple[float, float]  # the middle 80 % of what their geometric mean may be
     faults: tuple[Check, ...]
+    redrawn: float  # by which needless redrawing and a change of sharpness lowered plausibility
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedEdit:
+    """What was observed, which operations were carried out, and the factors."""
+
+    observed: EditObservations
+    operations: tuple[Operation, ...]
+    grade: EditGrade
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """The operations with their details, then the faults."""
+        return (*(check for operation in self.operations for check in operation.checks), *self.grade.faults)
+
+    @property
+    def weights(self) -> tuple[bool, bool]:
+        """Attributes are measured, men are not told from women."""
+        return True, False
+
+    @property
+    def verifiable(self) -> bool:
+        """Whether anything of the instruction was understood and could be checked."""
+        return is_verifiable(self.operations)
+
+    def flags(self, settings: Settings) -> dict[str, bool]:
+        """What to know before trusting the score."""
+        observed = self.observed
+        read = [flag for edit in observed.edits for flag in edit.flags if flag in ("not English", "not understood")]
+        return {
+            **dict.fromkeys([*read, *observed.notes], True),
+            observed.failure: bool(observed.failure),
+            Flag.NOT_VERIFIABLE: not self.verifiable,
+            Flag.LOW_CONFIDENCE: any(each.check.outcome is Outcome.LOW_CONFIDENCE for each in self.operations),
+            "nothing_to_change": any(each.targetless for each in self.operations),
+            "one_frame_of_an_animation": any(map(is_animated, observed.pictures)),
+            "matcher_uncalibrated": bool(settings.matcher) and not load_matcher(settings).calibrated,
+            "other_frame": bool(observed.change.turned or observed.change.crop),
+        }
+
+    def measures(self, settings: Settings) -> dict[str, float | None]:  # noqa: ARG002 the same for all judges
+        """The factors before they are rounded, and how much of the rest was kept."""
+        return {
+            **{name: getattr(self.grade, name) for name in FACTORS},
+            "preservation": self.grade.preservation,
+            "changed": round(self.observed.change.area, 4),
+            "coverage": self.grade.coverage,
+        }
+
+    def evidence(self, settings: Settings) -> EditEvidence:  # noqa: ARG002 the same for all judges
+        """What was asked for, and how the versions differ."""
+        return self.observed.evidence()
+
+
+def judge_edit(sample: Sample, settings: Settings) -> JudgedEdit:
+    """Observe an edit, judge its operations, and grade it."""
+    observed = observe_edit(sample, settings)
+    operations = judge_operations(observed)
+    return JudgedEdit(observed, operations, grade(operations, observed))
+
+
+def is_verifiable(operations: Sequence[Operation]) -> bool:
+    """Whether anything of the instruction was understood and could be checked."""
+    return any(operation.verifiable for operation in operations)
 
 
 def grade(operations: Sequence[Operation], observed: EditObservations) -> EditGrade:
     """The factors of an edit."""
-    found = faults(observed)
-    odds = float(np.mean([operation.odds for operation in operations]))
-    aligned = min(sigmoid(odds / 2 + kept_odds(observed) - CAREFUL), sigmoid(odds + BARE))
-    complete = float(np.mean([operation.probability for operation in operations]))
+    found, kept, redrawn = faults(observed), kept_odds(observed), redrawing(observed)
+    shares = factors(operations, kept, sum(check.probability - 1 for check in found) * FAULT - redrawn, observed)
+    coverage = sum(operation.known for operation in operations) / len(operations)
     return EditGrade(
-        alignment=round(aligned, 4),
-        completeness=round(complete, 4),
-        plausibility=round(plausible(found, observed), 4),
+        **{name: round(share, 4) for name, share in shares.items()},
         preservation=round(ramp(observed.kept, *PRESERVED), 4),
-        coverage=round(sum(operation.known for operation in operations) / len(operations), 4),
+        coverage=round(coverage, 4),
+        interval=interval(shares, operations),
         faults=found,
+        redrawn=redrawn,
     )
+
+
+def factors(
+    operations: Sequence[Operation], kept: float, plausible: float, observed: EditObservations
+) -> dict[str, float]:
+    """The factors by the operations, and the log-odds that the rest was left alone and that the image is plausible."""
+    if observed.blank:
+        return dict.fromkeys(FACTORS, 0.0)
+    careful = "alignment" if observed.mask is None else "alignment with a mask"
+    own = [sigmoid(each.odds + BARE) for each in operations]
+    aligned = [
+        each.fit * min(most, curve(careful, each.odds / 2 + kept)) for each, most in zip(operations, own, strict=True)
+    ]
+    shares = {
+        "alignment": float(np.mean(aligned)),
+        "completeness": float(np.mean([each.fit * curve("completeness", each.odds) for each in operations])),
+        "plausibility": curve("plausibility", plausible),
+    }
+    unknown = not is_verifiable(operations)
+    another = observed.failure == "another_image"
+    most = {
+        "alignment": LOW if unknown or another or all(each.targetless for each in operations) else 1.0,
+        "completeness": LOW if unknown or another else 1.0,
+        "plausibility": LOW if another else 1.0,
+    }
+    return {name: min(share, most[name]) for name, share in shares.items()}
+
+
+def curve(name: str, odds: float) -> float:
+    """Log-odds as a share of a scale."""
+    fitted = reliability()[name]
+    return sigmoid(fitted["base"] + fitted["slope"] * odds)
+
+
+def interval(shares: Mapping[str, float], operations: Sequence[Operation]) -> tuple[float, float]:
+    """The middle 80 % of what the geometric mean may be, as wide as what is not measured; all if nothing was."""
+    if not is_verifiable(operations):
+        return 0.0, 1.0
+    doubts = [2 * each.probability * (1 - each.probability) if each.known else ESTIMATED for each in operations]
+    doubt = {"plausibility": UNSEEN}
+    low, high = 1.0, 1.0
+    for name, share in shares.items():
+        open_ = doubt.get(name, float(np.mean(doubts)))
+        low *= share * (1 - open_)
+        high *= share + (1 - share) * open_
+    return round(low ** (1 / 3), 4), round(high ** (1 / 3), 4)
 
 
 def kept_odds(observed: EditObservations) -> float:
@@ -74,11 +204,8 @@ def mask_contrast(mask: Mask, difference: Floats) -> float:
     return float(np.log((inside + 1) / (outside + 1)))
 
 
-def plausible(found: Sequence[Check], observed: EditObservations) -> float:
-    """How plausible the edited image is, as far as that can be measured."""
-    if observed.blank:
+def redrawing(observed: EditObservations) -> float:
+    """The log-odds that needless redrawing costs, where editors leave most of their artefacts; less if it is little."""
+    if observed.is_global:
         return 0.0
-    odds = SOUND - FAULT * sum(1 - check.probability for check in found)
-    if not observed.is_global:  # what was redrawn without need is where editors leave most of their artefacts
-        odds += REDRAWN * (observed.kept - KEPT) - SHARPNESS * sharpness_shift(observed)
-    return NOT_MEASURED * sigmoid(odds)
+    return REDRAWN * (KEPT - observed.kept) + SHARPNESS * sharpness_shift(observed)

@@ -15,14 +15,15 @@ from onprompt.evidence.edits.observations import EditObservations
 from onprompt.evidence.sharing import share_out
 from onprompt.settings import Settings
 from onprompt.types import Box, Edit, Scene, Sighting
-from onprompt.vision import Mask, cells_of, colour, is_grid_position, position_of, position_score, ramp
+from onprompt.vision import Mask, cells_of, colour, position_of, ramp
 
 SHIFT = 0.06  # of a centre, in widths of the image, from which an object moved towards a side
 LARGER, SMALLER = 1.15, 0.87  # ratio of areas
+SMALL = ("small", "tiny", "mini", "little", "short", "thin", "slim", "narrow", "half")
 SIDES = {"left": (-1, 0), "right": (1, 0), "top": (0, -1), "up": (0, -1), "bottom": (0, 1), "down": (0, 1)}
 DOUBTFUL = 0.4  # weight of a measurement that is often wrong: counts, or colours of what was not located
 RECOLOURED = 0.08, 0.3  # gain in the share of an object that has a colour: none, clear
-MIRRORED = frozenset({"mirrored", "horizontally", "flipped", "reversed", "the other way"})
+MIRRORED = frozenset({"mirrored", "horizontally", "flipped", "reversed", "the other way", "facing", "around"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,23 +109,34 @@ def same(a: Sighting, b: Sighting) -> bool:
 
 
 def move(edit: Edit, observed: EditObservations) -> Measurement | None:
-    """How far the target moved to the asked side; whether it was mirrored."""
+    """How far the target moved, to the side asked for if it has no other place; whether it was mirrored."""
     located = targets(edit, observed)
+    turns = [a.value for thing in edit.result.things for a in thing.attributes if a.kind == "orientation"]
+    if turns:
+        mirrored = any(word in " ".join(turns) for word in MIRRORED)
+        return mirror(located, observed) if mirrored else None
     words = f"{edit.value} " + " ".join(a.value for t in edit.result.things for a in t.attributes)
-    if any(word in words for word in MIRRORED):
-        return mirror(located, observed)
-    if not located:
+    there = moved(located[0], observed) if located else None
+    if there is None:
         return None
-    first = located[0].box
-    side = next((word for word in SIDES if word in words.split()), "")
-    there = new_place(located[0], observed)
-    if not side or there is None:
-        return None
-    box, weight = there
+    first, (box, weight) = located[0].box, there
     dx, dy = (after - before for before, after in zip(first.centre, box.centre, strict=True))
-    along = dx * SIDES[side][0] + dy * SIDES[side][1]
+    beside = moves_beside(edit, observed)
+    side = "" if beside else next((word for word in SIDES if word in words.split()), "")
+    if not side and not beside:
+        return None
+    along = dx * SIDES[side][0] + dy * SIDES[side][1] if side else float(np.hypot(dx, dy))
     values = position_of(first), position_of(box)
     return Measurement(float(along >= SHIFT), *values, "boxes", (first, box), located, weight)
+
+
+def moves_beside(edit: Edit, observed: EditObservations) -> bool:
+    """Whether the new place of the target is beside something else that was seen before."""
+    first = edit.result.things[:1]
+    others = {edit.result.things[each.target].canonical for thing in first for each in thing.relations}
+    return any(
+        s.label in others and s.confidence >= observed.settings.low_confidence for s in observed.seen[0].sightings
+    )
 
 
 def mirror(located: tuple[Sighting, ...], observed: EditObservations) -> Measurement | None:
@@ -142,7 +154,7 @@ def mirror(located: tuple[Sighting, ...], observed: EditObservations) -> Measure
     )
 
 
-def new_place(sighting: Sighting, observed: EditObservations) -> tuple[Box, float] | None:
+def moved(sighting: Sighting, observed: EditObservations) -> tuple[Box, float] | None:
     """Where an object is after the edit, and how sure: by its corners, a detector, or another region that changed."""
     if motion := find_motion(sighting.box, observed.change):
         return motion.box, 1.0
@@ -159,12 +171,13 @@ def new_place(sighting: Sighting, observed: EditObservations) -> tuple[Box, floa
 
 def resize(edit: Edit, observed: EditObservations) -> Measurement | None:
     """The ratio of the target's areas; by the region that changed, if the target is found in one version only."""
-    found = size_ratio(targets(edit, observed), observed)
+    found = None if "no target" in edit.flags else size_ratio(targets(edit, observed), observed)
     if found is None:
         return None
     ratio, boxes, weight = found
-    words = f"{edit.value} {edit.phrase}".lower()
-    smaller = any(word in words for word in ("small", "tiny", "shrink", "reduce", "shorter", "thinner"))
+    asked = [a.value for thing in edit.result.things[:1] for a in thing.attributes if a.kind == "size"]
+    words = " ".join([edit.value.split(" than ")[0], *asked[-1:]]).lower()
+    smaller = any(word in words for word in SMALL)
     done = ratio <= SMALLER if smaller else ratio >= LARGER
     size = "larger" if ratio >= LARGER else "smaller" if ratio <= SMALLER else "as large as before"
     return Measurement(float(done), "as it was", size, "boxes", boxes, targets(edit, observed), weight)
@@ -221,7 +234,7 @@ def text(edit: Edit, observed: EditObservations) -> Measurement | None:
 
 def whole(edit: Edit, observed: EditObservations) -> Measurement | None:
     """An adjustment of the image as a whole."""
-    names = adjustments.asked_for(edit)
+    names = () if "not understood" in edit.flags else adjustments.asked_for(edit)
     if not names:
         return None
     strength = adjustments.strength(names, observed.adjusted)
@@ -231,24 +244,12 @@ def whole(edit: Edit, observed: EditObservations) -> Measurement | None:
     return Measurement(strength, "as it was", after, "pixels")
 
 
-def place(edit: Edit, observed: EditObservations) -> Measurement | None:
-    """Where something new should be: `on the left`."""
-    asked = [a.value for thing in edit.result.things for a in thing.attributes if a.kind == "position"]
-    asked = [value for value in asked if is_grid_position(value)]
-    new = [c.after for c in observed.objects if c.kind == "added" and c.asked and c.after]
-    if not asked or not new:
-        return None
-    score = position_score(new[0].box, asked[0])
-    return Measurement(score, "", position_of(new[0].box), "boxes", (new[0].box,))
-
-
 MEASURES: dict[str, Callable[[Edit, EditObservations], Measurement | None]] = {
     "recolour": recolour,
     "move": move,
     "resize": resize,
     "count": count,
     "text": text,
-    "add": place,
 }
 
 

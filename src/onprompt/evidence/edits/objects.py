@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 
 import numpy as np
@@ -26,8 +26,10 @@ def match_objects(
     """Each confident sighting of either version once, in the frame of the first."""
     old, new = ([s for s in unique(version) if s.confidence >= settings.low_confidence] for version in (before, after))
     pairs: list[tuple[Sighting, Sighting]] = []
-    for allowed in (same_place, same_word, same_box):
-        pairs += take_pairs(old, new, allowed)
+    # Of one kind in one place, then of one kind anywhere, the nearest first, then of different kinds in one place.
+    pairs += take_pairs(old, new, lambda a, b: overlap(a, b) * (a.word == b.word))
+    pairs += take_pairs(old, new, lambda a, b: (a.word == b.word) / (1 + distance(a.box, b.box)))
+    pairs += take_pairs(old, new, overlap)
     changes = [ObjectChange(kind_of(a, b, change), a, b) for a, b in pairs]
     changes += [ObjectChange(touched(sighting, "removed", change), sighting, None) for sighting in old]
     changes += [ObjectChange(touched(sighting, "added", change), None, sighting) for sighting in new]
@@ -43,24 +45,17 @@ def unique(sightings: Iterable[Sighting]) -> Iterator[Sighting]:
             yield sighting
 
 
-def same_place(a: Sighting, b: Sighting) -> float:
-    """Two sightings of one kind that overlap."""
-    return a.box.iou(b.box) if a.word == b.word and a.box.iou(b.box) >= SAME_PLACE else 0.0
+def overlap(a: Sighting, b: Sighting) -> float:
+    """The IoU of two sightings in the same place; 0 elsewhere."""
+    shared = a.box.iou(b.box)
+    return shared if shared >= SAME_PLACE else 0.0
 
 
-def same_word(a: Sighting, b: Sighting) -> float:
-    """Two sightings of one kind, wherever they are; the nearest first."""
-    return 1 / (1 + distance(a.box, b.box)) if a.word == b.word else 0.0
-
-
-def same_box(a: Sighting, b: Sighting) -> float:
-    """Two sightings of different kinds in one place."""
-    return a.box.iou(b.box) if a.box.iou(b.box) >= SAME_PLACE else 0.0
-
-
-def take_pairs(old: list[Sighting], new: list[Sighting], fits: object) -> Iterator[tuple[Sighting, Sighting]]:
+def take_pairs(
+    old: list[Sighting], new: list[Sighting], fits: Callable[[Sighting, Sighting], float]
+) -> list[tuple[Sighting, Sighting]]:
     """The best pairs, each sighting in one; they are taken off both lists."""
-    ranked = sorted(((fits(a, b), i, j) for (i, a), (j, b) in product(enumerate(old), enumerate(new))), reverse=True)  # type: ignore[operator]
+    ranked = sorted(((fits(a, b), i, j) for (i, a), (j, b) in product(enumerate(old), enumerate(new))), reverse=True)
     taken: list[tuple[int, int]] = []
     for value, i, j in ranked:
         if value > 0 and all(i != a and j != b for a, b in taken):
@@ -70,7 +65,7 @@ def take_pairs(old: list[Sighting], new: list[Sighting], fits: object) -> Iterat
         del old[i]
     for j in sorted((j for _, j in taken), reverse=True):
         del new[j]
-    yield from pairs
+    return pairs
 
 
 def kind_of(a: Sighting, b: Sighting, change: Change) -> str:

@@ -33,8 +33,10 @@ from onprompt.vision import (
 WHOLE = ("restyle", "background")  # operations that may change all of the image
 CONTEXT = 0.15  # of a region that is shown to the matcher with it, as a fraction of its sides
 REDRAWN = 0.5, 0.7  # correlation of edges, and similarity of features, below which an image was redrawn
+ANOTHER = 0.25, 0.55  # … below which it is another image
 CLOSE = 0.5  # share of the image up to which a region is worth a closer look
 LARGEST = 5  # regions that are reported
+SAME = 0.5  # IoU from which an object is one that was asked for, under another name
 MARKED = 0.5  # share of an object within the mask from which the mask is about it
 FLOOR = 0.001  # probabilities of the matcher are clipped to this distance from 0 and 1
 WHITE = 127  # from which a pixel of a mask is marked
@@ -85,7 +87,14 @@ class EditObservations:
     def unasked(self) -> tuple[ObjectChange, ...]:
         """What became of objects without being asked for; that all are brighter or mirrored follows from the edit."""
         implied = CONSEQUENCES if self.is_global else ()
-        return tuple(change for change in self.objects if not change.asked and change.kind not in implied)
+        asked = [s.box for change in self.objects if change.asked for s in (change.before, change.after) if s]
+        return tuple(
+            change
+            for change in self.objects
+            if not change.asked
+            and change.kind not in implied
+            and not any(s and s.box.iou(box) >= SAME for box in asked for s in (change.before, change.after))
+        )
 
     def in_mask(self, change: ObjectChange) -> bool:
         """Whether an object is mostly within the mask, where the edit may change it."""
@@ -113,13 +122,15 @@ class EditObservations:
 
     @cached_property
     def failure(self) -> str:
-        """The three common failures: nothing was done, the image was redrawn, or broken."""
+        """The common failures: nothing was done, the image was redrawn, is another one, or broken."""
         if self.blank:
             return "broken"
         if not self.change.regions and not self.adjustments:
             return "unchanged"
-        layout, features = REDRAWN
-        redrawn = self.change.structure < layout and float(np.median(self.similarity)) < features
+        shown = self.change.structure, float(np.median(self.similarity))
+        if all(value < limit for value, limit in zip(shown, ANOTHER, strict=True)):
+            return "another_image"
+        redrawn = all(value < limit for value, limit in zip(shown, REDRAWN, strict=True))
         return "redrawn" if redrawn and not self.is_global else ""
 
     @cached_property
@@ -170,9 +181,10 @@ def observe_edit(sample: Sample, settings: Settings) -> EditObservations:
     stages.enter("detect")
     # The outline before the edit is that of the target, whose colours are compared.
     first = before if aligned is after else open_picture(change.before, settings)  # both at the same size
-    seen = detect(first, names, settings, names_to_measure(edits)), detect(aligned, names, settings, ())
+    coloured = new_colours(edits)
+    seen = detect(first, names, settings, names_to_measure(edits)), detect(aligned, names, settings, coloured)
     if change.regions and not blank:
-        seen = seen[0], look_closer(seen, aligned, change.regions[0].box, edits, settings)
+        seen = seen[0], look_closer(seen, aligned, change, edits, settings, coloured)
     text = any(observe.asks_for_text(scene) for edit in edits for scene in (edit.source, edit.result))
     lines: tuple[tuple[Sighting, ...], tuple[Sighting, ...]] = (), ()
     if text:
@@ -183,16 +195,31 @@ def observe_edit(sample: Sample, settings: Settings) -> EditObservations:
     return EditObservations(edits, pictures, seen, lines, change, mask, similarity, blank, settings, notes)
 
 
-def look_closer(seen: tuple[Seen, Seen], after: Picture, box: Box, edits: Sequence[Edit], settings: Settings) -> Seen:
-    """What was detected after the edit; something new that was overlooked is searched in the region that changed."""
-    things = [thing for edit in edits for thing in edit.result.things if not thing.absent]
-    labels = {thing.canonical for thing in things if thing.canonical in seen[1].known}
-    labels -= {s.label for version in seen for s in version.sightings if s.confidence >= settings.low_confidence}
-    if not labels or box.area > CLOSE:
-        return seen[1]
-    part = open_picture(np.ascontiguousarray(after.pixels[cells_of(box, after.pixels.shape)]), settings)
-    closer = detect(part, [name_of(label) for label in sorted(labels)], settings, ())
-    found = [replace(s, box=placed(s.box, box)) for s in closer.sightings if s.label in labels]
+def look_closer(
+    seen: tuple[Seen, Seen],
+    after: Picture,
+    change: Change,
+    edits: Sequence[Edit],
+    settings: Settings,
+    measured: set[str],
+) -> Seen:
+    """What was detected after the edit; something new that was overlooked is searched in the region that changed.
+
+    Of several new things each region may hold one.
+    """
+    things = [t for edit in edits for t in edit.result.things if not t.absent and t.canonical in seen[1].known]
+    sure = [[s for s in version.sightings if s.confidence >= settings.low_confidence] for version in seen]
+    labels = {thing.canonical for thing in things} - {s.label for version in sure for s in version}
+    several = {thing.canonical for thing in things if thing.count.explicit and thing.count.low > 1}
+    found: list[Sighting] = []
+    for place, region in enumerate(change.regions[:LARGEST]):
+        box = region.box
+        here = several - {s.label for s in sure[1] if s.box.overlap(box).area >= SAME * s.box.area}
+        wanted = here | (labels if place == 0 else set())
+        if wanted and box.area <= CLOSE:
+            part = open_picture(np.ascontiguousarray(after.pixels[cells_of(box, after.pixels.shape)]), settings)
+            closer = detect(part, [name_of(label) for label in sorted(wanted)], settings, wanted & measured)
+            found += [replace(s, box=placed(s.box, box)) for s in closer.sightings if s.label in wanted]
     return Seen((*seen[1].sightings, *found), seen[1].known)
 
 
@@ -245,6 +272,12 @@ def names_to_measure(edits: Sequence[Edit]) -> set[str]:
     """The names whose colours tell which of several objects is meant, or are to change."""
     measured = set().union(*(observe.names_to_measure(edit.source) for edit in edits))
     return measured | {edit.target.canonical for edit in edits if edit.target and edit.operation == "recolour"}
+
+
+def new_colours(edits: Sequence[Edit]) -> set[str]:
+    """The names of what should be new and of a color."""
+    things = [thing for edit in edits if edit.operation in ("add", "replace") for thing in edit.result.things]
+    return {t.canonical for t in things if not t.absent and any(a.kind == "color" for a in t.attributes)}
 
 
 def read_mask(picture: Picture | None, change: Change) -> tuple[Mask | None, tuple[str, ...]]:

@@ -13,10 +13,9 @@ from onprompt.evidence.edits.observations import EditObservations
 from onprompt.types import Box, Check, Claim, Finding, Found, Outcome
 from onprompt.vision import Change, Floats, Mask, Pixels, detect_people, match_person, ramp
 
-PATCH = 0.9, 2.2  # how much sharpness a changed region lost against the rest, in logarithms: none, certain
 SEAM = 1.0, 2.0  # how much the edges along its border grew
 NOISE, NOISIER = (1.2, 2.2), (0.6, 1.6)  # how much more fine detail it has than the rest, and than it had
-DOUBTFUL = 0.6  # severity of a noisy patch at most: something new may be richer in detail than what was there
+DOUBTFUL = 0.6  # severity at most of noise and seams: what is new may be richer in detail than what was there
 ILLEGIBLE = 0.3, 0.6  # doubt in the best line of new text: none, certain
 ENOUGH, MOST = 0.004, 0.7  # share of the image that a region needs for its sharpness to be measured
 MORE = ("add", "count", "replace", "background", "restyle")  # operations after which there may be more of something
@@ -44,7 +43,6 @@ def faults(observed: EditObservations) -> tuple[Check, ...]:
     if observed.blank:
         return (fault("blank", 1.0),)
     found = {
-        "blurred patch": blurred_patch(observed),
         "noisy patch": noisy_patch(observed),
         "seam": seam(observed),
         "body": shapeless_people(observed),
@@ -60,17 +58,6 @@ def fault(name: str, severity: float) -> Check:
     outcome = Outcome.MISMATCH if severity >= 0.5 else Outcome.LOW_CONFIDENCE
     claim = Claim("plausibility", "a plausible image")
     return Check(claim, finding, outcome, round(1 - severity, 4), "pixels")
-
-
-def blurred_patch(observed: EditObservations) -> float:
-    """Whether the changed region is far less sharp than it was, and than the rest; a gap that was filled may be."""
-    change = observed.change
-    if any(edit.operation in ("remove", "background", "restyle") for edit in observed.edits) or observed.is_global:
-        return 0.0
-    if not ENOUGH <= change.area <= MOST:
-        return 0.0
-    inside, outside = detail_gains(change)
-    return ramp(min(outside, 0.0) - inside, *PATCH)
 
 
 def noisy_patch(observed: EditObservations) -> float:
@@ -109,7 +96,7 @@ def seam(observed: EditObservations) -> float:
     before, after = (
         float(np.sqrt(detail(image))[border].mean()) for image in (observed.change.before, observed.change.after)
     )
-    return ramp(log_ratio(after, before), *SEAM)
+    return DOUBTFUL * ramp(log_ratio(after, before), *SEAM)
 
 
 def ring(mask: Mask) -> Mask:
@@ -136,7 +123,7 @@ def doubled_targets(observed: EditObservations) -> float:
     labels = {edit.target.canonical for edit in observed.edits if edit.target}
     boxes = [c.after.box for c in observed.objects if c.kind == "added" and c.after and c.after.label in labels]
     kept = [c for c in observed.objects if c.before and c.after and c.before.label in labels]
-    return DOUBTFUL if boxes and len(kept) == 1 else 0.0
+    return float(bool(boxes) and len(kept) == 1)
 
 
 def new_people(observed: EditObservations) -> Iterator[Box]:

@@ -41,7 +41,8 @@ def without_like(phrase: Phrase) -> Phrase:
 def style_of(phrase: Phrase) -> tuple[Attribute, ...]:
     """What words say of the picture as a whole, where they say nothing else."""
     effect = phrase.words[-1] in WORDS["effects"] and len(phrase) > 1
-    style = (Attribute("style", phrase.line),) if effect or phrase.is_description else ()
+    looks = effect or any(attribute.kind not in {"other", "state"} for attribute in phrase.attributes)
+    style = (Attribute("style" if looks else "mood", phrase.line),) if effect or phrase.is_description else ()
     return phrase.picture_properties or style
 
 

@@ -26,6 +26,8 @@ def strip_politeness(clause: Phrase) -> tuple[Phrase, bool]:
     clause, wish = strip_ending(clause), False
     if len(clause) > 2 and clause.words[0] in WORDS["modals"] and clause.words[1] in DETERMINERS:
         clause, wish = clause.part(1), True  # can the boy hold a ball?
+    if len(clause) > 2 and clause.words[0] in {"i", "we"} and is_past(clause.words[1]):
+        clause = clause.part(1)  # I removed the dog
     while clause:
         polite, wishing = (longest_at(clause.words, 0, WORDS[name]) for name in ("polite", "wishes"))
         opening = max(polite, wishing, key=lambda phrase: len(phrase.split()))
@@ -36,6 +38,11 @@ def strip_politeness(clause: Phrase) -> tuple[Phrase, bool]:
     clause = with_corrected_verb(with_plain_verb(clause))
     only = clause.words[:1] == ("only",) and clause.words[1:2] not in {("keep",), ("leave",)}
     return clause.part(1) if only and is_command(clause.part(1)) else clause, wish
+
+
+def is_past(word: str) -> bool:
+    """Whether a verb says what was done."""
+    return word in DATA["irregular"] or (word.endswith("ed") and word not in WORDS["modals"])
 
 
 def strip_ending(clause: Phrase) -> Phrase:

@@ -30,6 +30,8 @@ def interpret(context: Context) -> list[Edit]:
     """The edits that an operation asks for."""
     if not context.command or len(context.command) > LONGEST:
         return context.unclear(Referent(), context.command) if context.command else []
+    if longest_at(context.clause.words, 0, WORDS["questions"]) and context.command.words[0] == context.clause.words[0]:
+        return context.unclear(Referent(), context.command)
     replaced = read_instead(context)
     if replaced is not None:
         return replaced

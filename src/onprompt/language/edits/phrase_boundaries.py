@@ -73,9 +73,10 @@ def pairs(words: Sequence[str]) -> Iterator[tuple[int, str, str]]:
 
 
 def comparisons(words: Sequence[str]) -> Iterator[int]:
-    """`the dog | bigger than the cat`, `the tree | twice as tall`."""
+    """`the dog | bigger than the cat`, `the tree | twice as tall`, `the photo | more professional`."""
     for at, word, following in pairs(words):
-        if word in WORDS["times"] and following in {"as", "the", "its", "their"}:
+        last = word == "more" and at == len(words) - 2
+        if last or (word in WORDS["times"] and following in {"as", "the", "its", "their"}):
             yield at
         elif comparison(word) and following == "than":
             yield before_hedges(words, at)

@@ -59,6 +59,12 @@ def rotate(context: Context, target: Phrase, value: Phrase | None = None) -> lis
     return context.edit_attributes("move", resolve(context, target), [Attribute("orientation", text)], text)
 
 
+def face(context: Context, target: Phrase, value: Phrase) -> list[Edit]:
+    """`turn the dog to face left`."""
+    text = f"facing {value.text}"
+    return context.edit_attributes("move", resolve(context, target), [Attribute("orientation", text)], text)
+
+
 def resize(context: Context, size: str = "", *, target: Phrase, value: Phrase | None = None) -> list[Edit]:
     """`enlarge the dog`, `scale up the dog`, `resize the dog to half its size`."""
     if target.words[-1] in WORDS["qualities"]:

@@ -59,6 +59,18 @@ def keep_only(context: Context, target: Phrase) -> list[Edit]:
     return [replace(context.edit("remove", Referent(scope="all others"), referent.scene), keep=referent.things)]
 
 
+def keep_some(context: Context, target: Phrase, value: Phrase) -> list[Edit]:
+    """`remove all cups except the red one`: the others of the kind go."""
+    referent, kept = resolve(context, target), resolve(context, value)
+    if referent.thing and value.words[-1] in WORDS["ones"]:
+        scene = context.parse(f"{value.part(0, len(value) - 1).text} {referent.thing.canonical}")
+        kept = Referent(scene, (0,) if scene.things else ())
+    if not referent.heads or not kept.heads:
+        return []
+    part = replace(referent.split()[0], scope="all others")
+    return [replace(context.edit("remove", part, kept.scene), keep=kept.things)]
+
+
 def keep(context: Context, target: Phrase) -> list[Edit]:
     """`without changing the sky`: an edit of its own, which ends in the `keep` of the others."""
     referent = Referent() if {"everything", "rest"} & set(target.words) else resolve(context, target)
@@ -74,6 +86,8 @@ def add(context: Context, value: Phrase) -> list[Edit]:
     """`add a dog`; also a text, a style, a background, and more of the same."""
     if value.is_text:
         return appearance.write(context, value)
+    if set(value.words) <= WORDS["picture"] | lex.DEFINITE:
+        return context.unclear(Referent(), value)
     if appearance.style_of(value):
         return appearance.restyle_picture(context, value)
     if background := appearance.before_background(value):

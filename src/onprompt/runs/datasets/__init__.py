@@ -205,7 +205,8 @@ def choose_columns(
     for name, column in named.items():
         if name not in usual:
             raise UserError(f"no field {name!r}{plugins.did_you_mean(name, usual)}")
-        check_columns([column] if column else [], columns)
+        if column and column not in columns:
+            raise UserError(f"no column {column!r} among {list_columns(columns)}{suggest(column, columns)}")
     chosen = {name: named[name] if name in named else guess_column(name, columns, usual[name]) for name in usual}
     for name, column in chosen.items():
         if not column and name in required:
@@ -213,13 +214,6 @@ def choose_columns(
         if column and columns.count(column) > 1:
             raise UserError(f"two columns are named {column!r}, which {name} should come from; rename one")
     return {name: column for name, column in chosen.items() if column}
-
-
-def check_columns(names: Sequence[str], columns: Sequence[str]) -> None:
-    """An error for a column that there is not."""
-    for name in names:
-        if name not in columns:
-            raise UserError(f"no column {name!r} among {list_columns(columns)}{suggest(name, columns)}")
 
 
 def guess_column(name: str, columns: Sequence[str], usual: Sequence[str]) -> str:
@@ -248,7 +242,7 @@ class RowParser(NamedTuple):
         kinds = {given.name: given.kind for given in self.rubric.inputs}
         values: dict[str, Any] = {}
         known: Mapping[str, Any] = {} if isinstance(cells, UserError) else cells
-        own = {name: known[name] for name in self.own if is_plain(known.get(name))}
+        own = {name: cell for name in self.own if (cell := kept(known.get(name))) is not None}
         try:
             if isinstance(cells, UserError):
                 raise cells
@@ -261,15 +255,10 @@ class RowParser(NamedTuple):
             error, rest_lost, unnamed = str(problem), isinstance(problem, RestLost), f"row {number}"
         item = {name: value for name, value in values.items() if value and name not in ("id", *ABOUT)}
         model, category = (values.get(name) or "" for name in ABOUT)
-        return Row(self.id_of(values) or unnamed, line, item, model, category, own, error, rest_lost)
-
-    def id_of(self, values: Mapping[str, Any]) -> str:
-        """The row's id, or else the path of its image."""
-        path = values.get("id") or values.get(self.rubric.picture)
-        if not isinstance(path, str):
-            return ""
+        path = values.get("id") or values.get(self.rubric.picture)  # without an id the path of the image
         prefix = "" if values.get("id") else os.path.join(self.folder, "")  # noqa: PTH118 (as below)
-        return path.removeprefix(prefix).encode(errors="replace").decode()
+        name = path.removeprefix(prefix).encode(errors="replace").decode() if isinstance(path, str) else ""
+        return Row(name or unnamed, line, item, model, category, own, error, rest_lost)
 
     def value(self, name: str, kind: str, cell: Any) -> Any:
         """A cell's value: a path or bytes for an image, a list of names, or else text; None for an empty one."""
@@ -277,25 +266,22 @@ class RowParser(NamedTuple):
             raise cell
         if cell is None or (isinstance(cell, float) and math.isnan(cell)):
             return None
+        expected = {IMAGE: "an image or a path", NAMES: "a list of names"}.get(kind, "text")
         if kind == IMAGE:
-            return self.image(name, cell)
-        if kind == NAMES:
+            if isinstance(cell, Mapping):  # as `datasets` stores images
+                cell = cell.get("bytes") or cell.get("path") or ""
+            if isinstance(cell, bytes | str):
+                return cell if isinstance(cell, bytes) else self.image_path(cell.strip())
+        elif kind == NAMES:
             cell = [part for part in cell.split(";") if part.strip()] if isinstance(cell, str) else cell
             if isinstance(cell, list) and all(isinstance(part, str) for part in cell):
                 return [check_text(part) for part in cell]
         elif isinstance(cell, str | int | float):
             return check_text(str(cell))
-        raise self.wrong_type(name, cell, "a list of names" if kind == NAMES else "text")
+        raise UserError(f"column {self.columns[name]!r}: expected {expected}, got {type(cell).__name__}")
 
-    def image(self, name: str, cell: Any) -> bytes | str:
-        """An image's bytes, its address, or its path: in the table's folder, or else in the current one."""
-        if isinstance(cell, Mapping):  # as `datasets` stores images
-            cell = cell.get("bytes") or cell.get("path") or ""
-        if isinstance(cell, bytes):
-            return cell
-        if not isinstance(cell, str):
-            raise self.wrong_type(name, cell, "an image or a path")
-        path = cell.strip()
+    def image_path(self, path: str) -> str:
+        """An image's address, or its path: in the table's folder, or else in the current one."""
         if not path or path.startswith(("http://", "https://")):
             return path
         path = unquote(path.removeprefix("file://")) if path.startswith("file://") else path
@@ -304,16 +290,12 @@ class RowParser(NamedTuple):
         beside = os.path.join(self.folder, path)  # noqa: PTH118 (Path takes ten times as long)
         return path if not exists(beside) and exists(path) else beside
 
-    def wrong_type(self, name: str, cell: Any, expected: str) -> UserError:
-        """The error for a cell of the wrong type."""
-        return UserError(f"column {self.columns[name]!r}: expected {expected}, got {type(cell).__name__}")
 
-
-def is_plain(cell: object) -> bool:
-    """Whether a cell is a text or a number that a run file can keep beside a sample."""
+def kept(cell: Any) -> str | float | None:
+    """A cell that a run file keeps beside a sample: a text or a number."""
     if isinstance(cell, str):
-        return 0 < len(cell) <= MAX_OWN
-    return isinstance(cell, int | float) and math.isfinite(cell)
+        return cell if 0 < len(cell) <= MAX_OWN else None
+    return cell if isinstance(cell, int | float) and math.isfinite(cell) else None
 
 
 def check_text(value: str) -> str:

@@ -5,6 +5,7 @@ import csv
 import io
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,50 +51,37 @@ class CsvFile:
             while True:
                 line = rows.line_num + 1
                 try:
-                    cells = next(rows, None)
+                    yield line, next(rows)
+                except StopIteration:
+                    return
                 except csv.Error as error:
                     yield line, RestLost(f"{error}: unclosed or misplaced quote (line {rows.line_num})")
-                    continue
-                if cells is None:
-                    return
-                yield line, cells
 
 
 def open_csv(path: Path) -> CsvFile:
     """A CSV file with its delimiter and its columns, by its first block; all of it must be UTF-8."""
     csv.field_size_limit(MAX_CELL)
-    first = decoded_start(path)
-    headers = {each: read_header(first, each) for each in ("\t" if path.suffix.lower() == ".tsv" else DELIMITERS)}
-    delimiter = max(headers, key=lambda each: len(headers[each]))
-    if not headers[delimiter]:
-        raise UserError(f"{path} has no readable header line")
-    return CsvFile(path, delimiter, headers[delimiter])
-
-
-def decoded_start(path: Path) -> str:
-    """The first block of a file, of which all is UTF-8."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
     with path.open("rb") as file:
         block = file.read(BLOCK)
-        start = block[:2]
+        is_wide = block[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
         try:
             first = decoder.decode(block)
             while block := file.read(BLOCK):
                 decoder.decode(block)
             decoder.decode(b"", final=True)
         except UnicodeDecodeError as error:
-            encoding = "utf-16" if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "latin1"
+            encoding = "utf-16" if is_wide else "latin1"
             convert = f"iconv -f {encoding} -t utf-8 '{path}' > '{path.stem}.utf8{path.suffix}'"
             raise UserError(
                 f"{path} is not UTF-8 ({error.reason}); if it is {encoding}, convert it: {convert}"
             ) from None
-    return first
-
-
-def read_header(text: str, delimiter: str) -> list[str]:
-    """The names in the first line that is not blank."""
-    try:
-        rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-        return [cell.strip() for cell in next((cells for cells in rows if cells), [])]
-    except csv.Error:
-        return []  # another delimiter may do better
+    headers: dict[str, list[str]] = {}
+    for delimiter in "\t" if path.suffix.lower() == ".tsv" else DELIMITERS:
+        with suppress(csv.Error):  # another delimiter may do better
+            rows = csv.reader(io.StringIO(first, newline=""), delimiter=delimiter, strict=True)
+            headers[delimiter] = [cell.strip() for cell in next((cells for cells in rows if cells), [])]
+    best = max(headers, key=lambda each: len(headers[each]), default="")
+    if not best or not headers[best]:
+        raise UserError(f"{path} has no readable header line")
+    return CsvFile(path, best, headers[best])

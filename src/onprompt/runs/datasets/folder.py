@@ -5,6 +5,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -40,7 +41,8 @@ def image_table(kind: str, root: Path, images: Images) -> Table:
     source = next((known["source"] for known in cells if isinstance(known, dict) and known.get("source")), "")
     read = partial(read_images, root, images, by_name=not source)
     # File names alone settle it for most folders, and are much faster to read than prompts.
-    by_model = same_files((path, "") for path in images()) and same_files(map(path_and_prompt, read()))
+    prompts = ((line, str(cells["prompt"]) if isinstance(cells, dict) else "") for line, cells in read())
+    by_model = same_files((path, "") for path in images()) and same_files(prompts)
     fixed = {"image": "the files", "prompt": source or "the file name"}
     if source == METADATA:
         fixed["category"] = f"tag in {METADATA}"
@@ -74,17 +76,20 @@ def read_images(root: Path, images: Images, by_name: bool) -> Iterator[Record]:
             yield path, {**cells, "image": str(root / path)}
 
 
-def path_and_prompt(record: Record) -> tuple[str, str]:
-    """A record's path and prompt."""
-    line, cells = record
-    return line, str(cells["prompt"]) if isinstance(cells, dict) else ""
-
-
 def folder_prompt(root: Path, folder: str) -> dict[str, Any]:
     """The prompt of all images in a folder: from GenEval's metadata, or the nearest prompt.txt."""
     here = (root / folder).absolute()
     if here.name == SAMPLES and (here.parent / METADATA).is_file():
-        return {"source": METADATA, **read_metadata(here.parent / METADATA)}
+        words = read_text(here.parent / METADATA)
+        name = f"{here.parent.name}/{METADATA}"
+        try:
+            value = json.loads(words) if isinstance(words, str) else words
+        except (ValueError, RecursionError) as error:
+            value = UserError(f"{name}: invalid JSON: {error}")
+        if isinstance(value, dict):
+            return {"source": METADATA, "prompt": value.get("prompt"), "category": value.get("tag")}
+        none = UserError(f"{here.parent / METADATA} has no prompt")
+        return {"source": METADATA, "prompt": value if isinstance(value, UserError) else none}
     for place in (here, *here.parents):
         words = read_text(place / PROMPT_FILE)
         if words is not None:
@@ -92,18 +97,6 @@ def folder_prompt(root: Path, folder: str) -> dict[str, Any]:
         if place == root.absolute():
             break
     return {}
-
-
-def read_metadata(path: Path) -> dict[str, Any]:
-    """GenEval's prompt and tag."""
-    words = read_text(path)
-    try:
-        value = json.loads(words) if isinstance(words, str) else words
-    except (ValueError, RecursionError) as error:
-        value = UserError(f"{path.parent.name}/{path.name}: invalid JSON: {error}")
-    if isinstance(value, dict):
-        return {"prompt": value.get("prompt"), "category": value.get("tag")}
-    return {"prompt": value if isinstance(value, UserError) else UserError(f"{path} has no prompt")}
 
 
 def read_text(path: Path) -> str | UserError | None:
@@ -162,22 +155,23 @@ def walk(root: Path, max_depth: float = float("inf")) -> Iterator[str]:
 
 def list_folder(folder: Path) -> tuple[list[str], list[str]]:
     """The names of images and of subfolders, links last; hidden entries are left out."""
+    names, found = set(), []
     with os.scandir(folder) as entries:
-        visible = [(entry.name, is_folder(entry), entry.is_symlink()) for entry in entries if entry.name[0] != "."]
-    folders = [name for *_, name in sorted((link, natural(name), name) for name, inside, link in visible if inside)]
-    names = {name for name, inside, _ in visible if not inside}
+        for entry in entries:
+            if entry.name[0] == ".":
+                continue
+            is_folder = False
+            with suppress(OSError):  # a link to itself
+                is_folder = entry.is_dir()
+            if is_folder:
+                found.append((entry.is_symlink(), natural(entry.name), entry.name))
+            else:
+                names.add(entry.name)
+    folders = [name for *_, name in sorted(found)]
     if METADATA in names and SAMPLES in folders:
         names = set()  # GenEval puts a grid of all samples here
     images = [name for name in names if os.path.splitext(name)[1].lower() in SUFFIXES]  # noqa: PTH122 (ten times Path)
     return sorted(images, key=natural), folders
-
-
-def is_folder(entry: os.DirEntry[str]) -> bool:
-    """Whether an entry is a folder, or a link to one; a link to itself is not."""
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False
 
 
 def natural(name: str) -> tuple[list[str | int], str]:

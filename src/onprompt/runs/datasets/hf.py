@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,30 +34,21 @@ def load(data: str) -> Table:
         choices = ", ".join(f"hf:{name}:{known}" for known in splits)
         raise UserError(f"the dataset {name!r} {problem}; choose one: {choices}")
 
-    def records(columns: Sequence[str]) -> Iterator[Record]:
-        return read_rows(name, rows, columns)
-
+    count = len(rows) if isinstance(rows, datasets.Dataset) else None
+    if count is None and (info := (rows.info.splits or {}).get(split or str(rows.split))):
+        count = info.num_examples or None
     kinds = rows.features or dict.fromkeys(columns)
     images = [name for name in columns if not isinstance(kinds.get(name), datasets.Value)]
-    return Table("hf", columns, records, count=count_rows(rows, split), streamed=True, images=images)
+    return Table("hf", columns, partial(read_rows, name, rows), count=count, streamed=True, images=images)
 
 
 def open_splits(name: str) -> Mapping[str, Any]:
     """A dataset's splits, not yet read."""
-    folder = Path(name)
-    if (folder / "dataset_dict.json").is_file() or (folder / "state.json").is_file():  # made by save_to_disk
+    if any((Path(name) / made).is_file() for made in ("dataset_dict.json", "state.json")):  # by save_to_disk
         saved = datasets.load_from_disk(name)
         return saved if isinstance(saved, Mapping) else {"train": saved}
     splits: Mapping[str, Any] = datasets.load_dataset(name, streaming=True)
     return splits
-
-
-def count_rows(rows: Any, split: str) -> int | None:
-    """The number of rows, if known."""
-    if isinstance(rows, datasets.Dataset):
-        return len(rows)
-    info = (rows.info.splits or {}).get(split or str(rows.split))
-    return info.num_examples if info and info.num_examples else None
 
 
 def read_rows(name: str, rows: Any, columns: Sequence[str]) -> Iterator[Record]:

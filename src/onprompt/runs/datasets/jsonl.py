@@ -2,10 +2,11 @@
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from onprompt.errors import UserError
 from onprompt.runs.datasets import Record, RestLost, Table
@@ -16,55 +17,45 @@ MAX_ITEM = 64 * 2**20  # characters of one item of a list
 
 
 def load(data: str) -> Table:
-    """The objects in a file."""
+    """The objects in a file; the columns are the keys of the first ones."""
     path = Path(data)
     with path.open(encoding="utf-8-sig", errors="replace") as file:
         read = partial(read_list if file.read(BLOCK).lstrip().startswith("[") else read_lines, path)
-
-    def records(_: Sequence[str]) -> Iterator[Record]:
-        return read()
-
-    folder = os.path.dirname(data)  # noqa: PTH120 ("" for the current one)
-    return Table("jsonl", find_columns(path, read()), records, folder, sum(1 for _ in read()))
-
-
-def find_columns(path: Path, records: Iterator[Record]) -> list[str]:
-    """The keys of the first objects."""
     columns: dict[str, None] = {}
     why = "it is empty"
-    for line, cells in islice(records, SAMPLED):
+    for line, cells in islice(read(), SAMPLED):
         if isinstance(cells, UserError):
             why = f"{line}: {cells}"
         else:
             columns.update(dict.fromkeys(cells))
     if not columns:
         raise UserError(f"{path} holds no readable JSON objects; {why}")
-    return list(columns)
+    folder = os.path.dirname(data)  # noqa: PTH120 ("" for the current one)
+    return Table("jsonl", list(columns), lambda _: read(), folder, sum(1 for _ in read()))
 
 
 def read_lines(path: Path) -> Iterator[Record]:
     """An object per line."""
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
-            if line.strip():
-                yield parse_line(f"{path.name}:{number}", line)
+            if not line.strip():
+                continue
+            try:
+                value = json.loads(line.decode("utf-8-sig"))
+            except UnicodeDecodeError as error:
+                value = UserError(f"not UTF-8: {error.reason}")
+            except json.JSONDecodeError as error:
+                value = UserError(f"invalid JSON: {error.msg}, at character {error.pos + 1} of {len(line)}")
+            except (ValueError, RecursionError) as error:  # a number too long, or a nest too deep
+                value = UserError(f"unsupported JSON: {error}")
+            yield f"{path.name}:{number}", as_cells(value)
 
 
-def parse_line(where: str, line: bytes) -> Record:
-    """The object on a line."""
-    try:
-        return as_record(where, json.loads(line.decode("utf-8-sig")))
-    except UnicodeDecodeError as error:
-        return where, UserError(f"not UTF-8: {error.reason}")
-    except json.JSONDecodeError as error:
-        return where, UserError(f"invalid JSON: {error.msg}, at character {error.pos + 1} of {len(line)}")
-    except (ValueError, RecursionError) as error:  # a number too long, or a nest too deep
-        return where, UserError(f"unsupported JSON: {error}")
-
-
-def as_record(where: str, value: object) -> Record:
-    """A JSON value as a record, if it is an object."""
-    return where, value if isinstance(value, dict) else UserError(f"expected an object, got {type(value).__name__}")
+def as_cells(value: object) -> dict[str, Any] | UserError:
+    """A JSON value as the cells of a row, if it is an object."""
+    if isinstance(value, dict | UserError):
+        return value
+    return UserError(f"expected an object, got {type(value).__name__}")
 
 
 def read_list(path: Path) -> Iterator[Record]:
@@ -87,5 +78,5 @@ def read_list(path: Path) -> Iterator[Record]:
                     return
                 text += more
                 continue
-            yield as_record(where, value)
+            yield where, as_cells(value)
             number, text = number + 1, text[end:]

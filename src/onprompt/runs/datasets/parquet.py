@@ -35,6 +35,13 @@ def load(data: str) -> Table:
 
 def read_rows(path: Path, columns: Sequence[str]) -> Iterator[Record]:
     """The rows; a damaged row group affects no other."""
+
+    def cell(scalar: Any) -> Any:
+        try:
+            return scalar.as_py()
+        except (ValueError, pa.ArrowException) as error:  # text that is not UTF-8
+            return UserError(f"unreadable: {error}")
+
     with pq.ParquetFile(path, pre_buffer=False) as file:
         last = 0
         for group in range(file.num_row_groups):
@@ -44,15 +51,7 @@ def read_rows(path: Path, columns: Sequence[str]) -> Iterator[Record]:
                 for batch in file.iter_batches(BATCH, [group], columns):
                     for index in range(batch.num_rows):
                         cells = zip(batch.schema.names, batch.columns, strict=True)
-                        yield f"{path.name}, row {number}", {name: read_cell(column[index]) for name, column in cells}
+                        yield f"{path.name}, row {number}", {name: cell(column[index]) for name, column in cells}
                         number += 1
             except (pa.ArrowException, OSError) as error:
                 yield f"{path.name}, rows {number} to {last}", RestLost(f"unreadable: {error}")
-
-
-def read_cell(scalar: Any) -> Any:
-    """A cell's Python value, or the error."""
-    try:
-        return scalar.as_py()
-    except (ValueError, pa.ArrowException) as error:  # text that is not UTF-8
-        return UserError(f"unreadable: {error}")
