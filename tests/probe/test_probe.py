@@ -200,7 +200,7 @@ def test_the_document_of_a_model_that_is_never_readable(tmp_path: Path) -> None:
     assert (report["format"], report["judge"], report["rubric"]) == ("onprompt.probe/1", "vlm", "rate")
     assert all((row["judged"], row["rate"], row["served"]) == (0, None, True) for row in report["probes"])
     assert all(row["no_verdict"] == len(row["comparisons"]) > 0 for row in report["probes"])
-    assert "Score" in report["probes"][0]["comparisons"][0]["no_verdict"]
+    assert "no score" in report["probes"][0]["comparisons"][0]["no_verdict"]
 
 
 def test_a_dry_run_counts_the_calls(tmp_path: Path) -> None:
