@@ -309,9 +309,6 @@ def no_model_answered(results: Mapping[str, Result]) -> OnpromptError:
         return ServerTrouble(kind, message) if kind else type(first)(message)
     error = UnreadableAnswer(unreadable[0].kind, message, unreadable[0].text)
     error.answers = tuple(answer for each in unreadable for answer in each.answers)
-    costs = [each.spent for each in unreadable]
-    known = [cost for *_, cost in costs if cost is not None]
-    error.spent = sum(cost[0] for cost in costs), sum(cost[1] for cost in costs), sum(known) if known else None
     return error
 
 
