@@ -291,8 +291,8 @@ def test_the_command(tmp_path: Path) -> None:
     assert "<title>Our cups</title>" in Path("report/index.html").read_text()
     assert report("--to", "markdown").stdout.startswith("# run\n")
     assert "written to b.md" in report("--to", "markdown", "--out", "b.md").stdout
-    assert "--to takes html, markdown" in str(report("--to", "pdf").exception)
-    assert "can't write to" in str(report("--to", "markdown", "--out", "none/a.md").exception)
+    assert "--to takes html or markdown" in str(report("--to", "pdf").exception)
+    assert "can't write" in str(report("--to", "markdown", "--out", "none/a.md").exception)
 
 
 def test_the_commands_that_make_it_again_are_quoted() -> None:

@@ -152,16 +152,6 @@ def geneval_tag(made: Made) -> str:
     return theirs.get(made.category) or made.category
 
 
-def is_parsed(made: Made, parsed: Scene) -> bool:
-    """Whether a parser finds in a prompt just what it was made from: objects, counts, colours and relations."""
-    return [content(thing) for thing in made.scene.things] == [content(thing) for thing in parsed.things]
-
-
-def content(thing: Thing) -> tuple[Any, ...]:
-    """What is asked of an object."""
-    return thing.canonical, thing.count.low, thing.count.high, thing.attributes, thing.relations, thing.absent
-
-
 TABLE, GENEVAL, TEXTS = "prompts.jsonl", "evaluation_metadata.jsonl", "prompts.txt"
 
 

@@ -19,7 +19,6 @@ from onprompt.types.contracts import (
     Reading,
     Rubric,
 )
-from onprompt.types.flags import Flag
 from onprompt.types.image import Box, Decoded, Known, Look, Picture, Seen, Sighting, Swatch, Trait, View
 from onprompt.types.question import Answer, Message, Part, Plan, Question, Shown, Spot, Usage
 from onprompt.types.scene import Attribute, Count, Edit, Name, Relation, Scene, Thing
@@ -30,6 +29,7 @@ from onprompt.types.verdict import (
     Evidence,
     FactorScore,
     Finding,
+    Flag,
     Found,
     ObjectChange,
     Outcome,
