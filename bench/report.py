@@ -80,8 +80,8 @@ def verdict(sample: Sample, chance: random.Random) -> Verdict:
             kind = Finding(Found.DETECTED, number=1, confidences=(0.9,)) if claim.kind == "object" else None
             finding = kind or Finding(Found.MEASURED, value=chance.choice(COLOURS))
             chosen = (found,) if claim.kind == "object" and outcome is not Outcome.MISSING else ()
-            score = float(outcome is Outcome.MATCHED)
-            checks.append(Check(claim, finding, outcome, score, 0.8, "detector", index, None, chosen))
+            probability = chance.uniform(0.6, 1) if outcome is Outcome.MATCHED else chance.uniform(0, 0.5)
+            checks.append(Check(claim, finding, outcome, probability, "detector", index, None, chosen))
     value = chance.random()
     flags = tuple(flag for flag in ("needs_review", "low_confidence", "stylised") if chance.random() < 0.2)
     evidence = PromptEvidence(Scene(sample.prompt, tuple(things)), tuple(seen))
@@ -171,7 +171,11 @@ def main() -> None:
     print(f"load of the machine: {load}")
     total = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
     print(f"{sum(1 for _ in out.rglob('*')):,} files, {total / 1e6:.0f} MB")
-    for name, ready in (("index.html", ".cards img"), ("gallery.html", "#results .card")):
+    for name, ready in (
+        ("index.html", ".cards img"),
+        ("samples.html", "#results .card"),
+        ("samples/000001.html", ".sample img"),
+    ):
         shown, filtered, size = look(out / name, ready)
         words = f", filtered by words in {filtered:.2f} s" if filtered else ""
         print(f"{name}: usable after {shown:.2f} s, {size / 1e6:.2f} MB loaded{words}")

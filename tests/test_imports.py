@@ -42,12 +42,8 @@ MAY: dict[str, set[str]] = {
     "runs": {"errors", "files", "models", "plugins", "samples", "serial", "settings", "types", "vision", "wording"},
     "fitting": {"errors", "evidence", "fitted", "models", "report", "runs", "serial", "settings", "types", "wording"},
     "pages": {
-        *("errors", "evidence", "files", "plugins", "report", "runs", "samples", "serial", "settings", "types"),
-        *("vision", "wording"),
-    },
-    "web": {
-        *("api", "errors", "pages", "plugins", "report", "rubrics", "runs", "samples", "settings", "stages", "types"),
-        *("vision", "wording"),
+        *("api", "errors", "evidence", "files", "plugins", "report", "rubrics", "runs", "samples", "serial"),
+        *("settings", "stages", "types", "vision", "weights", "wording"),
     },
     "illusion": {"errors", "models", "pages", "plugins", "report", "runs", "settings", "types", "vision"},
     "probe": {"api", "errors", "plugins", "report", "rubrics", "samples", "settings", "types"},
@@ -55,8 +51,7 @@ MAY: dict[str, set[str]] = {
     "cli": {
         *("adapters", "api", "errors", "files", "fitted", "fitting", "illusion", "language", "models"),
         *("pages", "plugins", "probe", "prompt_sets", "report", "rubrics", "runs", "samples", "settings", "trackers"),
-        *("types",),
-        *("web", "weights", "wording"),
+        *("types", "weights", "wording"),
     },
     "prompt_sets": {"errors", "language", "report", "types"},
     "pytest_plugin": {"api", "errors", "plugins", "report", "rubrics", "samples", "types", "wording"},

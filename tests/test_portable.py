@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from onprompt.pages.prompt_pages import MAX_PROCESSES
+from onprompt.pages.report import MAX_PROCESSES
+from onprompt.pages.server import listen
 from onprompt.runs.engines.threads import WAIT, next_of
 from onprompt.vision.runtime import available_cores, call_c_library
-from onprompt.web.server import listen
 from onprompt.weights.sources import SourceFailed, run_pip
 
 SOURCES = [path for folder in ("src", "plugins") for path in (Path(__file__).parent.parent / folder).rglob("*.py")]

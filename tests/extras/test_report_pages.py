@@ -11,8 +11,11 @@ from tests.extras.browser import faults, opened_browser
 from tests.pages.stored import Stored, four_models, stored_run
 from tests.pages.test_verdict_view import HOSTILE
 
-PAGES = ("report/index.html", "report/gallery.html", "report/prompts/00001.html", "report.html")
-SIZES = {"wide": (1280, 900), "narrow": (390, 800)}
+PAGES = (
+    *("report/index.html", "report/samples.html", "report/samples.html#view=matrix", "report/samples/000005.html"),
+    *("report.html", "report.html#s1"),
+)
+SIZES = {"wide": (1440, 900), "narrow": (390, 800)}
 
 
 @pytest.fixture(scope="module")
@@ -62,13 +65,13 @@ def count(page: Any) -> str:
 
 
 def test_filters_by_mouse(open_page: Any) -> None:
-    page = open_page("report/gallery.html")
+    page = open_page("report/samples.html")
     assert count(page).startswith("102 of 102 samples")
     page.select_option("select[name=model]", "west")
     assert count(page).startswith("25 of 102")
     page.select_option("select[name=category]", "outdoors")
     page.select_option("select[name=score]", "1")
-    assert count(page) == "5 of 102 samples, worst first"
+    assert count(page) == "5 of 102 samples, lowest value first"
     assert page.locator(".card").count() == 5
     page.click("button[type=reset]")
     page.locator("#count", has_text="102 of").wait_for()
@@ -85,7 +88,7 @@ def test_filters_by_mouse(open_page: Any) -> None:
 
 
 def test_words_and_pages_by_keyboard(open_page: Any) -> None:
-    page = open_page("report/gallery.html")
+    page = open_page("report/samples.html")
     page.focus("input[name=words]")
     page.keyboard.type("number 17 north")
     assert count(page).startswith("1 of")
@@ -94,38 +97,94 @@ def test_words_and_pages_by_keyboard(open_page: Any) -> None:
     assert count(page).startswith("102 of")
     page.focus("#pager button:has-text('Next')")
     page.keyboard.press("Enter")
-    assert "page 2 of 3" in page.inner_text("#pager")
-    page.keyboard.press("Enter")
-    assert "page 3 of 3" in page.inner_text("#pager")
+    assert "page 2 of 2" in page.inner_text("#pager")
     page.focus("select[name=sort]")
-    page.keyboard.press("b")  # best first
-    assert count(page).endswith("best first")
+    page.keyboard.press("h")  # highest value first
+    assert count(page).endswith("highest value first")
     assert "north" in page.inner_text(".card >> nth=0")
 
 
-def test_a_sample_opens_over_the_gallery_and_arrows_lead_on(open_page: Any) -> None:
-    page = open_page("report/gallery.html#model=west")
-    page.focus(".card a >> nth=0")
+def test_a_sample_has_a_page_and_arrows_lead_on_in_the_order_of_the_gallery(open_page: Any) -> None:
+    page = open_page("report/samples.html#model=west")
+    page.focus(".card a >> nth=1")
     page.keyboard.press("Enter")
-    page.wait_for_selector("#viewer[open]")
-    inside = page.frame_locator("#viewer iframe")
-    inside.locator(".verdict:has-text('west/0')").first.wait_for()
+    page.wait_for_url("**/samples/000008.html")
+    assert page.inner_text(".steps .place") == "2 of 25"
     page.keyboard.press("ArrowRight")
-    inside.locator(".verdict:has-text('west/1')").first.wait_for()
-    assert page.inner_text("#viewer .place") == "2 of 25"
-    inside.locator(".checks li").first.click()
-    page.keyboard.press("ArrowLeft")  # while the focus is inside
-    inside.locator(".verdict:has-text('west/0')").first.wait_for()
+    page.wait_for_url("**/samples/000012.html")
+    page.locator(".checks li.located").first.focus()
+    page.keyboard.press("ArrowLeft")  # while the focus is on a claim
+    page.wait_for_url("**/samples/000008.html")
+    page.go_back()
+    page.go_back()
+    page.go_back()
+    page.wait_for_url("**/samples.html#model=west")
+    assert count(page).startswith("25 of")
+    page = open_page("report/samples/000008.html")  # not by way of the gallery: in the order of the data
+    assert page.inner_text(".steps .place") == "8 of 102"
+    page.click(".same .card a >> nth=0")
+    page.wait_for_url("**/samples/000006.html")
+
+
+def test_the_matrix_has_a_row_for_each_prompt_and_is_ordered_by_a_model(open_page: Any) -> None:
+    page = open_page("report/samples.html#view=matrix&category=indoors")
+    assert page.locator(".matrix tbody tr").count() == 13
+    page.click(".matrix thead button:has-text('east')")
+    assert "lowest of east first" in count(page)
+    values = [
+        float(text.split()[-1]) for text in page.locator(".matrix tbody td:nth-child(3) .points").all_inner_texts()
+    ]
+    assert values == sorted(values)
+    page.click(".matrix tbody tr:nth-child(2) td:nth-child(3) a")
+    page.wait_for_selector(".sample .verdict")
     page.keyboard.press("ArrowRight")
-    page.locator("#viewer .place", has_text="2 of 25").wait_for()
-    page.click("#viewer [data-close]")
-    page.wait_for_selector("#viewer", state="hidden")
-    assert "west" in page.evaluate("document.activeElement.textContent"), "the focus is back on the card"
+    page.wait_for_selector(".about:has-text('north')")
+
+
+def test_an_empty_filter_says_what_to_remove(open_page: Any) -> None:
+    page = open_page("report/samples.html#model=west&words=number+17")
+    assert count(page).startswith("1 of")
+    page.select_option("select[name=category]", "indoors")
+    assert page.locator(".undo button").count() == 3
+    page.click(".undo button:has-text('Category')")
+    assert count(page).startswith("1 of")
+
+
+def test_names_and_bars_of_the_report_lead_to_their_samples(open_page: Any) -> None:
+    page = open_page("report/index.html")
+    for link, found in (("west", "25 of"), ("stated counts", "101 of"), ("needs review", "4 of"), ("indoors", "52 of")):
+        page.click(f"tbody th a:has-text('{link}') >> nth=0")
+        page.wait_for_selector("#count:has-text(' of ')")
+        assert count(page).startswith(found), link
+        page.go_back()
+
+
+def test_the_picture_is_zoomed_around_the_point_that_is_clicked(open_page: Any) -> None:
+    page = open_page("report/samples/000005.html")
+    before = page.locator(".sheet img").bounding_box()
+    page.keyboard.press("x")
+    page.wait_for_selector(".zoomed")
+    assert page.locator(".sheet img").bounding_box()["width"] > 2 * before["width"]
+    boxes = page.locator(".sheet svg").bounding_box()
+    assert abs(boxes["width"] - page.locator(".sheet").bounding_box()["width"]) < 1, "the boxes grow with it"
+    page.keyboard.press("x")
+    assert page.locator(".sheet img").bounding_box() == before
+
+
+def test_a_print_has_all_pictures(open_page: Any, tmp_path: Path) -> None:
+    page = open_page("report/index.html")
+    page.pdf(path=tmp_path / "report.pdf")
+    loaded = page.locator(".cards img").evaluate_all(
+        "images => images.map(each => each.complete && each.naturalWidth > 0)"
+    )
+    assert loaded
+    assert all(loaded)
+    assert (tmp_path / "report.pdf").stat().st_size > 20_000
 
 
 def test_boxes_light_up_with_the_check_under_pointer_or_focus(open_page: Any) -> None:
-    page = open_page("report/prompts/00001.html")
-    card = page.locator(".verdict").nth(1)  # the picture of the first is gone
+    page = open_page("report/samples/000005.html")
+    card = page.locator(".verdict")
     lit = ".box.lit"
     card.locator("[data-check='3']").hover()  # the table
     assert card.locator(lit).evaluate_all("boxes => boxes.map(box => box.dataset.checks)") == ["2 3"]
@@ -142,16 +201,16 @@ def test_boxes_light_up_with_the_check_under_pointer_or_focus(open_page: Any) ->
     assert card.locator("li.lit").count() > 0, "and checks with their box"
 
 
-def test_without_scripts_everything_can_be_read(open_page: Any) -> None:
-    page = open_page("report/gallery.html", scripts=False)
-    assert page.locator(".card").count() == 48
+def test_without_scripts_one_can_go_through_all(open_page: Any) -> None:
+    page = open_page("report/samples.html", scripts=False)
     assert not page.is_visible("#filters")
-    page.click("text=Next")
-    assert page.locator(".card").count() == 48
-    page.click(".card a >> nth=0")
-    assert page.is_visible(".checks li >> nth=0")
-    page.click("text=Report")
-    assert page.is_visible("text=Generating models")
+    page.click("text=Go through all samples")
+    assert page.is_visible("text=no picture: its file is no longer there") or page.is_visible(".checks li >> nth=0")
+    page.click("a[rel=next]")
+    page.click("a[rel=next]")
+    assert page.inner_text(".steps .place") == "3 of 102"
+    page.click("nav >> text=Report")
+    assert page.is_visible("h2 >> text=Models")
 
 
 def test_one_file_holds_all(open_page: Any) -> None:
@@ -161,14 +220,16 @@ def test_one_file_holds_all(open_page: Any) -> None:
     shown = page.locator("#results .card").count()
     assert 0 < shown < 12
     page.click("#results .card a >> nth=0")
-    assert page.locator(".verdict:target").is_visible(), "the section of its prompt opens"
+    assert page.locator(".sample:target .verdict").is_visible()
+    first = page.evaluate("location.hash")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("first => location.hash !== first", arg=first)
+    assert page.locator(".sample:visible").count() == 1
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize(
-    "name", ["report/index.html", "report/gallery.html", "report/prompts/00001.html", "report.html"]
-)
+@pytest.mark.parametrize("name", PAGES)
 def test_no_serious_fault_and_nothing_wider_than_the_page(open_page: Any, name: str, size: str, scheme: str) -> None:
     page = open_page(name, size, scheme)
     assert faults(page) == []
@@ -178,9 +239,9 @@ def test_no_serious_fault_and_nothing_wider_than_the_page(open_page: Any, name: 
 
 
 def test_hostile_texts_do_nothing(open_page: Any, folder: Path) -> None:
-    page = open_page("report/gallery.html#sort=worst")
+    page = open_page("report/samples.html#sort=worst")
     assert "<script>alert(1)</script>" in page.inner_text(".card >> nth=0")
-    hostile = next(path for path in (folder / "report" / "prompts").iterdir() if "alert(1)" in path.read_text())
-    page = open_page(f"report/prompts/{hostile.name}")
+    hostile = next(path for path in (folder / "report" / "samples").iterdir() if "alert(1)" in path.read_text())
+    page = open_page(f"report/samples/{hostile.name}")
     assert "{{ 7 * 7 }}" in page.inner_text("h1")
     assert r"\u202eevil" in page.inner_text("h1")

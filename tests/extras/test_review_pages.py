@@ -10,17 +10,16 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from onprompt.pages.review import Desk, ReviewDesk, create_app
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs import datasets, reviews
 from onprompt.runs.file import RunFile
 from onprompt.runs.run import JudgeJob, run
 from onprompt.settings import load
-from onprompt.web.review import create_app
-from onprompt.web.review_desk import Desk, ReviewDesk
 from tests.conftest import photo_path
 from tests.extras.browser import faults, opened_browser, sync_api
-from tests.web.conftest import serving
+from tests.pages.conftest import serving
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> {{ 7*7 }} \u202etxt \x1b[2J"
 PROMPTS = (
@@ -28,7 +27,7 @@ PROMPTS = (
     *("a cup to the left of a spoon", "three cats", f"a cup {HOSTILE}", f"a cup and {'a long story ' * 700}"),
     *("a blue table", "a wooden table with a cup of coffee"),
 )
-SIZES = {"wide": (1280, 900), "narrow": (390, 844)}
+SIZES = {"wide": (1440, 900), "narrow": (390, 844)}
 Opened = Callable[..., Any]
 expect = sync_api.expect
 
@@ -126,7 +125,7 @@ def test_ten_verdicts_by_keyboard(open_page: Opened, tmp_path: Path) -> None:
     at(page, 2)
     press(page, "2", "Enter")
     at(page, 3)
-    press(page, "c", "n", "c", "u", "u", "1", "ArrowRight")  # the first check is wrong; the second as judged, after all
+    press(page, "c", "n", "c", "u", "u", "1", "ArrowRight")  # the first check is wrong; of the second nothing
     at(page, 4)
     press(page, "m")
     page.keyboard.type(HOSTILE.replace("\u202e", "").replace("\x1b", ""))
@@ -139,6 +138,10 @@ def test_ten_verdicts_by_keyboard(open_page: Opened, tmp_path: Path) -> None:
         at(page, place)
         press(page, "3", "4", "Enter")
     page.get_by_text("Nothing is left to review").wait_for()
+    page.keyboard.type("3")  # one key too many
+    press(page, "Enter")
+    page.wait_for_timeout(200)
+    assert "/done" in page.url
     given = ratings(tmp_path)
     assert [given[name]["Ada"] for name in ("sample 1", "sample 2", "sample 3")] == [2.0, 1.0, 0.0]
     assert [given[name]["Ada"] for name in ("sample 4", "sample 5", HOSTILE, "sample 9")] == [4.0] * 4
@@ -146,6 +149,7 @@ def test_ten_verdicts_by_keyboard(open_page: Opened, tmp_path: Path) -> None:
         third, fourth = (reviews.review_of(file, "verify", "Ada", number) for number in (3, 4))
         judge = file.first("SELECT score FROM verdicts WHERE sample = 1")[0]
     assert given["sample 0"]["Ada"] == judge
+    assert {rater for by_rater in given.values() for rater in by_rater} == {"Ada"}, "and no 3Ada"
     assert list(third.checks.values()) == ["mismatch"]
     assert fourth.comment.startswith("<script>alert(1)</script>")
     page.goto("/review/4?rater=Ada&queue=all")
@@ -177,7 +181,7 @@ def test_a_reload_in_the_middle_loses_nothing(open_page: Opened) -> None:
     page.reload()
     expect(page.locator("#comment")).to_have_value("not yet don")
     assert page.locator("#review [data-factor] input:checked").input_value() == "3"
-    assert page.locator("[data-check='0'] [aria-pressed=true]").inner_text().startswith("◐ partly")
+    assert page.locator("[data-check='0'] [aria-pressed=true]").inner_text().startswith("◐ in part")
 
 
 def test_two_raters_at_once(open_page: Opened, tmp_path: Path) -> None:
@@ -199,14 +203,28 @@ def test_the_slider_and_several_factors(open_page: Opened, tmp_path: Path) -> No
     assert not page.locator(".versions.overlaid").count()
     press(page, "]", "]")
     page.locator(".versions.overlaid").wait_for()
-    assert page.eval_on_selector(".versions", "e => e.style.getPropertyValue('--split')") == "60%"
+    assert page.eval_on_selector(".versions", "e => e.style.getPropertyValue('--split')") == "0.6"
     before, after = (page.locator(f".picture.{name} img").bounding_box() for name in ("before", "after"))
     assert before == after, "one lies over the other"
-    assert "inset(0px 40%" in page.eval_on_selector(".picture.before", "e => getComputedStyle(e).clipPath")
+    width = before["width"]
+    thumb = 8 + (width - 16) * 0.6
+    shown = page.evaluate(
+        """() => {
+        const at = document.elementFromPoint.bind(document);
+        const box = document.querySelector('.picture.after img').getBoundingClientRect();
+        const isBefore = (x) => !!at(box.left + x, box.top + 20)?.closest('.before');
+        for (let x = 0; x < box.width; x += 1) if (!isBefore(x)) return x;
+        return -1;
+    }"""
+    )
+    assert abs(shown - thumb) < 3, "the picture is split where the slider stands"
+    slider = page.locator("[data-split]").bounding_box()
+    assert (slider["x"], slider["width"]) == pytest.approx((after["x"], after["width"]), abs=1)
     press(page, "o")
     assert not page.locator(".versions.overlaid").count()
     press(page, "5", "6", "7")
     saved(page, "saved, scored")
+    assert page.get_by_text("whether what was requested was actually done").is_visible(), "the definition of a factor"
     assert [each.input_value() for each in page.locator("#review input:checked[type=radio]").all()] == ["5", "6", "7"]
     assert ratings(tmp_path, "edits")["one"]["Ada"] == pytest.approx(1 + 6 * (4 / 6 * 5 / 6) ** (1 / 3))
 
@@ -230,14 +248,50 @@ def test_the_mouse_does_it_too_and_the_arrows_still_move_on(open_page: Opened, t
     assert ratings(tmp_path) == {"sample 0": {"Ada": 3.0}}
 
 
-def test_who_is_blind_sees_nothing_of_the_judge(open_page: Opened, tmp_path: Path) -> None:
+def test_who_is_blind_sees_the_judge_after_the_own_score(open_page: Opened, tmp_path: Path) -> None:
     page = open_page("review/2?rater=Ada&queue=all&blind=1")
-    assert "judge" not in page.inner_text("#review .verdict").lower()
-    assert page.locator(".checks, .box").count() == 0
+    assert page.locator(".checks, .box, .outcome").count() == 0
+    assert "sample 1" not in page.content()
+    press(page, "v")
+    saved(page, "score it first")
     press(page, "a", "2")
+    saved(page, "saved, scored")
+    press(page, "v")
+    page.locator(".checks").wait_for()
+    assert "judge:" in page.inner_text(".scale legend")
+    assert page.locator(".mark input:not([disabled])").count() == 0
+    press(page, "4", "c", "y")
     saved(page)
-    at(page, 2)
     assert ratings(tmp_path) == {"sample 1": {"Ada": 2.0}}
+    with RunFile(tmp_path / "data.sqlite") as file:
+        review = reviews.review_of(file, "verify", "Ada", 2)
+    assert (review.blind, len(review.checks)) == (True, 1)
+
+
+def test_enter_skips_nothing_and_scoring_can_lead_on(open_page: Opened) -> None:
+    page = open_page("review/1?rater=Ada&queue=all")
+    press(page, "Enter")
+    saved(page, "not scored yet")
+    at(page, 1)
+    press(page, "s")
+    at(page, 2)
+    page.check("#auto")
+    page.locator("#auto").blur()
+    press(page, "3")
+    at(page, 3)
+    assert page.is_checked("#auto"), "this browser remembers it"
+
+
+def test_a_count_is_answered_by_a_number(open_page: Opened, tmp_path: Path) -> None:
+    page = open_page("review/2?rater=Ada&queue=all")
+    check = page.locator("[data-check]:has(input[type=number])").first
+    check.locator("input[type=number]").fill("2")
+    check.locator("input[type=number]").press("Tab")
+    expect(check.locator("[aria-pressed=true]")).to_have_attribute("data-answer", "matched")
+    check.locator("input[type=number]").fill("1")
+    check.locator("input[type=number]").press("Tab")
+    expect(check.locator("[aria-pressed=true]")).to_have_attribute("data-answer", "mismatch")
+    saved(page)
 
 
 def test_filters(open_page: Opened) -> None:
@@ -281,6 +335,18 @@ def test_what_is_not_saved_is_said_and_not_left(open_page: Opened, tmp_path: Pat
     open_page.problems.clear()  # type: ignore[attr-defined]
 
 
+def test_what_is_said_without_a_connection_is_sent_once_it_is_back(open_page: Opened, tmp_path: Path) -> None:
+    page = open_page("review/1?rater=Ada&queue=all")
+    page.route("**/review/1", lambda route: route.abort() if route.request.method == "POST" else route.continue_())
+    press(page, "3")
+    saved(page, "no connection: kept here, sent again until it is saved")
+    assert ratings(tmp_path) == {}
+    page.unroute("**/review/1")
+    expect(page.locator("#saving")).to_have_text(re.compile("^saved, scored"), timeout=10_000)
+    assert ratings(tmp_path) == {"sample 0": {"Ada": 3.0}}
+    open_page.problems.clear()  # type: ignore[attr-defined]
+
+
 def test_a_replaced_run_file_is_said_and_nothing_is_sent_for_another_sample(open_page: Opened, tmp_path: Path) -> None:
     page = open_page("review/1?rater=Ada&queue=all")
     press(page, "3")
@@ -290,7 +356,8 @@ def test_a_replaced_run_file_is_said_and_nothing_is_sent_for_another_sample(open
     (tmp_path / "copy.sqlite").replace(run_file)
     press(page, "4")
     saved(page, "not saved: data.sqlite was replaced or deleted while this review was open")
-    assert page.evaluate("Object.keys(sessionStorage)") == ["review 1 sample 0 Ada"], "by the sample's id"
+    (kept,) = page.evaluate("Object.keys(sessionStorage)")
+    assert re.fullmatch(r"review 1 [0-9a-f]{16} Ada", kept), "by the sample's id, which is not told"
     open_page.problems.clear()  # type: ignore[attr-defined]
 
 
@@ -304,5 +371,8 @@ def test_no_page_has_a_serious_fault(open_page: Opened, size: str, scheme: str) 
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing to scroll sideways"
     press(page, "?")
     assert faults(page) == []
+    for path in ("/guidelines", "/done?rater=Ada&queue=all", "/review/3?rater=Ada&queue=all&blind=1"):
+        page.goto(path)
+        assert faults(page) == []
     edits = open_page("review/1?rater=Ada&queue=all", data="edits", size=size, scheme=scheme)
     assert faults(edits) == []

@@ -10,17 +10,14 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from onprompt.pages.serve import JobQueue, Offer, Service, create_app
 from onprompt.settings import load
-from onprompt.web.jobs import JobQueue
-from onprompt.web.judging import Service
-from onprompt.web.requests import Offer
-from onprompt.web.tryout import create_app
 from tests.conftest import photo_path
 from tests.extras.browser import faults, opened_browser, sync_api
 from tests.extras.test_review_pages import HOSTILE, SIZES
 from tests.models.backends.server import Scripted
-from tests.web.conftest import serving
-from tests.web.test_serve import asking, slow, wait_for
+from tests.pages.conftest import serving
+from tests.pages.test_serve import asking, slow, wait_for
 
 __all__ = ["slow"]  # a fixture
 Opened = Callable[..., Any]
@@ -100,18 +97,12 @@ def test_verify_with_stages_evidence_and_the_same_elsewhere(open_page: Opened, p
     expect(page.locator("#form-verify .drop img")).to_be_visible()
     prompt = f"Two green cups on a table; it's $(odd) {HOSTILE}"
     page.fill("#verify-prompt", prompt)
-    stages: list[str] = []
-    page.on(
-        "response",
-        lambda answer: (
-            stages.extend(answer.json().get("stages", ()))
-            if "/jobs/" in answer.url and "image" not in answer.url and answer.request.method == "GET"
-            else None
-        ),
-    )
     result = judged(page, "verify")
-    page.wait_for_timeout(100)
-    assert {"reading the prompt", "looking for objects", "grading"} <= set(stages)
+    stages = page.locator(".stages li").all_text_contents()
+    assert {"waiting for its turn", "reading the prompt", "looking for objects", "grading"} <= set(stages)
+    picture, said = page.locator("#result .seen").bounding_box(), page.locator("#result .said").bounding_box()
+    assert picture["y"] == said["y"] < 400, "the verdict is beside the picture, without scrolling"
+    page.click("#result details.panel summary")
     assert result.locator(".box").count() >= 1
     assert result.locator(".checks li").count() >= 3
     assert "<script>alert(1)</script>" in result.inner_text()
@@ -123,7 +114,6 @@ def test_verify_with_stages_evidence_and_the_same_elsewhere(open_page: Opened, p
     page.locator("[data-copy=command]").click()
     expect(page.locator("[data-copy=command]")).to_have_text("copied")
     assert page.evaluate("navigator.clipboard.readText()") == command
-    assert repr(prompt) in page.inner_text("#code")
     with page.expect_download() as saved:
         page.locator("[data-save]").click()
     assert saved.value.suggested_filename == "verdict.json"
@@ -161,19 +151,19 @@ def test_rate_by_keyboard_alone(open_page: Opened, pictures: Path) -> None:
     page.keyboard.press("Control+Enter")
     expect(page.locator("#result-title")).to_be_focused(timeout=120_000)
     assert page.inner_text("#result .score strong") in "12345"
-    words = shlex.split(page.inner_text("#command"))
+    words = shlex.split(page.text_content("#command"))
     assert words == ["onprompt", "rate", "--judge", "evidence", "coffee.png", "a red cup on a table"]
 
 
 def test_edit_with_two_dropped_pictures(open_page: Opened, pictures: Path) -> None:
     page = open_page()
     page.locator("#tab-edit").click()
-    for name, file in (("before", "coffee.png"), ("after", "-grey's.png")):
+    for file in ("coffee.png", "-grey's.png"):
         data = base64.b64encode((pictures / file).read_bytes()).decode()
-        page.locator(f"#form-edit .drop:has([name={name}])").evaluate(DROP, [file, data])
+        page.locator("h1").evaluate(DROP, [file, data])  # anywhere: the first picture is the one before
     page.fill("#edit-instruction", "make it black and white")
     result = judged(page, "edit")
-    assert result.locator(".versions img").count() == 2
+    assert result.locator(".versions img").count() == 3, "before, after, what changed"
     for image in result.locator(".versions img").all():
         image.scroll_into_view_if_needed()
         expect(image).to_have_js_property("complete", True)
@@ -181,8 +171,32 @@ def test_edit_with_two_dropped_pictures(open_page: Opened, pictures: Path) -> No
     assert result.locator(".factors dt").count() == 3
     result.locator("[data-overlay]").check()
     result.locator(".versions.overlaid").wait_for()
-    words = shlex.split(page.inner_text("#command"))
+    words = shlex.split(page.text_content("#command"))
     assert words[-4:] == ["--", "coffee.png", "-grey's.png", "make it black and white"]
+
+
+def test_an_example_the_history_and_a_question_that_changes(open_page: Opened) -> None:
+    page = open_page()
+    page.click("[data-example='coffee.png']")
+    expect(page.locator("#result-title")).to_be_focused(timeout=120_000)
+    assert page.inner_text("#result-title") == "Two red cups on a table, and a laptop."
+    page.fill("#verify-prompt", "a spoon")
+    expect(page.locator("#result .verdict")).to_have_count(0)  # it was the answer to another question
+    judged(page, "verify")
+    assert page.locator("#history li").count() == 2
+    page.click("#history li:last-child button")
+    assert page.inner_text("#result-title") == "Two red cups on a table, and a laptop."
+
+
+def test_pictures_of_one_name_are_told_apart_in_the_command(open_page: Opened, pictures: Path) -> None:
+    page = open_page()
+    page.locator("#tab-edit").click()
+    for name, file in (("before", "coffee.png"), ("after", "-grey's.png")):
+        data = {"name": "image.png", "mimeType": "image/png", "buffer": (pictures / file).read_bytes()}
+        page.set_input_files(f"#form-edit [name={name}]", data)
+    page.fill("#edit-instruction", "make it black and white")
+    judged(page, "edit")
+    assert shlex.split(page.text_content("#command"))[-3:-1] == ["before.png", "after.png"]
 
 
 def test_what_is_no_picture_is_said_to_be(open_page: Opened, pictures: Path) -> None:

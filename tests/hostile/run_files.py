@@ -23,6 +23,7 @@ from onprompt.api import judges
 from onprompt.cli import app
 from onprompt.errors import OnpromptError, UserError
 from onprompt.illusion.protocol import SPLITS
+from onprompt.pages.review import Desk, Filters, ReviewDesk
 from onprompt.probe.pictures import Drawing, draw
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC as VERIFY
@@ -34,7 +35,6 @@ from onprompt.runs.run import JudgeJob, run
 from onprompt.runs.schema import find_damage, verdict_digest
 from onprompt.settings import Settings
 from onprompt.types import Rubric
-from onprompt.web.review_desk import Desk, Filters, ReviewDesk
 from tests.illusion.drawn import draw as draw_illusions
 from tests.illusion.test_run import SCENE, SHAPE, ran, said
 from tests.runs.test_run import judged, table
@@ -280,7 +280,7 @@ def in_a_browser(path: Path) -> None:
     desk = ReviewDesk(path, 0, Desk(show_raters=True))
     with closing(desk):
         desk.start()
-        for number in (desk.first("Ada", Filters(kind)) for kind in ("all", "flagged", "plan")):
+        for number in (desk.progress("Ada", Filters(kind)).following for kind in ("all", "flagged", "plan")):
             if number is not None:
                 desk.page(number, "Ada", Filters(), blind=False)
                 with suppress(OnpromptError):

@@ -20,7 +20,7 @@ from typer.testing import CliRunner, Result
 
 from onprompt.cli import app
 from onprompt.errors import UserError
-from onprompt.pages.markdown import markdown
+from onprompt.pages.exporting import latex, markdown
 from onprompt.pages.report import Report, read_report, write
 from onprompt.report import ratings
 from onprompt.report.recipe import commands
@@ -63,14 +63,16 @@ def test_the_first_page_says_what_the_run_says(tmp_path: Path) -> None:
     out = report_of(tmp_path, [*four_models(), Stored("broken", value=None, model="north", words="no score in it")])
     text = rows(Page(out / "index.html"))
     assert re.search(r"mean value 0\.6\d \[0\.6\d, 0\.6\d\]", text)
-    assert "verdicts 32 of 33 samples" in text
-    assert "coverage 75 %" in text
-    assert "without a verdict 1" in text
+    assert re.search(r"data north fits its prompts best \(0\.9\d \[.*?\]\); 6 of 6 differences are significant\.", text)
+    assert "verdicts 32 of 33" in text
+    assert "claims checked 75 %" in text
+    assert "to look at 4" in text
     for place, model in enumerate(("north 0.9", "east 0.7", "south 0.5", "west 0.3"), 1):
         assert f" {place} {model}" in text
     assert "north is better than west (+0.600" in text
     assert "indoors 0.63" in text
-    assert "objects 96 as asked: 64 wrong or missing: 32 67 % 64 0 % 0 0 % 0 33 % 32 0 % 0" in text
+    assert "objects 96 holds: 64 wrong or missing: 32 67 % 64 – – 33 % 32 –" in text
+    assert "stated counts 32" in text
     assert "UnreadableAnswer 1 no score in it" in text
     assert "onprompt run --out again.sqlite --rubric verify --set detector=strong data.csv" in text
     assert 'detector = "strong"' in text
@@ -80,7 +82,7 @@ def test_the_first_page_says_what_the_run_says(tmp_path: Path) -> None:
 def test_every_link_leads_to_a_file_of_the_report_and_nothing_comes_from_elsewhere(tmp_path: Path) -> None:
     out = report_of(tmp_path, four_models(45))  # so many that several processes make the pages
     pages = list(out.rglob("*.html"))
-    assert len(pages) == 1 + 4 + 45, "report, gallery, prompts"
+    assert len(pages) == 2 + 4 * 45, "report, samples, and a page for each of them"
     for path in pages:
         page = Page(path)
         for address in page.addresses():
@@ -96,13 +98,17 @@ def test_every_link_leads_to_a_file_of_the_report_and_nothing_comes_from_elsewhe
         assert not [own for tag, own in page.elements if "style" in own or any(name.startswith("on") for name in own)]
 
 
-def test_the_page_of_a_prompt_shows_all_models_side_by_side(tmp_path: Path) -> None:
-    page = Page(report_of(tmp_path, four_models()) / "prompts" / "00001.html")
-    titles = [name for name in ("east", "north", "south", "west") if f"{name} · {name}/0" in page.text]
-    assert len(titles) == 4
-    assert sum(tag == "img" for tag, _ in page.elements) == 4
+def test_the_page_of_a_sample_has_its_claims_and_the_other_images_of_its_prompt(tmp_path: Path) -> None:
+    page = Page(report_of(tmp_path, four_models()) / "samples" / "000002.html")
+    assert "east/0 · model east" in rows(page)
+    assert "2 of 32" in rows(page)
+    assert "probability 0.10" in rows(page)
+    assert {own["rel"]: own["href"] for _, own in page.elements if own.get("rel") in ("prev", "next")} == {
+        "prev": "000001.html",
+        "next": "000003.html",
+    }
+    assert "../samples/000004.html" in page.addresses(), "the same prompt by another model"
     boxes = [own for tag, own in page.elements if tag == "g" and (own["class"] or "").startswith("box")]
-    assert len(boxes) == 8
     assert {own["data-checks"] for own in boxes} == {"0 1 2", "2 3"}
 
 
@@ -138,11 +144,11 @@ def test_what_can_not_be_shown_is_said_so(tmp_path: Path) -> None:
         database.execute("UPDATE verdicts SET summary = 'another' WHERE sample = 4")
     database.close()
     write(read_report([run]), tmp_path / "report")
-    pages = [(tmp_path / "report" / "prompts" / f"0000{number}.html").read_text() for number in range(1, 5)]
+    pages = [(tmp_path / "report" / "samples" / f"00000{number}.html").read_text() for number in range(1, 5)]
     reasons = ("no longer there", "can&#39;t be shown (empty)", "has changed since", "is not as it was stored")
     for page, reason in zip(pages, reasons, strict=True):
         assert reason in page
-    assert "no picture" in (tmp_path / "report" / "gallery.html").read_text()
+    assert "no picture" in (tmp_path / "report" / "index.html").read_text()
 
 
 def test_two_runs_side_by_side_the_biggest_disagreements_first(tmp_path: Path) -> None:
@@ -154,12 +160,9 @@ def test_two_runs_side_by_side_the_biggest_disagreements_first(tmp_path: Path) -
     text = rows(Page(out / "index.html"))
     assert "b is better than a (+0.175" in text
     assert [entry.id for entry in written.shown if entry.disputed and entry.disputed > 0.32] == ["7"]
-    cards = [
-        own["data-index"] for tag, own in Page(out / "gallery.html").elements if "data-index" in own and tag == "li"
-    ]
+    cards = [own["data-index"] for tag, own in Page(out / "index.html").elements if "data-index" in own and tag == "li"]
     assert cards[:3] == ["8", "7", "6"]
-    assert "#s8" in (out / "gallery.html").read_text()
-    assert Page(out / "prompts" / "00008.html").text.count("of 4") == 2
+    assert Page(out / "samples" / "000008.html").text.count("of 4") == 2
 
 
 def rated(folder: Path) -> ratings.Ratings:
@@ -173,6 +176,7 @@ def rated(folder: Path) -> ratings.Ratings:
 
 
 def rated_report(folder: Path) -> Report:
+    folder.mkdir(exist_ok=True)
     run = stored_run(folder / "run.sqlite", four_models())
     return read_report([run], ratings=rated(folder), terms={"human_scale": (1.0, 5.0)})
 
@@ -182,8 +186,9 @@ def test_agreement_with_people_beside_one_rater_against_the_others(tmp_path: Pat
     write(report, tmp_path / "report")
     text = rows(Page(tmp_path / "report" / "index.html"))
     assert "32 samples of 8 prompts, 2 raters" in text
-    assert re.search(r"Spearman ρ 0\.9\d \[[\d., ]+\] 1\.00 \[1\.00, 1\.00\]", text)
+    assert re.search(r"Spearman ρ 0\.9\d \[[\d., ]+\] −1 1 1\.00 \[1\.00, 1\.00\]", text)
     assert "Most disputed" in text
+    assert sum(own.get("class") == "fill dot" for _, own in Page(tmp_path / "report" / "index.html").elements) == 32
     assert report.entries[0].rating == pytest.approx((4.5 - 1) / 4)
 
 
@@ -192,6 +197,9 @@ def test_markdown_has_the_figures_and_no_text_of_others_becomes_more_than_text(t
     assert re.search(r"\| run \| 0\.6\d \[0\.6\d, 0\.6\d\] \|", text)
     assert "- north is better than west" in text
     assert "| Spearman ρ | 0.9" in text
+    tables = latex(rated_report(tmp_path / "again"))
+    assert tables.count(r"\begin{tabular}") == tables.count(r"\bottomrule") > 5
+    assert "1 & north & 0.9" in tables
     hostile = markdown_text(f"{HOSTILE} [a](https://evil.example) www.evil.example @someone `x` | y\n# z")
     assert not re.search(r"[<>`|@\n#](?!\d+;)", hostile.replace("&#", ""))
     assert "](" not in hostile
@@ -208,7 +216,7 @@ def test_only_some_are_shown_and_all_are_counted(tmp_path: Path) -> None:
     assert "verdicts 33 of 33" in text
 
 
-def test_many_models_are_ranked_and_not_tested_two_by_two(tmp_path: Path) -> None:
+def test_many_models_are_ranked_and_not_tested_pairwise(tmp_path: Path) -> None:
     samples = [
         Stored(str(number), "one prompt", number / 30, f"model {number}", f"category {number}") for number in range(30)
     ]
@@ -217,7 +225,7 @@ def test_many_models_are_ranked_and_not_tested_two_by_two(tmp_path: Path) -> Non
         [*samples, *(Stored(f"c{n}", value=0.5, model="a", category=f"more {n}") for n in range(40))],
     )
     text = rows(Page(report_of_run(run)))
-    assert "more than 25 models: not tested two by two" in text
+    assert "more than 25 models: not tested pairwise" in text
     assert " 1 model 29 0.97" in text
     assert "and 10 categories with higher means" in text
 
@@ -249,10 +257,11 @@ def test_no_picture_is_copied_that_was_not_judged(tmp_path: Path) -> None:
         database.execute(f"INSERT INTO verdicts {copied}, NULL, NULL, NULL FROM verdicts LIMIT 1", (digest,))
         database.commit()
     report_of_run(run)
-    colours = [Image.open(path).getpixel((100, 100)) for path in (tmp_path / "report" / "pictures").iterdir()]
+    written = (path for path in (tmp_path / "report" / "pictures").iterdir() if "small" not in path.name)
+    colours = [Image.open(path).getpixel((100, 100)) for path in written]
     assert len(colours) == 2, "of c and d"
     assert not [colour for colour in colours if isinstance(colour, tuple) and colour[0] > 90 < colour[2]]
-    assert "it was not judged" in (tmp_path / "report" / "prompts" / "00001.html").read_text()
+    assert "it was not judged" in (tmp_path / "report" / "samples" / "000002.html").read_text()
 
 
 def test_nothing_but_a_report_is_replaced(tmp_path: Path) -> None:
@@ -289,9 +298,9 @@ def test_the_command(tmp_path: Path) -> None:
     first = report("--human", "human.csv", "--human-scale", "1-5", "--title", "Our cups")
     assert first.stdout.strip().endswith("open report/index.html")
     assert "<title>Our cups</title>" in Path("report/index.html").read_text()
-    assert report("--to", "markdown").stdout.startswith("# run\n")
+    assert report("--to", "markdown").stdout.startswith("# data\n")
     assert "written to b.md" in report("--to", "markdown", "--out", "b.md").stdout
-    assert "--to takes html or markdown" in str(report("--to", "pdf").exception)
+    assert "--to takes html, markdown" in str(report("--to", "pdf").exception)
     assert "can't write" in str(report("--to", "markdown", "--out", "none/a.md").exception)
 
 
@@ -310,7 +319,7 @@ def test_the_commands_that_make_it_again_are_quoted() -> None:
 def test_a_histogram_as_a_table_names_the_bins_that_have_samples(tmp_path: Path) -> None:
     values = [Stored(str(n), f"prompt {n}", value) for n, value in enumerate((0.12, 0.13, 0.91))]
     text = rows(Page(report_of(tmp_path, values) / "index.html"))
-    assert "As a table value samples 0.10 to 0.15 2 0.90 to 0.95 1" in text
+    assert "0.10 to 0.15: 2; 0.90 to 0.95: 1;" in text
 
 
 def test_the_commands_that_are_printed_make_the_same_numbers(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from onprompt.pages.rendering import SIGNS, asset, environment, policy, render, source_hash
+from onprompt.pages.rendering import asset, environment, policy, render, source_hash
 from onprompt.pages.verdict_view import Shown, verdict_view
 from onprompt.report import labels
 from onprompt.types import (
@@ -29,6 +29,7 @@ from onprompt.types import (
     Thing,
     Verdict,
 )
+from onprompt.wording.labels import OUTCOMES, SIGNS
 
 HOSTILE = "<script>alert(1)</script>{{ 7 * 7 }}{% raw %}\"'><img src=x onerror=alert(1)>\x1b[31m\u202eevil"
 SHOWN = Shown("cup.jpg", 400, 300)
@@ -76,7 +77,7 @@ def test_each_box_knows_the_checks_of_its_object_and_of_relations_to_it() -> Non
     assert [check.located for check in view.checks] == [True, True, True, True, False]
     assert view.checks[-1].found == "none"
     assert (view.score, view.high) == (2, 4)
-    assert cup.swatches[0].colour == "#c81e1e"
+    assert cup.swatches[0][1] == "#c81e1e"
 
 
 def test_both_versions_of_an_edit() -> None:
@@ -85,9 +86,10 @@ def test_both_versions_of_an_edit() -> None:
     picture = Picture("cup.jpg", "0" * 64, undecoded)
     sample = Sample("s", "remove the cup", picture, {"before": picture})
     verdict = replace(made(), sample=sample, checks=(), evidence=EditEvidence((), objects=changes, regions=(cup.box,)))
-    before, after = verdict_view(verdict, {"image": SHOWN, "before": SHOWN}).pictures
+    before, after, changed = verdict_view(verdict, {"image": SHOWN, "before": SHOWN, "changed": SHOWN}).pictures
     assert [box.kind for box in before.boxes] == ["unasked", "kept"]
-    assert [box.kind for box in after.boxes] == ["region", "kept"]
+    assert [box.kind for box in after.boxes] == ["kept"]
+    assert [box.kind for box in changed.boxes] == ["region"]
 
 
 def test_a_picture_that_is_missing_is_said_to_be() -> None:
@@ -108,7 +110,7 @@ def test_any_text_is_shown_as_text(text: str) -> None:
 
 
 def test_every_outcome_has_a_sign_and_a_colour_that_pages_and_pictures_share() -> None:
-    assert set(SIGNS) == set(labels.COLOURS) == set(Outcome)
+    assert set(SIGNS) == set(OUTCOMES) == set(labels.COLOURS) == set(Outcome)
     style = asset("style.css")
     names = {"good": labels.GOOD, "weak": labels.WEAK, "bad": labels.BAD, "neutral": labels.NEUTRAL}
     assert all(f"--box-{name}: {colour};" in style for name, colour in names.items())

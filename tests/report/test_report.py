@@ -5,9 +5,11 @@ import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import onprompt
 from onprompt import Verdict, edit, serial, verify
@@ -111,6 +113,27 @@ def test_the_picture_draws_boxes_and_lists_the_findings(tmp_path: Path) -> None:
     assert green > 2000, "the table has a green one"
     picture.save(verdict(), tmp_path / "out.png")
     assert (tmp_path / "out.png").stat().st_size > 10_000
+
+
+def test_a_picture_for_a_paper_is_drawn_by_vectors_in_the_resolution_of_its_file(tmp_path: Path) -> None:
+    large = tmp_path / "large.png"
+    Image.fromarray(photo("coffee.png")).resize((2400, 1600)).save(large)
+    judged = verify(large, "two green cups <b>&amp;</b> \x00 on a table")
+    for name in ("a.png", "a.svg", "a.pdf"):
+        picture.save(judged, tmp_path / name, caption=False)
+    assert Image.open(tmp_path / "a.png").size == (2400, 1600)
+    root = ElementTree.parse(tmp_path / "a.svg").getroot()
+    assert root.get("viewBox") == "0 0 2400 1600"
+    assert any((text.text or "").strip().startswith("cup 0.") for text in root.iter("{http://www.w3.org/2000/svg}text"))
+    data = (tmp_path / "a.pdf").read_bytes()
+    assert b"/MediaBox [0 0 2400 1600.00]" in data
+    for number in range(1, 7):
+        place = int(data.rsplit(b"startxref", 1)[1].split()[0])
+        entry = data[place:].splitlines()[2 + number]
+        assert data[int(entry.split()[0]) :].startswith(b"%d 0 obj" % number)
+    picture.save(judged, tmp_path / "b.svg")
+    words = "".join(ElementTree.parse(tmp_path / "b.svg").getroot().itertext())
+    assert "two green cups <b>&amp;</b> ? on a table" in words
 
 
 @pytest.mark.parametrize("prompt", ["x" * 5000, "a cat <b>&amp;</b> \x00", "日本語の猫", "a\tdog"])

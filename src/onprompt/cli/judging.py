@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Protocol = Annotated[bool, typer.Option("--protocol", help="Print exactly the output that the protocol asks for.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Print how the score is computed.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the verdict as JSON (docs/json.md).")]
+NoCaption = Annotated[bool, typer.Option("--no-caption", help="Draw no list of findings below the picture.")]
 PictureFile = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the image with boxes and findings.")]
 DetectorName = Annotated[
     str,
@@ -61,6 +62,7 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
     "protocol": (Protocol, False),
     "explain": (Explain, False),
     "picture": (PictureFile, None),
+    "no_caption": (NoCaption, False),
     **JUDGING,
 }
 
@@ -114,7 +116,7 @@ def judge_sample(rubric: Rubric, values: Mapping[str, Any]) -> None:
     for note in verdict.sample.picture.notes:
         echo(f"{verdict.sample.picture.name}: {note}", err=True)
     if values["picture"]:
-        drawing.save(verdict, values["picture"])
+        drawing.save(verdict, values["picture"], not values["no_caption"])
     if values["json"]:
         print_json(document(verdict))
     elif values.get("protocol") and rubric.protocol:

@@ -17,7 +17,6 @@ from onprompt.cli.judging import JUDGING, judge_settings, print_plan
 from onprompt.errors import GateFailed, StoreError, UserError
 from onprompt.models.reading import one_line
 from onprompt.rubrics import DEFAULT
-from onprompt.settings import is_quiet
 from onprompt.wording import plural
 
 if TYPE_CHECKING:
@@ -103,6 +102,8 @@ def draw(line: str) -> None:
 
 def redraws() -> bool:
     """Whether the progress is one line that is drawn again and again."""
+    from onprompt.settings import is_quiet
+
     return sys.stderr.isatty() and not is_dumb() and not is_quiet()
 
 

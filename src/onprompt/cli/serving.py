@@ -38,12 +38,11 @@ def review(
     browser: Browser = False,
 ) -> None:
     """Rate a run's verdicts in the browser, by keyboard. Ratings are saved in the run file."""
-    from onprompt.web.server import Place, check_installed, run
+    from onprompt.pages.server import Place, check_installed, run
 
     check_installed()
+    from onprompt.pages.review import Desk, ReviewDesk, create_app
     from onprompt.runs.reviews import plan_words, size_for
-    from onprompt.web.review import create_app
-    from onprompt.web.review_desk import Desk, ReviewDesk
 
     if sample and precision is not None:
         raise UserError("choose --sample or --precision, not both")
@@ -81,14 +80,11 @@ def serve(
     browser: Browser = False,
 ) -> None:
     """Serve a page to try onprompt, and a JSON API, on this machine."""
-    from onprompt.web.server import Place, check_installed, run
+    from onprompt.pages.server import Place, check_installed, run
 
     check_installed()
+    from onprompt.pages.serve import JobQueue, Offer, Service, create_app
     from onprompt.settings import Settings
-    from onprompt.web.jobs import JobQueue
-    from onprompt.web.judging import Service
-    from onprompt.web.requests import Offer
-    from onprompt.web.tryout import create_app
 
     settings = judge_settings(judge, model, budget=budget)
     offer = Offer(settings, settings.models or tuple(filter(None, [settings.model])))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from onprompt.pages.report import Report
     from onprompt.runs.reading import Run, RunRow
 
+FORMATS = ("html", "markdown", "latex")  # of `report`
 MANY = 500  # samples whose pages take a while
 LARGE = 25 * 10**6  # bytes of one file from which browsers and mail take long
 TRACKERS = ", ".join(plugins.names("trackers"))
@@ -183,9 +184,9 @@ def report(
     run_files: Annotated[list[Path], typer.Argument(help="Run files; several are put side by side.")],
     out: Annotated[
         Path | None,
-        typer.Option(metavar="PATH", help="A folder, or one .html file (default: report); Markdown goes to stdout."),
+        typer.Option(metavar="PATH", help="A folder, or one .html file (default: report); the rest goes to stdout."),
     ] = None,
-    to: Annotated[str, typer.Option(help="The format: html or markdown.")] = "html",
+    to: Annotated[str, typer.Option(help=f"The format: {', '.join(FORMATS)}.")] = "html",
     human: Human = None,
     human_scale: HumanScale = "",
     column: RatingColumns = None,
@@ -205,8 +206,8 @@ def report(
     from onprompt.pages.report import read_report
     from onprompt.runs.reading import Run
 
-    if to not in ("html", "markdown"):
-        raise UserError(f"--to takes html or markdown, not {to!r}")
+    if to not in FORMATS:
+        raise UserError(f"--to takes {', '.join(FORMATS)}, not {to!r}")
     begun = time.monotonic()
     given = find_ratings([Run(path, (configuration or [0])[0]) for path in run_files], human, column)
     if given and not human:
@@ -221,7 +222,7 @@ def report(
     if to == "html":
         write_pages(made, out or Path("report"), limit, begun)
     else:
-        write_markdown(made, out)
+        write_text(made, out, to)
 
 
 def write_pages(made: Report, out: Path, limit: int | None, begun: float) -> None:
@@ -240,11 +241,11 @@ def write_pages(made: Report, out: Path, limit: int | None, begun: float) -> Non
         echo(f"{out} is {size / 1e6:.0f} MB; a folder (--out report) opens faster, or --limit shows less", err=True)
 
 
-def write_markdown(made: Report, out: Path | None) -> None:
-    """Print Markdown, or write it to a file."""
-    from onprompt.pages.markdown import markdown
+def write_text(made: Report, out: Path | None, to: str) -> None:
+    """Print the tables in a format, or write them to a file."""
+    from onprompt.pages.exporting import latex, markdown
 
-    text = markdown(made)
+    text = (latex if to == "latex" else markdown)(made)
     if out is None:
         echo(text.rstrip())
         return

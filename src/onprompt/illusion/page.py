@@ -17,8 +17,7 @@ from onprompt.illusion.results import GROUPINGS, Rate, Record, Results
 from onprompt.illusion.scoring import SCORINGS
 from onprompt.illusion.tables import TITLES, heading, notes, published
 from onprompt.pages import rendering
-from onprompt.pages.pictures import PictureFiles, encode, thumbnail
-from onprompt.pages.verdict_view import Shown
+from onprompt.pages.verdict_view import PictureFiles, Shown, encode
 from onprompt.runs.reading import Run, RunRow
 from onprompt.settings import load
 from onprompt.vision import load_resized
@@ -37,7 +36,7 @@ STYLE = """
 
 def write(run: Run, results: Results, scoring: str, out: Path) -> None:
     """Write the page."""
-    css = f"{rendering.asset('style.css')}\n{rendering.asset('report.css')}{STYLE}"
+    css = rendering.asset("style.css", "report.css") + STYLE
     template = resources.files(__package__).joinpath("page.html").read_text("utf-8")
     missed = [
         record for record in results.records if record.question == "shape" and is_missed(record, results, scoring)
@@ -111,16 +110,16 @@ def cards(run: Run, results: Results, missed: Sequence[Record]) -> Iterator[dict
         said.setdefault(record.id, {})[record.question] = record.answer
     for record in missed:
         row, meant = rows[record.id], record.meant or record.gold
-        picture = thumbnail(shown(row, results.about["size"]))
+        picture = thumbnail(row, results.about["size"])
         about = {"shape": meant.shape, "scene": meant.scene, "difficulty": meant.difficulty}
         yield {"picture": picture, "answers": said[record.id], **about}
 
 
-def shown(row: RunRow, size: Sequence[int] | None) -> Shown:
+def thumbnail(row: RunRow, size: Sequence[int] | None) -> Shown:
     """The picture of a sample, if its file is still what was judged: by its hash, or by that of its resized pixels."""
     files = PictureFiles(None, 0)
     if not size or not row.image_sha256 or not Path(row.image).is_absolute():
-        return files.show_file(row.image, row.image_sha256)
+        return files.thumbnail(files.show_file(row.image, row.image_sha256))
 
     def resized() -> tuple[bytes, int, int]:
         picture = load_resized(row.image, load(), (size[0], size[1]))
@@ -128,4 +127,4 @@ def shown(row: RunRow, size: Sequence[int] | None) -> Shown:
             raise ImageError(f"{row.image} has changed since it was judged", "changed")
         return encode(Image.fromarray(picture.pixels))
 
-    return files.show(row.image_sha256, resized)
+    return files.thumbnail(files.show(row.image_sha256, resized))

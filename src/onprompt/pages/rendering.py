@@ -9,7 +9,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from onprompt.types import Outcome
+from onprompt.wording import plural
+from onprompt.wording.labels import SIGNS
 from onprompt.wording.terminal import printable
 
 # Nothing but our own files; no inline script or style, no form and no frame of others.
@@ -20,14 +21,6 @@ POLICY = {
     "script-src": "'self'",
     "base-uri": "'none'",
     "form-action": "'none'",
-}
-SIGNS = {  # never colour alone
-    Outcome.MATCHED: "✓",
-    Outcome.PARTIAL: "◐",
-    Outcome.MISMATCH: "✗",
-    Outcome.MISSING: "✗",
-    Outcome.LOW_CONFIDENCE: "?",
-    Outcome.UNVERIFIABLE: "–",
 }
 LONG = 600  # characters of a text that are shown before one has to ask for the rest
 
@@ -43,7 +36,11 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"percent": percent, "number": number}
+    made.filters |= {
+        "percent": lambda share: f"{100 * share:.0f} %",
+        "number": lambda value, digits=2: "–" if value is None else f"{value:,.{digits}f}",
+        "plural": plural,
+    }
     made.globals |= {"signs": SIGNS, "long": LONG, "version": metadata.version("onprompt")}
     return made
 
@@ -58,9 +55,10 @@ def render(template: str, **values: Any) -> str:
     return environment().get_template(template).render(**values)
 
 
-def asset(name: str) -> str:
-    """The text of a style sheet or script of the package."""
-    return resources.files("onprompt.pages").joinpath("assets", name).read_text("utf-8")
+def asset(*names: str) -> str:
+    """The text of style sheets or scripts of the package."""
+    folder = resources.files("onprompt.pages").joinpath("assets")
+    return "\n".join(folder.joinpath(name).read_text("utf-8") for name in names)
 
 
 def policy(**changed: str) -> str:
@@ -72,13 +70,3 @@ def policy(**changed: str) -> str:
 def source_hash(text: str) -> str:
     """How a policy names an inline script or style by its content."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def percent(share: float) -> str:
-    """`63 %`."""
-    return f"{100 * share:.0f} %"
-
-
-def number(value: float | None, digits: int = 2) -> str:
-    """A number, or a dash if there is none."""
-    return "–" if value is None else f"{value:,.{digits}f}"

@@ -1,80 +1,56 @@
 """The report of one or more runs: a folder of pages that opens from a disk, or one file with everything in it.
 
-The gallery shows all samples as cards, with the data by which a script filters and orders them; a recipe says what to
-do to get the numbers of a run again.
+Each sample has a page, made in processes. A script shows all samples as cards, or as a matrix of prompts and models,
+from data that a page on a disk can load.
 """
 
+from __future__ import annotations
+
 import json
+import os
 import shutil
+import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
+from multiprocessing import get_context, parent_process
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from onprompt.errors import UserError
+from onprompt.errors import OnpromptError, UserError
 from onprompt.pages import rendering
-from onprompt.pages.figures import (
-    SHARES,
-    Column,
-    Entry,
-    Figures,
-    by_prompt,
-    choose,
-    figures,
-    orders,
-    read_columns,
-    read_entries,
-)
-from onprompt.pages.prompt_pages import PageJob, PagePlan, make_pages
+from onprompt.pages.figures import KINDS, Column, Entry, Figures, choose, figures, orders, read_columns, read_entries
+from onprompt.pages.verdict_view import PictureFiles, PictureView, Shown, VerdictView, verdict_view
 from onprompt.report.agreement import TITLES
+from onprompt.report.comparison import ranks
 from onprompt.report.ratings import Ratings
 from onprompt.report.recipe import changed_settings, commands, data_name
 from onprompt.report.tables import shortened
+from onprompt.runs.reading import Run
+from onprompt.samples import load_rubric
+from onprompt.wording import plural
 from onprompt.wording.terminal import printable
 
-FOLDERS = ("prompts", "pictures", "data", "gallery")
-STRIP = 8  # samples of each order on the first page
-PER_PAGE = 24  # verdicts on a page of one prompt
+SEVERAL, MAX_PROCESSES = 40, 61  # prompts from which processes are worth it; as many as Windows can wait for
+FOLDERS = ("samples", "pictures", "data")
+SCRIPTS = ("evidence.js", "gallery.js")
+STRIP = 6  # samples of each order on the first page
+TOGETHER = 24  # samples of one prompt that are shown on each other's pages
 MOST, MOST_IN_FILE = 10_000, 200  # samples that are shown one by one, unless another limit is given
-STRIPS = {"worst": "Worst", "flagged": "Flagged for review", "disputed": "Most disputed"}
+STRIPS = {"worst": "Lowest values", "disputed": "Most disputed", "flagged": "To look at"}
 MARK = b'name="generator" content="onprompt'  # of a page of ours, near its beginning
-LINKS = (("Report", "index.html"), ("Samples", "gallery.html"))
-SHOWN = 48  # cards on a page
+LINKS = (("Report", "index.html"), ("Samples", "samples.html"), ("Prompt × model", "samples.html#view=matrix"))
 PROMPT, SUMMARY = 300, 200  # characters of a text by which a sample can be found
-SORTS = {
-    "worst": "worst first",
-    "flagged": "flagged first",
-    "disputed": "most disputed first",
-    "best": "best first",
-    "order": "as in the data",
-}
-FACETS = {
-    "model": "Model",
-    "category": "Category",
-    "score": "Score",
-    "flag": "Flag",
-    "failure": "Kind of failure",
-}
-NO_VERDICT, PLACEHOLDER = "no verdict", "not verifiable"
+SORTS = {"worst": "lowest value first", "flagged": "to look at first", "disputed": "most disputed first"}
+SORTS |= {"best": "highest value first", "order": "as in the data"}
+FACETS = {"model": "Model", "category": "Category", "score": "Score", "flag": "Flag", "failure": "Wrong or missing"}
+NOT_JUDGED = "It was not judged yet, or its image or prompt has changed since."
 BANDS = 5  # of values, for rubrics without an overall score
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """The commands, settings and versions of one run; folders are the user's own and left out."""
-
-    name: str
-    data: str
-    judge: str
-    created: str
-    configuration: int
-    fingerprint: str
-    commands: str
-    changed: str  # settings that are not the default, as onprompt.toml has them
-    versions: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -85,15 +61,14 @@ class Report:
     columns: Sequence[Column]
     entries: Sequence[Entry]
     figures: Figures
-    recipes: Sequence[Recipe]
+    recipes: Sequence[Mapping[str, Any]]  # how each run was made
     limited: str = ""  # that only some of the samples are shown one by one
     shown: Sequence[Entry] = field(default_factory=list)
 
     @property
     def subtitle(self) -> str:
-        """What was judged by whom."""
         judges = " and ".join(dict.fromkeys(column.run.judge for column in self.columns))
-        return f"{len(self.entries):,} samples judged with the rubric {self.columns[0].run.rubric} by {judges}"
+        return f"{plural(len(self.entries), 'sample')} judged with the rubric {self.columns[0].run.rubric} by {judges}"
 
 
 def read_report(
@@ -104,28 +79,42 @@ def read_report(
     title: str = "",
     options: Sequence[str] = (),
 ) -> Report:
-    """Read runs and compute all figures; `options` of the report are part of the command that makes it again."""
+    """Read runs and compute all figures. The title is by default the name of the data.
+
+    `options` of the report are part of the command that makes it again.
+    """
     columns = read_columns(runs, configurations)
     terms = terms or {}
     entries = read_entries(columns, ratings, terms.get("human_scale"))
-    names = title or " and ".join(column.name for column in columns)
     recipes = [recipe(column, options) for column in columns]
-    return Report(names, columns, entries, figures(columns, entries, ratings, terms), recipes)
+    data = {each["data"] for each in recipes}
+    names = Path(data.pop()).stem if len(data) == 1 else " and ".join(column.name for column in columns)
+    return Report(title or names, columns, entries, figures(columns, entries, ratings, terms), recipes)
 
 
-def limit(report: Report, most: int) -> Report:
-    """A report that shows at most so many samples one by one; 0 shows all."""
-    shown = choose(report.entries, most)
-    if len(shown) == len(report.entries):
-        return replace(report, shown=shown)
-    words = f"{len(shown):,} of {len(report.entries):,} samples are shown, the worst, flagged and most disputed ones"
-    return replace(report, shown=shown, limited=f"{words}; figures are over all samples (--limit shows more).")
+def recipe(column: Column, options: Sequence[str]) -> dict[str, Any]:
+    """How one run was made: its data, the commands, settings that are not the default, versions and model files."""
+    run, last = column.run, column.run.last
+    members = [run.identity, *(run.identity.get("members") or {}).values()]
+    weights = [(name, str(value)) for each in members for name, value in (each.get("weights") or {}).items()]
+    return {
+        "name": column.name,
+        "run": run,
+        "data": data_name(last.data),
+        "created": last.created,
+        "commands": "\n".join(commands(run, options)),
+        "changed": "\n".join(f"{k} = {json.dumps(v, ensure_ascii=False)}" for k, v in changed_settings(run)),
+        "versions": (*last.versions.items(), *weights),
+    }
 
 
 def write(report: Report, out: Path, most: int | None = None) -> Report:
     """Write a folder, or one file if the name ends in .html; the report as it was written."""
     in_file = out.suffix.lower() in (".html", ".htm")
-    report = limit(report, most if most is not None else MOST_IN_FILE if in_file else MOST)
+    shown = choose(report.entries, most if most is not None else MOST_IN_FILE if in_file else MOST)
+    limited = f"{len(shown):,} of {len(report.entries):,} samples are shown, the worst, flagged and most disputed ones"
+    limited += "; figures are over all samples (--limit shows more)."
+    report = replace(report, shown=shown, limited=limited if len(shown) < len(report.entries) else "")
     check_path(out, in_file)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -167,269 +156,256 @@ def write_folder(report: Report, folder: Path) -> None:
     for name in FOLDERS:
         (folder / name).mkdir(parents=True)
     make_samples(report, folder)
-    (folder / "style.css").write_text(style(), "utf-8")
-    for name in ("evidence.js", "gallery.js"):
+    (folder / "style.css").write_text(rendering.asset("style.css", "report.css"), "utf-8")
+    for name in SCRIPTS:
         (folder / name).write_text(rendering.asset(name), "utf-8")
-    write_gallery(report, folder)
-    common = {"csp": rendering.policy(), "links": LINKS, "current": "Report", "home": "index.html"}
-    html = rendering.render("report.html", gallery="gallery.html", **values(report), **common)
-    (folder / "index.html").write_text(html, "utf-8")
-
-
-def style() -> str:
-    """The style sheet of a report."""
-    return f"{rendering.asset('style.css')}\n{rendering.asset('report.css')}"
-
-
-def values(report: Report) -> dict[str, Any]:
-    """What the first page shows."""
-    return {
-        "title": report.title,
-        "subtitle": report.subtitle,
-        "figures": report.figures,
-        "several": len(report.columns) > 1,
-        "columns": report.columns,
-        "shares": list(SHARES),
-        "measures": TITLES,
-        "recipes": report.recipes,
-        "limited": report.limited,
-        "strips": strips(report),
-        "strip_titles": STRIPS,
-    }
-
-
-def strips(report: Report) -> dict[str, list[Entry]]:
-    """The first samples of each order that are not in another one already."""
-    chosen: dict[str, list[Entry]] = {}
-    seen: set[int] = set()
-    found = orders(report.shown)
-    first = first_order(report)
-    for name, order in {first: found[first], **found}.items():
-        fitting = [e for e in order if e.index not in seen and (name != "flagged" or e.needs_review)][:STRIP]
-        seen |= {entry.index for entry in fitting}
-        chosen |= {name: fitting} if fitting else {}
-    return chosen
-
-
-def write_gallery(report: Report, folder: Path) -> None:
-    """The pages of the gallery, and the data for its script."""
-    entries, options = in_first_order(report), gallery_choices(report.shown)
-    (folder / "data" / "samples.js").write_text(
-        gallery_script(gallery_data(report.shown, report.columns, options)), "utf-8"
-    )
-    pages = max(1, -(-len(entries) // SHOWN))
-    for number in range(1, pages + 1):
-        root = "" if number == 1 else "../"
-        html = rendering.render(
-            "gallery.html",
-            title=f"Samples of {report.title}",
-            csp=rendering.policy(frame_src="'self'"),
-            root=root,
-            home=f"{root}index.html",
-            links=[(name, f"{root}{address}") for name, address in LINKS],
-            current="Samples",
-            entries=entries[(number - 1) * SHOWN : number * SHOWN],
-            columns=report.columns,
-            choices=options,
-            sorts=sorts(report),
-            first=first_order(report),
-            total=len(entries),
-            number=number,
-            pages=pages,
-            address=lambda page, root=root: f"{root}{gallery_page(page)}",
-            limited=report.limited,
-        )
-        (folder / gallery_page(number)).write_text(html, "utf-8")
-
-
-def gallery_page(number: int) -> str:
-    """Where a page of the gallery is."""
-    return "gallery.html" if number == 1 else f"gallery/{number}.html"
-
-
-def sorts(report: Report) -> dict[str, str]:
-    """The orders that a gallery offers; dispute only where judges, voices or people can differ."""
-    disputes = any(entry.disputed is not None for entry in report.shown)
-    return {name: words for name, words in SORTS.items() if name != "disputed" or disputes}
-
-
-def first_order(report: Report) -> str:
-    """The order in which a gallery begins: of several runs the biggest disagreements first."""
-    return "disputed" if len(report.columns) > 1 and "disputed" in sorts(report) else "worst"
-
-
-def in_first_order(report: Report) -> list[Entry]:
-    """All samples that are shown; those about which nobody can differ come last."""
-    order = orders(report.shown)[first_order(report)]
-    known = {entry.index for entry in order}
-    return [*order, *(entry for entry in report.shown if entry.index not in known)]
-
-
-def make_samples(report: Report, folder: Path | None) -> list[str]:
-    """Make the page of every prompt, and tell each sample its pictures; the pages themselves if there is no folder."""
-    jobs = page_jobs(report)
-    known = {entry.index: entry for entry in report.shown}
-    for job in jobs:
-        for sample in job.samples:
-            known[sample.index].address = f"{job.address if folder else ''}#s{sample.index}"
-    plan = PagePlan(tuple((column.name, column.run) for column in report.columns), folder)
-    sections = []
-    for made in make_pages(plan, jobs):
-        for index, pictures in made.pictures.items():
-            known[index].pictures = pictures
-        for index, spread in made.spreads.items():
-            known[index].disputed = max(known[index].disputed or 0.0, spread)
-        sections.append(made.html)
-    return sections
-
-
-def page_jobs(report: Report) -> list[PageJob]:
-    """The pages to make: one for each prompt, or several where it has many samples."""
-    jobs: list[PageJob] = []
-    most = max(1, PER_PAGE // len(report.columns))
-    for group in by_prompt(report.shown).values():
-        parts = [group[start : start + most] for start in range(0, len(group), most)]
-        first = len(jobs) + 1
-        for place, part in enumerate(parts):
-            names = [f"{first + other:05}.html" if 0 <= other < len(parts) else "" for other in (place - 1, place + 1)]
-            address = f"prompts/{first + place:05}.html"
-            jobs.append(PageJob(group[0].prompt, len(group), address, tuple(part), *names))
-    return jobs
+    (folder / "data" / "samples.js").write_text(gallery_script(report), "utf-8")
+    common = {"csp": rendering.policy(), "links": LINKS, "home": "index.html", "gallery": "samples.html"}
+    for name, template, current in (("index", "report", "Report"), ("samples", "samples", "Samples")):
+        html = rendering.render(f"{template}.html", current=current, **values(report), **common)
+        (folder / f"{name}.html").write_text(html, "utf-8")
 
 
 def write_file(report: Report, out: Path) -> None:
     """One page with everything in it."""
-    sections = [Markup(html) for html in make_samples(report, None)]  # noqa: S704 rendered by our own templates
-    options = gallery_choices(report.shown)
-    samples = gallery_script(gallery_data(report.shown, report.columns, options))
-    scripts = [samples, rendering.asset("evidence.js"), rendering.asset("gallery.js")]
-    css = style()
+    views = [Markup(html) for html in make_samples(report, None)]  # noqa: S704 rendered by our own templates
+    scripts = [gallery_script(report), *map(rendering.asset, SCRIPTS)]
+    css, digests = rendering.asset("style.css", "report.css"), " ".join(map(rendering.source_hash, scripts))
     html = rendering.render(
         "single_report.html",
-        **values(report) | {"strips": {}},  # every picture once: the samples are below
-        csp=rendering.policy(
-            img_src="data:",
-            style_src=rendering.source_hash(css),
-            script_src=" ".join(map(rendering.source_hash, scripts)),
-        ),
+        csp=rendering.policy(img_src="data:", style_src=rendering.source_hash(css), script_src=digests),
         css=Markup(css),  # noqa: S704 our own file
         scripts=[Markup(text) for text in scripts],  # noqa: S704 our own files, and data without a "<"
         gallery="",
         home="#main",
-        links=[("Report", "#main"), ("Samples", "#samples")],
-        sections=sections,
-        entries=in_first_order(report),
-        choices=options,
-        sorts=sorts(report),
-        first=first_order(report),
-        total=len(report.shown),
+        links=(("Report", "#main"), ("Samples", "#samples")),
+        current="Report",
+        views=views,
+        **values(report),
     )
     new = out.with_name(f".{out.name}.new")
     new.write_text(html, "utf-8")
     new.replace(out)
 
 
-def facets(entry: Entry) -> dict[str, list[str]]:
-    """What a sample can be filtered by."""
-    known = [result for result in entry.results if result]
+def values(report: Report) -> dict[str, Any]:
+    """What the pages show."""
+    disputes = any(entry.disputed is not None for entry in report.shown)
+    first = "disputed" if len(report.columns) > 1 and disputes else "worst"
+    found, seen, strips = orders(report.shown), set[int](), dict[str, list[Entry]]()
+    for name in dict.fromkeys((first, *STRIPS)):
+        fitting = [e for e in found.get(name, ()) if e.index not in seen and (name != "flagged" or e.needs_review)]
+        seen |= {entry.index for entry in fitting[:STRIP]}
+        strips |= {name: fitting[:STRIP]} if fitting else {}
     return {
-        "model": unique(result.model for result in known if result.model),
-        "category": unique(result.category for result in known if result.category),
-        "score": unique(
-            NO_VERDICT if r.value is None else PLACEHOLDER if not r.counts else score_name(r.score, r.value)
-            for r in known
-        ),
+        "report": report,
+        "title": report.title,
+        "figures": report.figures,
+        "several": len(report.columns) > 1,
+        "strips": strips,
+        "strip_titles": STRIPS,
+        "choices": [(name, FACETS[name], sorted(counts.items())) for name, counts in gallery_choices(report.shown)],
+        "sorts": {name: words for name, words in SORTS.items() if name != "disputed" or disputes},
+        "first": first,
+        "kind_names": KINDS,
+        "measures": TITLES,
+        "ranks": ranks,
+    }
+
+
+def gallery_choices(entries: Sequence[Entry]) -> Iterator[tuple[str, Counter[str]]]:
+    """The options of each facet, with how many samples each has."""
+    counts: dict[str, Counter[str]] = {name: Counter() for name in FACETS}
+    for entry in entries:
+        for name, options in facets(entry).items():
+            counts[name].update(options)
+    yield from counts.items()
+
+
+def facets(entry: Entry) -> dict[str, list[str]]:
+    """What a sample can be filtered by. A score is a range of values where there is no overall one."""
+    known = [result for result in entry.results if result]
+    scores = []
+    for row in known:
+        band = min(BANDS - 1, int((row.value or 0.0) * BANDS))
+        score = str(row.score) if row.score is not None else f"{band / BANDS:.1f} to {(band + 1) / BANDS:.1f}"
+        scores.append("no verdict" if row.value is None else score if row.counts else "not verifiable")
+    return {
+        "model": list(dict.fromkeys(row.model for row in known if row.model)),
+        "category": list(dict.fromkeys(row.category for row in known if row.category)),
+        "score": list(dict.fromkeys(scores)),
         "flag": list(entry.flags),
         "failure": list(entry.failed),
     }
 
 
-def score_name(score: int | None, value: float) -> str:
-    """A score, or the range of a value."""
-    if score is not None:
-        return str(score)
-    place = min(BANDS - 1, int(value * BANDS))
-    return f"{place / BANDS:.1f} to {(place + 1) / BANDS:.1f}"
-
-
-def unique(names: Iterator[str]) -> list[str]:
-    """Names without repetition, in order."""
-    return list(dict.fromkeys(names))
-
-
-def gallery_choices(entries: Sequence[Entry]) -> list[tuple[str, str, list[tuple[str, int]]]]:
-    """For each facet its title and its options, with how many samples each has; none where there is no choice."""
-    counts: dict[str, Counter[str]] = {name: Counter() for name in FACETS}
-    for entry in entries:
-        for name, options in facets(entry).items():
-            counts[name].update(options)
-    return [(name, title, sorted(counts[name].items())) for name, title in FACETS.items()]
-
-
-def gallery_data(entries: Sequence[Entry], columns: Sequence[Column], options: Sequence[Any]) -> dict[str, Any]:
-    """All samples for the script; whatever others wrote is text without hidden characters."""
-    places = {name: {option: place for place, (option, _) in enumerate(known)} for name, _, known in options}
-    return {
-        "columns": [printable(column.name) for column in columns],
-        "shown": SHOWN,
-        "facets": {name: [printable(option) for option, _ in known] for name, _, known in options},
-        "samples": [gallery_row(entry, places) for entry in entries],
-    }
-
-
-def gallery_row(entry: Entry, places: Mapping[str, Mapping[str, int]]) -> list[Any]:
-    """One sample; the script knows the order of the fields."""
-    picture = entry.pictures.get("image")
-    there = bool(picture and not picture.missing and not picture.url.startswith("data:"))
-    return [
-        entry.index,
-        printable(entry.id[:PROMPT]),
-        printable(shortened(entry.prompt, PROMPT)),
-        printable(entry.first.model[:80]),
-        [None if r is None else "" if r.value is None else points(r.score, r.value) for r in entry.results],
-        None if entry.worst is None else round(entry.worst, 4),
-        None if entry.disputed is None else round(entry.disputed, 4),
-        None if entry.rating is None else round(entry.rating, 2),
-        len(entry.flags),
-        int(entry.needs_review),
-        list(entry.failed[:4]),
-        [[places[name][option] for option in own] for name, own in facets(entry).items()],
-        entry.address,
-        [picture.url, picture.width, picture.height] if picture and there else None,
-        printable(shortened(entry.first.summary, SUMMARY)),
-    ]
-
-
-def points(score: int | None, value: float) -> str:
-    """`(2) 0.44`, as on a card."""
-    return f"{value:.2f}" if score is None else f"({score}) {value:.2f}"
-
-
-def gallery_script(samples: Mapping[str, Any]) -> str:
-    """The data as a script, which a page on a disk can load; nothing in it can end a script element."""
-    encoded = json.dumps(samples, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+def gallery_script(report: Report) -> str:
+    """All samples as a script, whose order of fields gallery.js knows; nothing in it ends a script or is hidden."""
+    options = {name: sorted(counts) for name, counts in gallery_choices(report.shown)}
+    places = {name: {option: place for place, option in enumerate(known)} for name, known in options.items()}
+    rows = []
+    for entry in report.shown:
+        picture, results = entry.picture, entry.results
+        there = picture and picture.url and not picture.url.startswith("data:")
+        points = [None if r is None else "" if r.value is None else f"{r.value:.2f}" for r in results]
+        scores = [None if r is None else r.score for r in results]
+        numbers = (entry.worst, entry.disputed, entry.rating)
+        rows.append(
+            [
+                entry.index,
+                printable(entry.id[:PROMPT]),
+                printable(shortened(entry.prompt, PROMPT)),
+                [p if s is None or not p else f"({s}) {p}" for p, s in zip(points, scores, strict=True)],
+                *(None if number is None else round(number, 4) for number in numbers),
+                int(entry.needs_review),
+                [[places[name][option] for option in own] for name, own in facets(entry).items()],
+                entry.address,
+                list(picture[:3]) if there else None,
+                printable(shortened(entry.first.summary, SUMMARY)),
+            ]
+        )
+    data = {"facets": {name: list(map(printable, known)) for name, known in options.items()}, "samples": rows}
+    encoded = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     return f'"use strict";var onpromptSamples={encoded};\n'
 
 
-def recipe(column: Column, options: Sequence[str]) -> Recipe:
-    """How one run was made."""
-    run, last = column.run, column.run.last
-    return Recipe(
-        column.name,
-        data_name(last.data),
-        run.judge,
-        last.created,
-        run.configuration,
-        run.fingerprint,
-        "\n".join(commands(run, options)),
-        "\n".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in changed_settings(run)),
-        (*last.versions.items(), *weights(run.identity)),
-    )
+class Page(NamedTuple):
+    """The page of a sample, with its place in the order of the data, and the addresses of its neighbors."""
+
+    entry: Entry
+    place: int
+    previous: str
+    next: str
 
 
-def weights(identity: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The model files of the judge, or of each member of a jury."""
-    for name, value in (identity.get("weights") or {}).items():
-        yield name, str(value)
-    for member in (identity.get("members") or {}).values():
-        yield from weights(member)
+class Judged(NamedTuple):
+    """A verdict to show, or a picture and why there is no verdict; and how far the voices of a jury are apart."""
+
+    view: VerdictView | None
+    picture: PictureView
+    why: str = ""
+    text: str = ""
+    spread: float | None = None
+
+
+Job = tuple[Page, ...]  # samples of one prompt, which are shown on each other's pages
+MadePage = tuple[int, Shown, float | None, str]  # the sample's index, thumbnail and spread, and HTML for one file
+Runs = tuple[tuple[str, Run], ...]  # each with its name
+
+
+def make_samples(report: Report, folder: Path | None) -> list[str]:
+    """Make the page of every sample, and tell each its thumbnail; the pages themselves if there is no folder."""
+    known = {entry.index: entry for entry in report.shown}
+    groups: dict[str, list[Page]] = {}
+    for entry in report.shown:
+        entry.address = f"samples/{entry.index:06}.html" if folder else f"#s{entry.index}"
+    addresses = ["", *(entry.address.removeprefix("samples/") for entry in report.shown), ""]
+    for place, entry in enumerate(report.shown, 1):
+        page = Page(entry, place, addresses[place - 1], addresses[place + 1])
+        groups.setdefault(entry.prompt or f"\0{entry.id}", []).append(page)
+    jobs: list[Job] = []
+    for group in groups.values():
+        group.sort(key=lambda page: page.entry.first.model)
+        jobs += [tuple(group[start : start + TOGETHER]) for start in range(0, len(group), TOGETHER)]
+    runs = tuple((column.name, column.run) for column in report.columns)
+    views = []
+    for index, picture, spread, html in make_pages((runs, folder, len(known)), jobs):
+        entry = known[index]
+        entry.picture = picture
+        if spread is not None:
+            entry.disputed = max(entry.disputed or 0.0, spread)
+        views.append(html)
+    return views
+
+
+def make_pages(plan: tuple[Runs, Path | None, int], jobs: Sequence[Job]) -> Iterator[MadePage]:
+    """Make all pages, many of them in several processes."""
+    workers = min(os.cpu_count() or 1, MAX_PROCESSES)
+    if len(jobs) < SEVERAL or workers < 2:
+        with closing(PageMaker(*plan)) as make:
+            for job in jobs:
+                yield from make(job)
+        return
+    spawn = get_context("spawn")  # the only way that is safe beside threads
+    try:
+        with ProcessPoolExecutor(workers, spawn, begin, plan) as pool:
+            for pages in pool.map(make_page, jobs, chunksize=8):
+                yield from pages
+    except BrokenProcessPool as error:
+        raise OnpromptError("a process that makes pages was ended from outside; is there too little memory?") from error
+
+
+makers: list[PageMaker] = []  # the one of this process
+
+
+def begin(*plan: Any) -> None:
+    """Make a process ready; it ends with the one that started it, however that ends: nobody else would tell it."""
+    makers.append(PageMaker(*plan))
+    parent = parent_process()
+
+    def end_with_parent() -> None:
+        if parent:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
+
+
+def make_page(job: Job) -> list[MadePage]:
+    """Make pages in a process that is ready."""
+    return makers[0](job)
+
+
+class PageMaker:
+    """Makes pages from run files, which it keeps open; without a folder they are returned, with their pictures."""
+
+    def __init__(self, runs: Runs, folder: Path | None, total: int) -> None:
+        self.folder, self.total, self.stack = folder, total, ExitStack()
+        self.runs = [(name, self.stack.enter_context(run), load_rubric(run.rubric)) for name, run in runs]
+
+    def close(self) -> None:
+        self.stack.close()
+
+    def __call__(self, job: Job) -> list[MadePage]:
+        """Make the pages of a prompt with their pictures, and write both if there is a folder."""
+        judged: list[list[Judged]] = []
+        for page in job:
+            files = PictureFiles(self.folder, page.entry.index)
+            own = [self.judge(place, page.entry, files) for place in range(len(self.runs))]
+            whole = next((each for each in own if not each.picture.shown.missing), own[0])
+            page.entry.picture = files.thumbnail(whole.picture.shown)
+            judged.append(own)
+        made = []
+        for page, own in zip(job, judged, strict=True):
+            entry, named = page.entry, list(zip([name for name, *_ in self.runs], own, strict=True))
+            others = [other.entry for other in job if other is not page]
+            about = {"page": page, "judged": named, "others": others, "total": self.total}
+            html = "" if self.folder else rendering.render("sample_view.html", root="", **about)
+            if self.folder:
+                links = [(name, f"../{address}") for name, address in LINKS]
+                about |= {"csp": rendering.policy(), "root": "../", "links": links, "home": "../index.html"}
+                text = rendering.render("sample.html", title=entry.prompt[:80] or entry.id[:80], **about)
+                (self.folder / entry.address).write_text(text, "utf-8")
+            spread = max((each.spread for each in own if each.spread is not None), default=None)
+            made.append((entry.index, entry.picture, spread, html))
+        return made
+
+    def judge(self, place: int, sample: Entry, files: PictureFiles) -> Judged:
+        """What one run says of a sample."""
+        row, (_, run, rubric) = sample.results[place], self.runs[place]
+        if row is None:
+            return Judged(None, PictureView("", Shown(missing="the run has no such sample")), "Not in this run.")
+        given: Mapping[str, Any] = {}
+        try:
+            with run.opened() as file:
+                given = file.read(row.given, Mapping[str, Any])
+            if row.value is not None:
+                verdict = run.verdict(sample.id)
+                view = verdict_view(verdict, files.show_all(verdict, given), rubric.factors, sample.id)
+                picture = view.pictures[1 if view.is_edit else 0]
+                return Judged(view, picture, spread=verdict.measures.get("spread"))
+            why = row.why_none if row.error else NOT_JUDGED
+        except OnpromptError as error:  # damaged, or of an earlier version
+            why = str(error)
+        picture = PictureView("", files.show_file(given.get(rubric.picture), row.image_sha256))
+        return Judged(None, picture, why, row.text)

@@ -1,23 +1,39 @@
 """A verdict as a page shows it: pictures with boxes and labels, and the checks that they light up with."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import base64
+import io
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from PIL import Image
 
 from onprompt import wording
-from onprompt.report.edit_picture import change_of, is_about
+from onprompt.errors import ImageError, OnpromptError
+from onprompt.evidence.edits.observations import compare_versions
+from onprompt.report.edit_picture import change_of, heat, is_about
 from onprompt.report.labels import distinct, place_labels
 from onprompt.report.terminal import WORST_FIRST, attribute_words, cost_words, spread_words, worst
-from onprompt.types import Box, Check, Found, Sighting, Verdict
+from onprompt.runs.reading import judged_file, paths_of
+from onprompt.settings import Settings, load
+from onprompt.types import Box, Check, Found, Outcome, Sample, Sighting, Verdict
+from onprompt.vision import decode_image
 from onprompt.wording.jury import disputes, voice_words
+from onprompt.wording.labels import OUTCOMES
 
 ACROSS = 1000  # units of a picture's width in a drawing over it
-LABEL, LETTER, SWATCH = 46.0, 18.0, 34.0  # units of a label's height, and of a letter's and a swatch's width
+LABEL, LETTER, SWATCH = 38.0, 14.6, 30.0  # units of a label's height, and of a letter's and a swatch's width
+LONGEST = 28  # letters of a label
 ALSO = 12  # further objects that are listed
+CHANGED = "changed"  # the picture of what an edit has changed
 CHANGES = {"kept": "kept", "as asked": "matched", "not asked for": "unasked", "not done": "missing"}
+SIDE, IN_FILE, QUALITY = 768, 512, 80  # pixels of the JPEGs of a report, in a folder and in one file
+THUMBNAIL = 224  # pixels of the longest side on a card
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(NamedTuple):
     """A picture on a page: its address, its size in pixels, or why it can't be shown."""
 
     url: str = ""
@@ -27,69 +43,54 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class SwatchView:
-    """A dominant colour: its name, its value as CSS has it, and its share."""
-
-    name: str
-    colour: str
-    share: float
-
-
-@dataclass(frozen=True, slots=True)
 class BoxView:
-    """A box over a picture, in units of its drawing, with its label, its colours and the checks that it belongs to."""
+    """A box over a picture, in units of its drawing, with its label, its colors and the checks that it belongs to."""
 
-    x: float
-    y: float
-    width: float
-    height: float
     kind: str  # an outcome, or of an edit: kept, matched, unasked, missing, region
     label: str = ""
     title: str = ""
     checks: tuple[int, ...] = ()
-    swatches: tuple[SwatchView, ...] = ()
-    label_x: float = 0.0
-    label_y: float = 0.0
-    label_width: float = 0.0
+    swatches: tuple[tuple[str, str, float], ...] = ()  # name, value as CSS has it, share
+    place: tuple[float, ...] = ()  # x, y, width and height
+    label_place: tuple[float, ...] = ()  # x, y and width
 
 
 @dataclass(frozen=True, slots=True)
 class PictureView:
     """A picture of a verdict and what is drawn over it."""
 
-    title: str  # before, after; empty if there is just one
+    title: str  # before, after, changed; empty if there is just one
     shown: Shown
     boxes: tuple[BoxView, ...] = ()
 
     @property
     def height(self) -> float:
-        """Units of the drawing's height."""
         return round(ACROSS * self.shown.height / max(1, self.shown.width), 1)
 
 
-@dataclass(frozen=True, slots=True)
-class CheckView:
+class CheckView(NamedTuple):
     """One check in words."""
 
     kind: str
     asked: str
     found: str
     outcome: str
+    word: str  # for the outcome
     probability: float
     source: str
     located: bool  # whether a box belongs to it
+    numbers: tuple[int, int | None] | None  # how many are asked for
 
 
-@dataclass(frozen=True, slots=True)
-class FactorView:
+class FactorView(NamedTuple):
     """The score of a factor with its scale."""
 
     name: str
     score: int
-    low: int | None
-    high: int | None
     reason: str
     spread: str
+    low: int | None = None
+    high: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,79 +99,66 @@ class VerdictView:
 
     id: str
     prompt: str
-    rubric: str
-    judge: str
     value: float
+    interval: tuple[float, float] | None
     score: int | None
     high: int | None  # the best score of the scale
+    is_edit: bool
     summary: str
     factors: tuple[FactorView, ...]
     flags: tuple[str, ...]
     coverage: float | None
     pictures: tuple[PictureView, ...]
     checks: tuple[CheckView, ...]
-    notes: tuple[tuple[str, str], ...]  # title and text: what has no effect on the score
+    notes: tuple[tuple[str, str], ...]  # title and text
     voices: tuple[tuple[str, tuple[str, ...]], ...]  # of a jury: what each says, and what contradicts it
-    answers: tuple[str, ...]  # a model's, raw
+    answers: tuple[str, ...]  # of a model, as they came
 
 
 def verdict_view(
     verdict: Verdict, pictures: Mapping[str, Shown], scales: Mapping[str, range] | None = None, name: str = ""
 ) -> VerdictView:
-    """The view of a verdict.
+    """A verdict with the addresses of its pictures by their names (image, before, changed, mask).
 
-    `pictures` has the judged picture under `image` and other inputs under their names (before, mask); `scales` are a
-    rubric's factors, and `name` is what the sample is called in its run.
+    `scales` are the rubric's factors, and `name` is what the sample is called in its run.
     """
-    scales = scales or {}
-    drawn = draw_versions(verdict, pictures) if "before" in pictures else [draw_picture(verdict, pictures["image"])]
+    ends = {factor: (scale[0], scale[-1]) for factor, scale in (scales or {}).items()}
+    is_edit = "before" in pictures
+    drawn = draw_versions(verdict, pictures) if is_edit else [draw_picture(verdict, pictures["image"])]
     located = {place for picture in drawn for box in picture.boxes for place in box.checks}
+    factors = []
+    for key, factor in verdict.factors.items():
+        reason = factor.reason if factor.reason != verdict.summary else ""  # which is not said twice
+        factors.append(FactorView(key, factor.score, reason, spread_words(factor), *ends.get(key, ())))
+    voices = ((voice_words(v), tuple(line for line, _ in disputes(v, verdict.checks))) for v in verdict.voices)
     return VerdictView(
         id=name or verdict.sample.id,
         prompt=verdict.sample.prompt,
-        rubric=verdict.rubric,
-        judge=judge_name(verdict),
         value=verdict.value,
+        interval=verdict.interval,
         score=verdict.score,
-        high=ends(scales.get("score"))[1],
+        high=ends.get("score", (None, None))[1],
+        is_edit=is_edit,
         summary=verdict.summary,
-        factors=tuple(factor_views(verdict, scales)),
+        factors=tuple(factors),
         flags=verdict.flags,
         coverage=verdict.coverage,
         pictures=tuple(drawn),
-        checks=tuple(check_view(check, place in located) for place, check in enumerate(verdict.checks)),
+        checks=tuple(check_view(check, place in located, is_edit) for place, check in enumerate(verdict.checks)),
         notes=tuple(notes(verdict)),
-        voices=tuple(
-            (voice_words(voice), tuple(line for line, _ in disputes(voice, verdict.checks))) for voice in verdict.voices
-        ),
+        voices=tuple(voices),
         answers=tuple(answer.text for answer in verdict.answers if answer.text),
     )
 
 
-def factor_views(verdict: Verdict, scales: Mapping[str, range]) -> Iterable[FactorView]:
-    """The scores with their scales; a reason that is the summary is not said twice."""
-    for name, factor in verdict.factors.items():
-        reason = factor.reason if factor.reason != verdict.summary else ""
-        yield FactorView(name, factor.score, *ends(scales.get(name)), reason, spread_words(factor))
-
-
-def judge_name(verdict: Verdict) -> str:
-    """Who judged: the judge, and the model that it asked."""
-    return " ".join(filter(None, (verdict.judge, str(verdict.provenance.get("model") or ""))))
-
-
-def ends(scale: range | None) -> tuple[int | None, int | None]:
-    """The worst and the best score of a scale."""
-    return (scale[0], scale[-1]) if scale else (None, None)
-
-
-def check_view(check: Check, located: bool) -> CheckView:
+def check_view(check: Check, located: bool, is_edit: bool) -> CheckView:
     """A check in words."""
-    found = "none" if check.finding.kind is Found.MISSING else wording.finding_words(check)
-    return CheckView(
-        *(check.claim.kind, wording.full_claim(check.claim), found, check.outcome.value, check.probability),
-        *("" if check.source == "none" else check.source, located),
-    )
+    claim, missing = check.claim, "nothing changed" if is_edit else "none"
+    found = missing if check.finding.kind is Found.MISSING else wording.finding_words(check)
+    source = "" if check.source == "none" else check.source
+    numbers = (claim.count.low, claim.count.high) if claim.count else None
+    about = claim.kind, wording.full_claim(claim), found, check.outcome.value, OUTCOMES[check.outcome][is_edit]
+    return CheckView(*about, check.probability, source, located, numbers)
 
 
 def notes(verdict: Verdict) -> Iterable[tuple[str, str]]:
@@ -193,9 +181,7 @@ def notes(verdict: Verdict) -> Iterable[tuple[str, str]]:
 
 def draw_picture(verdict: Verdict, shown: Shown) -> PictureView:
     """The judged picture with a box for each sighting that was chosen, and for text that was read."""
-    chosen: list[tuple[Sighting, int]] = []
-    for place, check in enumerate(verdict.checks):
-        chosen += [(sighting, place) for sighting in check.chosen]
+    chosen = [(sighting, place) for place, check in enumerate(verdict.checks) for sighting in check.chosen]
     sightings = [sighting for sighting, _ in chosen]
     same = distinct(sightings)
     boxes = []
@@ -216,20 +202,18 @@ def sighting_box(verdict: Verdict, sighting: Sighting, places: Sequence[int]) ->
     ]
     kind = min((worst(verdict, thing) for thing in things if thing is not None), key=WORST_FIRST.index, default=None)
     text = f'"{sighting.text}"' if sighting.text else sighting.word
-    swatches = tuple(SwatchView(each.name, f"#{bytes(each.rgb).hex()}", each.share) for each in sighting.colours)
+    swatches = tuple((each.name, f"#{bytes(each.rgb).hex()}", each.share) for each in sighting.colours)
     traits = ", ".join(trait.value for trait in sighting.traits)
     title = f"{text}, confidence {sighting.confidence:.2f}" + (f": {traits}" if traits else "")
     outcome = kind or verdict.checks[places[0]].outcome
-    return sighting.box, BoxView(0, 0, 0, 0, outcome.value, text, title, tuple(about), swatches)
+    return sighting.box, BoxView(outcome.value, text, title, tuple(about), swatches)
 
 
 def draw_versions(verdict: Verdict, pictures: Mapping[str, Shown]) -> list[PictureView]:
-    """Both versions of an edited picture, with what was kept, asked for, or not."""
+    """Both versions of an edited picture, with what was kept, asked for, or not; and what changed, if it is there."""
     evidence = verdict.edit_evidence
     before: list[tuple[Box, BoxView]] = []
     after: list[tuple[Box, BoxView]] = []
-    for region in evidence.regions if evidence else ():
-        after.append((region, BoxView(0, 0, 0, 0, "region", title="a region that changed")))
     for change in evidence.objects if evidence else ():
         about = [p for p, c in enumerate(verdict.checks) if c.thing is not None and is_about(change, c.thing, verdict)]
         kind = CHANGES[change_of(change, verdict)]
@@ -237,12 +221,18 @@ def draw_versions(verdict: Verdict, pictures: Mapping[str, Shown]) -> list[Pictu
             if sighting:
                 label = sighting.word if change.kind == "unchanged" else f"{sighting.word}: {change.kind}"
                 title = f"{sighting.word}, {change.kind}, confidence {sighting.confidence:.2f}"
-                boxes.append((sighting.box, BoxView(0, 0, 0, 0, kind, label, title, tuple(about))))
+                boxes.append((sighting.box, BoxView(kind, label, title, tuple(about))))
     for place, check in enumerate(verdict.checks):
-        if check.outcome.value == "missing" and check.box:
+        if check.outcome is Outcome.MISSING and check.box:
             label = f"not done: {check.claim.kind}"
-            after.append((check.box, BoxView(0, 0, 0, 0, "missing", label, label, (place,))))
-    return [lay_out("before", pictures["before"], before), lay_out("after", pictures["image"], after)]
+            after.append((check.box, BoxView("missing", label, label, (place,))))
+    drawn = [lay_out("before", pictures["before"], before), lay_out("after", pictures["image"], after)]
+    if CHANGED in pictures:
+        regions = [
+            (box, BoxView("region", title="a region that changed")) for box in (evidence.regions if evidence else ())
+        ]
+        drawn.append(lay_out(CHANGED, pictures[CHANGED], regions))
+    return drawn
 
 
 def lay_out(title: str, shown: Shown, boxes: Sequence[tuple[Box, BoxView]]) -> PictureView:
@@ -250,28 +240,105 @@ def lay_out(title: str, shown: Shown, boxes: Sequence[tuple[Box, BoxView]]) -> P
     picture = PictureView(title, shown)
     if not shown.width:
         return picture
-    page = float(ACROSS), picture.height
-    labelled = [index for index, (_, view) in enumerate(boxes) if view.label]
-    views = [in_units(box, view, page) for box, view in boxes]
-    widths = [views[index].label_width for index in labelled]
-    places = place_labels([boxes[index][0] for index in labelled], widths, LABEL, page)
-    for index, place in zip(labelled, places, strict=True):
-        across = round(place.right - place.left, 1)
-        views[index] = replace(
-            views[index], label_x=round(place.left, 1), label_y=round(place.top, 1), label_width=across
-        )
+    across, down = float(ACROSS), picture.height
+    labels = [v.label if len(v.label) <= LONGEST else f"{v.label[: LONGEST - 1]}…" for _, v in boxes]
+    views = []
+    for (box, view), label in zip(boxes, labels, strict=True):
+        corners = box.left * across, box.top * down, box.width * across, box.height * down
+        views.append(replace(view, label=label, place=tuple(round(each, 1) for each in corners)))
+    labelled = [index for index, label in enumerate(labels) if label]
+    widths = [14 + LETTER * len(labels[index]) + SWATCH * len(views[index].swatches) for index in labelled]
+    places = place_labels([boxes[index][0] for index in labelled], widths, LABEL, (across, down))
+    for index, at in zip(labelled, places, strict=True):
+        label_place = round(at.left, 1), round(at.top, 1), round(at.right - at.left, 1)
+        views[index] = replace(views[index], label_place=label_place)
     return replace(picture, boxes=tuple(views))
 
 
-def in_units(box: Box, view: BoxView, page: tuple[float, float]) -> BoxView:
-    """A box in units of the drawing; a long label is cut."""
-    label = view.label if len(view.label) <= 28 else f"{view.label[:27]}…"
-    return replace(
-        view,
-        x=round(box.left * page[0], 1),
-        y=round(box.top * page[1], 1),
-        width=round(box.width * page[0], 1),
-        height=round(box.height * page[1], 1),
-        label=label,
-        label_width=16 + LETTER * len(label) + SWATCH * len(view.swatches),
-    )
+def small(paths: Sequence[str], sha256: str, side: int, frame: int = 0) -> tuple[bytes, int, int]:
+    """A judged picture as a JPEG with its width and height, if one of the files that may be it is still the same."""
+    settings = settings_of(side)
+    return encode(Image.fromarray(decode_image(*judged_file(paths, sha256, settings), settings, frame).pixels))
+
+
+@cache
+def settings_of(side: int) -> Settings:
+    """The settings that a picture of a size is opened with."""
+    return load(max_side=side)
+
+
+def encode(image: Image.Image) -> tuple[bytes, int, int]:
+    """A JPEG with its size."""
+    file = io.BytesIO()
+    image.save(file, "JPEG", quality=QUALITY)
+    return file.getvalue(), image.width, image.height
+
+
+def in_address(data: bytes, width: int, height: int) -> Shown:
+    """A JPEG in its address, which needs no file."""
+    return Shown(f"data:image/jpeg;base64,{base64.b64encode(data).decode()}", width, height)
+
+
+def change_map(sample: Sample) -> Image.Image:
+    """Where both versions of an edited picture differ, and how much."""
+    return Image.fromarray(heat(compare_versions(sample).difference))
+
+
+def reason(error: OnpromptError) -> str:
+    """Why a picture can't be shown, without the folders of whoever made the report."""
+    kinds = {"missing": "its file is no longer there", "changed": "its file has changed since it was judged"}
+    kind = error.kind if isinstance(error, ImageError) else "unknown"
+    return kinds.get(kind, f"its file can't be shown ({kind})")
+
+
+class PictureFiles:
+    """Writes the pictures of one sample, each once, and a thumbnail; or keeps them in the page."""
+
+    def __init__(self, folder: Path | None, index: int) -> None:
+        self.folder, self.index, self.side = folder, index, SIDE if folder else IN_FILE
+        self.known: dict[str, Shown] = {}
+        self.data: dict[str, bytes] = {}  # by address
+
+    def show_all(self, verdict: Verdict, given: Mapping[str, Any]) -> dict[str, Shown]:
+        """The pictures of a verdict by their names; of an edit also what changed."""
+        shown = {}
+        for name, each in {"image": verdict.sample.picture, **verdict.sample.pictures}.items():
+            make = partial(small, paths_of(each, given), each.sha256, self.side, each.frame)
+            shown[name] = self.show(each.sha256, make)
+        if "before" in shown and not any(each.missing for each in shown.values()):
+            shown[CHANGED] = self.show(CHANGED, lambda: encode(change_map(verdict.sample)))
+        return shown
+
+    def show_file(self, path: Any, sha256: str) -> Shown:
+        """The picture of a sample without a verdict to show, if any verdict says what the file held."""
+        if not sha256:
+            return Shown(missing="it was not judged, so that nothing tells whether its file is a picture of this run")
+        paths = [path] if isinstance(path, str) and Path(path).is_absolute() else []
+        return self.show(sha256, partial(small, paths, sha256, self.side))
+
+    def show(self, key: str, make: Callable[[], tuple[bytes, int, int]]) -> Shown:
+        if key not in self.known:
+            try:
+                self.known[key] = self.keep(f"-{len(self.known)}" if self.known else "", *make())
+            except OnpromptError as error:
+                self.known[key] = Shown(missing=reason(error))
+        return self.known[key]
+
+    def keep(self, name: str, data: bytes, width: int, height: int) -> Shown:
+        """Write a picture, or put it into its address."""
+        shown = Shown(f"../pictures/{self.index:06}{name}.jpg", width, height)
+        if self.folder is None:
+            shown = in_address(data, width, height)
+        else:
+            (self.folder / shown.url.removeprefix("../")).write_bytes(data)
+        self.data[shown.url] = data
+        return shown
+
+    def thumbnail(self, shown: Shown) -> Shown:
+        """A smaller copy of a picture that was shown, for cards; its address is from the root of the report."""
+        if not shown.url:
+            return shown
+        with Image.open(io.BytesIO(self.data[shown.url])) as image:
+            image.thumbnail((THUMBNAIL, THUMBNAIL), Image.Resampling.BILINEAR)
+            made = self.keep("-small", *encode(image))
+        return made._replace(url=made.url.removeprefix("../"))

@@ -401,7 +401,7 @@ def best_two(voices: Mapping[str, Subset]) -> str:
 
 
 def check_lines(corrected: Mapping[str, tuple[int, int]]) -> Iterator[str]:
-    """How many of the checks that people saw they corrected, by kind, with Wilson's interval of the share confirmed."""
+    """How many of the answered checks people corrected, by kind, with Wilson's interval of the share confirmed."""
     if not corrected:
         return
     yield ""
@@ -409,7 +409,7 @@ def check_lines(corrected: Mapping[str, tuple[int, int]]) -> Iterator[str]:
     for kind, (seen, wrong) in sorted(corrected.items()):
         low, high = statistics.wilson(seen - wrong, seen)
         rows.append((kind, f"{seen:,}", f"{wrong:,}", f"{(seen - wrong) / seen:.3f} [{low:.3f}, {high:.3f}]"))
-    yield from table_lines(("checks", "seen", "corrected", "confirmed [95 % CI]"), rows)
+    yield from table_lines(("checks", "answered", "corrected", "confirmed [95 % CI]"), rows)
 
 
 def pair_cells(estimates: Mapping[str, Estimate]) -> tuple[str, str]:

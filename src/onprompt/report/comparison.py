@@ -31,6 +31,7 @@ from onprompt.report.statistics import (
 from onprompt.report.tables import table_lines
 from onprompt.runs.reading import CheckRow, RunRow
 from onprompt.types import Outcome
+from onprompt.wording import plural
 
 MAX_EXACT = 16  # prompts up to which all 2^n signs are enumerated
 FLIPS = 20_000  # random signs beyond that
@@ -421,3 +422,27 @@ def judge_lines(compared: JudgeComparison) -> Iterator[str]:
 def judge_document(compared: JudgeComparison) -> dict[str, Any]:
     """JSON."""
     return {"format": "onprompt.judges/1"} | asdict(compared, dict_factory=rounded)
+
+
+def ranks(compared: Comparison) -> dict[str, int]:
+    """One more than the number of systems that are significantly better; without tests the place in the order."""
+    if not compared.pairs:
+        return {system.name: place for place, system in enumerate(compared.ranking, 1)}
+    beaten = Counter(pair.worse for pair in compared.pairs if pair.significant)
+    return {system.name: 1 + beaten[system.name] for system in compared.ranking}
+
+
+def conclusion(compared: Comparison, noun: str, is_best: str) -> str:
+    """A comparison in one sentence: `A fits its prompts best (0.78 [0.71, 0.84]); 4 of 21 differences are …`."""
+    place, first = ranks(compared), compared.ranking[0]
+    top = list(place.values()).count(1)
+    sure = sum(pair.significant for pair in compared.pairs)
+    if top == len(place):
+        return f"No significant difference among {plural(top, noun)}; {first.name} is first ({first.mean.short})."
+    said = f"{first.name} {is_best} ({first.mean.short})"
+    if top > 1:
+        best = plural(top, noun)
+        said = f"No significant difference among the best {best}; {first.name} is first ({first.mean.short})"
+    verb = "is" if sure == 1 else "are"
+    tests = f"; {sure} of {plural(len(compared.pairs), 'difference')} {verb} significant" if compared.pairs else ""
+    return f"{said}{tests}."

@@ -1,17 +1,15 @@
-"""A verdict in a notebook: the picture with its boxes, and a table of what was asked for and found."""
+"""What a notebook shows of a verdict: its factors, the picture with its boxes, and a table of its claims."""
 
 import base64
-import io
 from html import escape
-
-from PIL import Image
 
 from onprompt import wording
 from onprompt.errors import OnpromptError
 from onprompt.report.labels import COLOURS
-from onprompt.report.picture import draw
-from onprompt.report.terminal import figures, worst
+from onprompt.report.picture import compose, draw, encode
+from onprompt.report.terminal import figures
 from onprompt.types import Verdict
+from onprompt.wording.labels import OUTCOMES
 from onprompt.wording.terminal import printable
 
 SIDE = 700  # pixels: a notebook holds a picture for each verdict that is shown
@@ -23,45 +21,38 @@ def png(verdict: Verdict) -> bytes:
 
 
 def html(verdict: Verdict) -> str:
-    """The drawn verdict, which lists its findings; every text of others is escaped."""
+    """The verdict; every text of others is escaped."""
     factors = ", ".join(f"{name} {factor.score}" for name, factor in verdict.factors.items())
+    interval = " [{:.2f}, {:.2f}]".format(*verdict.interval) if verdict.interval else ""
     return (
-        f"<div><p><b>{text(factors)}</b> ({text(verdict.rubric)} by {text(verdict.judge)}): {text(verdict.summary)}</p>"
-        f"{picture_or_table(verdict)}<p><small>{text(figures(verdict))}</small></p></div>"
+        f"<div><p><b>{text(factors)}</b>, value {verdict.value:.2f}{interval} ({text(verdict.rubric)} by "
+        f"{text(verdict.judge)}): {text(verdict.summary)}</p>{picture(verdict)}{table(verdict)}"
+        f"<p><small>{text(figures(verdict))}</small></p></div>"
     )
 
 
-def picture_or_table(verdict: Verdict) -> str:
-    """The drawn verdict inside of the page; where the image can't be opened any more, why, and the findings."""
+def picture(verdict: Verdict) -> str:
+    """The drawn verdict inside of the page; where the image can't be opened any more, why."""
     try:
-        image = draw(verdict)
+        image = compose(verdict, caption=False).painted()
     except OnpromptError as error:
-        return f"<p><i>{text(str(error))}</i></p>{table(verdict)}"
+        return f"<p><i>{text(str(error))}</i></p>"
     image.thumbnail((SIDE, SIDE * 2))
     data = base64.b64encode(encode(image, "JPEG")).decode()
-    return f'<img alt="{text(alternative(verdict))}" src="data:image/jpeg;base64,{data}">'
-
-
-def alternative(verdict: Verdict) -> str:
-    """The picture in words, for those who can't see it."""
-    found = "; ".join(f"{asked}: {found}" for asked, found in wording.pairs(verdict))
-    return f"{verdict.sample.prompt}: {found}" if found else verdict.sample.prompt
+    return f'<img alt="{text(verdict.sample.prompt)}" src="data:image/jpeg;base64,{data}">'
 
 
 def table(verdict: Verdict) -> str:
-    """A row per object: what was asked for, and what was found."""
-    rows = "".join(
-        f'<tr><td>{text(asked)}</td><td style="color:{COLOURS[worst(verdict, index)]}">{text(found)}</td></tr>'
-        for index, (asked, found) in enumerate(wording.pairs(verdict))
-    )
-    return f"<table><tr><th>asked for</th><th>found</th></tr>{rows}</table>" if rows else ""
-
-
-def encode(image: Image.Image, kind: str) -> bytes:
-    """The bytes of an image file."""
-    buffer = io.BytesIO()
-    image.save(buffer, kind)
-    return buffer.getvalue()
+    """A row for each claim: what was asked for, what was found, and how likely it holds."""
+    is_edit, rows = "before" in verdict.sample.pictures, ""
+    for check in verdict.checks:
+        color, outcome = COLOURS[check.outcome], OUTCOMES[check.outcome][is_edit]
+        likely = f"{check.probability:.2f}" if check.source != "none" else "–"
+        words = wording.full_claim(check.claim), wording.finding_words(check)
+        cells = "".join(f"<td>{text(each)}</td>" for each in (check.claim.kind, *words))
+        rows += f'<tr>{cells}<td style="color:{color}">{outcome}</td><td>{likely}</td></tr>'
+    head = "".join(f"<th>{name}</th>" for name in ("kind", "asked for", "found", "outcome", "probability"))
+    return f"<table><tr>{head}</tr>{rows}</table>" if rows else ""
 
 
 def text(words: str) -> str:

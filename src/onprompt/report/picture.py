@@ -1,43 +1,289 @@
-"""A verdict drawn on its image: boxes, labels and colour swatches, red for what is missing or wrong."""
+"""A verdict drawn on its image: boxes, labels and color swatches, red for what is missing or wrong.
 
-import textwrap
+A drawing is a picture with shapes over it and a caption below, written as pixels, as SVG or as PDF.
+"""
+
+import base64
+import io
+import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from html import escape
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from onprompt import wording
-from onprompt.errors import UserError
+from onprompt.errors import OnpromptError, UserError
 from onprompt.report.edit_picture import draw_versions
-from onprompt.report.labels import COLOURS, Place, distinct, place_labels
+from onprompt.report.labels import COLOURS, distinct, place_labels
 from onprompt.report.terminal import WORST_FIRST, worst
+from onprompt.runs.reading import decode_again
 from onprompt.types import Outcome, Picture, Sighting, Verdict, View
 
-SIGNS = str.maketrans({"×": "x", "→": "->", "–": "-", "…": "..."})
-WIDTH, HEIGHT = 900, 1400  # pixels of the image as drawn, at most
-ROWS = 30  # findings listed below it
-LABEL, SWATCH = 24, 20  # pixels of a label's height, and of each of its swatches
+SIGNS = str.maketrans({"→": "->", "–": "-", "…": "...", "“": '"', "”": '"', "’": "'"})
+WIDTH, HEIGHT = 900, 1400  # pixels that a smaller image is enlarged to
+LARGEST = 16_000  # pixels of the longer side of an image that is drawn as it is in its file
+ROWS = 30  # findings listed below the image
+TEXT, LABEL, SWATCH, ROW = 17, 24, 20, 26  # sizes on an image of that width
+VECTOR = (".svg", ".pdf")
 
-Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
+
+class Shape(NamedTuple):
+    """A rectangle, filled or with an outline; or a text, whose left end and top are given."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+    fill: str = ""
+    outline: str = ""
+    width: float = 0
+    text: str = ""
 
 
-def fit_page(picture: Picture) -> Image.Image:
-    """The image scaled to the page."""
-    image = Image.fromarray(picture.pixels)
+@dataclass
+class Drawing:
+    """An image, the shapes over it, and the height of the page, on which a caption may follow the image."""
+
+    image: Image.Image
+    shapes: list[Shape] = field(default_factory=list)
+    height: float = 0
+
+    @property
+    def unit(self) -> float:
+        """By how much sizes are larger than on an image of the usual width."""
+        return self.image.width / WIDTH
+
+    def length(self, text: str) -> float:
+        return ImageFont.load_default(TEXT * self.unit).getlength(text)
+
+    def write(self, x: float, y: float, text: str, color: str) -> None:
+        self.shapes.append(Shape(x, y, x + self.length(text), y + TEXT * self.unit, color, text=text))
+
+    def caption(self, verdict: Verdict) -> None:
+        """The prompt, each pair in its color, and the score."""
+        factors = ", ".join(f"{name} {factor.score}" for name, factor in verdict.factors.items())
+        result = f"{factors}, value {verdict.value:.2f}" if verdict.score is None else f"({verdict.score})"
+        rows = [(f'"{verdict.sample.prompt}"  ->  {result}', "#111111")]
+        pairs = wording.pairs(verdict)
+        rows += [(f"{asked}:  {found}", COLOURS[worst(verdict, i)]) for i, (asked, found) in enumerate(pairs[:ROWS])]
+        if len(pairs) > ROWS:
+            rows.append((f"and {len(pairs) - ROWS} more", "#111111"))
+        self.height += 10 * self.unit
+        for text, color in rows:
+            for line in self.wrap(text):
+                self.write(14 * self.unit, self.height, line, color)
+                self.height += ROW * self.unit
+        self.height += 10 * self.unit
+
+    def wrap(self, text: str) -> list[str]:
+        """Lines that fit the width; very long texts are cut. Pillow's own font has only Latin letters."""
+        words = latin(text[:500]).split()
+        pieces = (word[start : start + 60] for word in words for start in range(0, len(word), 60))
+        rows = [""]
+        for piece in pieces:
+            longer = f"{rows[-1]} {piece}" if rows[-1] else piece
+            if self.length(longer) > self.image.width - 28 * self.unit:
+                rows.append(f"    {piece}")
+            else:
+                rows[-1] = longer
+        return rows
+
+    def boxes(self, boxes: Sequence[tuple[Sighting, str]]) -> None:
+        """Boxes in their colors, then the labels, none of which covers another."""
+        unit, (width, height) = self.unit, self.image.size
+        for sighting, color in boxes:
+            box = sighting.box
+            left, top = box.left * width, box.top * height
+            right, bottom = max(box.right * width, left + 1), max(box.bottom * height, top + 1)
+            for thick, outline in ((6, "#ffffff"), (3.5, color)):  # visible on any picture
+                self.shapes.append(Shape(left, top, right, bottom, outline=outline, width=thick * unit))
+        texts = [label_text(sighting) for sighting, _ in boxes]
+        gap = SWATCH * unit
+        widths = [self.length(t) + gap * len(s.colours) for t, (s, _) in zip(texts, boxes, strict=True)]
+        places = place_labels([sighting.box for sighting, _ in boxes], widths, LABEL * unit, (width, height))
+        for (sighting, color), text, place in zip(boxes, texts, places, strict=True):
+            self.shapes.append(Shape(*place, fill=color, outline="#ffffff", width=unit))
+            self.write(place.left, place.top + 2 * unit, text, "#ffffff")
+            for number, swatch in enumerate(reversed(sighting.colours), 1):
+                x, y, side = place.right - gap * number, place.top + 3 * unit, 17 * unit
+                fill = f"#{bytes(swatch.rgb).hex()}"
+                self.shapes.append(Shape(x, y, x + side, y + side, fill=fill, outline="#ffffff", width=unit))
+
+    def painted(self) -> Image.Image:
+        """As pixels."""
+        page = Image.new("RGB", (self.image.width, round(self.height)), "white")
+        page.paste(self.image, (0, 0))
+        pen, font = ImageDraw.Draw(page), ImageFont.load_default(TEXT * self.unit)
+        for shape in self.shapes:
+            if shape.text:
+                pen.text((shape.left, shape.top), shape.text, fill=shape.fill, font=font)
+            else:
+                around, width = shape.width / 2, max(1, round(shape.width)) if shape.width else 0
+                corners = shape.left - around, shape.top - around, shape.right + around, shape.bottom + around
+                pen.rectangle(corners, fill=shape.fill or None, outline=shape.outline or None, width=width)
+        return page
+
+    def svg(self) -> str:
+        """As SVG, with the image in it; a text is exactly as wide as it was measured."""
+        width, height = self.image.width, round(self.height)
+        source = f"data:image/png;base64,{base64.b64encode(encode(self.image, 'PNG')).decode()}"
+        size, baseline = TEXT * self.unit, 0.95 * TEXT * self.unit
+        parts = [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+            f'font-family="Helvetica, Arial, sans-serif" font-size="{size:.1f}">',
+            f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
+            f'<image href="{source}" width="{width}" height="{self.image.height}"/>',
+        ]
+        for s in self.shapes:
+            across, down = s.right - s.left, s.bottom - s.top
+            if s.text:
+                at = f'x="{s.left:.1f}" y="{s.top + baseline:.1f}" textLength="{across:.1f}"'
+                how = f'lengthAdjust="spacingAndGlyphs" fill="{s.fill}" xml:space="preserve"'
+                parts.append(f"<text {at} {how}>{escape(s.text)}</text>")
+            else:
+                at = f'x="{s.left:.1f}" y="{s.top:.1f}" width="{across:.1f}" height="{down:.1f}"'
+                outline = f' stroke="{s.outline}" stroke-width="{s.width:.1f}"' if s.outline else ""
+                parts.append(f'<rect {at} fill="{s.fill or "none"}"{outline}/>')
+        return "\n".join([*parts, "</svg>", ""])
+
+    def pdf(self) -> bytes:
+        """As a PDF of one page, with text that can be selected and the image without loss."""
+        width, height, size = self.image.width, self.height, TEXT * self.unit
+        draw = [f"q {width} 0 0 {self.image.height} 0 {height - self.image.height:.2f} cm /I Do Q"]
+        for s in self.shapes:
+            if s.text:
+                text = (
+                    s.text.encode("cp1252", "replace")
+                    .replace(b"\\", b"\\\\")
+                    .replace(b"(", b"\\(")
+                    .replace(b")", b"\\)")
+                )
+                stretch = 100 * (s.right - s.left) / max(1.0, helvetica(s.text) * size)
+                at = f"{s.left:.2f} {height - s.top - 0.95 * size:.2f} Td {stretch:.1f} Tz"
+                draw.append(f"{ink(s.fill)} rg BT /F {size:.2f} Tf {at} ({text.decode('latin-1')}) Tj ET")
+            else:
+                at = f"{s.left:.2f} {height - s.bottom:.2f} {s.right - s.left:.2f} {s.bottom - s.top:.2f} re"
+                draw += [f"{ink(s.fill)} rg {at} f"] if s.fill else []
+                draw += [f"{ink(s.outline)} RG {s.width:.2f} w {at} S"] if s.outline else []
+        content = zlib.compress("\n".join(draw).encode("latin-1"))
+        pixels = zlib.compress(self.image.convert("RGB").tobytes())
+        image = f"/Type /XObject /Subtype /Image /Width {width} /Height {self.image.height} /BitsPerComponent 8"
+        objects = [
+            b"<< /Type /Catalog /Pages 2 0 R >>",
+            b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {width} {height:.2f}] /Contents 4 0 R "
+            "/Resources << /XObject << /I 5 0 R >> /Font << /F 6 0 R >> >> >>".encode(),
+            stream("/Filter /FlateDecode", content),
+            stream(f"{image} /ColorSpace /DeviceRGB /Filter /FlateDecode", pixels),
+            b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+        ]
+        file, places = b"%PDF-1.4\n", []
+        for number, each in enumerate(objects, 1):
+            places.append(len(file))
+            file += b"%d 0 obj\n%s\nendobj\n" % (number, each)
+        table = b"".join(b"%010d 00000 n \n" % place for place in places)
+        return (
+            file
+            + b"xref\n0 7\n0000000000 65535 f \n%strailer << /Size 7 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n"
+            % (
+                table,
+                len(file),
+            )
+        )
+
+
+def label_text(sighting: Sighting) -> str:
+    """The word of a sighting, or the text that was read there, and the confidence."""
+    name = f'"{sighting.text}"' if sighting.text else sighting.word
+    return f" {latin(name[:60])} {sighting.confidence:.2f} "
+
+
+def latin(text: str) -> str:
+    """A text in the letters and signs that can be drawn."""
+    spaced = " ".join(text.translate(SIGNS).split())
+    return "".join(letter if ord(letter) < 0x250 and letter.isprintable() else "?" for letter in spaced)
+
+
+def stream(about: str, data: bytes) -> bytes:
+    """A stream of a PDF."""
+    return b"<< %s /Length %d >>\nstream\n%s\nendstream" % (about.encode(), len(data), data)
+
+
+def ink(color: str) -> str:
+    """A color as PDF has it."""
+    return " ".join(f"{int(color[place : place + 2], 16) / 255:.3f}" for place in (1, 3, 5))
+
+
+def helvetica(text: str) -> float:
+    """About how wide a text is in Helvetica, in units of its size; it is stretched to the measured width."""
+    return sum(0.28 if letter in " .,:;'|!ijltfI()" else 0.83 if letter in "mwMW" else 0.556 for letter in text)
+
+
+def enlarged(pixels: np.ndarray) -> Image.Image:
+    """An image at its own size, or at the usual width if it is smaller."""
+    image = Image.fromarray(pixels)
     scale = min(WIDTH / image.width, HEIGHT / image.height)
     size = max(1, round(image.width * scale)), max(1, round(image.height * scale))
-    return image.resize(size, Image.Resampling.LANCZOS)
+    return image.resize(size, Image.Resampling.LANCZOS) if scale > 1 else image
+
+
+def full_size(picture: Picture) -> np.ndarray:
+    """The pixels of a picture as its file has them, if that is still where it was, or else as it was judged."""
+    try:
+        return decode_again(replace(picture, side=LARGEST), {"image": str(Path(picture.name).absolute())}).pixels
+    except OnpromptError:
+        return picture.pixels
+
+
+def compose(verdict: Verdict, pixels: np.ndarray | None = None, caption: bool = True) -> Drawing:
+    """The image with its evidence, or both versions of an edited one, above a list of the findings."""
+    if "before" in verdict.sample.pictures:
+        drawing = Drawing(draw_versions(verdict))
+    else:
+        drawing = Drawing(enlarged(verdict.sample.picture.pixels if pixels is None else pixels))
+        drawing.boxes([(sighting, COLOURS[outcome]) for sighting, outcome in chosen_sightings(verdict)])
+    drawing.height = drawing.image.height
+    if caption:
+        drawing.caption(verdict)
+    return drawing
+
+
+def chosen_sightings(verdict: Verdict) -> list[tuple[Sighting, Outcome]]:
+    """The sightings and the texts that were chosen, with the worst outcome of what each was chosen for.
+
+    Each thing is there once; small ones are last, so that they lie on top.
+    """
+    chosen = [
+        (sighting, check.outcome if sighting.text or check.thing is None else worst(verdict, check.thing))
+        for check in verdict.checks
+        for sighting in check.chosen
+        if check.claim.kind == "object" or sighting.text
+    ]
+    chosen.sort(key=lambda pair: WORST_FIRST.index(pair[1]))
+    first = distinct([sighting for sighting, _ in chosen])
+    once = [pair for place, pair in enumerate(chosen) if first[place] == place]
+    return sorted(once, key=lambda pair: -pair[0].box.area)
+
+
+def draw(verdict: Verdict) -> Image.Image:
+    """The drawing as pixels."""
+    return compose(verdict).painted()
 
 
 def draw_view(view: View, low_confidence: float) -> Image.Image:
     """The image with its confident sightings and their outlines."""
-    image = fit_page(view.picture)
+    drawing = Drawing(enlarged(view.picture.pixels))
     confident = [sighting for sighting in view.sightings if sighting.confidence >= low_confidence]
     shown = sorted(confident, key=lambda sighting: -sighting.box.area)
     for sighting in shown:
-        tint(image, sighting)
-    draw_sightings(image, [(sighting, COLOURS[Outcome.MATCHED]) for sighting in shown], image.size)
-    return image
+        tint(drawing.image, sighting)
+    drawing.boxes([(sighting, COLOURS[Outcome.MATCHED]) for sighting in shown])
+    drawing.height = drawing.image.height
+    return drawing.painted()
 
 
 def tint(image: Image.Image, sighting: Sighting) -> None:
@@ -50,117 +296,29 @@ def tint(image: Image.Image, sighting: Sighting) -> None:
     image.paste(Image.new("RGB", size, COLOURS[Outcome.MATCHED]), (left, top), veil)
 
 
-def draw(verdict: Verdict) -> Image.Image:
-    """The image with its evidence, or both versions of an edited one, above a strip that lists the findings."""
-    font = ImageFont.load_default(17)
-    image = draw_versions(verdict) if "before" in verdict.sample.pictures else draw_image(verdict)
-    strip = draw_strip(verdict, font, image.width)
-    page = Image.new("RGB", (image.width, image.height + strip.height), "white")
-    page.paste(image, (0, 0))
-    page.paste(strip, (0, image.height))
-    return page
-
-
-def draw_image(verdict: Verdict) -> Image.Image:
-    """The image with a box for each sighting that was chosen for an object."""
-    image = fit_page(verdict.sample.picture)
-    page = Image.new("RGB", (WIDTH, image.height), "white")
-    page.paste(image, (0, 0))
-    boxes = [(sighting, COLOURS[worst(verdict, index)]) for sighting, index in chosen_sightings(verdict)]
-    draw_sightings(page, boxes, image.size)
-    return page
-
-
-def chosen_sightings(verdict: Verdict) -> list[tuple[Sighting, int]]:
-    """The sightings chosen for each object, with its index; each thing once, small ones last, so that they lie on top.
-
-    What was chosen for two objects has the colour of the worse one.
-    """
-    chosen = [
-        (sighting, check.thing)
-        for check in verdict.checks
-        if check.claim.kind == "object" and check.thing is not None
-        for sighting in check.chosen
-    ]
-    chosen.sort(key=lambda pair: WORST_FIRST.index(worst(verdict, pair[1])))
-    first = distinct([sighting for sighting, _ in chosen])
-    once = [pair for place, pair in enumerate(chosen) if first[place] == place]
-    return sorted(once, key=lambda pair: -pair[0].box.area)
-
-
-def draw_sightings(page: Image.Image, boxes: Sequence[tuple[Sighting, str]], size: tuple[int, int]) -> None:
-    """Boxes in their colours, then the labels, none of which covers another."""
-    pen, font = ImageDraw.Draw(page), ImageFont.load_default(17)
-    texts = [f" {sighting.word} {sighting.confidence:.2f} " for sighting, _ in boxes]
-    widths = [
-        pen.textlength(text, font=font) + SWATCH * len(sighting.colours)
-        for text, (sighting, _) in zip(texts, boxes, strict=True)
-    ]
-    for sighting, colour in boxes:
-        box = sighting.box
-        left, top, right, bottom = box.left * size[0], box.top * size[1], box.right * size[0], box.bottom * size[1]
-        right, bottom = max(right, left + 1), max(bottom, top + 1)
-        pen.rectangle((left - 1, top - 1, right + 1, bottom + 1), outline="white", width=6)  # visible on any picture
-        pen.rectangle((left, top, right, bottom), outline=colour, width=4)
-    places = place_labels([sighting.box for sighting, _ in boxes], widths, LABEL, size)
-    for (sighting, colour), text, place in zip(boxes, texts, places, strict=True):
-        draw_label(pen, sighting, text, colour, place, font)
-
-
-def draw_label(pen: ImageDraw.ImageDraw, sighting: Sighting, text: str, colour: str, place: Place, font: Font) -> None:
-    """The word and the confidence of a sighting, and its dominant colours."""
-    pen.rectangle(place, fill=colour, outline="white")
-    pen.text((place.left, place.top + 2), text, fill="white", font=font)
-    for number, swatch in enumerate(reversed(sighting.colours), 1):
-        x = place.right - SWATCH * number
-        pen.rectangle((x, place.top + 3, x + 17, place.top + 20), fill=swatch.rgb, outline="white")
-
-
-def draw_strip(verdict: Verdict, font: Font, width: int) -> Image.Image:
-    """The prompt, each pair in its colour, and the score."""
-    factors = ", ".join(f"{name} {factor.score}" for name, factor in verdict.factors.items())
-    result = f"{factors}, value {verdict.value:.2f}" if verdict.score is None else f"({verdict.score})"
-    rows = [(f'"{verdict.sample.prompt}"  ->  {result}', "#111111")]
-    pairs = wording.pairs(verdict)
-    rows += [(f"{asked}:  {found}", COLOURS[worst(verdict, i)]) for i, (asked, found) in enumerate(pairs[:ROWS])]
-    if len(pairs) > ROWS:
-        rows.append((f"and {len(pairs) - ROWS} more", "#111111"))
-    probe = ImageDraw.Draw(Image.new("RGB", (1, 1)))
-    wrapped = [(line, colour) for text, colour in rows for line in wrap(text, probe, font, width)]
-    strip = Image.new("RGB", (width, 20 + 26 * len(wrapped)), "white")
-    pen = ImageDraw.Draw(strip)
-    for number, (line, colour) in enumerate(wrapped):
-        pen.text((14, 10 + 26 * number), line, fill=colour, font=font)
-    return strip
-
-
-def wrap(text: str, probe: ImageDraw.ImageDraw, font: Font, width: int) -> list[str]:
-    """Lines that fit the width; very long texts are cut. Pillow's own font has only Latin letters and few signs."""
-    printable = "".join(letter if ord(letter) < 0x250 else "?" for letter in text[:500].translate(SIGNS))
-    rows = [""]
-    for word in printable.split():
-        for piece in textwrap.wrap(word, 60):
-            longer = f"{rows[-1]} {piece}" if rows[-1] else piece
-            if probe.textlength(longer, font=font) > width - 28:
-                rows.append(f"    {piece}")
-            else:
-                rows[-1] = longer
-    return rows
-
-
 def check_path(path: Path, image: str) -> None:
     """Refuse a bad path before the work is done, not after it."""
-    if Image.registered_extensions().get(path.suffix.lower()) not in Image.SAVE:
-        raise UserError(f"can't write an image to {path}: the name must end in .png, .jpg or the like")
+    suffix = path.suffix.lower()
+    if suffix not in VECTOR and Image.registered_extensions().get(suffix) not in Image.SAVE:
+        raise UserError(f"can't write an image to {path}: the name must end in .png, .jpg, .svg, .pdf or the like")
     if not path.parent.is_dir():
         raise UserError(f"can't write the image to {path}: no such folder: {path.parent}")
     if path.exists() and Path(image).exists() and path.samefile(image):
         raise UserError(f"{path} is the judged image itself; choose another file")
 
 
-def save(verdict: Verdict, path: Path) -> None:
-    """Write the image of a verdict."""
-    write(draw(verdict), path)
+def save(verdict: Verdict, path: Path, caption: bool = True) -> None:
+    """Write the image of a verdict, in the resolution of its file."""
+    drawing, suffix = compose(verdict, full_size(verdict.sample.picture), caption), path.suffix.lower()
+    try:
+        if suffix == ".svg":
+            path.write_text(drawing.svg(), "utf-8")
+        elif suffix == ".pdf":
+            path.write_bytes(drawing.pdf())
+        else:
+            write(drawing.painted(), path)
+    except OSError as error:
+        raise UserError(f"can't write the image to {path}: {error}") from error
 
 
 def save_view(view: View, path: Path, low_confidence: float) -> None:
@@ -174,3 +332,10 @@ def write(image: Image.Image, path: Path) -> None:
         image.save(path)
     except (OSError, ValueError) as error:
         raise UserError(f"can't write the image to {path}: {error}") from error
+
+
+def encode(image: Image.Image, kind: str) -> bytes:
+    """The bytes of an image file."""
+    buffer = io.BytesIO()
+    image.save(buffer, kind)
+    return buffer.getvalue()

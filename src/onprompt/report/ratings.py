@@ -11,15 +11,17 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from onprompt.errors import UserError
 from onprompt.plugins import did_you_mean
-from onprompt.report.statistics import DIGITS, Array, Levels
+from onprompt.report.statistics import DIGITS, Array, Levels, spearman
 from onprompt.runs import reviews
 from onprompt.runs.datasets.csv import open_csv
 from onprompt.runs.reading import Run, RunRow
+from onprompt.runs.reviews import SMALLEST
 from onprompt.types import Rubric
 
 IDS = ("id", "item", "item_id", "sample", "sample_id", "image", "file", "uid")  # in order of preference
@@ -241,3 +243,21 @@ def leave_one_out(ratings: Ratings, items: Sequence[str]) -> Iterator[tuple[Leve
             for index, rating in zip(indices, own, strict=True)
         ]
         yield np.array(indices, np.intp), np.array(own), np.array(others)
+
+
+def correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
+    """Spearman's ρ; None where there are too few pairs, or all are equal."""
+    if len(pairs) < SMALLEST:
+        return None
+    x, y = np.array(pairs).T
+    rho = float(spearman(x, y)(np.ones((1, len(pairs))))[0])
+    return rho if np.isfinite(rho) else None
+
+
+def rater_summary(rater: str, given: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
+    """How many samples a rater has scored, the mean, and how they compare with the mean of the other raters."""
+    scored = [by_rater for by_rater in given.values() if rater in by_rater]
+    both = [(by[rater], mean([n for name, n in by.items() if name != rater])) for by in scored if len(by) > 1]
+    same = sum(abs(mine - theirs) < 0.5 for mine, theirs in both) / len(both) if both else None
+    about = {"name": rater, "scored": len(scored), "mean": mean([by[rater] for by in scored])}
+    return about | {"common": len(both), "same": same, "rho": correlation(both)}

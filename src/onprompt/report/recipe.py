@@ -1,11 +1,12 @@
-"""The commands that judge the data of a run again in the same way, and make the same report of it."""
+"""The commands that judge a sample, or the data of a run, again in the same way, and make the same report of it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from onprompt.plugins import names
 from onprompt.runs.reading import Run
 from onprompt.settings import PRIVATE, Settings
+from onprompt.types import NAMES, Rubric
 from onprompt.wording.terminal import shell_word
 
 MEASURED = "evidence"  # the judge without a model, and its name in a jury
@@ -48,3 +49,24 @@ def setting_text(value: Any) -> str:
     if isinstance(value, list):
         return ",".join("=".join(map(str, each)) if isinstance(each, list) else str(each) for each in value)
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def command_line(
+    rubric: Rubric, item: Mapping[str, object], judge: str, models: Sequence[str], options: Sequence[str] = ()
+) -> str:
+    """The command that gives the same verdict; `item` has names of files in place of images."""
+    words = ["onprompt", rubric.name, *options]
+    words += ["--judge", judge] if judge else []
+    words += [word for model in models for word in ("--model", model)]
+    positional = []
+    for given in rubric.inputs:
+        value = item.get(given.name)
+        if value in (None, "", [], 0) and not given.required:
+            continue
+        if given.required:
+            positional.append(str(value))
+        else:
+            each = value if given.kind == NAMES and isinstance(value, list | tuple) else [value]
+            words += [word for entry in each for word in (f"--{given.name}", str(entry))]
+    end = ["--"] if any(word.startswith("-") for word in positional) else []  # not to be taken for an option
+    return " ".join(map(shell_word, [*words, *end, *positional]))

@@ -43,6 +43,13 @@ class Estimate:
             return "–"
         return f"{self.value:.3f}" + ("" if self.low is None else f" [{self.low:.3f}, {self.high:.3f}]")
 
+    @property
+    def short(self) -> str:
+        """The same with two digits, for sentences and pages."""
+        if self.value is None:
+            return "–"
+        return f"{self.value:.2f}" + ("" if self.low is None else f" [{self.low:.2f}, {self.high:.2f}]")
+
 
 def rounded(fields: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """The `dict_factory` of JSON documents: numbers to four digits."""

@@ -1,13 +1,16 @@
 """The protocols, one file each, with all that is particular to one. Their texts, word for word, are in `texts`."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from onprompt.types import FRAME, IMAGE, NAMES, TEXT, Input
+from onprompt.types import FRAME, IMAGE, NAMES, TEXT, Input, Rubric
 
 DEFAULT = "verify"  # the rubric unless another is named
 TEXTS = Path(__file__).with_name("texts")
+LEVEL = re.compile(r"^(?:Score )?(\d)(?: =|:) (.+)(?:\nGuiding Principle: (.+))?$", re.MULTILINE)
+DEFINITION = re.compile(r"=== FACTOR \d: (\w+) ===\s+Definition: (.+)")
 # The inputs of a rubric that compares one image with its prompt.
 PROMPT_INPUTS = (
     Input(
@@ -35,3 +38,11 @@ def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
         "required": list(properties),
         "additionalProperties": False,
     }
+
+
+def guidelines(rubric: Rubric) -> tuple[dict[int, str], dict[str, str]]:
+    """What a rubric's text says of each score, and of each factor."""
+    scale = set().union(*rubric.factors.values())
+    levels = {int(n): f"{name}. {rule}" if rule else name for n, name, rule in LEVEL.findall(rubric.text)}
+    factors = {name.lower(): words for name, words in DEFINITION.findall(rubric.text)}
+    return {n: words[0].upper() + words[1:] for n, words in levels.items() if n in scale}, factors

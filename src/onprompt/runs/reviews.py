@@ -36,9 +36,9 @@ COMPLETE = "SELECT sample FROM present_reviews WHERE rubric = ? AND rater = ? AN
 RATED = """SELECT s.id, r.rater, r.scores FROM present_reviews r JOIN samples s ON s.number = r.sample
 WHERE r.rubric = ? AND r.complete ORDER BY r.sample, r.id"""
 OTHERS = "SELECT rater, scores, comment FROM present_reviews WHERE rubric = ? AND sample = ? AND rater != ?"
-SEEN_CHECKS = """SELECT r.checks, d.document FROM present_reviews r
+ANSWERED_CHECKS = """SELECT r.checks, d.document FROM present_reviews r
 JOIN documents d ON d.sample = r.sample AND d.configuration = r.configuration
-WHERE r.rubric = ? AND r.configuration = ? AND r.complete AND NOT r.blind"""
+WHERE r.rubric = ? AND r.configuration = ? AND r.complete"""
 SCORES, SAID = Mapping[str, int], Mapping[str, Outcome]  # what `scores` and `checks` hold, as JSON
 NORMAL = 1.959964  # the 97.5th percentile
 SMALLEST = 5  # samples of which an interval can be computed
@@ -58,7 +58,7 @@ class Review:
     scores: Mapping[str, int] = field(default_factory=dict)
     checks: Mapping[str, str] = field(default_factory=dict)
     comment: str = ""
-    blind: bool = False  # whether the rater was shown nothing of the judge's
+    blind: bool = False  # whether the scores were given before the judge's verdict was shown
 
 
 class ReviewFile(RunFile):
@@ -202,16 +202,16 @@ class JudgedChecks:
 
 
 def corrected_checks(run: Run) -> dict[str, tuple[int, int]]:
-    """For each kind of check how many people have seen, in reviews that were not blind, and how many they corrected."""
+    """For each kind of check how many people have answered, and how many of these they corrected."""
     counts: dict[str, tuple[int, int]] = {}
     with run.opened() as file:
-        for corrections, document in file.query(SEEN_CHECKS, (run.rubric, run.configuration)):
-            said = file.read(corrections, SAID)
-            for check in file.read(document, JudgedChecks).checks:
-                answered = said.get(full_claim(check.claim), check.outcome)
-                seen, corrected = counts.get(check.claim.group, (0, 0))
-                wrong = answer_to(answered) != answer_to(check.outcome)
-                counts[check.claim.group] = seen + 1, corrected + wrong
+        for answers, document in file.query(ANSWERED_CHECKS, (run.rubric, run.configuration)):
+            said = file.read(answers, SAID)
+            for check in file.read(document, JudgedChecks).checks if said else ():
+                if answer := said.get(full_claim(check.claim)):
+                    answered, corrected = counts.get(check.claim.group, (0, 0))
+                    wrong = answer_to(answer) != answer_to(check.outcome)
+                    counts[check.claim.group] = answered + 1, corrected + wrong
     return counts
 
 

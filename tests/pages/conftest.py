@@ -12,8 +12,7 @@ import pytest
 from PIL import Image
 
 from onprompt.api import judges
-from onprompt.web.guard import App, Guard
-from onprompt.web.server import listen, make_server
+from onprompt.pages.server import App, Guard, listen, make_server
 from tests.runs.test_run import judged, table
 
 Serve = Callable[..., httpx2.Client]

@@ -14,9 +14,8 @@ import httpx2
 import pytest
 
 from onprompt.errors import UserError
-from onprompt.web.guard import Receive, Send
-from onprompt.web.server import address_of, choose_token, listen
-from tests.web.conftest import Serve, serving
+from onprompt.pages.server import Receive, Send, address_of, choose_token, listen
+from tests.pages.conftest import Serve, serving
 
 
 async def echo(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:

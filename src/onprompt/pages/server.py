@@ -1,14 +1,31 @@
-"""Who may ask, and what the browser may do with the answer: checked before anything else sees a request."""
+"""A local server: who may ask it, what the browser may do with an answer, and how it starts and stops.
+
+All this is checked before anything else sees a request.
+"""
+
+from __future__ import annotations
 
 import asyncio
 import hmac
 import ipaddress
+import os
+import secrets
+import signal
 import socket
+import sys
+import threading
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from typing import Any
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
+from onprompt.errors import PluginError, UserError
 from onprompt.pages.rendering import policy
+
+if TYPE_CHECKING:
+    import uvicorn
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -17,6 +34,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 # Pictures that were dropped on a page are shown from the browser's memory (blob:) before they are sent.
 RULES = {"img_src": "'self' data: blob:", "connect_src": "'self'", "form_action": "'self'"}
+PAGE_POLICY = policy(**RULES)  # as a page itself may state it
 HEADERS = (
     (b"content-security-policy", policy(**RULES, frame_ancestors="'none'").encode()),
     (b"x-content-type-options", b"nosniff"),
@@ -24,6 +42,7 @@ HEADERS = (
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
 )
 COOKIE = "onprompt_token"
 SAFE = ("GET", "HEAD")
@@ -34,11 +53,9 @@ TOGETHER = 8  # times the size of the largest request: what all requests that ar
 MAX_VALUES = 20_000  # in the JSON of a request; a prompt of 10,000 characters is within it, whatever they are
 STRUCTURE = (b"[", b"{", b",", b":")  # what a value of JSON begins with or follows: counted, it bounds keys and depth
 CLOSE, RETRY = (b"connection", b"close"), (b"retry-after", b"5")
-
-
-def page_policy() -> str:
-    """The policy as a page itself may state it."""
-    return policy(**RULES)
+GRACE, END = 5, 3  # seconds that requests in progress have; then until the process ends, whatever its threads do
+NEEDED = ("fastapi", "uvicorn")
+MIN_TOKEN = 16  # characters
 
 
 class Refused(Exception):
@@ -62,6 +79,7 @@ class Guard:
         self.app, self.token, self.max_bytes, self.seconds = app, token, max_bytes, seconds
         self.arriving = 0  # bytes of all requests that have not arrived yet
         self.names = {"localhost", host, *([socket.gethostname()] if not is_loopback(host) else [])}
+        self.too_large = f"the request is larger than {max_bytes / 1e6:g} MB"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -69,48 +87,47 @@ class Guard:
         if scope["type"] != "http":  # a web socket, which nothing here has
             return None
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        status, reason = self.refusal(scope, headers)
-        if not status and self.token:
-            given = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
-            if scope["method"] == "GET" and same(given.get("token", ""), self.token):
-                return await self.let_in(scope, given, send)
-            if not any(same(value, self.token) for value in presented(headers, cookie_name(scope))):
-                status, reason = 401, NOT_LET_IN
-        if status:
-            return await answer(send, status, reason)
+        cookie = f"{COOKIE}_{scope['server'][1]}"  # by the port: browsers send a cookie to all servers of a host
+        try:
+            self.check(scope, headers)
+            if self.token:
+                given = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
+                if scope["method"] == "GET" and same(given.get("token", ""), self.token):
+                    return await self.let_in(scope, given, cookie, send)
+                if not any(same(value, self.token) for value in presented(headers, cookie)):
+                    raise Refused(401, NOT_LET_IN)
+        except Refused as refused:
+            return await answer(send, refused.status, refused.reason)
         return await self.pass_on(scope, receive, send)
 
-    def refusal(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str]:
-        """Why a request is refused; 0 if it is not."""
-        host = headers.get("host", "")
-        if not self.is_ours(host):
-            return 400, "this server is not known under that name"
-        origin, site = headers.get("origin", ""), headers.get("sec-fetch-site", "")
-        is_link = scope["method"] in SAFE and headers.get("sec-fetch-mode") == "navigate"
-        if scope["method"] not in SAFE and origin and origin.partition("://")[2] != host:
-            return 403, "requests of other sites are refused"
-        if site not in OWN_SITE and not is_link:
-            return 403, "requests of other sites are refused"
-        if int_or_zero(headers.get("content-length", "")) > self.max_bytes:
-            return 413, self.too_large
-        return 0, ""
+    def check(self, scope: Scope, headers: dict[str, str]) -> None:
+        """Refuse a request under another name, by another site, or that is too large.
 
-    def is_ours(self, host: str) -> bool:
-        """Whether a Host header names this server: an address, which no DNS server can rebind, or a known name."""
+        A server is named by an address, which no DNS server can rebind, or by a name that it is known under.
+        """
+        host = headers.get("host", "")
         try:
             name = urlsplit(f"//{host}").hostname or ""
         except ValueError:
-            return False
-        return name in self.names or is_address(name)
+            name = ""
+        if name not in self.names and not is_address(name):
+            raise Refused(400, "this server is not known under that name")
+        origin, site = headers.get("origin", ""), headers.get("sec-fetch-site", "")
+        is_link = scope["method"] in SAFE and headers.get("sec-fetch-mode") == "navigate"
+        foreign = scope["method"] not in SAFE and origin and origin.partition("://")[2] != host
+        if foreign or (site not in OWN_SITE and not is_link):
+            raise Refused(403, "requests of other sites are refused")
+        length = headers.get("content-length", "")
+        if length.isascii() and length.isdigit() and int(length) > self.max_bytes:
+            raise Refused(413, self.too_large)
 
-    async def let_in(self, scope: Scope, given: dict[str, str], send: Send) -> None:
+    async def let_in(self, scope: Scope, given: dict[str, str], name: str, send: Send) -> None:
         """Turn the token of an address into a cookie, so that it stays in no history and no link."""
         del given["token"]
         path = f"/{quote(scope['path'].lstrip('/'))}"  # on this server, and no header of its own
         where = path + (f"?{urlencode(given)}" if given else "")
-        cookie = f"{cookie_name(scope)}={self.token}; HttpOnly; SameSite=Strict; Path=/"
-        more = [(b"location", where.encode()), (b"set-cookie", cookie.encode())]
-        await answer(send, 303, "", more)
+        cookie = f"{name}={self.token}; HttpOnly; SameSite=Strict; Path=/"
+        await answer(send, 303, "", [(b"location", where.encode()), (b"set-cookie", cookie.encode())])
 
     async def pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the application answer a request that has arrived, with our headers."""
@@ -125,8 +142,7 @@ class Guard:
             nonlocal begun
             if message["type"] == "http.response.start":
                 begun, own = True, {name for name, _ in message["headers"]}
-                more = [*HEADERS, (b"cache-control", b"no-store")]
-                message["headers"] = [*message["headers"], *(entry for entry in more if entry[0] not in own)]
+                message["headers"] = [*message["headers"], *(entry for entry in HEADERS if entry[0] not in own)]
             await send(message)
 
         try:
@@ -166,22 +182,12 @@ class Guard:
             raise Refused(413, f"the request has more than {MAX_VALUES:,} values")
         return bytes(taken)
 
-    @property
-    def too_large(self) -> str:
-        """Why so many bytes are refused."""
-        return f"the request is larger than {self.max_bytes / 1e6:g} MB"
-
 
 async def answer(send: Send, status: int, text: str, more: Iterable[tuple[bytes, bytes]] = ()) -> None:
     """A plain answer."""
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"cache-control", b"no-store"), *HEADERS, *more]
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), *HEADERS, *more]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": text.encode()})
-
-
-def cookie_name(scope: Scope) -> str:
-    """The name of the cookie, by the port: browsers send a cookie to all servers of a host."""
-    return f"{COOKIE}_{scope['server'][1]}"
 
 
 def presented(headers: dict[str, str], name: str) -> list[str]:
@@ -208,13 +214,89 @@ def is_loopback(host: str) -> bool:
 
 def is_address(name: str) -> bool:
     """Whether a host is given by its address."""
+    with suppress(ValueError):
+        return bool(ipaddress.ip_address(name))
+    return False
+
+
+def check_installed() -> None:
+    """Say which extra brings the web server, if it is not installed."""
+    if missing := [name for name in NEEDED if not find_spec(name)]:
+        raise PluginError(f"this command needs {', '.join(missing)}: pip install 'onprompt[web]'")
+
+
+def choose_token(host: str, token: str = "") -> str:
+    """The given token or, for a server that others can reach, a random one."""
+    if token and len(token) < MIN_TOKEN:
+        raise UserError(f"the token has {len(token)} characters; others could guess it: take at least {MIN_TOKEN}")
+    if not token.isascii() or not all(sign.isalnum() or sign in "-_." for sign in token):
+        raise UserError("the token may have letters, digits, -, _ and . only")
+    return token or ("" if is_loopback(host) else secrets.token_urlsafe(24))
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that takes requests; port 0 takes any that is free."""
     try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with ExitStack() as stack:
+            made = stack.enter_context(socket.socket(family, socket.SOCK_STREAM))
+            if sys.platform != "win32":  # where it would let two programs share the port
+                made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            made.bind(address)
+            made.listen()  # who asks before the server is ready waits
+            stack.pop_all()  # it stays open
+    except OSError as error:
+        raise UserError(f"can't listen on {host}, port {port}: {error.strerror or error}; see --host, --port") from None
+    return made
 
 
-def int_or_zero(text: str) -> int:
-    """A number in a header."""
-    return int(text) if text.isascii() and text.isdigit() else 0
+def address_of(listening: socket.socket, host: str, token: str) -> str:
+    """Where a browser finds the server; with the token, if it needs one."""
+    shown = socket.gethostname() if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host  # noqa: S104
+    return f"http://{shown}:{listening.getsockname()[1]}/" + (f"?token={token}" if token else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a server listens, and who may ask it."""
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    token: str = ""
+    max_bytes: int = 2**20  # of a request
+
+
+def run(app: App, place: Place, on_start: Callable[[str], None], on_stop: Callable[[], object] = bool) -> None:
+    """Serve an application until Ctrl-C or SIGTERM; `on_start` is told its address, `on_stop` called when it stops."""
+    host, token = place.host, choose_token(place.host, place.token)
+
+    def stop() -> None:
+        on_stop()
+        end = threading.Timer(GRACE + END, os._exit, (0,))
+        end.daemon = True
+        end.start()
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with listen(host, place.port) as listening, suppress(KeyboardInterrupt):
+        before = signal.signal(signal.SIGTERM, interrupt)  # which uvicorn raises once more at the end
+        try:
+            server = make_server(Guard(app, host, token, place.max_bytes), stop)
+            on_start(address_of(listening, host, token))
+            server.run(sockets=[listening])
+        finally:
+            signal.signal(signal.SIGTERM, before)
+
+
+def make_server(app: App, on_stop: Callable[[], object]) -> uvicorn.Server:
+    """The server; it logs no request, since an address may hold a token."""
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            on_stop()  # before waiting for pending requests
+            await super().shutdown(sockets)
+
+    silent: dict[str, Any] = {"log_level": "warning", "access_log": False, "server_header": False, "date_header": False}
+    return Server(uvicorn.Config(app, ws="none", lifespan="on", timeout_graceful_shutdown=GRACE, **silent))

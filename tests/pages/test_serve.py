@@ -1,6 +1,5 @@
 """The JSON API and its page, over real HTTP: verdicts by recorded answers and by a model's server on loopback."""
 
-import ast
 import base64
 import io
 import json
@@ -22,19 +21,16 @@ import pytest
 from PIL import Image
 from pydantic import SecretStr
 
-import onprompt
 from onprompt import stages
+from onprompt.pages.serve import Dropped, JobQueue, Offer, Service, create_app
+from onprompt.report.recipe import command_line
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.settings import Settings
-from onprompt.web.jobs import Dropped, JobQueue, QueueFull
-from onprompt.web.judging import Service, command_line, python_code
-from onprompt.web.requests import Offer
-from onprompt.web.tryout import create_app
 from onprompt.wording.terminal import shell_word
 from tests.judges.jury.servers import says
 from tests.models.backends.server import KEY, Reply, Scripted
-from tests.web.conftest import Serve, serving
+from tests.pages.conftest import Serve, serving
 
 SAID = [
     {"contains": '"edit_id"', "text": json.dumps({})},
@@ -90,7 +86,7 @@ def test_every_rubric_has_an_endpoint(client: httpx2.Client) -> None:
     unreadable = client.post("/v1/edit", json={"before": picture(), "after": picture(), "instruction": "more cats"})
     assert (unreadable.status_code, unreadable.json()["error"]) == (502, "UnreadableAnswer")
     schema = client.get("/openapi.json").json()
-    assert {"/v1/verify", "/v1/rate", "/v1/edit", "/v1/judges", "/v1/health"} == set(schema["paths"])
+    assert {"/v1/verify", "/v1/rate", "/v1/edit", "/v1/vqascore", "/v1/judges", "/v1/health"} == set(schema["paths"])
     assert schema["components"]["schemas"]["EditRequest"]["required"] == ["before", "after", "instruction"]
     offered = client.get("/v1/judges").json()
     assert offered["rubrics"]["rate"] == ["evidence", "claims", "jury", "vlm"]
@@ -195,17 +191,30 @@ def test_a_server_that_stops_ends_its_work_and_drops_what_waits(
 ) -> None:
     judging, let, server = slow
     client = serve(create_app(judging))
-    jobs = [
-        client.post("/jobs/verify", json={"request": {"image": picture(), "prompt": f"{number} cats"}}).json()["id"]
-        for number in range(2)
-    ]
-    wait_for(lambda: server.requests)
+    told: dict[int, list[dict[str, Any]]] = {}
+
+    def ask(number: int) -> None:
+        told[number] = watched(client, {"image": picture(), "prompt": f"{number} cats"})
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(2)]
+    for place, thread in enumerate(threads, 1):
+        thread.start()
+        wait_for(lambda place=place: judging.queue.unfinished == place and server.requests)
     judging.queue.stop()
-    assert client.get(f"/jobs/{jobs[1]}").status_code == 503
+    threads[1].join()
+    assert told[1][-1]["error"] == "Stopping"
     assert client.post("/v1/verify", json={"image": picture(), "prompt": "a cat"}).status_code == 503
     let.set()
-    wait_for(lambda: client.get(f"/jobs/{jobs[0]}").json()["done"])
-    assert "waiting for its turn" in client.get(f"/jobs/{jobs[0]}").json()["stages"]
+    threads[0].join()
+    assert told[0][0] == {"stage": "waiting for its turn"}
+    assert told[0][-1]["document"]["score"] == 4
+
+
+def watched(client: httpx2.Client, request: dict[str, Any], **names: str) -> list[dict[str, Any]]:
+    """What a page is told, line by line."""
+    answer = client.post("/watch/verify", json={"request": request, "names": names})
+    assert answer.status_code == 200, answer.text
+    return [json.loads(line) for line in answer.text.splitlines()]
 
 
 def test_whoever_waits_for_an_answer_when_it_stops_gets_one(slow: tuple[Service, threading.Event, Scripted]) -> None:
@@ -228,12 +237,13 @@ def test_whoever_waits_for_an_answer_when_it_stops_gets_one(slow: tuple[Service,
     assert (answers[1].status_code, answers[1].json()["error"]) == (503, "Stopping"), "in the queue"
 
 
-def asking(address: str, prompt: str) -> socket.socket:
+def asking(address: str, prompt: str, path: str = "/v1/verify") -> socket.socket:
     """A connection that has sent a request."""
-    body = json.dumps({"image": picture(), "prompt": prompt}).encode()
+    request = {"image": picture(), "prompt": prompt}
+    body = json.dumps(request if path.startswith("/v1") else {"request": request}).encode()
     host, _, port = address.removeprefix("http://").strip("/").partition(":")
     connection = socket.create_connection((host, int(port)), timeout=30)
-    head = f"POST /v1/verify HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
+    head = f"POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
     connection.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
     return connection
 
@@ -249,12 +259,14 @@ def test_what_a_client_that_is_gone_has_asked_is_dropped(
         with asking(address, "2 cats"):
             wait_for(lambda: judging.queue.unfinished == 2)
         wait_for(lambda: judging.queue.unfinished == 1)
-    page = {"request": {"image": picture(), "prompt": "3 cats"}}
-    name = client.post("/jobs/verify", json=page).json()["id"]
-    assert client.post("/jobs/verify", json=page).status_code == 429
-    assert client.delete(f"/jobs/{name}").status_code == 204
-    assert client.get(f"/jobs/{name}").status_code == 404
-    assert judging.queue.unfinished == 1
+        with asking(address, "3 cats", "/watch/verify") as page:
+            heard = b""
+            while b"waiting for its turn" not in heard:
+                heard += page.recv(10_000)
+            assert (
+                client.post("/watch/verify", json={"request": {"image": picture(), "prompt": "4"}}).status_code == 429
+            )
+        wait_for(lambda: judging.queue.unfinished == 1)
     let.set()
     wait_for(lambda: judging.queue.unfinished == 0)
     assert client.post("/v1/verify", json={"image": picture(), "prompt": "4 cats"}).status_code == 200
@@ -278,21 +290,6 @@ def test_work_for_a_client_that_is_gone_ends_at_its_next_stage() -> None:
     assert isinstance(job.future.result(20), Dropped)
     assert not done
     assert queue.unfinished == 0
-    queue.stop(wait=True)
-
-
-def test_a_job_whose_page_asks_no_more_makes_room() -> None:
-    queue, let = JobQueue(1, 1), threading.Event()
-    first, second = queue.submit(lambda: let.wait(20)), queue.submit(bool)
-    queue.get(second.id)
-    second.last_asked -= 60
-    with pytest.raises(QueueFull):
-        queue.submit(bool)
-    second.last_asked -= 60
-    third = queue.submit(bool)
-    assert isinstance(second.future.result(20), Dropped)
-    let.set()
-    assert (first.future.result(20), third.future.result(20)) == (True, False)
     queue.stop(wait=True)
 
 
@@ -362,9 +359,8 @@ def test_a_password_in_an_address_is_never_shown(serve: Serve, tmp_path: Path) -
         answers = [client.post("/v1/verify", json={**body, **choice}) for choice in chosen]
         assert [answer.status_code for answer in answers] == [200, 200, 200, 200, 502, 422]
         assert [answer.json()["value"] for answer in answers[:3]] == [0.875, 0.875, 0.75]
-        name = client.post("/jobs/verify", json={"request": {**body, "models": offered}}).json()["id"]
-        wait_for(lambda: client.get(f"/jobs/{name}").json().get("done", True))
-        answers += [client.get(path) for path in ("/", "/docs", "/v1/judges", f"/jobs/{name}")]
+        answers += [client.post("/watch/verify", json={"request": {**body, "models": offered}})]
+        answers += [client.get(path) for path in ("/", "/docs", "/v1/judges")]
         sent = [str(request) for server in (first, second) for request in server.requests]
     answers += [client.post("/v1/verify", json={**body, "prompt": "a dog", **choice}) for choice in chosen]
     assert [answer.status_code for answer in answers[-len(chosen) :]] == [502, 502, 502, 502, 502, 422]
@@ -373,20 +369,22 @@ def test_a_password_in_an_address_is_never_shown(serve: Serve, tmp_path: Path) -
 
 
 def test_the_page_watches_a_job(client: httpx2.Client) -> None:
-    asked = {"request": {"image": picture(), "prompt": HOSTILE}, "names": {"image": "-<b>.png"}}
-    name = client.post("/jobs/verify", json=asked).json()["id"]
-    wait_for(lambda: client.get(f"/jobs/{name}").json().get("done", True))
-    told = client.get(f"/jobs/{name}").json()
-    assert told["stages"][:2] == ["waiting for its turn", "opening the pictures and loading what the judge needs"]
-    assert "asking the model" in told["stages"]
-    assert "<script>" not in told["html"]
-    assert "\u202e" not in told["html"]
-    assert "\x1b" not in told["html"]
-    image = client.get(f"/jobs/{name}/image/image")
-    assert (image.status_code, image.headers["content-type"]) == (200, "image/jpeg")
-    for other in (f"/jobs/{name}/image/..%2f", f"/jobs/{name}/image/mask", "/jobs/none", "/jobs/none/image/image"):
-        assert client.get(other).status_code == 404
-    assert client.post("/jobs/verify", json={"request": {"image": picture()}}).status_code == 422
+    *told, last = watched(client, {"image": picture(), "prompt": HOSTILE}, image="-<b>.png")
+    stages = [each["stage"] for each in told]
+    assert stages[:2] == ["waiting for its turn", "opening the pictures and loading what the judge needs"]
+    assert "asking the model" in stages
+    assert "<script>" not in last["html"]
+    assert "\u202e" not in last["html"]
+    assert "\x1b" not in last["html"]
+    assert '<img src="data:image/jpeg;base64,' in last["html"]
+    assert client.post("/watch/verify", json={"request": {"image": picture()}}).status_code == 422
+    assert watched(client, {"image": "never base64!", "prompt": "a cat"})[-1]["message"] == "image is not base64"
+
+
+def test_only_the_example_photos_are_served(client: httpx2.Client) -> None:
+    assert client.get("/example/coffee.png").headers["content-type"] == "image/png"
+    for name in ("picodet_m_416_coco_lcnet.onnx", "..%2fsaid.jsonl", "%2fetc%2fpasswd", "none.png"):
+        assert client.get(f"/example/{name}").status_code == 404
 
 
 def test_pages_load_nothing_from_elsewhere(client: httpx2.Client) -> None:
@@ -410,17 +408,13 @@ def test_a_word_of_a_command_reaches_the_program_as_it_is(text: str) -> None:
     assert found.stdout.decode() == text
 
 
-def test_the_command_and_the_code_say_the_same(tmp_path: Path) -> None:
+def test_the_command_says_the_same() -> None:
     item = {"image": "-<b>.png", "prompt": HOSTILE, "major": ["a dog", "--help"]}
     command = command_line(VERIFY, item, "vlm", ["openai/gpt-5.2"], ["--detector", "coco"])
     echo = subprocess.run(["bash", "-c", f"printf '%s\\0' {command}"], capture_output=True, check=True)
     words = echo.stdout.decode().split("\0")[:-1]
     assert words[-3:] == ["--", "-<b>.png", HOSTILE]
     assert words[:2] == ["onprompt", "verify"]
-    tree = ast.parse(python_code(VERIFY, item, "vlm", ["openai/gpt-5.2"], onprompt.__all__))
-    call = next(node for node in ast.walk(tree) if isinstance(node, ast.Call))
-    given = {each.arg: ast.literal_eval(each.value) for each in call.keywords}
-    assert given == {**item, "judge": "vlm", "model": "openai/gpt-5.2"}
     edited = {"before": "a.png", "after": "b.png", "instruction": "add a cat", "mask": "m.png"}
     assert command_line(EDIT, edited, "evidence", []) == (
         "onprompt edit --judge evidence --mask m.png a.png b.png 'add a cat'"

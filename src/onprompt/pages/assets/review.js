@@ -1,5 +1,5 @@
 // Reviewing by keyboard. Every change is sent at once, one after the other; a page is left only when all is saved.
-// What is not yet known to be saved is also kept in this tab: a reload, or a server that is gone, loses nothing.
+// What is not yet known to be saved is kept in this tab, and sent again until the server answers.
 "use strict";
 (() => {
   const root = document.getElementById("review");
@@ -10,10 +10,12 @@
   const help = document.getElementById("help");
   const scales = all("[data-factor]");
   const checks = all("[data-check]");
-  const draft = `review ${state.number} ${state.sample} ${state.rater}`; // the file may be another by then
+  const draft = `review ${state.number} ${state.draft} ${state.rater}`; // the file may be another by then
+  const auto = document.getElementById("auto");
   let marked = 0;
   let sending = Promise.resolve(true);
   let timer = 0;
+  let again = 0;
 
   // ---- what is shown
 
@@ -27,6 +29,7 @@
       }
     }
     checks.forEach((check) => {
+      if (!state.checks[check.dataset.check]) check.querySelectorAll("input").forEach((input) => (input.value = ""));
       for (const button of check.querySelectorAll("[data-answer]")) {
         button.setAttribute("aria-pressed", String(state.checks[check.dataset.check] === button.dataset.answer));
       }
@@ -42,6 +45,7 @@
 
   function send(keepalive = false) {
     clearTimeout(timer);
+    clearTimeout(again);
     timer = 0;
     const { rater, scores, blind, checks: said } = state;
     const body = JSON.stringify({ rater, scores, blind, checks: said, comment: state.comment });
@@ -54,10 +58,12 @@
         if (!answer.ok) throw new Error(await answer.text());
         if (sessionStorage.getItem(draft) !== body) return true; // there is more on its way
         sessionStorage.removeItem(draft);
-        say(complete() ? "saved, scored" : "saved");
+        say(complete() ? "saved, scored; z undoes" : "saved");
         return true;
       } catch (error) {
-        say(`not saved: ${error.message}`, true);
+        const offline = error instanceof TypeError; // no answer at all, unlike one that refuses
+        say(offline ? "no connection: kept here, sent again until it is saved" : `not saved: ${error.message}`, true);
+        if (offline) again = setTimeout(send, 2000);
         return false;
       }
     };
@@ -75,20 +81,22 @@
   async function go(number) {
     write();
     if (!(await sending)) return;
-    location.assign(number ? `/review/${number}?${state.query}` : `/review?${state.query}`);
+    location.assign(number ? `/review/${number}?${state.query}` : `/done?${state.query}`);
   }
   function score(value) {
     const scale = scales[marked];
+    if (state.locked) return say("scored before the verdict was shown; z takes it back");
     const input = [...scale.querySelectorAll("input")].find((each) => Number(each.value) === value);
     if (!input) return;
     state.scores[scale.dataset.factor] = value;
     if (marked < scales.length - 1) marked += 1;
     show();
     send();
+    if (auto.checked && complete()) go(root.dataset.next);
   }
-  function answer(check, value) {
+  function answer(check, value, kept = false) {
     if (!check) return;
-    if (state.checks[check.dataset.check] === value) delete state.checks[check.dataset.check];
+    if (state.checks[check.dataset.check] === value && !kept) delete state.checks[check.dataset.check];
     else state.checks[check.dataset.check] = value;
     show();
     send();
@@ -121,7 +129,13 @@
     split.dispatchEvent(new Event("input", { bubbles: true }));
   }
   const actions = {
-    next: () => go(root.dataset.next),
+    next: () => (complete() ? go(root.dataset.next) : say("not scored yet: → or s skips it", true)),
+    skip: () => go(root.dataset.next),
+    reveal: async () => {
+      if (!state.blind) return;
+      if (!complete()) say("score it first", true);
+      else if (await sending) location.reload();
+    },
     previous: () => root.dataset.previous && go(root.dataset.previous),
     undo,
     help: () => (help.open ? help.close() : help.showModal()),
@@ -130,7 +144,7 @@
       state.scores = { ...state.judged };
       show();
       send();
-      actions.next();
+      go(root.dataset.next);
     },
     mark: () => {
       marked = (marked + 1) % scales.length;
@@ -142,11 +156,11 @@
     checks: toCheck,
   };
   const keys = {
-    ArrowRight: "next", Enter: "next", ArrowLeft: "previous", z: "undo", "?": "help", a: "accept", f: "mark",
-    b: "boxes", o: "overlay", m: "comment", c: "checks",
+    ArrowRight: "skip", s: "skip", Enter: "next", ArrowLeft: "previous", z: "undo", "?": "help", a: "accept", f: "mark",
+    b: "boxes", o: "overlay", m: "comment", c: "checks", v: "reveal",
   };
   const answers = Object.fromEntries(
-    all("[data-answer]").map((button) => [button.querySelector("kbd").textContent, button.dataset.answer]),
+    all("[data-answer]").map((button) => [button.dataset.key, button.dataset.answer]),
   );
 
   // ---- events
@@ -157,6 +171,7 @@
     if (key === "Escape" && !help.open) target.blur?.();
     if (help.open && key !== "?") return;
     if (target.matches("textarea, select, input:not([type=radio]):not([type=checkbox])")) return;
+    if (target.closest(".zoomed .canvas") && key.startsWith("Arrow")) return;
     if (target.matches("input, button, summary, a") && ["Enter", " ", "ArrowLeft", "ArrowRight"].includes(key)) return;
     const check = target.closest("[data-check]");
     if (/^\d$/.test(key)) score(key === "0" && !root.querySelector("[data-factor] input[value='0']") ? 10 : Number(key));
@@ -172,6 +187,13 @@
     if (button?.dataset.answer) answer(button.closest("[data-check]"), button.dataset.answer);
   });
   root.addEventListener("change", (event) => {
+    const { low, high } = event.target.dataset;
+    if (low !== undefined) {
+      const number = event.target.valueAsNumber;
+      const right = number >= Number(low) && (high === "" || number <= Number(high));
+      if (Number.isFinite(number)) answer(event.target.closest("[data-check]"), right ? "matched" : "mismatch", true);
+      return;
+    }
     const scale = event.target.closest("[data-factor]");
     if (!scale) return;
     marked = scales.indexOf(scale);
@@ -201,6 +223,9 @@
     });
   }
 
+  auto.checked = localStorage.getItem("onprompt next") === "yes";
+  auto.addEventListener("change", () => localStorage.setItem("onprompt next", auto.checked ? "yes" : "no"));
+  addEventListener("online", () => sessionStorage.getItem(draft) && send());
   const unsaved = JSON.parse(sessionStorage.getItem(draft));
   if (unsaved) Object.assign(state, { scores: unsaved.scores, checks: unsaved.checks, comment: unsaved.comment });
   comment.value = state.comment;

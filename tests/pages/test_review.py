@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -14,14 +15,16 @@ import pytest
 from PIL import Image
 
 from onprompt.errors import UserError
+from onprompt.pages.review import Desk, Filters, ReviewDesk, create_app, position
+from onprompt.rubrics import guidelines
+from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC
 from onprompt.runs import reviews
 from onprompt.runs.file import RunFile
 from onprompt.runs.schema import find_damage
-from onprompt.web.review import create_app
-from onprompt.web.review_desk import Desk, Filters, ReviewDesk, position
+from tests.pages.conftest import Serve
+from tests.pages.stored import four_models, stored_run
 from tests.runs.test_run import judged
-from tests.web.conftest import Serve
 
 HOSTILE = "<script>alert(1)</script>\"'>{{ 7 * 7 }}${7*7}"
 
@@ -33,7 +36,7 @@ def opened(serve: Serve, path: Path, desk: Desk | None = None) -> httpx2.Client:
 def test_a_review_is_saved_at_once_and_shown_again(serve: Serve, run_file: Path) -> None:
     client = opened(serve, run_file)
     first = client.get("/review", params={"rater": " Ada ", "queue": "all", "unreviewed": "1"})
-    assert (first.status_code, first.headers["location"]) == (303, "/review/1?queue=all&unreviewed=1&rater=Ada")
+    assert (first.status_code, first.headers["location"]) == (303, "/review/1?queue=all&unreviewed=1&rater=Ada&blind=0")
     assert client.post("/review/1", json={"rater": "Ada", "scores": {"score": 3}, "comment": HOSTILE}).json() == {
         "complete": True
     }
@@ -88,7 +91,7 @@ def test_invented_filters_are_refused_or_forgotten(serve: Serve, run_file: Path)
     assert client.get("/review/1?rater=Ada&queue=invented").status_code == 422
     for number in range(300):
         client.get(f"/review?rater=r{number}&model=m{number}&score={number}")
-    assert len(desk.queue.known) <= 256
+    assert len(desk.known) <= 256
 
 
 def test_too_much_is_refused_announced_or_not(serve: Serve, run_file: Path) -> None:
@@ -133,7 +136,7 @@ def test_a_picture_that_changed_or_is_gone_is_said_to_be(serve: Serve, run_file:
     assert "changed since it was judged" in client.get("/review/1?rater=Ada").text
     assert client.get("/image/1/image").status_code == 404
     run_file.with_name("cat.png").unlink()
-    assert "can&#39;t be opened" in client.get("/review/1?rater=Ada").text
+    assert "no longer there" in client.get("/review/1?rater=Ada").text
     assert client.post("/review/1", json={"rater": "Ada", "scores": {"score": 1}}).status_code == 200
 
 
@@ -151,6 +154,81 @@ def test_who_is_blind_sees_nothing_of_the_judge(serve: Serve, run_file: Path) ->
     forced.post("/review/4", json={"rater": "Ada", "scores": {"score": 1}})
     with RunFile(run_file) as file:
         assert file.first("SELECT blind FROM reviews") == (1,)
+
+
+def blind_flags(path: Path) -> list[int]:
+    with RunFile(path) as file:
+        return [blind for (blind,) in file.query("SELECT blind FROM reviews ORDER BY id")]
+
+
+def test_blind_pages_name_neither_model_nor_id_nor_score_until_they_are_scored(serve: Serve, tmp_path: Path) -> None:
+    run = stored_run(tmp_path / "run.sqlite", four_models(3))
+    desk = ReviewDesk(run)
+    desk.make_plan(6, seed=1)
+    client = serve(create_app(desk))
+    place = client.get("/review?rater=Ada&queue=plan&unreviewed=1").headers["location"]  # blind unless it is chosen
+    page = client.get(place).text
+    assert not re.search('north|east|south|west|judge: |probability|class="box', page)
+    assert "Sample " in page
+    narrowed = client.get(place + "&model=north&score=4").text
+    assert "of 6 " in narrowed, "a filter would tell, so that the blind have none"
+    assert "judge: " in client.get(place.replace("blind=1", "blind=0").replace("rater=Ada", "rater=Bo")).text
+    (tmp_path / "pictures" / "0.png").unlink()
+    assert not re.search("north|0.png", client.get("/review/1?rater=Ada&blind=1").text)
+
+
+def test_a_score_counts_as_blind_while_it_is_what_was_said_before_the_verdict_was_shown(
+    serve: Serve, tmp_path: Path
+) -> None:
+    run = stored_run(tmp_path / "run.sqlite", four_models(1))
+    client = opened(serve, run)
+
+    def save(score: int, **more: object) -> None:
+        body = {"rater": "Ada", "scores": {"score": score}, "blind": True} | more
+        assert client.post("/review/1", json=body).status_code == 200
+
+    assert "judge: " not in client.get("/review/1?rater=Ada&blind=1").text
+    save(2)
+    save(3)  # another thought, still before
+    shown = client.get("/review/1?rater=Ada&blind=1").text
+    assert "judge: 4" in shown
+    assert "north/0" in shown
+    assert "disabled" in shown.split("<fieldset")[1].split(">")[0]
+    save(3, checks={"0": "matched"})
+    save(4)
+    assert blind_flags(run) == [1, 1, 1, 0]
+
+
+def test_the_end_is_a_page_without_a_field_to_type_into(serve: Serve, run_file: Path) -> None:
+    client = opened(serve, run_file)
+    for number in range(1, 31):
+        client.post(f"/review/{number}", json={"rater": "Ada", "scores": {"score": number % 3}})
+        client.post(f"/review/{number}", json={"rater": "Bo", "scores": {"score": number % 3 if number > 3 else 4}})
+    location = client.get("/review?rater=Ada&queue=all&unreviewed=1").headers["location"]
+    page = client.get(location).text
+    assert "Done, <bdi>Ada</bdi>" in page
+    assert "<input" not in page
+    assert '<th scope="row"><bdi>Bo</bdi></th><td class="number">30</td>' in page
+    assert '<td class="number">30</td><td class="number">90 %</td>' in page, "27 of 30 are the same"
+
+
+def test_the_work_is_split_into_shares_that_do_not_overlap(serve: Serve, run_file: Path) -> None:
+    desk = ReviewDesk(run_file)
+    shares = [set(desk.numbers(Filters("all", part=part, parts=3))) for part in (1, 2, 3)]
+    assert set().union(*shares) == set(range(1, 31))
+    assert [len(share) for share in shares] == [10, 10, 10]
+    page = serve(create_app(desk)).get("/review/2?rater=Ada&queue=all&part=2&parts=3").text
+    assert "<strong>1</strong> of 10 " in page
+
+
+def test_the_rubric_stands_beside_the_scores(serve: Serve, run_file: Path) -> None:
+    client = opened(serve, run_file)
+    sentence = "The image barely relates to the prompt."
+    assert sentence in client.get("/review/1?rater=Ada").text
+    assert sentence in client.get("/guidelines").text
+    levels, definitions = guidelines(EDIT)
+    assert list(levels) == [1, 2, 3, 4, 5, 6, 7]
+    assert definitions.keys() == EDIT.factors.keys()
 
 
 def test_raters_see_each_other_only_if_wanted(serve: Serve, run_file: Path) -> None:
@@ -177,7 +255,7 @@ def test_filters_and_progress(serve: Serve, run_file: Path) -> None:
     start = client.get("/").text
     assert '<td class="number">6</td>' in start
     flagged = client.get("/review?rater=Ada&queue=flagged&unreviewed=1").headers["location"]
-    assert flagged.startswith("/?"), "nothing is flagged"
+    assert flagged.startswith("/done?"), "nothing is flagged"
 
 
 def test_a_plan_is_reviewed_in_its_order_and_agreement_is_shown(serve: Serve, run_file: Path) -> None:
