@@ -97,7 +97,7 @@ CHECK = st.builds(
 THING = st.builds(
     Thing,
     *(TEXT, TEXT, COUNT, some(st.builds(Attribute, TEXT, TEXT)), some(st.builds(Relation, TEXT, FIRST))),
-    *(st.booleans(), SHARE, SHARE, maybe(FIRST), some(TEXT)),
+    *(st.booleans(), st.booleans(), SHARE, SHARE, maybe(FIRST), some(TEXT)),
 )
 SCENE = st.builds(
     Scene, TEXT, st.lists(THING, max_size=1).map(tuple), some(TEXT), some(st.builds(Attribute, TEXT, TEXT))

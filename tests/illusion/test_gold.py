@@ -73,18 +73,17 @@ def test_troubles_are_counted_in_plain_words() -> None:
         *("Music/any/a.jpg", "Music/any/music-x-City-Easy-1.25-1.PNG"),
     ]
     assert troubles(paths, ICON) == [
-        "2 files without the extension .png (lower case) don't count",
-        "the original crashes on 1 file: Music/any/music.png: "
-        "no scene: the file name has too few fields between hyphens (1, not 3)",
-        "12 files in folder Stationary: the option is spelled Stationery, so a correct answer scores 0",
-        "2 files in folder Horse, which is not a shape of the split icon",
-        "field 2 of 12 icon files is Easy or Hard, not a scene",
-        "field 2 of 1 file is sand dune: the option is spelled Sand_dune, so a correct answer scores 0",
-        "field 2 of 1 file is not a scene: Desert",
+        "12 files with the shape Stationary: the option is spelled Stationery, so a correct answer scores 0",
+        "13 files whose scene by the original's rule is not an option of icon: Easy, Desert",
+        "2 files whose shape by the original's rule is not an option of icon: Horse",
+        "1 file with the scene sand dune: the option is spelled Sand_dune, so a correct answer scores 0",
         "1 file named after another shape than the folder: animal in Music",
+        "1 file on which the original crashes: Music/any/music.png: "
+        "no scene: the file name has too few fields between hyphens (1, not 3)",
+        "2 files without the extension .png: the original ignores them, here they count",
     ]
 
 
 def test_troubles_of_cue_conflicts() -> None:
     problems = troubles(["cat/cat1-elephant10.png", "cat/cat1-elephant3.png"], OLD)
-    assert problems == ["field 1 of 1 file is not a texture without its last character: elephant1"]
+    assert problems == ["1 file whose scene by the original's rule is not an option of old_sin: elephant1"]

@@ -156,8 +156,8 @@ def test_problems_with_files_are_reported(tmp_path: Path, drawn: Path) -> None:
     assert dict(summary.errors) == {"bad_row": 1}
     assert "too few fields between hyphens (2, not 3)" in summary.examples["bad_row"]
     problems = "\n".join(measured(tmp_path).troubles)
-    assert "1 file in folder Stationary: the option is spelled Stationery" in problems
-    assert "the original crashes on 1 file" in problems
+    assert "1 file with the shape Stationary: the option is spelled Stationery" in problems
+    assert "1 file on which the original crashes" in problems
     assert measured(tmp_path).recall("original", "shape") == (0, 1)
     assert measured(tmp_path).recall("strict", "shape") == (1, 1)
 
@@ -188,7 +188,7 @@ def test_the_commands(tmp_path: Path) -> None:
     assert "original                 4.8 % (0.8–22.7)  0.0 % (0.0–15.5)" in first.stdout
     assert "GPT-4o, published        22.0 %            53.3 %" in first.stdout
     again = json.loads(onprompt("illusion", "report", run_file, "--json").stdout)
-    assert again["scorings"]["strict"]["recall"]["shape"]["count"] == 1
+    assert again["scorings"]["strict"]["shape"]["recall"]["count"] == 1
     onprompt("illusion", "report", run_file, "--markdown", str(tmp_path / "report.md"))
     assert "| Audi | 1 | 100.0 %" in (tmp_path / "report.md").read_text()
 
@@ -217,7 +217,8 @@ def test_two_models_can_be_compared_and_other_rubrics_not(tmp_path: Path, drawn:
         assert result.returncode == 0, result.stderr
     both = [str(tmp_path / "cats.sqlite"), str(tmp_path / "none.sqlite")]
     result = onprompt("compare", *both)
-    assert "no significant difference between cats and none" in result.stdout, result.stderr
+    assert "cats and none: Spearman ρ" in result.stdout, result.stderr
+    assert "on 32 common samples" in result.stdout
     (tmp_path / "data.csv").write_text(f"image,prompt\n{next(drawn.rglob('*.png'))},a cat\n")
     other = ("--model", said(tmp_path, {"text": "Fine.\n(4)"}), "--out", str(tmp_path / "verify.sqlite"))
     onprompt("run", str(tmp_path / "data.csv"), *other)

@@ -8,9 +8,7 @@ from onprompt.illusion.scoring import (
     SCORINGS,
     Outcome,
     in_context,
-    multi_word,
     original,
-    reasons,
     recall,
     strict,
 )
@@ -102,10 +100,6 @@ def test_a_named_shape_wins_on_the_scene_question_too() -> None:
     assert original("ocean, with a cat", "Cat", "Ocean", SIN)[:2] == SHAPE
 
 
-def test_more_than_one_word_is_counted_apart() -> None:
-    assert [multi_word(answer) for answer in ("Cat", "Sand_dune", " cat\n", "sand dune", "")] == [0, 0, 0, 1, 0]
-
-
 @pytest.mark.parametrize(
     ("answer", "shape", "scene", "expected"),
     [
@@ -190,37 +184,6 @@ def test_strict_goes_by_what_a_label_means() -> None:
     assert strict("Stationery", "Stationary", "City", ICON)[:2] == SHAPE
     assert strict("stationary", "Stationery", "City", ICON)[:2] == SHAPE
     assert strict("elephant", "cat", "elephant", OLD)[:2] == SCENE
-
-
-@pytest.mark.parametrize(
-    ("answer", "shape", "scene", "why"),
-    [
-        ("a scarf", "Car", "Ocean", "'scarf' contains 'car'"),
-        ("Cat", "Cat", "Ocean", ""),
-        ("sand dune", "Cat", "Sand_dune", "'sand dune': the original compares 'Sand dune' with capitals"),
-        ("paper clip", "Paper_clip", "Ocean", "'paper clip': the original looks for 'paper_clip'"),
-        ("not a cat", "Cat", "Ocean", "may deny what it names: ambiguous for strict"),
-        ("I see.\nA cat", "Cat", "Ocean", "in_context only reads 'I see.'"),
-        ("c-at", "Cat", "Ocean", "in_context reads 'cat', without punctuation"),
-        ("Easy", "Cat", "Easy", "'Easy' is not an option: strict never counts it"),
-        (
-            "cat, ocean",
-            "Cat",
-            "Ocean",
-            "names both the shape and the scene: the original counts the shape only; "
-            "names 'cat' and 'ocean': ambiguous for strict",
-        ),
-    ],
-)
-def test_why_they_differ(answer: str, shape: str, scene: str, why: str) -> None:
-    assert "; ".join(dict.fromkeys(reasons(answer, shape, scene, SIN))) == why
-
-
-def test_there_is_a_reason_wherever_they_differ() -> None:
-    differ = [case for case in random_cases(20_000, 11) if len({score(*case)[:2] for score in SCORINGS.values()}) > 1]
-    assert len(differ) > 1000
-    for case in differ:
-        assert list(reasons(*case)), case
 
 
 def test_30_000_answers_are_rescored_under_all_four_in_at_most_5_seconds() -> None:

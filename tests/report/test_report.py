@@ -121,7 +121,8 @@ def test_a_picture_for_a_paper_is_drawn_by_vectors_in_the_resolution_of_its_file
     judged = verify(large, "two green cups <b>&amp;</b> \x00 on a table")
     for name in ("a.png", "a.svg", "a.pdf"):
         picture.save(judged, tmp_path / name, caption=False)
-    assert Image.open(tmp_path / "a.png").size == (2400, 1600)
+    with Image.open(tmp_path / "a.png") as drawn:
+        assert drawn.size == (2400, 1600)
     root = ElementTree.parse(tmp_path / "a.svg").getroot()
     assert root.get("viewBox") == "0 0 2400 1600"
     assert any((text.text or "").strip().startswith("cup 0.") for text in root.iter("{http://www.w3.org/2000/svg}text"))

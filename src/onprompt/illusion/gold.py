@@ -1,7 +1,6 @@
 """Gold labels from the path of an image: by the original's rule, as they are meant, and where the two differ."""
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -31,7 +30,7 @@ def counts(path: str) -> bool:
 def gold(path: str, split: Split) -> Gold:
     """Labels by the original's rule: the folder two levels up, and a field of the file name."""
     folder, fields = parts(path, split)
-    place = scene_field(split)
+    place = 2 if split.name == "icon" else 1
     if len(fields) <= place:
         raise UserError(
             f"{path}: no scene: the file name has too few fields between hyphens ({len(fields)}, not {place + 1})"
@@ -57,11 +56,6 @@ def named(path: str, split: Split) -> Gold:
     return Gold(shape, scene, *difficulty(fields))
 
 
-def scene_field(split: Split) -> int:
-    """The field of the file name that is the scene by the original's rule."""
-    return 2 if split.name == "icon" else 1
-
-
 def parts(path: str, split: Split) -> tuple[str, list[str]]:
     """The folder that names the shape, and the fields of the file name."""
     steps = path.replace("\\", "/").split("/")
@@ -83,77 +77,36 @@ def difficulty(fields: list[str]) -> tuple[str, str]:
 
 def troubles(paths: Iterable[str], split: Split) -> list[str]:
     """Problems with files that distort scores, with their numbers: a sentence for each type."""
-    paths = list(paths)
-    images = [path for path in paths if counts(path)]
-    labels, errors = [], []
-    for path in images:
-        try:
-            labels.append(gold(path, split))
-        except UserError as error:
-            errors.append(str(error))
-    problems = []
-    if len(images) < len(paths):
-        problems.append(f"{files(len(paths) - len(images))} without the extension {SUFFIX} (lower case) don't count")
-    if errors:
-        problems.append(f"the original crashes on {files(len(errors))}: {shown(errors)}")
-    problems += folder_troubles(Counter(label.shape for label in labels), split)
-    problems += scene_troubles(Counter(label.scene for label in labels), split)
-    problems += name_troubles(images, split)
-    return problems
-
-
-def folder_troubles(folders: Counter[str], split: Split) -> Iterator[str]:
-    """Folders that are spelled so that a correct answer scores 0, or that are no shape."""
-    for folder, count in folders.items():
-        meant = option(folder, split)
-        if meant not in split.shapes:
-            yield f"{files(count)} in folder {folder}, which is not a shape of the split {split.name}"
-        elif folder.lower() not in meant.lower():
-            yield f"{files(count)} in folder {folder}: the option is spelled {meant}, so a correct answer scores 0"
-
-
-def scene_troubles(scenes: Counter[str], split: Split) -> Iterator[str]:
-    """Files whose scene, by the original's rule, is not an option or is spelled differently."""
-    field = f"field {scene_field(split)} of"
-    if hard := sum(count for scene, count in scenes.items() if scene in DIFFICULTIES):
-        yield f"{field} {hard} {split.name} file{'s' * (hard > 1)} is Easy or Hard, not a scene"
-    kinds = split.shapes if split.name == "old_sin" else SCENES
-    unknown: Counter[str] = Counter()
-    for scene, count in scenes.items():
-        meant = option(scene, split)
-        if meant not in kinds:
-            unknown[scene] = count if scene not in DIFFICULTIES else 0
-        elif scene.lower() not in meant.lower():
-            yield f"{field} {files(count)} is {scene}: the option is spelled {meant}, so a correct answer scores 0"
-    if unknown.total():
-        what = "not a texture without its last character" if split.name == "old_sin" else "not a scene"
-        examples = shown([scene or "empty" for scene in unknown if unknown[scene]])
-        yield f"{field} {files(unknown.total())} is {what}: {examples}"
-    if scenes[""]:
-        yield f"{field} {files(scenes[''])} is empty, so every answer counts for the scene"
-
-
-def name_troubles(paths: Iterable[str], split: Split) -> Iterator[str]:
-    """Files whose name starts with another shape than the folder's."""
-    strays = []
+    problems: dict[str, list[str]] = {}
     for path in paths:
-        try:
-            folder, fields = parts(path, split)
-        except UserError:
-            continue
-        first = option(fields[0].rstrip("0123456789"), split)
-        if first in split.shapes and first != option(folder, split):
-            strays.append(f"{fields[0]} in {folder}")
-    if strays:
-        yield f"{files(len(strays))} named after another shape than the folder: {shown(strays)}"
+        for problem, example in troubles_of(path, split):
+            problems.setdefault(problem, []).append(example)
+    sentences = []
+    for problem, examples in problems.items():
+        few = ", ".join(list(dict.fromkeys(examples))[:SHOWN])
+        sentences.append(f"{len(examples)} file{'s' * (len(examples) != 1)} {problem}{': ' * bool(few)}{few}")
+    return sentences
 
 
-def files(count: int) -> str:
-    """`1 file`, `12 files`."""
-    return f"{count} file{'s' * (count != 1)}"
-
-
-def shown(texts: list[str]) -> str:
-    """The first few different texts."""
-    few = list(dict.fromkeys(texts))
-    return ", ".join(few[:SHOWN]) + (", …" if len(few) > SHOWN else "")
+def troubles_of(path: str, split: Split) -> Iterator[tuple[str, str]]:
+    """Problems with a file, each with an example."""
+    if not counts(path):
+        yield f"without the extension {SUFFIX}: the original ignores them, here they count", ""
+        return
+    try:
+        rule = gold(path, split)
+    except UserError as error:
+        yield "on which the original crashes", str(error)
+        return
+    for kind, label in (("shape", rule.shape), ("scene", rule.scene)):
+        meant = option(label, split)
+        if not label:
+            yield f"with an empty {kind}, so every answer counts for it", ""
+        elif meant not in (SCENES if kind == "scene" and split.name != "old_sin" else split.shapes):
+            yield f"whose {kind} by the original's rule is not an option of {split.name}", label
+        elif label.lower() not in meant.lower():
+            yield f"with the {kind} {label}: the option is spelled {meant}, so a correct answer scores 0", ""
+    folder, fields = parts(path, split)
+    first = option(fields[0].rstrip("0123456789"), split)
+    if first in split.shapes and first != option(folder, split):
+        yield "named after another shape than the folder", f"{fields[0]} in {folder}"

@@ -13,7 +13,7 @@ from PIL import Image
 
 from onprompt.errors import ImageError
 from onprompt.illusion.protocol import QUESTIONS
-from onprompt.illusion.results import GROUPINGS, Rate, Record, Results
+from onprompt.illusion.results import GROUPINGS, Record, Results
 from onprompt.illusion.scoring import SCORINGS
 from onprompt.illusion.tables import TITLES, heading, notes, published
 from onprompt.pages import rendering
@@ -66,18 +66,12 @@ def write(run: Run, results: Results, scoring: str, out: Path) -> None:
 
 def recalls(results: Results, scoring: str, grouping: str = "", group: str = "") -> list[dict[str, Any]]:
     """Shape and scene recall as the page draws them."""
-    return [drawn(results.recall(scoring, question, grouping, group)) for question in QUESTIONS]
-
-
-def drawn(rate: Rate) -> dict[str, Any]:
-    """A share with its interval."""
-    low, high = rate.interval or (None, None)
-    text = (
-        ""
-        if rate.value is None or low is None or high is None
-        else f"{100 * rate.value:.1f} % ({100 * low:.1f}–{100 * high:.1f})"
-    )
-    return {"value": rate.value, "low": low, "high": high, "part": rate.part, "of": rate.of, "text": text}
+    rates = [results.recall(scoring, question, grouping, group) for question in QUESTIONS]
+    return [
+        {"value": rate.value, "part": rate.part, "of": rate.of, "text": str(rate)}
+        | dict(zip(("low", "high"), rate.interval or (None, None), strict=True))
+        for rate in rates
+    ]
 
 
 def confusion(results: Results, question: str) -> dict[str, Any]:

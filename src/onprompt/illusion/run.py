@@ -11,7 +11,7 @@ from typing import Any
 
 from onprompt import plugins
 from onprompt.errors import UserError
-from onprompt.illusion.gold import SUFFIX, Gold, counts, files, gold, named, troubles
+from onprompt.illusion.gold import Gold, gold, named, troubles
 from onprompt.illusion.protocol import QUESTIONS, SPLITS, Case, Split, option, split_named
 from onprompt.illusion.results import Record, Results, measure
 from onprompt.illusion.scoring import original
@@ -43,16 +43,13 @@ from onprompt.vision import load_resized, open_picture
 
 READERS = {".csv": "csv", ".tsv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl"}
 WITHHELD = ("filter", "refusal")  # how an answer ends that the server does not give
+FILES = ("image", "image_path", "img", "file", "filename", "file_name", "path", "output", "generated")
 RUBRIC = Rubric(
     name="illusion",
     version="1",
     help="Which shape hides in this scene?",
     inputs=(
-        Input(
-            "image",
-            IMAGE,
-            columns=("image", "image_path", "img", "file", "filename", "file_name", "path", "output", "generated"),
-        ),
+        Input("image", IMAGE, columns=FILES),
         Input("shape", TEXT, required=False, columns=("shape", "class", "label", "shape_name", "class_name")),
         Input("scene", TEXT, required=False, columns=("scene", "background", "texture", "scene_name")),
         Input("difficulty", TEXT, required=False, columns=("difficulty", "level")),
@@ -96,25 +93,18 @@ class IllusionJudge(ModelJudge):
             for name, text in SPLITS[self.split].questions.items()
         }
 
-    def hit(self, name: str, answer: str, rule: Gold) -> bool:
-        """Whether the original counts an answer for what was asked."""
-        return bool(getattr(original(answer, rule.shape, rule.scene, SPLITS[self.split]), name))
-
     def judge(self, sample: Sample) -> Verdict:
         """Both answers, scored as the original does; other scorings read them later."""
         rule, meant = Gold(*sample.options["gold"]), Gold(*sample.options["meant"])
         answers = {name: self.client.ask(question) for name, question in self.asked(sample).items()}
-        checks = tuple(
-            check(
-                name,
-                meant,
-                each.text,
-                each.stop in WITHHELD and not each.text,
-                self.hit(name, each.text, rule),
-                self.model,
-            )
-            for name, each in answers.items()
-        )
+        checks = []
+        for name, each in answers.items():
+            hit = getattr(original(each.text, rule.shape, rule.scene, SPLITS[self.split]), name)
+            outcome = Outcome.MATCHED if hit else Outcome.MISMATCH
+            if each.stop in WITHHELD and not each.text:
+                outcome = Outcome.UNVERIFIABLE
+            claim, found = Claim(name, getattr(meant, name)), Finding(Found.STATED, each.text)
+            checks.append(Check(claim, found, outcome, float(hit), self.model))
         withheld = [f"no_answer_to_{c.claim.kind}" for c in checks if c.outcome is Outcome.UNVERIFIABLE]
         return Verdict(
             rubric=RUBRIC.name,
@@ -124,7 +114,7 @@ class IllusionJudge(ModelJudge):
             factors={},
             summary="; ".join(f"{c.claim.kind} {c.claim.value}: {c.finding.value!r}" for c in checks),
             flags=(*withheld, *(["not_verifiable"] if checks[0].outcome is Outcome.UNVERIFIABLE else [])),
-            checks=checks,
+            checks=tuple(checks),
             answers=tuple(answers.values()),
             provenance={
                 **self.about,
@@ -134,13 +124,6 @@ class IllusionJudge(ModelJudge):
                 "image_sha256": sample.picture.sha256,
             },
         )
-
-
-def check(name: str, meant: Gold, text: str, withheld: bool, hit: bool, model: str) -> Check:
-    """An answer beside what it should be; unverifiable where the server gave none."""
-    outcome = Outcome.UNVERIFIABLE if withheld else Outcome.MATCHED if hit else Outcome.MISMATCH
-    claim = Claim(name, meant.shape if name == "shape" else meant.scene)
-    return Check(claim, Finding(Found.STATED, text), outcome, float(hit), model)
 
 
 @dataclass(frozen=True)
@@ -176,10 +159,7 @@ def opened(data: str, split: Split, columns: Mapping[str, str]) -> Dataset:
     """DATA as a run reads it, with labels from columns, or else from the paths by the original's rule."""
     dataset = datasets.open_dataset(data, RUBRIC, columns)
 
-    def read() -> Iterator[Row]:
-        return (row if row.error else labelled(row, split) for row in dataset.read())
-
-    return replace(dataset, read=read)
+    return replace(dataset, read=lambda: (row if row.error else labelled(row, split) for row in dataset.read()))
 
 
 def labelled(row: Row, split: Split) -> Row:
@@ -189,9 +169,8 @@ def labelled(row: Row, split: Split) -> Row:
         labels_from = "columns" if row.item.get("shape") else "path"
     except UserError as error:
         return Row(row.id, row.line, error=str(error))
-    prompt = f"{meant.shape} in {meant.scene}"
-    item = {"image": row.item["image"], "prompt": prompt, "labels": labels_from, "gold": rule, "meant": meant}
-    return replace(row, item=item, category=meant.shape)
+    item = {"image": row.item["image"], "prompt": f"{meant.shape} in {meant.scene}", "labels": labels_from}
+    return replace(row, item=item | {"gold": rule, "meant": meant}, category=meant.shape)
 
 
 def labels(row: Row, split: Split) -> tuple[Gold, Gold]:
@@ -200,8 +179,8 @@ def labels(row: Row, split: Split) -> tuple[Gold, Gold]:
     given = [name for name in ("shape", "scene") if item.get(name)]
     if len(given) == 2:
         rule = Gold(item["shape"], item["scene"], item.get("difficulty") or "")
-        shape, scene = option(rule.shape, split), option(rule.scene, split)
-        return rule, rule._replace(shape=shape or rule.shape, scene=scene or rule.scene)
+        meant = {name: option(getattr(rule, name), split) or getattr(rule, name) for name in given}
+        return rule, rule._replace(**meant)
     if given:
         raise UserError(f"only {given[0]} is given: give both shape and scene")
     path = item["image"] if isinstance(item["image"], str) else row.id  # the id of a hub's image may be a path
@@ -224,7 +203,9 @@ def results_of(run: Run) -> Results:
     not_asked_yet = sum(row.value is None and not row.error for row in run.rows())
     about = {"model": run.identity.get("model", ""), "size": run.identity.get("size")}
     about |= {"configuration": run.configuration, "not_asked_yet": not_asked_yet}
-    return replace(measure(records(run), run_split), about=about, troubles=path_troubles(run, run_split))
+    # An unreadable row only has its id, which is the path below the folder.
+    paths = [given.image or row.id for row, given in given_inputs(run) if given.labels != "columns"]
+    return replace(measure(records(run), run_split), about=about, troubles=troubles(paths, run_split))
 
 
 def check_rubric(run: Run) -> None:
@@ -271,27 +252,14 @@ def given_inputs(run: Run) -> Iterator[tuple[RunRow, Given]]:
             yield row, file.read(row.given, Given)
 
 
-def path_troubles(run: Run, split: Split) -> list[str]:
-    """Problems with the paths of the images that distort scores."""
-    items = [(row.id, given) for row, given in given_inputs(run)]
-    # An unreadable row only has its id, which is the path below the folder.
-    paths = [given.image or name for name, given in items if given.labels != "columns"]
-    images = [path for path in paths if counts(path)]
-    others = (
-        f"{files(len(paths) - len(images))} without the extension {SUFFIX}: the original ignores them, here they count"
-    )
-    return [*([others] if len(images) < len(paths) else []), *troubles(images, split)]
-
-
 def given_cases(path: Path, split: str = "") -> list[Case]:
     """The answers in a run file or a table, to measure an audit's differences on."""
     if path.suffix.lower() == ".sqlite":
         run = Run(path)
         check_rubric(run)
         name = str(run.identity.get("split", ""))
-        found = [
-            Case(name, each.question, *each.gold[:2], each.answer) for each in records(run) if each.answer is not None
-        ]
+        answered = [each for each in records(run) if each.answer is not None]
+        found = [Case(name, each.question, *each.gold[:2], each.answer or "") for each in answered]
     elif path.suffix.lower() in READERS:
         try:
             table = plugins.load("runs.datasets", READERS[path.suffix.lower()]).load(str(path))
@@ -300,8 +268,8 @@ def given_cases(path: Path, split: str = "") -> list[Case]:
         if "answer" not in table.columns or not {"path", "shape"} & set(table.columns):
             columns = ", ".join(table.columns)
             raise UserError(f"{path} needs the columns answer, question, and path or shape and scene; it has {columns}")
-        rows = [given_case(line, cells, split) for line, cells in table.records(table.columns)]
-        found = [row for row in rows if row]
+        rows = table.records(table.columns)
+        found = [row for line, cells in rows if (row := given_case(line, cells, split))]
     else:
         raise UserError(f"{path} has an unknown format: use a .csv, .tsv or .jsonl file, or the .sqlite file of a run")
     if not found:
@@ -315,15 +283,14 @@ def given_case(line: str, cells: Any, split: str) -> Case | None:
         raise UserError(f"{line}: {cells}")
     if cells.get("answer") is None:
         return None
-    own, question, path, shape, scene = (
-        str(cells.get(name) or "") for name in ("split", "question", "path", "shape", "scene")
-    )
-    if question not in QUESTIONS:
-        raise UserError(f"{line}: question must be shape or scene, not {question!r}")
-    if not (own or split):
+    given = {name: str(cells.get(name) or "") for name in ("split", "question", "path", "shape", "scene")}
+    if given["question"] not in QUESTIONS:
+        raise UserError(f"{line}: question must be shape or scene, not {given['question']!r}")
+    if not (given["split"] or split):
         raise UserError(f"{line}: no split: add a column split, or use --split")
-    if not (path or (shape and scene)):
+    named_both = given["shape"] and given["scene"]
+    if not (given["path"] or named_both):
         raise UserError(f"{line}: needs shape and scene, or a path")
-    known = split_named(own or split)
-    shape, scene = (shape, scene) if shape and scene else gold(path, known)[:2]
-    return Case(known.name, question, shape, scene, str(cells["answer"]))
+    known = split_named(given["split"] or split)
+    labels = (given["shape"], given["scene"]) if named_both else gold(given["path"], known)[:2]
+    return Case(known.name, given["question"], *labels, str(cells["answer"]))

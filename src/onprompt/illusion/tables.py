@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from onprompt.illusion.protocol import PUBLISHED, QUESTIONS
-from onprompt.illusion.results import GROUPINGS, Difference, Rate, Results
+from onprompt.illusion.results import GROUPINGS, Rate, Results
 from onprompt.illusion.scoring import SCORINGS
 from onprompt.report.tables import markdown_table, markdown_text, shortened, table_lines
 
@@ -35,7 +35,7 @@ class Table(NamedTuple):
 
 def tables(results: Results, scoring: str, shown: int) -> Iterator[Table]:
     """All tables; groups are shown for one scoring."""
-    rows = [[name, *(rate_text(results.recall(name, question)) for question in QUESTIONS)] for name in SCORINGS]
+    rows = [[name, *(str(results.recall(name, question)) for question in QUESTIONS)] for name in SCORINGS]
     for model, recall in published(results).items():
         rows.append([f"{model}, published", *(f"{percent:.1f} %" for percent in recall.values())])
     yield Table("Recall", ("scoring", "shape", "scene"), rows)
@@ -47,11 +47,15 @@ def tables(results: Results, scoring: str, shown: int) -> Iterator[Table]:
     for question in QUESTIONS:
         if rows := list(confusion_rows(results, question)):
             yield Table(f"Chosen options, {question} question (strict)", (question, "right", "instead"), rows)
-    if differing := Counter(map(difference_cells, results.differences)):
+    differing: Counter[tuple[str, ...]] = Counter()
+    for record, counted in results.differences:
+        answer = re.sub(r"[^\S ]+|[\x00-\x1f\x7f-\x9f]", "⏎", record.answer or "")
+        differing[shortened(answer, WIDTH), record.question, *(counted.get(name, "–") for name in SCORINGS)] += 1
+    if differing:
         title = f"Answers that the scorings count differently: {len(results.differences)}"
         title += f", the {shown} most frequent" if len(differing) > shown else ""
         rows = [[str(times), *cells] for cells, times in differing.most_common(shown)]
-        yield Table(title, ("times", "answer", "question", *SCORINGS, "why"), rows)
+        yield Table(title, ("times", "answer", "question", *SCORINGS), rows)
 
 
 def published(results: Results) -> dict[str, dict[str, float]]:
@@ -66,9 +70,9 @@ def counts(results: Results, scoring: str) -> Table:
     rows = []
     for question in QUESTIONS:
         tally = results.tally(scoring, question)
-        shares = [f"{getattr(tally, kind)}, {rate_text(Rate(getattr(tally, kind), tally.of))}" for kind in kinds]
+        shares = [f"{getattr(tally, kind)}, {Rate(getattr(tally, kind), tally.of)}" for kind in kinds]
         rows.append([question, str(tally.of), *shares, str(results.unanswered[question])])
-        rows[-1].append(rate_text(results.multi_word[question]))
+        rows[-1].append(str(results.multi_word[question]))
     names = [kind.replace("ambiguous", "rest that is ambiguous") for kind in kinds]
     return Table(f"Counts ({scoring})", ("question", "answers", *names, "no answer", "more than one word"), rows)
 
@@ -78,7 +82,7 @@ def group_row(results: Results, scoring: str, grouping: str, group: str) -> list
     rates = [results.recall(scoring, question, grouping, group) for question in QUESTIONS]
     tallies = [results.tally(scoring, question, grouping, group) for question in QUESTIONS]
     rates += [Rate(tally.rest, tally.of) for tally in tallies]
-    return [group, str(max(rate.of for rate in rates)), *map(rate_text, rates)]
+    return [group, str(max(rate.of for rate in rates)), *map(str, rates)]
 
 
 def confusion_rows(results: Results, question: str) -> Iterator[list[str]]:
@@ -89,21 +93,6 @@ def confusion_rows(results: Results, question: str) -> Iterator[list[str]]:
         more = [f"{len(instead) - OTHERS} more"] if len(instead) > OTHERS else []
         right = f"{chosen.get(label, 0)} of {sum(chosen.values())}"
         yield [label, right, ", ".join([*instead[:OTHERS], *more])]
-
-
-def difference_cells(difference: Difference) -> tuple[str, ...]:
-    """A differing answer as cells."""
-    answer = re.sub(r"[^\S ]+|[\x00-\x1f\x7f-\x9f]", "⏎", difference.record.answer or "")
-    counted = (difference.counted.get(scoring, "–") for scoring in SCORINGS)
-    return shortened(answer, WIDTH), difference.record.question, *counted, difference.why
-
-
-def rate_text(rate: Rate) -> str:
-    """`35.1 % (33.0–37.2)`."""
-    if rate.value is None or rate.interval is None:
-        return "–"
-    low, high = rate.interval
-    return f"{100 * rate.value:.1f} % ({100 * low:.1f}–{100 * high:.1f})"
 
 
 def heading(results: Results) -> str:
@@ -154,7 +143,7 @@ def markdown(results: Results, scoring: str = "original") -> str:
 def document(results: Results) -> dict[str, Any]:
     """The results as JSON, with every differing answer."""
     return {
-        "format": "onprompt.illusion/1",
+        "format": "onprompt.illusion/2",
         "split": results.split.name,
         "paper": results.split.paper,
         **results.about,
@@ -163,36 +152,35 @@ def document(results: Results) -> dict[str, Any]:
         "no_option": results.unnamed,
         "troubles": list(results.troubles),
         "multi_word": {question: rate_entry(rate) for question, rate in results.multi_word.items()},
-        "scorings": {scoring: scoring_entry(results, scoring) for scoring in SCORINGS},
+        "scorings": {
+            scoring: {question: scored(results, scoring, question) for question in QUESTIONS}
+            | {f"by_{grouping}": grouped(results, scoring, grouping) for grouping in GROUPINGS}
+            for scoring in SCORINGS
+        },
         "confusion": {question: confusion_entry(results, question) for question in QUESTIONS},
         "published": published(results),
         "differences": [
-            {"id": each.record.id, "question": each.record.question, "answer": each.record.answer}
-            | {"shape": each.record.gold.shape, "scene": each.record.gold.scene}
-            | {"counted": dict(each.counted), "why": each.why}
-            for each in results.differences
+            {"id": record.id, "question": record.question, "answer": record.answer, "shape": record.gold.shape}
+            | {"scene": record.gold.scene, "counted": dict(counted)}
+            for record, counted in results.differences
         ],
     }
 
 
-def scoring_entry(results: Results, scoring: str) -> dict[str, Any]:
-    """The recalls and counts of a scoring, in total and by group."""
+def grouped(results: Results, scoring: str, grouping: str) -> dict[str, Any]:
+    """The recalls and counts of each group."""
+    return {
+        name: {question: scored(results, scoring, question, grouping, name) for question in QUESTIONS}
+        for name in results.groups(grouping)
+    }
 
-    def counted(question: str, *group: str) -> dict[str, Any]:
-        tally = results.tally(scoring, question, *group)
-        kinds = {kind: rate_entry(Rate(getattr(tally, kind), tally.of)) for kind in tally._fields if kind != "of"}
-        return {"answers": tally.of, **kinds}
 
-    def both(question: str, *group: str) -> dict[str, Any]:
-        recall = rate_entry(results.recall(scoring, question, *group))
-        return {"recall": recall, "counts": counted(question, *group)}
-
-    total = {question: both(question) for question in QUESTIONS}
-    entry = {kind: {question: total[question][kind] for question in QUESTIONS} for kind in ("recall", "counts")}
-    for grouping in GROUPINGS:
-        groups = results.groups(grouping)
-        entry[f"by_{grouping}"] = {name: {each: both(each, grouping, name) for each in QUESTIONS} for name in groups}
-    return entry
+def scored(results: Results, scoring: str, question: str, *group: str) -> dict[str, Any]:
+    """The recall and the counts of a question, of all images or of a group."""
+    tally = results.tally(scoring, question, *group)
+    kinds = {kind: rate_entry(Rate(getattr(tally, kind), tally.of)) for kind in tally._fields if kind != "of"}
+    recall = rate_entry(results.recall(scoring, question, *group))
+    return {"recall": recall, "counts": {"answers": tally.of, **kinds}}
 
 
 def rate_entry(rate: Rate) -> dict[str, Any]:

@@ -193,12 +193,10 @@ class Chunker:
         start = at + len(phrase.split())
         end = min(self.end(start + 1, goes_on), start + MAX_SUBSTANCE_WORDS, len(self.words))
         words = [word for word in self.words[start:end] if word not in DETERMINERS | {"and"}]
-        if not words:
-            return None
         values = [lex.MATERIALS.get(word, word) for word in words]
-        if not all(word in lex.MATERIALS for word in words):
+        if not lex.MATERIALS.keys() >= set(words):
             values = [" ".join(values)]
-        return self.predicate(at, end - at, *(Attribute(kind, value) for value in values))
+        return self.predicate(at, end - at, *(Attribute(kind, value) for value in values)) if words else None
 
     def vessel(self, at: int) -> Match:
         """`cup of coffee`: a drink or a soup takes the shape of its vessel and is no object of its own."""
@@ -207,9 +205,7 @@ class Chunker:
         if name not in lex.CONTAINERS or self.word(at + 1) != "of" or self.word(start) in DETERMINERS:
             return None
         end = min(self.end(start, lambda place: not self.ends_phrase(place)), start + MAX_CONTENT_WORDS)
-        while end > start and not (
-            self.word(end - 1) in lex.SHAPELESS or is_a(self.word(end - 1), *lex.SHAPELESS_KINDS)
-        ):
+        while end > start and not is_a(self.word(end - 1), *lex.SHAPELESS, *lex.SHAPELESS_KINDS):
             end -= 1
         if end == start or is_noun(self.word(end)):  # "a plate of coffee cake" is left to the dependency parser
             return None
@@ -248,15 +244,15 @@ class Chunker:
             return self.detached(at, start + 1 - at, Attribute("text", self.tokens[start].text or ""))
         if len(self.word(start)) < 2 or not self.tokens[start].word.isupper():
             start = at + len(TEXT_INTRODUCERS.at(self.words, at).split())
-        quotes = any(token.text is not None for token in self.tokens[start:])
-        if start == at or not self.done or not self.word(start) or quotes:
+        if start == at or not self.done or any(token.text is not None for token in self.tokens[start:]):
             return None
-        shouted = self.tokens[start].word.isupper()
+        shouted = start < len(self.tokens) and self.tokens[start].word.isupper()
 
         def goes_on(place: int) -> bool:  # up to a comma, a place, "written", or the end of capitals that it began with
-            placed = self.word(place) in lex.RELATIONS and self.word(place + 1) in DETERMINERS | {"it", "top", "front"}
-            lowered = shouted and not self.tokens[place].word.isupper() and self.word(place).isalpha()
-            return self.word(place) not in {",", *lex.WRITING_PARTICIPLES} and not placed and not lowered
+            if self.word(place) in lex.RELATIONS and self.word(place + 1) in DETERMINERS | {"it", "top", "front"}:
+                return False
+            lowered = shouted and not self.tokens[place].word.isupper()
+            return self.word(place) not in {",", *lex.WRITING_PARTICIPLES} and not lowered
 
         end = self.end(start, goes_on)
         text = " ".join(token.word for token in self.tokens[start:end])
@@ -371,10 +367,8 @@ class Chunker:
             size = 1
         elif number and following == "of" and third in {"them", "which", "whom"}:
             size = 3
-        elif word in {"the", "another"} and following == "one":
-            size = 2
-        elif word == "another" and self.one_stands_alone(at + 1):
-            size = 1
+        elif word == "another" and (following == "one" or self.one_stands_alone(at + 1)):
+            size = 1 + (following == "one")
         elif nth and third == "one":
             size = 3
         elif nth and (self.one_stands_alone(at + 2) or third.startswith("from")):
@@ -383,9 +377,8 @@ class Chunker:
             return None
         attributes = [Attribute("position", ordinal(each)) for each in self.words[at : at + size] if ordinal(each)]
         after = self.word(at + size)
-        prepositional = RELATIONS.at(self.words, at + size) or POSITIONS.at(self.words, at + size)
-        if after in lex.KIND_OF_ATTRIBUTE and not prepositional:  # "one black and one white"
-            attributes += [attribute for attribute in [attribute_of(after)] if attribute]
+        if after in lex.KIND_OF_ATTRIBUTE and (attribute := attribute_of(after)):
+            attributes.append(attribute)  # "one black and one white"
             size += 1
         count = Count(number, number, word, explicit=True) if number else None
         return self.replaced(at, size, "one", one=True, attributes=tuple(attributes), count=count)
@@ -400,9 +393,11 @@ class Chunker:
         return word in lex.KIND_OF_ATTRIBUTE and word not in lex.COLOUR_NOUNS and self.ends_phrase(after + 1)
 
     def described(self, at: int) -> Match:
-        """`polka dot`, `stainless steel`: an adjective of two words; `the tallest`, which taggers take for a noun."""
+        """`dark blue`, `polka dot`: an adjective of two words; `the tallest`, which taggers take for a noun."""
         word, following = self.word(at), self.word(at + 1)
         phrase, compared = COMPOUND_ATTRIBUTES.at(self.words, at), comparison(word) if self.is_opened() else None
+        if word in lex.TONES and following in lex.COLOURS:
+            return self.replaced(at, 2, AN_ADJECTIVE, attributes=(Attribute("color", f"{word} {following}"),))
         if word in lex.COLOURS and following in lex.COLOUR_WORDS:
             size, attribute = 2, Attribute("color", word)
         elif compared and following != "than":
@@ -441,9 +436,9 @@ class Chunker:
         name = " ".join(self.words[at : at + 3])
         if self.word(at + 1) == "of" and singular(self.word(at)) not in QUANTIFYING_NOUNS and is_noun(name):
             return self.replaced(at, 3, A_SUBSTANCE, name=name)
-        if not self.is_capitalized(at) or self.word(at) in lex.NUMBERS:
+        if not self.is_capitalized(at):
             return None
-        words = [token.word for token in self.tokens if token.word[0].isalpha() and token.text is None]
+        words = [token.word for token in self.tokens if token.word[0].isalpha()]
         if sum(word[0].isupper() for word in words) > 0.6 * len(words) and len(words) > 3:
             return None
 

@@ -42,11 +42,8 @@ def split_frame(tokens: Sequence[Token]) -> tuple[list[Token], list[Attribute]]:
     left, text = list(tokens), " ".join(lower_words(tokens))
     if refusal := REFUSING.match(text):
         return [replace(left[0], word="no"), *left[len(refusal[0].split()) :]], []
-    if (frame := FRAME.match(text)) and frame[0].strip():
-        size = len(frame[0].split())
+    if (frame := FRAME.match(text)) and (size := len(frame[0].split())):
         properties = [medium(token.lower) for token in left[:size] if token.lower in lex.MEDIA]
-        while size < len(left) and left[size].word == ",":
-            size += 1
         left = left[size:]
     inner, of_medium = split_medium(left)
     return (inner, properties + of_medium) if inner or of_medium else (left, properties)
@@ -60,8 +57,7 @@ def split_medium(tokens: Sequence[Token]) -> tuple[list[Token], list[Attribute]]
         if word in MEDIA and linked and all(map(describes_image, words[:at])):
             inner, more = split_medium(tokens[at + 2 :])
             return inner, [*medium_properties(words[:at], word), *more]
-        ends = word in lex.RELATIONS or word in lex.BE - {"'s"} or word == ","
-        if ends or tokens[at].relation or tokens[at].text is not None:
+        if word in lex.RELATIONS or word in lex.BE - {"'s"} or word == "," or tokens[at].text is not None:
             break
     return list(tokens), []
 
@@ -111,9 +107,7 @@ def image_properties(tokens: Sequence[Token]) -> list[Attribute]:
     for start in ("in ", "at ", "a ", "an ", "the "):
         plain = plain.removeprefix(start)
     kind = property_kind(plain)
-    if kind is None or len(words) > 5 or words[0] in {"with", "and", "on"}:
-        return []
-    if singular(plain) in lex.COMPOUNDS and not lex.kind_of(words[0]):  # a traffic light
+    if kind is None or len(words) > 5 or singular(plain) in lex.COMPOUNDS:  # a traffic light
         return []
     qualified = (  # `soft studio` lighting, not a `cat` photo
         describes_image(word) or word in lex.PROPERTIES or word.endswith(ADJECTIVE_ENDINGS) for word in words[:-1]
@@ -121,7 +115,7 @@ def image_properties(tokens: Sequence[Token]) -> list[Attribute]:
     if plain not in lex.PROPERTIES and not all(qualified):
         return []
     if kind == "mood":
-        plain = " ".join(word for word in plain.split() if word not in lex.MOOD_NOUNS) or plain
+        plain = " ".join(word for word in plain.split() if word not in lex.MOOD_NOUNS)
     return [medium(plain)] if kind == "medium" else [Attribute(kind, plain)]
 
 
@@ -136,8 +130,6 @@ def bare_adjectives(tokens: Sequence[Token]) -> list[Attribute]:
 
 def artist_names(words: Sequence[str]) -> list[str]:
     """`painted by X and Y` → the names; `by a river` names nobody."""
-    if is_artist(words):
-        return [" ".join(words)]
     at = words.index("by") if "by" in words[:3] else len(words)
     first = words[at + 1] if at + 1 < len(words) else ""
     made = all(word in lex.AUTHORSHIP or word in FRAME_WORDS for word in words[:at])

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from onprompt.language import lexicon as lex
 from onprompt.language.ontology import parts
-from onprompt.language.scene import Draft, SceneBuilder, degree, describe, is_tone, relate, with_tone
+from onprompt.language.scene import Draft, SceneBuilder, degree, describe, relate
 from onprompt.language.tokens import Token
 from onprompt.language.tree import CLAUSES, MAX_DEPTH, NAME_PARTS, OBJECTS, SUBJECTS, Node, has_word
 from onprompt.language.words import attribute_of
@@ -73,8 +73,8 @@ class Interpreter:
             self.describe_subject(node, node.token.attributes if predicate else ())
         elif node.is_verb and node.dep != "amod":
             self.read_verb(node)
-        elif predicate and (node.dep in {"amod", "acomp"} or node.tag.startswith("JJ")) and not is_tone(node):
-            attribute = attribute_of(with_tone(node), node.tag, node.lemma, degree(node))  # "the car is red"
+        elif predicate and (node.dep in {"amod", "acomp"} or node.tag.startswith("JJ")):
+            attribute = attribute_of(node.lower, node.tag, node.lemma, degree(node))  # "the car is red"
             self.describe_subject(node, [attribute] if attribute and node.at not in self.objects else [])
 
     def is_denied(self, node: Node) -> bool:
@@ -179,7 +179,7 @@ class Interpreter:
         nouns = node.under("pobj")
         targets, (name, _) = self.objects_of(*nouns), node.relation
         agent = node.lower == "by" and node.head.is_verb and agents_of(node.head)
-        if not targets or name == "than" or agent:
+        if not targets or agent:
             return
         described = [draft for draft in self.governors(node, targets) if draft not in targets]
         if name == "wearing":  # "a man with a beard in a coat"
@@ -255,7 +255,7 @@ class Interpreter:
             joined = self.own_objects(node)
             for child in node.under("conj", "appos"):
                 if is_listed(child) and not child.is_verb and not self.is_parallel(node, child):
-                    joined += [draft for draft in self.objects_of(child) if draft not in joined]
+                    joined += self.objects_of(child)
             found += joined
         return found
 

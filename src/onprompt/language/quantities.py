@@ -66,7 +66,7 @@ def vague(word: str, following: str, settings: Settings) -> Count | None:
     }
     if word in ranges:
         low, high = ranges[word]
-        return Count(low * times, high if high is None else high * times, phrase, confidence=0.5)
+        return Count(low * times, high and high * times, phrase, confidence=0.5)
     if word == "both":
         return Count(2, 2, word + of, explicit=True)
     if word in {"each", "every"}:
@@ -165,6 +165,5 @@ def multiplied(token: Token, factor: int, end: int) -> Token:
     """A counting token, so many times over."""
     if token.count is None or not token.count.explicit:
         return replace(token, end=end)
-    low, high = token.count.low, token.count.high
-    count = replace(token.count, low=low * factor, high=high if high is None else high * factor)
-    return replace(token, count=count, end=end)
+    high = token.count.high and token.count.high * factor
+    return replace(token, count=replace(token.count, low=token.count.low * factor, high=high), end=end)

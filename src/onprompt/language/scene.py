@@ -180,7 +180,7 @@ class SceneBuilder:
         name = name_of(node, names, count)
         absent = node.token.name == "nobody" or has_word(before, "no") or shares_no(node, left)
         if name.split()[-1] == "couple" and not absent:
-            high = None if count.high is None else 2 * count.high
+            high = count.high and 2 * count.high
             name, count = "person", replace(count, low=2 * count.low, high=high, explicit=high is not None)
         if absent and name == "text" and node.token.attributes:  # 'no text "HELLO"' excludes only these words
             attributes, absent = [replace(text, negated=True) for text in node.token.attributes], False
@@ -278,7 +278,7 @@ def is_noun_phrase(node: Node) -> bool:
         adjectival = node.dep in {"attr", "acomp"} and lex.kind_of(node.lower) and not node.under(*DETERMINERS)
         return not adjectival and not part  # "the plane is vintage"
     nominal = node.tag in NOUN_LIKE and node.under(*DETERMINERS)
-    return bool(nominal) and node.dep in ARGUMENTS and node.lower not in lex.NUMBERS and token.count is None
+    return bool(nominal) and node.dep in ARGUMENTS and token.count is None
 
 
 def shares_no(node: Node, left: list[Node]) -> bool:
@@ -317,7 +317,7 @@ def count_of(node: Node, before: list[Node], definite: bool) -> Count:
         return stated
     if node.lower in lex.MASS_NOUNS:
         return SOME_NUMBER
-    proper = node.token.word[:1].isupper() and not is_noun(one)
+    proper = node.token.word[:1].isupper() and not is_noun(one)  # James
     return MANY if plural and not paired and not proper else Count(1, 1, "the" if definite else "")
 
 
@@ -341,18 +341,18 @@ def add_modifier(child: Node, node: Node, names: list[str], attributes: list[Att
     """Add one word before a noun, after those that modify it, to the names or the attributes."""
     for word in child.children:
         describes = word.dep in NAME_PARTS or (word.dep == "advmod" and lex.kind_of(word.lower))
-        if word.at < child.at and describes and not is_tone(word):
+        if word.at < child.at and describes:
             add_modifier(word, node, names, attributes)
     if child.token.attributes:
         attributes += [attribute for attribute in child.token.attributes if attribute.kind]
     elif nth := ordinal(child.lower):
         attributes.append(Attribute("position", nth))
-    elif child.token.text is not None or is_tone(child):
+    elif child.token.text is not None:
         return
     elif is_name_part(child, node):
         names.append(child.token.name or child.lower)
     elif attribute := attribute_of(
-        with_tone(child), child.tag, child.verb, degree(child), is_a(singular(node.lower), "person", "animal")
+        child.lower, child.tag, child.verb, degree(child), is_a(singular(node.lower), "person", "animal")
     ):
         attributes.append(attribute)
 
@@ -360,8 +360,8 @@ def add_modifier(child: Node, node: Node, names: list[str], attributes: list[Att
 def is_name_part(child: Node, node: Node) -> bool:
     """Whether a word belongs to the name of a noun: fire hydrant, polar bear; not leather jacket, red wine."""
     word, noun = child.lower, singular(node.token.name or node.lower)
-    compound, adjacent = f"{word} {noun}", child.at == node.at - 1
-    if (compound in lex.COMPOUNDS and adjacent) or child.token.name:
+    compound = f"{word} {noun}"
+    if (compound in lex.COMPOUNDS and child.at == node.at - 1) or child.token.name:
         return True
     if word in {"left", "right"} and noun in lex.BODY_PARTS:
         return True  # a person's left is not the image's
@@ -369,22 +369,9 @@ def is_name_part(child: Node, node: Node) -> bool:
     if kind in NOT_IN_NAMES or word in lex.NON_DESCRIPTIVE:
         return False
     if is_ing_verb(word):
-        return is_noun(compound) and adjacent
+        return is_noun(compound)
     nominal = child.is_noun or (is_noun(word) and word not in vocabulary().adjectives)
     return nominal and kind is None and child.tag not in {"VBG", "VBN"}
-
-
-def is_tone(node: Node) -> bool:
-    """Whether a word is the `dark` of `dark blue`."""
-    near = [node.head, *node.head.children] if node.lower in lex.TONES else []
-    return any(word.at == node.at + 1 and word.lower in lex.COLOURS for word in near)
-
-
-def with_tone(node: Node) -> str:
-    """A colour with its tone: dark blue."""
-    near = [*node.children, *node.head.children] if node.lower in lex.COLOURS else []
-    tone = next((word.lower for word in near if word.at == node.at - 1 and word.lower in lex.TONES), "")
-    return f"{tone} {node.lower}" if tone else node.lower
 
 
 def degree(node: Node) -> str:

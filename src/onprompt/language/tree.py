@@ -59,11 +59,6 @@ class Node:
         return form if self.verb in vocabulary().verbs or form in vocabulary().common else self.lower
 
     @property
-    def is_ing_form(self) -> bool:
-        """Whether a word is the -ing form of a verb and no known noun."""
-        return is_ing_verb(self.lower) and not self.token.name and len(self.lower) > 4
-
-    @property
     def is_garment(self) -> bool:
         return self.lower in lex.CLOTHES or singular(self.lower) in lex.CLOTHES
 
@@ -104,7 +99,7 @@ class Node:
     def is_script(self) -> bool:
         """Whether a noun only says how text looks: "written in flowing cursive", "in bold letters"."""
         prep = self.head
-        if self.dep != "pobj" or prep.lower not in {"in", "with"} or prep.token.relation or self.token.text is not None:
+        if self.dep != "pobj" or prep.lower not in {"in", "with"} or self.token.text is not None:
             return False
         script = singular(self.lower) in lex.SCRIPT_NOUNS and (prep.head.token.text is not None or prep.lower == "in")
         written = prep.lower == "in" and prep.head.lower in lex.WRITING_PARTICIPLES
@@ -168,10 +163,11 @@ def fix_noun_taken_for_modifier(node: Node, _: Sequence[Node]) -> bool:
     if node.tag in {"NNS", "VBZ"}:
         fits = noun.dep != "nsubj" and is_present_tense(node, noun)
     else:
-        fits = node.is_ing_form or node.lower in lex.COMPARATIVES or node.tag == "JJ"
+        fits = is_ing_verb(node.lower) or node.tag == "JJ"
     if fits:
         replace_head(noun, node)
-        node.tag = "VBG" if node.is_ing_form else "VBZ" if node.tag == "NNS" else node.tag if node.is_verb else "JJ"
+        if is_ing_verb(node.lower) or not node.is_verb:
+            node.tag = "VBG" if is_ing_verb(node.lower) else "VBZ" if node.tag == "NNS" else "JJ"
         node.attach(noun, "acl")
     return fits
 
@@ -199,10 +195,9 @@ def replace_head(noun: Node, head: Node) -> None:
 
 def fix_verb_listed_as_noun(node: Node, nodes: Sequence[Node]) -> bool:
     """The `singing` of "sitting on a branch and singing": nothing determines or describes it."""
-    bare = not any(child.at < node.at for child in node.under("det", "amod", "compound", "poss", "nummod"))
-    if node.tag != "NN" or node.dep != "conj" or not node.is_ing_form or not bare:
+    if node.tag != "NN" or node.dep != "conj" or not is_ing_verb(node.lower) or node.under("det", "amod", "poss"):
         return False
-    verbs = [other for other in nodes[: node.at] if other.is_verb and other.dep not in {"aux", "auxpass"}]
+    verbs = [other for other in nodes[: node.at] if other.is_verb]
     if verbs:
         node.tag = "VBG"
         node.attach(verbs[-1], "conj")
@@ -214,9 +209,9 @@ def fix_noun_taken_for_verb(node: Node, _: Sequence[Node]) -> bool:
     adjective = next((child for child in node.children if child.at == node.at - 1), None)
     if not node.is_verb or adjective is None or not is_noun(node.lower) or node.tag == "VBG":
         return False
-    named = adjective.tag == "NN" and adjective.lower not in lex.COLOUR_NOUNS  # but "the orange rose"
-    described = adjective.lower in lex.KIND_OF_ATTRIBUTE and (adjective.tag == "JJ" or named)
-    if not described or adjective.dep not in {"nsubj", "amod"} or node.under("dobj", "aux", "prt"):
+    if adjective.lower not in lex.KIND_OF_ATTRIBUTE or adjective.tag not in {"JJ", "NN"}:
+        return False
+    if adjective.lower in lex.COLOUR_NOUNS or node.under("dobj", "aux", "prt"):  # but "the orange rose"
         return False
     for child in [child for child in node.children if child.at < node.at]:
         for inner in list(child.children):
@@ -228,7 +223,7 @@ def fix_noun_taken_for_verb(node: Node, _: Sequence[Node]) -> bool:
 def fix_verb_taken_for_modifier(node: Node, nodes: Sequence[Node]) -> bool:
     """`a chef flipping pancakes` read as a kind of pancakes: the noun before the verb is what does it."""
     thing, noun = node.head, nodes[node.at - 1]
-    if node.dep not in {"amod", "compound"} or thing.at < node.at or not node.is_ing_form or not node.at:
+    if node.dep not in {"amod", "compound"} or thing.at < node.at or not is_ing_verb(node.lower) or not node.at:
         return False
     inside = noun.is_noun and noun.head in (thing, node) and noun.dep in NAME_PARTS
     if not inside or is_noun(f"{node.lower} {singular(thing.lower)}"):

@@ -100,12 +100,12 @@ class ReviewDesk:
         self.file = ReviewFile(path)
         try:
             self.run = Run(path, configuration, self.file)
-            if self.run.rubric not in plugins.names("rubrics"):
-                raise UserError(f"{path} is a run of {self.run.rubric}, which has no scale to review on")
+            self.rubric: Rubric = plugins.load("rubrics", self.run.rubric).RUBRIC
+            if not self.rubric.factors:
+                raise UserError(f"{path} is a run of {self.rubric.name}, which has no scale to review on")
         except OnpromptError:
             self.file.close()
             raise
-        self.rubric: Rubric = plugins.load("rubrics", self.run.rubric).RUBRIC
         self.settings = load_settings()
         self.picture = lru_cache(CACHED)(self.read_picture)
         self.known: dict[Hashable, Any] = {}  # what was read of the file

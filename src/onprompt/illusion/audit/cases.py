@@ -1,18 +1,22 @@
 """The tables of cases: answers that tell scorings apart, file names, sums, pictures, and 2,000 plausible answers."""
 
+import hashlib
 import random
 import re
 import statistics
-from collections.abc import Iterator, Sequence
-from itertools import cycle
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from itertools import cycle, product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from PIL import Image
 
 from onprompt.errors import UserError
 from onprompt.illusion.gold import gold
 from onprompt.illusion.protocol import PUBLISHED, QUESTIONS, SCENES, SPLITS, Case, Split, load_toml
+from onprompt.illusion.scoring import original
 
 TABLES = load_toml("audit/cases.toml")
 ANSWERS = TABLES["answers"]
@@ -22,7 +26,9 @@ INSIDE_WORDS, SYNONYMS = (
 )
 FILLER = "There are many small things in the picture and it seems to be drawn with care "
 SAMPLE = 2000  # plausible answers
-WIDTH, HEIGHT = 40, 24  # that pictures are resized to
+SIZE = (40, 24)  # that pictures are resized to
+SUMS: Mapping[str, Mapping[str, int]] = TABLES["sums"]
+UNPUBLISHED = "labels: names that no published file has"
 ALONE, SEPARATOR = "the option alone, in any letter case", "{} of two words, with another separator"
 SHAPE_WORDS, SCENE_WORDS = SEPARATOR.format("shape"), SEPARATOR.format("scene")
 SENTENCE, INSIDE, BOTH = "the option in a sentence", "the option inside a longer word", "both shape and scene"
@@ -36,24 +42,14 @@ THINNED = 4  # of so many pairs of labels, one is tried with every form of answe
 POINTS = {"the option": ALONE, "sentence": SENTENCE, "both": BOTH, "punctuation": PUNCTUATION}
 
 
-class Pair(NamedTuple):
-    """A shape and a scene, and another one of each to name instead."""
-
-    split: Split
-    shape: str
-    scene: str
-    other_shape: str
-    other_scene: str
-
-
-def pairs(split: Split) -> Iterator[Pair]:
-    """Each shape and each scene at least once; the scene of a cue conflict is a texture, as the original reads it."""
+def pairs(split: Split) -> Iterator[tuple[str, str, str, str]]:
+    """Shape and scene, each at least once, and another one of each to name; a cue conflict's scene is a texture."""
     textures = [f"{shape}{'1' * (number % 2)}" for number, shape in enumerate(split.shapes)]
     scenes = textures[5:] + textures[:5] if split.name == "old_sin" else list(SCENES)
     for at in range(max(len(split.shapes), len(scenes))):
         shape, other = (split.shapes[(at + step) % len(split.shapes)] for step in (0, 1))
         scene, other_scene = (scenes[(at + step) % len(scenes)] for step in (0, 1))
-        yield Pair(split, shape, scene, other, other_scene)
+        yield shape, scene, other, other_scene
 
 
 def answers() -> list[Case]:
@@ -61,7 +57,7 @@ def answers() -> list[Case]:
     cases = []
     for split in SPLITS.values():
         for at, pair in enumerate(pairs(split)):
-            for point, shape, scene, texts in of_pair(pair):
+            for point, shape, scene, texts in of_pair(split, *pair):
                 if at % THINNED and point in (PUNCTUATION, REPEATED, LONG, DENIED):
                     continue  # whose options make no difference
                 for text in texts:
@@ -71,9 +67,10 @@ def answers() -> list[Case]:
     return list(dict.fromkeys(cases))
 
 
-def of_pair(pair: Pair) -> Iterator[tuple[str, str, str, list[str]]]:
+def of_pair(
+    split: Split, shape: str, scene: str, other: str, other_scene: str
+) -> Iterator[tuple[str, str, str, list[str]]]:
     """A point, the labels and the answers."""
-    split, shape, scene, other, other_scene = pair
     both = (shape, scene)
 
     def each(patterns: Sequence[str], names: Sequence[str] = both) -> list[str]:
@@ -99,7 +96,10 @@ def of_pair(pair: Pair) -> Iterator[tuple[str, str, str, list[str]]]:
     pairs_named = [text for name in both for text in (*both_named(name, other), *both_named(name, other_scene))]
     yield OTHERS, shape, scene, [*listed, *pairs_named, f"{other} {other_scene}"]
     wrapped = each(ANSWERS["around"])
-    beside = [text for name in both for pattern in ANSWERS["around"] for text in mixed(pattern, name, other)]
+    beside = []
+    for name, pattern in product(both, ANSWERS["around"]):
+        forms = {"no": pattern.format("none"), "yes": pattern.format(name), "another": pattern.format(other)}
+        beside += [beside_it.format(name=name, **forms) for beside_it in ANSWERS["beside"]]
     yield PUNCTUATION, shape, scene, [*wrapped, *beside]
     yield REPEATED, shape, scene, each(ANSWERS["echo"])
     fill = [" ".join((FILLER * 80).split()[:count]) for count in ANSWERS["words"]]
@@ -108,26 +108,17 @@ def of_pair(pair: Pair) -> Iterator[tuple[str, str, str, list[str]]]:
     yield DENIED, shape, scene, [*ANSWERS["empty"], *each(ANSWERS["denials"])]
     folder = shape.replace("Stationery", "Stationary")  # as the generator spells it
     for label, texture in ((shape.lower(), scene.lower()), (folder, scene), (folder.upper(), scene.upper())):
-        spaced = [
-            text for text in (scene.replace("_", " "), scene.lower().replace("_", " ")) if text not in (scene, lower[1])
-        ]
+        spaced = [form.replace("_", " ") for form in (scene, scene.lower()) if "_" in form]
         yield SCENE_WORDS, label, texture, spaced
         texts = [shape, scene, folder, lower[0], f"{shape}, {scene}", scene.lower()]
         yield "labels in other letter case or spelling", label, texture, texts
-    yield (
-        FOREIGN,
-        shape,
-        scene,
-        [*each(ANSWERS["foreign"]), shape.replace("s", "ſ"), shape.lower().replace("k", "\u212a")],
-    )
+    letters = [shape.replace("s", "ſ"), shape.lower().replace("k", "\u212a")]
+    yield FOREIGN, shape, scene, [*each(ANSWERS["foreign"]), *letters]
 
 
-def both_named(first: str, second: str) -> list[str]:
+def both_named(*names: str) -> list[str]:
     """Two options in one answer."""
-    joined = [
-        f"{first}{between}{second}" for between in (", ", " ", " or ", " and ", "\n", "/", ". ", "; ", " – ", ": ")
-    ]
-    return [*joined, f"A {first.lower()} in the {second.lower()}", f"not {first} but {second}", f"{first} ({second})"]
+    return [pattern.format(*names, *(name.lower() for name in names)) for pattern in ANSWERS["pairs"]]
 
 
 def respelled(name: str) -> Iterator[str]:
@@ -139,32 +130,94 @@ def respelled(name: str) -> Iterator[str]:
             yield from (joined, joined.lower(), joined.upper(), f"It is a {joined.lower()}.")
 
 
-def mixed(pattern: str, name: str, other: str) -> tuple[str, ...]:
-    """An option before or after something that looks like the answer, and the other way around."""
-    no, yes, another = pattern.format("none"), pattern.format(name), pattern.format(other)
-    return (
-        f"{name} {no}",
-        f"{no} {name}",
-        f"none {yes}",
-        f"{yes} none",
-        f"{name}, so {another}",
-        f"{another}, so {name}",
+# ---- what is tried ---------------------------------------------------------------------------------------------------
+
+
+class Trial(NamedTuple):
+    """A case of any table: what is known of it, and what the original makes of it."""
+
+    point: str  # what it shows
+    shown: str
+    split: str
+    question: str  # also the label or the recall that is asked for
+    wanted: Any
+    known: Mapping[str, Any]
+
+
+def tables(folder: Path) -> dict[str, list[Trial]]:
+    """The trials of each role that a function may have."""
+    asked = [(split, question) for split in SPLITS for question in QUESTIONS]
+    return {
+        "question": [asked_trial(*key) for key in asked],
+        "score": scores(),
+        "labels": [label_trial(*each, question) for each in paths() for question in QUESTIONS],
+        "totals": [sum_trial(name, question) for name in SUMS for question in QUESTIONS],
+        "resize": pictures(folder),
+    }
+
+
+@cache
+def scores() -> list[Trial]:
+    """The scores of all answers."""
+    return [score_trial(case) for case in answers()]
+
+
+def asked_trial(split: str, question: str) -> Trial:
+    """A question, byte for byte."""
+    wanted = SPLITS[split].questions[question]
+    known = {"shape": "Cat", "scene": "Ocean", "path": published_path(split, "Cat", "Ocean")}
+    return Trial(
+        f"question: {split}, {question}", f"the {question} question of {split}", split, question, wanted, known
     )
 
 
-# ---- file names, sums, pictures --------------------------------------------------------------------------------------
+def score_trial(case: Case) -> Trial:
+    """What an answer counts for."""
+    known = {
+        "shape": case.shape, "scene": case.scene, "label": case.label, "prediction": case.answer,
+        "lower_prediction": case.answer.lower(), "results": [case.answer],
+        "path": published_path(case.split, case.shape, case.scene),
+    }  # fmt: skip
+    answer = case.answer if len(case.answer) <= 60 else f"{case.answer[:40]}…{case.answer[-15:]}"
+    shown = f"{visible(answer)!r} for {case.shape} in {case.scene}, {case.question} question"
+    return Trial(case.point, shown, case.split, case.question, score(case), known)
 
 
-class Named(NamedTuple):
-    """A file by its path."""
-
-    split: str
-    path: str
-    point: str
+def score(case: Case) -> dict[str, bool]:
+    """What the original counts an answer for."""
+    found = original(case.answer, case.shape, case.scene, SPLITS[case.split])
+    return {"shape": found.shape, "scene": found.scene, "rest": found.rest}
 
 
-def paths() -> Iterator[Named]:
-    """Every shape and every scene in the file names of every split, as published and otherwise."""
+def label_trial(split: str, path: str, point: str, question: str) -> Trial:
+    """A label of a file, by its path."""
+    known = {"path": path, "file": path.rpartition("/")[2]}
+    return Trial(
+        point, f"the {question} of {path}", split, question, getattr(gold(path, SPLITS[split]), question), known
+    )
+
+
+def sum_trial(name: str, question: str) -> Trial:
+    """The share of some answers that count for what was asked."""
+    rows = [Case("sin", question, *row.split("|")) for row, times in SUMS[name].items() for _ in range(times)]
+    outcomes = [next(kind for kind, counts in score(case).items() if counts) for case in rows]
+    hits = [int(outcome == question) for outcome in outcomes]
+    known = {
+        "outcomes": outcomes, "hits": hits, "predictions": [case.answer for case in rows],
+        "shapes": [case.shape for case in rows], "scenes": [case.scene for case in rows],
+    }  # fmt: skip
+    return Trial("recall: how answers are summed up", name, "sin", question, statistics.mean(hits), known)
+
+
+def visible(text: str) -> str:
+    r"""A text with its invisible characters escaped."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() or char == "\n" else repr(char)[1:-1] for char in text)
+
+
+def paths() -> Iterator[tuple[str, str, str]]:
+    """Split, path and point: every shape and scene in the file names of every split, as published and otherwise."""
     for split in SPLITS.values():
         old = split.name == "old_sin"
         usual = TABLES["paths"]["icon" if split.name == "icon" else "old_sin" if old else "sin"]
@@ -173,12 +226,9 @@ def paths() -> Iterator[Named]:
         for shape, scene, _ in zip(shapes, scenes, range(22), strict=False):
             for pattern in (*usual, *([] if old else TABLES["paths"]["unusual"])):
                 path = pattern.format(shape=shape, lower=shape.lower(), scene=scene)
-                point = f"labels: {split.name}" if pattern in usual else "labels: names that no published file has"
-                try:
+                with suppress(UserError):
                     gold(path, split)
-                except UserError:
-                    continue
-                yield Named(split.name, path, point)
+                    yield split.name, path, f"labels: {split.name}" if pattern in usual else UNPUBLISHED
 
 
 def published_path(split: str, shape: str, scene: str) -> str:
@@ -187,51 +237,32 @@ def published_path(split: str, shape: str, scene: str) -> str:
     return pattern.format(shape=shape, lower=shape.lower(), scene=scene)
 
 
-RIGHT, WRONG = ("Cat", "Ocean"), ("Dog", "City")  # shape and scene
-SUMS: dict[str, list[tuple[tuple[str, str], str]]] = {  # the labels, and the answer
-    "every answer names an option": [(RIGHT, "Cat")] * 5 + [(RIGHT, "Ocean")] * 3 + [(WRONG, "Dog")] * 2,
-    "answers that name no option": [(RIGHT, "Cat"), (RIGHT, "Ocean"), *[(RIGHT, "a painting")] * 6],
-    "answers that name another option": [(RIGHT, "Cat"), (RIGHT, "Ocean"), *[(RIGHT, "Panda")] * 6],
-    "empty answers": [(RIGHT, "Cat"), (RIGHT, "Ocean"), *[(RIGHT, "")] * 6],
-    "answers of several words": [(RIGHT, "Cat"), (RIGHT, "Ocean"), *[(RIGHT, "It is a cat.")] * 6],
-    "classes of unequal size": [(RIGHT, "Cat")] * 7 + [(RIGHT, "Ocean")] * 5 + [(WRONG, "none")] * 2,
-    "one class alone": [(RIGHT, "Cat")] * 9,
-    "nothing found": [(RIGHT, "none")] * 7,
-    "the same answer again": [(RIGHT, "Cat")] * 6 + [(WRONG, "City")] * 4,
-}
-
-
-def pictures(folder: Path) -> Iterator[tuple[str, Path, Image.Image]]:
-    """Files with pictures that tell resizes apart."""
-    turned = Image.Exif()
-    turned[0x0112] = 6  # a quarter turn
-    for name, image in (
-        ("64 × 48", drawn(64, 48)),
-        ("a large picture, 400 × 300", drawn(400, 300)),
-        ("a small picture, 16 × 12", drawn(16, 12)),
-        ("a picture with EXIF orientation", drawn(64, 48).convert("RGB")),
-        ("a gray picture", drawn(64, 48).convert("L")),
-        ("a picture with a palette", drawn(64, 48).convert("RGB").quantize(32)),
-    ):
-        path = folder / f"{re.sub(r'[^a-z0-9]+', '-', name)}.png"
-        image.save(path, exif=turned if "EXIF" in name else Image.Exif())
-        yield name, path, image
-
-
-def drawn(width: int, height: int) -> Image.Image:
-    """A picture with edges, gradients and a transparent part."""
-    data = bytes(
-        value & 255
-        for y in range(height)
-        for x in range(width)
-        for value in (x * 4, (x * y) // 3, 255 * ((x // 5 + y // 7) % 2), 255 - 3 * y)
-    )
-    return Image.frombytes("RGBA", (width, height), data)
+def pictures(folder: Path) -> list[Trial]:
+    """Files with pictures that tell resizes apart: edges, gradients, transparency, and a quarter turn in EXIF."""
+    trials = []
+    for number, (name, (width, height, mode, turned)) in enumerate(TABLES["pictures"].items()):
+        data = bytes(
+            value & 255
+            for y in range(height)
+            for x in range(width)
+            for value in (x * 4, (x * y) // 3, 255 * ((x // 5 + y // 7) % 2), 255 - 3 * y)
+        )
+        image = Image.frombytes("RGBA", (width, height), data)
+        image = image.convert("RGB").quantize(32) if mode == "P" else image.convert(mode)
+        exif = Image.Exif()
+        exif.update({0x0112: 6} if turned else {})
+        image.save(path := folder / f"{number}.png", exif=exif)
+        pixels = image.convert("RGB").resize(SIZE, Image.Resampling.LANCZOS).tobytes()
+        wanted = {"size": list(SIZE), "mode": "RGB", "sha256": hashlib.sha256(pixels).hexdigest()}
+        known = {"image": {"picture": str(path)}, "width": SIZE[0], "height": SIZE[1], "size": list(SIZE)}
+        trials.append(Trial("images: resized pixels", name, "sin", "shape", wanted, known))
+    return trials
 
 
 # ---- 2,000 plausible answers -----------------------------------------------------------------------------------------
 
 
+@cache
 def sample() -> list[Case]:
     """Answers that are right as often as those of the paper's models, on average, in assumed forms."""
     dice, cases = random.Random(4), []  # noqa: S311 no secret

@@ -1,9 +1,10 @@
 """Imports a file in a process of its own, with the standard library alone; says what is in it, and calls that.
 
 The argument is the file. The first line on standard output lists its functions and constants; then each line on
-standard input, `[function, arguments, keywords]`, is answered by one line. All lines are JSON.
+standard input, `[function, arguments]`, is answered by one line. All lines are JSON.
 """
 
+import ast
 import contextlib
 import hashlib
 import importlib
@@ -16,17 +17,18 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import CodeType, ModuleType
-from typing import IO, Any
+from types import ModuleType
+from typing import Any
 
 LONGEST, MOST, DEEPEST = 20_000, 200, 4  # characters of a text, items of a list, levels of both
 MEMORY, FILE = 4 * 2**30, 2**26  # bytes of data, and of a file that is written
 PACKAGE = "_audited"
 # What code may not do here: an accident that would reach beyond this process, or an attempt at it.
 REFUSED = re.compile(
-    r"os\.(kill|killpg|system|exec|fork|forkpty|posix_spawn|spawn)|subprocess\.Popen|pty\.spawn|signal\.pthread_kill|socket\.(connect|bind|sendto|sendmsg)|ctypes\.(dlsym|call_function)"
+    r"os\.(kill|killpg|system|exec|fork|forkpty|posix_spawn|spawn|remove|rename|rmdir|chmod|chown|link|symlink|truncate)"
+    r"|(subprocess|pty|shutil)\..*|signal\.pthread_kill|socket\.(connect|bind|sendto|sendmsg)|ctypes\.dlsym"
 )
-WRITES = re.compile(r"os\.(remove|rename|rmdir|mkdir|chmod|chown|link|symlink|truncate)|shutil\.\w+|open")
+CHANGES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
 class Missing(ImportError):
@@ -54,9 +56,6 @@ class Stub(ModuleType):
 
     def __mro_entries__(self, _: Any) -> tuple[()]:
         return ()
-
-    def __bool__(self) -> bool:
-        return self.use() is None
 
     def __iter__(self) -> Iterator[Any]:
         self.use()
@@ -103,29 +102,25 @@ class Doc(dict[str, Any]):
 
 def main() -> None:
     """Answer calls until there are no more."""
-    requests, replies = private_channels()
-    file = Path(sys.argv[1])
-    sys.argv[1:] = []
+    requests, replies = os.fdopen(os.dup(0), encoding="utf-8"), os.fdopen(os.dup(1), "w", encoding="utf-8")
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):  # a print() or an input() of theirs does not reach our channels
+        os.dup2(nothing, standard)
+    file = Path(sys.argv.pop())
     limit()
     stubs = Stubs()
     try:
-        functions, listed = found(load(file, stubs), file.parent)
+        functions, listed = found(load(file, stubs), file)
+        answer: dict[str, Any] = {"value": listed | {"missing": stubs.names}}
     except BaseException as error:  # their module may do anything at import
-        send(replies, {"error": f"can't be imported: {describe(error)}"})
-        return
-    send(replies, {"value": listed | {"missing": stubs.names}})
+        functions, answer = {}, {"error": f"can't be imported: {describe(error)}"}
     Stub.imported = True
-    for line in requests:
-        send(replies, reply(functions, *json.loads(line)))
-
-
-def private_channels() -> tuple[IO[str], IO[str]]:
-    """Copies of standard input and output that a print() or an input() of theirs can't reach."""
-    channels = os.fdopen(os.dup(0), encoding="utf-8"), os.fdopen(os.dup(1), "w", encoding="utf-8")
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for standard in (0, 1, 2):
-        os.dup2(nothing, standard)
-    return channels
+    while True:
+        replies.write(json.dumps(answer) + "\n")
+        replies.flush()
+        if not (line := requests.readline()):
+            return
+        answer = reply(functions, *json.loads(line))
 
 
 def limit() -> None:
@@ -141,29 +136,20 @@ def limit() -> None:
     def check(event: str, given: tuple[Any, ...]) -> None:
         if REFUSED.fullmatch(event):
             raise PermissionError(f"the audit does not let code use {event}")
-        if WRITES.fullmatch(event) and (event != "open" or writes(*given)):
-            for path in given[: 2 if event in ("os.rename", "shutil.move") else 1]:
-                if isinstance(path, str | bytes | os.PathLike):
-                    place = os.path.realpath(os.fsdecode(path))
-                    if not (place + os.sep).startswith(own) and place != os.devnull:
-                        raise PermissionError(f"the audit does not let code write to {place}")
+        if event == "open" and not isinstance(given[0], int) and given[2] & CHANGES:
+            place = os.path.realpath(os.fsdecode(given[0]))
+            if not place.startswith(own) and place != os.devnull:
+                raise PermissionError(f"the audit does not let code write to {place}")
 
     sys.addaudithook(check)
-
-
-def writes(_: Any, mode: Any = None, flags: Any = 0) -> bool:
-    """Whether a file is opened to be written."""
-    changing = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-    return bool(set(mode or "") & set("wax+")) or bool((flags or 0) & changing)
 
 
 def load(file: Path, stubs: Stubs) -> ModuleType:
     """The file as a module of a package, so that it finds its neighbors; what is not installed is stubbed."""
     sys.path.insert(0, str(file.parent))
     sys.meta_path.append(stubs)
-    package = ModuleType(PACKAGE)
+    sys.modules[PACKAGE] = package = ModuleType(PACKAGE)
     package.__path__ = [str(file.parent)]
-    sys.modules[PACKAGE] = package
     while True:
         try:
             return importlib.import_module(f"{PACKAGE}.{file.stem}")
@@ -174,30 +160,32 @@ def load(file: Path, stubs: Stubs) -> ModuleType:
             stubs.names.append(name)
 
 
-def found(module: ModuleType, folder: Path) -> tuple[dict[str, Callable[..., Any]], dict[str, Any]]:
+def found(module: ModuleType, file: Path) -> tuple[dict[str, Callable[..., Any]], dict[str, Any]]:
     """The functions of a module and methods of its classes by name, and what is to know of them and its constants."""
     functions: dict[str, Callable[..., Any]] = {}
     values: dict[str, Any] = {}
     for name, value in vars(module).items():
-        if name.startswith("__"):
+        if name.startswith("__") or isinstance(value, Stub | ModuleType):
             continue
-        if inspect.isclass(value) and value.__module__ == module.__name__:
+        if inspect.isclass(value):
             with contextlib.suppress(Exception):
-                made = value()
-                methods = [(n, getattr(made, n)) for n in vars(value) if n == "__call__" or not n.startswith("__")]
-                functions |= {f"{name}.{n}": method for n, method in methods if callable(method)}
-        elif inspect.isclass(value) or isinstance(value, Stub | ModuleType):
-            continue
+                made = value() if value.__module__ == module.__name__ else None
+                methods = [n for n in vars(value) if made and (n == "__call__" or not n.startswith("__"))]
+                functions |= {f"{name}.{n}": getattr(made, n) for n in methods if callable(getattr(made, n))}
         elif callable(value):
             code = getattr(inspect.unwrap(value), "__code__", None)
-            if isinstance(code, CodeType) and code.co_filename.startswith(str(folder)):
+            if code and code.co_filename.startswith(str(file.parent)):
                 functions[name] = value
         else:
             with contextlib.suppress(InvalidValue):
                 values[name] = plain(value)
-    uses = {name: names_in(function) for name, function in functions.items()}
+    inside = {
+        node.name: {getattr(each, "id", getattr(each, "attr", "")) for each in ast.walk(node)}
+        for node in ast.walk(ast.parse(file.read_bytes()))
+        if isinstance(node, ast.FunctionDef)
+    }
     listed = {
-        name: {"parameters": parameters(function), "used": any(name in uses[other] for other in uses if other != name)}
+        name: {"parameters": parameters(function), "used": any(name in inside[n] for n in inside if n != name)}
         for name, function in functions.items()
     }
     return functions, {"functions": listed, "values": values}
@@ -212,24 +200,10 @@ def parameters(function: Callable[..., Any]) -> list[tuple[str, bool]]:
     return []
 
 
-def names_in(function: Callable[..., Any]) -> set[str]:
-    """All names that a function uses, also in functions within it."""
-    left = [getattr(inspect.unwrap(function), "__code__", None)]
-    names: set[str] = set()
-    while left:
-        code = left.pop()
-        if isinstance(code, CodeType):
-            names |= set(code.co_names)
-            left += [const for const in code.co_consts if isinstance(const, CodeType)]
-    return names
-
-
-def reply(functions: dict[str, Callable[..., Any]], name: str, given: list[Any], named: dict[str, Any]) -> Any:
+def reply(functions: dict[str, Callable[..., Any]], name: str, given: list[Any]) -> dict[str, Any]:
     """What a call returns, or what went wrong."""
     try:
-        function = functions[name]
-        value = function(*map(argument, given), **{key: argument(value) for key, value in named.items()})
-        return {"value": plain(value)}
+        return {"value": plain(functions[name](*map(argument, given)))}
     except InvalidValue as error:
         return {"error": f"returns {error}"}
     except Missing as error:
@@ -255,21 +229,18 @@ class InvalidValue(Exception):
 
 def plain(value: Any, depth: int = 0) -> Any:
     """A value as JSON holds it; a picture by its size, mode and pixels."""
-    if value is None or isinstance(value, bool | float):
+    if type(value).__module__.startswith("numpy") and getattr(value, "ndim", None) == 0:
+        value = value.item()
+    if value is None or isinstance(value, bool | float) or (isinstance(value, int) and abs(value) < 2**63):
         return value
-    if isinstance(value, int) and abs(value) < 2**63:
-        return int(value)
     if isinstance(value, str) and len(value) <= LONGEST:
         return str.__str__(value)
-    if isinstance(value, list | tuple | dict | set | frozenset) and len(value) <= MOST and depth < DEEPEST:
-        if isinstance(value, dict):
-            return {str(key)[:LONGEST]: plain(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, dict) and len(value) <= MOST and depth < DEEPEST:
+        return {str(key)[:LONGEST]: plain(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset) and len(value) <= MOST and depth < DEEPEST:
         items = sorted(value, key=repr) if isinstance(value, set | frozenset) else value
         return [plain(item, depth + 1) for item in items]
-    origin = type(value).__module__.partition(".")[0]
-    if origin == "numpy" and getattr(value, "ndim", None) == 0:
-        return plain(value.item(), depth + 1)
-    if origin == "PIL" and hasattr(value, "tobytes"):
+    if type(value).__module__.startswith("PIL.") and hasattr(value, "tobytes"):
         pixels = hashlib.sha256(value.tobytes()).hexdigest()
         return {"size": list(value.size), "mode": value.mode, "sha256": pixels}
     size = f" of length {len(value):,}" if hasattr(type(value), "__len__") else ""
@@ -278,14 +249,7 @@ def plain(value: Any, depth: int = 0) -> Any:
 
 def describe(error: BaseException) -> str:
     """An error on one line."""
-    words = " ".join(str(error).split())[:200]
-    return f"{type(error).__name__}: {words}" if words else type(error).__name__
-
-
-def send(replies: IO[str], reply: dict[str, Any]) -> None:
-    """Write one line."""
-    replies.write(json.dumps(reply) + "\n")
-    replies.flush()
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}".removesuffix(": ")
 
 
 if __name__ == "__main__":

@@ -5,17 +5,18 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from onprompt.errors import UserError
-from onprompt.illusion.audit.finding import Target, Use, given, named_splits
+from onprompt.illusion.audit.cases import Trial
+from onprompt.illusion.audit.finding import ROLES, Target, Use, call, named_splits
 from onprompt.illusion.protocol import QUESTIONS, SPLITS
 
-LARGEST = 2**20  # bytes
+LARGEST = 2**20  # characters
 CALL = re.compile(r"\s*([\w.]+)\s*\(([^()]*)\)\s*")
 THEIRS = re.compile(r"original|原始|evaluator", re.IGNORECASE)  # what a document quotes of the original is left out
 LABEL = re.compile(r"^#+\s+(.*)|^\**\s*\**([^`*：:]{1,60})\s*[：:]?\s*\**[：:]", re.MULTILINE)
@@ -37,37 +38,34 @@ class Description(BaseModel):
 def read(path: Path) -> str:
     """The text of a file."""
     try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST + 1)
+        with path.open(encoding="utf-8") as file:
+            text = file.read(LARGEST + 1)
     except OSError as error:
         raise UserError(f"can't read {path}: {error.strerror or error}") from None
-    if len(content) > LARGEST:
-        raise UserError(f"{path} is larger than {LARGEST:,} bytes")
-    try:
-        return content.decode()
     except UnicodeDecodeError as error:
-        raise UserError(f"{path} is not UTF-8: byte {error.start} is {content[error.start]:#x}") from None
+        raise UserError(f"{path} is not UTF-8: {error.reason}") from None
+    if len(text) > LARGEST:
+        raise UserError(f"{path} is larger than {LARGEST:,} characters")
+    return text
 
 
 def code_of(path: Path, folder: Path) -> tuple[Path, Description]:
     """The Python file to import, and what a description says besides."""
     if path.suffix == ".toml":
         described = load(path)
-        return (path.parent / described.file).resolve() if described.file else written(folder, ""), described
-    text = read(path)
-    if path.suffix == ".py":
-        return path.resolve(), Description()
-    source = "\n\n".join(quoted_code(text))
-    if not source:
-        raise UserError(f"{path} quotes no code that can be audited: name a .py or .toml file, or a document with code")
-    return written(folder, source), Description()
-
-
-def written(folder: Path, source: str) -> Path:
-    """A file with code."""
-    path = folder / "quoted_code.py"
-    path.write_text(source, encoding="utf-8")
-    return path
+        if described.file:
+            return (path.parent / described.file).resolve(), described
+        source = ""
+    else:
+        described, text = Description(), read(path)
+        if path.suffix == ".py":
+            return path.resolve(), described
+        source = "\n\n".join(quoted_code(text))
+        if not source:
+            raise UserError(f"{path} quotes no code to audit: name a .py or .toml file, or a document with code")
+    quoted = folder / "quoted_code.py"
+    quoted.write_text(source, encoding="utf-8")
+    return quoted, described
 
 
 def load(path: Path) -> Description:
@@ -87,46 +85,20 @@ def load(path: Path) -> Description:
 
 def merged(found: Target, said: Description) -> Target:
     """What was found, and what a description says instead."""
-    questions = dict(found.questions)
+    uses = dict(found.uses)
+    for role, calls in said.calls.items():
+        check(role, ROLES, "call")
+        for name, given in (calls if isinstance(calls, dict) else {"": calls}).items():
+            inner = given if isinstance(given, dict) else {"": given} if name in SPLITS or not name else {name: given}
+            splits = [check(name, SPLITS, "split")] if isinstance(given, dict) or name in SPLITS else list(SPLITS)
+            for kind, text in inner.items():
+                asked = [check(kind, QUESTIONS, "question")] if kind else QUESTIONS
+                uses |= {(role, split, question): use(text) for split in splits for question in asked}
     for split, texts in said.questions.items():
         for question, text in texts.items():
-            questions[check(split, SPLITS, "split"), check(question, QUESTIONS, "question")] = Use("text", (), text)
-    calls = {role: uses(role, call) for role, call in said.calls.items()}
-    for (split, question), use in calls.get("question", {}).items():
-        splits, asked = [split] if split else list(SPLITS), [question] if question else list(QUESTIONS)
-        questions |= {(one, kind): use for one in splits for kind in asked}
-    by_question = {
-        role: {
-            **before,
-            **{kind: use for (_, one), use in calls.get(role, {}).items() for kind in ([one] if one else QUESTIONS)},
-        }
-        for role, before in (("score", found.score), ("labels", found.labels))
-    }
-    totals, resize = (
-        next(iter(calls.get(role, {}).values()), before)
-        for role, before in (("totals", found.totals), ("resize", found.resize))
-    )
-    options = {**found.options, **said.options}
-    return Target(questions, options, by_question["score"], by_question["labels"], totals, resize, found.others)
-
-
-def uses(role: str, calls: Calls) -> dict[tuple[str, str], Use]:
-    """Calls as written, `score(prediction, shape)`, by split and question; "" is all."""
-    check(role, ("question", "score", "labels", "totals", "resize"), "call")
-    if isinstance(calls, str):
-        return {("", ""): use(calls)}
-    found: dict[tuple[str, str], Use] = {}
-    for name, call in calls.items():
-        if isinstance(call, Mapping):
-            found |= {
-                (check(name, SPLITS, "split"), check(kind, QUESTIONS, "question")): use(text)
-                for kind, text in call.items()
-            }
-        elif name in SPLITS:
-            found[name, ""] = use(call)
-        else:
-            found["", check(name, QUESTIONS, "question")] = use(call)
-    return found
+            key = ("question", check(split, SPLITS, "split"), check(question, QUESTIONS, "question"))
+            uses[key] = Use("text", (), text)
+    return Target(uses, {**found.options, **said.options}, found.others)
 
 
 def use(text: str) -> Use:
@@ -182,13 +154,7 @@ def statements(tree: ast.Module, heading: str, number: int) -> Iterator[str]:
             yield f"def prompt_{number}{kind}({', '.join(names)}):\n    return {ast.unparse(value)}"
 
 
-def check_words(target: Target) -> None:
+def check_words(target: Target, trials: Mapping[str, Sequence[Trial]]) -> None:
     """Refuse arguments that are not known, before anything runs."""
-    known: dict[str, Any] = dict.fromkeys(
-        ("label", "shape", "scene", "path", "file", "prediction", "lower_prediction", "results", "question"), ""
-    )
-    known |= dict.fromkeys(("hits", "outcomes", "predictions", "image", "width", "height", "size"), "")
-    uses = (*target.questions.values(), *target.score.values(), *target.labels.values(), target.totals, target.resize)
-    for each in uses:
-        if each:
-            given(each.words, "sin", **known, background="")
+    for (role, *_), each in target.uses.items():
+        call(each, trials[role][0])

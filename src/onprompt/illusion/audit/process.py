@@ -13,11 +13,10 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
-
-from onprompt.errors import UserError
 
 CHILD = Path(__file__).with_name("child.py")
 KEPT = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH")  # of the environment: no keys, no tokens, no home
@@ -25,7 +24,7 @@ LONGEST = 2**20  # bytes of one reply
 RESTARTS = 3  # in one list of calls
 LIMIT, PATIENCE = 60.0, 5.0  # seconds for all calls, and for one
 
-Call = tuple[str, Sequence[Any], Mapping[str, Any]]  # function, arguments, keywords
+Call = tuple[str, Sequence[Any]]  # function, arguments
 
 
 class Reply(NamedTuple):
@@ -72,11 +71,11 @@ class AuditedCode:
         while new and ends <= RESTARTS and not self.error and time.monotonic() < self.end:
             done = 0
             try:
-                if self.process is None:
-                    self.start()
-                self.requests.put(("\n".join(new) + "\n").encode())
-                while done < len(new):
-                    replies[new[done]] = self.next_reply(PATIENCE)
+                process = self.process or self.start()
+                sent = ("\n".join(new) + "\n").encode()
+                threading.Thread(target=write, args=(process.stdin, sent), daemon=True).start()
+                for key in new:
+                    replies[key] = self.next_reply(PATIENCE)
                     done += 1
             except Ended as end:
                 self.stop()
@@ -93,13 +92,10 @@ class AuditedCode:
         """Whether the file has a text that matches."""
         return re.search(pattern, self.file.read_text("utf-8", "replace"), re.IGNORECASE) is not None
 
-    def start(self) -> None:
+    def start(self) -> subprocess.Popen[bytes]:
         """Start the process and import the file: no environment of ours, no compiled files beside theirs."""
         environment = {name: os.environ[name] for name in KEPT if name in os.environ}
-        try:
-            own = tempfile.mkdtemp(dir=self.folder.name)  # a new one each time: they may remove it
-        except OSError as error:
-            raise UserError(f"the audit can't continue: {error.strerror or error}") from None
+        own = tempfile.mkdtemp(dir=self.folder.name)
         self.process = subprocess.Popen(
             [sys.executable, "-I", "-B", str(CHILD), str(self.file)],
             stdin=subprocess.PIPE,
@@ -109,9 +105,7 @@ class AuditedCode:
             env=environment | {"PYTHONUTF8": "1", "TMPDIR": own},
             start_new_session=True,
         )
-        self.requests: queue.Queue[bytes] = queue.Queue()
         self.lines: queue.Queue[bytes] = queue.Queue(maxsize=64)
-        threading.Thread(target=write_requests, args=(self.process.stdin, self.requests), daemon=True).start()
         threading.Thread(target=read_lines, args=(self.process.stdout, self.lines), daemon=True).start()
         try:
             reply = self.next_reply(self.limit)
@@ -122,50 +116,45 @@ class AuditedCode:
             self.stop()
             raise Ended(self.error)
         self.functions, self.values, self.missing = (reply.value[name] for name in ("functions", "values", "missing"))
+        return self.process
 
     def next_reply(self, patience: float) -> Reply:
         """The next reply, if it is valid and comes in time."""
-        left = self.end - time.monotonic()
+        left = min(self.end - time.monotonic(), patience)
         try:
-            line = self.lines.get(timeout=max(0.0, min(left, patience)))
+            line = self.lines.get(timeout=max(0.0, left))
         except queue.Empty:
-            raise Ended(f"does not return within {min(left, patience):.0f} s") from None
+            raise Ended(f"does not return within {left:.0f} s") from None
         if not line:
-            raise Ended(f"ends its process ({self.exit_status()})")
+            raise Ended(f"ends its process ({self.stop()})")
         try:
             message = json.loads(line)
             return Reply(message.get("value"), str(message.get("error", "")), not message.get("missing"))
         except (ValueError, AttributeError, RecursionError):
             raise Ended("writes to the audit's channel, so its reply can't be read") from None
 
-    def exit_status(self) -> str:
-        """How the process ended."""
-        try:
-            code = self.process.wait(1) if self.process else 0
-        except subprocess.TimeoutExpired:
-            return "it closed its output"
-        return f"exit code {code}" if code >= 0 else signal.Signals(-code).name
-
-    def stop(self) -> None:
-        """Kill the process and its group."""
+    def stop(self) -> str:
+        """Kill the process and its group; says how it ended."""
         process, self.process = self.process, None
         if process is None:
-            return
+            return ""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.2)  # it may be ending by itself
         with contextlib.suppress(OSError):
-            if hasattr(os, "killpg"):
-                os.killpg(process.pid, signal.SIGKILL)
-            else:
-                process.kill()
-        process.wait()
-        self.requests.put(b"")
+            kill = partial(os.killpg, process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill
+            kill()
+        code = process.wait()
+        if process.stdin:
+            with contextlib.suppress(OSError):  # what was not read is lost
+                process.stdin.close()
+        return f"exit code {code}" if code >= 0 else signal.Signals(-code).name
 
 
-def write_requests(pipe: IO[bytes], requests: queue.Queue[bytes]) -> None:
-    """Write requests in a thread: a pipe that they don't read would block us."""
-    with contextlib.suppress(OSError), pipe:  # a broken pipe shows as a missing reply
-        while request := requests.get():
-            pipe.write(request)
-            pipe.flush()
+def write(pipe: IO[bytes], requests: bytes) -> None:
+    """Write in a thread: a pipe that they don't read would block us."""
+    with contextlib.suppress(OSError, ValueError):  # a broken pipe shows as a missing reply
+        pipe.write(requests)
+        pipe.flush()
 
 
 def read_lines(pipe: IO[bytes], lines: queue.Queue[bytes]) -> None:
