@@ -182,7 +182,7 @@ class ClaimsJudge(AnswerJudge):
             observed: Observations | JudgedEdit = self.evidence.observe(sample)
             return observed
         check_prompt(sample.prompt, self.settings)
-        scene = weight_objects(parse(sample.prompt, self.settings), sample.options.get("major", ()), self.settings)
+        scene = weight_objects(parse(sample.prompt, self.settings), sample.options.get("major", ()))
         image = Image(Seen((), {}), lines=None)
         checks = [replace(check, finding=NOT_ASKED) for check in believe(scene, image, self.settings)]
         claims = [check for check in checks if check.claim.kind != "whole"]
