@@ -244,7 +244,7 @@ def about(
 
 
 def echo(text: object, err: bool = False, **style: Any) -> None:
-    """Print a text, whoever wrote it, without control characters that a terminal would obey.
+    """Print any text without control characters that a terminal would obey.
 
     To standard error go messages that are neither results nor errors: none with --quiet.
     """

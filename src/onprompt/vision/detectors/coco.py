@@ -32,7 +32,7 @@ LITE0_SIDE = 320
 # EfficientDet numbers its classes as COCO's files do, from 1 and with gaps: these ids are unused.
 UNUSED_IDS = (12, 26, 29, 30, 45, 66, 68, 69, 71, 83)
 CLASS_COLUMNS = [number - 1 for number in range(1, 91) if number not in UNUSED_IDS]
-STRIDES = (8, 16, 32, 64, 128)  # about so many pixels are between anchors
+STRIDES = (8, 16, 32, 64, 128)  # approximate pixels between anchors
 ANCHOR_SCALE = 3  # the smallest anchor's side, in those; EfficientDet-Lite has 3 where EfficientDet has 4
 ASPECT_RATIOS = (1.0, 2.0, 0.5)
 MIN_ODDS = math.log(MIN_SCORE / (1 - MIN_SCORE))
