@@ -28,7 +28,7 @@ def bare_inference(action, on_threads=False):
         action()
     finally:
         Network.read_all = read_all
-    compiled = [network.compiled_for_threads if on_threads else network.compiled for network, _ in calls]
+    compiled = [network.compiled_for(on_threads) for network, _ in calls]
     looks = [
         [(each.create_infer_request(), list(inputs)) for inputs in batches]
         for each, (_, batches) in zip(compiled, calls, strict=True)

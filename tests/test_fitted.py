@@ -34,7 +34,7 @@ def test_settings_take_the_weights_of_a_file(path: Path, monkeypatch: pytest.Mon
     settings, origins = load_with_origins(weights=path)
     assert settings.jury_weights == tuple(WEIGHTS["jury_weights"].items())
     assert settings.jury_evidence_weight == 0.3
-    assert (origins["jury_evidence_weight"], origins["weights"]) == (str(path), "an option or argument")
+    assert (origins["jury_evidence_weight"], origins["weights"]) == (str(path), "an argument")
     assert Settings.model_validate_json(settings.model_dump_json(exclude={"api_key"})) == settings
     monkeypatch.setenv("ONPROMPT_WEIGHTS", str(path))
     assert load().jury_evidence_weight == 0.3

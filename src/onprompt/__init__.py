@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from onprompt.api import edit, judge_many, load_run, match, parse, parse_edit, rate, see, see_many, verify
+    from onprompt.api import best, edit, judge_many, load_run, match, parse, parse_edit, rate, see, see_many, verify
     from onprompt.errors import OnpromptError, UnreadableAnswer
-    from onprompt.ranking import best
     from onprompt.settings import Settings
     from onprompt.types import Check, Edit, Outcome, Scene, Sighting, Verdict
     from onprompt.wording import sentence
@@ -37,10 +36,8 @@ __all__ = [
     "sentence",
     "verify",
 ]
-WHERE = {
-    "api": (*("edit", "judge_many", "load_run", "match", "parse", "parse_edit", "rate", "see", "see_many", "verify"),),
+WHERE = {  # all others are in `api`
     "errors": ("OnpromptError", "UnreadableAnswer"),
-    "ranking": ("best",),
     "settings": ("Settings",),
     "types": ("Check", "Edit", "Outcome", "Scene", "Sighting", "Verdict"),
     "wording": ("sentence",),
@@ -53,12 +50,12 @@ def __getattr__(name: str) -> object:
         from importlib.metadata import version
 
         return version("onprompt")
-    for module, names in WHERE.items():
-        if name in names:
-            from importlib import import_module
+    if name not in __all__:
+        raise AttributeError(f"module 'onprompt' has no attribute {name!r}")
+    from importlib import import_module
 
-            return getattr(import_module(f"onprompt.{module}"), name)
-    raise AttributeError(f"module 'onprompt' has no attribute {name!r}")
+    module = next((module for module, names in WHERE.items() if name in names), "api")
+    return getattr(import_module(f"onprompt.{module}"), name)
 
 
 def __dir__() -> list[str]:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import atexit
 import itertools
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from onprompt import language
 from onprompt import settings as settings_module
 from onprompt.errors import OnpromptError, PromptError, SettingsError, UserError
 from onprompt.evidence.observe import names_to_detect
+from onprompt.rubrics import DEFAULT
 from onprompt.runs.engines.threads import in_order
 from onprompt.runs.reading import Run
 from onprompt.samples import Judges, check_names, load_rubric, make_sample
 from onprompt.settings import Settings
-from onprompt.types import Edit, Picture, Plan, Rubric, Sample, Scene, Seen, Sighting, Usage, Verdict, View
+from onprompt.types import Edit, Flag, Picture, Plan, Rubric, Sample, Scene, Seen, Sighting, Usage, Verdict, View
 from onprompt.vision import (
     COCO,
     MAX_LENGTH,
@@ -125,9 +127,7 @@ def in_batches(items: Iterable[Source], size: int) -> Iterator[list[Source]]:
     return iter(lambda: list(itertools.islice(rest, size)), [])
 
 
-def view(
-    image: Source, prompt: str = "", *, frame: int = 0, text: bool = True, settings: Settings | None = None
-) -> View:
+def view(image: Source, prompt: str = "", *, frame: int = 0, settings: Settings | None = None) -> View:
     """What an image shows of the objects that a prompt names, or of 80 common kinds; its text and its properties."""
     resolved = resolve_settings(settings)
     picture = load_picture(image, resolved, frame)
@@ -136,7 +136,7 @@ def view(
     asked = tuple(sighting for sighting in seen.sightings if sighting.label in seen.known)
     unknown = tuple(name.label for name in names if name.label not in seen.known)
     traits = (*properties(picture), medium(picture, resolved))
-    return View(picture, asked, read_text(picture, resolved) if text else (), traits, unknown)
+    return View(picture, asked, read_text(picture, resolved), traits, unknown)
 
 
 def match(image: Source, texts: Iterable[str], *, frame: int = 0, settings: Settings | None = None) -> list[float]:
@@ -253,17 +253,52 @@ def judge_many(
     )
 
 
-def plan(
-    rubric: str,
-    items: Iterable[Mapping[str, Any]],
+def missing_reason(result: Result) -> str:
+    """Why there is nothing to count: an error, or that nothing could be checked; empty if there is a verdict."""
+    if isinstance(result, OnpromptError):
+        return str(result) or type(result).__name__
+    return "nothing in the prompt could be checked (not_verifiable)" if Flag.NOT_VERIFIABLE in result.flags else ""
+
+
+class Candidate(NamedTuple):
+    """One of several images: its place among those given, and its verdict, or the error that stands in its place."""
+
+    image: Source
+    number: int
+    result: Result
+
+    @property
+    def value(self) -> float | None:
+        """What it is ranked by; None without a verdict, or if nothing could be checked."""
+        return self.result.value if isinstance(self.result, Verdict) and not missing_reason(self.result) else None
+
+    @property
+    def reason(self) -> str:
+        """Why it is where it is, in words."""
+        return self.result.summary if isinstance(self.result, Verdict) else str(self.result)
+
+
+def best(
+    images: Iterable[Source],
+    prompt: str,
     *,
+    rubric: str = DEFAULT,
     judge: str = "",
     model: str = "",
     models: Sequence[str] = (),
     settings: Settings | None = None,
-) -> Plan:
+) -> list[Candidate]:
+    """Images of one prompt, the best first, each with its verdict and the reason; what can't be ranked comes last."""
+    sources = list(images)
+    items = [{"image": image, "prompt": prompt} for image in sources]
+    results = judge_many(rubric, items, judge=judge, model=model, models=models, settings=settings)
+    found = [Candidate(*each) for each in zip(sources, range(len(sources)), results, strict=True)]
+    return sorted(found, key=lambda candidate: math.inf if candidate.value is None else -candidate.value)
+
+
+def plan(rubric: str, items: Iterable[Mapping[str, Any]], *, settings: Settings | None = None) -> Plan:
     """The calls to a model, tokens and dollars that `judge_many` would take; nothing is asked."""
-    resolved, protocol = judge_settings(settings, judge, model, models), load_rubric(rubric)
+    resolved, protocol = resolve_settings(settings), load_rubric(rubric)
     planned = judges.get(protocol, resolved).plan(partial(make_sample, protocol, resolved, item) for item in items)
     return Plan("", 0, 0, Usage(cost=0.0), again=False) if planned is None else planned
 

@@ -91,8 +91,15 @@ class UnreadableAnswer(OnpromptError):
     def __init__(self, kind: str, reason: str, text: str = "") -> None:
         super().__init__(f"unreadable answer: {reason} ({kind})")
         self.kind, self.reason, self.text = kind, reason, text
-        self.spent: tuple[int, int, float | None] = (0, 0, None)  # input tokens, output tokens and, if known, dollars
         self.answers: tuple[Any, ...] = ()  # all answers to the question, of types.Answer
+
+    @property
+    def spent(self) -> tuple[int, int, float | None]:
+        """What the answers took that are not cached: input tokens, output tokens and, if known, dollars."""
+        paid = [answer.usage for answer in self.answers if not answer.cached]
+        known = [usage.cost for usage in paid if usage.cost is not None]
+        cost = sum(known) if known else None
+        return sum(usage.tokens_in for usage in paid), sum(usage.tokens_out for usage in paid), cost
 
 
 class StoreError(OnpromptError):

@@ -2,15 +2,13 @@
 
 import hashlib
 import json
-import os
-import tempfile
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from onprompt.errors import SettingsError, UserError
-from onprompt.files import read_file
+from onprompt.errors import SettingsError
+from onprompt.files import read_file, replacing
 
 MAX_BYTES = 10**7
 FORMAT = "onprompt.weights/1"
@@ -56,17 +54,8 @@ def write(path: Path, values: Mapping[str, Any], about: Mapping[str, Any]) -> No
     ]
     for name, entries in {**tables, "fit": about}.items():
         lines += ["", f"[{name}]", *table(entries)]
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write("\n".join(lines) + "\n")
-            Path(temporary).chmod(0o644)  # mkstemp's files are for their owner alone
-            Path(temporary).replace(path)
-        finally:
-            Path(temporary).unlink(missing_ok=True)
-    except OSError as error:
-        raise UserError(f"can't write {path}: {error.strerror or error}") from error
+    with replacing(path) as new:
+        new.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def table(entries: Mapping[str, Any]) -> list[str]:

@@ -104,8 +104,6 @@ class Settings(BaseModel):
     attributes_3: float = number(0.70, "attribute_accuracy for a 3")
     presence_2: float = number(0.50, "overall_presence_score for a 2")
     presence_1: float = number(0.20, "overall_presence_score for a 1")
-    major_weight: float = number(2.0, "weight of an object marked major; others weigh 1", 0, 1000)
-    review_width: float = number(0.75, "width of the interval above which a verdict needs review")
     matcher: str = option("small", "estimates the rest: small (built in), or one from another package; empty: nothing")
 
     judge: str = option(

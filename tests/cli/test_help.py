@@ -123,11 +123,3 @@ def test_shells_complete_commands_and_options(words: str, completed: str) -> Non
 def test_shells_complete_names() -> None:
     environment = {"_ROOT_COMPLETE": "complete_bash", "COMP_WORDS": "root verify --judge ", "COMP_CWORD": "3"}
     assert "evidence" in CliRunner().invoke(app, [], env=environment, prog_name="root").output.splitlines()
-
-
-def test_the_former_name_of_an_option_still_works(tmp_path: Path) -> None:
-    judged(tmp_path, table(tmp_path, 2))
-    judges.close()
-    shown = output("show", str(tmp_path / "run.sqlite"), "--generation", "1")
-    assert shown.startswith("verify by vlm")
-    assert "--generation" not in output("show", "--help")

@@ -5,20 +5,31 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
 
 from onprompt.errors import UserError
 from onprompt.language import parse_many
-from onprompt.prompt_sets import FEATURES, Made, geneval_metadata, is_parsed, make, write
+from onprompt.prompt_sets import FEATURES, Made, geneval_metadata, make, write
 from onprompt.settings import Settings
-from onprompt.types import Scene
+from onprompt.types import Scene, Thing
 
 
 def onprompt(*arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "onprompt", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+def is_parsed(made: Made, parsed: Scene) -> bool:
+    """Whether a parser finds in a prompt just what it was made from: objects, counts, colours and relations."""
+    return [content(thing) for thing in made.scene.things] == [content(thing) for thing in parsed.things]
+
+
+def content(thing: Thing) -> tuple[Any, ...]:
+    """What is asked of an object."""
+    return thing.canonical, thing.count.low, thing.count.high, thing.attributes, thing.relations, thing.absent
 
 
 def test_they_parse_back(settings: Settings) -> None:

@@ -104,7 +104,7 @@ def test_progress_without_a_terminal(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_a_judge_that_asks_nobody_costs_nothing(settings: Settings) -> None:
-    plan = api.plan("verify", [], judge="evidence", settings=settings)
+    plan = api.plan("verify", [], settings=settings.model_copy(update={"judge": "evidence"}))
     assert (plan.calls, plan.usage.cost) == (0, 0.0)
     assert plan_words(plan) == "0 calls: this judge asks no model, so it costs nothing"
     assert json.dumps(plan.document)

@@ -112,7 +112,7 @@ def test_a_view_that_cannot_be_read_waits_for_the_others() -> None:
         """A request that tells when it was waited for."""
 
         def __init__(self, number: int) -> None:
-            self.number, self.own = number, network.for_this_thread().create_infer_request()
+            self.number, self.own = number, network.compiled_for(False).create_infer_request()
 
         def __getattr__(self, name: str) -> Any:
             return getattr(self.own, name)

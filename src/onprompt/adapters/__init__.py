@@ -10,15 +10,7 @@ from onprompt.api import Result, judge_one
 from onprompt.errors import ImageError, OnpromptError, UserError
 from onprompt.samples import load_rubric
 from onprompt.settings import Settings
-from onprompt.types import Flag
 from onprompt.vision import Source
-
-
-def missing_reason(result: Result) -> str:
-    """Why there is nothing to count: an error, or that nothing could be checked; empty if there is a verdict."""
-    if isinstance(result, OnpromptError):
-        return str(result) or type(result).__name__
-    return "nothing in the prompt could be checked (not_verifiable)" if Flag.NOT_VERIFIABLE in result.flags else ""
 
 
 def judge_image(

@@ -21,8 +21,8 @@ from typing import Any
 from deepeval.metrics import BaseMetric
 from deepeval.test_case import LLMTestCase, MLLMImage
 
-from onprompt.adapters import judge_image, missing_reason
-from onprompt.api import Result, judge_settings
+from onprompt.adapters import judge_image
+from onprompt.api import Result, judge_settings, missing_reason
 from onprompt.errors import ImageError, UserError
 from onprompt.rubrics import DEFAULT
 from onprompt.settings import Settings

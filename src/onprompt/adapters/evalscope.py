@@ -20,8 +20,8 @@ from evalscope.api.metric import T2IMetric
 from evalscope.api.registry import register_metric
 from evalscope.utils.logger import get_logger
 
-from onprompt.adapters import judge_image, missing_reason
-from onprompt.api import judge_settings
+from onprompt.adapters import judge_image
+from onprompt.api import judge_settings, missing_reason
 from onprompt.rubrics import DEFAULT
 from onprompt.types import Verdict
 

@@ -22,8 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from onprompt.adapters import missing_reason
-from onprompt.api import Result
+from onprompt.api import Result, missing_reason
 from onprompt.errors import OnpromptError, UserError
 from onprompt.files import read_file, replacing
 from onprompt.runs.reading import Run

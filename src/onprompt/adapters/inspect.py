@@ -25,8 +25,8 @@ from inspect_ai.model import ChatMessage, ContentImage
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 
-from onprompt.adapters import judge_image, missing_reason
-from onprompt.api import Result, judge_settings
+from onprompt.adapters import judge_image
+from onprompt.api import Result, judge_settings, missing_reason
 from onprompt.errors import BackendError, SettingsError, UnreadableAnswer
 from onprompt.rubrics import DEFAULT
 from onprompt.settings import PRIVATE, load

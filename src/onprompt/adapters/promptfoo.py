@@ -18,8 +18,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from onprompt.adapters import judge_image, missing_reason
-from onprompt.api import Result, judge_settings
+from onprompt.adapters import judge_image
+from onprompt.api import Result, judge_settings, missing_reason
 from onprompt.errors import OnpromptError, SettingsError
 from onprompt.rubrics import DEFAULT
 from onprompt.samples import load_rubric

@@ -20,8 +20,8 @@ import torch
 from torch import Tensor
 from torchmetrics import Metric
 
-from onprompt.adapters import make_item, missing_reason
-from onprompt.api import judge_many
+from onprompt.adapters import make_item
+from onprompt.api import judge_many, missing_reason
 from onprompt.rubrics import DEFAULT
 from onprompt.samples import load_rubric
 from onprompt.settings import Settings

@@ -5,13 +5,9 @@ import sys
 
 from onprompt.cli import (  # noqa: F401 each adds its commands
     comparing,
-    fitting,
-    gating,
     judging,
-    looking,
     models,
     probing,
-    reporting,
     running,
     serving,
     showing,

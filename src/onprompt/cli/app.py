@@ -79,7 +79,6 @@ class Commands(TyperGroup):
         """Take the options of the whole program also after the command."""
         args = ["--help"] if args == ["help"] else args
         end = args.index("--") if "--" in args else len(args)
-        args = ["--configuration" if word == "--generation" else word for word in args[:end]] + args[end:]
         ours = {at for at in range(end) if args[at].partition("=")[0] in GLOBAL}
         ours |= {at + 1 for at in ours if "=" not in args[at] and args[at] not in SWITCHES}
         first = [word for at, word in enumerate(args) if at in ours]
@@ -245,7 +244,7 @@ def about(
 
 
 def echo(text: object, err: bool = False, **style: Any) -> None:
-    """Print a text, whoever wrote it, without control characters that a terminal would obey.
+    """Print any text without control characters that a terminal would obey.
 
     To standard error go messages that are neither results nor errors: none with --quiet.
     """

@@ -64,13 +64,13 @@ def pull(
     from onprompt.weights.manifest import find, manifest
 
     settings = load_settings()
-    if models := [name.removeprefix("local/") for name in names or () if name.startswith("local/")]:
-        for model in models:
-            echo(f"ready in {hub.pull(model, settings, echo)}: --model local/{model}")
-        names = [name for name in names or () if not name.startswith("local/")]
-        if not names:
-            return
-    files = find(names) if names else [file for file in manifest() if not file.optional]
+    local = [name for name in names or () if name.startswith("local/")]
+    others = [name for name in names or () if name not in local]
+    for name in local:
+        echo(f"ready in {hub.pull(name.removeprefix('local/'), settings, echo)}: --model {name}")
+    if local and not others:
+        return
+    files = find(others) if others else [file for file in manifest() if not file.optional]
     cache.pull(files, settings)
     echo(f"{len(files)} files are ready in {cache.folder(settings)}")
 

@@ -1,4 +1,4 @@
-"""`run` and `check`: many samples, judged and stored; and whether they are still there."""
+"""`run`, `check` and `gate`: many samples, judged and stored; whether the file is intact; whether the run passes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from onprompt import plugins
-from onprompt.cli.app import RunPath, add_options, app, echo, is_dumb
+from onprompt.cli.app import RunPath, add_options, app, echo, is_dumb, print_json
 from onprompt.cli.judging import JUDGING, judge_settings, print_plan
-from onprompt.errors import StoreError, UserError
+from onprompt.errors import GateFailed, StoreError, UserError
 from onprompt.models.reading import one_line
 from onprompt.rubrics import DEFAULT
 from onprompt.wording import plural
@@ -32,6 +32,8 @@ Engine = Annotated[
     str,
     typer.Option(help="What judges in parallel: threads or ray.", autocompletion=lambda: plugins.names("runs.engines")),
 ]
+UNDER = "Least mean (value=.7), or least share of samples that reach a level (score=3@.9); repeatable."
+OVER = "Most samples with errors (errors=0, the default), flagged=5%, not_verifiable=5, cost=2 (dollars); repeatable."
 RUBRICS = f"The rubric: {', '.join(plugins.names('rubrics'))} (default: {DEFAULT})."
 REFRESH, LOGGED = 0.2, 30.0  # seconds between two updates of the progress, on a terminal and elsewhere
 MAX_MESSAGE = 160  # characters
@@ -197,3 +199,47 @@ def check(run_file: RunPath) -> None:
         echo(f"  damaged: {place}")
     if damage.found:
         raise StoreError(f"{run_file} is damaged: take a copy of it that is not, or run it again into another file")
+
+
+@app.command()
+def gate(
+    run_file: RunPath,
+    fail_under: Annotated[list[str] | None, typer.Option(metavar="METRIC=LIMIT", help=UNDER)] = None,
+    fail_over: Annotated[list[str] | None, typer.Option(metavar="METRIC=LIMIT", help=OVER)] = None,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(metavar="RUN_FILE", help="Fail if significantly worse than this run."),
+    ] = None,
+    max_drop: Annotated[
+        float | None, typer.Option(help="Largest allowed drop of the mean value below the baseline (default: 0).")
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Fail unless the test shows that the run is no worse than the baseline.")
+    ] = False,
+    allow_unfinished: Annotated[
+        bool, typer.Option("--allow-unfinished", help="Let a run pass that did not read all of its data.")
+    ] = False,
+    junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the decisions as JUnit XML.")] = None,
+    summary: Annotated[Path | None, typer.Option(metavar="FILE", help="Append a summary in Markdown.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the decisions as JSON.")] = False,
+) -> None:
+    """Decide whether a run passes. The exit code is 0 if it meets all conditions, and 7 if not."""
+    from onprompt.report.gate import check, conditions, write_junit, write_summary
+
+    wanted = conditions(fail_under or (), fail_over or (), baseline, max_drop, strict, allow_unfinished)
+    result = check(run_file, wanted)
+    if junit:
+        write_junit(result, junit)
+    if summary:
+        write_summary(result, summary)
+    if json:
+        print_json(result.document)
+    else:
+        for decision in result.decisions:
+            word, color = ("ok", "green") if decision.met else ("FAILED", "red")
+            echo(f"{word:6}  {decision.asked}: {decision.measured}", fg=color)
+        for note in result.notes:
+            echo(f"note: {note}", err=True)
+    if not result.passed:
+        broken = sum(not decision.met for decision in result.decisions)
+        raise GateFailed(f"{run_file} fails {plural(broken, 'condition')}")

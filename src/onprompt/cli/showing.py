@@ -1,7 +1,8 @@
-"""`show` and `export`: the results of a run."""
+"""`show`, `export` and `report`: the results of a run in the terminal, in files and as pages."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import closing, nullcontext
 from pathlib import Path
@@ -11,15 +12,20 @@ import typer
 
 from onprompt import plugins
 from onprompt.cli.app import Configuration, RunPath, app, echo, load_settings, print_json
+from onprompt.cli.comparing import Human, HumanScale, RatingColumns, find_ratings, parse_scale
 from onprompt.cli.judging import PictureFile, print_verdict
 from onprompt.errors import UserError
-from onprompt.files import is_same
+from onprompt.files import is_same, replacing
 from onprompt.models.reading import one_line
 from onprompt.wording import plural
 
 if TYPE_CHECKING:
+    from onprompt.pages.report import Report
     from onprompt.runs.reading import Run, RunRow
 
+FORMATS = ("html", "markdown", "latex")  # of `report`
+MANY = 500  # samples whose pages take a while
+LARGE = 25 * 10**6  # bytes of one file from which browsers and mail take long
 TRACKERS = ", ".join(plugins.names("trackers"))
 
 
@@ -171,3 +177,78 @@ def sample_line(row: RunRow) -> str:
     score = "" if row.score is None else f" ({row.score})"
     flags = f" [{' '.join(row.flags)}]" if row.flags else ""
     return f"{row.value:.2f}{score}  {name}: {row.prompt!r} {one_line(row.summary)}{flags}"
+
+
+@app.command()
+def report(
+    run_files: Annotated[list[Path], typer.Argument(help="Run files; several are put side by side.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", help="A folder, or one .html file (default: report); the rest goes to stdout."),
+    ] = None,
+    to: Annotated[str, typer.Option(help=f"The format: {', '.join(FORMATS)}.")] = "html",
+    human: Human = None,
+    human_scale: HumanScale = "",
+    column: RatingColumns = None,
+    configuration: Annotated[
+        list[int] | None,
+        typer.Option(
+            metavar="N", help="A judge configuration (default: the last one that ran); repeat to compare several."
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="N", help="Show N samples one by one; 0: all (default: 10,000; 200 in one file)."),
+    ] = None,
+    title: Annotated[str, typer.Option(help="Title (default: names of the runs).")] = "",
+) -> None:
+    """Write runs as HTML pages. They show figures, images with evidence, and agreement with people."""
+    from onprompt.pages.report import read_report
+    from onprompt.runs.reading import Run
+
+    if to not in FORMATS:
+        raise UserError(f"--to takes {', '.join(FORMATS)}, not {to!r}")
+    begun = time.monotonic()
+    given = find_ratings([Run(path, (configuration or [0])[0]) for path in run_files], human, column)
+    if given and not human:
+        echo(given.origin, err=True)
+    scale = parse_scale(human_scale) if human_scale else given.scale if given else None
+    names = [Path(name).name for name in human or ()]
+    options = [word for name in names for word in ("--human", name)]
+    options += [word for pair in column or () for word in ("--column", pair)]
+    options += ["--human-scale", human_scale] if human_scale else []
+    ratings = given.ratings if given else None
+    made = read_report(run_files, configuration or (), ratings, {"human_scale": scale}, title, options)
+    if to == "html":
+        write_pages(made, out or Path("report"), limit, begun)
+    else:
+        write_text(made, out, to)
+
+
+def write_pages(made: Report, out: Path, limit: int | None, begun: float) -> None:
+    """Write pages and say where they are."""
+    from onprompt.pages.report import write
+
+    if len(made.entries) >= MANY:
+        echo(f"writing the pages of {plural(len(made.entries), 'sample')} …", err=True)
+    written = write(made, out, limit)
+    page = out / "index.html" if out.is_dir() else out
+    seconds = time.monotonic() - begun
+    echo(f"{plural(len(written.shown), 'sample')} in {seconds:.0f} s: open {page}")
+    if written.limited:
+        echo(written.limited, err=True)
+    if out.is_file() and (size := out.stat().st_size) > LARGE:
+        echo(f"{out} is {size / 1e6:.0f} MB; a folder (--out report) opens faster, or --limit shows less", err=True)
+
+
+def write_text(made: Report, out: Path | None, to: str) -> None:
+    """Print the tables in a format, or write them to a file."""
+    from onprompt.pages.exporting import latex, markdown
+
+    text = (latex if to == "latex" else markdown)(made)
+    if out is None:
+        echo(text.rstrip())
+        return
+    with replacing(out) as new:
+        new.write_text(text, "utf-8")
+    echo(f"written to {out}")

@@ -44,6 +44,7 @@ from onprompt.vision import (
 if TYPE_CHECKING:
     from onprompt.settings import Settings
 
+MAJOR_WEIGHT = 2.0  # of an object marked major; others weigh 1
 MANY = 5  # objects of one name, from which smaller details are searched
 MEASURED = ("color", "action", "shape", "expression")
 NOT_ENGLISH = "not English"  # a flag of the parser
@@ -135,7 +136,7 @@ def observe(prompt: str, picture: Picture, major: Sequence[str], settings: Setti
     """Parse the prompt, detect objects in the image, and check every claim."""
     stages.enter("parse")
     load_ahead(settings)
-    scene = weight_objects(parse_beside(picture, prompt, settings), major, settings)
+    scene = weight_objects(parse_beside(picture, prompt, settings), major)
     stages.enter("detect")
     blank = is_blank(picture)
     closely = names_to_measure(scene)
@@ -260,13 +261,13 @@ def asks_for_text(scene: Scene) -> bool:
     return any(attribute.kind == "text" for thing in scene.things for attribute in thing.attributes)
 
 
-def weight_objects(scene: Scene, major: Sequence[str], settings: Settings) -> Scene:
+def weight_objects(scene: Scene, major: Sequence[str]) -> Scene:
     """The scene with major objects weighted higher, on top of the prompt's own weights."""
     heavy = {canonical(name) for name in major}
     if unknown := heavy - {thing.canonical for thing in scene.things}:
         raise PromptError(f"marked as major but not in the prompt: {', '.join(sorted(unknown))}")
     things = [
-        replace(thing, importance=thing.importance * settings.major_weight) if thing.canonical in heavy else thing
+        replace(thing, importance=thing.importance * MAJOR_WEIGHT) if thing.canonical in heavy else thing
         for thing in scene.things
     ]
     return replace(scene, things=tuple(things))

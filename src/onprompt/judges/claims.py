@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,10 +34,9 @@ from onprompt.models.asking import (
     YES_NO,
     AnswerJudge,
     Ask,
-    ask_again,
     check_prompt,
     versions,
-    with_usage,
+    with_answers,
 )
 from onprompt.models.client import ModelClient, NotCached, open_client
 from onprompt.models.reading import choice_probabilities, parse_answer, strict_json
@@ -107,8 +107,9 @@ class Conversation:
     context: Mapping[str, Context] = field(default_factory=dict)  # by sentence
     replies: dict[str, Reply] = field(default_factory=dict)  # by sentence
     answers: list[Answer] = field(default_factory=list)
-    unreadable: list[UnreadableAnswer] = field(default_factory=list)
+    unreadable: UnreadableAnswer | None = None  # the last answer of which nothing could be used
     extra: bool = False  # whether something was answered that was not asked
+    asked_again: bool = False
 
 
 class ClaimsJudge(AnswerJudge):
@@ -156,8 +157,8 @@ class ClaimsJudge(AnswerJudge):
         for sentences, following in self.turns(asked, said.replies):
             ahead = [self.question(sample, [sentence], said.context) for sentence in following]
             said.replies |= zip(sentences, self.replies(sample, sentences, ahead, ask, said), strict=True)
-        if said.replies and all(reply.error for reply in said.replies.values()) and not self.evidence:
-            raise with_usage(said.unreadable[-1], said.answers)
+        if said.unreadable and all(reply.error for reply in said.replies.values()) and not self.evidence:
+            raise with_answers(said.unreadable, said.answers)
         answered = {id(check): said.replies[sentence] for check, sentence in asked if sentence in said.replies}
         settled = settle(observed, answered, self.model)
         answering = said.answers[0].model if said.answers else None
@@ -167,7 +168,7 @@ class ClaimsJudge(AnswerJudge):
         flags: dict[str, bool] = {
             "claims_unanswered": any(reply.error for reply in said.replies.values()),
             "extra_answers": said.extra,
-            Flag.ASKED_AGAIN: self.asks_again and bool(said.unreadable),
+            Flag.ASKED_AGAIN: said.asked_again,
             Flag.USAGE_ESTIMATED: any(answer.usage.estimated for answer in said.answers),
             "no_probabilities": bool(usable) and not any(reply.known for reply in usable),
             Flag.JUDGES_DISAGREE: any(contradicts(check, answered.get(id(check), UNREADABLE)) for check, _ in asked),
@@ -181,7 +182,7 @@ class ClaimsJudge(AnswerJudge):
             observed: Observations | JudgedEdit = self.evidence.observe(sample)
             return observed
         check_prompt(sample.prompt, self.settings)
-        scene = weight_objects(parse(sample.prompt, self.settings), sample.options.get("major", ()), self.settings)
+        scene = weight_objects(parse(sample.prompt, self.settings), sample.options.get("major", ()))
         image = Image(Seen((), {}), lines=None)
         checks = [replace(check, finding=NOT_ASKED) for check in believe(scene, image, self.settings)]
         claims = [check for check in checks if check.claim.kind != "whole"]
@@ -226,24 +227,20 @@ class ClaimsJudge(AnswerJudge):
         self, sample: Sample, sentences: Sequence[str], following: Sequence[Question], ask: Ask, said: Conversation
     ) -> list[Reply]:
         """A reply to each claim of one question; an unreadable answer about several is asked for once more."""
-        question = self.question(sample, sentences, said.context)
-        for _ in range(1 + self.asks_again):
-            said.answers.append(answer := ask(question, following))
-            replies: list[Reply] = []
-            outcome = "read"
-            try:
-                replies, extra = self.read(answer, len(sentences))
-                said.extra |= extra
-            except UnreadableAnswer as why:
-                said.unreadable.append(why)
-                question, outcome = replace(question, messages=ask_again(question, why)), why.kind
-            if not answer.cached:
-                self.client.answers.mark(answer.key, outcome)
-                if self.together:
-                    self.store(sample, dict(zip(sentences, replies, strict=False)), said.context, answer.model)
-            if replies:
-                return replies
-        return [UNREADABLE] * len(sentences)
+        question, before = self.question(sample, sentences, said.context), len(said.answers)
+        ask_with_next, attempts = partial(ask, following=following), 1 + self.asks_again
+        try:
+            read = partial(self.read, number=len(sentences))
+            replies, extra = self.read_answer(question, read, said.answers, ask_with_next, attempts)
+        except UnreadableAnswer as why:
+            said.unreadable = why
+            return [UNREADABLE] * len(sentences)
+        finally:
+            said.asked_again |= len(said.answers) > before + 1
+        said.extra |= extra
+        if self.together and not said.answers[-1].cached:
+            self.store(sample, dict(zip(sentences, replies, strict=True)), said.context, said.answers[-1].model)
+        return replies
 
     def read(self, answer: Answer, number: int) -> tuple[list[Reply], bool]:
         """A reply to each claim, and whether there were others; UnreadableAnswer if none can be used."""

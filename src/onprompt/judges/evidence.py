@@ -19,6 +19,7 @@ from onprompt.vision import APPEARANCE_FILES, ARTWORK_FILES, KIND_FILES, availab
 from onprompt.weights.cache import hashes
 
 MEASURED_ENOUGH = 0.5  # share of an edit's operations
+REVIEW_WIDTH = 0.75  # of the interval, above which a verdict needs review
 PACKAGES = (
     *("onprompt", "numpy", "opencv-python-headless", "openvino", "pillow", "rapidocr"),
     "tokenizers",
@@ -83,7 +84,7 @@ def graded_verdict(
     stages.enter("grade")
     graded = rubric.grade(observed, settings)
     measures = {**observed.measures(settings), **graded.measures}
-    review = needs_review(graded.interval, measures.get("coverage"), settings)
+    review = needs_review(graded.interval, measures.get("coverage"))
     flags = {**observed.flags(settings), Flag.NEEDS_REVIEW: review}
     return Verdict(
         rubric=rubric.name,
@@ -101,10 +102,10 @@ def graded_verdict(
     )
 
 
-def needs_review(interval: tuple[float, float] | None, coverage: float | None, settings: Settings) -> bool:
+def needs_review(interval: tuple[float, float] | None, coverage: float | None) -> bool:
     """Whether a person should look: the value is uncertain; or, without an interval, little could be checked."""
     if interval is not None:
-        return interval[1] - interval[0] > settings.review_width
+        return interval[1] - interval[0] > REVIEW_WIDTH
     return coverage is not None and coverage < MEASURED_ENOUGH
 
 

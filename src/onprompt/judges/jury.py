@@ -49,7 +49,7 @@ from onprompt.types import (
     Voice,
 )
 from onprompt.vision import use_single_core
-from onprompt.wording.jury import jury_failed, nothing_checked, objections
+from onprompt.wording.jury import NOTHING_CHECKED, jury_failed, objections
 
 ASKS = Asks.SEVERAL
 VERSION = 2  # of how voices add up: with a new one, runs combine their cached answers again
@@ -201,7 +201,7 @@ class JuryJudge(Judge):
             return Voice(name, error=str(result))
         said = Voice(name, 0.0, result.value, result.factors, result.summary, result.flags)
         if name == EVIDENCE:
-            return replace(said, value=None, error=nothing_checked()) if is_placeholder(result) else said
+            return replace(said, value=None, error=NOTHING_CHECKED) if is_placeholder(result) else said
         return replace(said, disputed=self.contradicted(result, measured)) if measured else said
 
     def contradicted(self, said: Verdict, measured: Verdict) -> tuple[int, ...]:
@@ -277,7 +277,7 @@ def attempt(method: Callable[[Any], Any], given: Sample | Question) -> Any:
 def usable(result: Result) -> Result:
     """A result, or why it says nothing: a model can't be asked claim by claim about a prompt without claims."""
     empty = isinstance(result, Verdict) and result.judge != EVIDENCE and is_placeholder(result)
-    return PromptError(nothing_checked()) if empty else result
+    return PromptError(NOTHING_CHECKED) if empty else result
 
 
 def is_placeholder(verdict: Verdict) -> bool:
@@ -309,9 +309,6 @@ def no_model_answered(results: Mapping[str, Result]) -> OnpromptError:
         return ServerTrouble(kind, message) if kind else type(first)(message)
     error = UnreadableAnswer(unreadable[0].kind, message, unreadable[0].text)
     error.answers = tuple(answer for each in unreadable for answer in each.answers)
-    costs = [each.spent for each in unreadable]
-    known = [cost for *_, cost in costs if cost is not None]
-    error.spent = sum(cost[0] for cost in costs), sum(cost[1] for cost in costs), sum(known) if known else None
     return error
 
 

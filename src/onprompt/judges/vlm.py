@@ -7,6 +7,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from onprompt.errors import Rejected, UnreadableAnswer, UserError
@@ -16,11 +17,10 @@ from onprompt.models.asking import (
     YES_NO,
     AnswerJudge,
     Ask,
-    ask_again,
     check_prompt,
     follow_up,
     versions,
-    with_usage,
+    with_answers,
 )
 from onprompt.models.client import ModelClient, open_client
 from onprompt.models.reading import choice_probabilities, expected_score, read_answer
@@ -78,7 +78,7 @@ class VlmJudge(AnswerJudge):
         answers: list[Answer] = []
         readings, unreadable = self.read_all(sample, answers, ask)
         if not readings:
-            raise with_usage(unreadable[-1], answers)
+            raise with_answers(unreadable[-1], answers)
         repeated = len(answers) > len(readings) + len(unreadable)
         yes = self.ask_yes(sample, answers, ask) if self.wants_yes else None
         flags: dict[str, bool] = {
@@ -93,9 +93,9 @@ class VlmJudge(AnswerJudge):
         """The verdict by one more answer, to a follow-up; an unreadable one is not asked for again."""
         answers: list[Answer] = []
         try:
-            reading = self.read(self.client.ask(question), sample, answers)
+            reading = self.read_answer(question, partial(self.read, sample), answers, self.client.ask, attempts=1)
         except UnreadableAnswer as why:
-            raise with_usage(why, answers) from None
+            raise with_answers(why, answers) from None
         return self.compose(sample, [reading], answers, {})
 
     def compose(
@@ -146,7 +146,8 @@ class VlmJudge(AnswerJudge):
         readings, unreadable = [], []
         for repeat in range(self.settings.repeats):
             try:
-                readings.append(self.read_once(self.question(sample, repeat), sample, answers, ask))
+                question = self.question(sample, repeat)
+                readings.append(self.read_answer(question, partial(self.read, sample), answers, ask))
             except UnreadableAnswer as why:
                 unreadable.append(why)
         return readings, unreadable
@@ -199,26 +200,11 @@ class VlmJudge(AnswerJudge):
         text = self.rubric.yes_no.replace("{prompt}", sample.prompt)
         return Question((Message("user", (self.show(sample.picture), text)),), longest=SHORT_ANSWER, choices=YES_NO)
 
-    def read_once(self, question: Question, sample: Sample, answers: list[Answer], ask: Ask) -> tuple[Reading, Answer]:
-        """Ask a question, and once more with the reason if its answer is unreadable."""
-        try:
-            return self.read(ask(question), sample, answers)
-        except UnreadableAnswer as why:
-            return self.read(ask(replace(question, messages=ask_again(question, why))), sample, answers)
-
-    def read(self, answer: Answer, sample: Sample, answers: list[Answer]) -> tuple[Reading, Answer]:
-        """Read an answer, and mark in the store whether it was readable."""
-        answers.append(answer)
+    def read(self, sample: Sample, answer: Answer) -> tuple[Reading, Answer]:
+        """What an answer says, and the answer."""
         if self.rubric.choices and not answer.spots:
             raise Rejected(without_probabilities(self.client, self.rubric.name, answer))
-        try:
-            reading = read_answer(self.rubric, answer, sample)
-        except UnreadableAnswer as why:
-            self.client.answers.mark(answer.key, why.kind)
-            raise
-        if not answer.cached:
-            self.client.answers.mark(answer.key, "read")
-        return reading, answer
+        return read_answer(self.rubric, answer, sample), answer
 
     def ask_yes(self, sample: Sample, answers: list[Answer], ask: Ask) -> float | None:
         """The probability of "yes", as in VQAScore; None if the server returns none, or another answer."""
@@ -246,7 +232,7 @@ def factor(name: str, readings: Sequence[tuple[Reading, Answer]], scale: range) 
     return FactorScore(
         statistics.median_low(scores),
         readings[0][0].reasons.get(name, ""),
-        mean(known) if len(known) == len(expected) else None,
+        statistics.fmean(known) if len(known) == len(expected) else None,
         tuple(scores),
         statistics.stdev(scores) if len(scores) > 1 else None,
     )
@@ -258,8 +244,3 @@ def without_probabilities(client: ModelClient, rubric: str, answer: Answer) -> s
     how = "refuses to give" if "logprobs" in answer.refused else "ignores the request for"
     who = f"{client.name}{f' at {server}' if server else ''}"
     return f"{who} {how} token probabilities, which {rubric} needs; docs/models.md lists servers that do"
-
-
-def mean(numbers: Sequence[float]) -> float:
-    """The mean, ten times as fast as that of `statistics`, which matters for cached answers."""
-    return sum(numbers) / len(numbers)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import platform
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import metadata
+from typing import TypeVar
 
 from onprompt.errors import PromptError, UnreadableAnswer
 from onprompt.models.client import ModelClient, NotCached, plan_calls
 from onprompt.settings import Settings
-from onprompt.types import Answer, Judge, Message, Picture, Plan, Question, Rubric, Sample, Shown, Usage, Verdict
+from onprompt.types import Answer, Judge, Message, Picture, Plan, Question, Rubric, Sample, Shown, Verdict
 
+Parsed = TypeVar("Parsed")
 Ask = Callable[..., Answer]  # of a question, and of those that will be asked next
 READER = 2  # the version of reading answers: with a new one, runs read their cached answers again
 YES_NO = ("yes", "no")
@@ -62,6 +65,25 @@ class AnswerJudge(ModelJudge):
     def verdict(self, sample: Sample, ask: Ask) -> Verdict:
         """The verdict by the answers that `ask` returns; UnreadableAnswer if none can be read."""
 
+    def read_answer(
+        self, question: Question, read: Callable[[Answer], Parsed], answers: list[Answer], ask: Ask, attempts: int = 2
+    ) -> Parsed:
+        """What is read out of an answer, which is asked for again, with the reason, while attempts are left."""
+        for left in reversed(range(attempts)):
+            answers.append(answer := ask(question))
+            try:
+                parsed = read(answer)
+            except UnreadableAnswer as why:
+                self.client.answers.mark(answer.key, why.kind)
+                if not left:
+                    raise
+                question = replace(question, messages=ask_again(question, why))
+            else:
+                if not answer.cached:
+                    self.client.answers.mark(answer.key, "read")
+                return parsed
+        raise AssertionError("unreachable")
+
     def judge(self, sample: Sample) -> Verdict:
         return self.verdict(sample, self.client.ask)
 
@@ -98,10 +120,9 @@ def follow_up(question: Question, answer: str, said: str) -> tuple[Message, ...]
     return (*question.messages, Message("assistant", (quoted,)), Message("user", (said,)))
 
 
-def with_usage(error: UnreadableAnswer, answers: Sequence[Answer]) -> UnreadableAnswer:
-    """The error with the answers and what they cost."""
-    usage = sum((answer.usage for answer in answers if not answer.cached), Usage())
-    error.spent, error.answers = (usage.tokens_in, usage.tokens_out, usage.cost), tuple(answers)
+def with_answers(error: UnreadableAnswer, answers: Sequence[Answer]) -> UnreadableAnswer:
+    """The error with its answers."""
+    error.answers = tuple(answers)
     if answers and all(answer.cached for answer in answers):
         error.args = (f"{error}; this answer is from the answer cache: --ask-again asks the model anew",)
     return error

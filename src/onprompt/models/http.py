@@ -6,23 +6,20 @@ import email.utils
 import json
 import os
 import re
-import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from importlib.metadata import version
+from typing import Any
 from urllib.parse import urlsplit
 
 from onprompt.errors import Rejected, ServerTrouble, SettingsError
-from onprompt.models.http_pool import HttpPool
+from onprompt.models.http_pool import BadResponse, HttpPool, Late, Response, Unreachable
 from onprompt.settings import Settings
-from onprompt.types import Answer, Question, Usage
-
-if TYPE_CHECKING:
-    import httpx2
-
+from onprompt.types import Answer, Message, Part, Question, Shown, Usage
+from onprompt.vision import encode_image
 
 UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 EPOCH = 1e9  # from here on a number is a Unix time, unless that was long ago
@@ -122,36 +119,41 @@ class UnsupportedOption(Exception):
 
 
 class HttpBackend:
-    """A backend that speaks HTTP; subclasses know the protocol."""
+    """A backend that speaks HTTP; subclasses know the protocol. No SDK: its work on a request takes as long as ours."""
 
     backend: str
     server: str
+    endpoint: str  # the path below the server's URL
     key_variables: tuple[str, ...]
     key_hint: str = ""
     url_variable: str
     response_name: str
     schema_option: str  # constrains the answer to a JSON schema
-    option_words: Mapping[str, Sequence[str]]
+    option_words: Mapping[str, Sequence[str]]  # by which words a server's error names an option
     needs_key = True
     unsupported: frozenset[str] = frozenset()
-    connection: Any = None
 
     def __init__(self, model: str, settings: Settings) -> None:
-        self.model, self.settings, self.connecting = model, settings, threading.Lock()
+        self.model, self.settings = model, settings
         self.key = api_key(settings, *self.key_variables)
         self.url = base_url(settings, self.url_variable) or self.server
         self.address = public_address(self.url)
+        self.pool = HttpPool(self.url, settings.timeout, settings.concurrency)
 
-    def connect(self) -> Any:
-        """A new client: the SDK's, or one of HTTP."""
+    def headers(self) -> dict[str, str]:
+        """The headers of this protocol."""
         raise NotImplementedError
 
     def options(self, question: Question) -> dict[str, Any]:
         """The parameters that can be left out if the server does not support them."""
         raise NotImplementedError
 
-    def send(self, question: Question, options: Mapping[str, Any]) -> tuple[Any, Mapping[str, str]]:
-        """The JSON and the headers of the response, or UnsupportedOption."""
+    def body(self, question: Question, options: Mapping[str, Any]) -> dict[str, Any]:
+        """What is sent, with the options that the server supports."""
+        raise NotImplementedError
+
+    def content(self, part: Part) -> dict[str, Any]:
+        """A text or an image."""
         raise NotImplementedError
 
     def parse(self, body: Any, question: Question) -> Answer:
@@ -162,19 +164,9 @@ class HttpBackend:
     def identity(self) -> Mapping[str, str]:
         return {"backend": self.backend, "model": self.model, "server": self.address}
 
-    @property
-    def client(self) -> Any:
-        """The client, made on first use: that is slow, and cached answers need none."""
-        if self.needs_key and not self.key:
-            raise Rejected(f"no API key for {self.backend}: set {' or '.join(self.key_variables)}{self.key_hint}")
-        with self.connecting:
-            self.connection = self.connection or self.connect()
-            return self.connection
-
     def close(self) -> None:
         """Close the connections."""
-        if self.connection:
-            self.connection.close()
+        self.pool.close()
 
     def drop(self, option: str) -> None:
         """Leave an option out from now on. An update lost to another thread is learnt again."""
@@ -182,18 +174,20 @@ class HttpBackend:
 
     def ask(self, question: Question) -> Answer:
         """Send the question; again without each option that the server does not support."""
+        if self.needs_key and not self.key:
+            raise Rejected(f"no API key for {self.backend}: set {' or '.join(self.key_variables)}{self.key_hint}")
         start, wanted = time.monotonic(), self.options(question)
         while True:
             options = {name: value for name, value in wanted.items() if name not in self.unsupported}
             try:
-                body, headers = self.send(question, options)
+                response = self.send(self.body(question, options), options)
                 break
             except UnsupportedOption as error:
                 self.drop(str(error))
         seconds = round(time.monotonic() - start, 3)
+        body = self.parse_json(response)
         with suppress(*MALFORMED):
             answer = self.parse(body, question)
-            usage = checked_usage(answer)
             return replace(
                 answer,
                 text=self.redact(answer.text),
@@ -202,44 +196,63 @@ class HttpBackend:
                     for spot in answer.spots
                 ),
                 model=self.redact(answer.model),
-                usage=replace(usage, seconds=seconds),
+                usage=replace(checked_usage(answer), seconds=seconds),
                 structured=self.schema_option in options,
                 refused=tuple(sorted(wanted.keys() - options.keys())),
-                rest=exhausted_for(headers),
+                rest=exhausted_for(response.headers),
             )
         raise ServerTrouble("broken", f"{self.address} sent JSON that is not {self.response_name}")
+
+    def parse_json(self, response: Response) -> Any:
+        """The JSON in a response; the error quotes nothing of it, since it may hold the key."""
+        with suppress(ValueError, RecursionError):
+            return json.loads(response.content)
+        raise ServerTrouble("broken", f"{self.address} did not send JSON")
+
+    def send(self, body: Mapping[str, Any], options: Iterable[str]) -> Response:
+        """The server's response, or UnsupportedOption."""
+        parts = urlsplit(self.url)
+        path = f"{parts.path.rstrip('/')}{self.endpoint}" + (f"?{parts.query}" if parts.query else "")
+        headers = {"Content-Type": "application/json", "User-Agent": f"onprompt/{version('onprompt')}"}
+        try:
+            response = self.pool.request("POST", path, json.dumps(body).encode(), headers | self.headers())
+        except Late:
+            late = f"no complete response from {self.address} within {self.settings.timeout:g} s"
+            problem: Exception = ServerTrouble("timeout", late)
+        except (Unreachable, BadResponse) as error:
+            failed = "can't read the response of" if isinstance(error, BadResponse) else "can't reach"
+            problem = ServerTrouble("connection", f"{failed} {self.address}: {self.redact(str(error))}")
+        else:
+            if 200 <= response.status < 300:
+                return response
+            problem = self.status_error(response, options)
+        raise problem  # not inside `except`: what was sent holds the key and would become its context
+
+    def message(self, message: Message) -> dict[str, Any]:
+        """A turn of the conversation."""
+        return {"role": message.role, "content": [self.content(part) for part in message.joined]}
 
     def redact(self, text: str) -> str:
         """A text without the key, in case the server echoed it."""
         return hide_key(text, self.key)
 
-    def parse_json(self, body: bytes | str) -> Any:
-        """The JSON in a response; the error quotes nothing of it, since it may hold the key."""
-        with suppress(ValueError, RecursionError):
-            return json.loads(body)
-        raise ServerTrouble("broken", f"{self.address} did not send JSON")
-
-    def timed_out(self) -> ServerTrouble:
-        """The error for a response that is late or incomplete."""
-        return ServerTrouble("timeout", f"no complete response from {self.address} within {self.settings.timeout:g} s")
-
-    def unreachable(self, reason: object, begun: bool = False) -> ServerTrouble:
-        """The error for a connection that fails, before or after a response has begun."""
-        what = f"can't read the response of {self.address}" if begun else f"can't reach {self.address}"
-        return ServerTrouble("connection", f"{what}: {self.redact(str(reason))}")
-
-    def status_error(self, status: int, body: str, headers: Mapping[str, str], sent: Iterable[str]) -> Exception:
-        """The error for an HTTP status of 400 or more."""
-        said = body.lower()
+    def status_error(self, response: Response, sent: Iterable[str]) -> Exception:
+        """The error for a response that is none of success."""
+        status, said = response.status, response.text.lower()
         if status in OPTION_ERRORS and any(word in said for word in UNSUPPORTED):  # else its value may be the problem
             for option in sent:
                 if any(word in said for word in self.option_words.get(option, ())):
                     return UnsupportedOption(option)
-        quoted = self.redact(" ".join(body[:MAX_PAGE].split()))[:MAX_QUOTED]
+        quoted = self.redact(" ".join(response.text[:MAX_PAGE].split()))[:MAX_QUOTED]
         message = f"{self.address} returned status {status}" + (f": {quoted}" if quoted else "")
         if status in RETRYABLE or status >= 500:
-            return ServerTrouble("busy" if status in BUSY else "server", message, retry_after(headers))
+            return ServerTrouble("busy" if status in BUSY else "server", message, retry_after(response.headers))
         return Rejected(f"{message} (check the API key)" if status in (401, 403) else message)
+
+
+def base64_image(shown: Shown) -> str:
+    """An image as text."""
+    return base64.b64encode(encode_image(shown)).decode()
 
 
 def token_count(*counts: Any) -> int:
@@ -254,21 +267,6 @@ def checked_usage(answer: Answer) -> Usage:
     used = answer.usage
     plausible = used.tokens_in > 0 and (used.tokens_out > 0 or (used.tokens_out == 0 and not answer.text))
     return used if plausible else Usage(estimated=True)
-
-
-def http_pool(url: str, settings: Settings) -> HttpPool:
-    """Connections to one server."""
-    return HttpPool(url, settings.timeout, settings.concurrency)
-
-
-def httpx_client(url: str, settings: Settings) -> "httpx2.Client":
-    """The same connections for an SDK, which follow no redirect."""
-    import httpx2
-
-    from onprompt.models.bounded_transport import BoundedTransport
-
-    transport = BoundedTransport(http_pool(url, settings))
-    return httpx2.Client(transport=transport, timeout=settings.timeout, follow_redirects=False)
 
 
 def api_key(settings: Settings, *variables: str) -> str:

@@ -116,6 +116,10 @@ class Plain(HTTPConnection):
 class Secure(Plain, HTTPSConnection):
     """The same over TLS."""
 
+    def connect(self) -> None:
+        self.ssl_context = tls()
+        super().connect()
+
 
 class HttpPool:
     """Connections to one server, for many threads. They follow no redirect, which would take the key elsewhere."""
@@ -125,8 +129,6 @@ class HttpPool:
         self.deadline, self.connections = Deadline(), set[HTTPConnection]()
         self.server = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
         options: dict[str, Any] = {"maxsize": kept, "retries": False, "timeout": seconds}
-        if parts.scheme == "https":
-            options["ssl_context"] = tls()
         if proxy := proxy_for(parts):
             options["proxy_headers"] = credentials(proxy)
             self.manager: urllib3.PoolManager = urllib3.ProxyManager(

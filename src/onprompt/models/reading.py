@@ -16,6 +16,7 @@ from onprompt.types import Answer, Reading, Rubric, Sample, Spot
 Parsed = TypeVar("Parsed")
 # A JSON string, up to the end of the text if it is not closed: so that matching takes linear time.
 JSON_STRING = re.compile(r'("(?:[^"\\]|\\.)*+(?:"|\\?\Z))', re.DOTALL)
+FENCED = re.compile(r"\A\s*+```\s*+(?:json)?+(.*)```\s*+\Z", re.DOTALL | re.IGNORECASE)  # a text in a code fence
 NUMBER = re.compile(r"\d+")
 WRAPPERS = ("answer", "evaluation", "output", "response", "result", "verdict")  # names around the object asked for
 AROUND_WORDS = " \n\r\t*_\"'.,:{}"  # what a token may have around a word, in prose or JSON
@@ -71,7 +72,7 @@ def strict_json(text: str, pairs_hook: Callable[[list[tuple[str, Any]]], Any] | 
     """The one JSON value that a text consists of, in a code fence or not; no name may come twice in an object."""
     try:
         value = json.loads(
-            ascii_digits(strip_fence(text)),
+            ascii_digits(FENCED.sub(r"\1", text)),
             object_pairs_hook=pairs_hook or reject_duplicates,
             parse_constant=reject_constant,
         )
@@ -119,15 +120,6 @@ def json_score(document: Mapping[str, Any], answer: str, scale: range) -> tuple[
     score = parse_score(value, scale) if isinstance(value, str) else json_integer(value, "the score", scale)
     places = [place.start(1) for place in re.finditer(r'score"\s*:\s*"?\(?(\d)', answer, re.IGNORECASE)]
     return score, places[-1] if places else -1
-
-
-def strip_fence(text: str) -> str:
-    """A text without the code fence around it."""
-    stripped = text.strip()
-    if len(stripped) < 6 or not stripped.startswith("```") or not stripped.endswith("```"):
-        return text
-    inner = stripped[3:-3].lstrip()
-    return inner[4:] if inner[:4].lower() == "json" else inner
 
 
 def ascii_digits(text: str) -> str:

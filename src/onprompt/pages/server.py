@@ -267,7 +267,7 @@ class Place:
 
 
 def run(app: App, place: Place, on_start: Callable[[str], None], on_stop: Callable[[], object] = bool) -> None:
-    """Serve an application until Ctrl-C or SIGTERM; `on_start` is told its address, `on_stop` called when it stops."""
+    """Serve an application until Ctrl-C or SIGTERM; `on_start` receives its address, `on_stop` called when it stops."""
     host, token = place.host, choose_token(place.host, place.token)
 
     def stop() -> None:

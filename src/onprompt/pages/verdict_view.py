@@ -285,7 +285,7 @@ def change_map(sample: Sample) -> Image.Image:
 
 
 def reason(error: OnpromptError) -> str:
-    """Why a picture can't be shown, without the folders of whoever made the report."""
+    """Why a picture can't be shown, without the folder names of its author."""
     kinds = {"missing": "its file is no longer there", "changed": "its file has changed since it was judged"}
     kind = error.kind if isinstance(error, ImageError) else "unknown"
     return kinds.get(kind, f"its file can't be shown ({kind})")

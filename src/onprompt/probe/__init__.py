@@ -2,26 +2,126 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from onprompt import api, plugins
 from onprompt.errors import OnpromptError, UnreadableAnswer, UserError
-from onprompt.probe.cases import PROBES, Case, Comparison, Probe
+from onprompt.probe.cases import PROBES, Case, Cases, Probe
 from onprompt.probe.pictures import NAMES, picture
-from onprompt.probe.results import Report, Result, Row
+from onprompt.report.statistics import wilson
 from onprompt.rubrics import DEFAULT
 from onprompt.samples import load_rubric
 from onprompt.settings import Settings
-from onprompt.types import Flag, Plan, Rubric, Verdict
+from onprompt.types import Plan, Rubric, Verdict
 
 __all__ = ["PROBES", "Report", "Result", "Row", "plan", "probe", "save"]
 
 MAX_LOW = 0.25  # share of the scale up to which a picture of nothing may score
 TOLERANCE = 1e-9  # of floats
 Answers = Mapping[Case, Verdict | OnpromptError]
+HEADER = ("probe", "passed", "of", "rate", "95 % CI", "no verdict")
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One or two cases with their verdicts, and whether they pass: None if a verdict is missing, and `why`."""
+
+    cases: Cases
+    passed: bool | None
+    verdicts: tuple[Verdict | None, ...]
+    why: str = ""
+
+    def document(self) -> dict[str, Any]:
+        """JSON."""
+        asked = []
+        for case, verdict in zip(self.cases, self.verdicts, strict=True):
+            before = {"before": case.before} if case.before else {}
+            value, score = (round(verdict.value, 4), verdict.score) if verdict else (None, None)
+            asked.append({"picture": case.picture, **before, "prompt": case.prompt, "value": value, "score": score})
+        return {"passed": self.passed, "no_verdict": self.why or None, "asked": asked}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A probe's results; none if the judge doesn't support its rubric."""
+
+    probe: Probe
+    served: bool = False
+    results: tuple[Result, ...] = ()
+
+    @property
+    def passed(self) -> int:
+        return sum(result.passed is True for result in self.results)
+
+    @property
+    def judged(self) -> int:
+        return sum(result.passed is not None for result in self.results)
+
+    @property
+    def no_verdict(self) -> int:
+        return len(self.results) - self.judged
+
+    @property
+    def rate(self) -> float | None:
+        return self.passed / self.judged if self.judged else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        return wilson(self.passed, self.judged) if self.judged else None
+
+    def cells(self) -> tuple[str, ...]:
+        """The row of the table, under HEADER."""
+        if not self.served:
+            return (self.probe.name, "", "", "", "unsupported", "")
+        rate = "–" if self.rate is None else f"{self.rate:.2f}"
+        interval = "{:.2f}–{:.2f}".format(*self.interval) if self.interval else "–"
+        return (self.probe.name, str(self.passed), str(self.judged), rate, interval, str(self.no_verdict))
+
+    def document(self) -> dict[str, Any]:
+        """JSON."""
+        return {
+            "probe": self.probe.name,
+            "passes_if": self.probe.about,
+            "served": self.served,
+            "passed": self.passed,
+            "judged": self.judged,
+            "rate": None if self.rate is None else round(self.rate, 4),
+            "interval": None if self.interval is None else [round(bound, 4) for bound in self.interval],
+            "no_verdict": self.no_verdict,
+            "comparisons": [result.document() for result in self.results],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A judge's results."""
+
+    judge: str
+    model: str
+    rubric: str
+    rows: tuple[Row, ...]
+
+    def lines(self) -> Iterator[str]:
+        """A table, and the reasons for missing verdicts."""
+        yield f"judge: {self.judge}{f' ({self.model})' if self.model else ''}, rubric: {self.rubric}\n"
+        table = [HEADER, *(row.cells() for row in self.rows)]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        for row, about in zip(table, ["passes if", *(row.probe.about for row in self.rows)], strict=True):
+            numbers = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
+            yield "  ".join([row[0].ljust(widths[0]), *numbers, about])
+        reasons = Counter(result.why for row in self.rows for result in row.results if result.passed is None)
+        yield from ([""] if reasons else [])
+        yield from (f"{number} × no verdict: {reason}" for reason, number in reasons.most_common())
+
+    def document(self) -> dict[str, Any]:
+        """JSON, with every comparison."""
+        header = {"format": "onprompt.probe/1", "judge": self.judge, "model": self.model, "rubric": self.rubric}
+        return {**header, "probes": [row.document() for row in self.rows]}
 
 
 def probe(
@@ -38,7 +138,7 @@ def probe(
     supported = select(probes, chosen)
     answers = judge_cases(unique_cases(supported), scale, chosen)
     rows = (
-        Row(probe, True, tuple(evaluate(comparison, answers, scale) for comparison in probe.comparisons))
+        Row(probe, True, tuple(evaluate(probe.rule, cases, answers, scale) for cases in probe.comparisons))
         if probe in supported
         else Row(probe)
         for probe in probes
@@ -93,8 +193,7 @@ def select(probes: Iterable[Probe], settings: Settings) -> list[Probe]:
 
 def unique_cases(probes: Iterable[Probe]) -> list[Case]:
     """Each case once; many are part of several comparisons."""
-    comparisons = [comparison for probe in probes for comparison in probe.comparisons]
-    return list(dict.fromkeys(case for comparison in comparisons for case in comparison.cases))
+    return list(dict.fromkeys(case for probe in probes for cases in probe.comparisons for case in cases))
 
 
 def to_items(cases: Iterable[Case], rubric: Rubric) -> Iterator[dict[str, Any]]:
@@ -135,20 +234,13 @@ def judge_cases(cases: Sequence[Case], rubric: Rubric, settings: Settings) -> An
     return answers
 
 
-def evaluate(comparison: Comparison, answers: Answers, scale: Rubric) -> Result:
-    """Whether a comparison passes."""
-    given = [answers[case] for case in comparison.cases]
+def evaluate(rule: str, cases: Cases, answers: Answers, scale: Rubric) -> Result:
+    """Whether the answers to the cases of a comparison follow its rule."""
+    given = [answers[case] for case in cases]
     verdicts = tuple(answer if isinstance(answer, Verdict) else None for answer in given)
-    why = next(filter(None, map(no_verdict, given)), "")
-    passed = None if why else passes(comparison.rule, [verdict for verdict in verdicts if verdict], scale)
-    return Result(comparison, passed, verdicts, why)
-
-
-def no_verdict(answer: Verdict | OnpromptError) -> str:
-    """Why an answer doesn't count: an error, or a score of which nothing could be checked."""
-    if isinstance(answer, OnpromptError):
-        return str(answer)
-    return "nothing could be checked (not_verifiable)" if Flag.NOT_VERIFIABLE in answer.flags else ""
+    why = next(filter(None, map(api.missing_reason, given)), "")
+    passed = None if why else passes(rule, [verdict for verdict in verdicts if verdict], scale)
+    return Result(cases, passed, verdicts, why)
 
 
 def passes(rule: str, verdicts: Sequence[Verdict], scale: Rubric) -> bool:

@@ -6,8 +6,6 @@ import random
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +23,7 @@ RELATIONS = {  # as a prompt says it: GenEval has these four and no others
     "above": ("above",),
     "below": ("below",),
 }
+WORDS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("objects.toml").read_text(encoding="utf-8"))
 FEATURES = ("colors", "counts", "relations")
 TRIES = 100  # at a new prompt, before the words are taken to be used up
 
@@ -42,12 +41,6 @@ class Made:
     def prompt(self) -> str:
         """The text."""
         return self.scene.prompt
-
-
-@cache
-def words() -> dict[str, Any]:
-    """The objects and the colours."""
-    return tomllib.loads(files(__package__).joinpath("objects.toml").read_text(encoding="utf-8"))
 
 
 def make(number: int, objects: int = 2, features: Sequence[str] = (), seed: int = 0) -> Iterator[Made]:
@@ -74,10 +67,9 @@ def make(number: int, objects: int = 2, features: Sequence[str] = (), seed: int 
 
 def make_one(number: int, objects: int, features: Sequence[str], chance: random.Random) -> Made:
     """A prompt with the given features."""
-    about = words()
-    usable = [name for name in about["names"] if "colors" not in features or name not in about["without_colour"]]
+    usable = [name for name in WORDS["names"] if "colors" not in features or name not in WORDS["without_colour"]]
     names = chance.sample(usable, objects)
-    colours = chance.sample(about["colours"], objects) if "colors" in features else [""] * objects
+    colours = chance.sample(WORDS["colours"], objects) if "colors" in features else [""] * objects
     counts = [chance.randint(1, MOST) if "counts" in features else 1 for _ in names]
     if "counts" in features and max(counts) == 1:
         counts[chance.randrange(objects)] = chance.randint(2, MOST)
@@ -98,13 +90,13 @@ def make_one(number: int, objects: int, features: Sequence[str], chance: random.
     )
     if relation and objects > 2:  # a sentence of their own: "above a vase and a bear" would be above both
         text += f". There {'are' if counts[2] > 1 else 'is'} also {join(phrases[2:], '', chance)}."
-    classes = tuple(about["geneval"].get(name, name) for name in names)
+    classes = tuple(WORDS["geneval"].get(name, name) for name in names)
     return Made(number, Scene(text, things), "+".join(features) or "objects", classes)
 
 
 def phrase(name: str, colour: str, count: int) -> str:
     """`two red benches`, `an orange cup`."""
-    noun = words()["plurals"].get(name, f"{name}s") if count > 1 else name
+    noun = WORDS["plurals"].get(name, f"{name}s") if count > 1 else name
     described = f"{colour} {noun}".strip()
     article = "an" if described[0] in "aeiou" else "a"
     return f"{NUMBERS[count] if count > 1 else article} {described}"
@@ -150,16 +142,6 @@ def geneval_tag(made: Made) -> str:
         "relations": "position" if two else "",
     }
     return theirs.get(made.category) or made.category
-
-
-def is_parsed(made: Made, parsed: Scene) -> bool:
-    """Whether a parser finds in a prompt just what it was made from: objects, counts, colours and relations."""
-    return [content(thing) for thing in made.scene.things] == [content(thing) for thing in parsed.things]
-
-
-def content(thing: Thing) -> tuple[Any, ...]:
-    """What is asked of an object."""
-    return thing.canonical, thing.count.low, thing.count.high, thing.attributes, thing.relations, thing.absent
 
 
 TABLE, GENEVAL, TEXTS = "prompts.jsonl", "evaluation_metadata.jsonl", "prompts.txt"

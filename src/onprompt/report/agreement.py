@@ -168,7 +168,7 @@ Rater = tuple[Levels, Array, Array]  # the places of the items, the own ratings,
 
 
 def among(chosen: Levels, number: int, rater: Rater) -> Rater:
-    """What a rater says of some of so many items, with their places among these."""
+    """A rater's ratings, with the places of the rated items among all items."""
     new = np.full(number, -1)
     new[chosen] = np.arange(len(chosen))
     places, given, others = rater

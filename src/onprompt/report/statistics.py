@@ -170,7 +170,7 @@ def estimates(prepare: Callable[[Levels], Sequence[Statistic]], group: Levels) -
 
 
 def in_blocks(items: int, groups: int) -> bool:
-    """Whether intervals come from equal parts of the groups, as resamples of so many items would take minutes."""
+    """Whether intervals come from equal parts of the groups, as resampling large data would take minutes."""
     return items >= LARGE and groups >= BLOCKS * SMALLEST
 
 

@@ -60,24 +60,19 @@ class Observed(Protocol):
     @property
     def checks(self) -> tuple[Check, ...]:
         """Every claim, and what became of it."""
-        ...
 
     @property
     def weights(self) -> tuple[bool, bool]:
         """Whether it took the model files that measure attributes, and those that tell men from women."""
-        ...
 
     def flags(self, settings: Settings) -> Mapping[str, bool]:
         """What to know before trusting the score."""
-        ...
 
     def measures(self, settings: Settings) -> Mapping[str, float | None]:
         """The numbers behind the score."""
-        ...
 
     def evidence(self, settings: Settings) -> Evidence:
         """What was asked for and seen."""
-        ...
 
 
 def geometric_mean(shares: Mapping[str, float]) -> float:
@@ -171,11 +166,9 @@ class Judge(Protocol):
     @property
     def identity(self) -> Mapping[str, Any]:
         """What its verdicts depend on beside the settings: weights, a model, the text of a rubric."""
-        ...
 
     def judge(self, sample: Sample) -> Verdict:
         """The verdict on one sample."""
-        ...
 
     def prepare(self, sample: Sample) -> None:  # noqa: ARG002
         """Do what can be done while other samples are judged: decode images, parse the prompt."""
@@ -211,11 +204,9 @@ class Detector(Protocol):
     @property
     def files(self) -> Sequence[str]:
         """The model files that it uses, by their names in the manifest."""
-        ...
 
     def see(self, looks: Sequence[Look]) -> list[Seen]:
         """For each picture the sightings of its names, and of whatever else was noticed."""
-        ...
 
 
 class Matcher(Protocol):
@@ -239,11 +230,9 @@ class Matcher(Protocol):
 
     def probabilities(self, picture: Picture, texts: Sequence[str]) -> list[float]:
         """The probability that each text describes the picture as a whole."""
-        ...
 
     def phrase_probabilities(self, picture: Picture, phrases: Sequence[str]) -> list[float]:
         """The probability that each phrase is true of the picture or of a part of it."""
-        ...
 
     def truncates(self, text: str) -> bool:  # noqa: ARG002
         """Whether a text is longer than it reads."""
@@ -260,15 +249,12 @@ class Backend(Protocol):
     @property
     def identity(self) -> Mapping[str, str]:
         """What tells its answers from those of other models: part of the cache key."""
-        ...
 
     def ask(self, question: Question) -> Answer:
         """The answer; ServerTrouble where asking again may help, Rejected where it won't."""
-        ...
 
     def close(self) -> None:
         """Release what it holds: connections, a model."""
-        ...
 
 
 Given = TypeVar("Given")
@@ -283,32 +269,25 @@ class Job(Protocol[TaskType, ResultType]):
     @property
     def slots(self) -> int:
         """How many tasks it likes to have in progress in one process."""
-        ...
 
     @property
     def bound_by(self) -> str:
         """What limits them: the `cores`, a `model` in the process, or a `server` that all processes share."""
-        ...
 
     def begin(self, cores: int = 0) -> None:
         """Called by every worker thread before it works; `cores` says how many its process may use, if not all."""
-        ...
 
     def stop(self) -> None:
         """Called when all should end: stop waiting for a server."""
-        ...
 
     def prepare(self, task: TaskType) -> TaskType:
         """The task with what can be done while others are in progress, such as reading files."""
-        ...
 
     def __call__(self, task: TaskType, /) -> ResultType:
         """The result of a task, prepared or not."""
-        ...
 
     def lost(self, task: TaskType, why: str) -> ResultType:
         """The result of a task whose every worker process died."""
-        ...
 
 
 class Engine(Protocol):
@@ -316,4 +295,3 @@ class Engine(Protocol):
 
     def run(self, job: Job[Given, Made], tasks: Iterable[Given]) -> Iterator[Made]:
         """The results as they get ready, in any order."""
-        ...

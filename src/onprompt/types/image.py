@@ -48,11 +48,7 @@ class Box(NamedTuple):
 
     def iou(self, other: Box) -> float:
         """Shared area over joint area."""
-        width = min(self.right, other.right) - max(self.left, other.left)
-        height = min(self.bottom, other.bottom) - max(self.top, other.top)
-        if width <= 0 or height <= 0:
-            return 0.0
-        shared = width * height
+        shared = self.overlap(other).area
         joint = self.area + other.area - shared
         return shared / joint if joint else 0.0
 

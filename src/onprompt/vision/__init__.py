@@ -13,7 +13,6 @@ if TYPE_CHECKING:
         NEED_JOINTS,
         RELATIONS,
         SIZE_WORDS,
-        SIZES,
         RelationMeasure,
         between,
         is_grid_position,
@@ -66,8 +65,7 @@ WHERE = {
     "detection": "APPEARANCE_FILES detect detect_many load_ahead measure_ahead",
     "detectors": "load_detector",
     "geometry": (
-        "NEED_JOINTS RELATIONS SIZES SIZE_WORDS RelationMeasure between is_grid_position position_of "
-        "position_score ramp"
+        "NEED_JOINTS RELATIONS SIZE_WORDS RelationMeasure between is_grid_position position_of position_score ramp"
     ),
     "global_properties": "colour_probability is_blank medium properties sharpness",
     "image": (

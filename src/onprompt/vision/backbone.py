@@ -89,10 +89,10 @@ def run_backbone(crops: Sequence[Pixels], settings: Settings) -> tuple[Floats, F
     return hidden.reshape(len(crops), HIDDEN), logits
 
 
-def shrink(pixels: Pixels) -> Pixels:
-    """The image with no side longer than MAX_SIDE."""
-    ratio = MAX_SIDE / max(pixels.shape[:2])
-    return resize(pixels, [max(1, round(side * ratio)) for side in pixels.shape[1::-1]]) if ratio < 1 else pixels
+def shrink(pixels: Pixels, side: int = MAX_SIDE) -> Pixels:
+    """The image with its longer side at most `side` pixels."""
+    ratio = side / max(pixels.shape[:2])
+    return resize(pixels, [max(1, round(length * ratio)) for length in pixels.shape[1::-1]]) if ratio < 1 else pixels
 
 
 def recompress(pixels: Pixels) -> Pixels:

@@ -64,26 +64,13 @@ def together(parts: Sequence[Boxes]) -> Boxes:
 
 def box_iou(boxes: Floats, others: Floats) -> Floats:
     """IoU of each box with each of the others: a matrix, or a row for a single box."""
-    first = boxes[..., None, :]
-    width, height = (shared_side(first[..., low::2], others[:, low::2]) for low in (0, 1))
-    intersection = np.multiply(width, height, out=width)  # in place: of many boxes, memory takes most of the time
-    union = np.add(box_area(first), box_area(others), out=height)
-    union -= intersection
-    iou: Floats = np.divide(intersection, np.maximum(union, 1e-9, out=union), out=intersection)
-    return iou
-
-
-def shared_side(spans: Floats, others: Floats) -> Floats:
-    """The length of what spans (low, high) share with others; 0 for nothing."""
-    shared: Floats = np.minimum(spans[..., 1], others[..., 1])
-    shared -= np.maximum(spans[..., 0], others[..., 0])
-    return np.maximum(shared, 0, out=shared)
-
-
-def box_area(boxes: Floats) -> Floats:
-    """The area of each box."""
-    area: Floats = (boxes[..., 2] - boxes[..., 0]) * (boxes[..., 3] - boxes[..., 1])
-    return area
+    left, top, right, bottom = np.moveaxis(boxes[..., None, :], -1, 0)
+    lefts, tops, rights, bottoms = others.T
+    width = np.maximum(np.minimum(right, rights) - np.maximum(left, lefts), 0)
+    height = np.maximum(np.minimum(bottom, bottoms) - np.maximum(top, tops), 0)
+    shared = width * height
+    joint = (right - left) * (bottom - top) + (rights - lefts) * (bottoms - tops) - shared
+    return np.asarray(shared / np.maximum(joint, 1e-9), dtype=np.float32)
 
 
 def non_max_suppression(boxes: Floats, scores: Floats, classes: NDArray[np.int_], threshold: float) -> list[int]:

@@ -15,12 +15,11 @@ from onprompt.types import Box, Look, Name, Picture, Seen, Sighting, Trait
 from onprompt.vision import backbone, colour, geometry, masks, people
 from onprompt.vision.detectors import load_detector
 from onprompt.vision.matchers import load_matcher
-from onprompt.vision.runtime import openvino_core, source, thread_state
+from onprompt.vision.runtime import on_single_core, openvino_core, source, thread_state
 from onprompt.weights import blobs
 
 APPEARANCE_FILES = (*masks.FILES, *people.POSE_FILES, *people.FACE_FILES)
-# Words of detectors for human beings
-PEOPLE = frozenset({"person", "man", "woman", "boy", "girl", "child", "baby"})
+PEOPLE = frozenset({"person", *people.WORDS})
 CROWD = 10  # confident sightings of one name from which it is a crowd, whose count is a range
 MAX_MEASURED = 24  # sightings per image whose appearance is measured
 UNSURE = 0.6  # confidence below which an object in an unusual color may have been missed
@@ -85,12 +84,10 @@ def measure(
     ]
     narrower = {label for label, known in seen.known.items() if known.closeness < 1 and label in kinds}
     told = select_for_appearance([s for s in measured if s.word in PEOPLE and s.label in narrower], settings)
-    measured = [
-        replace(sighting, traits=(*sighting.traits, *people.kind_traits(picture, sighting.box, settings)))
-        if sighting in told
-        else sighting
-        for sighting in measured
-    ]
+    for index, sighting in enumerate(measured):
+        if sighting in told:
+            traits = people.kind_traits(picture, sighting.box, settings)
+            measured[index] = replace(sighting, traits=(*sighting.traits, *traits))
     return Seen((*measured, *crowd_sightings(measured, settings)), seen.known)
 
 
@@ -124,7 +121,7 @@ def occlusion(sighting: Sighting, other: Sighting) -> float:
     smaller = front.area < box.area  # a larger object may be what it stands on
     if not (lower and smaller) or box.iou(front) >= 0.5:  # one object under two names, or twice
         return 0.0
-    return box.overlap(front).area / box.area
+    return geometry.containment(box, front)
 
 
 def measure_appearance(
@@ -198,7 +195,7 @@ def in_background(loads: list[Callable[[], object]], settings: Settings) -> None
     # What loads models may import torch, which is best imported by one thread alone.
     if settings.names_a_model or not settings.compiled_megabytes or not blobs.files(blobs.folder(settings)):
         return
-    single_core = getattr(thread_state, "single_core", False)
+    single_core = on_single_core()
 
     def work() -> None:
         thread_state.single_core, thread_state.at_once = single_core, True

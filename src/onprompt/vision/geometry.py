@@ -67,17 +67,10 @@ def is_grid_position(asked: str) -> bool:
 def position_score(box: Box, asked: str) -> float:
     """1 where the centre is in the asked third, within a tolerance; the minor score where it is next to it."""
     x, y = box.centre
-    scores = [axis_score(x, COLUMNS.index(word)) for word in asked.split("-") if word in COLUMNS]
-    scores += [axis_score(y, ROWS.index(word)) for word in asked.split("-") if word in ROWS]
-    return min(scores, default=0.0)
-
-
-def axis_score(coordinate: float, third: int) -> float:
-    """How well a coordinate fits one of three thirds."""
-    low, high = third / 3 - TOLERANCE, (third + 1) / 3 + TOLERANCE
-    if low <= coordinate <= high:
-        return 1.0
-    return 0.5 if low - 1 / 6 <= coordinate <= high + 1 / 6 else 0.0
+    thirds = [(x, COLUMNS.index(word)) for word in asked.split("-") if word in COLUMNS]
+    thirds += [(y, ROWS.index(word)) for word in asked.split("-") if word in ROWS]
+    past = max((max(third / 3 - place, place - (third + 1) / 3) for place, third in thirds), default=1.0)
+    return 1.0 if past <= TOLERANCE else 0.5 if past <= TOLERANCE + 1 / 6 else 0.0
 
 
 def is_truncated(box: Box) -> bool:
@@ -95,14 +88,12 @@ def clamp(x: float) -> float:
 
 def horizontal_overlap(a: Box, b: Box) -> float:
     """The share of the narrower box's width that both have in common."""
-    narrow = min(a.width, b.width)
-    return clamp((min(a.right, b.right) - max(a.left, b.left)) / narrow) if narrow else 0.0
+    return a.overlap(b).width / (min(a.width, b.width) or 1.0)
 
 
 def vertical_overlap(a: Box, b: Box) -> float:
     """The share of the lower box's height that both have in common."""
-    low = min(a.height, b.height)
-    return clamp((min(a.bottom, b.bottom) - max(a.top, b.top)) / low) if low else 0.0
+    return a.overlap(b).height / (min(a.height, b.height) or 1.0)
 
 
 def containment(a: Box, b: Box) -> float:

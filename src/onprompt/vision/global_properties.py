@@ -8,6 +8,7 @@ import numpy as np
 
 from onprompt.settings import Settings
 from onprompt.types import Picture, Trait
+from onprompt.vision.backbone import shrink
 from onprompt.vision.boxes import Floats, Pixels
 from onprompt.vision.colour import Lab, brightest_channel, rgb_to_lab
 from onprompt.vision.geometry import ramp
@@ -48,13 +49,6 @@ def is_blank(picture: Picture) -> bool:
     if edgeless and deviation_from_plane(shrink(picture.pixels, COARSE[1])) < GRADIENT:
         return True
     return all(neighbour_correlation(shrink(picture.pixels, side)) < NOISE for side in COARSE)
-
-
-def shrink(pixels: Pixels, side: int) -> Pixels:
-    """The image with its longer side at most `side` pixels."""
-    ratio = min(1.0, side / max(pixels.shape[:2]))
-    size = [max(1, round(length * ratio)) for length in pixels.shape[1::-1]]
-    return cv2.resize(pixels, size, interpolation=cv2.INTER_AREA).astype(np.uint8)
 
 
 def neighbour_correlation(pixels: Pixels) -> float:

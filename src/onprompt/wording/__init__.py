@@ -4,25 +4,11 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from onprompt.types import Check, Found, Outcome, Plan, PromptEvidence, Scene, Thing, Verdict
-from onprompt.wording.claims import claim_words, finding_words, full_claim, sentence, thing_words
-
-__all__ = [
-    "actual",
-    "by_object",
-    "claim_words",
-    "differences",
-    "finding_words",
-    "full_claim",
-    "note",
-    "pairs",
-    "plan_words",
-    "plural",
-    "sentence",
-    "stated_summary",
-    "summary",
-    "thing_words",
-    "without_reason",
-]
+from onprompt.wording.claims import claim_words as claim_words
+from onprompt.wording.claims import finding_words as finding_words
+from onprompt.wording.claims import full_claim as full_claim
+from onprompt.wording.claims import sentence as sentence
+from onprompt.wording.claims import thing_words as thing_words
 
 
 class Group(NamedTuple):

@@ -18,7 +18,7 @@ SHORTEST, SENTENCE = 15, 15  # words of a justification, and at most of a senten
 CLEAR = 0.5  # confidence from which a detection is clear
 NAME = 3  # words of an object's name that a sentence takes
 GOOD, MIXED, BAD = 5, 4, 3  # scores from which what fits decided, and up to which what does not
-CLEARLY = 2  # scores from the ends of the scale within which nothing is said that contradicts them
+CLEARLY = 2  # steps from the ends of the scale within which no sentence may contradict the score
 FAILURES = {
     "unchanged": "The edited image is the same as the original: nothing was changed.",
     "redrawn": "The image was redrawn as a whole instead of being edited in one place.",
@@ -35,7 +35,7 @@ FAULTS = {
     "doubled": "The object to be changed can now be seen twice.",
     "body": "No joints of a body could be found in a person that was added.",
 }
-# What became of an operation: carried out, not carried out. {new} and {old} are names.
+# Whether an operation was carried out: carried out, not carried out. {new} and {old} are names.
 DONE = {
     "add": "The {new} is there now and was not before.",
     "remove": "The {old} is gone.",
@@ -94,7 +94,7 @@ def named(phrase: str, otherwise: str) -> str:
 
 
 def operation_sentence(operation: Operation) -> Sentence:
-    """What became of an operation."""
+    """Whether an operation was carried out, in words."""
     edit, check = operation.edit, operation.check
     target = edit.target.canonical if edit.target else ""
     there = {thing.canonical for thing in edit.source.things}

@@ -6,6 +6,7 @@ from onprompt.types import Box, Check, Voice
 from onprompt.wording.claims import sentence
 
 LISTED = 8  # places that are listed
+NOTHING_CHECKED = "nothing could be checked"  # why the evidence, or a model asked by claim, has no say in a jury
 
 
 def voice_words(voice: Voice) -> str:
@@ -64,8 +65,3 @@ def box_sides(box: Box) -> tuple[tuple[float, float], tuple[float, float]]:
 def jury_failed(errors: Mapping[str, str]) -> str:
     """Why a jury has no verdict."""
     return "no model of the jury gave a score: " + "; ".join(f"{name}: {error}" for name, error in errors.items())
-
-
-def nothing_checked() -> str:
-    """Why the evidence, or a model that is asked claim by claim, has no say in a jury."""
-    return "nothing could be checked"

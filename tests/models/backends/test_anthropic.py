@@ -159,7 +159,7 @@ class TestAnthropic(Contract):
 def test_who_answers() -> None:
     backend = load(MODEL, Settings(base_url="http://user:word@server:8000/v1/?key=secret", api_key=SecretStr(KEY)))
     assert backend.identity == {"backend": "anthropic", "model": MODEL, "server": "http://server:8000/v1"}
-    backend.client.close()
+    backend.close()
 
 
 def test_key_and_address_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,7 +169,7 @@ def test_key_and_address_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> 
         backend = load(MODEL, Settings())
         assert backend.ask(PLAIN).text == "4"
         assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
-        backend.client.close()
+        backend.close()
 
 
 def test_no_key(monkeypatch: pytest.MonkeyPatch) -> None:

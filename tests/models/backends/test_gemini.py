@@ -59,7 +59,7 @@ class TestGemini(Contract):
             ],
             "generationConfig": {"maxOutputTokens": 77, "temperature": 0.0},
         }
-        assert picture["inlineData"]["mime_type"] == "image/png"  # Google takes it for mimeType
+        assert picture["inlineData"]["mimeType"] == "image/png"
         assert size_of(picture["inlineData"]["data"]) == (16, 8)
         assert (answer.text, answer.stop, answer.model, answer.structured) == ("Yes: 4", "end", f"{MODEL}-001", False)
         assert (answer.usage.tokens_in, answer.usage.tokens_out, answer.refused, answer.rest) == (1200, 134, (), 0)

@@ -38,7 +38,7 @@ PUNCTUATION, OTHERS, FOREIGN = (
     "characters that no option has",
 )
 REPEATED, LONG, DENIED = "the prompt or a chat template repeated", "a long answer", "refusals and negations"
-THINNED = 4  # of so many pairs of labels, one is tried with every form of answer
+THINNED = 4  # one of this number of pairs of labels is tried with every form of answer
 POINTS = {"the option": ALONE, "sentence": SENTENCE, "both": BOTH, "punctuation": PUNCTUATION}
 
 

@@ -1,25 +1,16 @@
 """Anthropic's models through the Messages API."""
 
-import base64
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import anthropic
-import httpx2
+from onprompt.models.http import HttpBackend, base64_image, token_count
+from onprompt.types import Answer, Part, Question, Usage
 
-from onprompt.models.http import HttpBackend, httpx_client, token_count
-from onprompt.types import Answer, Message, Part, Question, Usage
-from onprompt.vision import encode_image
-
+VERSION = "2026-10-21"  # of the API
 STOPS = {"refusal": "refusal", **dict.fromkeys((None, "", "end_turn", "stop_sequence"), "end")}
 UNKNOWN_STOP = "length"  # the answer may be incomplete
 INPUT_TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-# By which words a server's error names an option.
-OPTION_WORDS = {
-    "temperature": ("temperature",),
-    "output_config": ("output_config", "output_format", "output format", "structured output", "schema"),
-}
 
 
 class Anthropic(HttpBackend):
@@ -27,21 +18,19 @@ class Anthropic(HttpBackend):
 
     backend = "anthropic"
     server = "https://api.anthropic.com"
+    endpoint = "/v1/messages"
     key_variables = ("ANTHROPIC_API_KEY",)
     url_variable = "ANTHROPIC_BASE_URL"
     response_name = "a message"
     schema_option = "output_config"
-    option_words = OPTION_WORDS
+    option_words: Mapping[str, Sequence[str]] = {
+        "temperature": ("temperature",),
+        "output_config": ("output_config", "output_format", "output format", "structured output", "schema"),
+    }
     unsupported = frozenset({"logprobs"})  # not in the API
 
-    def connect(self) -> anthropic.Client:
-        return anthropic.Client(
-            api_key=self.key or "none",
-            base_url=self.url,
-            max_retries=0,
-            timeout=self.settings.timeout,
-            http_client=httpx_client(self.url, self.settings),
-        )
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.key}", "anthropic-version": VERSION}
 
     def options(self, question: Question) -> dict[str, Any]:
         options: dict[str, Any] = {"temperature": question.temperature}
@@ -51,37 +40,15 @@ class Anthropic(HttpBackend):
             options["output_config"] = {"format": {"type": "json_schema", "schema": json.loads(question.schema)}}
         return options
 
-    def send(self, question: Question, options: Mapping[str, Any]) -> tuple[Any, Mapping[str, str]]:
-        try:
-            raw = self.client.messages.with_raw_response.create(
-                model=self.model,
-                max_tokens=question.longest,
-                messages=[*map(self.message, question.messages)],
-                extra_body=options,  # the SDK has no temperature any more; older models still take it
-            )
-        except anthropic.APIError as error:
-            problem = self.sdk_error(error, options)
-        else:
-            return self.parse_json(raw.http_response.content), raw.headers
-        raise problem  # not inside `except`: the SDK's error holds the key and would become its context
-
-    def sdk_error(self, error: anthropic.APIError, options: Iterable[str]) -> Exception:
-        """An error of the SDK as one of ours."""
-        if isinstance(error, anthropic.APIStatusError):
-            return self.status_error(error.status_code, error.response.text, error.response.headers, options)
-        if isinstance(error, anthropic.APITimeoutError):
-            return self.timed_out()
-        cause = error.__cause__ or error
-        return self.unreachable(cause, isinstance(cause, httpx2.ReadError))
-
-    def message(self, message: Message) -> dict[str, Any]:
-        return {"role": message.role, "content": [self.content(part) for part in message.joined]}
+    def body(self, question: Question, options: Mapping[str, Any]) -> dict[str, Any]:
+        messages = [*map(self.message, question.messages)]
+        return {"model": self.model, "max_tokens": question.longest, "messages": messages, **options}
 
     def content(self, part: Part) -> dict[str, Any]:
         if isinstance(part, str):
             return {"type": "text", "text": part}
-        data = base64.b64encode(encode_image(part)).decode()
-        return {"type": "image", "source": {"type": "base64", "media_type": f"image/{part.format}", "data": data}}
+        source = {"type": "base64", "media_type": f"image/{part.format}", "data": base64_image(part)}
+        return {"type": "image", "source": source}
 
     def parse(self, body: Any, question: Question) -> Answer:  # noqa: ARG002
         used = body.get("usage") or {}

@@ -25,7 +25,7 @@ from PIL import Image
 from onprompt.errors import NotFetched, OnpromptError, Rejected, ServerTrouble, SettingsError, UntrustedFile
 from onprompt.models.reading import choice_probabilities, is_wanted, number_spots
 from onprompt.settings import Settings
-from onprompt.types import Answer, Part, Question, Shown, Spot, Usage
+from onprompt.types import Answer, Question, Shown, Spot, Usage
 from onprompt.vision import available_cores
 from onprompt.weights import hub
 
@@ -39,7 +39,6 @@ FINGERPRINT_BYTES = 65536  # hashed at both ends of a file of weights
 FILES = ("config.json", "openvino_language_model.xml", "openvino_tokenizer.xml", "openvino_detokenizer.xml")
 MARK = re.compile(r"<(?=\||ov_genai_)")  # begins what the runtime or a chat template would obey
 Step = dict[str, float]  # the probabilities of some tokens, by their texts
-Request = tuple[str, list[Tensor], Any]  # a prompt, its images, and how to answer
 
 
 class LoadedModel:
@@ -118,16 +117,15 @@ class Local:
 
     def ask_all(self, questions: Sequence[Question]) -> list[Answer]:
         """The answers to several questions; those with choices share what is computed for their images."""
-        answers: dict[int, Answer] = {}
-        chats = Chats()
-        prepared = [chats.messages(question) for question in questions]
+        ready: dict[str, Tensor] = {}
+        chats = [chat(question, ready) for question in questions]
         with self.model_in_memory().lock:
             # One by one: in a common call, or while an earlier chat about the same image is kept, openvino-genai 2026.4
             # reads the image otherwise, and the probabilities are wrong by up to 4 %.
-            for at, question in enumerate(questions):
-                answer = self.choose if question.choices else self.write
-                answers[at] = answer(self.model_in_memory(), question, *prepared[at])
-        return [answers[at] for at in range(len(questions))]
+            return [
+                (self.choose if question.choices else self.write)(self.model_in_memory(), question, *prepared)
+                for question, prepared in zip(questions, chats, strict=True)
+            ]
 
     def choose(
         self, model: LoadedModel, question: Question, messages: list[dict[str, str]], images: list[Tensor]
@@ -158,12 +156,12 @@ class Local:
             options["structured_output_config"] = genai.StructuredOutputConfig(json_schema=question.schema)
         with runtime_errors(f"{self.model} can't answer"):
             prompt = model.tokenizer.apply_chat_template(messages, add_generation_prompt=True)
-            (handle,) = self.run(model, [(prompt, images, model.config(question.longest, **options))])
+            handle = self.run(model, prompt, images, model.config(question.longest, **options))
             (output,) = handle.read_all()
             pieces = joined(model, output.generated_ids, output.generated_log_probs)
             spots: tuple[Spot, ...] = ()
             if question.chances or question.words:
-                spots = self.spots(model, question, pieces, (prompt, images))
+                spots = self.spots(model, question, pieces, prompt, images)
         stop = "length" if output.finish_reason == genai.GenerationFinishReason.LENGTH else "end"
         tokens_in = handle.get_vlm_perf_metrics().get_num_input_tokens()
         usage = Usage(tokens_in, len(output.generated_ids), round(time.monotonic() - start, 3))
@@ -175,7 +173,8 @@ class Local:
         model: LoadedModel,
         question: Question,
         pieces: Sequence[tuple[str, float]],
-        asked: tuple[str, list[Tensor]],
+        prompt: str,
+        images: list[Tensor],
     ) -> tuple[Spot, ...]:
         """The places of the last numbers, or of the words that are wanted, with what might have stood there."""
         texts = [piece for piece, _ in pieces]
@@ -183,60 +182,51 @@ class Local:
         wanted = wanted if question.words else wanted[-LAST_NUMBERS:]
         steps: dict[int, Step] = {at: {texts[at]: pieces[at][1]} for at in wanted}
         unsure = [at for at in wanted if pieces[at][1] < CERTAIN]
-        prompt, images = asked
         for at in unsure:
-            (handle,) = self.run(model, [(prompt + "".join(texts[:at]), images, model.likeliest())])
+            handle = self.run(model, prompt + "".join(texts[:at]), images, model.likeliest())
             for output in handle.read_all():
                 steps[at].setdefault(model.decode(output.generated_ids), probability(output.score))
         return number_spots(
             "".join(texts), [(text, steps.get(at, {})) for at, text in enumerate(texts)], (), question.words
         )
 
-    def run(self, model: LoadedModel, requests: Sequence[Request]) -> list[Any]:
-        """The answers to requests, token by token: it ends early where it is interrupted or closed."""
-        handles: list[Any] = []
+    def run(self, model: LoadedModel, prompt: str, images: list[Tensor], config: Any) -> Any:
+        """The answer to a prompt, token by token: it ends early where it is interrupted or closed."""
+        handle = model.pipeline.add_request(next(model.numbers), prompt, images, config)
         try:
-            for request in requests:
-                handles.append(model.pipeline.add_request(next(model.numbers), *request))
             while model.pipeline.has_non_finished_requests():
                 self.model_in_memory()
                 model.pipeline.step()
         except BaseException:
             with suppress(RuntimeError):
-                for handle in handles:
-                    handle.cancel()
+                handle.cancel()
                 while model.pipeline.has_non_finished_requests():
                     model.pipeline.step()
             raise
-        if any(handle.get_status() == genai.GenerationStatus.IGNORED for handle in handles):
+        if handle.get_status() == genai.GenerationStatus.IGNORED:
             raise Rejected(f"the question and its answer are too long for the cache of {self.model}")
-        return handles
+        return handle
 
 
 load = Local
 
 
-class Chats:
-    """Questions as the runtime takes them; each image is made ready once."""
-
-    def __init__(self) -> None:
-        self.ready: dict[str, Tensor] = {}
-
-    def messages(self, question: Question) -> tuple[list[dict[str, str]], list[Tensor]]:
-        """The messages, with marks where images stand, and the images."""
-        images: list[Tensor] = []
-        messages = []
-        for message in question.messages:
-            words = "".join(self.mark(part, images) for part in message.parts)
-            messages.append({"role": message.role, "content": words})
-        return messages, images
-
-    def mark(self, part: Part, images: list[Tensor]) -> str:
-        """A text without marks, or an image's mark."""
-        if isinstance(part, str):
-            return MARK.sub("< ", part)
-        images.append(self.ready.setdefault(part.key, self.ready.get(part.key) or pixels(part)))
-        return f"<ov_genai_image_{len(images) - 1}>"
+def chat(question: Question, ready: dict[str, Tensor]) -> tuple[list[dict[str, str]], list[Tensor]]:
+    """The messages, with marks where images stand, and the images; each is made ready once."""
+    messages: list[dict[str, str]] = []
+    images: list[Tensor] = []
+    for message in question.messages:
+        words = ""
+        for part in message.parts:
+            if isinstance(part, str):
+                words += MARK.sub("< ", part)
+                continue
+            if part.key not in ready:
+                ready[part.key] = pixels(part)
+            words += f"<ov_genai_image_{len(images)}>"
+            images.append(ready[part.key])
+        messages.append({"role": message.role, "content": words})
+    return messages, images
 
 
 def pixels(shown: Shown) -> Tensor:

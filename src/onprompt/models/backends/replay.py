@@ -6,8 +6,6 @@ They are in a JSON Lines file that people can read, write and share. A recorded 
 first, then the first line by hand that matches.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import threading
@@ -26,18 +24,15 @@ STOPS = ("end", "length", "filter", "refusal")
 writing = threading.Lock()
 
 
-def load(model: str, settings: Settings) -> Replay:  # noqa: ARG001
-    """The backend for a file of recorded answers."""
-    return Replay(load_recording(Path(model)), Path(model).name)
-
-
 class Replay:
     """Answers from the lines of a file."""
 
-    def __init__(self, lines: list[Mapping[str, Any]], name: str) -> None:
+    def __init__(self, model: str, settings: Settings) -> None:  # noqa: ARG002
+        path = Path(model)
+        lines = load_recording(path)
         self.recorded = {line["question"]: line for line in lines if "question" in line}
         self.by_hand = [line for line in lines if "question" not in line]
-        self.name, self.sha256 = name, hashlib.sha256(json.dumps(lines).encode()).hexdigest()
+        self.name, self.sha256 = path.name, hashlib.sha256(json.dumps(lines).encode()).hexdigest()
 
     @property
     def identity(self) -> Mapping[str, str]:
@@ -57,6 +52,9 @@ class Replay:
         if line := self.recorded.get(key_of(question)) or next(matches, None):
             return replace(answer_on(line), cached=False)
         raise Rejected(f"{self.name} has no answer to this question")
+
+
+load = Replay
 
 
 def answer_on(line: Mapping[str, Any]) -> Answer:

@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import cv2
 import numpy as np
@@ -33,7 +32,7 @@ LITE0_SIDE = 320
 # EfficientDet numbers its classes as COCO's files do, from 1 and with gaps: these ids are unused.
 UNUSED_IDS = (12, 26, 29, 30, 45, 66, 68, 69, 71, 83)
 CLASS_COLUMNS = [number - 1 for number in range(1, 91) if number not in UNUSED_IDS]
-STRIDES = (8, 16, 32, 64, 128)  # about so many pixels are between anchors
+STRIDES = (8, 16, 32, 64, 128)  # approximate pixels between anchors
 ANCHOR_SCALE = 3  # the smallest anchor's side, in those; EfficientDet-Lite has 3 where EfficientDet has 4
 ASPECT_RATIOS = (1.0, 2.0, 0.5)
 MIN_ODDS = math.log(MIN_SCORE / (1 - MIN_SCORE))
@@ -60,12 +59,11 @@ class MirroredNetwork:
 @thread_safe_cache
 def load_network(made_of: Source) -> MirroredNetwork:
     """One network, compiled once per process, whatever the settings."""
+    read = partial(openvino_core().read_model, made_of.file)
     if made_of.file.suffix == ".tflite":
-        built = network(
-            "efficientdet", made_of, lambda: without_sigmoid(dequantize(read_tflite(made_of.file))), views=2
-        )
+        built = network("efficientdet", made_of, lambda: without_sigmoid(dequantize(read())), views=2)
         return MirroredNetwork(built, LITE0_SIDE, cv2.INTER_AREA, partial(decode_lite0, make_anchors(LITE0_SIDE)))
-    built = network("picodet", made_of, lambda: with_pixel_input(openvino_core().read_model(made_of.file), 1), views=2)
+    built = network("picodet", made_of, lambda: with_pixel_input(read(), 1), views=2)
     scale = np.array([[PICODET_SIDE, PICODET_SIDE]], dtype=np.float32)  # so that boxes come out as fractions
     return MirroredNetwork(built, PICODET_SIDE, cv2.INTER_CUBIC, decode_picodet, (scale,))
 
@@ -87,17 +85,6 @@ def decode_lite0(anchors: Floats, odds: Floats, shifts: Floats, best: Floats) ->
     return likely_boxes(corners, 1 / (1 + np.exp(-odds[0, likely][:, CLASS_COLUMNS])))
 
 
-def read_tflite(path: Path) -> ov.Model:
-    """Scores and shifts of the anchors, without the step that some files end with, which OpenVINO does not know."""
-    frontend = ov.frontend.FrontEndManager().load_by_framework("tflite")
-    model = frontend.convert_partially(frontend.load(str(path)))
-    for node in model.get_ops():
-        if node.get_type_name() == "TFFrameworkNode":
-            shifts, scores, _ = node.input_values()
-            return ov.Model([op.result(scores), op.result(shifts)], model.get_parameters())
-    return model
-
-
 def make_anchors(image_side: int) -> Floats:
     """Centre (y, x) and size (height, width) of each anchor, as fractions of the image, in the network's order."""
     anchors = []
@@ -115,12 +102,9 @@ def make_anchors(image_side: int) -> Floats:
 def dequantize(model: ov.Model) -> ov.Model:
     """The network without its eight-bit steps, whose results depend on the processor; only their limits stay."""
     for node in model.get_ops():
-        if node.get_type_name() != "FakeQuantize":
-            continue
-        limits = [node.input_value(index).get_node() for index in range(1, 5)]
-        if all(limit.get_type_name() == "Constant" and limit.get_data().size == 1 for limit in limits):
-            low, high, low_out, high_out = (float(limit.get_data().item()) for limit in limits)
-            if np.allclose((low, high), (low_out, high_out), atol=1e-6):
+        if node.get_type_name() == "FakeQuantize":
+            low, high, *out = (node.input_value(index).get_node().get_data().item() for index in range(1, 5))
+            if np.allclose((low, high), out, atol=1e-6):  # not so the input, which is scaled, too
                 node.output(0).replace(op.clamp(node.input_value(0), low, high).output(0))
     return model
 
@@ -128,13 +112,8 @@ def dequantize(model: ov.Model) -> ov.Model:
 def without_sigmoid(model: ov.Model) -> ov.Model:
     """The network with log odds in place of scores, and the best of each anchor: nearly all are too low to matter."""
     odds, shifts = (result.input_value(0) for result in model.get_results())
-    removed = []
-    # The limits before the sigmoid are those of the heads, too.
-    while (kind := odds.get_node().get_type_name()) in ("Clamp", "Sigmoid"):
+    while odds.get_node().get_type_name() in ("Clamp", "Sigmoid"):  # limits before and after it
         odds = odds.get_node().input_value(0)
-        removed.append(kind)
-    if removed.count("Sigmoid") != 1:
-        raise ValueError(f"the network's scores should end with one sigmoid, not with {removed}")
     best = op.reduce_max(odds, np.array([2]), False)
     return ov.Model([op.result(odds), op.result(shifts), op.result(best)], model.get_parameters())
 

@@ -6,10 +6,9 @@ Trained by training/matcher/train.py on photos with captions; vision/MATCHER.md 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from hashlib import blake2b
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -32,30 +31,18 @@ BATCH = 8  # texts
 CACHE_SIZE = 512  # image embeddings of 10 kB each, and as many of texts
 
 
-class Weights(Mapping[str, Floats]):
-    """The arrays of the file."""
+class Weights(dict[str, Floats]):
+    """The trained weights, each read when it is first needed: the towers are mostly compiled already."""
 
-    def __init__(self) -> None:
-        self.file = np.load(WEIGHTS, allow_pickle=False)
-        self.read: dict[str, Floats] = {}
-        self.lock = Lock()
-
-    def __getitem__(self, name: str) -> Floats:
-        with self.lock:
-            if name not in self.read:
-                self.read[name] = self.file[name].astype(np.float32)
-            return self.read[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.file.files)
-
-    def __len__(self) -> int:
-        return len(self.file.files)
+    def __missing__(self, name: str) -> Floats:
+        with np.load(WEIGHTS, allow_pickle=False) as file:
+            self[name] = file[name].astype(np.float32)
+        return self[name]
 
 
 @cache
 def load_weights() -> Weights:
-    """The trained weights, each read when it is first needed: the towers are mostly compiled already."""
+    """The weights, of which each is read once per process."""
     return Weights()
 
 
@@ -68,7 +55,7 @@ def build_tower(side: str, weights: Mapping[str, Floats]) -> ov.Model:
     limit = float(weights["limit"])
     scaled = op.divide(op.subtract(x, weights[f"{side}.mean"]), weights[f"{side}.spread"])
     y = op.clamp(scaled, -limit, limit)
-    y = op.matmul(y, weights[f"{side}.basis"], False, False) if f"{side}.basis" in weights else y
+    y = op.matmul(y, weights["image.basis"], False, False) if side == "image" else y
     seeds = zip(*(weights[f"{side}.{name}"] for name in ("in", "in_bias", "out", "skip", "bias")), strict=True)
     heads = [projection_head(y, *seed) for seed in seeds]
     vectors = op.divide(op.concat(heads, 1), np.float32(len(heads) ** 0.5))
@@ -104,32 +91,23 @@ def load_towers(made_of: Source) -> dict[str, Network]:
 
 
 class EmbeddingTable:
-    """The token vectors, and the tokenizer."""
+    """The tokenizer, and a vector for each token; a safetensors file is a JSON header and plain numbers."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        from tokenizers import Tokenizer
 
-    @cached_property
-    def vectors(self) -> NDArray[np.float16]:
-        """One row per token; a safetensors file is a JSON header and plain numbers."""
-        data = (self.folder / TEXT_FILES[0]).read_bytes()
+        self.tokenizer = Tokenizer.from_file(str(folder / TEXT_FILES[1]))
+        data = (folder / TEXT_FILES[0]).read_bytes()
         start = 8 + int.from_bytes(data[:8], "little")
         entry = json.loads(data[8:start])[TENSOR]
         first, last = entry["data_offsets"]
         numbers = np.frombuffer(data, dtype=np.float16, count=(last - first) // 2, offset=start + first)
-        return numbers.reshape(entry["shape"])
-
-    @cached_property
-    def tokenizer(self):  # type: ignore[no-untyped-def]  # its library is imported when it is first needed
-        from tokenizers import Tokenizer
-
-        return Tokenizer.from_file(str(self.folder / TEXT_FILES[1]))
+        self.vectors: NDArray[np.float16] = numbers.reshape(entry["shape"])
 
     def tokens(self, text: str) -> list[int]:
         """The token ids of a text; an empty one has the first."""
         valid = text[:MAX_LENGTH].lower().strip().encode("utf-8", "replace").decode()  # lone surrogates are no text
-        ids: list[int] = self.tokenizer.encode(valid, add_special_tokens=False).ids
-        return ids or [0]
+        return self.tokenizer.encode(valid, add_special_tokens=False).ids or [0]
 
     def features(self, text: str, rarity: Floats) -> Floats:
         """The mean of the token vectors weighted by rarity, and their maximum and minimum."""
@@ -139,10 +117,7 @@ class EmbeddingTable:
         return np.concatenate([mean, vectors.max(axis=0), vectors.min(axis=0)])
 
 
-@thread_safe_cache
-def load_embeddings(folder: Path) -> EmbeddingTable:
-    """The table, loaded once per process."""
-    return EmbeddingTable(folder)
+load_embeddings = thread_safe_cache(EmbeddingTable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,12 +145,6 @@ class SmallMatcher(Matcher):
         self.cached: LatestValues[bytes, ImageEmbedding] = LatestValues(CACHE_SIZE)
         self.texts: LatestValues[str, Floats] = LatestValues(CACHE_SIZE)
 
-    @cached_property
-    def table(self) -> EmbeddingTable:
-        """The vectors of tokens, whose files are fetched when they are first needed."""
-        folder = paths(TEXT_FILES, self.settings)[TEXT_FILES[0]].parent
-        return load_embeddings(folder)
-
     def embed_image(self, picture: Picture) -> ImageEmbedding:
         """An image's embedding, computed once for equal images."""
         found: ImageEmbedding | None = picture.derived.get((SmallMatcher, self.settings))
@@ -196,7 +165,8 @@ class SmallMatcher(Matcher):
         """The vectors of texts, computed once; each ends with its negative hubness."""
         vectors = {text: vector for text in texts if (vector := self.texts.get(text)) is not None}
         if new := [text for text in dict.fromkeys(texts) if text not in vectors]:
-            features = [self.table.features(text, self.weights["rarity"]) for text in new]
+            table = load_embeddings(paths(TEXT_FILES, self.settings)[TEXT_FILES[0]].parent)
+            features = [table.features(text, self.weights["rarity"]) for text in new]
             for text, vector in zip(new, self.embed_features(features), strict=True):
                 vectors[text] = vector
                 self.texts.put(text, vector)
