@@ -352,7 +352,7 @@ def add_endpoint(app: FastAPI, service: Service, rubric: Rubric) -> None:
 
 
 async def told(job: Job, service: Service) -> AsyncIterator[str]:
-    """What the page receives about a job, a line of JSON each: the stages as they begin, then the verdict or the error."""
+    """What the page receives about a job, a line of JSON each: stages as they begin, then the verdict or the error."""
     result, known = asyncio.wrap_future(job.future), 0
     try:
         while known < len(job.stages) or not result.done():
