@@ -15,10 +15,11 @@ DOCS = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
 
 
 def commands(command: Any) -> list[Any]:
-    """All commands below one, and itself if it does something by itself."""
+    """All commands of ours below one, and itself if it does something by itself; plug-ins may bring others."""
     context = click.Context(command)
     below = [command.get_command(context, name) for name in getattr(command, "list_commands", lambda _: [])(context)]
-    own = [command] if not below or (command.invoke_without_command and command.name) else []
+    ours = not command.callback or command.callback.__module__.startswith("onprompt.")
+    own = [command] if ours and (not below or (command.invoke_without_command and command.name)) else []
     return own + [each for part in below for each in commands(part)]
 
 
