@@ -2,7 +2,7 @@
 
 A number is a score where it is announced ("Final score: (3)", "### Score" above a 4, "I rate this image 3 out of 4"),
 alone on its line, or in brackets after the last sentence. It is none where it counts, where it is part of a legend,
-of a condition or of a quotation, or where it is said of something else, such as a confidence. All that are scores have
+of a condition or of a quotation, or where it belongs to something else, such as a confidence. All that are scores have
 to agree. The words of each language are in `score_words.toml`.
 """
 
