@@ -50,10 +50,9 @@ MAY: dict[str, set[str]] = {
     "adapters": {"api", "errors", "files", "rubrics", "runs", "samples", "settings", "types", "vision", "wording"},
     "cli": {
         *("adapters", "api", "errors", "files", "fitted", "fitting", "illusion", "language", "models"),
-        *("pages", "plugins", "probe", "prompt_sets", "report", "rubrics", "runs", "samples", "settings", "trackers"),
+        *("pages", "plugins", "probe", "report", "rubrics", "runs", "samples", "settings", "trackers"),
         *("types", "weights", "wording"),
     },
-    "prompt_sets": {"errors", "language", "report", "types"},
     "pytest_plugin": {"api", "errors", "plugins", "report", "rubrics", "samples", "types", "wording"},
     "trackers": {"errors", "plugins", "report", "runs"},
     "__main__": {"cli"},

@@ -25,7 +25,7 @@ def main() -> None:
     """Generate and judge this process's share of the prompts; the first process prints all of them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("pipeline", help="a pipeline of the Hugging Face hub, or a folder")
-    parser.add_argument("prompts", type=Path, help="a file with a prompt per line: `onprompt prompts make` writes one")
+    parser.add_argument("prompts", type=Path, help="a file with a prompt per line")
     parser.add_argument("--steps", type=int, default=30)
     options = parser.parse_args()
 

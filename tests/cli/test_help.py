@@ -16,10 +16,10 @@ from tests.runs.test_run import judged, table
 from tests.test_totals import commands
 
 PAGES = [
-    *(["--help"], ["models", "--help"], ["illusion", "--help"], ["prompts", "--help"]),
-    *([*group.split(), "--help"] for group in ("models pull", "models path", "models check", "prompts make")),
+    *(["--help"], ["models", "--help"], ["illusion", "--help"]),
+    *([*group.split(), "--help"] for group in ("models pull", "models path", "models check")),
     *([*group.split(), "--help"] for group in ("illusion run", "illusion report", "illusion audit")),
-    *([name, "--help"] for group in GROUPS.values() for name in group if name not in ("models", "illusion", "prompts")),
+    *([name, "--help"] for group in GROUPS.values() for name in group if name not in ("models", "illusion")),
 ]
 
 
@@ -43,7 +43,7 @@ def test_commands_are_grouped_and_each_has_one_line_that_is_not_cut() -> None:
 
 def test_all_pages_are_read_here() -> None:
     every = commands(typer.main.get_command(app))
-    assert len(PAGES) == len(every) + 3, "the group `models` is a command, too"
+    assert len(PAGES) == len(every) + 2, "the group `models` is a command, too"
     assert isinstance(every[0], click.Command) or every[0].name
 
 
@@ -82,7 +82,6 @@ def test_arguments_are_in_capitals() -> None:
             ("verify", "a.png", "a cup", "--model", "openai/x", "--budget", "-1"),
             "--budget -1.0: should be greater than 0",
         ),
-        (("prompts", "make", "--out", "x", "--with", "colours"), "no feature 'colours'; did you mean 'colors'?"),
         (("run", "x.csv", "--out", "x", "--workers", "2", "--engine", "ray"), "--workers is for the engine threads"),
     ],
 )
