@@ -15,7 +15,7 @@ from onprompt.vision.detectors import coco
 from onprompt.weights import cache
 from onprompt.weights import manifest as weights_manifest
 from onprompt.weights.manifest import find, read
-from tests.weights.test_sources import CONTENT, pinned, server, silent_port, whole
+from tests.weights.test_sources import CONTENT, pinned, server, whole
 
 
 @pytest.fixture
@@ -133,21 +133,6 @@ def test_processes_that_start_together_fetch_once(force: Settings) -> None:
         states = pool.starmap(pull_in_a_process, [(str(force.home), address, time.time() + 1)] * 4)
     assert states == ["ready"] * 4
     assert asked == ["/model.bin"]
-
-
-def test_what_is_unreachable_is_asked_once(force: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
-    monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
-    names = [f"model{number}.bin" for number in range(4)]
-    files = [pinned(name, CONTENT, f"pip:tiny-weights=={name[5]}#x") for name in names]
-    with silent_port() as port:
-        monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{port}/simple")
-        unreachable: set[str] = set()
-        cache.folder(force).mkdir(parents=True)
-        for number, file in enumerate(files):
-            with pytest.raises(NotFetched, match="unreachable, as above" if number else "did not respond in time"):
-                cache.fetch(file, [file], unreachable, force)
-    assert unreachable == {"pip"}
 
 
 def test_permissive_is_a_promise(force: Settings) -> None:

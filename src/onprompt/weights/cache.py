@@ -13,9 +13,9 @@ from filelock import FileLock
 from onprompt.errors import NotFetched, UserError, WeightsError, WrongHash
 from onprompt.settings import Settings, is_quiet
 from onprompt.weights.manifest import File, find, manifest
-from onprompt.weights.sources import SourceFailed, Unreachable, by_priority, deliver, host_of
+from onprompt.weights.sources import SourceFailed, by_priority, deliver
 
-SOURCE_TIMEOUT = 3.0  # seconds to wait for a source before trying the next
+SOURCE_TIMEOUT = 15.0  # seconds without a byte after which the next source is tried
 
 
 def folder(settings: Settings) -> Path:
@@ -105,27 +105,21 @@ def pull(files: Sequence[File], settings: Settings) -> None:
             for file in () if is_quiet() else needed:  # on standard error: standard output belongs to the result
                 size = f"{file.bytes / 1e6:.1f} MB"
                 sys.stderr.write(f"downloading {file.name}: {file.use}, {size}, license {file.licence}\n")
-            unreachable: set[str] = set()
             for file in needed:
                 # It may have been in the same archive as an earlier one.
                 if state(file, settings) != "ready":
-                    fetch(file, needed, unreachable, settings)
+                    fetch(file, needed, settings)
 
 
-def fetch(file: File, needed: Sequence[File], unreachable: set[str], settings: Settings) -> None:
-    """Try each source in turn until one delivers the pinned bytes; an unreachable host is tried once."""
+def fetch(file: File, needed: Sequence[File], settings: Settings) -> None:
+    """Try each source in turn until one delivers the pinned bytes."""
     failures = []
     for source in by_priority([*([f"mirror:{settings.mirror}"] if settings.mirror else []), *file.sources]):
-        if host_of(source) in unreachable:
-            failures.append(f"  {source}\n    unreachable, as above")
-            continue
         try:
             deliver(source, file, needed, folder(settings), SOURCE_TIMEOUT)
             return
         except SourceFailed as failure:
             failures.append(f"  {source}\n    {failure}")
-            if isinstance(failure, Unreachable):
-                unreachable.add(host_of(source))
     raise NotFetched(
         f"no source delivered {file.name}:\n" + "\n".join(failures) + "\n"
         "What you can do: connect to a network that reaches one of them; set ONPROMPT_MIRROR to a folder or URL that "

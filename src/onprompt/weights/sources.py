@@ -1,27 +1,21 @@
 """Where a file can come from: the user's mirror, pip, an upstream release, a model hub."""
 
-import contextlib
 import hashlib
 import http.client
 import lzma
 import os
-import queue
-import re
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 import urllib.error
 import urllib.parse
 import urllib.request
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO
 
 from onprompt.settings import is_quiet
 from onprompt.weights.manifest import File
@@ -43,11 +37,7 @@ def progress_bar(name: str, total: int) -> Iterator[Callable[[int, int], None]]:
 
 
 PRIORITY = ("mirror", "pip", "url", "hub")
-STALL = 60.0  # seconds without a byte after which a source that has answered is abandoned
-STARTUP = 20.0  # seconds that pip may take before its first line, on a cold disk
 CHUNK = 1 << 18
-# Lines of pip's output that show that the registry has responded.
-RESPONSES = ("Fetched page", "Found link", "Collecting", "Downloading", "Progress")
 WEB = ("http://", "https://")
 BROKEN_ARCHIVE = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError),
@@ -57,16 +47,6 @@ BROKEN_ARCHIVE = (
 
 class SourceFailed(Exception):
     """A source can't deliver the file; the next one is tried."""
-
-
-class Unreachable(SourceFailed):
-    """A source did not respond at all: it is not tried for the next file."""
-
-
-def host_of(source: str) -> str:
-    """The host of a URL; of other sources their kind."""
-    kind, _, rest = source.partition(":")
-    return urllib.parse.urlsplit(rest).netloc if rest.startswith("http") else kind
 
 
 def by_priority(sources: Sequence[str]) -> list[str]:
@@ -84,7 +64,7 @@ def deliver(source: str, file: File, needed: Sequence[File], folder: Path, timeo
             for other in needed:
                 for same in other.sources if other != file else ():
                     if same.startswith(f"pip:{package}#"):
-                        with contextlib.suppress(SourceFailed):  # it will be fetched on its own
+                        with suppress(SourceFailed):  # it will be fetched on its own
                             extract(archive, same.partition("#")[2], other, folder)
     elif kind == "mirror" and not rest.startswith(WEB):
         path = Path(rest).expanduser() / file.name
@@ -147,35 +127,18 @@ def read_chunk(stream: IO[bytes], size: int) -> bytes:
 
 @contextmanager
 def open_url(url: str, timeout: float) -> Iterator[IO[bytes]]:
-    """The body at a URL, if its server responds within `timeout`, DNS lookup included."""
+    """The body at a URL; no wait for its server is longer than `timeout`."""
     if not url.startswith(WEB):
         raise SourceFailed("only http and https URLs are supported")
     try:
-        response = call_with_timeout(lambda: urllib.request.urlopen(url, timeout=STALL), timeout)  # noqa: S310
+        response = urllib.request.urlopen(url, timeout=timeout)  # noqa: S310
     except urllib.error.HTTPError as error:
         error.close()
         raise SourceFailed(f"HTTP {error.code} {error.reason}") from error
     except (OSError, ValueError, http.client.HTTPException) as error:
-        raise Unreachable(str(error) or type(error).__name__) from error
+        raise SourceFailed(str(error) or type(error).__name__) from error
     with response:
         yield response
-
-
-def call_with_timeout(call: Callable[[], Any], seconds: float) -> Any:
-    """The result of a call, or TimeoutError. A stuck DNS lookup can't be interrupted, so its thread is abandoned."""
-    future: Future[Any] = Future()
-
-    def run() -> None:
-        try:
-            future.set_result(call())
-        except Exception as error:
-            future.set_exception(error)
-
-    threading.Thread(target=run, daemon=True).start()
-    if not wait([future], seconds).done:
-        future.add_done_callback(lambda late: late.exception() or late.result().close())
-        raise TimeoutError(f"no response within {seconds:g} s")
-    return future.result()
 
 
 # ---- packages -------------------------------------------------------------------------------------------------------
@@ -186,66 +149,28 @@ def download_package(package: str, folder: Path, timeout: float) -> Iterator[Pat
     """The wheel of a package, by the user's own pip and its settings; no sdist, which would run the package's code."""
     with tempfile.TemporaryDirectory(dir=folder, prefix=".pip-") as temporary:
         command = [sys.executable, "-m", "pip", "download", package, "--no-deps", "--only-binary=:all:"]
-        command += ["--ignore-requires-python", "--dest", temporary, "--progress-bar", "raw", "--no-input", "-vv"]
-        run_pip([*command, "--disable-pip-version-check"], temporary, timeout)
+        command += ["--ignore-requires-python", "--dest", temporary, "--no-input", "--disable-pip-version-check"]
+        run_pip([*command, "--retries", "0", "--timeout", str(timeout)], temporary)
         archives = [path for path in Path(temporary).iterdir() if path.suffix == ".whl" and path.is_file()]
         if len(archives) != 1:
             raise SourceFailed(f"downloaded {len(archives)} archives instead of one")
         yield archives[0]
 
 
-def run_pip(command: list[str], temporary: str, timeout: float) -> None:
-    """Run pip."""
+def run_pip(command: list[str], temporary: str) -> None:
+    """Run pip, which draws its own progress bar on a terminal."""
     folders = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), temporary)  # the latter two are Windows'
-    environment = os.environ | folders | {"PYTHONUNBUFFERED": "1", "NO_COLOR": "1"}
-    with subprocess.Popen(
+    done = subprocess.run(
         command,
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env=environment,
+        stdout=sys.stderr if sys.stderr.isatty() and not is_quiet() else subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=os.environ | folders | {"NO_COLOR": "1"},
         text=True,
         errors="replace",
-    ) as process:
-        try:
-            tail = follow_output(process, timeout)
-        finally:
-            process.kill()
-    if process.returncode:
-        errors = [line for line in tail if line.startswith("ERROR:")] or tail
+        check=False,
+    )
+    if done.returncode:
+        lines = done.stderr.splitlines()
+        errors = [line for line in lines if line.startswith("ERROR:")] or lines
         raise SourceFailed((errors[-1] if errors else "no output").strip())
-
-
-def follow_output(process: subprocess.Popen[str], timeout: float) -> list[str]:
-    """Read pip's lines as they arrive, show its progress, and give up after too long a wait.
-
-    The registry has `timeout` seconds from pip's first line on, which it prints before it connects; after the
-    first response, only a stall ends the wait.
-    """
-    lines: queue.Queue[str | None] = queue.Queue()
-
-    def read_lines() -> None:
-        for line in cast(IO[str], process.stdout):
-            lines.put(line)
-        lines.put(None)
-
-    def next_line() -> str | None:
-        try:
-            return lines.get(timeout=max(0.0, deadline - time.monotonic()))
-        except queue.Empty:
-            raise Unreachable("its registry did not respond in time") from None
-
-    threading.Thread(target=read_lines, daemon=True).start()
-    tail: list[str] = []
-    deadline = time.monotonic() + STARTUP + timeout
-    with progress_bar("downloading", 0) as progress:
-        while (line := next_line()) is not None:
-            if line.lstrip().startswith(RESPONSES):
-                deadline = time.monotonic() + STALL
-                if match := re.fullmatch(r"\s*Progress (\d+) of (\d+)\s*", line):  # of `--progress-bar raw`
-                    progress(int(match[1]), int(match[2]))
-            elif not tail:
-                deadline = time.monotonic() + timeout
-            tail = [*tail[-400:], line]  # pip ends with a long traceback
-    process.wait()
-    return tail
