@@ -16,37 +16,6 @@ from onprompt.weights.manifest import manifest, read
 Pixels = NDArray[np.uint8]
 PHOTOS = read(Path(__file__).with_name("photos.toml"))
 HEIGHT, FRAME = 400, 20
-# Folders, files and beginnings of tests that `make test-fast` leaves out, besides modules that use photos.
-MODELS = (
-    *("adapters/", "test_plugin_package.py", "test_readme.py::test_the_result", "weights/test_cache.py::test_the_real"),
-    *("vision/test_calibration.py::test_a_detectors_curve", "vision/test_colour.py::test_drawn"),
-    *(
-        "vision/test_colour.py::test_the_smallest",
-        "vision/test_eight_bits.py::test_features",
-        "vision/test_runtime.py",
-        "vision/test_text.py",
-    ),
-    *(
-        "fitting/test_fit.py::test_the_evidence_",
-        "judges/jury/test_jury.py::test_the_evidence_",
-        "judges/jury/test_look_again.py",
-        "judges/jury/test_claims_voice.py::test_beside_the_evidence",
-    ),
-)
-SLOW = (
-    *("illusion/audit/", "illusion/test_run.py"),
-    *("language/test_edits.py::test_it_may", "language/test_edits.py::test_many_operations"),
-    *(
-        "language/test_edits.py::test_whatever",
-        "language/test_parser.py",
-        "probe/",
-        "rubrics/test_readers.py::test_time",
-    ),
-    *("rubrics/test_readers.py::test_a_very_long", "runs/datasets/test_csv.py::test_rows_are_not_held"),
-    *("judges/jury/test_jury_runs.py::test_a_killed", "judges/jury/test_jury_runs.py::test_three"),
-    *("runs/test_run.py", "runs/test_runs_at_large.py", "test_public.py::test_the_import"),
-    *("test_serial.py::test_any_verdict", "weights/test_cache.py", "weights/test_sources.py"),
-)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -55,13 +24,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
+    """Tests with photos need files, too: no module has to say so."""
     for item in items:
-        name = item.nodeid.removeprefix("tests/")
         uses_photos = any(value in (photo, photo_path, row) for value in vars(item.module).values() if callable(value))
-        if uses_photos or "named_photo" in item.fixturenames or name.startswith(MODELS):
+        if uses_photos or "named_photo" in item.fixturenames:
             item.add_marker("models")
-        if name.startswith(SLOW):
-            item.add_marker("slow")
 
 
 @pytest.fixture(autouse=True)

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageDraw
 
+pytestmark = pytest.mark.models
+
 PACKAGE = Path(__file__).parent.parent / "examples" / "plugin"
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -47,6 +47,7 @@ def test_starting_imports_no_model_and_no_library_of_weight(command: tuple[str, 
     assert not modules & set(HEAVY)
 
 
+@pytest.mark.slow
 def test_the_import_and_help_take_a_moment() -> None:
     assert best_seconds("-c", "import onprompt") < 0.25  # .15 on an idle machine
     assert best_seconds("-m", "onprompt", "--help") < 0.45  # .3 on an idle machine

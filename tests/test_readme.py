@@ -12,7 +12,6 @@ from typer.main import get_command
 
 from onprompt.cli import app
 from onprompt.report.terminal import lines
-from tests.conftest import MODELS, SLOW
 from tests.test_imports import MAY
 
 ROOT = Path(__file__).parent.parent
@@ -33,6 +32,7 @@ def text_of(page: Path) -> str:
     return (ROOT / page).read_text()
 
 
+@pytest.mark.models
 def test_the_result_that_is_shown_is_the_result() -> None:
     from onprompt import verify
     from tests.conftest import photo
@@ -44,6 +44,7 @@ def test_the_result_that_is_shown_is_the_result() -> None:
     assert printed[-len(shown.splitlines()) :] == shown.splitlines()
 
 
+@pytest.mark.models
 def test_the_result_that_is_explained_is_the_result() -> None:
     from onprompt import Settings, verify
     from onprompt.rubrics.verify import RUBRIC
@@ -123,11 +124,3 @@ def test_quoted_code_is_that_of_the_examples() -> None:
         source = [line.rstrip() for line in (ROOT / "examples" / "plugin" / file).read_text().splitlines()]
         for line in code.splitlines():
             assert line.strip() in ("", "...") or any(other.startswith(line) for other in source), (file, line)
-
-
-@pytest.mark.parametrize("name", [*MODELS, *SLOW])
-def test_what_the_fast_tests_leave_out_is_there(name: str) -> None:
-    file, _, beginning = name.partition("::")
-    path = ROOT / "tests" / file
-    assert path.exists()
-    assert not beginning or f"def {beginning}" in path.read_text()

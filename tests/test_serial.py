@@ -133,6 +133,7 @@ VERDICT = st.builds(
 ).filter(serial.goes_together)
 
 
+@pytest.mark.slow
 @given(VERDICT)
 @hypothesis_settings(max_examples=200, deadline=None)
 def test_any_verdict_is_read_back_the_same(verdict: Verdict) -> None:

@@ -23,6 +23,8 @@ from onprompt.settings import Settings
 from tests.conftest import photo_path
 from tests.pages.stored import Stored, stored_run
 
+pytestmark = pytest.mark.models
+
 FIELDS = {"filename": str, "tag": str, "prompt": str, "correct": bool, "reason": str, "metadata": str, "details": str}
 PROMPTS = {"single_object": "a photo of a cup", "two_object": "a photo of a cup and a laptop", "mood": "nostalgia"}
 

@@ -189,6 +189,7 @@ def test_the_best_two_voices(jury: Settings, tmp_path: Path) -> None:
     assert json.loads(command(*arguments, "--json", answers=jury.answers).output)["best_two"] == "openai/a + openai/b"
 
 
+@pytest.mark.models
 def test_the_evidence_has_its_value_as_its_voice(settings: Settings, tmp_path: Path) -> None:
     Image.fromarray(np.random.default_rng(0).integers(0, 255, (64, 64, 3), np.uint8)).save(tmp_path / "cat.png")
     (tmp_path / "data.csv").write_text("id,image,prompt\n1,cat.png,two cats and a red ball\n2,cat.png,a dog\n")

@@ -27,6 +27,8 @@ from onprompt.settings import Settings
 from tests.illusion.drawn import draw
 from tests.models.backends.server import Reply, Scripted
 
+pytestmark = pytest.mark.slow
+
 SHAPE, SCENE = "Identify the shape", "Identify the background"
 
 

@@ -145,6 +145,7 @@ def test_an_endless_operation_is_not_guessed_at(settings: Settings) -> None:
     assert (edit.operation, edit.flags) == ("other", ("not understood",))
 
 
+@pytest.mark.slow
 def test_many_operations_take_time_in_proportion(settings: Settings) -> None:
     def seconds(repeats: int) -> float:
         start = time.process_time()
@@ -180,6 +181,7 @@ def assert_nothing_breaks(instruction: str, settings: Settings) -> None:
         assert_well_formed(edit, instruction)
 
 
+@pytest.mark.slow
 def test_whatever_is_written_the_edits_are_well_formed(settings: Settings) -> None:
     words = [word for case in CASES for word in case.instruction.split()]
     words += ["not", "no", "or", "and", ",", ".", "instead", "of", "then", '"A"', "'s", "to", "it", "one", "more"]
@@ -188,6 +190,7 @@ def test_whatever_is_written_the_edits_are_well_formed(settings: Settings) -> No
         assert_nothing_breaks(" ".join(dice.choice(words) for _ in range(dice.randint(1, 12))), settings)
 
 
+@pytest.mark.slow
 def test_it_may_be_anything_named_before(settings: Settings) -> None:
     verbs = ("add a", "make the", "remove the", "there is no")
     things = ("painting", "photo", "traffic light", "dog", "man's left arm", "half of it", "taller none --no it")
@@ -197,6 +200,7 @@ def test_it_may_be_anything_named_before(settings: Settings) -> None:
         assert_nothing_breaks("{} {}{} and {}".format(*parts), settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2, 6))
 def test_whatever_stands_for_something_else_the_edits_are_well_formed(seed: int, settings: Settings) -> None:
     words = [word for case in CASES for word in case.instruction.split()]
@@ -209,6 +213,7 @@ def test_whatever_stands_for_something_else_the_edits_are_well_formed(seed: int,
         assert_nothing_breaks(" ".join(picks), settings)
 
 
+@pytest.mark.slow
 def test_whatever_is_typed_nothing_breaks(settings: Settings) -> None:
     letters = "aeiou bcdt s'\"“”.,;:!?()[]{}<>-–—_/\\|+*&%$#@~^=`\t\n0123456789éß漢字🐶👩‍🚀\u200b\x00"
     dice = random.Random(1)

@@ -13,6 +13,8 @@ from onprompt.language import parse
 from onprompt.settings import Settings
 from tests.language.notation import read, written
 
+pytestmark = pytest.mark.slow
+
 SCENES = sorted(Path(__file__).with_name("scenes").glob("*.txt"))
 
 

@@ -20,6 +20,8 @@ from onprompt.samples import Judges, load_rubric
 from onprompt.types import FactorScore, Judge, Rubric, Sample, Verdict
 from onprompt.vision.image import open_picture
 
+pytestmark = pytest.mark.slow
+
 Answer = Callable[[Sample, Settings], float]
 ALL = [probe.name for probe in PROBES]
 

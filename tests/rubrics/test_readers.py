@@ -300,6 +300,7 @@ def test_any_damaged_answer_is_read_or_complained_about(rubric: str) -> None:
         outcome(RUBRICS[rubric], words[:start] + dice.choice(FRAGMENTS) + words[start + dice.randrange(4) :])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rubric", RUBRICS)
 @pytest.mark.parametrize("frame", FRAMES, ids=repr)
 def test_time_grows_with_length_and_no_faster(rubric: str, frame: tuple[str, str]) -> None:
@@ -308,6 +309,7 @@ def test_time_grows_with_length_and_no_faster(rubric: str, frame: tuple[str, str
         assert within(SOON / 4, RUBRICS[rubric], words), unit
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit", ["(", "*", "Score", "Step 1", '"', "[", "{", " ", '{"a":', "Score: 4\n", "(1) a ", "1", "猫", "４"]
 )
@@ -317,6 +319,7 @@ def test_a_very_long_answer_is_read_soon(rubric: str, unit: str) -> None:
     assert within(SOON, RUBRICS[rubric], words)
 
 
+@pytest.mark.slow
 def test_a_very_long_answer_keeps_its_score() -> None:
     assert outcome(verify.RUBRIC, "The owl is there. " * 60_000 + "\n(3)") == "3"
     assert outcome(rate.RUBRIC, "Reasoning: " + "The owl is there. " * 60_000 + "\nScore: 3") == "3"

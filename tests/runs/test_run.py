@@ -31,6 +31,8 @@ from onprompt.runs.run import JudgeJob, Summary, run, sample_columns
 from onprompt.runs.schema import DIGESTED
 from onprompt.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 SAID = [{"contains": f"{number} cats", "text": f"So many.\n({number % 5})"} for number in range(9, -1, -1)]
 
 

@@ -180,6 +180,7 @@ def test_the_shipped_curves_load() -> None:
         assert all(isinstance(number, float) for number in (*curve.mix, *curve.own, curve.offset, *curve[5:]))
 
 
+@pytest.mark.models
 def test_a_detectors_curve_has_a_weight_for_each_view_of_its_networks(settings: Settings) -> None:
     detector = coco.load(settings)
     views = detector.look(drawn_picture(settings).pixels, tiled=False)

@@ -63,6 +63,7 @@ def drawn(rgb: tuple[int, int, int], light: tuple[float, float, float]) -> Pixel
     return np.clip(np.asarray(image) * light, 0, 255).astype(np.uint8)
 
 
+@pytest.mark.models
 @pytest.mark.parametrize("light", LIGHTS)
 @pytest.mark.parametrize("name", PURE)
 def test_drawn_objects_have_their_colour(name: str, light: str, settings: Settings) -> None:
@@ -140,6 +141,7 @@ def test_every_term_can_be_checked_and_others_not() -> None:
     assert not colour.can_check("iridescent")
 
 
+@pytest.mark.models
 @pytest.mark.parametrize(
     "box", [Box(0, 0, 0.001, 0.001), Box(0.5, 0.5, 0.5, 0.5), Box(0.999, 0.999, 1, 1), Box(0, 0, 1, 0.001)]
 )

@@ -106,6 +106,7 @@ def test_measurements_of_another_network_are_refused() -> None:
         runtime.quantize(convolution(np.ones((8, 4, 3, 3), dtype=np.float32)), [])
 
 
+@pytest.mark.models
 def test_features_are_nearly_the_same_and_the_same_on_one_core(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = load()
     picture = load_picture(paths(["chelsea.png"], settings)["chelsea.png"], settings)

@@ -16,6 +16,8 @@ from onprompt import judge_many, verify
 from onprompt.vision import runtime
 from tests.conftest import photo_path
 
+pytestmark = pytest.mark.models
+
 PROMPT = "a smiling woman waving, a red cup, a round table"
 
 

@@ -11,6 +11,8 @@ from onprompt.vision.image import load_picture
 from onprompt.vision.ocr import MAX_ASPECT_RATIO, pad_thin_image, read_text, similarity
 from onprompt.wording import differences
 
+pytestmark = pytest.mark.models
+
 
 def poster(text: str, size: int = 60) -> np.ndarray:
     image = Image.new("RGB", (640, 320), (245, 240, 225))

@@ -17,6 +17,8 @@ from onprompt.weights import manifest as weights_manifest
 from onprompt.weights.manifest import find, read
 from tests.weights.test_sources import CONTENT, pinned, server, whole
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def mirror(tmp_path: Path) -> Path:
@@ -173,6 +175,7 @@ def test_a_manifest_cannot_point_outside_the_cache(name: str, tmp_path: Path) ->
         read(path)
 
 
+@pytest.mark.models
 def test_the_real_files_are_the_pinned_ones(settings: Settings) -> None:
     files = find(["coco"])
     cache.pull(files, settings)

@@ -17,6 +17,8 @@ import pytest
 from onprompt.weights.manifest import File
 from onprompt.weights.sources import SourceFailed, deliver
 
+pytestmark = pytest.mark.slow
+
 CONTENT = b"weights" * 1000
 TIMEOUT = 1.0
 

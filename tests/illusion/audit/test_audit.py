@@ -15,6 +15,8 @@ from onprompt.illusion.audit import report
 from onprompt.illusion.audit.comparing import Verdict, audit
 from tests.illusion.audit.copies import FAITHFUL, audited, changed, point
 
+pytestmark = pytest.mark.slow
+
 LOWER = "prediction = prediction.lower()"
 SHAPE = "if shape.lower() in prediction:"
 DEPARTURES = [  # table, words of the point, what is replaced, by what

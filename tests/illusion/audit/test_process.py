@@ -10,6 +10,8 @@ import pytest
 
 from onprompt.illusion.audit.process import AuditedCode, Reply
 
+pytestmark = pytest.mark.slow
+
 PYTHON = """
 import os, sys, time, signal, subprocess, socket, shutil, threading
 

@@ -99,6 +99,7 @@ def test_plans_and_cached_answers(serve: Serve) -> None:
     assert [len(each) for each in requests] == [2, 1]
 
 
+@pytest.mark.models
 def test_beside_the_evidence_it_is_not_asked_to_look_again(serve: Serve) -> None:
     plain, requests = serve(both_ways(4, "yes"), says(0))
     settings = with_models(plain, BOTH, jury_evidence_weight=0.2, jury_look_again=True)

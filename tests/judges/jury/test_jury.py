@@ -161,6 +161,7 @@ def test_what_several_models_mean(serve: Serve) -> None:
         onprompt.verify(PIXELS, "a cat", judge="jury", settings=plain)
 
 
+@pytest.mark.models
 def test_the_evidence_has_a_voice(serve: Serve) -> None:
     settings, _ = serve(says(4), says(4), jury_evidence_weight=0.2)
     verdict = onprompt.verify(PIXELS, "a dog", settings=settings)
@@ -177,6 +178,7 @@ def test_the_evidence_has_a_voice(serve: Serve) -> None:
     assert len(onprompt.verify(PIXELS, "a dog", settings=without).voices) == 2
 
 
+@pytest.mark.models
 def test_the_evidence_beside_a_single_model(serve: Serve) -> None:
     settings, _ = serve(says(4), jury_evidence_weight=0.2)
     verdict = onprompt.verify(PIXELS, "a dog", settings=settings)
@@ -185,6 +187,7 @@ def test_the_evidence_beside_a_single_model(serve: Serve) -> None:
     assert verdict.value < 1
 
 
+@pytest.mark.models
 def test_the_evidence_alone_is_no_jury(serve: Serve) -> None:
     settings, _ = serve(Reply("oops", 500), jury_evidence_weight=0.2)
     with pytest.raises(ServerTrouble, match="no model of the jury"):

@@ -111,6 +111,7 @@ def kill_in_the_middle(folder: Path, settings: Settings, reached: Callable[[], b
     assert process.wait() == -signal.SIGKILL, "it must be hit before its end"
 
 
+@pytest.mark.slow
 def test_a_killed_run_is_resumed_and_each_answer_is_paid_for_once(serve: Serve, tmp_path: Path) -> None:
     table(tmp_path, 60)
     settings, requests = serve(
@@ -127,6 +128,7 @@ def test_a_killed_run_is_resumed_and_each_answer_is_paid_for_once(serve: Serve, 
         assert 60 * times <= len(asked) <= 60 * times + 2 * settings.concurrency
 
 
+@pytest.mark.slow
 def test_a_killed_run_with_trouble_at_any_moment(serve: Serve, tmp_path: Path) -> None:
     seed = random.randrange(2**32)
     print(f"seed {seed}")  # noqa: T201 shown if the test fails
@@ -170,6 +172,7 @@ def test_a_killed_run_with_trouble_at_any_moment(serve: Serve, tmp_path: Path) -
     assert [len(asked) for asked in requests] == before
 
 
+@pytest.mark.slow
 def test_three_models_take_as_long_as_the_slowest(serve: Serve) -> None:
     slow = [lambda _: says(4, delay=0.2), lambda _: says(4, delay=0.1), lambda _: says(4, delay=0.2)]
     settings, _ = serve(*slow, concurrency=4)

@@ -25,6 +25,8 @@ from tests.judges.jury.test_jury import TROUBLE
 from tests.judges.test_vlm import PIXELS
 from tests.models.backends.server import Received, Reply, Step
 
+pytestmark = pytest.mark.models
+
 WANTED: dict[str, Any] = {"jury_evidence_weight": 0.2, "jury_look_again": True}
 
 

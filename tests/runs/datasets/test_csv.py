@@ -89,6 +89,7 @@ def test_a_header_alone_has_no_rows_and_nothing_is_an_error(tmp_path: Path) -> N
             read(tmp_path / "a.csv", content)
 
 
+@pytest.mark.slow
 def test_rows_are_not_held(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("id,image,prompt\n" + "".join(f"{i},a.png,{'x' * 2000}\n" for i in range(20_000)))
