@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from onprompt.probe.pictures import Drawing, draw
+from onprompt.probe.pictures import draw
 
 SIZES = (1000, 5000, 20_000)
 LARGE, MODELS, RATERS = 100_000, 4, 3
@@ -95,7 +95,7 @@ made = {}
 def drawings(one, other):
     """A drawing in two colours, small."""
     if (one, other) not in made:
-        image = draw(Drawing("table", f"{one} cup, {other} clock")).resize((128, 96))
+        image = draw("table", f"{one} cup, {other} clock").resize((128, 96))
         made[one, other] = np.asarray(image.convert("RGB"), np.int16)
     return made[one, other]
 

@@ -24,7 +24,7 @@ from onprompt.cli import app
 from onprompt.errors import OnpromptError, UserError
 from onprompt.illusion.protocol import SPLITS
 from onprompt.pages.review import Desk, Filters, ReviewDesk
-from onprompt.probe.pictures import Drawing, draw
+from onprompt.probe.pictures import draw
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs import datasets
@@ -84,7 +84,7 @@ def honest() -> dict[str, Path]:
     """Runs of a jury with evidence, of edits and of IllusionBench; the first two with reviews and a plan."""
     folder = Path(mkdtemp(prefix="onprompt-hostile-"))
     for name, colour in (("a", "red"), ("b", "blue")):
-        draw(Drawing("table", f"{colour} cup, green clock")).save(folder / f"{name}.png")
+        draw("table", f"{colour} cup, green clock").save(folder / f"{name}.png")
     rows = [f"{n},{'ab'[n % 2]}.png,{PROMPTS[n % 3]},m{n % 2},c{n % 3}" for n in range(6)]
     (folder / "verify.csv").write_text("\n".join(["id,image,prompt,model,category", *rows, "6,none.png,a cup,m1,c1"]))
     (folder / "edit.csv").write_text(

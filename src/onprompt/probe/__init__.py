@@ -1,103 +1,162 @@
-"""Can a judge be trusted? It is asked about pictures whose right answers are known."""
+"""Can a judge be trusted? It is asked about drawn pictures whose right answers are known."""
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from onprompt import api, plugins
 from onprompt.errors import OnpromptError, UnreadableAnswer, UserError
-from onprompt.probe.cases import PROBES, Case, Cases, Probe
-from onprompt.probe.pictures import NAMES, picture
+from onprompt.probe.pictures import BLANK, NAMES, NOISE, picture
 from onprompt.report.statistics import wilson
+from onprompt.report.tables import table_lines
 from onprompt.rubrics import DEFAULT
 from onprompt.samples import load_rubric
 from onprompt.settings import Settings
 from onprompt.types import Plan, Rubric, Verdict
 
-__all__ = ["PROBES", "Report", "Result", "Row", "plan", "probe", "save"]
+__all__ = ["PROBES", "Report", "Row", "plan", "probe", "save"]
 
+DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_name("cases.toml").read_text(encoding="utf-8"))
+PROMPTS: dict[str, str] = DATA["prompts"]
+SHIFTS = (1, 5)  # how far down the list the prompts are that a picture is shown with by mistake
 MAX_LOW = 0.25  # share of the scale up to which a picture of nothing may score
 TOLERANCE = 1e-9  # of floats
-Answers = Mapping[Case, Verdict | OnpromptError]
-HEADER = ("probe", "passed", "of", "rate", "95 % CI", "no verdict")
+HEADER = ("probe", "passed", "of", "rate [95 % CI]", "no verdict", "passes if")
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """One or two cases with their verdicts, and whether they pass: None if a verdict is missing, and `why`."""
+class Case(NamedTuple):
+    """A picture, or an edit if there is one before it, with a prompt or instruction."""
 
-    cases: Cases
-    passed: bool | None
-    verdicts: tuple[Verdict | None, ...]
-    why: str = ""
-
-    def document(self) -> dict[str, Any]:
-        """JSON."""
-        asked = []
-        for case, verdict in zip(self.cases, self.verdicts, strict=True):
-            before = {"before": case.before} if case.before else {}
-            value, score = (round(verdict.value, 4), verdict.score) if verdict else (None, None)
-            asked.append({"picture": case.picture, **before, "prompt": case.prompt, "value": value, "score": score})
-        return {"passed": self.passed, "no_verdict": self.why or None, "asked": asked}
+    picture: str
+    prompt: str
+    before: str = ""
+    fresh: bool = False  # never answered from the cache
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A probe's results; none if the judge doesn't support its rubric."""
+@dataclass(frozen=True)
+class Probe:
+    """One case, or two to compare, each time by one rule for the values: low, higher, same or near."""
 
-    probe: Probe
-    served: bool = False
-    results: tuple[Result, ...] = ()
+    name: str
+    passes_if: str
+    rule: str
+    comparisons: tuple[tuple[Case, ...], ...]
 
     @property
-    def passed(self) -> int:
-        return sum(result.passed is True for result in self.results)
+    def edits(self) -> bool:
+        """Whether it is about edits."""
+        return bool(self.comparisons[0][0].before)
+
+
+def make_probes() -> Iterator[Probe]:
+    """All probes, by the tables of cases.toml."""
+
+    def add(name: str, passes_if: str, rule: str, comparisons: Iterable[tuple[Case, ...]]) -> Probe:
+        return Probe(name, passes_if, rule, tuple(comparisons))
+
+    empty = ((Case(each, PROMPTS[name]),) for each in (*BLANK, *NOISE) for name in DATA["nothing"])
+    yield add("blank or noise", "it scores in the lowest quarter of the scale", "low", empty)
+    names, own = list(PROMPTS), "a picture's own prompt has a higher value than another's"
+    others = ((name, PROMPTS[names[(at + shift) % len(names)]]) for shift in SHIFTS for at, name in enumerate(names))
+    yield add("shuffled prompts", own, "higher", ((Case(n, PROMPTS[n]), Case(n, other)) for n, other in others))
+    for name, details in (("count", "counts"), ("color", "colors"), ("word", "words")):
+        right_and_wrong = (
+            (Case(shown, PROMPTS[shown]), Case(shown, PROMPTS[shown].replace(right, wrong)))
+            for shown, right, wrong in DATA[details]
+        )
+        yield add(f"wrong {name}", f"the right {name} has the higher value", "higher", right_and_wrong)
+    edits = DATA["edits"]
+    reversed_edits = ((Case(after, text, before), Case(before, text, after)) for before, after, text in edits)
+    yield add("swapped before/after", "the edit has a higher value than its reverse", "higher", reversed_edits)
+    unchanged = ((Case(before, text, before),) for before, _, text in edits)
+    yield add("unchanged picture", "it scores in the lowest quarter of the scale", "low", unchanged)
+    twice = ((Case(*case), Case(*case, fresh=True)) for case in PROMPTS.items())
+    yield add("repeated question", "the score stays the same without the cache", "same", twice)
+    step = "the value changes by at most one step of the scale"
+    orders = ((Case(name, f"{a} and {b}"), Case(name, f"{b} and {a}")) for name, a, b in DATA["orders"])
+    yield add("order of objects", step, "near", orders)
+    filled = ((Case(name, f"{text}."), Case(name, f"{text}. {DATA['filler']}")) for name, text in PROMPTS.items())
+    yield add("long prompt", step, "near", filled)
+
+
+PROBES = tuple(make_probes())
+
+
+@dataclass(frozen=True)
+class Row:
+    """The answers to a probe's comparisons; none if the judge doesn't support its rubric."""
+
+    probe: Probe
+    scale: Rubric
+    results: tuple[tuple[Verdict | OnpromptError, ...], ...] = ()
+
+    def passes(self, answers: Sequence[Verdict | OnpromptError]) -> bool | None:
+        """Whether the answers to a comparison follow the rule; None if a verdict is missing."""
+        verdicts = [each for each in answers if isinstance(each, Verdict) and not api.missing_reason(each)]
+        if len(verdicts) < len(answers):
+            return None
+        first, last = verdicts[0], verdicts[-1]
+        if self.probe.rule == "low":
+            return (first.value if first.score is None else self.scale.share("score", first.score)) <= MAX_LOW
+        if self.probe.rule == "higher":
+            return first.value > last.value + TOLERANCE
+        if self.probe.rule == "same" and first.score is not None:
+            return first.score == last.score
+        step = 0 if self.probe.rule == "same" else 1 / (len(self.scale.factors["score"]) - 1)
+        return abs(first.value - last.value) <= step + TOLERANCE
+
+    @property
+    def outcomes(self) -> Counter[bool | None]:
+        """How many comparisons passed, failed, and had no verdict (None)."""
+        return Counter(map(self.passes, self.results))
 
     @property
     def judged(self) -> int:
-        return sum(result.passed is not None for result in self.results)
-
-    @property
-    def no_verdict(self) -> int:
-        return len(self.results) - self.judged
+        return self.outcomes[True] + self.outcomes[False]
 
     @property
     def rate(self) -> float | None:
-        return self.passed / self.judged if self.judged else None
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        return wilson(self.passed, self.judged) if self.judged else None
+        return self.outcomes[True] / self.judged if self.judged else None
 
     def cells(self) -> tuple[str, ...]:
         """The row of the table, under HEADER."""
-        if not self.served:
-            return (self.probe.name, "", "", "", "unsupported", "")
-        rate = "–" if self.rate is None else f"{self.rate:.2f}"
-        interval = "{:.2f}–{:.2f}".format(*self.interval) if self.interval else "–"
-        return (self.probe.name, str(self.passed), str(self.judged), rate, interval, str(self.no_verdict))
+        if not self.results:
+            return (self.probe.name, "–", "–", "–", "unsupported", self.probe.passes_if)
+        low, high = wilson(self.outcomes[True], self.judged) if self.judged else (0.0, 0.0)
+        rate = "–" if self.rate is None else f"{self.rate:.2f} [{low:.2f}, {high:.2f}]"
+        counts = (self.outcomes[True], self.judged, rate, self.outcomes[None])
+        return (self.probe.name, *map(str, counts), self.probe.passes_if)
 
     def document(self) -> dict[str, Any]:
-        """JSON."""
+        """JSON, with every comparison."""
+        comparisons = [
+            {
+                "passed": self.passes(answers),
+                "no_verdict": next(filter(None, map(api.missing_reason, answers)), None),
+                "asked": [
+                    {"picture": case.picture, "prompt": case.prompt}
+                    | ({"before": case.before} if case.before else {})
+                    | ({"value": round(v.value, 4), "score": v.score} if isinstance(v, Verdict) else {})
+                    for case, v in zip(cases, answers, strict=True)
+                ],
+            }
+            for cases, answers in zip(self.probe.comparisons, self.results, strict=bool(self.results))
+        ]
+        rate = None if self.rate is None else round(self.rate, 4)
         return {
-            "probe": self.probe.name,
-            "passes_if": self.probe.about,
-            "served": self.served,
-            "passed": self.passed,
-            "judged": self.judged,
-            "rate": None if self.rate is None else round(self.rate, 4),
-            "interval": None if self.interval is None else [round(bound, 4) for bound in self.interval],
-            "no_verdict": self.no_verdict,
-            "comparisons": [result.document() for result in self.results],
+            **{"probe": self.probe.name, "passes_if": self.probe.passes_if, "supported": bool(self.results)},
+            **{"passed": self.outcomes[True], "judged": self.judged, "rate": rate},
+            **{"no_verdict": self.outcomes[None], "comparisons": comparisons},
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Report:
     """A judge's results."""
 
@@ -109,14 +168,10 @@ class Report:
     def lines(self) -> Iterator[str]:
         """A table, and the reasons for missing verdicts."""
         yield f"judge: {self.judge}{f' ({self.model})' if self.model else ''}, rubric: {self.rubric}\n"
-        table = [HEADER, *(row.cells() for row in self.rows)]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        for row, about in zip(table, ["passes if", *(row.probe.about for row in self.rows)], strict=True):
-            numbers = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
-            yield "  ".join([row[0].ljust(widths[0]), *numbers, about])
-        reasons = Counter(result.why for row in self.rows for result in row.results if result.passed is None)
-        yield from ([""] if reasons else [])
-        yield from (f"{number} × no verdict: {reason}" for reason, number in reasons.most_common())
+        yield from table_lines(HEADER, (row.cells() for row in self.rows))
+        missing = (next(filter(None, map(api.missing_reason, each)), "") for row in self.rows for each in row.results)
+        for reason, number in Counter(filter(None, missing)).most_common():
+            yield f"{number} × no verdict: {reason}"
 
     def document(self) -> dict[str, Any]:
         """JSON, with every comparison."""
@@ -136,12 +191,16 @@ def probe(
     chosen, scale = api.judge_settings(settings, judge, model), rubric_for_prompts(rubric)
     asked = api.judges.get(scale, chosen)  # raises if the judge can't be asked at all
     supported = select(probes, chosen)
-    answers = judge_cases(unique_cases(supported), scale, chosen)
+    answers: dict[Case, Verdict | OnpromptError] = {}
+    for by, cases, used in batches(supported, scale, chosen):
+        answers.update(zip(cases, api.judge_many(by.name, to_items(cases, by), settings=used), strict=True))
+    if not any(isinstance(answer, Verdict | UnreadableAnswer) for answer in answers.values()):
+        raise next(answer for answer in answers.values() if isinstance(answer, OnpromptError))
     rows = (
-        Row(probe, True, tuple(evaluate(probe.rule, cases, answers, scale) for cases in probe.comparisons))
-        if probe in supported
-        else Row(probe)
-        for probe in probes
+        Row(each, scale, tuple(tuple(answers[case] for case in cases) for cases in each.comparisons))
+        if each in supported
+        else Row(each, scale)
+        for each in probes
     )
     return Report(chosen.judged_by, asked.model, rubric, tuple(rows))
 
@@ -149,22 +208,38 @@ def probe(
 def plan(rubric: str = DEFAULT, *, settings: Settings | None = None) -> Plan:
     """The model calls, tokens and dollars that `probe` would take; nothing is asked."""
     chosen = api.judge_settings(settings, "", "")
-    batches = split(unique_cases(select(PROBES, chosen)), rubric_for_prompts(rubric), chosen)
-    total, *others = (api.plan(by.name, to_items(cases, by), settings=used) for by, cases, used in batches)
+    every = batches(select(PROBES, chosen), rubric_for_prompts(rubric), chosen)
+    total, *others = (api.plan(by.name, to_items(cases, by), settings=used) for by, cases, used in every)
     for other in others:
         total = Plan(total.model, total.calls + other.calls, total.known + other.known, total.usage + other.usage)
     return total
 
 
-def save(folder: Path) -> int:
-    """Write all pictures to a folder and return their number."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in NAMES:
-            picture(name).save(folder / f"{name}.png")
-    except OSError as error:
-        raise UserError(f"can't write pictures to {folder}: {error.strerror or error}") from error
-    return len(NAMES)
+def batches(
+    probes: Iterable[Probe], rubric: Rubric, settings: Settings
+) -> Iterator[tuple[Rubric, list[Case], Settings]]:
+    """Each case once, by rubric and settings, and with what is left of the budget; those without the cache last."""
+    cases = dict.fromkeys(case for probe in probes for cases in probe.comparisons for case in cases)
+    plain = [case for case in cases if not case.before and not case.fresh]
+    edits, fresh = [case for case in cases if case.before], [case for case in cases if case.fresh]
+    for by, batch, reuse in (
+        (rubric, plain, settings.reuse_answers),
+        (edit_rubric(), edits, True),
+        (rubric, fresh, False),
+    ):
+        if batch:
+            used = settings.model_copy(update={"reuse_answers": reuse})
+            yield by, batch, used
+            if settings.budget is not None:
+                rest = max(settings.budget - api.judges.get(by, used).spent(), 0.0)
+                settings = settings.model_copy(update={"budget": rest})
+
+
+def to_items(cases: Iterable[Case], rubric: Rubric) -> Iterator[dict[str, Any]]:
+    """Cases as the API takes them."""
+    for case in cases:
+        source = {rubric.source_image: picture(case.before)} if case.before else {}
+        yield {rubric.picture: picture(case.picture), rubric.prompt: case.prompt, **source}
 
 
 def rubric_for_prompts(name: str) -> Rubric:
@@ -191,65 +266,12 @@ def select(probes: Iterable[Probe], settings: Settings) -> list[Probe]:
     return list(probes)
 
 
-def unique_cases(probes: Iterable[Probe]) -> list[Case]:
-    """Each case once; many are part of several comparisons."""
-    return list(dict.fromkeys(case for probe in probes for cases in probe.comparisons for case in cases))
-
-
-def to_items(cases: Iterable[Case], rubric: Rubric) -> Iterator[dict[str, Any]]:
-    """Cases as the API takes them."""
-    for case in cases:
-        source = {rubric.source_image: picture(case.before)} if case.before else {}
-        yield {rubric.picture: picture(case.picture), rubric.prompt: case.prompt, **source}
-
-
-def split(cases: Sequence[Case], rubric: Rubric, settings: Settings) -> Iterator[tuple[Rubric, list[Case], Settings]]:
-    """The cases by rubric and settings; those that bypass the cache come last, with what is left of the budget."""
-    plain = [case for case in cases if not case.before and not case.fresh]
-    yield rubric, plain[:1], settings  # alone, so that the judge loads its models once
-    yield rubric, plain[1:], settings
-    settings = less_spent(rubric, settings)
-    if edits := [case for case in cases if case.before]:
-        yield edit_rubric(), edits, settings
-        settings = less_spent(edit_rubric(), settings)
-    if fresh := [case for case in cases if case.fresh]:
-        yield rubric, fresh, settings.model_copy(update={"reuse_answers": False})
-
-
-def less_spent(rubric: Rubric, settings: Settings) -> Settings:
-    """The settings with what a judge has left of its budget."""
-    if settings.budget is None:
-        return settings
-    rest = settings.budget - api.judges.get(rubric, settings).spent()
-    return settings.model_copy(update={"budget": max(rest, 0.0)})
-
-
-def judge_cases(cases: Sequence[Case], rubric: Rubric, settings: Settings) -> Answers:
-    """The judge's answers; an error if it never answered, not even unreadably."""
-    answers: dict[Case, Verdict | OnpromptError] = {}
-    for by, batch, used in split(cases, rubric, settings):
-        answers.update(zip(batch, api.judge_many(by.name, to_items(batch, by), settings=used), strict=True))
-    if not any(isinstance(answer, Verdict | UnreadableAnswer) for answer in answers.values()):
-        raise next(answer for answer in answers.values() if isinstance(answer, OnpromptError))
-    return answers
-
-
-def evaluate(rule: str, cases: Cases, answers: Answers, scale: Rubric) -> Result:
-    """Whether the answers to the cases of a comparison follow its rule."""
-    given = [answers[case] for case in cases]
-    verdicts = tuple(answer if isinstance(answer, Verdict) else None for answer in given)
-    why = next(filter(None, map(api.missing_reason, given)), "")
-    passed = None if why else passes(rule, [verdict for verdict in verdicts if verdict], scale)
-    return Result(cases, passed, verdicts, why)
-
-
-def passes(rule: str, verdicts: Sequence[Verdict], scale: Rubric) -> bool:
-    """Whether verdicts follow the rule."""
-    first, last = verdicts[0], verdicts[-1]
-    if rule == "low":
-        return (first.value if first.score is None else scale.share("score", first.score)) <= MAX_LOW
-    if rule == "higher":
-        return first.value > last.value + TOLERANCE
-    if rule == "same":
-        return first.score == last.score and (first.score is not None or abs(first.value - last.value) <= TOLERANCE)
-    return abs(first.value - last.value) <= 1 / (len(scale.factors["score"]) - 1) + TOLERANCE
+def save(folder: Path) -> int:
+    """Write all pictures to a folder and return their number."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in NAMES:
+            picture(name).save(folder / f"{name}.png")
+    except OSError as error:
+        raise UserError(f"can't write pictures to {folder}: {error.strerror or error}") from error
+    return len(NAMES)
