@@ -35,7 +35,7 @@ test-hostile: .venv/ready
 # The documentation as a site, in site/; a broken link is an error.
 docs: .venv/ready
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
-	$(BIN)/mkdocs build --quiet
+	$(BIN)/python docs/build_site.py
 	@echo "open site/index.html"
 
 lint: .venv/ready
