@@ -83,10 +83,9 @@ def test_every_option_in_the_documents_exists() -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_and_option_is_in_the_list_of_commands(command: str) -> None:
+def test_every_command_is_in_the_list_of_commands(command: str) -> None:
     listed = text_of(Path("docs/commands.md"))
-    assert f"`{command}" in listed
-    assert [name for name in COMMANDS[command] if not re.search(rf"`[^`]*(?:{name}|--no-{name[2:]})\b", listed)] == []
+    assert re.search(rf"`{command}\b", listed)
 
 
 def heading_of(line: str) -> str:
