@@ -37,7 +37,7 @@ ASCENDING = (  # settings of which none may be smaller than the one before
 )
 SWITCHES = {"none": "", "0": "", "false": "", "1": "small", "true": "small"}  # of the matcher
 PRIVATE = frozenset(
-    {"home", "mirror", "compiled_megabytes", "answers", "record", "weights", "base_url", "api_key", "asked_by"}
+    {"home", "mirror", "answers", "record", "weights", "base_url", "api_key", "asked_by"}
 )  # never stored with a verdict
 # Settings that decide where images and keys go and which files are used: a file has to be named to set them.
 OUTWARD = ("home", "mirror", "answers", "record", "weights", "base_url", "api_key", "model", "models")
@@ -68,7 +68,6 @@ class Settings(BaseModel):
         description="folder for model files",
     )
     mirror: str = option("", "your own folder or http(s) address of model files, tried first")
-    compiled_megabytes: int = integer(512, "MB of compiled networks that are kept for a faster start; 0: none", 0)
     permissive: bool = option(False, "refuse model files that are not under an Apache, MIT or BSD license")
     detector: str = option("coco", "detector: coco (built in), or one from another package (docs/model-files.md)")
     precision: Literal["int8", "f32"] = option("int8", "int8: eight bits for the networks that hardly lose by it; f32")

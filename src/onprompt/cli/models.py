@@ -48,7 +48,7 @@ def list_models(context: typer.Context) -> None:
         echo(f"{file.set:9} {file.name:25} {size}  {state(file, settings):8} {file.licence}: {file.use}")
     echo(f"in {folder(settings)}")
     if compiled := blobs.files(blobs.folder(settings)):
-        total = sum(map(blobs.size_of, compiled)) / 1e6
+        total = sum(path.stat().st_size for path in compiled) / 1e6
         echo(f"and {plural(len(compiled), 'compiled network')}, {total:.1f} MB, in {blobs.folder(settings)}")
 
 

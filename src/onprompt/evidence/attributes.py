@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from onprompt.evidence.grading import MINOR
 from onprompt.settings import Settings
 from onprompt.types import Attribute, Relation, Scene, Sighting, Thing
-from onprompt.vision import EXCLUSIVE, NOT_SMILING, SHAPE_WORDS, SMILING, colour, geometry, ocr, posture_of
+from onprompt.vision import NOT_SMILING, SMILING, colour, geometry, ocr, posture_of
 
 MIN_LETTERS, CLEARLY_READ, MIN_LETTER_HEIGHT = 3, 0.8, 0.04  # of text that something bears; height of the image
 TEXT_MATCH, TEXT_NEAR = 0.8, 0.5  # similarity from which text matches, or is a minor mismatch
@@ -64,7 +64,7 @@ def trait_confidence(sighting: Sighting, kind: str) -> float:
 
 
 def check_action(asked: str, sighting: Sighting, settings: Settings) -> Measured | None:
-    """A posture by a person's joints; a mismatch only if they show an exclusive one instead."""
+    """A posture by a person's joints; a mismatch only if they show another one."""
     if asked in SMILING | NOT_SMILING:
         return check_expression(asked, sighting, settings)
     posture = posture_of(asked)
@@ -73,10 +73,9 @@ def check_action(asked: str, sighting: Sighting, settings: Settings) -> Measured
     shown = {trait.value: trait.confidence for trait in sighting.traits if trait.kind == "action"}
     if posture in shown:
         return Measured(1.0, posture, shown[posture])
-    others = {value: confidence for value, confidence in shown.items() if {value, posture} <= set(EXCLUSIVE)}
-    if not others:
+    if not shown:
         return Measured(MINOR, "an unclear posture", 0.3)
-    return Measured(0.0, max(others, key=others.__getitem__), max(others.values()))
+    return Measured(0.0, max(shown, key=shown.__getitem__), max(shown.values()))
 
 
 def check_expression(asked: str, sighting: Sighting, _: Settings) -> Measured | None:
@@ -89,24 +88,12 @@ def check_expression(asked: str, sighting: Sighting, _: Settings) -> Measured | 
     return Measured(float(shown.value == "smiling"), shown.value, shown.confidence)
 
 
-def check_shape(asked: str, sighting: Sighting, _: Settings) -> Measured | None:
-    """A plain shape by the outline; a partial or oblique view is only weak evidence against one."""
-    name = SHAPE_WORDS.get(asked)
-    if name is None or sighting.mask is None:
-        return None
-    shown = {trait.value: trait.confidence for trait in sighting.traits if trait.kind == "shape"}
-    if name in shown:
-        return Measured(1.0, name, shown[name])
-    return Measured(MINOR, " or ".join(shown) or "no plain shape", 0.3)
-
-
 CHECKS: dict[str, Callable[[str, Sighting, Settings], Measured | None]] = {
     "color": check_colour,
     "size": check_size,
     "position": check_position,
     "action": check_action,
     "expression": check_expression,
-    "shape": check_shape,
 }
 BY_RULE = frozenset({"color", "size", "position"})  # the protocol's rules apply, whatever a detector says
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 MAJOR_WEIGHT = 2.0  # of an object marked major; others weigh 1
 MANY = 5  # objects of one name, from which smaller details are searched
-MEASURED = ("color", "action", "shape", "expression")
+MEASURED = ("color", "action", "expression")
 NOT_ENGLISH = "not English"  # a flag of the parser
 STYLIZED = 0.8  # probability of artwork from which it is flagged: networks trained on photos detect less in it
 CONFIDENT = 0.8  # probability from which a property of the image contradicts the prompt
@@ -247,7 +247,7 @@ def small_or_many(thing: Thing) -> bool:
 
 
 def names_to_measure(scene: Scene) -> set[str]:
-    """The names whose color, shape, pose or expression matters: each sighting of them takes further networks."""
+    """The names whose color, pose or expression matters: each sighting of them takes further networks."""
     return {
         thing.canonical
         for thing in scene.things

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         open_picture,
         read_source,
     )
-    from onprompt.vision.masks import SHAPE_WORDS
     from onprompt.vision.matchers import load_matcher
     from onprompt.vision.matchers.small import (
         ARTWORK_FILES,
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
     from onprompt.vision.ocr import read_text
     from onprompt.vision.people import (
         CHILD,
-        EXCLUSIVE,
         KIND_FILES,
         NOT_SMILING,
         SMILING,
@@ -72,13 +70,10 @@ WHERE = {
         "ORIENTATION Source decode_image decoding_errors encode_image load_picture load_resized open_image "
         "open_picture read_source"
     ),
-    "masks": "SHAPE_WORDS",
     "matchers": "load_matcher",
     "matchers.small": "ARTWORK_FILES MAX_LENGTH artwork_probability class_labels class_probabilities",
     "ocr": "read_text",
-    "people": (
-        "CHILD EXCLUSIVE KIND_FILES NOT_SMILING SMILING WORDS detect_people match_person posture_of traits_said"
-    ),
+    "people": ("CHILD KIND_FILES NOT_SMILING SMILING WORDS detect_people match_person posture_of traits_said"),
     "runtime": "available_cores limit_threads use_single_core",
     "vocabulary": "COCO PROPERTIES",
 }

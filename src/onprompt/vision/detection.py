@@ -33,7 +33,7 @@ def detect(
 ) -> Seen:
     """The sightings in an image, with measurements.
 
-    Size and position are measured for all. Masks, colours, shape and posture cost more and are measured for confident
+    Size and position are measured for all. Masks, colours and posture cost more and are measured for confident
     sightings of the names in `measured`; by default, of all names that were asked for.
     """
     return detect_many([picture], names, settings, measured)[0]
@@ -127,21 +127,19 @@ def occlusion(sighting: Sighting, other: Sighting) -> float:
 def measure_appearance(
     sighting: Sighting, picture: Picture, gain: float, persons: Sequence[people.Person], settings: Settings
 ) -> Sighting:
-    """Add mask, colours and shape; for a person, joints, posture and expression."""
-    height, width = picture.pixels.shape[:2]
+    """Add mask and colours; for a person, joints, posture and expression."""
     box = sighting.box
     mask = masks.segment(picture, box, settings) if sighting.mask is None else sighting.mask
     patches = colour.dominant_colours(masks.masked_pixels(picture, box, mask), gain, colour.MIN_PATCH)
     colours = tuple(swatch for swatch in patches if swatch.share >= settings.colour_share)
-    aspect_ratio = float(box.width * width / max(box.height * height, 1e-6))
     traits = [
         *(Trait("color", swatch.name, colour.swatch_confidence(swatch)) for swatch in colours),
         *([Trait("pattern", "multicolored", 0.6)] if len(patches) >= colour.MANY_COLOURS else []),
         *sighting.traits,
-        *([] if sighting.truncated else masks.shape_traits(mask, aspect_ratio)),
     ]
     joints = sighting.joints
     if sighting.word in PEOPLE and (person := people.match_person(persons, box)):
+        height, width = picture.pixels.shape[:2]
         joints = tuple((name, (float(x / width), float(y / height))) for name, (x, y) in person.joints.items())
         traits += [*people.posture_traits(person), *people.smile_traits(picture, person, settings)]
     return replace(sighting, mask=mask, colours=colours, joints=joints, traits=tuple(traits))
@@ -193,7 +191,7 @@ def in_background(loads: list[Callable[[], object]], settings: Settings) -> None
     What fails there fails again where it is needed, and is reported then.
     """
     # What loads models may import torch, which is best imported by one thread alone.
-    if settings.names_a_model or not settings.compiled_megabytes or not blobs.files(blobs.folder(settings)):
+    if settings.names_a_model or not blobs.files(blobs.folder(settings)):
         return
     single_core = on_single_core()
 

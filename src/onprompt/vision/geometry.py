@@ -8,10 +8,6 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable
 
-import cv2
-import numpy as np
-from numpy.typing import NDArray
-
 from onprompt.settings import Settings
 from onprompt.types import Box, Sighting
 from onprompt.vision.vocabulary import values_by_word
@@ -22,11 +18,9 @@ COLUMNS, ROWS = ("left", "center", "right"), ("top", "middle", "bottom")
 TOLERANCE = 0.05  # how far past its third of the image a centre may be and still be "on the left"
 EDGE = 0.005  # a box this close to the image's edge may continue beyond it
 RelationMeasure = Callable[[Sighting, Sighting], float | None]
-GRID = 24  # cells, across and down, at which masks are compared
 REACH = 0.35  # how far from a wrist an object is still held, in widths of the person or thirds of the height
 MIN_OVERLAP, COVERS = 0.1, 0.8  # shares of the smaller box: one object hides part of the other, or is all before it
 MIN_DEPTH, MAX_DEPTH = 0.1, 0.25  # how much lower an edge must be, in mean heights, to be nearer; how likely that is
-MIN_TURN = 0.15  # how far the nose must be from the middle of the ears, in widths of the person, to face a side
 
 
 def ramp(value: float, low: float, high: float) -> float:
@@ -108,29 +102,6 @@ def box_gap(a: Box, b: Box) -> float:
     return max(0.0, across / max((a.width + b.width) / 2, 1e-6), down / max((a.height + b.height) / 2, 1e-6))
 
 
-def gap(subject: Sighting, target: Sighting) -> float:
-    """The space between two objects in mean sides: between their masks where both are known, else their boxes.
-
-    The boxes of diagonal objects may overlap while the objects are far apart.
-    """
-    if subject.mask is None or target.mask is None:
-        return box_gap(subject.box, target.box)
-    (near, size), (far, other_size) = mask_cells(subject.box, subject.mask), mask_cells(target.box, target.mask)
-    if not len(near) or not len(far):
-        return box_gap(subject.box, target.box)
-    between_cells = np.abs(near[:, None] - far[None]) - (size + other_size) / 2
-    sides = np.array([subject.box.width + target.box.width, subject.box.height + target.box.height]) / 2
-    return float(np.maximum(between_cells / np.maximum(sides, 1e-6), 0).max(axis=2).min())
-
-
-def mask_cells(box: Box, mask: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The centres of the cells of a grid over a box that the mask fills by half or more, and their size."""
-    coarse = cv2.resize(mask.astype(np.float32), (GRID, GRID), interpolation=cv2.INTER_AREA)
-    rows, columns = np.nonzero(coarse >= 0.5)
-    size = np.array([box.width, box.height]) / GRID
-    return np.array([box.left, box.top]) + (np.stack([columns, rows], axis=1) + 0.5) * size, size
-
-
 def inverse(relation: RelationMeasure) -> RelationMeasure:
     """The relation as the target has it to the subject."""
     return lambda subject, target: relation(target, subject)
@@ -174,7 +145,7 @@ def inside(subject: Sighting, target: Sighting) -> float:
 
 def near(subject: Sighting, target: Sighting) -> float:
     """No further away than their mean size, in any direction."""
-    return clamp(1.5 - gap(subject, target))
+    return clamp(1.5 - box_gap(subject.box, target.box))
 
 
 def next_to(subject: Sighting, target: Sighting) -> float:
@@ -232,18 +203,6 @@ def riding(subject: Sighting, target: Sighting) -> float:
     return horizontal_overlap(a, b) * seat * clamp(0.5 + (b.centre[1] - a.centre[1]) / max(b.height, 1e-6) * 3)
 
 
-def facing(subject: Sighting, target: Sighting) -> float | None:
-    """The nose points to the target's side; None where the face is hidden or turned to the viewer."""
-    joints = dict(subject.joints)
-    ears = [joints[name][0] for name in ("left ear", "right ear") if name in joints]
-    if "nose" not in joints or not ears:
-        return None
-    turn = (joints["nose"][0] - sum(ears) / len(ears)) / max(subject.box.width, 1e-6)
-    if abs(turn) < MIN_TURN:
-        return None
-    return clamp(0.5 + (1 if turn > 0 else -1) * (left_of(subject, target) - 0.5))
-
-
 def distance(point: tuple[float, float], box: Box) -> float:
     """The distance of a point from a box; 0 inside it."""
     across = max(box.left - point[0], point[0] - box.right, 0.0)
@@ -266,6 +225,5 @@ RELATIONS: dict[str, RelationMeasure] = {
     **dict.fromkeys(("holding", "carrying"), holding),
     "wearing": wearing,
     "riding": riding,
-    **dict.fromkeys(("facing", "looking at"), facing),
 }
-NEED_JOINTS = ("holding", "carrying", "facing", "looking at")
+NEED_JOINTS = ("holding", "carrying")

@@ -22,7 +22,7 @@ MAX_ASPECT_RATIO = 8
 
 
 @thread_safe_cache
-def load_ocr(folder: Path, megabytes: int) -> Callable[[Pixels], Any]:
+def load_ocr(folder: Path) -> Callable[[Pixels], Any]:
     """PP-OCR with the models that its package includes, its networks kept in a folder of a size."""
     import rapidocr
     from rapidocr.inference_engine import openvino as engine
@@ -37,7 +37,7 @@ def load_ocr(folder: Path, megabytes: int) -> Callable[[Pixels], Any]:
             kinds = "engine_type", "ocr_version", "task_type", "lang_type", "model_type"
             url = self.get_model_url(FileInfo(**{kind: options[kind] for kind in kinds}))["model_dir"]
             self.path = Path(options.model_root_dir) / Path(url).name
-            made_of = Source((self.path,), (file_hash(str(self.path)),), "f32", folder, megabytes)
+            made_of = Source((self.path,), (file_hash(str(self.path)),), "f32", folder)
             self.network = network(self.path.stem, made_of, lambda: self.model, options=NO_SHAPES)
             networks.append(self.network)
 
@@ -80,7 +80,7 @@ def pad_thin_image(pixels: Pixels) -> Pixels:
 
 def read_text(picture: Picture, settings: Settings) -> tuple[Sighting, ...]:
     """Each line of text with its box."""
-    read = load_ocr(blobs.folder(settings), settings.compiled_megabytes)
+    read = load_ocr(blobs.folder(settings))
     result = read(pad_thin_image(picture.pixels)[..., ::-1])
     if result.txts is None:
         return ()

@@ -5,10 +5,10 @@ The probe was trained by training/people/train.py on photos with captions; PERSO
 
 import tempfile
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, partial, wraps
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -36,11 +36,9 @@ MIN_PERSON_SCORE = 0.2
 MIN_IOU = 0.4  # of a person's box with a sighting's
 SIDES = ("left", "right")
 POSTURE_WORDS = values_by_word("posture")
-# How often people name the posture that the joints show: bench/vision.py, on captions of photos. Joints can't tell
-# walking from standing with the feet apart, nor whether there is air under the feet.
-EXCLUSIVE = ("sitting", "standing", "lying")  # at most one of these is true of a person
-PRECISION = {"sitting": 0.8, "lying": 0.8, "standing": 0.6, "arms raised": 0.45}
-OTHER_PRECISION = 0.4
+# How often people name the posture that the joints show: bench/vision.py, on captions of photos. Others than these are
+# not told: joints see hardly a difference between walking, running or jumping and standing.
+PRECISION = {"sitting": 0.8, "lying": 0.8, "standing": 0.6}
 Point = NDArray[np.floating[Any]]
 
 FACE_FILES = ("face_landmarker.task",)
@@ -96,41 +94,19 @@ class Person:
             raise KeyError(joint)
         return np.asarray(np.mean(visible, axis=0))
 
-    @property
-    def torso(self) -> Point:
-        """The vector from the hips to the shoulders."""
-        return self.middle("shoulder") - self.middle("hip")
-
-    def in_torsos(self, length: float) -> float:
-        """A length in pixels as a multiple of the torso's."""
-        return length / max(float(np.linalg.norm(self.torso)), 1e-6)
-
-    def drop(self, joint: str) -> float:
-        """How far a pair of joints is below the hips, in torsos."""
-        return self.in_torsos(float(self.middle(joint)[1] - self.middle("hip")[1]))
-
-    @property
-    def stride(self) -> float:
-        """The distance between the ankles, in torsos."""
-        return self.in_torsos(float(np.linalg.norm(self.joints["left ankle"] - self.joints["right ankle"])))
-
-    @property
-    def knee_angle(self) -> float:
-        """The angle in degrees at the knee that is bent more."""
-        if angles := self.angles("hip", "knee", "ankle"):
-            return min(angles)
-        raise KeyError("knee")
-
-    def angles(self, first: str, corner: str, last: str) -> list[float]:
-        """The angle at a joint in degrees, on each side where it is visible."""
-        angles = []
-        for side in SIDES:
-            with suppress(KeyError):
-                a, b, c = (self.joints[f"{side} {name}"] for name in (first, corner, last))
-                u, v = a - b, c - b
-                cosine = u @ v / max(float(np.linalg.norm(u) * np.linalg.norm(v)), 1e-6)
-                angles.append(float(np.degrees(np.arccos(np.clip(cosine, -1, 1)))))
-        return angles
+    def posture_probabilities(self) -> dict[str, float]:
+        """How likely the body lies, sits or stands, as far as the joints that tell it are visible."""
+        try:
+            hip = self.middle("hip")
+            x, y = self.middle("shoulder") - hip
+        except KeyError:
+            return {}
+        found = {"lying": ramp(float(np.degrees(np.arctan2(abs(y), abs(x)))), 50, 30)}  # of the torso, from level
+        with suppress(KeyError):
+            upright = ramp(float(np.degrees(np.arctan2(abs(x), -y))), 60, 30)
+            drop = float(self.middle("knee")[1] - hip[1]) / max(float(np.hypot(x, y)), 1e-6)  # of the knees, in torsos
+            found |= {"sitting": upright * ramp(drop, 0.65, 0.35), "standing": upright * ramp(drop, 0.5, 0.8)}
+        return found
 
 
 @thread_safe_cache
@@ -165,102 +141,15 @@ def match_person(people: Sequence[Person], box: Box) -> Person | None:
     return best if best and best.box.iou(box) >= MIN_IOU else None
 
 
-# ---- postures --------------------------------------------------------------------------------------------------------
-
-
-POSTURES: dict[str, Callable[[Person], float | None]] = {}
-
-
-def posture(score: Callable[[Person], float]) -> Callable[[Person], float | None]:
-    """Register a posture: how likely it is, in [0, 1], or None where the joints that it needs are not visible."""
-
-    @wraps(score)
-    def score_if_visible(person: Person) -> float | None:
-        try:
-            return score(person)
-        except KeyError:
-            return None
-
-    POSTURES[score.__name__.replace("_", " ")] = score_if_visible
-    return score_if_visible
-
-
-def upright(person: Person) -> float:
-    """The torso is within 30° of vertical; 0 from 60° on."""
-    x, y = person.torso
-    return ramp(float(np.degrees(np.arctan2(abs(x), -y))), 60, 30)
-
-
-@posture
-def sitting(person: Person) -> float:
-    """The torso is upright and the knees are little lower than the hips: .35 torsos, where standing has .8."""
-    return upright(person) * ramp(person.drop("knee"), 0.65, 0.35)
-
-
-@posture
-def standing(person: Person) -> float:
-    """The torso is upright, the knees are straight and the feet far below the hips."""
-    return upright(person) * ramp(person.knee_angle, 120, 150) * ramp(person.drop("ankle"), 0.8, 1.2)
-
-
-@posture
-def walking(person: Person) -> float:
-    """Upright, the feet at least half a torso apart, and no knee bent sharply."""
-    return upright(person) * ramp(person.stride, 0.25, 0.5) * ramp(person.knee_angle, 90, 120)
-
-
-@posture
-def running(person: Person) -> float:
-    """A knee is bent, the feet are far apart, and the knees are below the hips."""
-    return ramp(person.stride, 0.5, 0.9) * ramp(person.knee_angle, 150, 120) * ramp(person.drop("knee"), 0.2, 0.5)
-
-
-@posture
-def jumping(person: Person) -> float:
-    """The feet are drawn up under a body that does not sit; never sure, since joints don't show the ground."""
-    return 0.6 * ramp(person.drop("ankle"), 1.3, 0.9) * ramp(person.drop("knee"), 0.2, 0.5)
-
-
-@posture
-def lying(person: Person) -> float:
-    """The torso is within 30° of horizontal; 0 from 50° on."""
-    x, y = person.torso
-    return ramp(float(np.degrees(np.arctan2(abs(y), abs(x)))), 50, 30)
-
-
-@posture
-def arms_raised(person: Person) -> float:
-    """A wrist is higher than its shoulder, by a quarter of a torso."""
-    pairs = [(person.joints.get(f"{side} shoulder"), person.joints.get(f"{side} wrist")) for side in SIDES]
-    lifts = [float(shoulder[1] - wrist[1]) for shoulder, wrist in pairs if shoulder is not None and wrist is not None]
-    if not lifts:
-        raise KeyError("wrist")
-    return ramp(person.in_torsos(max(lifts)), 0.0, 0.25)
-
-
-@posture
-def crouching(person: Person) -> float:
-    """The knees are bent sharply and the hips are close to the feet."""
-    return ramp(person.knee_angle, 110, 80) * ramp(person.drop("ankle"), 1.0, 0.6)
-
-
 def posture_of(action: str) -> str | None:
-    """The posture that an action names: `sitting down` → `sitting`, `with arms raised` → `arms raised`."""
-    words = action.lower().split()
-    raised = {"raised", "raising", "raise", "up"} & {*words[:1], *words[-1:]}
-    if raised and {"arm", "arms", "hand", "hands"} & set(words):
-        return "arms raised"
-    return next((POSTURE_WORDS[word] for word in words if word in POSTURE_WORDS), None)
+    """The posture that an action names: `sitting down` → `sitting`."""
+    return next((POSTURE_WORDS[word] for word in action.lower().split() if word in POSTURE_WORDS), None)
 
 
 def posture_traits(person: Person) -> list[Trait]:
-    """The postures that are likelier than not, by descending confidence."""
-    found = [
-        Trait("action", name, round(likely * PRECISION.get(name, OTHER_PRECISION), 4))
-        for name, score in POSTURES.items()
-        if (likely := score(person)) is not None and likely >= 0.5
-    ]
-    return sorted(found, key=lambda trait: -trait.confidence)
+    """The postures that are likelier than not."""
+    likely = person.posture_probabilities().items()
+    return [Trait("action", name, round(value * PRECISION[name], 4)) for name, value in likely if value >= 0.5]
 
 
 # ---- faces -----------------------------------------------------------------------------------------------------------

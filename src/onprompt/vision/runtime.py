@@ -129,30 +129,19 @@ def with_pixel_input(
 
 
 def fold_constants(model: ov.Model) -> ov.Model:
-    """The model with every subgraph that depends on no input replaced by its value.
+    """The model with every node that depends on no input replaced by its value.
 
     OpenVINO's own ConstantFolding leaves out those that decompress weights. Streams share weights by their address:
     weights that OpenVINO computes for a stream are in memory that it frees and reuses, so a layer may silently get
     the weights of another one.
     """
-    constant: set[str] = set()
     for node in model.get_ordered_ops():
-        sources = {port.get_source_output().get_node().get_name() for port in node.inputs()}
-        if node.get_type_name() == "Constant" or (sources and sources <= constant):
-            constant.add(node.get_name())
-    outputs = [
-        output
-        for node in model.get_ordered_ops()
-        if node.get_name() in constant and node.get_type_name() != "Constant"
-        for output in node.outputs()
-        if any(port.get_node().get_name() not in constant for port in output.get_target_inputs())
-    ]
-    if outputs:
-        subgraph = ov.Model([op.result(output) for output in outputs], [], "constants")
-        request = openvino_core().compile_model(subgraph, "CPU", FULL_PRECISION).create_infer_request()
-        request.infer()
-        for index, output in enumerate(outputs):
-            output.replace(op.constant(np.array(request.get_output_tensor(index).data)).output(0))
+        sources = [port.get_source_output().get_node() for port in node.inputs()]
+        if sources and all(each.get_type_name() == "Constant" for each in sources):
+            values = [ov.Tensor(output.get_element_type(), output.get_shape()) for output in node.outputs()]
+            if node.evaluate(values, [ov.Tensor(each.get_data()) for each in sources]):
+                for output, value in zip(node.outputs(), values, strict=True):
+                    output.replace(op.constant(value.data).output(0))
     return model
 
 
@@ -278,7 +267,6 @@ class Source(NamedTuple):
     hashes: tuple[str, ...]
     precision: str
     folder: Path
-    megabytes: int
 
     @property
     def file(self) -> Path:
@@ -294,7 +282,7 @@ def source(names: Sequence[str], settings: Settings) -> Source:
     fetched = paths([name for name in names if not Path(name).is_absolute()], settings)
     files = tuple(fetched.get(name, Path(name)) for name in names)
     hashes = tuple(map(file_hash, names))
-    return Source(files, hashes, settings.precision, blobs.folder(settings), settings.compiled_megabytes)
+    return Source(files, hashes, settings.precision, blobs.folder(settings))
 
 
 def network(
@@ -316,8 +304,7 @@ def network(
 
     def compiled(usual: Mapping[str, str]) -> ov.CompiledModel:
         config = {**usual, **(options or {})}
-        content = blobs.read(path) if made_of.megabytes else None
-        if content is not None:
+        if content := blobs.read(path):
             with suppress(RuntimeError):  # OpenVINO can't use it in spite of its name: compiled again
                 return openvino_core().import_model(content, "CPU", config)
         model = fold_constants(build())
@@ -325,8 +312,7 @@ def network(
         if shapes:  # after rounding, which tells convolutions on a single place by shapes that are not known yet
             model.reshape({index: ov.PartialShape(list(shape)) for index, shape in enumerate(shapes)})
         made = compile_model(model, config)
-        if made_of.megabytes:
-            blobs.write(path, made.export_model().getvalue(), made_of.megabytes)
+        blobs.write(path, made.export_model().getvalue())
         return made
 
     made = Network(compiled, views)
