@@ -16,30 +16,31 @@ import sys
 import tempfile
 from pathlib import Path
 
+from onprompt.settings import load
+from onprompt.weights import cache
+
 JUDGE = """
 import json, os, sys
-table, cores, way, detector, kept = sys.argv[1:]
+table, cores, way, detector = sys.argv[1:]
 if cores == "one":
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 import onprompt
 from onprompt import serial
 from onprompt.settings import load
-settings = load(detector=detector, compiled_megabytes=int(kept))
+settings = load(detector=detector)
 items = json.load(open(table, encoding="utf-8"))
 many = onprompt.judge_many("verify", items, settings=settings)
 single = (onprompt.verify(**item, settings=settings) for item in items)
 for verdict in many if way == "many" else single:
-    document = serial.dump(verdict)
-    document["provenance"]["settings"].pop("compiled_megabytes", None)
-    print(json.dumps([verdict.score, json.dumps(document, sort_keys=True)]))
+    print(json.dumps([verdict.score, json.dumps(serial.dump(verdict), sort_keys=True)]))
 """
-USUAL = {"cores": "all", "way": "single", "kept": "512", "isa": ""}
+USUAL = {"cores": "all", "way": "single", "home": "", "isa": ""}
 WAYS = {
     "one by one, on all cores": {},
     "again": {},
     "on one core": {"cores": "one"},
     "many at a time": {"way": "many"},
-    "networks compiled anew": {"kept": "0"},
+    "networks compiled anew": {"home": "empty"},
     "without instructions for eight bits": {"isa": "AVX512_CORE"},
     "with vectors half as long": {"isa": "AVX2"},
 }
@@ -49,9 +50,12 @@ MAY_DIFFER = "with vectors half as long"
 def judged(table, way, detector):
     """Score and document of each image."""
     way = USUAL | way
-    env = os.environ | ({"ONEDNN_MAX_CPU_ISA": way["isa"]} if way["isa"] else {})
-    arguments = [str(table), way["cores"], way["way"], detector, way["kept"]]
-    done = subprocess.run([sys.executable, "-c", JUDGE, *arguments], env=env, stdout=subprocess.PIPE, check=True)
+    arguments = [sys.executable, "-c", JUDGE, str(table), way["cores"], way["way"], detector]
+    with tempfile.TemporaryDirectory() as home:
+        (Path(home) / "weights").symlink_to(cache.folder(load()))
+        env = os.environ | ({"ONEDNN_MAX_CPU_ISA": way["isa"]} if way["isa"] else {})
+        env |= {"ONPROMPT_HOME": home} if way["home"] else {}
+        done = subprocess.run(arguments, env=env, stdout=subprocess.PIPE, check=True)
     return [json.loads(line) for line in done.stdout.decode().splitlines()]
 
 

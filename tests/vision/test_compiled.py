@@ -25,8 +25,8 @@ def graph() -> ov.Model:
     return ov.Model([op.softmax(op.matmul(x, op.convert(weights, "f32"), False, False), 1)], [x], "small")
 
 
-def source(folder: Path, *hashes: str, megabytes: int = 1) -> runtime.Source:
-    return runtime.Source((Path("small.onnx"),), hashes, "int8", folder, megabytes)
+def source(folder: Path, *hashes: str) -> runtime.Source:
+    return runtime.Source((Path("small.onnx"),), hashes, "int8", folder)
 
 
 def result(source: runtime.Source, build: Callable[[], ov.Model]) -> Any:
@@ -61,11 +61,6 @@ def test_another_processor_is_another_network(isa: str, monkeypatch: pytest.Monk
 def test_what_openvino_can_not_read_is_compiled_again(tmp_path: Path) -> None:
     first = result(source(tmp_path, "a"), graph)
     (path,) = blobs.files(tmp_path)
-    blobs.write(path, b"of another program", 1)  # with a right hash
+    blobs.write(path, b"of another program")  # with a right hash
     assert np.array_equal(first, result(source(tmp_path, "a"), graph))
     assert np.array_equal(first, result(source(tmp_path, "a"), never))
-
-
-def test_it_can_be_switched_off(tmp_path: Path) -> None:
-    result(source(tmp_path, "a", megabytes=0), graph)
-    assert not blobs.files(tmp_path)

@@ -111,7 +111,7 @@ def main():
     random.Random(0).shuffle(rows)
     recorder = Recorder(options.most)
     recorder.install(options.detector)
-    settings = load(detector=options.detector, precision="f32", compiled_megabytes=0)
+    settings = load(detector=options.detector, precision="f32")
     for number in range(options.pictures):
         files = [options.data / row["image"] for row in rows[number * 9 : number * 9 + 9]]
         onprompt.verify(montage(files, TILES[number % 4]), rows[number * 9]["text"], settings=settings)

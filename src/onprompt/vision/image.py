@@ -2,16 +2,12 @@
 
 import hashlib
 import io
-import os
-import threading
 import time
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,48 +24,12 @@ Image.init()
 SUPPORTED = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "PPM", "ICO")
 FORMATS = tuple(name for name in SUPPORTED if name in Image.OPEN)  # an older Pillow has no AVIF
 DRAFT_SCALE = 0.75  # fraction of max_side below which no JPEG is decoded
-ENCODING = tuple(threading.Lock() for _ in range(64))  # several models may be sent one picture at the same time
 GAP = 1.5  # how many times the size it gets an image is at least reduced to by whole factors: faster, and as good
 BAND = 2**20  # pixels of a large image that are converted at a time
 ORIENTATION = 0x0112  # in EXIF
 DECODING_SECONDS = 10  # of processor time, which other work on the machine does not change; 100 megapixels take 1 to 4
-MAX_FRAMES = 1000  # that are counted: a TIFF has a list of them, whose end is only found by walking it
 # Bytes for each pixel while an image is decoded, as measured; of others, 4 for the pixels themselves.
 BYTES_PER_PIXEL = {"WEBP": 17, "AVIF": 12, "PROGRESSIVE": 6}
-
-
-class DecoderWarnings:
-    """What Pillow warns of, by the thread that decodes an image; Python's settings are changed while any does."""
-
-    def __init__(self) -> None:
-        self.lock, self.texts, self.settings = threading.Lock(), dict[int, list[str]](), ExitStack()
-
-    @contextmanager
-    def noted(self) -> Iterator[list[str]]:
-        """The list of what Pillow warns of meanwhile in this thread."""
-        texts = list[str]()
-        with self.lock:
-            if not self.texts:
-                self.settings.enter_context(warnings.catch_warnings())
-                warnings.filterwarnings("always", module=r"PIL\.")  # by default only the first image's would be noted
-                warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the limit is a setting of ours
-                warnings.showwarning = partial(self.show, warnings.showwarning)
-            self.texts[threading.get_ident()] = texts
-        try:
-            yield texts
-        finally:
-            with self.lock:
-                del self.texts[threading.get_ident()]
-                if not self.texts:
-                    self.settings.close()
-
-    def show(self, show: Callable[..., None], message: Warning | str, category: Any, filename: str, *rest: Any) -> None:
-        """Keep a warning about an image for its notes; show any other as before."""
-        texts = self.texts.get(threading.get_ident())
-        if texts is not None and f"{os.sep}PIL{os.sep}" in filename:
-            texts.append(" ".join(str(message).split()))
-        else:
-            show(message, category, filename, *rest)
 
 
 class TimedBytes(io.BytesIO):
@@ -79,17 +39,10 @@ class TimedBytes(io.BytesIO):
         super().__init__(data)
         self.name, self.end = name, time.thread_time() + DECODING_SECONDS
 
-    def check(self) -> None:
-        """Raise an ImageError if the time is over."""
+    def read(self, size: int | None = -1) -> bytes:
         if time.thread_time() > self.end:
             raise ImageError(f"{self.name} takes more than {DECODING_SECONDS} s to decode", "too slow")
-
-    def read(self, size: int | None = -1) -> bytes:
-        self.check()
         return super().read(size)
-
-
-decoder_warnings = DecoderWarnings()
 
 
 def load_picture(source: Source, settings: Settings, frame: int = 0) -> Picture:
@@ -118,13 +71,12 @@ def load_resized(source: Source, settings: Settings, size: tuple[int, int]) -> P
 
 def decode_image(encoded: bytes | Image.Image, name: str, settings: Settings, frame: int) -> Decoded:
     """One frame of a file or of an image in memory: upright, RGB, no longer than `max_side`."""
-    with decoding_errors(name) as warned:
+    with decoding_errors(name):
         image = open_image(encoded, name)
         file_size = len(encoded) if isinstance(encoded, bytes) else 0
-        if frame and image.format != "TIFF":  # whose pages have sizes of their own; other frames are built up
-            check_size(image, name, settings, file_size)
-        notes = seek_frame(image, frame, name)
         check_size(image, name, settings, file_size)
+        notes = seek_frame(image, frame, name)
+        check_size(image, name, settings, file_size)  # the pages of a TIFF have sizes of their own
         width, height = image.size
         scale = DRAFT_SCALE * settings.max_side / max(width, height)
         image.draft("RGB", (int(width * scale), int(height * scale)))  # a JPEG can be decoded at half or quarter size
@@ -134,15 +86,14 @@ def decode_image(encoded: bytes | Image.Image, name: str, settings: Settings, fr
         image.thumbnail((settings.max_side, settings.max_side), Image.Resampling.BILINEAR, reducing_gap=GAP)
         if min(image.size) < 2:
             raise ImageError(f"{name} is {width} × {height}: too narrow to show anything", "too small")
-        return Decoded(np.asarray(image, dtype=np.uint8), size, (*notes, *dict.fromkeys(warned)))
+        return Decoded(np.asarray(image, dtype=np.uint8), size, notes)
 
 
 @contextmanager
-def decoding_errors(name: str) -> Iterator[list[str]]:
-    """Turn whatever a decoder raises on a damaged file into an ImageError; what it warns of is listed."""
+def decoding_errors(name: str) -> Iterator[None]:
+    """Turn whatever a decoder raises on a damaged file into an ImageError."""
     try:
-        with decoder_warnings.noted() as texts:
-            yield texts
+        yield
     except ImageError:
         raise
     except Exception as error:
@@ -152,13 +103,12 @@ def decoding_errors(name: str) -> Iterator[list[str]]:
 def encode_image(shown: Shown) -> bytes:
     """A picture as it is sent to models, encoded once for all of them."""
     encoded = shown.picture.encoded
-    with ENCODING[hash(shown.key) % len(ENCODING)]:
-        if shown.key not in encoded:
-            image, file = Image.fromarray(shown.picture.pixels), io.BytesIO()
-            image.thumbnail((shown.side, shown.side), Image.Resampling.LANCZOS)
-            image.save(file, shown.format.upper(), quality=shown.quality, subsampling=0)  # PNG ignores both
-            encoded[shown.key] = file.getvalue()
-        return encoded[shown.key]
+    if shown.key not in encoded:
+        image, file = Image.fromarray(shown.picture.pixels), io.BytesIO()
+        image.thumbnail((shown.side, shown.side), Image.Resampling.LANCZOS)
+        image.save(file, shown.format.upper(), quality=shown.quality, subsampling=0)  # PNG ignores both
+        encoded[shown.key] = file.getvalue()
+    return encoded[shown.key]
 
 
 def shrink_large(image: Image.Image, side: int) -> Image.Image:
@@ -222,50 +172,26 @@ def read_source(source: Source, settings: Settings) -> tuple[str, bytes, bytes |
 
 
 def open_image(encoded: bytes | Image.Image, name: str) -> Image.Image:
-    """The image, not yet decoded."""
+    """The image, not yet decoded; to be called inside of `decoding_errors`."""
     if isinstance(encoded, Image.Image):
         return encoded
     try:
         return Image.open(TimedBytes(encoded, name), formats=FORMATS)
-    except ImageError:
-        raise
     except UnidentifiedImageError as error:
         raise ImageError(
             f"{name} is not an image in a supported format ({', '.join(FORMATS)})", "no picture"
         ) from error
     except Image.DecompressionBombError as error:
         raise ImageError(f"{name} is far too large to open safely: {error}", "too large") from error
-    except Exception as error:
-        raise ImageError(f"{name} can't be opened: {getattr(error, 'strerror', None) or error}", "damaged") from error
 
 
 def seek_frame(image: Image.Image, frame: int, name: str) -> tuple[str, ...]:
     """Go to one frame of an animation, and note which."""
-    frames = count_frames(image)
-    if not 0 <= frame < frames:
-        raise ImageError(f"{name} has no frame {frame}; it has {frames}, numbered from 0", "no such frame")
-    if frames == 1:
-        return ()
-    for number in range(frame + 1) if image.format != "TIFF" else (frame,):  # others build a frame on those before it
-        image.seek(number)
-        if number < frame:
-            image.load()
-            if isinstance(file := getattr(image, "fp", None), TimedBytes):  # WebP and AVIF have read it all by now
-                file.check()
-    return (f"frame {frame} of {frames}{' or more' * (frames == MAX_FRAMES)}",)
-
-
-def count_frames(image: Image.Image) -> int:
-    """How many frames there are, or a bound."""
-    if image.format != "TIFF":
-        return min(getattr(image, "n_frames", 1), MAX_FRAMES)
-    for number in range(1, MAX_FRAMES):  # `n_frames` walks the whole list, in a time that is quadratic
-        try:
-            image.seek(number)
-        except EOFError:
-            image.seek(0)
-            return number
-    return MAX_FRAMES
+    try:
+        image.seek(frame)
+    except EOFError as error:
+        raise ImageError(f"{name} has no frame {frame}; the first is 0", "no such frame") from error
+    return (f"frame {frame} of an animation",) if getattr(image, "is_animated", False) else ()
 
 
 def to_rgb(image: Image.Image, white: float = 0.0) -> Image.Image:
