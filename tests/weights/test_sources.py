@@ -92,27 +92,17 @@ def test_a_folder_serves_as_mirror(tmp_path: Path) -> None:
     mirror.mkdir()
     home.mkdir()
     (mirror / "model.bin").write_bytes(CONTENT)
-    assert fetch(f"mirror:{mirror}", home) == CONTENT
+    assert fetch(f"folder:{mirror}", home) == CONTENT
 
 
 def test_a_mirror_without_the_file_is_passed_over(tmp_path: Path) -> None:
     with pytest.raises(SourceFailed, match="no such file"):
-        fetch(f"mirror:{tmp_path / 'nowhere'}", tmp_path)
+        fetch(f"folder:{tmp_path / 'nowhere'}", tmp_path)
 
 
-def test_an_address_serves_as_mirror_release_and_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-
-    def answer(handler: BaseHTTPRequestHandler) -> None:
-        asked.append(handler.path)
-        whole(handler)
-
-    with server(answer) as address:
-        monkeypatch.setenv("HF_ENDPOINT", address)
-        for source in (f"mirror:{address}/all/", f"url:{address}/release/model-v1", "hub:someone/thing/sub/model.bin"):
-            (tmp_path / "model.bin").unlink(missing_ok=True)
-            assert fetch(source, tmp_path) == CONTENT
-    assert asked == ["/all/model.bin", "/release/model-v1", "/someone/thing/resolve/main/sub/model.bin"]
+def test_an_address_serves_a_file(tmp_path: Path) -> None:
+    with server(whole) as address:
+        assert fetch(f"url:{address}/release/model-v1", tmp_path) == CONTENT
 
 
 @pytest.mark.parametrize(

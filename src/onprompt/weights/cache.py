@@ -13,7 +13,7 @@ from filelock import FileLock
 from onprompt.errors import NotFetched, UserError, WeightsError, WrongHash
 from onprompt.settings import Settings, is_quiet
 from onprompt.weights.manifest import File, find, manifest
-from onprompt.weights.sources import SourceFailed, by_priority, deliver
+from onprompt.weights.sources import WEB, SourceFailed, deliver
 
 SOURCE_TIMEOUT = 15.0  # seconds without a byte after which the next source is tried
 
@@ -113,8 +113,9 @@ def pull(files: Sequence[File], settings: Settings) -> None:
 
 def fetch(file: File, needed: Sequence[File], settings: Settings) -> None:
     """Try each source in turn until one delivers the pinned bytes."""
-    failures = []
-    for source in by_priority([*([f"mirror:{settings.mirror}"] if settings.mirror else []), *file.sources]):
+    failures, mirror = [], settings.mirror
+    own = [f"url:{mirror.rstrip('/')}/{file.name}" if mirror.startswith(WEB) else f"folder:{mirror}"] if mirror else []
+    for source in (*own, *file.sources):
         try:
             deliver(source, file, needed, folder(settings), SOURCE_TIMEOUT)
             return

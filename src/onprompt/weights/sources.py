@@ -1,4 +1,4 @@
-"""Where a file can come from: the user's mirror, pip, an upstream release, a model hub."""
+"""Where a file can come from: a folder, a package by pip, an address."""
 
 import hashlib
 import http.client
@@ -12,7 +12,7 @@ import urllib.parse
 import urllib.request
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -20,23 +20,6 @@ from typing import IO
 from onprompt.settings import is_quiet
 from onprompt.weights.manifest import File
 
-
-@contextmanager
-def progress_bar(name: str, total: int) -> Iterator[Callable[[int, int], None]]:
-    """Draw a bar while a file is downloaded; call with the bytes so far and the total, 0 if unknown."""
-    if is_quiet() or not sys.stderr.isatty():
-        yield lambda *_: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
-
-    columns = TextColumn("  {task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(name, total=total or None)
-        yield lambda done, size: bar.update(task, completed=done, total=size or None)
-
-
-PRIORITY = ("mirror", "pip", "url", "hub")
 CHUNK = 1 << 18
 WEB = ("http://", "https://")
 BROKEN_ARCHIVE = (
@@ -47,11 +30,6 @@ BROKEN_ARCHIVE = (
 
 class SourceFailed(Exception):
     """A source can't deliver the file; the next one is tried."""
-
-
-def by_priority(sources: Sequence[str]) -> list[str]:
-    """The user's own mirror first."""
-    return sorted(sources, key=lambda source: PRIORITY.index(source.partition(":")[0]))
 
 
 def deliver(source: str, file: File, needed: Sequence[File], folder: Path, timeout: float) -> None:
@@ -66,18 +44,14 @@ def deliver(source: str, file: File, needed: Sequence[File], folder: Path, timeo
                     if same.startswith(f"pip:{package}#"):
                         with suppress(SourceFailed):  # it will be fetched on its own
                             extract(archive, same.partition("#")[2], other, folder)
-    elif kind == "mirror" and not rest.startswith(WEB):
+    elif kind == "folder":
         path = Path(rest).expanduser() / file.name
         if not path.is_file():
             raise SourceFailed("no such file")
         with path.open("rb") as stream:
             save_verified(stream, file, folder)
     else:
-        if kind == "hub":
-            owner, repo, path_there = rest.split("/", 2)
-            hub = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
-            rest = f"{hub}/{owner}/{repo}/resolve/main/{path_there}"
-        with open_url(f"{rest.rstrip('/')}/{file.name}" if kind == "mirror" else rest, timeout) as stream:
+        with open_url(rest, timeout) as stream:
             save_verified(stream, file, folder)
 
 
@@ -95,13 +69,12 @@ def save_verified(stream: IO[bytes], file: File, folder: Path) -> None:
     part = folder / f"{file.name}.part"
     part.unlink(missing_ok=True)
     sha, size = hashlib.sha256(), 0
-    with part.open("xb") as out, progress_bar(file.name, file.bytes) as progress:
+    with part.open("xb") as out:
         # Stop at one byte too many: no archive can fill the disk.
         while chunk := read_chunk(stream, min(CHUNK, file.bytes - size + 1)):
             size += len(chunk)
             sha.update(chunk)
             out.write(chunk)
-            progress(size, file.bytes)
             if size > file.bytes:
                 break
         out.flush()
