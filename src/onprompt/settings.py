@@ -35,7 +35,6 @@ ASCENDING = (  # settings of which none may be smaller than the one before
     ("attributes_3", "attributes_4"),
     ("min_confidence", "low_confidence"),
 )
-SWITCHES = {"none": "", "0": "", "false": "", "1": "small", "true": "small"}  # of the matcher
 PRIVATE = frozenset(
     {"home", "mirror", "answers", "record", "weights", "base_url", "api_key", "asked_by"}
 )  # never stored with a verdict
@@ -103,7 +102,7 @@ class Settings(BaseModel):
     attributes_3: float = number(0.70, "attribute_accuracy for a 3")
     presence_2: float = number(0.50, "overall_presence_score for a 2")
     presence_1: float = number(0.20, "overall_presence_score for a 1")
-    matcher: str = option("small", "estimates the rest: small (built in), or one from another package; empty: nothing")
+    matcher: str = option("small", "estimates the rest: small (built in), or one from another package; none: nothing")
 
     judge: str = option(
         "",
@@ -172,8 +171,8 @@ class Settings(BaseModel):
     @field_validator("matcher", mode="before")
     @classmethod
     def switched(cls, value: Any) -> Any:
-        """`none`, or the matcher switched off or on: 0 or 1, as before it had a name."""
-        return SWITCHES.get(str(value).lower(), value)
+        """`none` switches it off, since an empty variable sets nothing."""
+        return "" if value == "none" else value
 
     @field_validator("models", "jury_weights", mode="before")
     @classmethod

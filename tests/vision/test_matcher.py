@@ -16,8 +16,8 @@ from onprompt.vision.matchers.small import (
     SmallMatcher,
     build_tower,
     load_embeddings,
-    load_weights,
     logistic,
+    weight,
 )
 from onprompt.vision.runtime import Network
 from onprompt.weights.cache import paths
@@ -128,7 +128,7 @@ def test_a_phrase_may_be_true_of_a_part(settings: Settings) -> None:
     whole, upper_left, *_, lower_right = seen @ told
     assert upper_left > whole > lower_right
     (chance,) = model.phrase_probabilities(load_picture(wall, settings), ["a bus"])
-    assert chance == pytest.approx(logistic(upper_left, load_weights()["phrase"]), abs=1e-3)
+    assert chance == pytest.approx(logistic(upper_left, weight("phrase")), abs=1e-3)
 
 
 def test_towers_worked_out_by_hand() -> None:
@@ -140,7 +140,9 @@ def test_towers_worked_out_by_hand() -> None:
         **{"known": np.array([[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]), "nearest": np.array(2.0), "share": np.array(0.5)},
     }
     floats = {name: value.astype(np.float32) for name, value in weights.items()}
-    (found,) = Network(build_tower("text", floats)).run([np.array([[7.0, 4.0], [1.0, 99.0]], dtype=np.float32)])
+    (found,) = Network(build_tower("text", floats.__getitem__)).run(
+        [np.array([[7.0, 4.0], [1.0, 99.0]], dtype=np.float32)]
+    )
     # The two known photos that suit (.6, .8) best have the cosines .6 and .8, and half of their mean is taken off.
     assert found == pytest.approx(np.array([[0.6, 0.8, -0.35], [0, 1, -0.25]]))
 
@@ -151,12 +153,11 @@ def test_a_chance_is_even_where_its_line_crosses() -> None:
 
 def test_the_trained_file_is_small_and_whole() -> None:
     assert small.WEIGHTS.stat().st_size < 12e6
-    weights = load_weights()
     with np.load(small.WEIGHTS) as file:
-        assert all(np.isfinite(weights[name]).all() for name in file.files)
-    assert weights["image.mean"].shape == (2 * backbone.HIDDEN + 2 * 1000 + 6 * backbone.BINS,)
-    assert weights["whole"][0] > 0
-    assert weights["phrase"][0] > 0
+        assert all(np.isfinite(weight(name)).all() for name in file.files)
+    assert weight("image.mean").shape == (2 * backbone.HIDDEN + 2 * 1000 + 6 * backbone.BINS,)
+    assert weight("whole")[0] > 0
+    assert weight("phrase")[0] > 0
 
 
 # ---- numbers -------------------------------------------------------------------------------------------------------
@@ -196,7 +197,7 @@ def test_parts_lie_in_the_corners() -> None:
 
 def test_words_are_read_whatever_the_text(settings: Settings) -> None:
     table = load_embeddings(paths(TEXT_FILES, settings)[TEXT_FILES[0]].parent)
-    rarity = load_weights()["rarity"]
+    rarity = weight("rarity")
     assert table.tokens("A Dog ") == table.tokens("a dog")
     assert table.tokens("  ") == [0]
     assert table.tokens("a dog \udcff")[: len(table.tokens("a dog"))] == table.tokens("a dog")

@@ -34,7 +34,6 @@ from onprompt.vision import (
     is_blank,
     load_ahead,
     load_matcher,
-    measure_ahead,
     medium,
     properties,
     read_text,
@@ -141,7 +140,7 @@ def observe(prompt: str, picture: Picture, major: Sequence[str], settings: Setti
     blank = is_blank(picture)
     closely = names_to_measure(scene)
     if closely and not blank:
-        measure_ahead(settings)
+        load_ahead(settings, measured=True)
     seen = nothing_seen(scene) if blank else detect(picture, names_to_detect(scene), settings, closely)
     lines = read_text(picture, settings) if asks_for_text(scene) and not blank else ()
     stages.enter("estimate")

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from onprompt.vision.backbone import feature_similarity
     from onprompt.vision.boxes import Floats, Pixels
     from onprompt.vision.change import Change, Corners, Mask, cells_of, compare, find_corners, match_corners, to_lab
-    from onprompt.vision.detection import APPEARANCE_FILES, detect, detect_many, load_ahead, measure_ahead
+    from onprompt.vision.detection import APPEARANCE_FILES, detect, detect_many, load_ahead
     from onprompt.vision.detectors import load_detector
     from onprompt.vision.geometry import (
         NEED_JOINTS,
@@ -60,7 +60,7 @@ WHERE = {
     "backbone": "feature_similarity",
     "boxes": "Floats Pixels",
     "change": "Change Corners Mask cells_of compare find_corners match_corners to_lab",
-    "detection": "APPEARANCE_FILES detect detect_many load_ahead measure_ahead",
+    "detection": "APPEARANCE_FILES detect detect_many load_ahead",
     "detectors": "load_detector",
     "geometry": (
         "NEED_JOINTS RELATIONS SIZE_WORDS RelationMeasure between is_grid_position position_of position_score ramp"

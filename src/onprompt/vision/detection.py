@@ -164,40 +164,29 @@ def crowd_sightings(sightings: Sequence[Sighting], settings: Settings) -> list[S
 
 
 @cache
-def load_ahead(settings: Settings) -> None:
-    """Begin to load what every verdict needs, once per process."""
-    loads: list[Callable[[], object]] = [partial(load_detector, settings)]
-    if settings.matcher:
-        loads += [
-            partial(load_matcher, settings),
-            lambda: backbone.load_backbone(source(backbone.FILES, settings), backbone.OUTPUTS),
-        ]
-    in_background(loads, settings)
+def load_ahead(settings: Settings, measured: bool = False) -> None:
+    """Begin to load in a thread what every verdict needs, or what measures appearance; once per process.
 
-
-@cache
-def measure_ahead(settings: Settings) -> None:
-    """Begin to load what measures the appearance of objects, once per process."""
-    loads: list[Callable[[], object]] = [
-        lambda: masks.load_segmenter(source(masks.FILES, settings)),
-        lambda: people.load_joints(source(people.POSE_FILES, settings)),
-    ]
-    in_background(loads, settings)
-
-
-def in_background(loads: list[Callable[[], object]], settings: Settings) -> None:
-    """Call some functions in a thread, if networks were compiled before; else the files may have to be fetched first.
-
-    What fails there fails again where it is needed, and is reported then.
+    Only if networks were compiled before, else files may have to be fetched first. What fails here fails again where
+    it is needed, and is reported then.
     """
     # What loads models may import torch, which is best imported by one thread alone.
     if settings.names_a_model or not blobs.files(blobs.folder(settings)):
         return
     single_core = on_single_core()
+    detector: list[Callable[[], object]] = [partial(load_detector, settings)]
+    matcher = [
+        partial(load_matcher, settings),
+        lambda: backbone.load_backbone(source(backbone.FILES, settings), backbone.OUTPUTS),
+    ]
+    appearance = [
+        lambda: masks.load_segmenter(source(masks.FILES, settings)),
+        lambda: people.load_joints(source(people.POSE_FILES, settings)),
+    ]
 
     def work() -> None:
         thread_state.single_core, thread_state.at_once = single_core, True
-        for load in loads:
+        for load in appearance if measured else [*detector, *(matcher if settings.matcher else ())]:
             with suppress(Exception):
                 load()
 

@@ -4,7 +4,7 @@ Trained by training/matcher/train.py on photos with captions; vision/MATCHER.md 
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from hashlib import blake2b
@@ -31,47 +31,33 @@ BATCH = 8  # texts
 CACHE_SIZE = 512  # image embeddings of 10 kB each, and as many of texts
 
 
-class Weights(dict[str, Floats]):
-    """The trained weights, each read when it is first needed: the towers are mostly compiled already."""
-
-    def __missing__(self, name: str) -> Floats:
-        with np.load(WEIGHTS, allow_pickle=False) as file:
-            self[name] = file[name].astype(np.float32)
-        return self[name]
-
-
 @cache
-def load_weights() -> Weights:
-    """The weights, of which each is read once per process."""
-    return Weights()
+def weight(name: str) -> Floats:
+    """One of the trained weights, read when it is first needed: the towers are mostly compiled already."""
+    with np.load(WEIGHTS, allow_pickle=False) as file:
+        return np.asarray(file[name], dtype=np.float32)
 
 
-def build_tower(side: str, weights: Mapping[str, Floats]) -> ov.Model:
+def build_tower(side: str, weight: Callable[[str], Floats] = weight) -> ov.Model:
     """From image or text features to embeddings of length 1: those of the model's seeds, concatenated.
 
-    A graph rather than numpy, whose threads would compete with the networks'.
+    A graph rather than numpy, whose threads would compete with the networks'. A text's embedding ends with its negative
+    hubness: some texts are close to many images and others to none, which says nothing about this image.
     """
-    x = op.parameter([-1, len(weights[f"{side}.mean"])], np.float32)
-    limit = float(weights["limit"])
-    scaled = op.divide(op.subtract(x, weights[f"{side}.mean"]), weights[f"{side}.spread"])
+    x = op.parameter([-1, len(weight(f"{side}.mean"))], np.float32)
+    limit = float(weight("limit"))
+    scaled = op.divide(op.subtract(x, weight(f"{side}.mean")), weight(f"{side}.spread"))
     y = op.clamp(scaled, -limit, limit)
-    y = op.matmul(y, weights["image.basis"], False, False) if side == "image" else y
-    seeds = zip(*(weights[f"{side}.{name}"] for name in ("in", "in_bias", "out", "skip", "bias")), strict=True)
+    y = op.matmul(y, weight("image.basis"), False, False) if side == "image" else y
+    seeds = zip(*(weight(f"{side}.{name}") for name in ("in", "in_bias", "out", "skip", "bias")), strict=True)
     heads = [projection_head(y, *seed) for seed in seeds]
     vectors = op.divide(op.concat(heads, 1), np.float32(len(heads) ** 0.5))
-    if side == "text":
-        vectors = op.concat([vectors, op.multiply(hubness(vectors, weights), np.float32(-1))], 1)
+    if side == "text":  # its mean cosine with its nearest neighbors among known photos, of which a share is taken off
+        cosines = op.matmul(vectors, weight("known"), False, True)
+        nearest = op.topk(cosines, np.int64(weight("nearest")), 1, "max", "none").output(0)
+        hubness = op.multiply(op.reduce_mean(nearest, np.array([1]), True), weight("share"))
+        vectors = op.concat([vectors, op.multiply(hubness, np.float32(-1))], 1)
     return ov.Model([vectors], [x], f"matcher of {side}s")
-
-
-def hubness(vectors: Node, weights: Mapping[str, Floats]) -> Node:
-    """The correction of a text's cosines: a share of its mean cosine with its nearest neighbours among known photos.
-
-    Some texts are close to many images and others to none, which says nothing about this image.
-    """
-    cosines = op.matmul(vectors, weights["known"], False, True)
-    nearest = op.topk(cosines, np.int64(weights["nearest"]), 1, "max", "none").output(0)
-    return op.multiply(op.reduce_mean(nearest, np.array([1]), True), weights["share"])
 
 
 def projection_head(x: Node, into: Floats, into_bias: Floats, out: Floats, skip: Floats, bias: Floats) -> Node:
@@ -84,10 +70,7 @@ def projection_head(x: Node, into: Floats, into_bias: Floats, out: Floats, skip:
 @thread_safe_cache
 def load_towers(made_of: Source) -> dict[str, Network]:
     """Both towers, compiled once per process."""
-    return {
-        side: network(f"matcher {side}", made_of, partial(build_tower, side, load_weights()))
-        for side in ("image", "text")
-    }
+    return {side: network(f"matcher {side}", made_of, partial(build_tower, side)) for side in ("image", "text")}
 
 
 class EmbeddingTable:
@@ -140,7 +123,6 @@ class SmallMatcher(Matcher):
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.weights = load_weights()
         self.towers = load_towers(source([str(WEIGHTS)], settings))
         self.cached: LatestValues[bytes, ImageEmbedding] = LatestValues(CACHE_SIZE)
         self.texts: LatestValues[str, Floats] = LatestValues(CACHE_SIZE)
@@ -166,7 +148,7 @@ class SmallMatcher(Matcher):
         vectors = {text: vector for text in texts if (vector := self.texts.get(text)) is not None}
         if new := [text for text in dict.fromkeys(texts) if text not in vectors]:
             table = load_embeddings(paths(TEXT_FILES, self.settings)[TEXT_FILES[0]].parent)
-            features = [table.features(text, self.weights["rarity"]) for text in new]
+            features = [table.features(text, weight("rarity")) for text in new]
             for text, vector in zip(new, self.embed_features(features), strict=True):
                 vectors[text] = vector
                 self.texts.put(text, vector)
@@ -184,21 +166,21 @@ class SmallMatcher(Matcher):
         if not texts:
             return []
         cosines = self.embed_texts(texts) @ self.embed_image(picture).vectors[0]
-        return [round(float(value), 4) for value in logistic(cosines, self.weights["whole"])]
+        return [round(float(value), 4) for value in logistic(cosines, weight("whole"))]
 
     def phrase_probabilities(self, picture: Picture, phrases: Sequence[str]) -> list[float]:
         """The probability that each phrase is true of the image or of a part of it."""
         if not phrases:
             return []
         cosines = (self.embed_texts(phrases) @ self.embed_image(picture).vectors.T).max(axis=1)
-        return [round(float(value), 4) for value in logistic(cosines, self.weights["phrase"])]
+        return [round(float(value), 4) for value in logistic(cosines, weight("phrase"))]
 
     def artwork_probability(self, features: Floats) -> float:
         """The probability that an image is drawn or painted rather than photographed."""
         hidden = slice(0, backbone.HIDDEN)
-        x = (features[hidden] - self.weights["image.mean"][hidden]) / self.weights["image.spread"][hidden]
-        x = np.clip(x, -self.weights["limit"], self.weights["limit"])
-        return float(logistic(x @ self.weights["artwork"], self.weights["artwork_line"]))
+        x = (features[hidden] - weight("image.mean")[hidden]) / weight("image.spread")[hidden]
+        x = np.clip(x, -weight("limit"), weight("limit"))
+        return float(logistic(x @ weight("artwork"), weight("artwork_line")))
 
 
 def logistic(x: Any, line: Floats) -> Any:
