@@ -244,8 +244,8 @@ def drawn_word(word, font, rng):
 
 
 SAID = {
-    **{"sitting": "sit", "standing": "stand", "walking": "walk", "running": "run", "jumping": "jump|leap"},
-    "lying": "lying|lays|laying|sleep",
+    **{"sitting": "sit", "standing": "stand", "lying": "lying|lays|laying|sleep"},
+    **{"walking": "walk", "running": "run", "jumping": "jump|leap"},  # for photos of people in other postures
 }
 MANY = 5  # of a kind, from which `verify` takes a closer look
 TINY = 0.01  # share of the picture up to which things are small here
@@ -278,10 +278,11 @@ def postures(data):
         image: persons.detect_people(load_picture(data / "pairs" / image, settings), settings)
         for image in sorted(chosen)
     }
-    for posture in SAID:
+    for posture in persons.PRECISION:
         asked, others, nobody = [], [], 0
         for image, people in seen.items():
-            likely = [value for one in people if (value := persons.POSTURES[posture](one)) is not None]
+            told = [one.posture_probabilities() for one in people]
+            likely = [each[posture] for each in told if posture in each]
             if said(image, posture) >= 2:
                 nobody += not likely
                 asked += [max(likely)] if likely else []

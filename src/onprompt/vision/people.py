@@ -96,16 +96,17 @@ class Person:
 
     def posture_probabilities(self) -> dict[str, float]:
         """How likely the body lies, sits or stands, as far as the joints that tell it are visible."""
-        try:
+        found: dict[str, float] = {}
+        with suppress(KeyError):
             hip = self.middle("hip")
             x, y = self.middle("shoulder") - hip
-        except KeyError:
-            return {}
-        found = {"lying": ramp(float(np.degrees(np.arctan2(abs(y), abs(x)))), 50, 30)}  # of the torso, from level
-        with suppress(KeyError):
+            torso = max(float(np.hypot(x, y)), 1e-6)
             upright = ramp(float(np.degrees(np.arctan2(abs(x), -y))), 60, 30)
-            drop = float(self.middle("knee")[1] - hip[1]) / max(float(np.hypot(x, y)), 1e-6)  # of the knees, in torsos
-            found |= {"sitting": upright * ramp(drop, 0.65, 0.35), "standing": upright * ramp(drop, 0.5, 0.8)}
+            found["lying"] = ramp(float(np.degrees(np.arctan2(abs(y), abs(x)))), 50, 30)
+            knee = float(self.middle("knee")[1] - hip[1]) / torso  # how far below the hips
+            found["sitting"] = upright * ramp(knee, 0.65, 0.35)
+            ankle = float(self.middle("ankle")[1] - hip[1]) / torso
+            found["standing"] = upright * ramp(knee, 0.5, 0.8) * ramp(ankle, 0.8, 1.2)
         return found
 
 
