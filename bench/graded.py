@@ -10,7 +10,7 @@ from onprompt.evidence.beliefs import believe
 from onprompt.evidence.grading import rubric_score
 from onprompt.evidence.observe import observe
 from onprompt.settings import load
-from onprompt.vision import load_picture
+from onprompt.vision.image import load_picture
 
 
 class Grade(NamedTuple):

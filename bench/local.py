@@ -18,7 +18,7 @@ from PIL import Image
 from onprompt.models.backends import local
 from onprompt.settings import Settings
 from onprompt.types import Message, Question, Shown
-from onprompt.vision import load_picture
+from onprompt.vision.image import load_picture
 
 TINY = Path(__file__).parent.parent / "tests/models/backends/local_model/tiny"
 CLAIMS = 20

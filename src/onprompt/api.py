@@ -20,21 +20,15 @@ from onprompt.runs.reading import Run
 from onprompt.samples import Judges, check_names, load_rubric, make_sample
 from onprompt.settings import Settings
 from onprompt.types import Edit, Flag, Picture, Plan, Rubric, Sample, Scene, Seen, Sighting, Usage, Verdict, View
-from onprompt.vision import (
-    COCO,
-    MAX_LENGTH,
-    Source,
-    available_cores,
-    detect,
-    detect_many,
-    load_detector,
-    load_matcher,
-    load_picture,
-    medium,
-    properties,
-    read_text,
-    use_single_core,
-)
+from onprompt.vision.detection import detect, detect_many
+from onprompt.vision.detectors import load_detector
+from onprompt.vision.global_properties import medium, properties
+from onprompt.vision.image import Source, load_picture
+from onprompt.vision.matchers import load_matcher
+from onprompt.vision.matchers.small import MAX_LENGTH
+from onprompt.vision.ocr import read_text
+from onprompt.vision.runtime import available_cores, use_single_core
+from onprompt.vision.vocabulary import COCO
 
 Result = Verdict | OnpromptError
 judges = Judges()  # of this module's functions

@@ -8,7 +8,7 @@ from onprompt import plugins
 from onprompt.errors import UserError
 from onprompt.settings import Settings
 from onprompt.types import FRAME, IMAGE, NAMES, Asks, Judge, Picture, Rubric, Sample
-from onprompt.vision import open_picture
+from onprompt.vision.image import open_picture
 
 
 def load_rubric(name: str) -> Rubric:

@@ -22,7 +22,7 @@ from onprompt.language import parse_edit
 from onprompt.rubrics import edit as rubric
 from onprompt.settings import Settings
 from onprompt.types import Check, Claim, Finding, Found, Outcome, Sample
-from onprompt.vision import open_picture
+from onprompt.vision.image import open_picture
 from onprompt.wording import edits as wording
 from tests.conftest import photo
 

@@ -26,7 +26,8 @@ from onprompt.evidence.sharing import share_out
 from onprompt.language import name_of
 from onprompt.report.statistics import bootstrap_weights, pair_accuracy, spearman, to_levels
 from onprompt.types import Attribute, Box, Found
-from onprompt.vision import geometry, traits_said
+from onprompt.vision import geometry
+from onprompt.vision.people import traits_said
 
 FILE = Path(grading.__file__).with_name("reliability.toml")
 SCALE = range(5)

@@ -18,7 +18,7 @@ from onprompt.evidence.edits.claims import judge_operations
 from onprompt.evidence.edits.observations import observe_edit
 from onprompt.settings import Settings
 from onprompt.types import Sample
-from onprompt.vision import open_picture
+from onprompt.vision.image import open_picture
 
 FILE = Path(grade.__file__).with_name("reliability.toml")
 TASKS = {"alignment": "Text-Guided_IE", "alignment with a mask": "Mask-Guided_IE"}

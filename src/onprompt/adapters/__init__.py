@@ -10,7 +10,7 @@ from onprompt.api import Result, judge_one
 from onprompt.errors import ImageError, OnpromptError, UserError
 from onprompt.samples import load_rubric
 from onprompt.settings import Settings
-from onprompt.vision import Source
+from onprompt.vision.image import Source
 
 
 def judge_image(

@@ -26,7 +26,7 @@ from onprompt.rubrics import DEFAULT
 from onprompt.samples import load_rubric
 from onprompt.settings import Settings
 from onprompt.types import Verdict
-from onprompt.vision import Source
+from onprompt.vision.image import Source
 from onprompt.wording import plural
 
 Images: TypeAlias = "Tensor | Sequence[Source | Tensor]"

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from onprompt.evidence.grading import MINOR
 from onprompt.settings import Settings
 from onprompt.types import Attribute, Relation, Scene, Sighting, Thing
-from onprompt.vision import NOT_SMILING, SMILING, colour, geometry, ocr, posture_of
+from onprompt.vision import colour, geometry, ocr
+from onprompt.vision.people import NOT_SMILING, SMILING, posture_of
 
 MIN_LETTERS, CLEARLY_READ, MIN_LETTER_HEIGHT = 3, 0.8, 0.04  # of text that something bears; height of the image
 TEXT_MATCH, TEXT_NEAR = 0.8, 0.5  # similarity from which text matches, or is a minor mismatch

@@ -31,7 +31,9 @@ from onprompt.types import (
     Sighting,
     Trait,
 )
-from onprompt.vision import CHILD, PROPERTIES, RELATIONS, WORDS, RelationMeasure, between, traits_said
+from onprompt.vision.geometry import RELATIONS, RelationMeasure, between
+from onprompt.vision.people import CHILD, WORDS, traits_said
+from onprompt.vision.vocabulary import PROPERTIES
 
 if TYPE_CHECKING:
     from onprompt.settings import Settings

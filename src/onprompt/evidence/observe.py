@@ -22,23 +22,14 @@ from onprompt.evidence.grading import Expectation, Rule, expect
 from onprompt.evidence.sharing import extras, share_out
 from onprompt.language import canonical, correct_spelling, is_common_word, name_of, parse
 from onprompt.types import Check, Known, Name, Outcome, Picture, PromptEvidence, Scene, Seen, Thing, Trait
-from onprompt.vision import (
-    MAX_LENGTH,
-    NEED_JOINTS,
-    PROPERTIES,
-    SIZE_WORDS,
-    artwork_probability,
-    class_labels,
-    class_probabilities,
-    detect,
-    is_blank,
-    load_ahead,
-    load_matcher,
-    medium,
-    properties,
-    read_text,
-    traits_said,
-)
+from onprompt.vision.detection import detect, load_ahead
+from onprompt.vision.geometry import NEED_JOINTS, SIZE_WORDS
+from onprompt.vision.global_properties import is_blank, medium, properties
+from onprompt.vision.matchers import load_matcher
+from onprompt.vision.matchers.small import MAX_LENGTH, artwork_probability, class_labels, class_probabilities
+from onprompt.vision.ocr import read_text
+from onprompt.vision.people import traits_said
+from onprompt.vision.vocabulary import PROPERTIES
 
 if TYPE_CHECKING:
     from onprompt.settings import Settings

@@ -7,7 +7,7 @@ from onprompt.evidence.attributes import measure
 from onprompt.language import OTHER, distance, name_of
 from onprompt.settings import Settings
 from onprompt.types import Known, Scene, Seen, Sighting, Thing
-from onprompt.vision import traits_said
+from onprompt.vision.people import traits_said
 
 SAME_OBJECT = 0.8  # IoU from which two sightings are one object with two names
 SAME_PLACE = 0.5  # IoU from which a sighting is of what a surer one of a similar kind shows

@@ -20,7 +20,7 @@ from onprompt.pages import rendering
 from onprompt.pages.verdict_view import PictureFiles, Shown, encode
 from onprompt.runs.reading import Run, RunRow
 from onprompt.settings import load
-from onprompt.vision import load_resized
+from onprompt.vision.image import load_resized
 
 MISSED = 60  # pictures
 STYLE = """

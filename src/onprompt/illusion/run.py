@@ -39,7 +39,7 @@ from onprompt.types import (
     Shown,
     Verdict,
 )
-from onprompt.vision import load_resized, open_picture
+from onprompt.vision.image import load_resized, open_picture
 
 READERS = {".csv": "csv", ".tsv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl"}
 WITHHELD = ("filter", "refusal")  # how an answer ends that the server does not give

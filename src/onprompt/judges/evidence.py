@@ -15,7 +15,12 @@ from onprompt.evidence.observe import observe
 from onprompt.language import parse
 from onprompt.settings import PRIVATE, Settings
 from onprompt.types import Flag, Judge, Observed, Rubric, Sample, Verdict
-from onprompt.vision import APPEARANCE_FILES, ARTWORK_FILES, KIND_FILES, available_cores, load_detector, load_matcher
+from onprompt.vision.detection import APPEARANCE_FILES
+from onprompt.vision.detectors import load_detector
+from onprompt.vision.matchers import load_matcher
+from onprompt.vision.matchers.small import ARTWORK_FILES
+from onprompt.vision.people import KIND_FILES
+from onprompt.vision.runtime import available_cores
 from onprompt.weights.cache import hashes
 
 MEASURED_ENOUGH = 0.5  # share of an edit's operations

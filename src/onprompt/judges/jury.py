@@ -48,7 +48,7 @@ from onprompt.types import (
     Verdict,
     Voice,
 )
-from onprompt.vision import use_single_core
+from onprompt.vision.runtime import use_single_core
 from onprompt.wording.jury import NOTHING_CHECKED, jury_failed, objections
 
 ASKS = Asks.SEVERAL

@@ -19,7 +19,7 @@ from onprompt.errors import Rejected, ServerTrouble, SettingsError
 from onprompt.models.http_pool import BadResponse, HttpPool, Late, Response, Unreachable
 from onprompt.settings import Settings
 from onprompt.types import Answer, Message, Part, Question, Shown, Usage
-from onprompt.vision import encode_image
+from onprompt.vision.image import encode_image
 
 UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 EPOCH = 1e9  # from here on a number is a Unix time, unless that was long ago

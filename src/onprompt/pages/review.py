@@ -32,7 +32,7 @@ from onprompt.runs.reading import Run, RunRow, judged_file, paths_of
 from onprompt.runs.reviews import ANSWERS, BANDS, MAX_COMMENT, MAX_NAME, Review, ReviewFile, check_rater, stored_plan
 from onprompt.settings import load as load_settings
 from onprompt.types import Picture, Rubric, Verdict
-from onprompt.vision import ORIENTATION, decoding_errors, open_image
+from onprompt.vision.image import ORIENTATION, decoding_errors, open_image
 from onprompt.wording.claims import full_claim
 
 Kept = TypeVar("Kept")

@@ -31,7 +31,7 @@ from onprompt.rubrics import DEFAULT
 from onprompt.samples import Judges, asks, make_sample
 from onprompt.settings import Settings
 from onprompt.types import FRAME, IMAGE, NAMES, Asks, Rubric
-from onprompt.vision import use_single_core
+from onprompt.vision.runtime import use_single_core
 from onprompt.weights.cache import is_cached, paths
 
 

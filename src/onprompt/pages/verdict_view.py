@@ -19,7 +19,7 @@ from onprompt.report.terminal import WORST_FIRST, attribute_words, cost_words, s
 from onprompt.runs.reading import judged_file, paths_of
 from onprompt.settings import Settings, load
 from onprompt.types import Box, Check, Found, Outcome, Sample, Sighting, Verdict
-from onprompt.vision import decode_image
+from onprompt.vision.image import decode_image
 from onprompt.wording.jury import disputes, voice_words
 from onprompt.wording.labels import OUTCOMES
 

@@ -166,7 +166,7 @@ def write_datasets(run: Run, rows: Rows, path: Path, types: Types) -> None:
 
 def judged_image(path: str, sha256: str) -> str | None:
     """The path of an image, if it still is the one that was judged: a stranger's run may name any file."""
-    from onprompt.vision import decode_image
+    from onprompt.vision.image import decode_image
 
     settings = load_settings()
     try:

@@ -495,7 +495,7 @@ def with_texts(verdict: Verdict, answers: Path | None) -> Verdict:
 
 def decode_again(picture: Picture, given: Mapping[str, Any]) -> Decoded:
     """The pixels of a stored sample's image, if the file has not changed."""
-    from onprompt.vision import decode_image
+    from onprompt.vision.image import decode_image
 
     settings = load_settings(max_side=picture.side)
     return decode_image(*judged_file(paths_of(picture, given), picture.sha256, settings), settings, picture.frame)
@@ -506,7 +506,7 @@ def judged_file(paths: Sequence[str], sha256: str, settings: Settings) -> tuple[
 
     No other file is shown, served or copied, for a stranger's run file may name any; who takes the bytes decodes them.
     """
-    from onprompt.vision import read_source  # with Pillow, which most commands do without
+    from onprompt.vision.image import read_source  # with Pillow, which most commands do without
 
     if not paths:
         raise ImageError("it was not judged from a file", "not a file")

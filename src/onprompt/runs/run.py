@@ -25,7 +25,7 @@ from onprompt.runs.reading import OWN, stored_identity
 from onprompt.runs.schema import fingerprint
 from onprompt.settings import PRIVATE, Settings
 from onprompt.types import Asks, Check, Judge, Rubric, Sample, Verdict
-from onprompt.vision import limit_threads, use_single_core
+from onprompt.vision.runtime import limit_threads, use_single_core
 from onprompt.wording import claim_words, finding_words
 
 FATAL = ("BudgetSpent", "StoreError", "NotFetched", "WrongHash")  # errors that would hit all further samples too

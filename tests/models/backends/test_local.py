@@ -23,7 +23,7 @@ from onprompt.errors import NotFetched, Rejected, ServerTrouble, SettingsError, 
 from onprompt.models.backends import local
 from onprompt.settings import Settings, load
 from onprompt.types import Message, Question, Shown
-from onprompt.vision import load_picture
+from onprompt.vision.image import load_picture
 
 HERE = Path(__file__).parent / "local_model"
 TINY = HERE / "tiny"
@@ -197,7 +197,7 @@ from PIL import Image
 from onprompt.models.backends import local
 from onprompt.settings import Settings
 from onprompt.types import Message, Question, Shown
-from onprompt.vision import load_picture
+from onprompt.vision.image import load_picture
 made = local.load({str(TINY)!r}, Settings())
 part = Shown(load_picture(Image.new("RGB", (64, 64), "red"), Settings()), 1024, "png", 0)
 threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()

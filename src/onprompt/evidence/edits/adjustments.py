@@ -8,7 +8,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from onprompt.types import Edit
-from onprompt.vision import Change, Floats, Mask, colour_probability, ramp, sharpness, to_lab
+from onprompt.vision.boxes import Floats
+from onprompt.vision.change import Change, Mask, to_lab
+from onprompt.vision.geometry import ramp
+from onprompt.vision.global_properties import colour_probability, sharpness
 
 HAPPENED = 0.5  # strength from which an adjustment counts
 LIGHT = 0.5, 4.0  # change of mean L*: none, clear

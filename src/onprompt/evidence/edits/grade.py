@@ -22,7 +22,10 @@ from onprompt.evidence.edits.plausibility import faults, sharpness_shift
 from onprompt.evidence.observe import is_animated
 from onprompt.settings import Settings
 from onprompt.types import Check, EditEvidence, Flag, Outcome, Sample
-from onprompt.vision import Floats, Mask, load_matcher, ramp
+from onprompt.vision.boxes import Floats
+from onprompt.vision.change import Mask
+from onprompt.vision.geometry import ramp
+from onprompt.vision.matchers import load_matcher
 
 # Weights of what shows a careful edit: change in one place, similarity, change within a mask; and of what redrawing and
 # a change of sharpness cost plausibility (bench/edit.py).

@@ -15,7 +15,9 @@ from onprompt.evidence.edits.observations import EditObservations
 from onprompt.evidence.sharing import share_out
 from onprompt.settings import Settings
 from onprompt.types import Box, Edit, Scene, Sighting
-from onprompt.vision import Mask, cells_of, colour, position_of, ramp
+from onprompt.vision import colour
+from onprompt.vision.change import Mask, cells_of
+from onprompt.vision.geometry import position_of, ramp
 
 SHIFT = 0.06  # of a centre, in widths of the image, from which an object moved towards a side
 LARGER, SMALLER = 1.15, 0.87  # ratio of areas

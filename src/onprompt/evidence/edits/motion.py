@@ -8,7 +8,8 @@ import cv2
 import numpy as np
 
 from onprompt.types import Box
-from onprompt.vision import Change, Corners, Floats, cells_of, find_corners, match_corners
+from onprompt.vision.boxes import Floats
+from onprompt.vision.change import Change, Corners, cells_of, find_corners, match_corners
 
 SIDE, MOST = 256, 512  # pixels of the longer side of the object, and at most of what changed, as they are compared
 CORNERS, NEAR = 6, 2.0  # how many must agree, and by how many pixels they may be off

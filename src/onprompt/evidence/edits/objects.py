@@ -10,7 +10,7 @@ import numpy as np
 from onprompt.evidence.edits.motion import find_motion
 from onprompt.settings import Settings
 from onprompt.types import Box, ObjectChange, Sighting
-from onprompt.vision import Change, cells_of, to_lab
+from onprompt.vision.change import Change, cells_of, to_lab
 
 SAME_PLACE = 0.4  # IoU from which two boxes are in the same place
 TOUCHED = 0.15  # share of a box that must have changed for its object to have changed

@@ -15,20 +15,14 @@ from onprompt.evidence.edits import adjustments, objects
 from onprompt.language import name_of, parse_edit
 from onprompt.settings import Settings
 from onprompt.types import Box, Edit, EditEvidence, Name, ObjectChange, Picture, Sample, Seen, Sighting
-from onprompt.vision import (
-    Change,
-    Floats,
-    Mask,
-    Pixels,
-    cells_of,
-    compare,
-    detect,
-    feature_similarity,
-    is_blank,
-    load_matcher,
-    open_picture,
-    read_text,
-)
+from onprompt.vision.backbone import feature_similarity
+from onprompt.vision.boxes import Floats, Pixels
+from onprompt.vision.change import Change, Mask, cells_of, compare
+from onprompt.vision.detection import detect
+from onprompt.vision.global_properties import is_blank
+from onprompt.vision.image import open_picture
+from onprompt.vision.matchers import load_matcher
+from onprompt.vision.ocr import read_text
 
 WHOLE = ("restyle", "background")  # operations that may change all of the image
 CONTEXT = 0.15  # of a region that is shown to the matcher with it, as a fraction of its sides

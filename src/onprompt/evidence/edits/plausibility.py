@@ -11,7 +11,10 @@ from onprompt.evidence.edits.adjustments import log_ratio
 from onprompt.evidence.edits.objects import TOUCHED
 from onprompt.evidence.edits.observations import EditObservations
 from onprompt.types import Box, Check, Claim, Finding, Found, Outcome
-from onprompt.vision import Change, Floats, Mask, Pixels, detect_people, match_person, ramp
+from onprompt.vision.boxes import Floats, Pixels
+from onprompt.vision.change import Change, Mask
+from onprompt.vision.geometry import ramp
+from onprompt.vision.people import detect_people, match_person
 
 SEAM = 1.0, 2.0  # how much the edges along its border grew
 NOISE, NOISIER = (1.2, 2.2), (0.6, 1.6)  # how much more fine detail it has than the rest, and than it had

@@ -26,7 +26,7 @@ from onprompt.errors import NotFetched, OnpromptError, Rejected, ServerTrouble, 
 from onprompt.models.reading import choice_probabilities, is_wanted, number_spots
 from onprompt.settings import Settings
 from onprompt.types import Answer, Question, Shown, Spot, Usage
-from onprompt.vision import available_cores
+from onprompt.vision.runtime import available_cores
 from onprompt.weights import hub
 
 DEVICES = ("CPU", "GPU")  # openvino-genai can't batch questions on an NPU
