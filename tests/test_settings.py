@@ -12,7 +12,7 @@ from onprompt.settings import Settings, load, load_with_origins
 
 SEED = {
     **{"weight_class": 0.5, "weight_count": 0.3, "weight_attributes": 0.2},
-    **{"colour_match": 10, "colour_near": 25, "small_area": 0.05, "medium_area": 0.20, "low_confidence": 0.5},
+    **{"color_match": 10, "color_near": 25, "small_area": 0.05, "medium_area": 0.20, "low_confidence": 0.5},
     **{
         "presence_4": 0.9,
         "attributes_4": 0.9,

@@ -30,7 +30,7 @@ ASCENDING = (  # settings of which none may be smaller than the one before
     ("few_low", "few_high"),
     ("several_low", "several_high"),
     ("small_area", "medium_area"),
-    ("colour_match", "colour_near"),
+    ("color_match", "color_near"),
     ("presence_1", "presence_2", "presence_3", "presence_4"),
     ("attributes_3", "attributes_4"),
     ("min_confidence", "low_confidence"),
@@ -87,10 +87,10 @@ class Settings(BaseModel):
     duplicate_overlap: float = number(0.6, "IoU above which two boxes of the same label are one object")
     small_area: float = number(0.05, "share of the image up to which an object is small")
     medium_area: float = number(0.20, "share up to which it is medium; above, large")
-    colour_share: float = number(0.2, "share of the object from which a color is dominant")
+    color_share: float = number(0.2, "share of the object from which a color is dominant")
 
-    colour_match: float = number(10.0, "ΔE2000 up to which a shade, or a color between two terms, matches", 0, 100)
-    colour_near: float = number(25.0, "ΔE2000 up to which it is a minor mismatch", 0, 100)
+    color_match: float = number(10.0, "ΔE2000 up to which a shade, or a color between two terms, matches", 0, 100)
+    color_near: float = number(25.0, "ΔE2000 up to which it is a minor mismatch", 0, 100)
     weight_class: float = number(0.5, "weight of the class in match_score")
     weight_count: float = number(0.3, "weight of the count in match_score")
     weight_attributes: float = number(0.2, "weight of the attributes in match_score")

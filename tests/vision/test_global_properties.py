@@ -1,4 +1,4 @@
-"""Pictures as a whole: photos made grey, brown, dark and soft."""
+"""Pictures as a whole: photos made gray, brown, dark and soft."""
 
 import cv2
 import numpy as np
@@ -15,13 +15,13 @@ PHOTOS = ("chelsea.png", "coffee.png")
 both = pytest.mark.parametrize("name", PHOTOS)
 
 
-def grey(pixels: Pixels) -> Pixels:
+def gray(pixels: Pixels) -> Pixels:
     return np.asarray(Image.fromarray(pixels).convert("L").convert("RGB"))
 
 
 def tinted(pixels: Pixels, *tint: float) -> Pixels:
-    """One colour for every pixel, lighter or darker: a sepia print, or a blue one."""
-    return np.asarray(grey(pixels) * np.array(tint), dtype=np.uint8)
+    """One color for every pixel, lighter or darker: a sepia print, or a blue one."""
+    return np.asarray(gray(pixels) * np.array(tint), dtype=np.uint8)
 
 
 def soft(pixels: Pixels, radius: float) -> Pixels:
@@ -41,7 +41,7 @@ def values(pixels: Pixels, settings: Settings) -> tuple[str, ...]:
 
 
 @both
-def test_a_photo_by_day_is_coloured_light_and_sharp(name: str, settings: Settings) -> None:
+def test_a_photo_by_day_is_colored_light_and_sharp(name: str, settings: Settings) -> None:
     assert told(photo(name), settings) == {
         "style": ("color", 1.0),
         "lighting": ("light", 1.0),
@@ -50,8 +50,8 @@ def test_a_photo_by_day_is_coloured_light_and_sharp(name: str, settings: Setting
 
 
 @both
-def test_a_grey_photo_is_black_and_white_and_nothing_else_changes(name: str, settings: Settings) -> None:
-    assert values(grey(photo(name)), settings) == ("black and white", "light", "sharp")
+def test_a_gray_photo_is_black_and_white_and_nothing_else_changes(name: str, settings: Settings) -> None:
+    assert values(gray(photo(name)), settings) == ("black and white", "light", "sharp")
 
 
 @pytest.mark.parametrize("tint", [(1, 0.95, 0.82), (1, 0.9, 0.75), (0.8, 0.9, 1)], ids=["cream", "sepia", "blue"])
@@ -60,19 +60,19 @@ def test_a_print_of_one_tint_is_black_and_white(name: str, tint: tuple[float, ..
     assert told(tinted(photo(name), *tint), settings)["style"][0] == "black and white"
 
 
-def test_a_faint_photo_of_many_hues_is_coloured(settings: Settings) -> None:
+def test_a_faint_photo_of_many_hues_is_colored(settings: Settings) -> None:
     ramp = np.linspace(0.82, 1, 200)
     field = np.stack(np.broadcast_arrays(ramp[:, None], ramp[None], ramp[::-1, None]), axis=-1) * 200
     assert told(field.astype(np.uint8), settings)["style"][0] == "color"
 
 
-def test_one_strong_hue_is_a_colour(settings: Settings) -> None:
+def test_one_strong_hue_is_a_color(settings: Settings) -> None:
     red = tinted(photo("coffee.png"), 1, 0.2, 0.2)
     assert told(red, settings)["style"] == ("color", 1.0)
 
 
-def test_a_photo_with_colours_in_a_corner_only_is_left_open(settings: Settings) -> None:
-    pixels = grey(photo("coffee.png")).copy()
+def test_a_photo_with_colors_in_a_corner_only_is_left_open(settings: Settings) -> None:
+    pixels = gray(photo("coffee.png")).copy()
     pixels[:60, :60], pixels[:60, 60:120] = (220, 20, 20), (20, 20, 220)
     assert told(pixels, settings)["style"][1] == 0.5
     pixels[:200, :200] = 220, 20, 20
@@ -116,7 +116,7 @@ def test_a_thumbnail_is_not_blown_up(settings: Settings) -> None:
 
 @pytest.mark.parametrize("shape", [(2, 2), (2, 1200), (1200, 2), (300, 300)])
 @pytest.mark.parametrize(("level", "light"), [(0, "dark"), (255, "light")])
-def test_blank_pictures_of_any_size_have_no_colour(
+def test_blank_pictures_of_any_size_have_no_color(
     shape: tuple[int, int], level: int, light: str, settings: Settings
 ) -> None:
     found = told(np.full((*shape, 3), level, dtype=np.uint8), settings)

@@ -39,8 +39,8 @@ def corner(pixels: np.ndarray, where: str = "left") -> list[int]:
     return [int(v) for v in pixels[3, column]]
 
 
-def near(pixel: list[int], colour: tuple[int, int, int], tolerance: int = 45) -> bool:
-    return all(abs(a - b) <= tolerance for a, b in zip(pixel, colour, strict=True))
+def near(pixel: list[int], color: tuple[int, int, int], tolerance: int = 45) -> bool:
+    return all(abs(a - b) <= tolerance for a, b in zip(pixel, color, strict=True))
 
 
 RED, BLUE, WHITE = (255, 0, 0), (0, 0, 255), (255, 255, 255)
@@ -93,7 +93,7 @@ def test_a_palette_with_transparency_is_put_on_white(settings: Settings) -> None
 
 
 def animation() -> bytes:
-    frames = [Image.new("RGB", (20, 20), colour) for colour in ("red", "blue", "white")]
+    frames = [Image.new("RGB", (20, 20), color) for color in ("red", "blue", "white")]
     return encoded(frames[0], "GIF", save_all=True, append_images=frames[1:])
 
 
@@ -274,9 +274,9 @@ def test_no_picture_takes_many_times_its_pixels(mode: str, tmp_path: Path) -> No
 def test_a_picture_that_is_reduced_in_bands_is_the_same(mode: str, settings: Settings) -> None:
     """Against Pillow's own thumbnail of the whole; 4,001 and 3,001 are no multiples of the factor."""
     rows, columns = np.mgrid[0:3001, 0:4001]
-    grey = ((rows // 7 + columns // 5) % 256).astype(np.uint16)
-    image = Image.fromarray(grey * 257) if mode == "I;16" else Image.fromarray(grey.astype(np.uint8)).convert(mode)
-    plain = Image.fromarray(grey.astype(np.uint8)).convert(mode if mode == "P" else "L").convert("RGB")
+    gray = ((rows // 7 + columns // 5) % 256).astype(np.uint16)
+    image = Image.fromarray(gray * 257) if mode == "I;16" else Image.fromarray(gray.astype(np.uint8)).convert(mode)
+    plain = Image.fromarray(gray.astype(np.uint8)).convert(mode if mode == "P" else "L").convert("RGB")
     plain.thumbnail((1280, 1280), Image.Resampling.BILINEAR, reducing_gap=1.5)
     pixels = load_picture(image, settings).pixels.astype(int)
     assert pixels.shape == np.asarray(plain).shape

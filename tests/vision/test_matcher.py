@@ -101,9 +101,9 @@ def test_a_picture_is_looked_at_once(settings: Settings, monkeypatch: pytest.Mon
 def test_pictures_that_differ_are_not_taken_for_each_other(settings: Settings) -> None:
     """Two palettes on the same bytes."""
     model, found = SmallMatcher(settings), []
-    for colour in ((255, 0, 0), (0, 0, 255)):
+    for color in ((255, 0, 0), (0, 0, 255)):
         image = Image.new("P", (64, 64))
-        image.putpalette(colour)
+        image.putpalette(color)
         found.append(model.embed_image(load_picture(image, settings)).vectors[0])
     assert not np.allclose(found[0], found[1], atol=0.01)
 
@@ -177,13 +177,13 @@ def test_extreme_shapes_have_numbers(shape: tuple[int, int], settings: Settings)
     assert np.isfinite(found).all()
 
 
-def test_colours_are_shares() -> None:
+def test_colors_are_shares() -> None:
     half = np.zeros((100, 100, 3), dtype=np.uint8)
     half[:, 50:] = (255, 0, 0)
-    found = backbone.colour_histogram(half) ** 2
+    found = backbone.color_histogram(half) ** 2
     assert found.reshape(6, backbone.BINS).sum(axis=1) == pytest.approx(np.ones(6), abs=1e-3)
     assert sorted(found[: backbone.BINS], reverse=True)[:2] == pytest.approx([0.5, 0.5], abs=0.02)
-    red = int(found[: backbone.BINS - backbone.GREYS].argmax())
+    red = int(found[: backbone.BINS - backbone.GRAYS].argmax())
     left, right = found.reshape(6, backbone.BINS)[2:4, red]
     assert (left, right) == (pytest.approx(0, abs=0.02), pytest.approx(1, abs=0.02))
 

@@ -69,7 +69,7 @@ def test_a_crop_is_padded_to_a_square_and_the_head_is_its_top() -> None:
     pixels[:100] = 255
     whole, head = people.person_crops(pixels, Box(0, 0, 1, 1))
     assert (whole.shape, head.shape) == ((200, 200, 3), (100, 100, 3))
-    assert (whole[:, :50] == people.GREY).all()
+    assert (whole[:, :50] == people.GRAY).all()
     assert head[:90].min() > 200  # the white half alone
 
 

@@ -29,7 +29,7 @@ def short_sighted(pixels: Pixels) -> Boxes:
 
 
 def picture(*squares: tuple[int, int, int], size: tuple[int, int] = (200, 200)) -> Pixels:
-    """Red squares (left, top, side) on grey; the size is width and height."""
+    """Red squares (left, top, side) on gray; the size is width and height."""
     pixels = np.full((size[1], size[0], 3), 120, dtype=np.uint8)
     for left, top, side in squares:
         pixels[top : top + side, left : left + side] = RED

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from onprompt.evidence.grading import MINOR
 from onprompt.settings import Settings
 from onprompt.types import Attribute, Relation, Scene, Sighting, Thing
-from onprompt.vision import colour, geometry, ocr
+from onprompt.vision import color, geometry, ocr
 from onprompt.vision.people import NOT_SMILING, SMILING, posture_of
 
 MIN_LETTERS, CLEARLY_READ, MIN_LETTER_HEIGHT = 3, 0.8, 0.04  # of text that something bears; height of the image
@@ -26,20 +26,18 @@ def check_colour(asked: str, sighting: Sighting, settings: Settings) -> Measured
     """The nearest of the object's dominant colours counts, in the protocol's ΔE bands."""
     if sighting.mask is None and not sighting.colours:
         return None  # not measured
-    if asked in colour.MULTICOLORED:
+    if asked in color.MULTICOLORED:
         many = any(trait.value == "multicolored" for trait in sighting.traits)
         return Measured(float(many), "many colors" if many else "few colors", 0.6 if many else 0.4)
-    if not colour.can_check(asked):
+    if not color.can_check(asked):
         return None
     if not sighting.colours:
         return Measured(MINOR, "many colors", confidence=0.3)
-    likeness = [
-        colour.likeness(swatch, asked, settings.colour_match, settings.colour_near) for swatch in sighting.colours
-    ]
+    likeness = [color.likeness(swatch, asked, settings.color_match, settings.color_near) for swatch in sighting.colours]
     score = (0.0, MINOR, 1.0)[int(2 * max(likeness))]
     # A matching colour is there, even if it is not the only one; a mismatch is as certain as the clearest other colour.
     names = " and ".join(swatch.name for swatch in sighting.colours)
-    return Measured(score, names, 0.95 if score == 1 else max(map(colour.swatch_confidence, sighting.colours)))
+    return Measured(score, names, 0.95 if score == 1 else max(map(color.swatch_confidence, sighting.colours)))
 
 
 def check_size(asked: str, sighting: Sighting, _: Settings) -> Measured | None:

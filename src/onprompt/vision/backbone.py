@@ -1,4 +1,4 @@
-"""Image features: an ImageNet classifier (PPLCNetV2) on the image and its parts, and colour histograms."""
+"""Image features: an ImageNet classifier (PPLCNetV2) on the image and its parts, and color histograms."""
 
 from collections.abc import Sequence
 
@@ -28,10 +28,10 @@ INPUT_SIDE = 224
 CROP = 0.6  # a crop's fraction of the image's width and height: four that overlap, one in each corner
 HIDDEN = 1280  # width of the penultimate layer
 CLASSES = 1000  # of ImageNet
-COLOUR_SIDE = 96
-HUES, LIGHTS, GREYS = 12, 2, 5
-BINS = HUES * LIGHTS + GREYS
-HUE_BIN, GREY_BIN = np.arange(256) // 15 * LIGHTS, HUES * LIGHTS + np.arange(256) // 52  # of a pixel's hue or value
+COLOR_SIDE = 96
+HUES, LIGHTS, GRAYS = 12, 2, 5
+BINS = HUES * LIGHTS + GRAYS
+HUE_BIN, GRAY_BIN = np.arange(256) // 15 * LIGHTS, HUES * LIGHTS + np.arange(256) // 52  # of a pixel's hue or value
 
 
 def feature_similarity(first: Pixels, second: Pixels, settings: Settings) -> Floats:
@@ -58,14 +58,14 @@ def load_backbone(made_of: Source, layers: tuple[str, ...]) -> Network:
 def image_features(small: Pixels, settings: Settings) -> Floats:
     """A row for the whole image and one for each of four crops, given an image that `shrink` made small.
 
-    A row holds the classifier's outputs, their maximum over the crops, and the colours; a crop is its own only crop.
+    A row holds the classifier's outputs, their maximum over the crops, and the colors; a crop is its own only crop.
     """
     small = recompress(small)
     crops = [small, *corner_crops(small)]
     hidden, logits = run_backbone(crops, settings)
     best = [np.concatenate([rows[1:].max(axis=0, keepdims=True), rows[1:]]) for rows in (hidden, logits)]
-    colours = np.stack([colour_histogram(crop) for crop in crops])
-    return np.concatenate([hidden, best[0], logits, best[1], colours], axis=1).astype(np.float32)
+    colors = np.stack([color_histogram(crop) for crop in crops])
+    return np.concatenate([hidden, best[0], logits, best[1], colors], axis=1).astype(np.float32)
 
 
 def class_probabilities(features: Floats) -> Floats:
@@ -120,13 +120,13 @@ def both_ends(length: int) -> tuple[slice, slice]:
     return slice(None, length), slice(-length, None)
 
 
-def colour_histogram(pixels: Pixels) -> Floats:
-    """Shares of each hue, light or dark, and of each grey: of the image, its centre and its quarters."""
-    small = resize(pixels, (COLOUR_SIDE, COLOUR_SIDE))
+def color_histogram(pixels: Pixels) -> Floats:
+    """Shares of each hue, light or dark, and of each gray: of the image, its centre and its quarters."""
+    small = resize(pixels, (COLOR_SIDE, COLOR_SIDE))
     hue, saturation, value = cv2.split(cv2.cvtColor(small, cv2.COLOR_RGB2HSV))
-    grey = (saturation < 50) | (value < 40)
-    bins = np.where(grey, GREY_BIN[value], HUE_BIN[hue] + (value > 150))
-    half, quarter = COLOUR_SIDE // 2, COLOUR_SIDE // 4
+    gray = (saturation < 50) | (value < 40)
+    bins = np.where(gray, GRAY_BIN[value], HUE_BIN[hue] + (value > 150))
+    half, quarter = COLOR_SIDE // 2, COLOR_SIDE // 4
     centre = bins[quarter:-quarter, quarter:-quarter]
     quarters = [bins[rows, columns] for rows in both_ends(half) for columns in both_ends(half)]
     counts = [np.bincount(area.ravel(), minlength=BINS) for area in (centre, *quarters)]

@@ -12,7 +12,7 @@ import numpy as np
 
 from onprompt.settings import Settings
 from onprompt.types import Box, Look, Name, Picture, Seen, Sighting, Trait
-from onprompt.vision import backbone, colour, geometry, masks, people
+from onprompt.vision import backbone, color, geometry, masks, people
 from onprompt.vision.detectors import load_detector
 from onprompt.vision.matchers import load_matcher
 from onprompt.vision.runtime import on_single_core, openvino_core, source, thread_state
@@ -33,7 +33,7 @@ def detect(
 ) -> Seen:
     """The sightings in an image, with measurements.
 
-    Size and position are measured for all. Masks, colours and posture cost more and are measured for confident
+    Size and position are measured for all. Masks, colors and posture cost more and are measured for confident
     sightings of the names in `measured`; by default, of all names that were asked for.
     """
     return detect_many([picture], names, settings, measured)[0]
@@ -77,7 +77,7 @@ def measure(
     located = [measure_geometry(sighting, fronts, settings) for sighting in seen.sightings]
     chosen = select_for_appearance([sighting for sighting in located if sighting.label in wanted], settings)
     persons = people.detect_people(picture, settings) if any(sighting.word in PEOPLE for sighting in chosen) else ()
-    gain = colour.exposure_gain(picture.pixels) if chosen else 1.0
+    gain = color.exposure_gain(picture.pixels) if chosen else 1.0
     measured = [
         measure_appearance(sighting, picture, gain, persons, settings) if sighting in chosen else sighting
         for sighting in located
@@ -127,14 +127,14 @@ def occlusion(sighting: Sighting, other: Sighting) -> float:
 def measure_appearance(
     sighting: Sighting, picture: Picture, gain: float, persons: Sequence[people.Person], settings: Settings
 ) -> Sighting:
-    """Add mask and colours; for a person, joints, posture and expression."""
+    """Add mask and colors; for a person, joints, posture and expression."""
     box = sighting.box
     mask = masks.segment(picture, box, settings) if sighting.mask is None else sighting.mask
-    patches = colour.dominant_colours(masks.masked_pixels(picture, box, mask), gain, colour.MIN_PATCH)
-    colours = tuple(swatch for swatch in patches if swatch.share >= settings.colour_share)
+    patches = color.dominant_colors(masks.masked_pixels(picture, box, mask), gain, color.MIN_PATCH)
+    colors = tuple(swatch for swatch in patches if swatch.share >= settings.color_share)
     traits = [
-        *(Trait("color", swatch.name, colour.swatch_confidence(swatch)) for swatch in colours),
-        *([Trait("pattern", "multicolored", 0.6)] if len(patches) >= colour.MANY_COLOURS else []),
+        *(Trait("color", swatch.name, color.swatch_confidence(swatch)) for swatch in colors),
+        *([Trait("pattern", "multicolored", 0.6)] if len(patches) >= color.MANY_COLORS else []),
         *sighting.traits,
     ]
     joints = sighting.joints
@@ -142,7 +142,7 @@ def measure_appearance(
         height, width = picture.pixels.shape[:2]
         joints = tuple((name, (float(x / width), float(y / height))) for name, (x, y) in person.joints.items())
         traits += [*people.posture_traits(person), *people.smile_traits(picture, person, settings)]
-    return replace(sighting, mask=mask, colours=colours, joints=joints, traits=tuple(traits))
+    return replace(sighting, mask=mask, colours=colors, joints=joints, traits=tuple(traits))
 
 
 def crowd_sightings(sightings: Sequence[Sighting], settings: Settings) -> list[Sighting]:

@@ -159,7 +159,7 @@ def read_source(source: Source, settings: Settings) -> tuple[str, bytes, bytes |
         if isinstance(source, np.ndarray):
             source = Image.fromarray(source)
         if isinstance(source, Image.Image):
-            if source.mode in ("P", "PA"):  # whose bytes are palette indices, not colours
+            if source.mode in ("P", "PA"):  # whose bytes are palette indices, not colors
                 source = source.convert("RGBA")
             return name, f"{source.mode} {source.size}".encode() + source.tobytes(), source.copy()
         data = source if isinstance(source, bytes) else read_file(source, settings.max_megabytes * 10**6)

@@ -10,7 +10,7 @@ from onprompt.settings import Settings
 from onprompt.types import Box, Picture
 from onprompt.vision.boxes import Floats, Pixels
 from onprompt.vision.change import cells_of
-from onprompt.vision.colour import SAMPLE
+from onprompt.vision.color import SAMPLE
 from onprompt.vision.runtime import Network, Source, network, openvino_core, source, thread_safe_cache, with_pixel_input
 
 FILES = ("eiseg.pdmodel", "eiseg.pdiparams")

@@ -72,7 +72,7 @@ WORDS = {
     "baby": (CHILD,),
 }
 KIND_MARGIN = 0.1  # of a box's width and height, added on each side
-GREY = 124  # about the mean of ImageNet
+GRAY = 124  # about the mean of ImageNet
 DECIDED = 0.75  # probability from which a kind is told
 MIN_PERSON = 32  # pixels of a box's shorter side; in a smaller one it can't be told
 
@@ -271,7 +271,7 @@ def person_crops(pixels: Pixels, box: Box) -> list[Pixels]:
     whole = backbone.recompress(backbone.shrink(crop))
     down, across = (max(whole.shape[:2]) - side for side in whole.shape[:2])
     borders = (down // 2, down - down // 2), (across // 2, across - across // 2), (0, 0)
-    return [np.pad(whole, borders, constant_values=GREY), np.ascontiguousarray(whole[: whole.shape[1]])]
+    return [np.pad(whole, borders, constant_values=GRAY), np.ascontiguousarray(whole[: whole.shape[1]])]
 
 
 def span(low: float, high: float, length: int) -> slice:

@@ -11,7 +11,7 @@ from onprompt.types import Edit
 from onprompt.vision.boxes import Floats
 from onprompt.vision.change import Change, Mask, to_lab
 from onprompt.vision.geometry import ramp
-from onprompt.vision.global_properties import colour_probability, sharpness
+from onprompt.vision.global_properties import color_probability, sharpness
 
 HAPPENED = 0.5  # strength from which an adjustment counts
 LIGHT = 0.5, 4.0  # change of mean L*: none, clear
@@ -67,8 +67,8 @@ def measure(change: Change, part: Mask) -> dict[str, float]:
     chroma = log_ratio(chroma_of(after).mean(), chroma_of(before).mean())
     edges = log_ratio(*(sharpness(image, part) for image in (change.after, change.before)))
     _, green_red, warmth = (after - before).mean(axis=0)
-    grey = ramp(colour_probability(after.astype(np.float64)), 0.5, 0.1)
-    coloured = max(ramp(colour_probability(before.astype(np.float64)), 0.2, 0.6), ramp(-chroma, *CHROMA))
+    grey = ramp(color_probability(after.astype(np.float64)), 0.5, 0.1)
+    coloured = max(ramp(color_probability(before.astype(np.float64)), 0.2, 0.6), ramp(-chroma, *CHROMA))
     found = {
         "brighter": ramp(light, *LIGHT),
         "darker": ramp(-light, *LIGHT),

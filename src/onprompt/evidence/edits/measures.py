@@ -15,7 +15,7 @@ from onprompt.evidence.edits.observations import EditObservations
 from onprompt.evidence.sharing import share_out
 from onprompt.settings import Settings
 from onprompt.types import Box, Edit, Scene, Sighting
-from onprompt.vision import colour
+from onprompt.vision import color
 from onprompt.vision.change import Mask, cells_of
 from onprompt.vision.geometry import position_of, ramp
 
@@ -57,7 +57,7 @@ def targets(edit: Edit, observed: EditObservations) -> tuple[Sighting, ...]:
 def recolour(edit: Edit, observed: EditObservations) -> Measurement | None:
     """The colours of the target before and after; of the changed region, if the target is not located."""
     coloured = [(thing, a.value) for thing in edit.result.things for a in thing.attributes if a.kind == "color"]
-    coloured = [(thing, value) for thing, value in coloured if colour.can_check(value)]
+    coloured = [(thing, value) for thing, value in coloured if color.can_check(value)]
     if not coloured:
         return None
     thing, asked = coloured[0]
@@ -85,10 +85,10 @@ def likeness(pixels: np.ndarray, box: Box, shape: Mask | None, asked: str, setti
     """How much of an object has a colour, and the name of its largest colour."""
     area = pixels[cells_of(box, pixels.shape)]
     inside = resized(shape, area.shape) if shape is not None else np.ones(area.shape[:2], dtype=np.bool_)
-    swatches = colour.dominant_colours(
-        area[inside] if inside.any() else area.reshape(-1, 3), colour.exposure_gain(pixels), 0.1
+    swatches = color.dominant_colors(
+        area[inside] if inside.any() else area.reshape(-1, 3), color.exposure_gain(pixels), 0.1
     )
-    fits = [(colour.likeness(s, asked, settings.colour_match, settings.colour_near), s.share) for s in swatches]
+    fits = [(color.likeness(s, asked, settings.color_match, settings.color_near), s.share) for s in swatches]
     total = sum(share for _, share in fits) or 1.0
     return sum(fit * share for fit, share in fits) / total, swatches[0].name if swatches else "many colours"
 

@@ -1,4 +1,4 @@
-"""Colours: the distance against published values, the names against drawn objects."""
+"""Colors: the distance against published values, the names against drawn objects."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from PIL import Image, ImageDraw
 
 from onprompt.settings import Settings
 from onprompt.types import Box
-from onprompt.vision import colour
+from onprompt.vision import color
 from onprompt.vision.image import load_picture
 from onprompt.vision.masks import masked_pixels, segment
 from tests.conftest import Pixels
@@ -30,14 +30,14 @@ def test_delta_e_2000_gives_the_published_values(
     first: tuple[float, ...], second: tuple[float, ...], distance: float
 ) -> None:
     a, b = np.array(first, dtype=float), np.array(second, dtype=float)
-    assert float(colour.delta_e_2000(a, b)) == pytest.approx(distance, abs=1e-4)
-    assert float(colour.delta_e_2000(b, a)) == pytest.approx(distance, abs=1e-4)
+    assert float(color.delta_e_2000(a, b)) == pytest.approx(distance, abs=1e-4)
+    assert float(color.delta_e_2000(b, a)) == pytest.approx(distance, abs=1e-4)
 
 
-def test_lab_of_known_colours() -> None:
+def test_lab_of_known_colors() -> None:
     rgb = np.array([[255, 255, 255], [0, 0, 0], [255, 0, 0]], dtype=np.uint8)
     expected = np.array([[100, 0, 0], [0, 0, 0], [53.24, 80.09, 67.20]])
-    assert np.allclose(colour.rgb_to_lab(rgb), expected, atol=0.1)
+    assert np.allclose(color.rgb_to_lab(rgb), expected, atol=0.1)
 
 
 PURE = {
@@ -66,19 +66,19 @@ def drawn(rgb: tuple[int, int, int], light: tuple[float, float, float]) -> Pixel
 @pytest.mark.models
 @pytest.mark.parametrize("light", LIGHTS)
 @pytest.mark.parametrize("name", PURE)
-def test_drawn_objects_have_their_colour(name: str, light: str, settings: Settings) -> None:
+def test_drawn_objects_have_their_color(name: str, light: str, settings: Settings) -> None:
     picture = load_picture(drawn(PURE[name], LIGHTS[light]), settings)
     box = Box(0.25, 0.25, 0.75, 0.75)
     inside = masked_pixels(picture, box, segment(picture, box, settings))
-    swatches = colour.dominant_colours(inside, colour.exposure_gain(picture.pixels), settings.colour_share)
+    swatches = color.dominant_colors(inside, color.exposure_gain(picture.pixels), settings.color_share)
     assert swatches[0].name == name
-    assert colour.likeness(swatches[0], name, settings.colour_match, settings.colour_near) == 1
+    assert color.likeness(swatches[0], name, settings.color_match, settings.color_near) == 1
 
 
-def test_two_colours_are_both_dominant(settings: Settings) -> None:
+def test_two_colors_are_both_dominant(settings: Settings) -> None:
     pixels = np.zeros((100, 100, 3), dtype=np.uint8)
     pixels[:, :50], pixels[:, 50:] = PURE["red"], PURE["white"]
-    swatches = colour.dominant_colours(pixels.reshape(-1, 3), 1.0, settings.colour_share)
+    swatches = color.dominant_colors(pixels.reshape(-1, 3), 1.0, settings.color_share)
     assert {swatch.name for swatch in swatches} == {"red", "white"}
     assert sum(swatch.share for swatch in swatches) == pytest.approx(1, abs=0.01)
 
@@ -102,50 +102,50 @@ def test_two_colours_are_both_dominant(settings: Settings) -> None:
         ((128, 128, 128), "grey", 1.0),
     ],
 )
-def test_the_basic_colour_counts_first_then_the_shade(
+def test_the_basic_color_counts_first_then_the_shade(
     rgb: tuple[int, int, int], term: str, likeness: float, settings: Settings
 ) -> None:
     pixels = np.tile(np.array(rgb, dtype=np.uint8), (100, 1))
-    (found,) = colour.dominant_colours(pixels, 1.0, 0.1)
-    assert colour.likeness(found, term, settings.colour_match, settings.colour_near) == likeness
+    (found,) = color.dominant_colors(pixels, 1.0, 0.1)
+    assert color.likeness(found, term, settings.color_match, settings.color_near) == likeness
 
 
-def test_a_colour_that_is_not_there_is_never_dominant() -> None:
+def test_a_color_that_is_not_there_is_never_dominant() -> None:
     pixels = np.full((4000, 3), PURE["red"], dtype=np.uint8)
-    assert [s.name for s in colour.dominant_colours(pixels, 1.0, 0.0)] == ["red"]
+    assert [s.name for s in color.dominant_colors(pixels, 1.0, 0.0)] == ["red"]
 
 
-def test_a_thing_in_light_and_shadow_has_one_colour() -> None:
+def test_a_thing_in_light_and_shadow_has_one_color() -> None:
     shaded = (np.array(PURE["yellow"]) * np.linspace(0.55, 1, 500)[:, None]).astype(np.uint8)
-    assert [s.name for s in colour.dominant_colours(shaded, 1.0, 0.1)] == ["yellow"]
+    assert [s.name for s in color.dominant_colors(shaded, 1.0, 0.1)] == ["yellow"]
     wall = np.repeat(np.linspace(150, 250, 500)[:, None], 3, axis=1).astype(np.uint8)
-    assert [s.name for s in colour.dominant_colours(wall, 1.0, 0.1)] == ["white"]
+    assert [s.name for s in color.dominant_colors(wall, 1.0, 0.1)] == ["white"]
 
 
-def test_the_more_a_colour_covers_the_surer_its_name() -> None:
+def test_the_more_a_color_covers_the_surer_its_name() -> None:
     pixels = np.array([PURE["red"]] * 700 + [PURE["blue"]] * 300, dtype=np.uint8)
-    red, blue = colour.dominant_colours(pixels, 1.0, 0.2)
+    red, blue = color.dominant_colors(pixels, 1.0, 0.2)
     assert (red.name, blue.name) == ("red", "blue")
-    assert 0.3 < colour.swatch_confidence(blue) < 0.5 < colour.swatch_confidence(red) <= 0.95
+    assert 0.3 < color.swatch_confidence(blue) < 0.5 < color.swatch_confidence(red) <= 0.95
 
 
 def test_a_dim_picture_is_seen_as_in_full_light_within_bounds() -> None:
-    assert colour.exposure_gain(np.full((50, 50, 3), 255, dtype=np.uint8)) == 1.0
-    assert colour.exposure_gain(np.full((50, 50, 3), 204, dtype=np.uint8)) == pytest.approx(1.25)
-    assert colour.exposure_gain(np.zeros((50, 50, 3), dtype=np.uint8)) == colour.MAX_GAIN
+    assert color.exposure_gain(np.full((50, 50, 3), 255, dtype=np.uint8)) == 1.0
+    assert color.exposure_gain(np.full((50, 50, 3), 204, dtype=np.uint8)) == pytest.approx(1.25)
+    assert color.exposure_gain(np.zeros((50, 50, 3), dtype=np.uint8)) == color.MAX_GAIN
 
 
 def test_every_term_can_be_checked_and_others_not() -> None:
-    assert all(colour.can_check(term) and len(colour.examples(term)) for term in colour.ALL_TERMS)
-    assert all(colour.can_check(f"{tone} {term}") for term in colour.ALL_TERMS for tone in ("dark", "light"))
-    assert not colour.can_check("iridescent")
+    assert all(color.can_check(term) and len(color.examples(term)) for term in color.ALL_TERMS)
+    assert all(color.can_check(f"{tone} {term}") for term in color.ALL_TERMS for tone in ("dark", "light"))
+    assert not color.can_check("iridescent")
 
 
 @pytest.mark.models
 @pytest.mark.parametrize(
     "box", [Box(0, 0, 0.001, 0.001), Box(0.5, 0.5, 0.5, 0.5), Box(0.999, 0.999, 1, 1), Box(0, 0, 1, 0.001)]
 )
-def test_the_smallest_boxes_have_a_colour(box: Box, settings: Settings) -> None:
+def test_the_smallest_boxes_have_a_color(box: Box, settings: Settings) -> None:
     picture = load_picture(np.full((50, 80, 3), PURE["red"], dtype=np.uint8), settings)
     inside = masked_pixels(picture, box, segment(picture, box, settings))
-    assert [s.name for s in colour.dominant_colours(inside, 1.0, settings.colour_share)] == ["red"]
+    assert [s.name for s in color.dominant_colors(inside, 1.0, settings.color_share)] == ["red"]

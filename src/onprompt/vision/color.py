@@ -1,4 +1,4 @@
-"""Colours as people name them: dominant colours in CIELAB, and their distance from a colour term (ΔE2000)."""
+"""Colors as people name them: dominant colors in CIELAB, and their distance from a color term (ΔE2000)."""
 
 import itertools
 from collections.abc import Iterator
@@ -15,25 +15,25 @@ from onprompt.vision.vocabulary import TERMS
 Lab = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-BASIC_TERMS: dict[str, str] = TERMS["colour"]["basic"]
-ALL_TERMS: dict[str, str] = BASIC_TERMS | TERMS["colour"]["shades"]
+BASIC_TERMS: dict[str, str] = TERMS["color"]["basic"]
+ALL_TERMS: dict[str, str] = BASIC_TERMS | TERMS["color"]["shades"]
 SHADES_OF: dict[str, str] = {
-    shade: basic for basic, shades in TERMS["colour"]["shades_of"].items() for shade in shades.split()
+    shade: basic for basic, shades in TERMS["color"]["shades_of"].items() for shade in shades.split()
 }
 MULTICOLORED = ("multicolored", "multicoloured", "multi-colored", "multi-coloured", "colorful", "colourful", "rainbow")
-GREYS = ("black", "gray", "white")
-SAMPLE = 3000  # pixels of an object that are sampled: more do not change its dominant colours
-# Pixels of one hue are one colour in light and shadow. Where one hue ends and the next begins, in degrees of CIELAB:
+GRAYS = ("black", "gray", "white")
+SAMPLE = 3000  # pixels of an object that are sampled: more do not change its dominant colors
+# Pixels of one hue are one color in light and shadow. Where one hue ends and the next begins, in degrees of CIELAB:
 HUES = (-15, 20, 45, 72, 108, 200, 300, 330, 345)
 MIN_CHROMA, MIN_CHROMA_IN_SHADOW = 16.0, 12.0  # below it, a pixel has no hue
 SHADOW = 30.0  # L* below which a pixel is in shadow: black, unless it has a hue
 WHITE = 75.0  # L* from which the lit part of an achromatic surface is white
 SHADED = 35.0  # how much darker, in L*, a white surface may be where it is turned away from the light
-LIT = (45.0, 85.0)  # percentiles of lightness between which the pixels of one hue show its colour
+LIT = (45.0, 85.0)  # percentiles of lightness between which the pixels of one hue show its color
 BRIGHT_SCENE, MAX_GAIN = 95.0, 1.5  # percentile of the image's brightness that counts as full light, and the most gain
-MANY_COLOURS, MIN_PATCH = 4, 0.08  # as many colours, each covering as much, make an object multicolored
+MANY_COLORS, MIN_PATCH = 4, 0.08  # as many colors, each covering as much, make an object multicolored
 MIN_HUE_SHARE = 0.02  # hues that cover a smaller share of an object are ignored
-BETWEEN = 3.0  # ΔE2000: a colour whose own term is at most this much nearer than another may be called either
+BETWEEN = 3.0  # ΔE2000: a color whose own term is at most this much nearer than another may be called either
 TONES = {"dark": (0.0, 50.0), "deep": (0.0, 50.0), "light": (55.0, 100.0), "pale": (55.0, 100.0)}  # L* of a tone
 
 
@@ -60,14 +60,14 @@ def delta_e_2000(a: Lab, b: Lab) -> Lab:
     lightness = (a[..., 0] + b[..., 0]) / 2
     chroma_a, chroma_b = np.hypot(a[..., 1], a[..., 2]), np.hypot(b[..., 1], b[..., 2])
     mean7 = ((chroma_a + chroma_b) / 2) ** 7
-    grey = 1 + 0.5 * (1 - np.sqrt(mean7 / (mean7 + 25.0**7)))  # makes near-greys less red-green
-    chroma_a, chroma_b = np.hypot(a[..., 1] * grey, a[..., 2]), np.hypot(b[..., 1] * grey, b[..., 2])
-    hue_a = np.arctan2(a[..., 2], a[..., 1] * grey) % (2 * np.pi)
-    hue_b = np.arctan2(b[..., 2], b[..., 1] * grey) % (2 * np.pi)
+    gray = 1 + 0.5 * (1 - np.sqrt(mean7 / (mean7 + 25.0**7)))  # makes near-grays less red-green
+    chroma_a, chroma_b = np.hypot(a[..., 1] * gray, a[..., 2]), np.hypot(b[..., 1] * gray, b[..., 2])
+    hue_a = np.arctan2(a[..., 2], a[..., 1] * gray) % (2 * np.pi)
+    hue_b = np.arctan2(b[..., 2], b[..., 1] * gray) % (2 * np.pi)
     chroma = (chroma_a + chroma_b) / 2
-    colourless = chroma_a * chroma_b == 0
-    turn = np.where(colourless, 0, (hue_b - hue_a + np.pi) % (2 * np.pi) - np.pi)
-    hue = np.where(colourless, hue_a + hue_b, hue_a + turn / 2)
+    colorless = chroma_a * chroma_b == 0
+    turn = np.where(colorless, 0, (hue_b - hue_a + np.pi) % (2 * np.pi) - np.pi)
+    hue = np.where(colorless, hue_a + hue_b, hue_a + turn / 2)
     t = 1 - 0.17 * np.cos(hue - np.pi / 6) + 0.24 * np.cos(2 * hue) + 0.32 * np.cos(3 * hue + np.pi / 30)
     t = t - 0.20 * np.cos(4 * hue - np.radians(63))
     s_l = 1 + 0.015 * (lightness - 50) ** 2 / np.sqrt(20 + (lightness - 50) ** 2)
@@ -84,15 +84,15 @@ def delta_e_2000(a: Lab, b: Lab) -> Lab:
 @cache
 def chromatic_examples() -> tuple[tuple[str, ...], Lab]:
     """All examples of the basic terms that have a hue, and the term of each."""
-    terms = [term for term in BASIC_TERMS if term not in GREYS]
+    terms = [term for term in BASIC_TERMS if term not in GRAYS]
     return tuple(term for term in terms for _ in examples(term)), np.concatenate([examples(term) for term in terms])
 
 
 def likeness(swatch: Swatch, term: str, match: float, near: float) -> float:
-    """How well a colour fits a term: 1, ½ for another shade of the same basic colour or a colour near it, else 0.
+    """How well a color fits a term: 1, ½ for another shade of the same basic color or a color near it, else 0.
 
-    The basic colour is compared first, then the shade: a dark blue is no light blue, but no red either. `match` and
-    `near` are the ΔE2000 within which a colour matches and is near.
+    The basic color is compared first, then the shade: a dark blue is no light blue, but no red either. `match` and
+    `near` are the ΔE2000 within which a color matches and is near.
     """
     tone, _, base = term.rpartition(" ")
     basic = base if base in BASIC_TERMS else SHADES_OF[base]
@@ -120,8 +120,8 @@ def brightest_channel(pixels: Pixels) -> Pixels:
     return np.maximum(np.maximum(pixels[..., 0], pixels[..., 1]), pixels[..., 2])
 
 
-def dominant_colours(pixels: Pixels, gain: float, min_share: float) -> tuple[Swatch, ...]:
-    """The colours that cover at least a share of an object, given its pixels in rows; the largest share first."""
+def dominant_colors(pixels: Pixels, gain: float, min_share: float) -> tuple[Swatch, ...]:
+    """The colors that cover at least a share of an object, given its pixels in rows; the largest share first."""
     sample = pixels[:: max(1, len(pixels) // SAMPLE)]
     lab = rgb_to_lab(np.clip(sample * gain, 0, 255).astype(np.uint8))
     shares: dict[str, float] = {}
@@ -134,7 +134,7 @@ def dominant_colours(pixels: Pixels, gain: float, min_share: float) -> tuple[Swa
 
 
 def named_parts(lab: Lab) -> Iterator[tuple[str, Mask]]:
-    """The parts of one colour each; those that have a hue are named by how they look where light falls on them."""
+    """The parts of one color each; those that have a hue are named by how they look where light falls on them."""
     lightness, chroma = lab[:, 0], np.hypot(lab[:, 1], lab[:, 2])
     achromatic = chroma <= np.where(lightness < SHADOW, MIN_CHROMA_IN_SHADOW, MIN_CHROMA)
     black = achromatic & (lightness < SHADOW)
@@ -155,12 +155,12 @@ def named_parts(lab: Lab) -> Iterator[tuple[str, Mask]]:
 
 
 def swatch_confidence(swatch: Swatch) -> float:
-    """The confidence in a colour's name, which grows with its share of the object (bench/vision.py, colours)."""
+    """The confidence in a color's name, which grows with its share of the object (bench/vision.py, colors)."""
     return round(min(0.95, 0.15 + 0.9 * swatch.share), 4)
 
 
 def make_swatch(term: str, share: float, pixels: Pixels, gain: float) -> Swatch:
-    """One colour of an object: as it is in the file, and in CIELAB as it would be in full light."""
+    """One color of an object: as it is in the file, and in CIELAB as it would be in full light."""
     median = np.median(pixels, axis=0)
     red, green, blue = median.astype(np.uint8).tolist()
     lightness, a, b = rgb_to_lab(np.clip(median * gain, 0, 255).astype(np.uint8)[None])[0].tolist()
