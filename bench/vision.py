@@ -30,7 +30,7 @@ from timing import bare_inference, seconds
 import onprompt
 from onprompt.language import name_of, parse_many
 from onprompt.settings import load
-from onprompt.types import Box, Look
+from onprompt.types import Box
 from onprompt.vision import color, masks
 from onprompt.vision import people as persons
 from onprompt.vision.detectors import load_detector
@@ -79,7 +79,7 @@ def names(data):
         asked = [*nouns[index], *(noun for noun in nouns[other] if noun not in nouns[index])]
         looked = {noun: name_of(noun) for noun in asked}
         picture = load_picture(data / "coco" / row["image"], settings)
-        seen = load_detector(settings).see([Look(picture, list(looked.values()))])[0]
+        seen = load_detector(settings).see(picture, list(looked.values()))
         best = defaultdict(float)
         for sighting in seen.sightings:
             best[sighting.label] = max(best[sighting.label], sighting.confidence)
@@ -182,7 +182,7 @@ def places(data):
     for photo in photos(data):
         picture = load_picture(data / "coco" / photo["image"], settings)
         kinds = sorted({thing["category"] for thing in photo["objects"]})
-        seen = load_detector(settings).see([Look(picture, [name_of(kind) for kind in kinds])])[0].sightings
+        seen = load_detector(settings).see(picture, [name_of(kind) for kind in kinds]).sightings
         pairs = itertools.combinations([thing for thing in photo["objects"] if not thing["crowd"]], 2)
         for one, other in pairs:
             a, b = box_of(one, photo), box_of(other, photo)
@@ -338,7 +338,7 @@ def tiles(data):
         for row, kind, true in cases:
             picture = load_picture(data / "coco" / row["image"], settings)
             for fine in (False, True):
-                (seen,) = see([Look(picture, [replace(name_of(kind), fine=fine)])])
+                seen = see(picture, [replace(name_of(kind), fine=fine)])
                 sure = sum(sighting.label == kind and sighting.confidence >= 0.5 for sighting in seen.sightings)
                 rows.append((fine, sure > 0, sure / true, sure == true))
         for fine in (False, True):

@@ -19,9 +19,8 @@ from onprompt.runs.engines.threads import in_order
 from onprompt.runs.reading import Run
 from onprompt.samples import Judges, check_names, load_rubric, make_sample
 from onprompt.settings import Settings
-from onprompt.types import Edit, Flag, Picture, Plan, Rubric, Sample, Scene, Seen, Sighting, Usage, Verdict, View
-from onprompt.vision.detection import detect, detect_many
-from onprompt.vision.detectors import load_detector
+from onprompt.types import Edit, Flag, Plan, Rubric, Sample, Scene, Sighting, Usage, Verdict, View
+from onprompt.vision.detection import detect
 from onprompt.vision.global_properties import medium, properties
 from onprompt.vision.image import Source, load_picture
 from onprompt.vision.matchers import load_matcher
@@ -33,7 +32,6 @@ from onprompt.vision.vocabulary import COCO
 Result = Verdict | OnpromptError
 judges = Judges()  # of this module's functions
 atexit.register(judges.close)
-SeeBatch = Callable[[Sequence[Source]], list[list[Sighting] | OnpromptError]]
 
 
 def resolve_settings(settings: Settings | None) -> Settings:
@@ -67,10 +65,7 @@ def see(
 
     Colours, shapes and postures take another network for each sighting; `attributes=False` skips them.
     """
-    (sightings,) = batch_detector(vocabulary, attributes, frame, resolve_settings(settings))([image])
-    if isinstance(sightings, OnpromptError):
-        raise sightings
-    return sightings
+    return finder(vocabulary, attributes, frame, resolve_settings(settings))(image)
 
 
 def see_many(
@@ -85,40 +80,30 @@ def see_many(
 
     For an unreadable image there is its error: it affects no other.
     """
-    resolved = resolve_settings(settings)
-    see_batch = batch_detector(vocabulary, attributes, frame, resolved)
-    batches = in_batches(images, getattr(load_detector(resolved), "batch", 1))
-    cores = available_cores()
-    return itertools.chain.from_iterable(in_order(see_batch, batches, cores, ahead=cores, begin=use_single_core))
+    find = finder(vocabulary, attributes, frame, resolve_settings(settings))
 
-
-def batch_detector(vocabulary: Sequence[str] | None, attributes: bool, frame: int, settings: Settings) -> SeeBatch:
-    """A function from images to the sightings in each, or why it is unreadable."""
-    labels = COCO if vocabulary is None else check_names("vocabulary", vocabulary)
-    names = [language.name_of(word) for word in labels]
-
-    def load(image: Source) -> Picture | OnpromptError:
+    def attempt(image: Source) -> list[Sighting] | OnpromptError:
         try:
-            return load_picture(image, settings, frame)
+            return find(image)
         except OnpromptError as error:
             return error
 
-    def asked_for(seen: Seen) -> list[Sighting]:
+    cores = available_cores()
+    return in_order(attempt, images, cores, ahead=cores, begin=use_single_core)
+
+
+def finder(
+    vocabulary: Sequence[str] | None, attributes: bool, frame: int, settings: Settings
+) -> Callable[[Source], list[Sighting]]:
+    """A function from an image to the sightings in it."""
+    labels = COCO if vocabulary is None else check_names("vocabulary", vocabulary)
+    names = [language.name_of(word) for word in labels]
+
+    def find(image: Source) -> list[Sighting]:
+        seen = detect(load_picture(image, settings, frame), names, settings, None if attributes else ())
         return sorted((s for s in seen.sightings if s.label in labels), key=lambda sighting: -sighting.confidence)
 
-    def see_batch(images: Sequence[Source]) -> list[list[Sighting] | OnpromptError]:
-        loaded = [load(image) for image in images]
-        pictures = [picture for picture in loaded if isinstance(picture, Picture)]
-        seen = iter(detect_many(pictures, names, settings, None if attributes else ()) if pictures else [])
-        return [asked_for(next(seen)) if isinstance(picture, Picture) else picture for picture in loaded]
-
-    return see_batch
-
-
-def in_batches(items: Iterable[Source], size: int) -> Iterator[list[Source]]:
-    """Items in lists of a size; the last may be shorter."""
-    rest = iter(items)
-    return iter(lambda: list(itertools.islice(rest, size)), [])
+    return find
 
 
 def view(image: Source, prompt: str = "", *, frame: int = 0, settings: Settings | None = None) -> View:

@@ -191,8 +191,8 @@ def test_another_packages_detector_needs_no_file_of_ours(tmp_path: Path, monkeyp
         "from onprompt.types import Known, Seen\n"
         "class Blind:\n"
         f"    files = ({str(weights)!r},)\n"
-        "    def see(self, looks):\n"
-        "        return [Seen((), {name.label: Known((name.label,)) for name in look.names}) for look in looks]\n"
+        "    def see(self, picture, names):\n"
+        "        return Seen((), {name.label: Known((name.label,)) for name in names})\n"
         "def load(settings):\n"
         "    return Blind()\n"
     )

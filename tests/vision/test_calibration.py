@@ -9,7 +9,7 @@ import pytest
 
 from onprompt.language import name_of
 from onprompt.settings import Settings
-from onprompt.types import Box, Look, Picture
+from onprompt.types import Box, Picture
 from onprompt.vision.boxes import (
     MAX_SCORE,
     SAME_OBJECT,
@@ -286,10 +286,10 @@ def test_names_are_left_out_only_if_they_have_no_sighting(seed: int, settings: S
 
     networks = [partial(answer_with, [detections(), detections()]) for _ in range(2)]
     detector = ClosedSetDetector((), networks, PAIR, settings)
-    look = Look(drawn_picture(settings), [name_of("vehicle"), name_of("cat")])
-    (seen,) = detector.see([look])
-    everything = detector.candidates(look.picture, detector.known(look.names))
-    reachable = detector.candidates(look.picture, detector.known(look.names), min_confidence=settings.min_confidence)
+    picture, names = drawn_picture(settings), [name_of("vehicle"), name_of("cat")]
+    seen, known = detector.see(picture, names), detector.known(names)
+    everything = detector.candidates(picture, known)
+    reachable = detector.candidates(picture, known, min_confidence=settings.min_confidence)
     assert len(everything) > len(reachable) > 0
     assert seen.sightings == calibrate(everything, PAIR, settings.min_confidence)
 

@@ -6,7 +6,7 @@ import pytest
 from onprompt import see
 from onprompt.language import name_of
 from onprompt.settings import Settings, load
-from onprompt.types import Box, Look, Picture
+from onprompt.types import Box, Picture
 from onprompt.vision.boxes import box_iou, non_max_suppression
 from onprompt.vision.detectors import coco, load_detector
 from onprompt.vision.image import load_picture
@@ -86,9 +86,7 @@ def test_the_same_picture_gives_the_same_sightings_from_many_threads(settings: S
     picture: Picture = load_picture(photo("bus.jpg"), settings)
     with ThreadPoolExecutor(4) as pool:
         results = list(
-            pool.map(
-                lambda _: load_detector(settings).see([Look(picture, [name_of("bus"), name_of("person")])])[0], range(8)
-            )
+            pool.map(lambda _: load_detector(settings).see(picture, [name_of("bus"), name_of("person")]), range(8))
         )
     assert all(result == results[0] for result in results)
 

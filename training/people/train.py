@@ -24,7 +24,6 @@ from sklearn.preprocessing import StandardScaler
 
 from onprompt.language import name_of
 from onprompt.settings import load
-from onprompt.types import Look
 from onprompt.vision.backbone import run_backbone
 from onprompt.vision.detectors import load_detector
 from onprompt.vision.image import load_picture
@@ -65,7 +64,7 @@ def label(captions, kind):
 
 def dominant_person(picture, settings):
     """The box of the only large person, or None."""
-    sightings = load_detector(settings).see([Look(picture, [name_of("person")])])[0].sightings
+    sightings = load_detector(settings).see(picture, [name_of("person")]).sightings
     people = [sighting for sighting in sightings if sighting.label == "person" and sighting.confidence >= FAINT]
     people.sort(key=lambda person: -person.box.area)
     largest = next((person for person in people if person.confidence >= CONFIDENT), None)

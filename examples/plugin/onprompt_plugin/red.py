@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from onprompt.settings import Settings
-from onprompt.types import Box, Known, Look, Seen, Sighting
+from onprompt.types import Box, Known, Name, Picture, Seen, Sighting
 
 LEAST = 0.01  # share of the picture that must be red
 
@@ -20,18 +20,18 @@ class RedDetector:
 
     files = ()  # the model files that it uses
 
-    def see(self, looks: Sequence[Look]) -> list[Seen]:
-        """For each picture what was found of each name, and which names are known: here all."""
-        return [Seen(sightings(look), {name.label: Known((name.label,)) for name in look.names}) for look in looks]
+    def see(self, picture: Picture, names: Sequence[Name]) -> Seen:
+        """What was found of each name, and which names are known: here all."""
+        return Seen(sightings(picture, names), {name.label: Known((name.label,)) for name in names})
 
 
-def sightings(look: Look) -> tuple[Sighting, ...]:
+def sightings(picture: Picture, names: Sequence[Name]) -> tuple[Sighting, ...]:
     """The red part, for each name that is looked for."""
-    red, green, blue = np.moveaxis(look.picture.pixels.astype(int), 2, 0)
+    red, green, blue = np.moveaxis(picture.pixels.astype(int), 2, 0)
     mask = (red > 150) & (green < 80) & (blue < 80)
     if mask.mean() < LEAST:
         return ()
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
     height, width = mask.shape
     box = Box(columns[0] / width, rows[0] / height, (columns[-1] + 1) / width, (rows[-1] + 1) / height)
-    return tuple(Sighting(name.label, name.label, box, 0.9, "red") for name in look.names)
+    return tuple(Sighting(name.label, name.label, box, 0.9, "red") for name in names)

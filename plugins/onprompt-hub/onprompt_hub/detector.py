@@ -5,9 +5,7 @@ these with masks. Scores are the networks' own: unlike those of the other detect
 """
 
 import threading
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -23,14 +21,13 @@ from transformers.models.auto import modeling_auto as auto
 
 from onprompt.errors import ImageError, UserError
 from onprompt.settings import Settings
-from onprompt.types import Box, Known, Look, Name, Picture, Seen, Sighting
+from onprompt.types import Box, Known, Name, Picture, Seen, Sighting
 from onprompt.vision.boxes import non_max_suppression
 from onprompt.vision.vocabulary import resolve_all
 from onprompt_hub import grounding, loading
 from onprompt_hub.networks import ClosedSet, Detections, Inputs, OpenVocabulary, Query, Segmenter
 
-BATCH = 8  # images in one pass of the network
-WINDOW = 4 * BATCH  # images preprocessed at a time; those of one size among them form batches
+BATCH = 8  # queries in one pass of the network
 # Of the segmenters in transformers, OneFormer needs a task, and others return masks in other ways.
 SEGMENTERS = ("mask2former", "maskformer")
 
@@ -47,32 +44,24 @@ class LoadedModel(NamedTuple):
 class HubDetector:
     """A model of the hub behind the detector protocol."""
 
-    batch, packages = BATCH, loading.PACKAGES
+    packages = loading.PACKAGES
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.network, self.processor, self.files, self.lock = load_model(settings.detector.partition(":")[2])
 
-    def see(self, looks: Sequence[Look]) -> list[Seen]:
-        """Several images in one pass of the network, each with its own names."""
-        starts = range(0, len(looks), WINDOW)
-        return [seen for start in starts for seen in self.see_window(looks[start : start + WINDOW])]
-
-    def see_window(self, looks: Sequence[Look]) -> list[Seen]:
-        """As many images as are preprocessed at a time."""
-        detections: list[list[Detections]] = [[] for _ in looks]
-        with ThreadPoolExecutor() as pool:  # scaling may take longer than a GPU's pass
-            images = list(pool.map(lambda look: self.preprocess(look.picture), looks))
+    def see(self, picture: Picture, names: Sequence[Name]) -> Seen:
+        """What the network sees in an image; more names than one text holds are several queries."""
+        inputs, answers = self.preprocess(picture), list[Detections]()
         with self.lock, torch.inference_mode():
-            queries = [query for index, look in enumerate(looks) for query in self.queries(index, look, images[index])]
-            for batch in batches(queries):
-                inputs = {key: torch.stack([query.inputs[key] for query in batch]) for key in batch[0].inputs}
-                on_device = {key: value.to(self.network.net.device) for key, value in inputs.items()}
-                answers = self.network.run(on_device, batch, self.settings.min_confidence)
-                for query, answer in zip(batch, answers, strict=True):
-                    detections[query.look].append(answer)
-        known = [self.known(look.names) for look in looks]
-        return [Seen(self.sightings(*pair), pair[1]) for pair in zip(detections, known, strict=True)]
+            queries = [Query(inputs, picture.pixels.shape[:2], part) for part in self.network.split(names)]
+            for start in range(0, len(queries), BATCH):
+                batch = queries[start : start + BATCH]
+                stacked = {key: torch.stack([value] * len(batch)) for key, value in inputs.items()}
+                on_device = {key: value.to(self.network.net.device) for key, value in stacked.items()}
+                answers += self.network.run(on_device, batch, self.settings.min_confidence)
+        known = self.known(names)
+        return Seen(self.sightings(answers, known), known)
 
     def preprocess(self, picture: Picture) -> Inputs:
         """An image as the network takes it."""
@@ -83,11 +72,6 @@ class HubDetector:
             message = f"{self.settings.detector} can't process an image of {size}: {loading.first_line(error)}"
             raise ImageError(message) from error
         return {key: inputs[key][0] for key in ("pixel_values", "pixel_mask") if key in inputs}
-
-    def queries(self, index: int, look: Look, inputs: Inputs) -> list[Query]:
-        """A look's queries: one, unless its names are too many for one text."""
-        shape = look.picture.pixels.shape[:2]
-        return [Query(index, inputs, shape, names) for names in self.network.split(look.names)]
 
     def known(self, names: Sequence[Name]) -> dict[str, Known]:
         """How the names are resolved, those that can be."""
@@ -114,15 +98,6 @@ class HubDetector:
 def labels_of(word: str, known: Mapping[str, Known]) -> list[str]:
     """The labels that a word was resolved from; the word itself where there are none."""
     return [label for label, resolved in known.items() if word in resolved.words] or [word]
-
-
-def batches(queries: Sequence[Query]) -> Iterator[list[Query]]:
-    """Queries about images of one size: padding to another image's size would change the result."""
-    by_size: dict[tuple[int, ...], list[Query]] = defaultdict(list)
-    for query in queries:
-        by_size[tuple(query.inputs["pixel_values"].shape)].append(query)
-    for group in by_size.values():
-        yield from (group[start : start + BATCH] for start in range(0, len(group), BATCH))
 
 
 @cache

@@ -18,7 +18,6 @@ Inputs = Mapping[str, Any]
 class Query(NamedTuple):
     """A query to a network: a preprocessed image, its original height and width, and names to look for in it."""
 
-    look: int
     inputs: Inputs
     shape: tuple[int, ...]
     names: Sequence[Name]

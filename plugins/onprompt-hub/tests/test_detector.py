@@ -21,7 +21,7 @@ from onprompt import see, verify
 from onprompt.errors import ImageError, NotFetched, PluginError, UntrustedFile, UserError
 from onprompt.language import name_of
 from onprompt.settings import load
-from onprompt.types import Known, Look, Seen
+from onprompt.types import Known, Name, Picture, Seen
 from onprompt.vision.detectors import load_detector
 from onprompt.vision.image import load_picture
 from onprompt_hub import detector, grounding
@@ -62,8 +62,8 @@ def tokenizer(which: detector.HubDetector) -> Any:
     return which.network.tokenizer
 
 
-def look(pixels: Pixels, *names: str) -> Look:
-    return Look(load_picture(pixels, load()), [name_of(name) for name in names])
+def look(pixels: Pixels, *names: str) -> tuple[Picture, list[Name]]:
+    return load_picture(pixels, load()), [name_of(name) for name in names]
 
 
 def assert_alike(one: Seen, other: Seen) -> None:
@@ -94,7 +94,7 @@ def passes() -> Iterator[Callable[[detector.HubDetector], list[int]]]:
 
 @pytest.mark.parametrize("name", [*OPEN, *CLOSED])
 def test_boxes_lie_in_the_picture_and_confidences_fall(folder: Folder, name: str) -> None:
-    (seen,) = hub(folder(name), duplicate_overlap=1).see([look(noise(40, 60), "cat", "dog", "traffic light")])
+    seen = hub(folder(name), duplicate_overlap=1).see(*look(noise(40, 60), "cat", "dog", "traffic light"))
     assert len(seen.sightings) > 1
     for each in seen.sightings:
         assert 0 <= each.box.left < each.box.right <= 1
@@ -107,17 +107,17 @@ def test_boxes_lie_in_the_picture_and_confidences_fall(folder: Folder, name: str
 
 @pytest.mark.parametrize("name", OPEN)
 def test_an_open_detector_knows_every_name(folder: Folder, name: str) -> None:
-    (seen,) = hub(folder(name)).see([look(noise(40, 60), "zebra", "Thing7", "traffic light")])
+    seen = hub(folder(name)).see(*look(noise(40, 60), "zebra", "Thing7", "traffic light"))
     assert seen.known == {each: Known((each,)) for each in ("zebra", "Thing7", "traffic light")}
     assert {each.label for each in seen.sightings} <= set(seen.known)
     assert all(each.word == each.label for each in seen.sightings)
-    assert hub(folder(name)).see([look(noise(40, 60))]) == [Seen((), {})]
+    assert hub(folder(name)).see(*look(noise(40, 60))) == Seen((), {})
 
 
 @pytest.mark.parametrize("name", CLOSED)
 def test_a_closed_detector_answers_by_its_own_words(folder: Folder, name: str) -> None:
     which = hub(folder(name))
-    (seen,) = which.see([look(noise(40, 60), "kitty", "zebra")])
+    seen = which.see(*look(noise(40, 60), "kitty", "zebra"))
     assert seen.known == {"kitty": Known(("cat",))}
     assert {each.word for each in seen.sightings} <= {"person", "cat", "traffic light"}
     found = Detections(
@@ -130,27 +130,6 @@ def test_a_closed_detector_answers_by_its_own_words(folder: Folder, name: str) -
     assert pairs == [("person", "person"), ("kitty", "cat")]
 
 
-@pytest.mark.parametrize("name", [*OPEN, *CLOSED])
-def test_a_batch_is_seen_as_its_pictures_are_one_by_one(folder: Folder, name: str) -> None:
-    which = hub(folder(name))
-    for shapes in (((40, 60), (90, 30), (64, 64)), ((40, 60), (40, 60), (40, 60))):
-        looks = [
-            look(noise(*shape) // (i + 1), *names) for i, (shape, names) in enumerate(zip(shapes, ASKED, strict=True))
-        ]
-        for together, alone in zip(which.see(looks), (which.see([each])[0] for each in looks), strict=True):
-            assert_alike(together, alone)
-
-
-@pytest.mark.parametrize("name", ["owlv2", "mm-grounding-dino", "rt-detr"])
-def test_pictures_go_through_the_network_eight_at_a_time(
-    folder: Folder, name: str, passes: Callable[[detector.HubDetector], list[int]]
-) -> None:
-    which = hub(folder(name))
-    sizes = passes(which)
-    assert len(which.see([look(noise(40, 60), "cat", *["dog"] * (i % 2)) for i in range(35)])) == 35
-    assert sizes == [8, 8, 8, 8, 3]
-
-
 @pytest.mark.parametrize("name", ["grounding-dino", "mm-grounding-dino"])
 def test_more_names_than_a_text_holds_are_asked_in_turn(
     folder: Folder, name: str, passes: Callable[[detector.HubDetector], list[int]]
@@ -158,12 +137,12 @@ def test_more_names_than_a_text_holds_are_asked_in_turn(
     which = hub(folder(name), duplicate_overlap=1)
     names = [f"thing{i}" for i in range(99)]
     sizes = passes(which)
-    (seen,) = which.see([look(noise(40, 60), *names)])
+    seen = which.see(*look(noise(40, 60), *names))
     assert sizes == [4]  # 64 tokens hold 31 names with their stops
     assert set(seen.known) == set(names)
     numbers = [int(each.label.removeprefix("thing")) for each in seen.sightings]
     assert {number // 31 for number in numbers} == {0, 1, 2, 3}
-    (last,) = which.see([look(noise(40, 60), *names[93:])])
+    last = which.see(*look(noise(40, 60), *names[93:]))
     assert_alike(Seen(tuple(each for each in seen.sightings if each.label in last.known), last.known), last)
 
 
@@ -176,7 +155,7 @@ def test_the_parts_of_a_long_list_fill_a_text_and_no_more(folder: Folder) -> Non
         sum(len(ids) + 1 for ids in grounding.tokenize_words(tokenizer(which), words[part], 64)) + 2 for part in parts
     ]
     assert lengths == [63, 48, 64]
-    (seen,) = which.see([look(noise(40, 60), *words)])
+    seen = which.see(*look(noise(40, 60), *words))
     assert "?" in seen.known
     assert not any(each.label == "?" and each.confidence > 0 for each in seen.sightings)
 
@@ -189,7 +168,7 @@ def test_owl_is_asked_and_read_as_its_own_processor_does(folder: Folder) -> None
         inputs = processor(images=Image.fromarray(pixels), text=[["a photo of a cat"]], return_tensors="pt")
         out = which.network.net(**inputs)
         theirs = processor.post_process_grounded_object_detection(out, threshold=0.0, target_sizes=[(40, 60)])[0]
-        ours = which.see([look(pixels, "cat")])[0].sightings
+        ours = which.see(*look(pixels, "cat")).sightings
         best = int(theirs["scores"].argmax())
         assert ours[0].confidence == pytest.approx(theirs["scores"][best].item(), abs=1e-5)
         box = (theirs["boxes"][best] / torch.tensor([60, 40, 60, 40])).clamp(0, 1)
@@ -207,7 +186,7 @@ def test_dino_is_asked_as_its_own_processor_does_and_a_word_scores_the_mean_of_i
         out = which.network.net(**processor(images=pixels, text="cat. traffic light.", return_tensors="pt"))
     tokens = out.logits[0].sigmoid()
     scores = torch.stack([tokens[:, 1], tokens[:, 3:5].mean(1)], dim=1)
-    ours = which.see([look(pixels, "Cat", "traffic light")])[0].sightings
+    ours = which.see(*look(pixels, "Cat", "traffic light")).sightings
     assert [each.confidence for each in ours] == pytest.approx(
         sorted(scores.max(1).values.tolist(), reverse=True)[: len(ours)], abs=1e-4
     )
@@ -220,7 +199,7 @@ def test_rtdetr_is_read_as_its_own_processor_does(folder: Folder) -> None:
     out = which.network.net(**which.processor(images=Image.fromarray(pixels), return_tensors="pt"))
     theirs = which.processor.post_process_object_detection(out, threshold=0.0, target_sizes=[(40, 60)])[0]
     best = max(i for i in range(10) if theirs["scores"][i] == theirs["scores"][theirs["labels"] > 0].max())
-    mine = which.see([look(pixels, "cat")])[0].sightings[0]
+    mine = which.see(*look(pixels, "cat")).sightings[0]
     assert mine.word == tiny_detectors.COCO_LIKE[int(theirs["labels"][best])].lower()
     assert mine.confidence == pytest.approx(theirs["scores"][best].item(), abs=1e-5)
     box = (theirs["boxes"][best].detach() / torch.tensor([60, 40, 60, 40])).clamp(0, 1)
@@ -229,14 +208,14 @@ def test_rtdetr_is_read_as_its_own_processor_does(folder: Folder) -> None:
 
 def test_a_place_goes_to_the_likelier_of_two_rivals_and_to_all_names_of_one_thing(folder: Folder) -> None:
     which = hub(folder("owlv2"), duplicate_overlap=1)
-    (rivals,) = which.see([look(noise(64, 64), "cat", "dog")])
+    rivals = which.see(*look(noise(64, 64), "cat", "dog"))
     assert len(rivals.sightings) == len({each.box for each in rivals.sightings})
-    (friends,) = which.see([look(noise(64, 64), "cat", "kitty")])
+    friends = which.see(*look(noise(64, 64), "cat", "kitty"))
     assert len(friends.sightings) == 2 * len({each.box for each in friends.sightings})
 
 
 def test_masks_are_what_things_fill_of_their_boxes(folder: Folder) -> None:
-    (seen,) = hub(folder("mask2former")).see([look(noise(40, 60), "cat")])
+    seen = hub(folder("mask2former")).see(*look(noise(40, 60), "cat"))
     for each in seen.sightings:
         assert each.mask is not None
         assert each.mask.dtype == bool
@@ -264,11 +243,11 @@ def test_a_box_is_drawn_around_a_mask_and_what_is_not_sure_enough_is_left_out(fo
 
 def test_weak_sightings_are_none_and_duplicates_are_one(folder: Folder) -> None:
     picture = look(noise(64, 64), "cat")
-    everything = hub(folder("owlv2"), duplicate_overlap=1).see([picture])[0].sightings
+    everything = hub(folder("owlv2"), duplicate_overlap=1).see(*picture).sightings
     middle = everything[len(everything) // 2].confidence
-    strong = hub(folder("owlv2"), duplicate_overlap=1, min_confidence=middle - 1e-6, low_confidence=1).see([picture])[0]
+    strong = hub(folder("owlv2"), duplicate_overlap=1, min_confidence=middle - 1e-6, low_confidence=1).see(*picture)
     assert len(everything) // 2 < len(strong.sightings) < len(everything)
-    merged = hub(folder("owlv2"), duplicate_overlap=0.05).see([picture])[0].sightings
+    merged = hub(folder("owlv2"), duplicate_overlap=0.05).see(*picture).sightings
     assert 0 < len(merged) < len(everything)
     assert all(a.box.iou(b.box) <= 0.051 for a in merged for b in merged if a is not b)
 
@@ -278,7 +257,9 @@ def test_threads_share_one_model(folder: Folder) -> None:
     assert hub(folder("omdet-turbo"), duplicate_overlap=0.9).network is which.network
     looks = [look(noise(40 + i, 60), "cat", f"thing{i}") for i in range(8)]
     with ThreadPoolExecutor(4) as pool:
-        for together, alone in zip(pool.map(lambda each: which.see([each])[0], looks), which.see(looks), strict=True):
+        for together, alone in zip(
+            pool.map(lambda each: which.see(*each), looks), [which.see(*each) for each in looks], strict=True
+        ):
             assert_alike(together, alone)
 
 
@@ -367,8 +348,8 @@ def test_a_model_that_needs_timm_says_so(folder: Folder, tmp_path: Path) -> None
 
 def test_a_picture_too_thin_to_scale_is_refused(folder: Folder) -> None:
     with pytest.raises(ImageError, match="t process an image of 1200 × 2"):
-        hub(folder("yolos")).see([look(np.zeros((2, 1200, 3), dtype=np.uint8), "cat")])
-    hub(folder("owlv2")).see([look(np.zeros((2, 1200, 3), dtype=np.uint8), "cat")])
+        hub(folder("yolos")).see(*look(np.zeros((2, 1200, 3), dtype=np.uint8), "cat"))
+    hub(folder("owlv2")).see(*look(np.zeros((2, 1200, 3), dtype=np.uint8), "cat"))
 
 
 def test_a_wrong_name_says_what_to_do() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from onprompt.settings import Settings
-from onprompt.types import Known, Look, Name, Picture, Seen, Sighting
+from onprompt.types import Known, Name, Picture, Seen, Sighting
 from onprompt.vision.boxes import Boxes, calibrate, load_curves
 from onprompt.vision.vocabulary import COCO
 from onprompt_yolo import CURVES, PACKAGES, world, yolo26
@@ -21,11 +21,7 @@ class FusedDetector:
         self.open = world.load(settings)
         self.files = (*self.closed.files, *self.open.files)
 
-    def see(self, looks: Sequence[Look]) -> list[Seen]:
-        """One image after the other: each keeps all cores busy."""
-        return [self.detect(look.picture, look.names) for look in looks]
-
-    def detect(self, picture: Picture, names: Sequence[Name]) -> Seen:
+    def see(self, picture: Picture, names: Sequence[Name]) -> Seen:
         """What both detect; of a name that one knows more closely, only that one's: no mere person for a woman."""
         closed, opened = self.closed.known(names), self.open.known(names)
         ours, theirs = closest(closed, opened), closest(opened, closed)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onprompt.settings import Settings
-from onprompt.types import Box, Known, Look, Name, Picture, Seen
+from onprompt.types import Box, Known, Name, Picture, Seen
 from onprompt.vision.boxes import (
     Boxes,
     Floats,
@@ -51,11 +51,7 @@ class WorldDetector:
         self.settings = settings
         self.vocabulary, self.network = load_network(source([*self.files, *CODE], settings))
 
-    def see(self, looks: Sequence[Look]) -> list[Seen]:
-        """One image after the other: each keeps all cores busy."""
-        return [self.detect(look.picture, look.names) for look in looks]
-
-    def detect(self, picture: Picture, names: Sequence[Name]) -> Seen:
+    def see(self, picture: Picture, names: Sequence[Name]) -> Seen:
         """The names that have a vector, beside common objects that might be mistaken for them."""
         known = self.known(names)
         candidates = self.candidates(self.score(picture, names), names, known)

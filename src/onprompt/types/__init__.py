@@ -20,7 +20,6 @@ from onprompt.types.contracts import Rubric as Rubric
 from onprompt.types.image import Box as Box
 from onprompt.types.image import Decoded as Decoded
 from onprompt.types.image import Known as Known
-from onprompt.types.image import Look as Look
 from onprompt.types.image import Picture as Picture
 from onprompt.types.image import Seen as Seen
 from onprompt.types.image import Sighting as Sighting

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
-from onprompt.types.image import Look, Picture, Seen
+from onprompt.types.image import Picture, Seen
 from onprompt.types.question import Answer, Part, Plan, Question, Shown
+from onprompt.types.scene import Name
 from onprompt.types.verdict import Check, Evidence, FactorScore, Sample, Verdict
 
 if TYPE_CHECKING:
@@ -196,7 +197,7 @@ class Judge(Protocol):
 
 
 class Detector(Protocol):
-    """Finds objects by name, in one picture or in a batch; one that likes batches says in `batch` how large.
+    """Finds objects by name. Its file in `vision/detectors` has `load(settings)`, which returns one.
 
     `packages` may name packages whose versions belong into the provenance.
     """
@@ -205,8 +206,8 @@ class Detector(Protocol):
     def files(self) -> Sequence[str]:
         """The model files that it uses, by their names in the manifest."""
 
-    def see(self, looks: Sequence[Look]) -> list[Seen]:
-        """For each picture the sightings of its names, and of whatever else was noticed."""
+    def see(self, picture: Picture, names: Sequence[Name]) -> Seen:
+        """The sightings of the names, and of whatever else was noticed."""
 
 
 class Matcher(Protocol):

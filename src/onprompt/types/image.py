@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-from onprompt.types.scene import Name
 
 if TYPE_CHECKING:
     from numpy import bool_, uint8
@@ -147,13 +145,6 @@ class Known:
     words: tuple[str, ...]
     closeness: float = 1.0
     calibrated: bool = True  # whether the confidence is that of a class, not of any word: then silence says much
-
-
-class Look(NamedTuple):
-    """A picture, and the names to look for in it."""
-
-    picture: Picture
-    names: Sequence[Name]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from itertools import compress
 import numpy as np
 
 from onprompt.settings import Settings
-from onprompt.types import Known, Look, Name, Picture, Seen
+from onprompt.types import Known, Name, Picture, Seen
 from onprompt.vision.boxes import (
     Boxes,
     Curve,
@@ -40,14 +40,11 @@ class ClosedSetDetector:
     ) -> None:
         self.files, self.networks, self.curve, self.settings, self.packages = files, networks, curve, settings, packages
 
-    def see(self, looks: Sequence[Look]) -> list[Seen]:
-        """One image after the other: each keeps all cores busy. The names decide only what is known."""
-        seen = []
-        for picture, names in looks:
-            known = self.known(names)
-            candidates = self.candidates(picture, known, any(name.fine for name in names), self.settings.min_confidence)
-            seen.append(Seen(calibrate(candidates, self.curve, self.settings.min_confidence), known))
-        return seen
+    def see(self, picture: Picture, names: Sequence[Name]) -> Seen:
+        """What all networks detect; the names decide only what is known."""
+        known = self.known(names)
+        candidates = self.candidates(picture, known, any(name.fine for name in names), self.settings.min_confidence)
+        return Seen(calibrate(candidates, self.curve, self.settings.min_confidence), known)
 
     def known(self, names: Sequence[Name]) -> dict[str, Known]:
         """How the names are resolved, those that can be."""

@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 
 from onprompt.settings import Settings
-from onprompt.types import Box, Look, Name, Picture, Seen, Sighting, Trait
+from onprompt.types import Box, Name, Picture, Seen, Sighting, Trait
 from onprompt.vision import backbone, color, geometry, masks, people
 from onprompt.vision.detectors import load_detector
 from onprompt.vision.matchers import load_matcher
@@ -36,17 +36,9 @@ def detect(
     Size and position are measured for all. Masks, colors and posture cost more and are measured for confident
     sightings of the names in `measured`; by default, of all names that were asked for.
     """
-    return detect_many([picture], names, settings, measured)[0]
-
-
-def detect_many(
-    pictures: Sequence[Picture], names: Sequence[Name], settings: Settings, measured: Collection[str] | None = None
-) -> list[Seen]:
-    """`detect` for several images, which the detector may process as a batch."""
-    results = load_detector(settings).see([Look(picture, names) for picture in pictures])
-    results = [see_without_colors(*each, names, settings) for each in zip(pictures, results, strict=True)]
+    seen = see_without_colors(picture, load_detector(settings).see(picture, names), names, settings)
     kinds = {name.label for name in names if people.traits_said(name)}
-    return [measure(picture, seen, settings, measured, kinds) for picture, seen in zip(pictures, results, strict=True)]
+    return measure(picture, seen, settings, measured, kinds)
 
 
 def see_without_colors(picture: Picture, seen: Seen, names: Sequence[Name], settings: Settings) -> Seen:
@@ -57,7 +49,7 @@ def see_without_colors(picture: Picture, seen: Seen, names: Sequence[Name], sett
         return seen
     gray = cv2.createCLAHE(*CONTRAST).apply(cv2.cvtColor(picture.pixels, cv2.COLOR_RGB2GRAY))
     decoded = picture.decoded._replace(pixels=np.asarray(cv2.cvtColor(gray, cv2.COLOR_GRAY2RGB), dtype=np.uint8))
-    (other,) = load_detector(settings).see([Look(replace(picture, decode=lambda: decoded), doubtful)])
+    other = load_detector(settings).see(replace(picture, decode=lambda: decoded), doubtful)
     best = {sighting.label: sighting.confidence for sighting in reversed(other.sightings)}
     better = {name.label for name in doubtful if best.get(name.label, 0.0) > surest.get(name.label, 0.0)}
     kept = [sighting for sighting in seen.sightings if sighting.label not in better]
