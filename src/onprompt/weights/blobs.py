@@ -26,11 +26,11 @@ def read(path: Path) -> bytes | None:
     try:
         if hasattr(os, "getuid") and path.stat().st_uid not in (os.getuid(), 0):
             return None  # code for the processor: not from another user
-        data = path.read_bytes()
+        with path.open("rb") as stream:
+            digest, content = stream.read(HASH_BYTES), stream.read()
         path.touch()  # when it was used last
     except OSError:
         return None
-    digest, content = data[:HASH_BYTES], data[HASH_BYTES:]
     return content if digest_of(path, content) == digest else None
 
 
