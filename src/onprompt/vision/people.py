@@ -36,8 +36,8 @@ MIN_PERSON_SCORE = 0.2
 MIN_IOU = 0.4  # of a person's box with a sighting's
 SIDES = ("left", "right")
 POSTURE_WORDS = values_by_word("posture")
-# How often people name the posture that the joints show: bench/vision.py, on captions of photos. Others than these are
-# not told: joints see hardly a difference between walking, running or jumping and standing.
+# How often people name the posture that the joints show: bench/vision.py, on captions of photos. There are no others:
+# joints hardly tell walking, running or jumping from standing.
 PRECISION = {"sitting": 0.8, "lying": 0.8, "standing": 0.6}
 Point = NDArray[np.floating[Any]]
 
