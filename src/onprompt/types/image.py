@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from numpy import bool_, uint8
@@ -69,18 +69,17 @@ class Picture:
     frame: int = 0
     side: int = 0  # its longest side is cut to this when it is decoded
     encoded: dict[str, bytes] = field(default_factory=dict, init=False, repr=False, compare=False)  # as sent to models
-    derived: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)  # by what computed it
+    opened: list[Decoded] = field(default_factory=list, init=False, repr=False, compare=False)  # none or one
 
     @property
     def decoded(self) -> Decoded:
-        if not self.is_decoded:  # no cached_property: until Python 3.12, one lock held up all other pictures
-            self.derived["decoded"] = self.decode()
-        decoded: Decoded = self.derived["decoded"]
-        return decoded
+        if not self.opened:  # no cached_property: until Python 3.12, one lock held up all other pictures
+            self.opened.append(self.decode())
+        return self.opened[0]
 
     @property
     def is_decoded(self) -> bool:
-        return "decoded" in self.derived
+        return bool(self.opened)
 
     @property
     def pixels(self) -> NDArray[uint8]:

@@ -7,7 +7,6 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -124,23 +123,19 @@ class SmallMatcher(Matcher):
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.towers = load_towers(source([str(WEIGHTS)], settings))
-        self.cached: LatestValues[bytes, ImageEmbedding] = LatestValues(CACHE_SIZE)
+        self.images: LatestValues[tuple[str, int, int], ImageEmbedding] = LatestValues(CACHE_SIZE)
         self.texts: LatestValues[str, Floats] = LatestValues(CACHE_SIZE)
 
     def embed_image(self, picture: Picture) -> ImageEmbedding:
-        """An image's embedding, computed once for equal images."""
-        found: ImageEmbedding | None = picture.derived.get((SmallMatcher, self.settings))
-        if found is None:
-            small = backbone.shrink(picture.pixels)
-            key = blake2b(repr(small.shape).encode() + small.tobytes()).digest()
-            if (found := self.cached.get(key)) is None:
-                features = backbone.image_features(small, self.settings)
-                (vectors,) = self.towers["image"].run([features])
-                padded = np.pad(vectors, ((0, 0), (0, 1)), constant_values=1.0)
-                classes = backbone.class_probabilities(features)
-                found = ImageEmbedding(padded, self.artwork_probability(features[0]), classes)
-                self.cached.put(key, found)
-            picture.derived[SmallMatcher, self.settings] = found
+        """An image's embedding, computed once."""
+        key = picture.sha256, picture.frame, picture.side
+        if (found := self.images.get(key)) is None:
+            features = backbone.image_features(backbone.shrink(picture.pixels), self.settings)
+            (vectors,) = self.towers["image"].run([features])
+            padded = np.pad(vectors, ((0, 0), (0, 1)), constant_values=1.0)
+            classes = backbone.class_probabilities(features)
+            found = ImageEmbedding(padded, self.artwork_probability(features[0]), classes)
+            self.images.put(key, found)
         return found
 
     def embed_texts(self, texts: Sequence[str]) -> Floats:
