@@ -163,7 +163,7 @@ def load_ahead(settings: Settings, measured: bool = False) -> None:
     it is needed, and is reported then.
     """
     # What loads models may import torch, which is best imported by one thread alone.
-    if settings.names_a_model or not blobs.files(blobs.folder(settings)):
+    if settings.names_a_model or not any(blobs.folder(settings).glob(f"*{blobs.SUFFIX}")):
         return
     single_core = on_single_core()
     detector: list[Callable[[], object]] = [partial(load_detector, settings)]
