@@ -17,13 +17,13 @@ import pytest
 from onprompt.api import judges
 from onprompt.cli.showing import sample_line
 from onprompt.errors import StoreError, UserError
-from onprompt.models.answer_store import AnswerStore
 from onprompt.report.document import document
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs import datasets, exporting
 from onprompt.runs.file import RunFile
 from onprompt.runs.reading import Overview, Run, RunRow, stored_verdict
 from onprompt.runs.run import items_to_judge
+from onprompt.runs.schema import verdict_digest
 from tests.runs.test_run import job, judged, scores, table
 
 NOBODY = 65534  # a user who may write nowhere
@@ -320,24 +320,13 @@ def test_a_new_configuration_says_what_changed(tmp_path: Path) -> None:
 
 def test_exports_of_answers_can_be_read(tmp_path: Path) -> None:
     judged(tmp_path, table(tmp_path, 1))
-    answers = AnswerStore(tmp_path / "answers.sqlite")
+    (tmp_path / "answers.sqlite").unlink()
     run = Run(tmp_path / "run.sqlite")
-    assert exporting.export(run, tmp_path / "a.csv", "csv", answers) == (1, 0)
-    exporting.export(run, tmp_path / "a.jsonl", "jsonl", answers)
-    answers.close()
+    assert exporting.export(run, tmp_path / "a.csv", "csv", answers=True) == 1
+    exporting.export(run, tmp_path / "a.jsonl", "jsonl", answers=True)
     with (tmp_path / "a.csv").open(newline="") as file:
         (row,) = csv.DictReader(file)
     assert json.loads(row["answers"]) == json.loads((tmp_path / "a.jsonl").read_text())["answers"] == ["So many.\n(0)"]
-
-
-def test_answers_that_the_store_lost_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    judged(tmp_path, table(tmp_path, 2))
-    monkeypatch.setenv("ONPROMPT_ANSWERS", str(tmp_path / "another.sqlite"))
-    told = onprompt("export", str(tmp_path / "run.sqlite"), "--to", "jsonl", "--answers")
-    assert told.returncode == 0, told.stderr
-    assert "2 answers no longer in" in told.stderr
-    lines = (tmp_path / "run.verdicts.jsonl").read_text().splitlines()
-    assert [json.loads(line)["answers"] for line in lines] == [[None], [None]]
 
 
 @pytest.mark.parametrize("error", ["", "ImageError"])
@@ -362,19 +351,17 @@ def test_configurations_can_be_compared(tmp_path: Path) -> None:
 def test_a_stored_verdict_is_shown_when_its_image_is_gone(tmp_path: Path) -> None:
     judged(tmp_path, table(tmp_path, 1))
     with RunFile(tmp_path / "run.sqlite") as file:
-        verdict = stored_verdict(file, 1, "0", tmp_path / "answers.sqlite")
+        verdict = stored_verdict(file, 1, "0")
         assert (verdict.answers[0].text, document(verdict)["image_size"]) == ("So many.\n(0)", [8, 8])
         (tmp_path / "cat.png").unlink()
-        verdict = stored_verdict(file, 1, "0", tmp_path / "other.sqlite")
-        assert (verdict.answers[0].text, document(verdict)["image_size"]) == ("", None)
-    assert not (tmp_path / "other.sqlite").exists()
+        assert document(stored_verdict(file, 1, "0"))["image_size"] is None
 
 
 def test_a_verdict_in_an_older_form_is_named_as_such(tmp_path: Path) -> None:
     judged(tmp_path, table(tmp_path, 1))
     with RunFile(tmp_path / "run.sqlite", writing=True) as file:
         file.database.execute("UPDATE documents SET document = ?", ('{"format": "onprompt.verify/4", "score": 0}',))
-        file.database.execute("UPDATE verdicts SET digest = NULL")
+        file.database.execute("UPDATE verdicts SET digest = ?", (verdict_digest(file.database, (1, 1)),))
         with pytest.raises(UserError, match="'0' was judged by another version of onprompt"):
             stored_verdict(file, 1, "0")
     assert overview(tmp_path).verdicts == 1

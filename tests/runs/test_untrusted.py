@@ -14,10 +14,8 @@ import pytest
 
 from onprompt.api import judges
 from onprompt.errors import StoreError, UserError
-from onprompt.rubrics.verify import RUBRIC
 from onprompt.runs.file import RunFile
 from onprompt.runs.reading import Run, stored_verdict
-from onprompt.runs.reviews import ratings
 from onprompt.runs.schema import verdict_digest
 from tests.hostile.run_files import FOREIGN, invoke, untyped
 from tests.pages.stored import four_models, stored_run
@@ -64,21 +62,6 @@ def test_a_view_that_never_ends_does_not_hang_show(run_file: Path) -> None:
     result = onprompt("show", run_file)
     assert (result.returncode, result.stdout) == (6, "")
     assert "'present_verdicts' in it is not one of its tables" in result.stderr
-
-
-def test_a_statement_that_takes_too_long_is_ended(run_file: Path) -> None:
-    """Without its index, finding the last review of each rater takes the square of their number."""
-    with closing(sqlite3.connect(run_file)) as database:
-        database.execute("DROP INDEX reviews_by_rater")
-        row = "1, 1, 'verify', 'rater ' || value, '0', '{\"score\": 1}', '{}', '', 1, 0, ''"
-        numbers = "WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT 30000)"
-        columns = (
-            "sample, configuration, rubric, rater, sample_version, scores, checks, comment, complete, blind, digest"
-        )
-        database.execute(f"INSERT INTO reviews ({columns}) {numbers} SELECT {row} FROM n")
-        database.commit()
-    with RunFile(run_file) as file, pytest.raises(StoreError, match="more steps than any run file needs"):
-        ratings(file, RUBRIC)
 
 
 @pytest.mark.parametrize(

@@ -187,18 +187,18 @@ def shorten(message: str) -> str:
 
 @app.command()
 def check(run_file: RunPath) -> None:
-    """Check a run file for damage. Reads the file as a whole, and compares every verdict with its checksum."""
+    """Check a run file for damage. Reads the file as a whole, and compares every row with its digest."""
     from onprompt.runs.file import RunFile
     from onprompt.runs.schema import find_damage
 
     with RunFile(run_file) as file:
         damage = find_damage(file.database)
-    unchecked = f", {damage.unchecked:,} of an earlier version without a checksum" if damage.unchecked else ""
-    echo(f"{plural(damage.intact, 'verdict')} intact{unchecked}, {damage.verdicts:,} damaged")
-    for place in damage.found[:20]:
-        echo(f"  damaged: {place}")
-    if damage.found:
-        raise StoreError(f"{run_file} is damaged: take a copy of it that is not, or run it again into another file")
+    for place in damage[:20]:
+        echo(f"damaged: {place}")
+    if damage:
+        number = plural(len(damage), "place")
+        raise StoreError(f"{run_file} is damaged in {number}: take an intact copy, or run it again into another file")
+    echo("no damage found")
 
 
 @app.command()

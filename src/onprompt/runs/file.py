@@ -41,8 +41,6 @@ JOIN configurations c ON c.id = configuration WHERE samples.id = ? AND fingerpri
 HOLDS = f"SELECT sample_version FROM verdicts WHERE sample = ? AND configuration = ? AND {COMPLETE}"  # noqa: S608
 GONE = """UPDATE samples SET gone = 1 WHERE run IN
 (SELECT id FROM runs WHERE id < :run AND data = (SELECT data FROM runs WHERE id = :run))"""
-STEPS = 10**6  # of SQLite's virtual machine, counted at a time
-BASE, BYTES = 100, 200_000  # how many of these a statement has, and one more for so many bytes; it needs a hundredth
 
 
 class StoredVerdict(NamedTuple):
@@ -82,7 +80,7 @@ class RunFile:
                     self.lock.acquire()
                 except Timeout:
                     raise StoreError(f"another run is writing to {path}; wait for it, or use another file") from None
-            self.database = connect(path, "mode=rwc") if writing else connect_to_read(path)
+            self.database = connect(address_of(path, "mode=rwc")) if writing else connect_to_read(path)
             try:
                 self.check_format(writing)
                 if writing:
@@ -112,7 +110,7 @@ class RunFile:
             self.database.execute("PRAGMA journal_mode = WAL")
             self.database.execute("PRAGMA synchronous = NORMAL")  # a power cut may lose the last verdicts, not the file
         elif version < VERSION:
-            given, self.database = self.database, bounded("", self.path)
+            given, self.database = self.database, connect("")
             given.backup(self.database)
             given.close()
         if version < VERSION:
@@ -304,41 +302,22 @@ def storable(value: Any) -> Any:
     return value.encode(errors="replace").decode() if isinstance(value, str) else value
 
 
-class BoundedConnection(sqlite3.Connection):
-    """A database whose statements end, whatever is in the file."""
-
-    steps = most = 0
-
-    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
-        """Execute a statement, which has all its steps before it."""
-        self.steps = 0
-        return super().execute(sql, parameters)
-
-    def is_over(self) -> bool:
-        """Count more steps; whether a statement takes too many."""
-        self.steps += 1
-        return self.steps > self.most
-
-
-def connect(path: Path, options: str) -> BoundedConnection:
-    """The database in a file."""
-    return bounded(f"{path.resolve().as_uri()}?{options}", path)
-
-
-def bounded(uri: str, path: Path) -> BoundedConnection:
-    """A database with the contents of a file that a stranger may have made: no function in its schema is trusted."""
-    known: dict[str, Any] = {"uri": True, "timeout": 30.0, "isolation_level": None, "check_same_thread": False}
-    database: BoundedConnection = sqlite3.connect(uri, factory=BoundedConnection, **known)
-    database.most = BASE + (path.stat().st_size if path.exists() else 0) // BYTES
-    database.set_progress_handler(database.is_over, STEPS)
+def connect(address: str) -> sqlite3.Connection:
+    """A database that a stranger may have made: no function in its schema is trusted."""
+    database = sqlite3.connect(address, uri=True, timeout=30.0, isolation_level=None, check_same_thread=False)
     database.execute("PRAGMA trusted_schema = OFF")
     database.execute("PRAGMA cell_size_check = ON")
     return database
 
 
-def connect_to_read(path: Path) -> BoundedConnection:
+def address_of(path: Path, options: str) -> str:
+    """A file as SQLite is given it."""
+    return f"{path.resolve().as_uri()}?{options}"
+
+
+def connect_to_read(path: Path) -> sqlite3.Connection:
     """The database, read-only; also on a read-only disk, once the run has ended."""
-    database = connect(path, "mode=ro")
+    database = connect(address_of(path, "mode=ro"))
     try:
         database.execute("SELECT count(*) FROM sqlite_master")
     except sqlite3.OperationalError:
@@ -346,7 +325,7 @@ def connect_to_read(path: Path) -> BoundedConnection:
         journal = Path(f"{path.resolve()}-wal")
         if journal.exists() and journal.stat().st_size:
             raise  # the last verdicts are in the journal, which needs a writable folder
-        return connect(path, "mode=ro&immutable=1")
+        return connect(address_of(path, "mode=ro&immutable=1"))
     return database
 
 
@@ -372,7 +351,5 @@ def wrap_db_errors(path: Path) -> Iterator[None]:
             raise not_a_run(path) from None
         if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_CORRUPT or "decode to UTF-8" in str(error):
             raise damaged(path, error) from error
-        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
-            raise StoreError(f"can't use {path}: reading it takes more steps than any run file needs") from None
         reason = getattr(error, "strerror", None) or error
         raise StoreError(f"can't use {path}: {reason}") from error

@@ -5,31 +5,28 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, field, replace
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from urllib.parse import unquote
 
 from onprompt import serial
 from onprompt.errors import ImageError, NotFound, UserError
-from onprompt.models.answer_store import AnswerStore
 from onprompt.plugins import did_you_mean
 from onprompt.runs.file import RunFile, damaged, wrap_db_errors
 from onprompt.runs.schema import is_as_written
 from onprompt.settings import Settings
 from onprompt.settings import load as load_settings
 from onprompt.types import Decoded, Flag, Picture, Verdict, Voice
-from onprompt.wording.terminal import printable
 
 if TYPE_CHECKING:
     import pandas
 
 OWN = "columns"  # where `given` has the user's own columns; no input has this name
 SHORT = 40  # characters of a setting's value in the name of a judge
-LOWEST = 5  # samples that a notebook shows
+NAMED = ("judge", "model", "models", "members", "rubric", "settings")  # what the name of a judge has anyway
 SUGGESTED = 10_000  # ids that are searched for a similar one
 ROWS = """
 SELECT s.id, s.prompt, v.value, v.score, s.category, s.model, s.image, ifnull(v.flags, ''), ifnull(v.summary, ''),
@@ -49,6 +46,8 @@ DOCUMENTS = """SELECT s.id, d.document FROM documents d JOIN samples s ON s.numb
 JOIN present_verdicts v ON v.sample = d.sample AND v.configuration = d.configuration WHERE d.configuration = ?"""
 REASONS = """SELECT d.sample, j.key, json_extract(j.value, '$.reason')
 FROM documents d, json_each(d.document, '$.factors') j WHERE d.configuration = ? ORDER BY d.sample"""
+ANSWERS = """SELECT d.sample, ifnull(json_extract(j.value, '$.text'), '')
+FROM documents d, json_each(d.document, '$.answers') j WHERE d.configuration = ? ORDER BY d.sample, j.key"""
 FACTORS = "SELECT DISTINCT j.key FROM present_verdicts v, json_each(v.factors) j WHERE configuration = ?"
 OWN_COLUMNS = f"""SELECT j.key, max(j.type = 'text') FROM samples s, json_each(s.given, '$.{OWN}') j
 WHERE NOT s.gone GROUP BY j.key ORDER BY min(s.number), min(j.id)"""  # noqa: S608
@@ -364,15 +363,21 @@ class Run:
         with self.opened() as file:
             return {own_name(name): bool(text) for name, text in file.query(OWN_COLUMNS)}
 
-    def documents(self) -> Iterator[tuple[str, str]]:
-        """The stored documents of all rows by their ids, to be read with `RunFile.read`."""
+    def voices(self) -> Iterator[tuple[str, StoredVoices]]:
+        """What each voice of a jury says of all rows, by their ids."""
         with self.opened() as file:
-            yield from file.query(DOCUMENTS, (self.configuration,))
+            for name, document in file.query(DOCUMENTS, (self.configuration,)):
+                yield name, file.read(document, StoredVoices)
+
+    def answers(self) -> Iterator[tuple[int, str]]:
+        """The model's raw answers: the number of the sample, and the text."""
+        with self.opened() as file:
+            yield from file.query(ANSWERS, (self.configuration,))
 
     def verdict(self, sample: str) -> Verdict:
-        """The verdict on one sample as it was when it was made, with the text of answers that are still cached."""
+        """The verdict on one sample as it was when it was made."""
         with self.opened() as file:
-            return stored_verdict(file, self.configuration, sample, load_settings().answers)
+            return stored_verdict(file, self.configuration, sample)
 
     def to_pandas(self) -> pandas.DataFrame:
         """A row per sample, indexed by its id; without a verdict, score and value are missing and `error` says why.
@@ -392,14 +397,6 @@ class Run:
         judged = f"{seen.verdicts:,} of {seen.samples:,} samples judged"
         return f"<Run {self.path.name}: {self.rubric} by {self.judge}, {judged}>"
 
-    def _repr_html_(self) -> str:
-        names = ("id", "prompt", "score", "value", "flags", "summary")
-        head = "".join(f"<th>{name}</th>" for name in names)
-        lowest = [row.document for row in self.rows(worst=LOWEST)]
-        cells = [[escape(printable(str(row[name]))) for name in names] for row in lowest]
-        rows = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in each)}</tr>" for each in cells)
-        return f"<p>{escape(repr(self)[1:-1])}; lowest values:</p><table><tr>{head}</tr>{rows}</table>"
-
 
 def open_runs(paths: Sequence[Path], configurations: Sequence[int] = (), every: bool = False) -> dict[str, Run]:
     """Runs by their names: of each file the last configuration, or those that are wanted, or every one."""
@@ -417,27 +414,19 @@ def open_runs(paths: Sequence[Path], configurations: Sequence[int] = (), every: 
 
 
 def judge_names(runs: Mapping[str, Run]) -> dict[str, str]:
-    """Who judged each run, with the settings and other parts in which the judges differ."""
-    named = ("judge", "model", "models", "members", "rubric", "settings")
-    kinds: dict[str, set[str]] = {}
-    flat = {name: run.identity | run.identity.get("settings", {}) for name, run in runs.items()}
-    for each in flat.values():
-        for key, value in each.items():
-            kinds.setdefault(key, set()).add(json.dumps(value, sort_keys=True))
-    differ = [
-        key for key in kinds if key not in named and (len(kinds[key]) > 1 or any(key not in f for f in flat.values()))
-    ]
-    settings = [key for key in differ if any(key in run.identity.get("settings", {}) for run in runs.values())]
+    """Who judged each run, with the settings, or else the other parts, in which the judges differ."""
     several = len({run.rubric for run in runs.values()}) > 1
-    found = {}
-    for name, run in runs.items():
-        parts = [words(key, flat[name].get(key)) for key in settings or differ]
-        judge = f"{run.rubric} by {run.judge}" if several else run.judge
-        found[name] = f"{judge} ({', '.join(parts)})" if parts else judge
-    return found
+    names = {name: f"{run.rubric} by {run.judge}" if several else run.judge for name, run in runs.items()}
+    identities = [run.identity for run in runs.values()]
+    for parts in ([about.get("settings", {}) for about in identities], identities):
+        keys = dict.fromkeys(key for part in parts for key in part if key not in NAMED)
+        if differ := [key for key in keys if any(part.get(key) != parts[0].get(key) for part in parts)]:
+            words = [", ".join(part_words(key, part.get(key)) for key in differ) for part in parts]
+            return {name: f"{judge} ({more})" for (name, judge), more in zip(names.items(), words, strict=True)}
+    return names
 
 
-def words(key: str, value: Any) -> str:
+def part_words(key: str, value: Any) -> str:
     """A part of a configuration: with its value where that is a word or a number."""
     return f"{key} {value}" if isinstance(value, str | int | float) and len(str(value)) <= SHORT else key
 
@@ -462,8 +451,8 @@ def stored_identity(file: RunFile, configuration: int) -> dict[str, Any]:
     return dict(json.loads(text))
 
 
-def stored_verdict(file: RunFile, configuration: int, sample: str, answers: Path | None = None) -> Verdict:
-    """The verdict on one sample, as it was, with the text of a model's answers if they are still cached."""
+def stored_verdict(file: RunFile, configuration: int, sample: str) -> Verdict:
+    """The verdict on one sample, as it was."""
     row = file.first(STORED, (sample, configuration))
     if not row and (error := file.first(WHY_NONE, (sample, configuration))):
         raise UserError(f"{sample!r} has no verdict: {error[0]}: {error[1]}")
@@ -472,7 +461,7 @@ def stored_verdict(file: RunFile, configuration: int, sample: str, answers: Path
         raise NotFound(f"{file.path} has no sample {sample!r}{did_you_mean(sample, ids, 3)}")
     number, text, inputs = row
     with wrap_db_errors(file.path):
-        if is_as_written(file.database, (number, configuration)) is False:
+        if not is_as_written(file.database, (number, configuration)):
             raise damaged(file.path, f"the verdict on {sample!r} is not as it was stored")
     document, given = file.read(text, dict), file.read(inputs, Mapping[str, Any])
     if not serial.is_current(document):
@@ -480,17 +469,7 @@ def stored_verdict(file: RunFile, configuration: int, sample: str, answers: Path
             f"{sample!r} was judged by another version of onprompt, whose verdicts can't be shown here "
             f"({document.get(serial.FORMAT)}); its scores and checks are in the run file all the same"
         )
-    return with_texts(file.read_verdict(document, lambda picture: decode_again(picture, given)), answers)
-
-
-def with_texts(verdict: Verdict, answers: Path | None) -> Verdict:
-    """A verdict with the text of a model's answers; an answer that is no longer cached stays empty."""
-    if not verdict.answers or not answers or not answers.is_file():
-        return verdict
-    with closing(AnswerStore(answers)) as store:
-        cached = [store.get(answer.key) for answer in verdict.answers]
-    texts = (each.text if each else "" for each in cached)
-    return replace(verdict, answers=tuple(replace(a, text=t) for a, t in zip(verdict.answers, texts, strict=True)))
+    return file.read_verdict(document, lambda picture: decode_again(picture, given))
 
 
 def decode_again(picture: Picture, given: Mapping[str, Any]) -> Decoded:

@@ -123,10 +123,7 @@ class JudgeJob:
 
 
 def to_stored(number: int, verdict: Verdict) -> StoredVerdict:
-    """A verdict as a run file stores it; a model's raw answers stay in the answer store, by their keys."""
-    document = serial.dump(verdict)
-    for answer in document.get("answers", ()):
-        answer["text"] = ""
+    """A verdict as a run file stores it."""
     usage = verdict.usage
     row = {
         "score": verdict.score,
@@ -144,7 +141,7 @@ def to_stored(number: int, verdict: Verdict) -> StoredVerdict:
         "image_sha256": verdict.sample.picture.sha256,
     }
     checks = [check_row(check) for check in verdict.checks]
-    return StoredVerdict(number, row, checks, json.dumps(document, ensure_ascii=False))
+    return StoredVerdict(number, row, checks, json.dumps(serial.dump(verdict), ensure_ascii=False))
 
 
 def check_row(check: Check) -> list[Any]:
