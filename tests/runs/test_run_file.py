@@ -295,15 +295,6 @@ def test_what_was_spent_stays_spent(tmp_path: Path) -> None:
     assert overview(tmp_path).cost == pytest.approx(2 * (100e-6 + 70e-6))
 
 
-def test_a_column_that_repeats_is_no_id(tmp_path: Path) -> None:
-    table(tmp_path, 0)
-    rows = [f"{index // 2},{index}.png,a cat" for index in range(4)]
-    (tmp_path / "data.csv").write_text("\n".join(["uid,image,prompt", *rows]))
-    assert "id" not in datasets.open_dataset(str(tmp_path / "data.csv"), VERIFY, {}).columns
-    named = datasets.open_dataset(str(tmp_path / "data.csv"), VERIFY, {"id": "uid"})
-    assert [row.id for row in named.rows()] == ["0", "0#2", "1", "1#2"]
-
-
 def test_nothing_but_refusals_ends_a_run(tmp_path: Path) -> None:
     data = table(tmp_path, 200)
     (tmp_path / "said.jsonl").write_text(json.dumps({"contains": "no such words", "text": "(4)"}) + "\n")

@@ -80,8 +80,6 @@ def print_source(dataset: Dataset) -> None:
     columns = ", ".join(f"{field} from {name!r}" for field, name in dataset.columns.items())
     number = "" if dataset.count is None else f", {plural(dataset.count, 'sample')}"
     echo(f"{dataset.kind}{number}: {columns}", err=True)
-    if dataset.note:
-        echo(dataset.note, err=True)
     if dataset.count == 0:
         raise UserError(f"{dataset.source} has no samples")
 
