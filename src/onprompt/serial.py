@@ -63,9 +63,7 @@ def refusing_other_shapes() -> Iterator[None]:
     except RecursionError:
         raise UserError("JSON that is nested too deep") from None
     except (TypeError, ValueError, LookupError, AttributeError) as error:
-        raise UserError(
-            f"JSON that is not as onprompt writes it ({type(error).__name__}: {str(error)[:200]})"
-        ) from None
+        raise UserError(f"not as onprompt writes it ({type(error).__name__}: {str(error)[:200]})") from None
 
 
 def with_sightings(document: Mapping[str, Any]) -> dict[str, Any]:

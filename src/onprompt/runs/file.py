@@ -26,7 +26,6 @@ from onprompt.runs.schema import (
     row_digest,
     stored_schema,
     verdict_digest,
-    wrong_types,
 )
 from onprompt.types import Flag, Verdict
 from onprompt.wording import finding_words
@@ -84,7 +83,6 @@ class RunFile:
             try:
                 self.check_format(writing)
                 if writing:
-                    self.check_types()
                     (self.run,) = self.first("SELECT ifnull(max(id), 0) FROM runs")
             except BaseException:
                 self.close()
@@ -135,44 +133,47 @@ class RunFile:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         self.close()
 
-    def check_types(self) -> None:
-        """Refuse a file with values that onprompt would not write: whatever reads its rows relies on their types."""
-        with wrap_db_errors(self.path):
-            for wrong in wrong_types(self.database):
-                raise damaged(self.path, wrong)
+    @contextmanager
+    def as_written(self) -> Iterator[None]:
+        """Turn whatever goes wrong with values that onprompt would not write into an error of ours."""
+        try:
+            with serial.refusing_other_shapes():
+                yield
+        except UserError as error:
+            raise damaged(self.path, error) from None
 
     def read(self, text: object, kind: Any) -> Any:
         """A value of a type out of JSON in the file."""
-        try:
+        with self.as_written():
             return serial.read(text, kind)
-        except UserError as error:
-            raise damaged(self.path, error) from None
 
     def read_verdict(self, document: Mapping[str, Any], open_picture: serial.OpenPicture | None = None) -> Verdict:
         """The verdict in a document of the file."""
-        try:
+        with self.as_written():
             verdict = serial.load(document, open_picture)
-            with serial.refusing_other_shapes():
-                _ = [finding_words(check) for check in verdict.checks]  # whose findings have what their kinds need
-        except UserError as error:
-            raise damaged(self.path, error) from None
-        return verdict
+            _ = [finding_words(check) for check in verdict.checks]  # whose findings have what their kinds need
+            return verdict
 
     def close(self) -> None:
         """Close the file and let others write."""
         self.database.close()
         self.lock.release()
 
-    def query(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> Iterator[tuple[Any, ...]]:
-        """The rows of a query, one by one."""
-        with wrap_db_errors(self.path):
-            for row in self.database.execute(sql, parameters):  # noqa: UP028 `yield from` closes it after its database
+    def query(
+        self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = (), kind: Any = tuple[Any, ...]
+    ) -> Iterator[Any]:
+        """The rows of a query, one by one; all are of the type of a tuple, if one is given."""
+        check, known = serial.decoder(kind), set()
+        with wrap_db_errors(self.path), self.as_written():
+            for row in self.database.execute(sql, parameters):
+                if (types := tuple(map(type, row))) not in known:  # rows of the same types are checked once
+                    check(list(row))
+                    known.add(types)
                 yield row
 
-    def first(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Any, ...]:
+    def first(self, sql: str, parameters: Sequence[Any] = (), kind: Any = tuple[Any, ...]) -> Any:
         """The first row of a query; empty if there is none."""
-        with wrap_db_errors(self.path):
-            return self.database.execute(sql, parameters).fetchone() or ()
+        return next(self.query(sql, parameters, kind), ())
 
     def insert(self, table: str, row: Mapping[str, Any], verb: str = "INSERT") -> int:
         """Add a row, given by its columns; its number."""
@@ -212,7 +213,7 @@ class RunFile:
             for sample in samples:
                 row = {name: storable(value) for name, value in sample.items()}
                 row |= {"digest": row_digest("samples", row), "run": self.run}
-                known = self.first(FIND, (row["id"],))
+                known = self.first(FIND, (row["id"],), tuple[int, str, str])
                 if not known:
                     added.append((self.insert("samples", row), False))
                     continue

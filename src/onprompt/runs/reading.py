@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from types import GenericAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, get_type_hints
 from urllib.parse import unquote
 
 from onprompt import serial
@@ -44,7 +46,7 @@ JOIN present_verdicts v ON v.sample = c.sample AND v.configuration = c.configura
 WHERE c.configuration = ? ORDER BY c.sample, c.number"""
 DOCUMENTS = """SELECT s.id, d.document FROM documents d JOIN samples s ON s.number = d.sample
 JOIN present_verdicts v ON v.sample = d.sample AND v.configuration = d.configuration WHERE d.configuration = ?"""
-REASONS = """SELECT d.sample, j.key, json_extract(j.value, '$.reason')
+REASONS = """SELECT d.sample, j.key, ifnull(json_extract(j.value, '$.reason'), '')
 FROM documents d, json_each(d.document, '$.factors') j WHERE d.configuration = ? ORDER BY d.sample"""
 ANSWERS = """SELECT d.sample, ifnull(json_extract(j.value, '$.text'), '')
 FROM documents d, json_each(d.document, '$.answers') j WHERE d.configuration = ? ORDER BY d.sample, j.key"""
@@ -157,6 +159,8 @@ class RunRow:
 
 
 COLUMNS = tuple(RunRow("").document)
+TEXTS = ("flags", "factors", "answers")  # fields that are stored as texts
+STORED_ROW = GenericAlias(tuple, tuple(str if n in TEXTS else hint for n, hint in get_type_hints(RunRow).items()))
 WHOLE = ("score", "tokens_in", "tokens_out")  # columns of whole numbers, as are those of factors
 TAKEN = (*COLUMNS, "kind", "asked", "found", "outcome", "probability", "source")
 
@@ -230,7 +234,7 @@ class Overview:
 
 
 class Run:
-    """The results of a run: of the configuration that ran last, or of another. All values of the file are checked.
+    """The results of a run: of the configuration that ran last, or of another.
 
     The file is opened for each question, unless it is given.
     """
@@ -238,7 +242,6 @@ class Run:
     def __init__(self, path: str | Path, configuration: int = 0, file: RunFile | None = None) -> None:
         self.path, self.file = Path(path), file
         with self.opened() as opened:
-            opened.check_types()
             self.configurations = [number for (number,) in opened.query(USED)]
             last = opened.first("SELECT configuration FROM runs ORDER BY id DESC LIMIT 1")
             if not self.configurations or not last:
@@ -285,7 +288,9 @@ class Run:
     def last(self) -> LastRun:
         """The last run of this configuration."""
         with self.opened() as file:
-            data, versions, created, read_whole, columns = file.first(LAST, (self.configuration,))
+            data, versions, created, read_whole, columns = file.first(
+                LAST, (self.configuration,), tuple[str, str, str, int, str]
+            )
             texts = (file.read(each, Mapping[str, str]) for each in (versions, columns))
             return LastRun(data, next(texts), created, bool(read_whole), next(texts))
 
@@ -301,7 +306,7 @@ class Run:
         key = (self.configuration,)
         with self.opened() as file:
             samples, gone = file.first("SELECT count(*) - ifnull(sum(gone), 0), ifnull(sum(gone), 0) FROM samples")
-            tokens, cost = file.first(SPENT, key)
+            tokens, cost = file.first(SPENT, key, tuple[int, float | None])
             verdicts, placeholders = file.first(JUDGED, key)
             return Overview(
                 samples=samples,
@@ -310,8 +315,8 @@ class Run:
                 outdated=file.first(OUTDATED, key)[0],
                 verdicts=verdicts,
                 placeholders=placeholders,
-                scores=dict(file.query(SCORES, key)),
-                errors=dict(file.query(ERRORS, key)),
+                scores=dict(file.query(SCORES, key, tuple[int, int])),
+                errors=dict(file.query(ERRORS, key, tuple[str, int])),
                 tokens=tokens,
                 cost=cost,
             )
@@ -334,34 +339,36 @@ class Run:
     def read_rows(self) -> Iterator[RunRow]:
         """All samples that are still in the data, in order."""
         with self.opened() as file:
-            for stored in file.query(ROWS, {"configuration": self.configuration}):
-                values: list[Any] = [*stored]
-                values[7], values[14] = (
-                    tuple(map(unquote, stored[7].split())),
-                    tuple(stored[14].split()),
-                )  # flags, answers
-                values[9] = json.loads(stored[9])  # factors
-                yield RunRow(*values)
+            read_factors = lru_cache(partial(file.read, kind=Mapping[str, int]))  # few differ
+            for stored in file.query(ROWS, {"configuration": self.configuration}, STORED_ROW):
+                values = [*stored]
+                values[7], values[14] = tuple(map(unquote, stored[7].split())), tuple(stored[14].split())
+                values[9] = read_factors(stored[9])
+                row = RunRow(*values)
+                shares = (row.value, row.low, row.high)
+                if not (all(each is None or -0.01 <= each <= 1.01 for each in shares) and (row.cost or 0) < math.inf):
+                    raise damaged(self.path, f"the value or the cost of {row.id!r} is out of range")
+                yield row
 
     def checks(self) -> Iterator[CheckRow]:
         """The checks of all rows, in order."""
         with self.opened() as file:
-            yield from map(CheckRow._make, file.query(CHECKS, (self.configuration,)))
+            yield from map(CheckRow._make, file.query(CHECKS, (self.configuration,), CheckRow))
 
     def factors(self) -> list[str]:
         """The factors that have scores."""
         with self.opened() as file:
-            return [name for (name,) in file.query(FACTORS, (self.configuration,))]
+            return [name for (name,) in file.query(FACTORS, (self.configuration,), tuple[str])]
 
     def reasons(self) -> Iterator[tuple[int, str, str]]:
         """Why each factor has its score: the number of the sample, the factor, and the reason."""
         with self.opened() as file:
-            yield from ((number, name, why or "") for number, name, why in file.query(REASONS, (self.configuration,)))
+            yield from file.query(REASONS, (self.configuration,), tuple[int, str, str])
 
     def own_columns(self) -> dict[str, bool]:
         """The user's own columns, as files have them, and whether any cell is a text."""
         with self.opened() as file:
-            return {own_name(name): bool(text) for name, text in file.query(OWN_COLUMNS)}
+            return {own_name(name): bool(text) for name, text in file.query(OWN_COLUMNS, (), tuple[str, int])}
 
     def voices(self) -> Iterator[tuple[str, StoredVoices]]:
         """What each voice of a jury says of all rows, by their ids."""
@@ -372,7 +379,7 @@ class Run:
     def answers(self) -> Iterator[tuple[int, str]]:
         """The model's raw answers: the number of the sample, and the text."""
         with self.opened() as file:
-            yield from file.query(ANSWERS, (self.configuration,))
+            yield from file.query(ANSWERS, (self.configuration,), tuple[int, str])
 
     def verdict(self, sample: str) -> Verdict:
         """The verdict on one sample as it was when it was made."""

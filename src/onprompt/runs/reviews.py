@@ -126,7 +126,7 @@ def check_rater(name: str) -> str:
 
 def review_of(file: RunFile, rubric: str, rater: str, sample: int) -> Review:
     """What a rater says of a sample; an empty review if nothing yet."""
-    row = file.first(MINE, (rubric, rater, sample))
+    row = file.first(MINE, (rubric, rater, sample), tuple[str, str, str, int])
     if not row:
         return Review()
     scores, checks, comment, blind = row
@@ -140,7 +140,7 @@ def completed(file: RunFile, rubric: str, rater: str) -> set[int]:
 
 def by_others(file: RunFile, rubric: str, rater: str, sample: int) -> list[tuple[str, dict[str, int], str]]:
     """What the other raters say of a sample: name, scores and comment."""
-    rows = file.query(OTHERS, (rubric, sample, rater))
+    rows = file.query(OTHERS, (rubric, sample, rater), tuple[str, str, str])
     return [(name, file.read(scores, SCORES), comment) for name, scores, comment in rows]
 
 
@@ -170,7 +170,7 @@ def rating_scale(rubric: Rubric) -> tuple[float, float]:
 def ratings(file: RunFile, rubric: Rubric, factor: str = "") -> dict[str, dict[str, float]]:
     """The ratings by rater of each sample that people reviewed, by its id: of all factors together or of one."""
     given: dict[str, dict[str, float]] = {}
-    for sample, rater, text in file.query(RATED, (rubric.name,)):
+    for sample, rater, text in file.query(RATED, (rubric.name,), tuple[str, str, str]):
         scores = complete_scores(file, text, rubric)
         given.setdefault(sample, {})[rater] = float(scores[factor]) if factor else rating_of(scores, rubric)
     return given

@@ -106,47 +106,6 @@ def stored_schema(database: sqlite3.Connection) -> dict[str, str]:
     return {str(name): re.sub(r'[\s"]+', "", str(sql)) for name, sql in rows}
 
 
-# What a column must not hold, by its declared type; some have limits of their own. A share may be off by rounding.
-WRONG = {
-    "TEXT": "typeof({0}) != 'text'",
-    "INTEGER": f"typeof({{0}}) != 'integer' OR {{0}} NOT BETWEEN -{2**53} AND {2**53}",
-    "REAL": "typeof({0}) != 'real' OR {0} NOT BETWEEN -0.01 AND 1.01",
-}
-WRONG_IN = {
-    "cost": "typeof({0}) != 'real' OR {0} NOT BETWEEN 0 AND 1e9",
-    "versions": "typeof({0}) != 'text' OR NOT json_valid({0})",
-    "columns": "typeof({0}) != 'text' OR NOT json_valid({0})",
-    # JSON with a score for each factor; half of a surrogate pair can't be written.
-    "factors": r"""typeof({0}) != 'text' OR NOT json_valid({0}) OR substr({0}, 1, 1) != '{{'
-        OR {0} GLOB '*\u[dD][89a-fA-F]*' OR EXISTS
-        (SELECT 1 FROM json_each({0}) e WHERE e.type != 'integer' OR e.value NOT BETWEEN -1000 AND 1000)""",
-}
-
-
-@cache
-def type_checks() -> dict[str, str]:
-    """For each table a query that finds a row with a value that is not of its column's type and range."""
-    checks = {}
-    with closing(sqlite3.connect(":memory:")) as database:
-        database.executescript(SCHEMA)
-        for (table,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
-            wrong = []
-            for _, name, kind, required, _, in_key in database.execute(f"PRAGMA table_info({table})"):
-                if not in_key:  # a key of another type belongs to no sample, and is found by no query
-                    value = WRONG_IN.get(name, WRONG[kind]).format(name)
-                    wrong.append(value if required else f"{name} IS NOT NULL AND ({value})")
-            checks[table] = f"SELECT 1 FROM {table} WHERE {' OR '.join(wrong)} LIMIT 1"  # noqa: S608
-    del checks["documents"]  # which are checked where their JSON is decoded
-    return checks
-
-
-def wrong_types(database: sqlite3.Connection) -> Iterator[str]:
-    """Tables with values that onprompt would not write."""
-    for table, query in type_checks().items():
-        if database.execute(query).fetchone():
-            yield f"a value in {table} that is of another type, or larger, than onprompt writes"
-
-
 # The columns that the digest of a row covers: all that don't change once it is written.
 DIGESTED = {
     "samples": ("id", "prompt", "image", "model", "category", "given", "stamp", "version"),
@@ -197,7 +156,7 @@ def is_as_written(database: sqlite3.Connection, key: tuple[int, int]) -> bool:
 def find_damage(database: sqlite3.Connection) -> list[str]:
     """What is not as it was written, in words: every page and every row of a run file is looked at."""
     damage = []
-    for find in (broken_pages, wrong_types, changed_rows, changed_verdicts):
+    for find in (broken_pages, changed_rows, changed_verdicts):
         try:
             for what in find(database):
                 damage.append(what)
