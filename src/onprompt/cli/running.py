@@ -6,6 +6,7 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -57,7 +58,7 @@ def run(
     """Judge the images of a table, a folder or a dataset. An interrupted run resumes; a bad sample affects no other."""
     from onprompt import api
     from onprompt.runs import datasets
-    from onprompt.runs.run import JudgeJob, items_to_judge
+    from onprompt.runs.run import JudgeJob
     from onprompt.runs.run import run as judge_all
     from onprompt.samples import load_rubric
 
@@ -69,7 +70,8 @@ def run(
     dataset = datasets.open_dataset(data, job.rubric, parse_columns(column or []), alternatives=others)
     print_source(dataset)
     if dry_run:
-        print_plan(api.plan(job.rubric_name, items_to_judge(dataset, out, job, limit), settings=job.settings))
+        items = (row.item for row in islice(dataset.rows(), limit) if not row.error)
+        print_plan(api.plan(job.rubric_name, items, settings=job.settings))
         return
     count = min(filter(None, (dataset.count, limit)), default=None)
     finish(judge_all(dataset, out, job, engine, ProgressLine(count), limit))

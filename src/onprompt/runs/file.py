@@ -35,8 +35,6 @@ SPEND = """UPDATE runs SET tokens_in = tokens_in + ?1, tokens_out = tokens_out +
 cost = iif(?3 IS NULL, cost, ifnull(cost, 0) + ?3) WHERE id = ?4"""
 INCOMPLETE = Flag.MODEL_FAILED  # such a verdict holds until the model can be asked
 COMPLETE = f"instr(flags, '{INCOMPLETE}') = 0"
-JUDGED = f"""SELECT sample_version FROM samples JOIN verdicts ON sample = number
-JOIN configurations c ON c.id = configuration WHERE samples.id = ? AND fingerprint = ? AND {COMPLETE}"""  # noqa: S608
 HOLDS = f"SELECT sample_version FROM verdicts WHERE sample = ? AND configuration = ? AND {COMPLETE}"  # noqa: S608
 GONE = """UPDATE samples SET gone = 1 WHERE run IN
 (SELECT id FROM runs WHERE id < :run AND data = (SELECT data FROM runs WHERE id = :run))"""
@@ -227,10 +225,6 @@ class RunFile:
                 self.database.execute(update, row | {"number": number})
                 added.append((int(number), self.first(HOLDS, (number, configuration)) == (row["version"],)))
         return added
-
-    def has(self, sample: Mapping[str, str], fingerprint: str) -> bool:
-        """Whether a sample has a verdict by a configuration that still holds."""
-        return self.first(JUDGED, (storable(sample["id"]), fingerprint)) == (sample["version"],)
 
     def save_verdict(self, configuration: int, verdict: StoredVerdict) -> None:
         """Store a verdict with its document and its checks; it replaces an older one."""

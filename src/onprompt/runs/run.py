@@ -6,8 +6,8 @@ import os
 import platform
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, nullcontext, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import metadata
@@ -22,7 +22,6 @@ from onprompt.models.answer_store import AnswerStore
 from onprompt.runs.datasets import Dataset, Row
 from onprompt.runs.file import INCOMPLETE, RunFile, SampleError, StoredVerdict
 from onprompt.runs.reading import OWN, stored_identity
-from onprompt.runs.schema import fingerprint
 from onprompt.settings import PRIVATE, Settings
 from onprompt.types import Asks, Check, Judge, Rubric, Sample, Verdict
 from onprompt.vision import limit_threads, use_single_core
@@ -31,8 +30,7 @@ from onprompt.wording import claim_words, finding_words
 FATAL = ("BudgetSpent", "StoreError", "NotFetched", "WrongHash")  # errors that would hit all further samples too
 PACKAGES = ("onprompt", "numpy", "pillow", "openvino", "opencv-python-headless", "torch", "transformers")
 MAX_REJECTED = 20  # rejected requests that stop a run without verdicts
-CHUNK = 256  # samples added in one transaction
-CHUNK_BYTES = 32 * 2**20  # of images in memory among them
+CHUNK = 64  # samples added in one transaction: each may hold an image
 # Settings that change how long a verdict takes or what it costs, but not what it says.
 IRRELEVANT = PRIVATE | {
     *("reuse_answers", "concurrency", "timeout", "retries", "backoff", "breaker_pause"),
@@ -227,20 +225,12 @@ def count_calls(file: RunFile, job: JudgeJob) -> tuple[int, int, float | None]:
     return file.reconcile(total.tokens_in, total.tokens_out, total.cost)
 
 
-def items_to_judge(data: Dataset, out: Path, job: JudgeJob, limit: int | None = None) -> Iterator[Mapping[str, Any]]:
-    """What a run would judge now; nothing is written."""
-    with RunFile(out) if out.is_file() else nullcontext() as file:
-        current = fingerprint(job.identity)
-        for row in islice(data.rows(), limit):
-            if not row.error and not (file and file.has(sample_columns(row, job.rubric), current)):
-                yield row.item
-
-
 def open_tasks(data: Dataset, file: RunFile, summary: Summary, rubric: Rubric, limit: int | None) -> Iterator[Row]:
     """The samples that have no verdict yet, added to the file as they are read."""
     complete = True  # unless it stops: then what is in progress is still stored, and nothing else begun
     rows = data.rows()
-    for chunk in chunks(islice(rows, limit), rubric.image_inputs):
+    given = islice(rows, limit)
+    while chunk := list(islice(given, CHUNK)):
         added = file.add_samples([sample_columns(row, rubric) for row in chunk], summary.configuration)
         for row, (number, has_verdict) in zip(chunk, added, strict=True):
             if row.repeated:
@@ -257,20 +247,6 @@ def open_tasks(data: Dataset, file: RunFile, summary: Summary, rubric: Rubric, l
                 return
     if complete and next(rows, None) is None:
         file.end()
-
-
-def chunks(rows: Iterator[Row], images: Sequence[str]) -> Iterator[list[Row]]:
-    """Rows in chunks, smaller ones if they hold whole images."""
-    chunk: list[Row] = []
-    size = 0
-    for row in rows:
-        chunk.append(row)
-        size += sum(len(row.item[name]) for name in images if isinstance(row.item.get(name), bytes))
-        if len(chunk) == CHUNK or size > CHUNK_BYTES:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk
 
 
 def store(result: StoredVerdict | SampleError, file: RunFile, summary: Summary) -> None:
