@@ -23,7 +23,7 @@ from onprompt.runs.datasets import Dataset, Row
 from onprompt.runs.file import INCOMPLETE, RunFile, SampleError, StoredVerdict
 from onprompt.runs.reading import OWN, stored_identity
 from onprompt.settings import PRIVATE, Settings
-from onprompt.types import Asks, Check, Judge, Rubric, Sample, Verdict
+from onprompt.types import Asks, Judge, Rubric, Sample, Verdict
 from onprompt.vision import limit_threads, use_single_core
 from onprompt.wording import claim_words, finding_words
 
@@ -95,18 +95,10 @@ class JudgeJob:
         """The sample with the given inputs."""
         return samples.make_sample(self.rubric, self.settings, item)
 
-    def prepare(self, row: Row) -> Row:
-        """The row with its sample, files read and decoded. Where they can't be, its turn says why."""
-        with suppress(Exception):
-            sample = self.sample(row.item)
-            self.judge.prepare(sample)
-            return replace(row, sample=sample)
-        return row
-
     def __call__(self, row: Row, /) -> StoredVerdict | SampleError:
         """The verdict as it is stored, or why there is none."""
         try:
-            return to_stored(row.number, self.judge.judge(row.sample or self.sample(row.item)))
+            return to_stored(row.number, self.judge.judge(self.sample(row.item)))
         except UnreadableAnswer as error:
             return SampleError(row.number, error.kind, str(error), error.text, *error.spent)
         except OnpromptError as error:
@@ -138,14 +130,11 @@ def to_stored(number: int, verdict: Verdict) -> StoredVerdict:
         "answers": " ".join(answer.key for answer in verdict.answers),
         "image_sha256": verdict.sample.picture.sha256,
     }
-    checks = [check_row(check) for check in verdict.checks]
+    checks = [
+        (c.claim.group, claim_words(c.claim), finding_words(c), c.outcome.value, c.probability, c.source)
+        for c in verdict.checks
+    ]
     return StoredVerdict(number, row, checks, json.dumps(serial.dump(verdict), ensure_ascii=False))
-
-
-def check_row(check: Check) -> list[Any]:
-    """A check as a row of `checks`."""
-    words = claim_words(check.claim), finding_words(check)
-    return [check.claim.group, *words, check.outcome.value, check.probability, check.source]
 
 
 @dataclass(slots=True)

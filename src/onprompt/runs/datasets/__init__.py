@@ -18,7 +18,7 @@ from urllib.parse import unquote
 from onprompt import plugins
 from onprompt.errors import UserError
 from onprompt.files import check_regular
-from onprompt.types import IMAGE, NAMES, Rubric, Sample
+from onprompt.types import IMAGE, NAMES, Rubric
 
 ABOUT = {"model": ("model", "generator", "system"), "category": ("category", "tag", "type")}
 IDS = ("id", "uid", "sample_id", "key", "index")
@@ -54,7 +54,6 @@ class Row:
     rest_lost: bool = False  # whether rows after it may be unreadable too
     number: int = 0  # in the run file
     repeated: str = ""  # its id in DATA, where an earlier row has the same
-    sample: Sample | None = None  # once its files are read
 
 
 @dataclass(frozen=True, slots=True)
