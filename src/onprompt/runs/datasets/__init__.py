@@ -131,16 +131,13 @@ def usual_columns(rubric: Rubric) -> dict[str, tuple[str, ...]]:
 
 def check_rubric(data: str, table: Table, rubric: Rubric, other: Rubric) -> None:
     """An error for a table of edits that would be judged as prompts: it has all that the other rubric needs."""
-    usual = usual_columns(other)
     if other.prompt == rubric.prompt or other.prompt not in table.columns:
         return
-    found = {name: guess_column(name, table.columns, usual[name]) for name in other.required}
+    found = {name: guess_column(name, table.columns, usual_columns(other)[name]) for name in other.required}
     if all(found.values()):
         columns = ", ".join(f"{name} from {column!r}" for name, column in found.items())
-        raise UserError(
-            f"{data} looks like a table for the rubric {other.name} ({columns}): add --rubric {other.name}; or add "
-            f"--rubric {rubric.name} to judge single images"
-        )
+        looks = f"{data} looks like a table for the rubric {other.name} ({columns}): add --rubric {other.name}"
+        raise UserError(f"{looks}; or add --rubric {rubric.name} to judge single images")
 
 
 def absolute(data: str) -> str:
