@@ -117,7 +117,7 @@ def main():
         path = make_run(Path(name), number)
         size = path.stat().st_size / 1e6
         print(f"{number:,} verdicts, {size:,.0f} MB, written in {time.perf_counter() - start:.0f} s", flush=True)
-        command = [sys.executable, "-m", "onprompt", "review", str(path), "--port", "0", "--sample", "60"]
+        command = [sys.executable, "-m", "onprompt", "review", str(path), "--port", "0"]
         server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         base = server.stdout.readline().strip()
         threading.Thread(target=server.stdout.read, daemon=True).start()

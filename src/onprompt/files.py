@@ -11,13 +11,10 @@ from tempfile import TemporaryDirectory
 from onprompt.errors import UserError
 
 BLOCK = 2**16
-KINDS = (
-    (stat.S_ISDIR, "it is a directory"),
-    (stat.S_ISFIFO, "it is a named pipe, not a regular file"),
-    (stat.S_ISSOCK, "it is a socket, not a regular file"),
-    (stat.S_ISCHR, "it is a device, not a regular file"),
-    (stat.S_ISBLK, "it is a device, not a regular file"),
-)
+KINDS = {
+    **{stat.S_IFDIR: "a directory", stat.S_IFIFO: "a named pipe", stat.S_IFSOCK: "a socket"},
+    **dict.fromkeys((stat.S_IFCHR, stat.S_IFBLK), "a device"),
+}
 
 
 def read_file(path: str | Path, limit: int) -> bytes:
@@ -48,7 +45,7 @@ def is_same(path: Path, other: Path) -> bool:
 def check_regular(status: os.stat_result) -> None:
     """Raise an OSError that says what it is, unless it is a regular file."""
     if not stat.S_ISREG(status.st_mode):
-        what = next((words for test, words in KINDS if test(status.st_mode)), "it is not a regular file")
+        what = f"it is {KINDS.get(stat.S_IFMT(status.st_mode), 'a special file')}, not a regular file"
         raise OSError(errno.EISDIR if stat.S_ISDIR(status.st_mode) else errno.EINVAL, what)
 
 

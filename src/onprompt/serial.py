@@ -9,7 +9,7 @@ import json
 import sys
 import types
 import typing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from enum import Enum
@@ -63,9 +63,7 @@ def refusing_other_shapes() -> Iterator[None]:
     except RecursionError:
         raise UserError("JSON that is nested too deep") from None
     except (TypeError, ValueError, LookupError, AttributeError) as error:
-        raise UserError(
-            f"JSON that is not as onprompt writes it ({type(error).__name__}: {str(error)[:200]})"
-        ) from None
+        raise UserError(f"not as onprompt writes it ({type(error).__name__}: {str(error)[:200]})") from None
 
 
 def with_sightings(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -126,13 +124,9 @@ def encode(value: Any) -> Any:
 
 @cache
 def stored_fields(kind: type) -> list[tuple[str, Any]]:
-    """The fields of a dataclass that are stored, with their defaults."""
-    return [(field.name, default_of(field)) for field in fields(kind) if field.compare]
-
-
-def default_of(field: Field[Any]) -> Any:
-    """What a field is where it is left out."""
-    return field.default_factory() if field.default_factory is not MISSING else field.default
+    """The fields of a dataclass that are stored, each with what it is where it is left out."""
+    made = ((field, field.default_factory) for field in fields(kind) if field.compare)
+    return [(field.name, field.default if make is MISSING else make()) for field, make in made]
 
 
 @cache
@@ -141,8 +135,9 @@ def decoder(kind: Any) -> Decode:
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin in (types.UnionType, typing.Union):
         kinds = [argument for argument in arguments if argument is not types.NoneType]
-        inner = decoder(kinds[0]) if len(kinds) == 1 else one_of(kinds)
-        return lambda value: None if value is None else inner(value)
+        named = {each.__name__: decoder(each) for each in kinds}  # several are told apart by their names
+        only = decoder(kinds[0]) if len(kinds) == 1 else None
+        return lambda value: None if value is None else (only or named[value[KIND]])(value)
     if origin is tuple and arguments[-1] is ...:
         item = decoder(arguments[0])
         return lambda values: tuple(item(value) for value in checked(list, values))
@@ -157,12 +152,6 @@ def decoder(kind: Any) -> Decode:
     if isinstance(kind, type) and issubclass(kind, Enum):
         return kind
     return plain if kind is Any else partial(checked, kind)
-
-
-def one_of(kinds: Sequence[Any]) -> Decode:
-    """The decoder of a value that is one of several dataclasses, by the name stored with it."""
-    decoders = {kind.__name__: decoder(kind) for kind in kinds}
-    return lambda value: decoders[value[KIND]](value)
 
 
 def checked(kind: Any, value: Any) -> Any:

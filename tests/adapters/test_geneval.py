@@ -158,12 +158,10 @@ def test_a_run_and_back_again(outputs: Path, capsys: pytest.CaptureFixture[str])
     assert {name: type(value) for name, value in lines(results)[0].items()} == FIELDS
     assert [line["correct"] for line in lines(results)] == [True, False, True]
     again = outputs.parent / "again.sqlite"
-    assert command("run", f"geneval:{results}", "--out", again, *common).returncode == 0
+    assert command("run", results, "--out", again, *common).returncode == 0
     agreed = command("agree", again, "--human-column", "correct", "--human-scale", "0-1", "--json")
     assert agreed.returncode == 0, agreed.stderr
     assert json.loads(agreed.stdout)["overall"]["judge"]["auc"]["value"] == 1.0
-    (outputs / "other.jsonl").write_text('{"prompt": "a"}\n')
-    assert "has no filename and no tag" in command("run", f"geneval:{outputs / 'other.jsonl'}", "--out", again).stderr
 
 
 def command(*arguments: object) -> subprocess.CompletedProcess[str]:

@@ -1,13 +1,10 @@
 """Parquet, and datasets of the Hugging Face hub: made here, for there is no hub."""
 
 import gc
-import hashlib
 import io
 import socket
-import sqlite3
 import sys
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -252,7 +249,8 @@ def test_illusions_of_a_hub(tmp_path: Path) -> None:
 
 
 def test_a_run_as_a_dataset(tmp_path: Path) -> None:
-    """What `export --to datasets` writes, the library loads: images, scores, and None where there is no verdict."""
+    """An exported run is a dataset with its pictures, by one line of the library."""
+    pytest.importorskip("pyarrow")
     from onprompt.api import judges
     from onprompt.runs import exporting
     from onprompt.runs.reading import Run
@@ -260,43 +258,8 @@ def test_a_run_as_a_dataset(tmp_path: Path) -> None:
 
     judged(tmp_path, table(tmp_path, 5, bad=["x,none.png,1 cats"]))
     judges.close()
-    run = Run(tmp_path / "run.sqlite")
-    assert exporting.export(run, tmp_path / "out", "datasets") == (6, 0)
-    with pytest.raises(UserError, match="exists already"):
-        exporting.export(run, tmp_path / "out", "datasets")
-    (tmp_path / "cat.png").unlink()
-    found = datasets.load_from_disk(str(tmp_path / "out"))
-    assert found["score"] == [0, 1, 2, 3, 4, None]
-    assert found[0]["image"].size == (8, 8), "the folder has its own copy"
-    assert found[5]["image"] is None
-    assert found[5]["error"] == "ImageError: missing"
-
-
-def test_no_file_that_was_not_judged_gets_into_a_dataset(tmp_path: Path) -> None:
-    """A stranger's run may name any file, and claim any digest for what is no picture."""
-    from onprompt.runs import exporting
-    from onprompt.runs.reading import Run
-    from tests.pages.stored import Stored, drawn, stored_run
-
-    run = stored_run(tmp_path / "run.sqlite", [Stored(name) for name in "abcd"] + [Stored("e", value=None)])
-    (tmp_path / "id_rsa").write_text("a private key")
-    private = str(drawn(tmp_path / "private.png"))
-    known = hashlib.sha256(b"a private key").hexdigest()
-    with closing(sqlite3.connect(run)) as database:
-        for name, path in {
-            "a": str(tmp_path / "id_rsa"),
-            "b": "/proc/self/environ",
-            "c": private,
-            "e": private,
-        }.items():
-            database.execute("UPDATE samples SET image = ? WHERE id = ?", (path, name))
-        database.execute("UPDATE verdicts SET image_sha256 = ? WHERE sample = 1", (known,))
-        database.commit()
-    exporting.export(Run(run), tmp_path / "out", "datasets")
-    assert [row["image"] is None for row in datasets.load_from_disk(str(tmp_path / "out"))] == [True] * 3 + [
-        False,
-        True,
-    ]
-    written = b"".join(path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file())
-    assert b"a private key" not in written
-    assert Path("/proc/self/environ").read_bytes()[:50] not in written
+    assert exporting.export(Run(tmp_path / "run.sqlite"), tmp_path / "out.parquet", "parquet") == 6
+    found = datasets.load_dataset("parquet", data_files=str(tmp_path / "out.parquet"), split="train")
+    assert found["score"][:] == [0, 1, 2, 3, 4, None]
+    pictures = found.filter(lambda row: row["value"] is not None).cast_column("image", datasets.Image())
+    assert pictures[0]["image"].size == (8, 8)

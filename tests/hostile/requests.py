@@ -105,7 +105,7 @@ def review_request(chance: Random) -> tuple[str, str, Any]:
     number, rater = quoted(chance, chance.choice((*NUMBERS, *"123456789" * 3))), odd_text(chance, "Ada")
     if chance.random() < 0.5:
         names = ("rater", "queue", "model", "category", "score", "unreviewed", "blind", "finished", "token")
-        usual = {"rater": rater, "queue": chance.choice(("all", "all", "all", "plan", "flagged", "none"))}
+        usual = {"rater": rater, "queue": chance.choice(("all", "all", "all", "random", "flagged", "none"))}
         odd = [chance.choice(names) for _ in range(chance.randrange(3))]
         more = {name: chance.choice((*NUMBERS, odd_text(chance, "all"))) for name in odd}
         query = "&".join(f"{name}={quoted(chance, value)}" for name, value in {**usual, **more}.items())

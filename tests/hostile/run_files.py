@@ -14,7 +14,7 @@ from functools import cache, partial
 from pathlib import Path
 from random import Random
 from tempfile import mkdtemp
-from typing import Any
+from typing import Any, get_args
 
 from typer.testing import CliRunner
 
@@ -23,14 +23,14 @@ from onprompt.api import judges
 from onprompt.cli import app
 from onprompt.errors import OnpromptError, UserError
 from onprompt.illusion.protocol import SPLITS
-from onprompt.pages.review import Desk, Filters, ReviewDesk
+from onprompt.pages.review import Desk, Filters, Queue, ReviewDesk
 from onprompt.probe.pictures import draw
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs import datasets
 from onprompt.runs.file import RunFile
 from onprompt.runs.reading import Run
-from onprompt.runs.reviews import Review, ReviewFile, make_plan
+from onprompt.runs.reviews import Review, ReviewFile
 from onprompt.runs.run import JudgeJob, run
 from onprompt.runs.schema import find_damage, verdict_digest
 from onprompt.settings import Settings
@@ -81,7 +81,7 @@ def whole() -> Path:
 
 @cache
 def honest() -> dict[str, Path]:
-    """Runs of a jury with evidence, of edits and of IllusionBench; the first two with reviews and a plan."""
+    """Runs of a jury with evidence, of edits and of IllusionBench; the first two with reviews."""
     folder = Path(mkdtemp(prefix="onprompt-hostile-"))
     for name, colour in (("a", "red"), ("b", "blue")):
         draw("table", f"{colour} cup, green clock").save(folder / f"{name}.png")
@@ -114,7 +114,6 @@ def review(path: Path, rubric: Rubric) -> None:
             for rater in ("Ada", "Bob"):
                 written = Review(dict.fromkeys(rubric.factors, number), {"a cup": "mismatch"}, "no")
                 file.save(number, 1, rater, written, rubric)
-        make_plan(Run(path, 1), file, 2)
 
 
 def case(chance: Random, folder: Path) -> Counter[str]:
@@ -132,7 +131,7 @@ def flipped(chance: Random, folder: Path) -> Counter[str]:
     path.write_bytes(data if chance.random() < 0.9 else data[: chance.randrange(len(data))])
     try:
         with RunFile(path) as file:
-            damage = find_damage(file.database).found
+            damage = find_damage(file.database)
         found = {row.id: row.score for row in Run(path, 1).rows() if row.value is not None}
     except OnpromptError:
         return Counter(["bytes: refused"])
@@ -232,7 +231,7 @@ def commands(name: str, path: Path) -> list[tuple[str, Callable[[], int | None]]
         f"gate --fail-under value=.1 --fail-over errors=0 --baseline {honest()[name]}",
         f"gate --fail-under score=3@.5 --fail-over cost=1 --junit {out}.xml --summary {out}.md",
         *(f"report --out {out}", f"report --out {out}.html", "report --to markdown", "report --to badge"),
-        *(f"export --to {to} --out {out}.{to}" for to in ("csv --excel-safe", "csv --answers", "jsonl", "geneval")),
+        *(f"export --to {to} --out {out}.{to}" for to in ("csv", "csv --answers", "claims.jsonl", "geneval")),
         *("check", f"fit --out {out}.toml", f"fit --no-reviews --out {out}.toml"),
         *("illusion report", "illusion report --json"),
     ]
@@ -266,7 +265,7 @@ def attempt(what: str, call: Callable[[], int | None]) -> int:
 def in_python(path: Path) -> None:
     """load_run, its rows and its verdicts, in a notebook."""
     loaded = load_run(path)
-    _ = repr(loaded), loaded._repr_html_()
+    _ = repr(loaded)
     with suppress(UserError):  # pandas is an extra
         loaded.to_pandas()
     for row in loaded:
@@ -280,14 +279,13 @@ def in_a_browser(path: Path) -> None:
     desk = ReviewDesk(path, 0, Desk(show_raters=True))
     with closing(desk):
         desk.start()
-        for number in (desk.progress("Ada", Filters(kind)).following for kind in ("all", "flagged", "plan")):
+        for number in (desk.progress("Ada", Filters(kind)).following for kind in get_args(Queue)):
             if number is not None:
                 desk.page(number, "Ada", Filters(), blind=False)
                 with suppress(OnpromptError):
                     desk.picture(number, "image")
                 desk.save(number, "Ada", Review({next(iter(desk.rubric.factors)): 1}, {"0": "matched"}))
                 desk.undo("Ada")
-        desk.make_plan(2, 1)
 
 
 def resumed(path: Path) -> None:

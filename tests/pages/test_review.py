@@ -21,6 +21,8 @@ from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC
 from onprompt.runs import reviews
 from onprompt.runs.file import RunFile
+from onprompt.runs.reading import Run
+from onprompt.runs.reviews import in_random_order
 from onprompt.runs.schema import find_damage
 from tests.pages.conftest import Serve
 from tests.pages.stored import four_models, stored_run
@@ -163,15 +165,13 @@ def blind_flags(path: Path) -> list[int]:
 
 def test_blind_pages_name_neither_model_nor_id_nor_score_until_they_are_scored(serve: Serve, tmp_path: Path) -> None:
     run = stored_run(tmp_path / "run.sqlite", four_models(3))
-    desk = ReviewDesk(run)
-    desk.make_plan(6, seed=1)
-    client = serve(create_app(desk))
-    place = client.get("/review?rater=Ada&queue=plan&unreviewed=1").headers["location"]  # blind unless it is chosen
+    client = serve(create_app(ReviewDesk(run)))
+    place = client.get("/review?rater=Ada&queue=random&unreviewed=1").headers["location"]  # blind unless it is chosen
     page = client.get(place).text
     assert not re.search('north|east|south|west|judge: |probability|class="box', page)
     assert "Sample " in page
     narrowed = client.get(place + "&model=north&score=4").text
-    assert "of 6 " in narrowed, "a filter would tell, so that the blind have none"
+    assert "of 12 " in narrowed, "a filter would tell, so that the blind have none"
     assert "judge: " in client.get(place.replace("blind=1", "blind=0").replace("rater=Ada", "rater=Bo")).text
     (tmp_path / "pictures" / "0.png").unlink()
     assert not re.search("north|0.png", client.get("/review/1?rater=Ada&blind=1").text)
@@ -258,17 +258,14 @@ def test_filters_and_progress(serve: Serve, run_file: Path) -> None:
     assert flagged.startswith("/done?"), "nothing is flagged"
 
 
-def test_a_plan_is_reviewed_in_its_order_and_agreement_is_shown(serve: Serve, run_file: Path) -> None:
-    desk = ReviewDesk(run_file)
-    plan = desk.make_plan(10, seed=3)
-    client = serve(create_app(desk))
-    for number in plan.samples:
-        place = client.get("/review?rater=Ada&queue=plan&unreviewed=1").headers["location"]
+def test_the_random_order_is_reviewed_and_agreement_is_shown(serve: Serve, run_file: Path) -> None:
+    order = in_random_order(Run(run_file).rows())[:10]
+    client = opened(serve, run_file)
+    for number in order:
+        place = client.get("/review?rater=Ada&queue=random&unreviewed=1").headers["location"]
         assert place.startswith(f"/review/{number}?")
         client.post(f"/review/{number}", json={"rater": "Ada", "scores": {"score": (number - 1) % 10 % 5}})
-    start = unescape(client.get("/").text)
-    assert "Spearman's ρ with the judge is 1.00 ± 0.00 on 10 verdicts" in start
-    assert "10 verdicts, stratified by score and model" in start
+    assert "Spearman's ρ with the judge is 1.00 ± 0.00 on 10 verdicts" in unescape(client.get("/").text)
 
 
 def test_a_run_that_grows_is_noticed(serve: Serve, run_file: Path, tmp_path: Path) -> None:
@@ -315,7 +312,7 @@ def test_what_can_not_be_reviewed_is_said_before_it_starts(tmp_path: Path) -> No
 
 
 def test_the_command_starts_stops_and_says_where(run_file: Path) -> None:
-    command = [sys.executable, "-m", "onprompt", "review", str(run_file), "--port", "0", "--precision", "0.3"]
+    command = [sys.executable, "-m", "onprompt", "review", str(run_file), "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ)
     assert process.stdout
     address = process.stdout.readline().strip()
@@ -324,7 +321,6 @@ def test_the_command_starts_stops_and_says_where(run_file: Path) -> None:
     process.terminate()
     _, errors = process.communicate(timeout=20)
     assert process.returncode == 0, errors
-    assert errors.startswith("18 verdicts, stratified"), errors
     assert "Traceback" not in errors
 
 
@@ -339,4 +335,4 @@ def test_a_killed_server_has_kept_what_it_answered(run_file: Path) -> None:
     process.communicate(timeout=20)
     with RunFile(run_file) as file:
         assert len(reviews.ratings(file, RUBRIC)) == 20
-        assert not find_damage(file.database).found
+        assert not find_damage(file.database)

@@ -60,14 +60,15 @@ def keys(value: object) -> set[str]:
 
 
 def test_every_key_of_the_document_is_documented_and_every_documented_key_is_there() -> None:
-    rows = re.findall(r"^\| (`.*?`) \|", (DOCS / "json.md").read_text(), flags=re.M)
-    documented = set(re.findall(r"`(\w+)`", " ".join(rows)))
+    page = (DOCS / "json.md").read_text()
+    documented = set(re.findall(r"`(\w+)`", page))
+    listed = set(re.findall(r"`(\w+)`", " ".join(re.findall(r"^- (`[^:]*):", page, flags=re.M))))
     stored = {name for kind in STORED for name, _ in serial.stored_fields(kind)}
     measures = {**verdict().measures, "elements": 0.5, "relations": None, "yes": 0.5}
     sample = replace(verdict().sample, options={"major": ["cup"]})
     edited = keys(document.document(edit(photo("coffee.png"), photo("chelsea.png"), "add a cat")))
     shown = keys(document.document(replace(verdict(), measures=measures, sample=sample)))
-    assert shown | edited | stored == documented
+    assert listed <= shown | edited | stored <= documented
 
 
 def test_the_document_is_json_and_says_what_the_verdict_says() -> None:

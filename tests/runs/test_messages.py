@@ -75,13 +75,6 @@ def test_a_run_asks_again_for_what_it_could_not_read(tmp_path: Path) -> None:
         assert "1 verdict, 0 errors" in onprompt(*command, "--ask-again")[1]
 
 
-def test_ids_that_repeat_are_mentioned(tmp_path: Path) -> None:
-    data = table(tmp_path, 2)
-    data.write_text(data.read_text().replace("\n1,", "\n0,"))
-    command = ("run", data, "--out", tmp_path / "run.sqlite", "--model", f"replay/{tmp_path / 'said.jsonl'}")
-    assert "'id' is not used as the id, since values repeat there; --column id=id uses it" in onprompt(*command)[1]
-
-
 def test_a_table_without_rows_is_an_error(tmp_path: Path) -> None:
     data = table(tmp_path, 0)
     code, text = onprompt("run", data, "--out", tmp_path / "run.sqlite")
@@ -159,11 +152,11 @@ def test_rubrics_that_ask_the_same_are_set_side_by_side(tmp_path: Path) -> None:
     assert (code, "can't compare runs of edit and verify" in text) == (2, True)
 
 
-def test_an_id_that_repeats_because_the_user_named_it_is_counted(tmp_path: Path) -> None:
+def test_ids_that_repeat_are_counted(tmp_path: Path) -> None:
     data = table(tmp_path, 3)
     data.write_text(data.read_text().replace("\n1,", "\n0,").replace("\n2,", "\n0,"))
     command = ("run", data, "--out", tmp_path / "run.sqlite", "--model", f"replay/{tmp_path / 'said.jsonl'}")
-    code, text = onprompt(*command, "--column", "id=id")
+    code, text = onprompt(*command)
     assert code == 0
     assert "2 rows with the id of an earlier row, stored beside it: '0' is '0#2'" in text
 

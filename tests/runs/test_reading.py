@@ -37,7 +37,6 @@ def test_a_run_is_a_table(tmp_path: Path) -> None:
     assert frame["score"].isna().sum() == frame["value"].isna().sum() == 1
     assert frame.loc["x", "error"] == "ImageError: missing"
     assert frame["score"].mean() == pytest.approx(sum(n % 10 % 5 for n in range(12)) / 12), "the missing one is no 0"
-    assert "lowest values" in run._repr_html_()
     assert run.verdict("3").score == 3
     with pytest.raises(UserError, match="no configuration 7"):
         onprompt.load_run(tmp_path / "run.sqlite", 7)

@@ -86,7 +86,7 @@ def test_many_raters_save_while_a_run_is_written(run_file: Path, tmp_path: Path)
         thread.join()
     with RunFile(run_file) as file:
         assert progress(file) == {"Ada": NUMBER, "Bo": NUMBER, "Cy": NUMBER}
-        assert not find_damage(file.database).found
+        assert not find_damage(file.database)
     assert Run(run_file).overview.verdicts == 60
 
 
@@ -135,7 +135,7 @@ def test_hostile_text_is_stored_as_it_is(run_file: Path) -> None:
         file.save(1, 1, "'); DROP TABLE reviews; --", Review({"score": 1}, comment=hostile + "\ud800"), RUBRIC)
         found = reviews.review_of(file, "verify", "'); DROP TABLE reviews; --", 1)
         assert found.comment == hostile + "?"
-        assert not find_damage(file.database).found
+        assert not find_damage(file.database)
 
 
 def test_what_is_no_run_file_is_not_opened(tmp_path: Path) -> None:
@@ -151,13 +151,13 @@ def test_a_changed_review_is_damage(run_file: Path) -> None:
         for sample in range(1, 6):
             file.save(sample, 1, "Ada", Review({"score": 1}), RUBRIC)
         file.undo("verify", "Ada")
-        assert not find_damage(file.database).found, "an undone review is no damage"
+        assert not find_damage(file.database), "an undone review is no damage"
     database = sqlite3.connect(run_file)
     database.execute("UPDATE reviews SET scores = '{\"score\": 4}' WHERE id = 2")
     database.commit()
     database.close()
     with RunFile(run_file) as file:
-        assert find_damage(file.database).found == ["reviews 2"]
+        assert find_damage(file.database) == ["reviews 2"]
 
 
 @pytest.mark.parametrize("scores", ["{}", "[1]", '{"score": 9}', '{"score": "1"}', '{"other": 1}', "[" * 10_000])

@@ -273,21 +273,6 @@ def test_what_tells_ways_of_judging_apart_is_what_it_was(tmp_path: Path) -> None
     assert illusion.identity["asked"] == {"backend": "replay", "model": "said.jsonl"} | illusion.identity["asked"]
 
 
-def test_a_task_is_prepared_with_its_picture_decoded_or_left_for_its_turn(tmp_path: Path, settings: Settings) -> None:
-    Image.fromarray(np.full((64, 64, 3), 99, np.uint8)).save(tmp_path / "grey.png")
-    (tmp_path / "broken.png").write_bytes((tmp_path / "grey.png").read_bytes()[:40])
-    job = JudgeJob("verify", settings)
-    items = [{"image": str(tmp_path / name), "prompt": "a cat"} for name in ("grey.png", "broken.png", "absent.png")]
-    good, broken, absent = (job.prepare(Row(str(number), "", item)) for number, item in enumerate(items))
-    assert good.sample is not None
-    (tmp_path / "grey.png").unlink()  # it is in memory
-    assert isinstance(job(good), StoredVerdict)
-    assert (broken.sample, absent.sample) == (None, None)
-    errors = [job(task) for task in (broken, absent)]
-    kinds = [error.kind for error in errors if isinstance(error, SampleError)]
-    assert kinds == ["ImageError: no picture", "ImageError: missing"]
-
-
 class Counted(JudgeJob):
     """A job that counts how many samples are in progress at a time."""
 

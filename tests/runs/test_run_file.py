@@ -17,14 +17,13 @@ import pytest
 from onprompt.api import judges
 from onprompt.cli.showing import sample_line
 from onprompt.errors import StoreError, UserError
-from onprompt.models.answer_store import AnswerStore
 from onprompt.report.document import document
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs import datasets, exporting
 from onprompt.runs.file import RunFile
 from onprompt.runs.reading import Overview, Run, RunRow, stored_verdict
-from onprompt.runs.run import items_to_judge
-from tests.runs.test_run import job, judged, scores, table
+from onprompt.runs.schema import verdict_digest
+from tests.runs.test_run import judged, scores, table
 
 NOBODY = 65534  # a user who may write nowhere
 
@@ -108,19 +107,19 @@ def test_the_worst_of_the_flagged_have_a_value(tmp_path: Path) -> None:
     assert [row.id for row in run.rows(flagged=True)] == ["3", "4", "9"]
 
 
-def test_a_plan_counts_what_is_missing_and_names_what_is_broken(tmp_path: Path) -> None:
+def test_a_plan_counts_what_is_missing_and_names_what_is_broken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ONPROMPT_ANSWERS", str(tmp_path / "answers.sqlite"))
     data = table(tmp_path, 3)
     judged(tmp_path, data)
     table(tmp_path, 5, bad=["5,missing.png,2 cats"])
-    found = datasets.open_dataset(str(data), VERIFY, {})
-    assert [item["prompt"] for item in items_to_judge(found, tmp_path / "run.sqlite", job(tmp_path))][:2] == [
-        "3 cats of 3",
-        "4 cats of 4",
-    ]
     told = onprompt(
         *("run", str(data), "--out", str(tmp_path / "run.sqlite"), "--model", f"replay/{tmp_path / 'said.jsonl'}"),
         "--dry-run",
     )
+    assert told.stdout.startswith("2 calls to "), told
+    assert "(3 more cached)" in told.stdout
     assert "skipped 1 item, for example: " in told.stdout
     assert "missing.png" in told.stdout
     assert overview(tmp_path).samples == 3, "a plan writes nothing"
@@ -295,15 +294,6 @@ def test_what_was_spent_stays_spent(tmp_path: Path) -> None:
     assert overview(tmp_path).cost == pytest.approx(2 * (100e-6 + 70e-6))
 
 
-def test_a_column_that_repeats_is_no_id(tmp_path: Path) -> None:
-    table(tmp_path, 0)
-    rows = [f"{index // 2},{index}.png,a cat" for index in range(4)]
-    (tmp_path / "data.csv").write_text("\n".join(["uid,image,prompt", *rows]))
-    assert "id" not in datasets.open_dataset(str(tmp_path / "data.csv"), VERIFY, {}).columns
-    named = datasets.open_dataset(str(tmp_path / "data.csv"), VERIFY, {"id": "uid"})
-    assert [row.id for row in named.rows()] == ["0", "0#2", "1", "1#2"]
-
-
 def test_nothing_but_refusals_ends_a_run(tmp_path: Path) -> None:
     data = table(tmp_path, 200)
     (tmp_path / "said.jsonl").write_text(json.dumps({"contains": "no such words", "text": "(4)"}) + "\n")
@@ -320,24 +310,13 @@ def test_a_new_configuration_says_what_changed(tmp_path: Path) -> None:
 
 def test_exports_of_answers_can_be_read(tmp_path: Path) -> None:
     judged(tmp_path, table(tmp_path, 1))
-    answers = AnswerStore(tmp_path / "answers.sqlite")
+    (tmp_path / "answers.sqlite").unlink()
     run = Run(tmp_path / "run.sqlite")
-    assert exporting.export(run, tmp_path / "a.csv", "csv", answers) == (1, 0)
-    exporting.export(run, tmp_path / "a.jsonl", "jsonl", answers)
-    answers.close()
+    assert exporting.export(run, tmp_path / "a.csv", "csv", answers=True) == 1
+    exporting.export(run, tmp_path / "a.jsonl", "jsonl", answers=True)
     with (tmp_path / "a.csv").open(newline="") as file:
         (row,) = csv.DictReader(file)
     assert json.loads(row["answers"]) == json.loads((tmp_path / "a.jsonl").read_text())["answers"] == ["So many.\n(0)"]
-
-
-def test_answers_that_the_store_lost_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    judged(tmp_path, table(tmp_path, 2))
-    monkeypatch.setenv("ONPROMPT_ANSWERS", str(tmp_path / "another.sqlite"))
-    told = onprompt("export", str(tmp_path / "run.sqlite"), "--to", "jsonl", "--answers")
-    assert told.returncode == 0, told.stderr
-    assert "2 answers no longer in" in told.stderr
-    lines = (tmp_path / "run.verdicts.jsonl").read_text().splitlines()
-    assert [json.loads(line)["answers"] for line in lines] == [[None], [None]]
 
 
 @pytest.mark.parametrize("error", ["", "ImageError"])
@@ -362,19 +341,17 @@ def test_configurations_can_be_compared(tmp_path: Path) -> None:
 def test_a_stored_verdict_is_shown_when_its_image_is_gone(tmp_path: Path) -> None:
     judged(tmp_path, table(tmp_path, 1))
     with RunFile(tmp_path / "run.sqlite") as file:
-        verdict = stored_verdict(file, 1, "0", tmp_path / "answers.sqlite")
+        verdict = stored_verdict(file, 1, "0")
         assert (verdict.answers[0].text, document(verdict)["image_size"]) == ("So many.\n(0)", [8, 8])
         (tmp_path / "cat.png").unlink()
-        verdict = stored_verdict(file, 1, "0", tmp_path / "other.sqlite")
-        assert (verdict.answers[0].text, document(verdict)["image_size"]) == ("", None)
-    assert not (tmp_path / "other.sqlite").exists()
+        assert document(stored_verdict(file, 1, "0"))["image_size"] is None
 
 
 def test_a_verdict_in_an_older_form_is_named_as_such(tmp_path: Path) -> None:
     judged(tmp_path, table(tmp_path, 1))
     with RunFile(tmp_path / "run.sqlite", writing=True) as file:
         file.database.execute("UPDATE documents SET document = ?", ('{"format": "onprompt.verify/4", "score": 0}',))
-        file.database.execute("UPDATE verdicts SET digest = NULL")
+        file.database.execute("UPDATE verdicts SET digest = ?", (verdict_digest(file.database, (1, 1)),))
         with pytest.raises(UserError, match="'0' was judged by another version of onprompt"):
             stored_verdict(file, 1, "0")
     assert overview(tmp_path).verdicts == 1

@@ -8,7 +8,7 @@
     written = geneval.write("results.jsonl", zip(images, verdicts, strict=True))
     print(written.results, written.left_out)
 
-A run file does as well: `onprompt export run.sqlite --to geneval`. The other way, `onprompt run geneval:results.jsonl`
+A run file does as well: `onprompt export run.sqlite --to geneval`. The other way, `onprompt run results.jsonl`
 judges the images of a results file again, and `onprompt agree --human correct` compares with what GenEval said.
 
 `correct` means the highest score. An image without a verdict is not wrong: it is left out and counted, and

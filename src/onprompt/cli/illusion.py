@@ -78,7 +78,7 @@ def run_illusion(
     """Ask a model for the shape and the scene in every image, in the original's words, and report."""
     from onprompt.illusion.protocol import split_named
     from onprompt.illusion.run import RUBRIC, IllusionJob, opened
-    from onprompt.runs.run import items_to_judge, run
+    from onprompt.runs.run import run
 
     settings = judge_settings("vlm", model, budget=budget, ask_again=ask_again)
     if not settings.model:
@@ -87,7 +87,7 @@ def run_illusion(
     print_source(dataset)
     job = IllusionJob(RUBRIC.name, settings, split, parse_size(size, settings.max_side))
     if dry_run:
-        print_plan(job.judge.plan(partial(job.sample, item) for item in items_to_judge(dataset, out, job)))
+        print_plan(job.judge.plan(partial(job.sample, row.item) for row in dataset.rows() if not row.error))
         return
     summary = run(dataset, out, job, engine, ProgressLine(dataset.count))
     if summary.done or summary.before:

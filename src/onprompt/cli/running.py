@@ -6,6 +6,7 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -57,7 +58,7 @@ def run(
     """Judge the images of a table, a folder or a dataset. An interrupted run resumes; a bad sample affects no other."""
     from onprompt import api
     from onprompt.runs import datasets
-    from onprompt.runs.run import JudgeJob, items_to_judge
+    from onprompt.runs.run import JudgeJob
     from onprompt.runs.run import run as judge_all
     from onprompt.samples import load_rubric
 
@@ -69,7 +70,8 @@ def run(
     dataset = datasets.open_dataset(data, job.rubric, parse_columns(column or []), alternatives=others)
     print_source(dataset)
     if dry_run:
-        print_plan(api.plan(job.rubric_name, items_to_judge(dataset, out, job, limit), settings=job.settings))
+        items = (row.item for row in islice(dataset.rows(), limit) if not row.error)
+        print_plan(api.plan(job.rubric_name, items, settings=job.settings))
         return
     count = min(filter(None, (dataset.count, limit)), default=None)
     finish(judge_all(dataset, out, job, engine, ProgressLine(count), limit))
@@ -80,8 +82,6 @@ def print_source(dataset: Dataset) -> None:
     columns = ", ".join(f"{field} from {name!r}" for field, name in dataset.columns.items())
     number = "" if dataset.count is None else f", {plural(dataset.count, 'sample')}"
     echo(f"{dataset.kind}{number}: {columns}", err=True)
-    if dataset.note:
-        echo(dataset.note, err=True)
     if dataset.count == 0:
         raise UserError(f"{dataset.source} has no samples")
 
@@ -187,18 +187,18 @@ def shorten(message: str) -> str:
 
 @app.command()
 def check(run_file: RunPath) -> None:
-    """Check a run file for damage. Reads the file as a whole, and compares every verdict with its checksum."""
+    """Check a run file for damage. Reads the file as a whole, and compares every row with its digest."""
     from onprompt.runs.file import RunFile
     from onprompt.runs.schema import find_damage
 
     with RunFile(run_file) as file:
         damage = find_damage(file.database)
-    unchecked = f", {damage.unchecked:,} of an earlier version without a checksum" if damage.unchecked else ""
-    echo(f"{plural(damage.intact, 'verdict')} intact{unchecked}, {damage.verdicts:,} damaged")
-    for place in damage.found[:20]:
-        echo(f"  damaged: {place}")
-    if damage.found:
-        raise StoreError(f"{run_file} is damaged: take a copy of it that is not, or run it again into another file")
+    for place in damage[:20]:
+        echo(f"damaged: {place}")
+    if damage:
+        number = plural(len(damage), "place")
+        raise StoreError(f"{run_file} is damaged in {number}: take an intact copy, or run it again into another file")
+    echo("no damage found")
 
 
 @app.command()

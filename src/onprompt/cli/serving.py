@@ -9,7 +9,6 @@ import typer
 
 from onprompt.cli.app import RunPath, app, echo
 from onprompt.cli.judging import Budget, JudgeName, Models, judge_settings
-from onprompt.errors import UserError
 
 Host = Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="The port; 0: any free one.")]
@@ -23,13 +22,6 @@ Browser = Annotated[bool, typer.Option("--open", help="Open the page in the brow
 @app.command()
 def review(
     run_file: RunPath,
-    sample: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Plan a sample of N verdicts, stratified by score and model.")
-    ] = 0,
-    precision: Annotated[
-        float | None, typer.Option(metavar="MARGIN", help="Plan a sample that gives agreement to ± this, such as 0.1.")
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed of the sample.")] = 0,
     blind: Annotated[bool, typer.Option("--blind", help="Hide the judge's verdicts.")] = False,
     show_raters: Annotated[bool, typer.Option("--show-raters", help="Show raters each other's ratings.")] = False,
     host: Host = "127.0.0.1",
@@ -42,14 +34,8 @@ def review(
 
     check_installed()
     from onprompt.pages.review import Desk, ReviewDesk, create_app
-    from onprompt.runs.reviews import plan_words, size_for
 
-    if sample and precision is not None:
-        raise UserError("choose --sample or --precision, not both")
     desk = ReviewDesk(run_file, desk=Desk(blind, show_raters))
-    size = size_for(precision) if precision is not None else sample
-    if size:
-        echo(plan_words(desk.make_plan(size, seed)), err=True)
     run(create_app(desk), Place(host, port, token), starting(browser))
 
 

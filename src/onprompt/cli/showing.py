@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from onprompt import plugins
-from onprompt.cli.app import Configuration, RunPath, app, echo, load_settings, print_json
+from onprompt.cli.app import Configuration, RunPath, app, echo, print_json
 from onprompt.cli.comparing import Human, HumanScale, RatingColumns, find_ratings, parse_scale
 from onprompt.cli.judging import PictureFile, print_verdict
 from onprompt.errors import UserError
@@ -98,19 +97,15 @@ def show_verdict(run: Run, sample: str, picture: Path | None, json: bool) -> Non
 def export(
     run_file: RunPath,
     to: Annotated[
-        str, typer.Option(help=f"csv, jsonl, parquet (claims.csv …: by claim), datasets, geneval, {TRACKERS}.")
+        str, typer.Option(help=f"csv, jsonl, parquet (claims.csv …: by claim), geneval, {TRACKERS}.")
     ] = "csv",
     out: Annotated[
         Path | None, typer.Option(help="The file to write (default: NAME.verdicts.csv beside the run file).")
     ] = None,
     answers: Annotated[bool, typer.Option("--answers", help="Include the model's raw answers.")] = False,
-    excel_safe: Annotated[
-        bool, typer.Option("--excel-safe", help="Put an apostrophe before texts that a spreadsheet would evaluate.")
-    ] = False,
     configuration: Configuration = 0,
 ) -> None:
     """Export a run's verdicts and errors to a file or a tracker."""
-    from onprompt.models.answer_store import AnswerStore
     from onprompt.runs import exporting
     from onprompt.runs.reading import Run
 
@@ -126,12 +121,8 @@ def export(
     if to == "geneval":
         export_geneval(run_file, configuration, out or run_file.with_name(f"{run_file.stem}.geneval.jsonl"))
         return
-    cache = load_settings().answers
-    with closing(AnswerStore(cache)) if answers else nullcontext() as store:
-        count, lost = exporting.export(Run(run_file, configuration), path, to, store, excel_safe)
+    count = exporting.export(Run(run_file, configuration), path, to, answers)
     echo(f"{plural(count, 'claim' if of_claims else 'sample')} written to {path}")
-    if lost:
-        echo(f"{plural(lost, 'answer')} no longer in {cache}: exported as null", err=True)
 
 
 def export_geneval(run_file: Path, configuration: int, path: Path) -> None:

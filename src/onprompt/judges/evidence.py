@@ -12,7 +12,6 @@ from typing import Any
 from onprompt import stages
 from onprompt.errors import UserError
 from onprompt.evidence.observe import observe
-from onprompt.language import parse
 from onprompt.settings import PRIVATE, Settings
 from onprompt.types import Flag, Judge, Observed, Rubric, Sample, Verdict
 from onprompt.vision.detection import APPEARANCE_FILES
@@ -57,13 +56,6 @@ class EvidenceJudge(Judge):
             "weights": hash_weights(True, True, self.settings),
             **matcher_identity(self.settings),
         }
-
-    def prepare(self, sample: Sample) -> None:
-        """Decode the images, and parse the prompt."""
-        for picture in (sample.picture, *sample.pictures.values()):
-            _ = picture.decoded
-        if not self.rubric.observe:
-            parse(sample.prompt, self.settings)
 
     def judge(self, sample: Sample) -> Verdict:
         """The verdict on one sample."""

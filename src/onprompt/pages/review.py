@@ -29,14 +29,23 @@ from onprompt.report.ratings import correlation, mean, rater_summary
 from onprompt.rubrics import guidelines
 from onprompt.runs import reviews
 from onprompt.runs.reading import Run, RunRow, judged_file, paths_of
-from onprompt.runs.reviews import ANSWERS, BANDS, MAX_COMMENT, MAX_NAME, Review, ReviewFile, check_rater, stored_plan
+from onprompt.runs.reviews import (
+    ANSWERS,
+    BANDS,
+    MAX_COMMENT,
+    MAX_NAME,
+    Review,
+    ReviewFile,
+    check_rater,
+    in_random_order,
+)
 from onprompt.settings import load as load_settings
 from onprompt.types import Picture, Rubric, Verdict
 from onprompt.vision.image import ORIENTATION, decoding_errors, open_image
 from onprompt.wording.claims import full_claim
 
 Kept = TypeVar("Kept")
-Queue = Literal["plan", "flagged", "all"]
+Queue = Literal["random", "flagged", "all"]
 SIDE = 1280  # pixels of a picture's longer side, at most
 CACHED = 48  # pictures in memory
 STALE = 1.0  # seconds for which verdicts of a run that is being written may not be noticed
@@ -147,9 +156,8 @@ class ReviewDesk:
 
         def read() -> list[int]:
             found = [row.number for row in self.rows().values() if row.value is not None and passes(row)]
-            if filters.queue == "plan":
-                plan, among = stored_plan(self.file, self.run.configuration), set(found)
-                found = [number for number in plan.samples if number in among] if plan else []
+            if filters.queue == "random":
+                found = in_random_order(self.rows()[number] for number in found)
             return found[filters.part - 1 :: filters.parts] if 0 < filters.part <= filters.parts else found
 
         def passes(row: RunRow) -> bool:
@@ -171,17 +179,12 @@ class ReviewDesk:
         models, categories = (sorted({getattr(row, n) for row in self.rows().values()} - {""})[:OPTIONS] for n in names)
         return {"models": models, "categories": categories, "levels": levels}
 
-    def make_plan(self, size: int, seed: int) -> reviews.SamplingPlan:
-        with self.lock:
-            return reviews.make_plan(self.run, self.file, size, seed)
-
     def start(self) -> dict[str, Any]:
-        """What the first page shows: the run, the plan, who has reviewed how much, and how well they agree."""
+        """What the first page shows: the run, who has reviewed how much, and how well they agree."""
         with self.lock:
-            plan = stored_plan(self.file, self.run.configuration)
             counts = {kind: len(self.numbers(Filters(kind))) for kind in get_args(Queue)}
             so_far = self.cached("so far", self.so_far) | self.cached("choices", self.choices)
-        return {"plan": reviews.plan_words(plan) if plan else "", "counts": counts, **so_far}
+        return {"counts": counts, **so_far}
 
     def so_far(self) -> dict[str, Any]:
         """How much each rater has scored, how well each agrees with the others, and the judge with all of them."""
@@ -340,7 +343,7 @@ class Saved(Rater):
 
 
 class Asked:
-    """Who asks, for which verdicts, and whether the judge is hidden: for a sampling plan, unless it is chosen."""
+    """Who asks, for which verdicts, and whether the judge is hidden: in random order, unless it is chosen."""
 
     def __init__(
         self,
@@ -354,7 +357,7 @@ class Asked:
         parts: str = "",
         blind: Literal["", "0", "1"] = "",
     ) -> None:
-        self.rater, self.blind = check_rater(rater), blind == "1" or (queue == "plan" and blind != "0")
+        self.rater, self.blind = check_rater(rater), blind == "1" or (queue == "random" and blind != "0")
         named = ("", "") if self.blind else (model, score)  # what would tell a blind rater about the samples
         shares = (int(n) if re.fullmatch("[0-9]{1,3}", n) else 0 for n in (part, parts))
         self.filters = Filters(queue, named[0], category, named[1], unreviewed, *shares)

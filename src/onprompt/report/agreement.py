@@ -28,7 +28,7 @@ from onprompt.report.statistics import (
 )
 from onprompt.report.tables import table_lines
 from onprompt.runs.file import damaged
-from onprompt.runs.reading import CheckRow, Run, RunRow, StoredVoices
+from onprompt.runs.reading import CheckRow, Run, RunRow
 from onprompt.types import Outcome
 
 TITLES = {
@@ -226,10 +226,8 @@ def voice_values(run: Run) -> dict[str, dict[str, float]]:
     said: dict[str, VoiceScores] = {}
     if "members" not in run.identity:
         return {}
-    with run.opened() as file:
-        for name, document in run.documents():
-            voices = file.read(document, StoredVoices).voices
-            said[name] = {v.name: (v.value, v.weight) for v in voices if v.value is not None and v.weight > 0}
+    for name, heard in run.voices():
+        said[name] = {v.name: (v.value, v.weight) for v in heard.voices if v.value is not None and v.weight > 0}
     names = list(dict.fromkeys(voice for voices in said.values() for voice in voices))
     if len(names) > MAX_VOICES:
         raise damaged(run.path, f"a jury of more than {MAX_VOICES} voices")

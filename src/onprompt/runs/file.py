@@ -26,7 +26,6 @@ from onprompt.runs.schema import (
     row_digest,
     stored_schema,
     verdict_digest,
-    wrong_types,
 )
 from onprompt.types import Flag, Verdict
 from onprompt.wording import finding_words
@@ -36,13 +35,9 @@ SPEND = """UPDATE runs SET tokens_in = tokens_in + ?1, tokens_out = tokens_out +
 cost = iif(?3 IS NULL, cost, ifnull(cost, 0) + ?3) WHERE id = ?4"""
 INCOMPLETE = Flag.MODEL_FAILED  # such a verdict holds until the model can be asked
 COMPLETE = f"instr(flags, '{INCOMPLETE}') = 0"
-JUDGED = f"""SELECT sample_version FROM samples JOIN verdicts ON sample = number
-JOIN configurations c ON c.id = configuration WHERE samples.id = ? AND fingerprint = ? AND {COMPLETE}"""  # noqa: S608
 HOLDS = f"SELECT sample_version FROM verdicts WHERE sample = ? AND configuration = ? AND {COMPLETE}"  # noqa: S608
 GONE = """UPDATE samples SET gone = 1 WHERE run IN
 (SELECT id FROM runs WHERE id < :run AND data = (SELECT data FROM runs WHERE id = :run))"""
-STEPS = 10**6  # of SQLite's virtual machine, counted at a time
-BASE, BYTES = 100, 200_000  # how many of these a statement has, and one more for so many bytes; it needs a hundredth
 
 
 class StoredVerdict(NamedTuple):
@@ -82,11 +77,10 @@ class RunFile:
                     self.lock.acquire()
                 except Timeout:
                     raise StoreError(f"another run is writing to {path}; wait for it, or use another file") from None
-            self.database = connect(path, "mode=rwc") if writing else connect_to_read(path)
+            self.database = connect(address_of(path, "mode=rwc")) if writing else connect_to_read(path)
             try:
                 self.check_format(writing)
                 if writing:
-                    self.check_types()
                     (self.run,) = self.first("SELECT ifnull(max(id), 0) FROM runs")
             except BaseException:
                 self.close()
@@ -112,7 +106,7 @@ class RunFile:
             self.database.execute("PRAGMA journal_mode = WAL")
             self.database.execute("PRAGMA synchronous = NORMAL")  # a power cut may lose the last verdicts, not the file
         elif version < VERSION:
-            given, self.database = self.database, bounded("", self.path)
+            given, self.database = self.database, connect("")
             given.backup(self.database)
             given.close()
         if version < VERSION:
@@ -137,44 +131,47 @@ class RunFile:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         self.close()
 
-    def check_types(self) -> None:
-        """Refuse a file with values that onprompt would not write: whatever reads its rows relies on their types."""
-        with wrap_db_errors(self.path):
-            for wrong in wrong_types(self.database):
-                raise damaged(self.path, wrong)
+    @contextmanager
+    def as_written(self) -> Iterator[None]:
+        """Turn whatever goes wrong with values that onprompt would not write into an error of ours."""
+        try:
+            with serial.refusing_other_shapes():
+                yield
+        except UserError as error:
+            raise damaged(self.path, error) from None
 
     def read(self, text: object, kind: Any) -> Any:
         """A value of a type out of JSON in the file."""
-        try:
+        with self.as_written():
             return serial.read(text, kind)
-        except UserError as error:
-            raise damaged(self.path, error) from None
 
     def read_verdict(self, document: Mapping[str, Any], open_picture: serial.OpenPicture | None = None) -> Verdict:
         """The verdict in a document of the file."""
-        try:
+        with self.as_written():
             verdict = serial.load(document, open_picture)
-            with serial.refusing_other_shapes():
-                _ = [finding_words(check) for check in verdict.checks]  # whose findings have what their kinds need
-        except UserError as error:
-            raise damaged(self.path, error) from None
-        return verdict
+            _ = [finding_words(check) for check in verdict.checks]  # whose findings have what their kinds need
+            return verdict
 
     def close(self) -> None:
         """Close the file and let others write."""
         self.database.close()
         self.lock.release()
 
-    def query(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> Iterator[tuple[Any, ...]]:
-        """The rows of a query, one by one."""
-        with wrap_db_errors(self.path):
-            for row in self.database.execute(sql, parameters):  # noqa: UP028 `yield from` closes it after its database
+    def query(
+        self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = (), kind: Any = tuple[Any, ...]
+    ) -> Iterator[Any]:
+        """The rows of a query, one by one; all are of the type of a tuple, if one is given."""
+        check, known = serial.decoder(kind), set()
+        with wrap_db_errors(self.path), self.as_written():
+            for row in self.database.execute(sql, parameters):
+                if (types := tuple(map(type, row))) not in known:  # rows of the same types are checked once
+                    check(list(row))
+                    known.add(types)
                 yield row
 
-    def first(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Any, ...]:
+    def first(self, sql: str, parameters: Sequence[Any] = (), kind: Any = tuple[Any, ...]) -> Any:
         """The first row of a query; empty if there is none."""
-        with wrap_db_errors(self.path):
-            return self.database.execute(sql, parameters).fetchone() or ()
+        return next(self.query(sql, parameters, kind), ())
 
     def insert(self, table: str, row: Mapping[str, Any], verb: str = "INSERT") -> int:
         """Add a row, given by its columns; its number."""
@@ -214,7 +211,7 @@ class RunFile:
             for sample in samples:
                 row = {name: storable(value) for name, value in sample.items()}
                 row |= {"digest": row_digest("samples", row), "run": self.run}
-                known = self.first(FIND, (row["id"],))
+                known = self.first(FIND, (row["id"],), tuple[int, str, str])
                 if not known:
                     added.append((self.insert("samples", row), False))
                     continue
@@ -228,10 +225,6 @@ class RunFile:
                 self.database.execute(update, row | {"number": number})
                 added.append((int(number), self.first(HOLDS, (number, configuration)) == (row["version"],)))
         return added
-
-    def has(self, sample: Mapping[str, str], fingerprint: str) -> bool:
-        """Whether a sample has a verdict by a configuration that still holds."""
-        return self.first(JUDGED, (storable(sample["id"]), fingerprint)) == (sample["version"],)
 
     def save_verdict(self, configuration: int, verdict: StoredVerdict) -> None:
         """Store a verdict with its document and its checks; it replaces an older one."""
@@ -304,41 +297,22 @@ def storable(value: Any) -> Any:
     return value.encode(errors="replace").decode() if isinstance(value, str) else value
 
 
-class BoundedConnection(sqlite3.Connection):
-    """A database whose statements end, whatever is in the file."""
-
-    steps = most = 0
-
-    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
-        """Execute a statement, which has all its steps before it."""
-        self.steps = 0
-        return super().execute(sql, parameters)
-
-    def is_over(self) -> bool:
-        """Count more steps; whether a statement takes too many."""
-        self.steps += 1
-        return self.steps > self.most
-
-
-def connect(path: Path, options: str) -> BoundedConnection:
-    """The database in a file."""
-    return bounded(f"{path.resolve().as_uri()}?{options}", path)
-
-
-def bounded(uri: str, path: Path) -> BoundedConnection:
-    """A database with the contents of a file that a stranger may have made: no function in its schema is trusted."""
-    known: dict[str, Any] = {"uri": True, "timeout": 30.0, "isolation_level": None, "check_same_thread": False}
-    database: BoundedConnection = sqlite3.connect(uri, factory=BoundedConnection, **known)
-    database.most = BASE + (path.stat().st_size if path.exists() else 0) // BYTES
-    database.set_progress_handler(database.is_over, STEPS)
+def connect(address: str) -> sqlite3.Connection:
+    """A database that a stranger may have made: no function in its schema is trusted."""
+    database = sqlite3.connect(address, uri=True, timeout=30.0, isolation_level=None, check_same_thread=False)
     database.execute("PRAGMA trusted_schema = OFF")
     database.execute("PRAGMA cell_size_check = ON")
     return database
 
 
-def connect_to_read(path: Path) -> BoundedConnection:
+def address_of(path: Path, options: str) -> str:
+    """A file as SQLite is given it."""
+    return f"{path.resolve().as_uri()}?{options}"
+
+
+def connect_to_read(path: Path) -> sqlite3.Connection:
     """The database, read-only; also on a read-only disk, once the run has ended."""
-    database = connect(path, "mode=ro")
+    database = connect(address_of(path, "mode=ro"))
     try:
         database.execute("SELECT count(*) FROM sqlite_master")
     except sqlite3.OperationalError:
@@ -346,7 +320,7 @@ def connect_to_read(path: Path) -> BoundedConnection:
         journal = Path(f"{path.resolve()}-wal")
         if journal.exists() and journal.stat().st_size:
             raise  # the last verdicts are in the journal, which needs a writable folder
-        return connect(path, "mode=ro&immutable=1")
+        return connect(address_of(path, "mode=ro&immutable=1"))
     return database
 
 
@@ -372,7 +346,5 @@ def wrap_db_errors(path: Path) -> Iterator[None]:
             raise not_a_run(path) from None
         if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_CORRUPT or "decode to UTF-8" in str(error):
             raise damaged(path, error) from error
-        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
-            raise StoreError(f"can't use {path}: reading it takes more steps than any run file needs") from None
         reason = getattr(error, "strerror", None) or error
         raise StoreError(f"can't use {path}: {reason}") from error

@@ -4,32 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from html import escape
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from types import GenericAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, get_type_hints
 from urllib.parse import unquote
 
 from onprompt import serial
 from onprompt.errors import ImageError, NotFound, UserError
-from onprompt.models.answer_store import AnswerStore
 from onprompt.plugins import did_you_mean
 from onprompt.runs.file import RunFile, damaged, wrap_db_errors
 from onprompt.runs.schema import is_as_written
 from onprompt.settings import Settings
 from onprompt.settings import load as load_settings
 from onprompt.types import Decoded, Flag, Picture, Verdict, Voice
-from onprompt.wording.terminal import printable
 
 if TYPE_CHECKING:
     import pandas
 
 OWN = "columns"  # where `given` has the user's own columns; no input has this name
 SHORT = 40  # characters of a setting's value in the name of a judge
-LOWEST = 5  # samples that a notebook shows
+NAMED = ("judge", "model", "models", "members", "rubric", "settings")  # what the name of a judge has anyway
 SUGGESTED = 10_000  # ids that are searched for a similar one
 ROWS = """
 SELECT s.id, s.prompt, v.value, v.score, s.category, s.model, s.image, ifnull(v.flags, ''), ifnull(v.summary, ''),
@@ -47,8 +46,10 @@ JOIN present_verdicts v ON v.sample = c.sample AND v.configuration = c.configura
 WHERE c.configuration = ? ORDER BY c.sample, c.number"""
 DOCUMENTS = """SELECT s.id, d.document FROM documents d JOIN samples s ON s.number = d.sample
 JOIN present_verdicts v ON v.sample = d.sample AND v.configuration = d.configuration WHERE d.configuration = ?"""
-REASONS = """SELECT d.sample, j.key, json_extract(j.value, '$.reason')
+REASONS = """SELECT d.sample, j.key, ifnull(json_extract(j.value, '$.reason'), '')
 FROM documents d, json_each(d.document, '$.factors') j WHERE d.configuration = ? ORDER BY d.sample"""
+ANSWERS = """SELECT d.sample, ifnull(json_extract(j.value, '$.text'), '')
+FROM documents d, json_each(d.document, '$.answers') j WHERE d.configuration = ? ORDER BY d.sample, j.key"""
 FACTORS = "SELECT DISTINCT j.key FROM present_verdicts v, json_each(v.factors) j WHERE configuration = ?"
 OWN_COLUMNS = f"""SELECT j.key, max(j.type = 'text') FROM samples s, json_each(s.given, '$.{OWN}') j
 WHERE NOT s.gone GROUP BY j.key ORDER BY min(s.number), min(j.id)"""  # noqa: S608
@@ -158,6 +159,8 @@ class RunRow:
 
 
 COLUMNS = tuple(RunRow("").document)
+TEXTS = ("flags", "factors", "answers")  # fields that are stored as texts
+STORED_ROW = GenericAlias(tuple, tuple(str if n in TEXTS else hint for n, hint in get_type_hints(RunRow).items()))
 WHOLE = ("score", "tokens_in", "tokens_out")  # columns of whole numbers, as are those of factors
 TAKEN = (*COLUMNS, "kind", "asked", "found", "outcome", "probability", "source")
 
@@ -231,7 +234,7 @@ class Overview:
 
 
 class Run:
-    """The results of a run: of the configuration that ran last, or of another. All values of the file are checked.
+    """The results of a run: of the configuration that ran last, or of another.
 
     The file is opened for each question, unless it is given.
     """
@@ -239,7 +242,6 @@ class Run:
     def __init__(self, path: str | Path, configuration: int = 0, file: RunFile | None = None) -> None:
         self.path, self.file = Path(path), file
         with self.opened() as opened:
-            opened.check_types()
             self.configurations = [number for (number,) in opened.query(USED)]
             last = opened.first("SELECT configuration FROM runs ORDER BY id DESC LIMIT 1")
             if not self.configurations or not last:
@@ -286,7 +288,9 @@ class Run:
     def last(self) -> LastRun:
         """The last run of this configuration."""
         with self.opened() as file:
-            data, versions, created, read_whole, columns = file.first(LAST, (self.configuration,))
+            data, versions, created, read_whole, columns = file.first(
+                LAST, (self.configuration,), tuple[str, str, str, int, str]
+            )
             texts = (file.read(each, Mapping[str, str]) for each in (versions, columns))
             return LastRun(data, next(texts), created, bool(read_whole), next(texts))
 
@@ -302,7 +306,7 @@ class Run:
         key = (self.configuration,)
         with self.opened() as file:
             samples, gone = file.first("SELECT count(*) - ifnull(sum(gone), 0), ifnull(sum(gone), 0) FROM samples")
-            tokens, cost = file.first(SPENT, key)
+            tokens, cost = file.first(SPENT, key, tuple[int, float | None])
             verdicts, placeholders = file.first(JUDGED, key)
             return Overview(
                 samples=samples,
@@ -311,8 +315,8 @@ class Run:
                 outdated=file.first(OUTDATED, key)[0],
                 verdicts=verdicts,
                 placeholders=placeholders,
-                scores=dict(file.query(SCORES, key)),
-                errors=dict(file.query(ERRORS, key)),
+                scores=dict(file.query(SCORES, key, tuple[int, int])),
+                errors=dict(file.query(ERRORS, key, tuple[str, int])),
                 tokens=tokens,
                 cost=cost,
             )
@@ -335,44 +339,52 @@ class Run:
     def read_rows(self) -> Iterator[RunRow]:
         """All samples that are still in the data, in order."""
         with self.opened() as file:
-            for stored in file.query(ROWS, {"configuration": self.configuration}):
-                values: list[Any] = [*stored]
-                values[7], values[14] = (
-                    tuple(map(unquote, stored[7].split())),
-                    tuple(stored[14].split()),
-                )  # flags, answers
-                values[9] = json.loads(stored[9])  # factors
-                yield RunRow(*values)
+            read_factors = lru_cache(partial(file.read, kind=Mapping[str, int]))  # few differ
+            for stored in file.query(ROWS, {"configuration": self.configuration}, STORED_ROW):
+                values = [*stored]
+                values[7], values[14] = tuple(map(unquote, stored[7].split())), tuple(stored[14].split())
+                values[9] = read_factors(stored[9])
+                row = RunRow(*values)
+                shares = (row.value, row.low, row.high)
+                if not (all(each is None or -0.01 <= each <= 1.01 for each in shares) and (row.cost or 0) < math.inf):
+                    raise damaged(self.path, f"the value or the cost of {row.id!r} is out of range")
+                yield row
 
     def checks(self) -> Iterator[CheckRow]:
         """The checks of all rows, in order."""
         with self.opened() as file:
-            yield from map(CheckRow._make, file.query(CHECKS, (self.configuration,)))
+            yield from map(CheckRow._make, file.query(CHECKS, (self.configuration,), CheckRow))
 
     def factors(self) -> list[str]:
         """The factors that have scores."""
         with self.opened() as file:
-            return [name for (name,) in file.query(FACTORS, (self.configuration,))]
+            return [name for (name,) in file.query(FACTORS, (self.configuration,), tuple[str])]
 
     def reasons(self) -> Iterator[tuple[int, str, str]]:
         """Why each factor has its score: the number of the sample, the factor, and the reason."""
         with self.opened() as file:
-            yield from ((number, name, why or "") for number, name, why in file.query(REASONS, (self.configuration,)))
+            yield from file.query(REASONS, (self.configuration,), tuple[int, str, str])
 
     def own_columns(self) -> dict[str, bool]:
         """The user's own columns, as files have them, and whether any cell is a text."""
         with self.opened() as file:
-            return {own_name(name): bool(text) for name, text in file.query(OWN_COLUMNS)}
+            return {own_name(name): bool(text) for name, text in file.query(OWN_COLUMNS, (), tuple[str, int])}
 
-    def documents(self) -> Iterator[tuple[str, str]]:
-        """The stored documents of all rows by their ids, to be read with `RunFile.read`."""
+    def voices(self) -> Iterator[tuple[str, StoredVoices]]:
+        """What each voice of a jury says of all rows, by their ids."""
         with self.opened() as file:
-            yield from file.query(DOCUMENTS, (self.configuration,))
+            for name, document in file.query(DOCUMENTS, (self.configuration,)):
+                yield name, file.read(document, StoredVoices)
+
+    def answers(self) -> Iterator[tuple[int, str]]:
+        """The model's raw answers: the number of the sample, and the text."""
+        with self.opened() as file:
+            yield from file.query(ANSWERS, (self.configuration,), tuple[int, str])
 
     def verdict(self, sample: str) -> Verdict:
-        """The verdict on one sample as it was when it was made, with the text of answers that are still cached."""
+        """The verdict on one sample as it was when it was made."""
         with self.opened() as file:
-            return stored_verdict(file, self.configuration, sample, load_settings().answers)
+            return stored_verdict(file, self.configuration, sample)
 
     def to_pandas(self) -> pandas.DataFrame:
         """A row per sample, indexed by its id; without a verdict, score and value are missing and `error` says why.
@@ -392,14 +404,6 @@ class Run:
         judged = f"{seen.verdicts:,} of {seen.samples:,} samples judged"
         return f"<Run {self.path.name}: {self.rubric} by {self.judge}, {judged}>"
 
-    def _repr_html_(self) -> str:
-        names = ("id", "prompt", "score", "value", "flags", "summary")
-        head = "".join(f"<th>{name}</th>" for name in names)
-        lowest = [row.document for row in self.rows(worst=LOWEST)]
-        cells = [[escape(printable(str(row[name]))) for name in names] for row in lowest]
-        rows = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in each)}</tr>" for each in cells)
-        return f"<p>{escape(repr(self)[1:-1])}; lowest values:</p><table><tr>{head}</tr>{rows}</table>"
-
 
 def open_runs(paths: Sequence[Path], configurations: Sequence[int] = (), every: bool = False) -> dict[str, Run]:
     """Runs by their names: of each file the last configuration, or those that are wanted, or every one."""
@@ -417,27 +421,19 @@ def open_runs(paths: Sequence[Path], configurations: Sequence[int] = (), every: 
 
 
 def judge_names(runs: Mapping[str, Run]) -> dict[str, str]:
-    """Who judged each run, with the settings and other parts in which the judges differ."""
-    named = ("judge", "model", "models", "members", "rubric", "settings")
-    kinds: dict[str, set[str]] = {}
-    flat = {name: run.identity | run.identity.get("settings", {}) for name, run in runs.items()}
-    for each in flat.values():
-        for key, value in each.items():
-            kinds.setdefault(key, set()).add(json.dumps(value, sort_keys=True))
-    differ = [
-        key for key in kinds if key not in named and (len(kinds[key]) > 1 or any(key not in f for f in flat.values()))
-    ]
-    settings = [key for key in differ if any(key in run.identity.get("settings", {}) for run in runs.values())]
+    """Who judged each run, with the settings, or else the other parts, in which the judges differ."""
     several = len({run.rubric for run in runs.values()}) > 1
-    found = {}
-    for name, run in runs.items():
-        parts = [words(key, flat[name].get(key)) for key in settings or differ]
-        judge = f"{run.rubric} by {run.judge}" if several else run.judge
-        found[name] = f"{judge} ({', '.join(parts)})" if parts else judge
-    return found
+    names = {name: f"{run.rubric} by {run.judge}" if several else run.judge for name, run in runs.items()}
+    identities = [run.identity for run in runs.values()]
+    for parts in ([about.get("settings", {}) for about in identities], identities):
+        keys = dict.fromkeys(key for part in parts for key in part if key not in NAMED)
+        if differ := [key for key in keys if any(part.get(key) != parts[0].get(key) for part in parts)]:
+            words = [", ".join(part_words(key, part.get(key)) for key in differ) for part in parts]
+            return {name: f"{judge} ({more})" for (name, judge), more in zip(names.items(), words, strict=True)}
+    return names
 
 
-def words(key: str, value: Any) -> str:
+def part_words(key: str, value: Any) -> str:
     """A part of a configuration: with its value where that is a word or a number."""
     return f"{key} {value}" if isinstance(value, str | int | float) and len(str(value)) <= SHORT else key
 
@@ -462,8 +458,8 @@ def stored_identity(file: RunFile, configuration: int) -> dict[str, Any]:
     return dict(json.loads(text))
 
 
-def stored_verdict(file: RunFile, configuration: int, sample: str, answers: Path | None = None) -> Verdict:
-    """The verdict on one sample, as it was, with the text of a model's answers if they are still cached."""
+def stored_verdict(file: RunFile, configuration: int, sample: str) -> Verdict:
+    """The verdict on one sample, as it was."""
     row = file.first(STORED, (sample, configuration))
     if not row and (error := file.first(WHY_NONE, (sample, configuration))):
         raise UserError(f"{sample!r} has no verdict: {error[0]}: {error[1]}")
@@ -472,7 +468,7 @@ def stored_verdict(file: RunFile, configuration: int, sample: str, answers: Path
         raise NotFound(f"{file.path} has no sample {sample!r}{did_you_mean(sample, ids, 3)}")
     number, text, inputs = row
     with wrap_db_errors(file.path):
-        if is_as_written(file.database, (number, configuration)) is False:
+        if not is_as_written(file.database, (number, configuration)):
             raise damaged(file.path, f"the verdict on {sample!r} is not as it was stored")
     document, given = file.read(text, dict), file.read(inputs, Mapping[str, Any])
     if not serial.is_current(document):
@@ -480,17 +476,7 @@ def stored_verdict(file: RunFile, configuration: int, sample: str, answers: Path
             f"{sample!r} was judged by another version of onprompt, whose verdicts can't be shown here "
             f"({document.get(serial.FORMAT)}); its scores and checks are in the run file all the same"
         )
-    return with_texts(file.read_verdict(document, lambda picture: decode_again(picture, given)), answers)
-
-
-def with_texts(verdict: Verdict, answers: Path | None) -> Verdict:
-    """A verdict with the text of a model's answers; an answer that is no longer cached stays empty."""
-    if not verdict.answers or not answers or not answers.is_file():
-        return verdict
-    with closing(AnswerStore(answers)) as store:
-        cached = [store.get(answer.key) for answer in verdict.answers]
-    texts = (each.text if each else "" for each in cached)
-    return replace(verdict, answers=tuple(replace(a, text=t) for a, t in zip(verdict.answers, texts, strict=True)))
+    return file.read_verdict(document, lambda picture: decode_again(picture, given))
 
 
 def decode_again(picture: Picture, given: Mapping[str, Any]) -> Decoded:

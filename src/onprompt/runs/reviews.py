@@ -1,29 +1,23 @@
-"""What people say of a run's verdicts, and which of them they are asked about: both are in the run file itself.
+"""What people say of a run's verdicts: it is in the run file itself.
 
 Every save adds a row with all that a rater says of a sample, and the last row counts: nothing is lost, and to undo is
 to mark a row. The scores are of the picture and its prompt, whoever judged it, so they hold for every configuration of
 the same rubric; they no longer do once the picture or the prompt has changed.
-
-A sampling plan says which verdicts people review, so that agreement is known to a wanted precision. Each stratum, a
-score by a model, has its share of the plan, so that figures on the sample hold for the whole run without weights. All
-raters get the same samples, in the same random order, and whoever stops early has still reviewed a random part.
 """
 
+import hashlib
 import json
 import math
-from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from onprompt.errors import UserError
-from onprompt.runs.file import RunFile, connect, damaged, storable, wrap_db_errors
-from onprompt.runs.reading import Run
+from onprompt.runs.file import RunFile, address_of, connect, damaged, storable, wrap_db_errors
+from onprompt.runs.reading import Run, RunRow
 from onprompt.runs.schema import VERSION, row_digest
-from onprompt.types import Claim, Outcome, Rubric
+from onprompt.types import Outcome, Rubric
 from onprompt.wording import plural
 from onprompt.wording.claims import full_claim
 from onprompt.wording.terminal import UNSAFE
@@ -42,13 +36,9 @@ WHERE r.rubric = ? AND r.configuration = ? AND r.complete"""
 SCORES, SAID = Mapping[str, int], Mapping[str, Outcome]  # what `scores` and `checks` hold, as JSON
 NORMAL = 1.959964  # the 97.5th percentile
 SMALLEST = 5  # samples of which an interval can be computed
-EXPECTED = 0.7  # Spearman's ρ that is assumed where nothing is known yet
 MOST = 0.999  # a correlation that is taken for perfect
-SHOWN = (0.6, 0.7, 0.8)  # correlations for which the precision of a plan is stated
-WANTED = 0.1  # the precision that reviewers are told about
+WANTED = 0.1  # the precision of the agreement that reviewers are told about
 BANDS = 5  # of `value`, where a rubric has no overall score
-STORED = "SELECT seed, samples FROM plans WHERE configuration = ? ORDER BY id DESC LIMIT 1"
-SAME = "SELECT samples FROM plans WHERE configuration = ? AND size = ? AND seed = ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +52,13 @@ class Review:
 
 
 class ReviewFile(RunFile):
-    """A run file opened to review it, also while a run writes to it: only reviews and plans are written."""
+    """A run file opened to review it, also while a run writes to it: only reviews are written."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)  # refuses what is no run file
         with wrap_db_errors(path):
             self.database.close()
-            self.database = connect(path, "mode=rw")
+            self.database = connect(address_of(path, "mode=rw"))
             if self.first("PRAGMA user_version") != (VERSION,):
                 RunFile(path, writing=True).close()  # which migrates it
             self.database.execute("PRAGMA synchronous = FULL")  # a power cut loses no work of a person
@@ -136,7 +126,7 @@ def check_rater(name: str) -> str:
 
 def review_of(file: RunFile, rubric: str, rater: str, sample: int) -> Review:
     """What a rater says of a sample; an empty review if nothing yet."""
-    row = file.first(MINE, (rubric, rater, sample))
+    row = file.first(MINE, (rubric, rater, sample), tuple[str, str, str, int])
     if not row:
         return Review()
     scores, checks, comment, blind = row
@@ -150,7 +140,7 @@ def completed(file: RunFile, rubric: str, rater: str) -> set[int]:
 
 def by_others(file: RunFile, rubric: str, rater: str, sample: int) -> list[tuple[str, dict[str, int], str]]:
     """What the other raters say of a sample: name, scores and comment."""
-    rows = file.query(OTHERS, (rubric, sample, rater))
+    rows = file.query(OTHERS, (rubric, sample, rater), tuple[str, str, str])
     return [(name, file.read(scores, SCORES), comment) for name, scores, comment in rows]
 
 
@@ -180,25 +170,10 @@ def rating_scale(rubric: Rubric) -> tuple[float, float]:
 def ratings(file: RunFile, rubric: Rubric, factor: str = "") -> dict[str, dict[str, float]]:
     """The ratings by rater of each sample that people reviewed, by its id: of all factors together or of one."""
     given: dict[str, dict[str, float]] = {}
-    for sample, rater, text in file.query(RATED, (rubric.name,)):
+    for sample, rater, text in file.query(RATED, (rubric.name,), tuple[str, str, str]):
         scores = complete_scores(file, text, rubric)
         given.setdefault(sample, {})[rater] = float(scores[factor]) if factor else rating_of(scores, rubric)
     return given
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedCheck:
-    """What is read of a check in a stored verdict."""
-
-    claim: Claim
-    outcome: Outcome
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedChecks:
-    """The checks of a stored verdict."""
-
-    checks: tuple[JudgedCheck, ...] = ()
 
 
 def corrected_checks(run: Run) -> dict[str, tuple[int, int]]:
@@ -207,7 +182,7 @@ def corrected_checks(run: Run) -> dict[str, tuple[int, int]]:
     with run.opened() as file:
         for answers, document in file.query(ANSWERED_CHECKS, (run.rubric, run.configuration)):
             said = file.read(answers, SAID)
-            for check in file.read(document, JudgedChecks).checks if said else ():
+            for check in file.read_verdict(file.read(document, dict)).checks if said else ():
                 if answer := said.get(full_claim(check.claim)):
                     answered, corrected = counts.get(check.claim.group, (0, 0))
                     wrong = answer_to(answer) != answer_to(check.outcome)
@@ -220,12 +195,13 @@ def answer_to(outcome: Outcome) -> Outcome:
     return {Outcome.MISSING: Outcome.MISMATCH, Outcome.LOW_CONFIDENCE: Outcome.UNVERIFIABLE}.get(outcome, outcome)
 
 
-@dataclass(frozen=True, slots=True)
-class SamplingPlan:
-    """The numbers of the samples to review, in the order in which they are shown."""
+def in_random_order(rows: Iterable[RunRow]) -> list[int]:
+    """The numbers of the samples of which anything could be checked, in the same random order for all raters.
 
-    samples: tuple[int, ...]
-    seed: int = 0
+    A rater who stops early has still reviewed a random part.
+    """
+    order = {row.number: hashlib.sha256(row.id.encode(errors="replace")).digest() for row in rows if row.counts}
+    return sorted(order, key=order.__getitem__)
 
 
 def half_width(n: int, correlation: float) -> float:
@@ -237,77 +213,10 @@ def half_width(n: int, correlation: float) -> float:
     return (math.tanh(middle + spread) - math.tanh(middle - spread)) / 2
 
 
-def size_for(precision: float, correlation: float = EXPECTED) -> int:
-    """The smallest number of items that gives the precision."""
-    if not 0.01 <= precision < 1:
-        raise UserError(f"the precision must be .01 to 1, not {precision:g}")
-    if not 0 <= correlation < 1:
-        raise UserError(f"the expected correlation must be 0 to below 1, not {correlation:g}")
-    low, high = SMALLEST, 100_000  # enough for .01
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if half_width(middle, correlation) <= precision else (middle + 1, high)
-    return low
-
-
-def draw(strata: Sequence[Hashable], size: int, seed: int) -> list[int]:
-    """The places of a random sample of which each stratum has its share, rounded by the largest remainder; shuffled."""
-    generator = np.random.default_rng(seed)
-    counts, size = Counter(strata), min(size, len(strata))
-    exact = {name: size * count / len(strata) for name, count in counts.items()}
-    shares = {name: int(share) for name, share in exact.items()}
-    ties = dict(zip(exact, generator.permutation(len(exact)).tolist(), strict=True))  # equal remainders: by chance
-    by_remainder = sorted(exact, key=lambda name: (shares[name] - exact[name], ties[name]))
-    for name in by_remainder[: size - sum(shares.values())]:
-        shares[name] += 1
-    chosen: list[int] = []
-    for place in generator.permutation(len(strata)).tolist():
-        if shares[strata[place]]:
-            shares[strata[place]] -= 1
-            chosen.append(place)
-    return chosen
-
-
-def stratum(score: int | None, value: float, model: str) -> Hashable:
-    """A score by a model; a band of values where the rubric has no overall score."""
-    return (int(value * BANDS) if score is None else score), model
-
-
-def make_plan(run: Run, file: ReviewFile, size: int, seed: int = 0) -> SamplingPlan:
-    """The plan of a size and a seed: the stored one or, if there is none, a new one."""
-    if stored := file.first(SAME, (run.configuration, size, seed)):
-        return SamplingPlan(file.read(stored[0], tuple[int, ...]), seed)
-    judged = [row for row in run.rows() if row.counts]
-    if not judged:
-        raise UserError(f"{file.path} has no verdict of which anything could be checked: nothing to sample")
-    strata = [stratum(row.score, row.value or 0.0, row.model) for row in judged]
-    samples = [judged[place].number for place in draw(strata, size, seed)]
-    row = {"configuration": run.configuration, "size": size, "seed": seed, "samples": json.dumps(samples)}
-    with file.transaction():
-        file.insert("plans", row | {"digest": row_digest("plans", row)}, "INSERT OR IGNORE")
-    return make_plan(run, file, size, seed)  # as it is stored, also if another process was faster
-
-
-def stored_plan(file: RunFile, configuration: int) -> SamplingPlan | None:
-    """The last plan that was made for a configuration."""
-    row = file.first(STORED, (configuration,))
-    return SamplingPlan(file.read(row[1], tuple[int, ...]), row[0]) if row else None
-
-
-def plan_words(plan: SamplingPlan) -> str:
-    """What a plan is, and how precise agreement on it will be."""
-    n = len(plan.samples)
-    widths = [f"±{half_width(n, rho):.2f} if it is {rho:.1f}" for rho in SHOWN]
-    about = f"{plural(n, 'verdict')}, stratified by score and model"
-    return f"{about}: enough to measure Spearman's ρ to about {', '.join(widths)} (95 %)"
-
-
 def agreement_words(correlation: float, n: int) -> str:
     """How well the judge agrees with people so far, how precisely that is known, and how many more would do."""
-    now = half_width(n, correlation)
-    if now <= WANTED:
-        more = ""
-    else:
-        needed = size_for(WANTED, min(max(correlation, 0.0), 0.99))
-        more = f"; about {max(1, needed - n)} more for ±{WANTED:.2f}"
+    now, needed = half_width(n, correlation), n
+    while half_width(needed, max(correlation, 0.0)) > WANTED:
+        needed += 1
+    more = f"; about {needed - n} more for ±{WANTED:.2f}" if needed > n else ""
     return f"Spearman's ρ with the judge is {correlation:.2f} ± {now:.2f} on {plural(n, 'verdict')}{more}"

@@ -6,8 +6,8 @@ import os
 import platform
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, nullcontext, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import metadata
@@ -22,17 +22,15 @@ from onprompt.models.answer_store import AnswerStore
 from onprompt.runs.datasets import Dataset, Row
 from onprompt.runs.file import INCOMPLETE, RunFile, SampleError, StoredVerdict
 from onprompt.runs.reading import OWN, stored_identity
-from onprompt.runs.schema import fingerprint
 from onprompt.settings import PRIVATE, Settings
-from onprompt.types import Asks, Check, Judge, Rubric, Sample, Verdict
+from onprompt.types import Asks, Judge, Rubric, Sample, Verdict
 from onprompt.vision.runtime import limit_threads, use_single_core
 from onprompt.wording import claim_words, finding_words
 
 FATAL = ("BudgetSpent", "StoreError", "NotFetched", "WrongHash")  # errors that would hit all further samples too
 PACKAGES = ("onprompt", "numpy", "pillow", "openvino", "opencv-python-headless", "torch", "transformers")
 MAX_REJECTED = 20  # rejected requests that stop a run without verdicts
-CHUNK = 256  # samples added in one transaction
-CHUNK_BYTES = 32 * 2**20  # of images in memory among them
+CHUNK = 64  # samples added in one transaction: each may hold an image
 # Settings that change how long a verdict takes or what it costs, but not what it says.
 IRRELEVANT = PRIVATE | {
     *("reuse_answers", "concurrency", "timeout", "retries", "backoff", "breaker_pause"),
@@ -97,18 +95,10 @@ class JudgeJob:
         """The sample with the given inputs."""
         return samples.make_sample(self.rubric, self.settings, item)
 
-    def prepare(self, row: Row) -> Row:
-        """The row with its sample, files read and decoded. Where they can't be, its turn says why."""
-        with suppress(Exception):
-            sample = self.sample(row.item)
-            self.judge.prepare(sample)
-            return replace(row, sample=sample)
-        return row
-
     def __call__(self, row: Row, /) -> StoredVerdict | SampleError:
         """The verdict as it is stored, or why there is none."""
         try:
-            return to_stored(row.number, self.judge.judge(row.sample or self.sample(row.item)))
+            return to_stored(row.number, self.judge.judge(self.sample(row.item)))
         except UnreadableAnswer as error:
             return SampleError(row.number, error.kind, str(error), error.text, *error.spent)
         except OnpromptError as error:
@@ -123,10 +113,7 @@ class JudgeJob:
 
 
 def to_stored(number: int, verdict: Verdict) -> StoredVerdict:
-    """A verdict as a run file stores it; a model's raw answers stay in the answer store, by their keys."""
-    document = serial.dump(verdict)
-    for answer in document.get("answers", ()):
-        answer["text"] = ""
+    """A verdict as a run file stores it."""
     usage = verdict.usage
     row = {
         "score": verdict.score,
@@ -143,14 +130,11 @@ def to_stored(number: int, verdict: Verdict) -> StoredVerdict:
         "answers": " ".join(answer.key for answer in verdict.answers),
         "image_sha256": verdict.sample.picture.sha256,
     }
-    checks = [check_row(check) for check in verdict.checks]
-    return StoredVerdict(number, row, checks, json.dumps(document, ensure_ascii=False))
-
-
-def check_row(check: Check) -> list[Any]:
-    """A check as a row of `checks`."""
-    words = claim_words(check.claim), finding_words(check)
-    return [check.claim.group, *words, check.outcome.value, check.probability, check.source]
+    checks = [
+        (c.claim.group, claim_words(c.claim), finding_words(c), c.outcome.value, c.probability, c.source)
+        for c in verdict.checks
+    ]
+    return StoredVerdict(number, row, checks, json.dumps(serial.dump(verdict), ensure_ascii=False))
 
 
 @dataclass(slots=True)
@@ -230,20 +214,12 @@ def count_calls(file: RunFile, job: JudgeJob) -> tuple[int, int, float | None]:
     return file.reconcile(total.tokens_in, total.tokens_out, total.cost)
 
 
-def items_to_judge(data: Dataset, out: Path, job: JudgeJob, limit: int | None = None) -> Iterator[Mapping[str, Any]]:
-    """What a run would judge now; nothing is written."""
-    with RunFile(out) if out.is_file() else nullcontext() as file:
-        current = fingerprint(job.identity)
-        for row in islice(data.rows(), limit):
-            if not row.error and not (file and file.has(sample_columns(row, job.rubric), current)):
-                yield row.item
-
-
 def open_tasks(data: Dataset, file: RunFile, summary: Summary, rubric: Rubric, limit: int | None) -> Iterator[Row]:
     """The samples that have no verdict yet, added to the file as they are read."""
     complete = True  # unless it stops: then what is in progress is still stored, and nothing else begun
     rows = data.rows()
-    for chunk in chunks(islice(rows, limit), rubric.image_inputs):
+    given = islice(rows, limit)
+    while chunk := list(islice(given, CHUNK)):
         added = file.add_samples([sample_columns(row, rubric) for row in chunk], summary.configuration)
         for row, (number, has_verdict) in zip(chunk, added, strict=True):
             if row.repeated:
@@ -260,20 +236,6 @@ def open_tasks(data: Dataset, file: RunFile, summary: Summary, rubric: Rubric, l
                 return
     if complete and next(rows, None) is None:
         file.end()
-
-
-def chunks(rows: Iterator[Row], images: Sequence[str]) -> Iterator[list[Row]]:
-    """Rows in chunks, smaller ones if they hold whole images."""
-    chunk: list[Row] = []
-    size = 0
-    for row in rows:
-        chunk.append(row)
-        size += sum(len(row.item[name]) for name in images if isinstance(row.item.get(name), bytes))
-        if len(chunk) == CHUNK or size > CHUNK_BYTES:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk
 
 
 def store(result: StoredVerdict | SampleError, file: RunFile, summary: Summary) -> None:

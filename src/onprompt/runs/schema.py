@@ -6,14 +6,13 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 from onprompt import serial
 from onprompt.errors import UserError
 
-VERSION, MARK = 5, 0x6F6E7072  # the mark identifies our files: "onpr"
+VERSION, MARK = 6, 0x6F6E7072  # the mark identifies our files: "onpr"
 # A row of `reviews` is all that a rater says of a sample; the last one that is not undone counts.
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS configurations (
@@ -64,11 +63,6 @@ CREATE TABLE IF NOT EXISTS reviews (
     undone INTEGER NOT NULL DEFAULT 0, created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
 );
 CREATE INDEX IF NOT EXISTS reviews_by_rater ON reviews (rubric, rater, sample, id) WHERE NOT undone;
-CREATE TABLE IF NOT EXISTS plans (
-    id INTEGER PRIMARY KEY, configuration INTEGER NOT NULL, size INTEGER NOT NULL, seed INTEGER NOT NULL,
-    samples TEXT NOT NULL, digest TEXT NOT NULL,
-    created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), UNIQUE (configuration, size, seed)
-);
 CREATE VIEW IF NOT EXISTS present_verdicts AS
     SELECT v.* FROM verdicts v JOIN samples s ON s.number = v.sample AND NOT s.gone AND s.version = v.sample_version;
 CREATE VIEW IF NOT EXISTS present_errors AS
@@ -82,44 +76,8 @@ CREATE VIEW IF NOT EXISTS present_reviews AS
 """
 
 
-def to_version_4(database: sqlite3.Connection) -> None:
-    """Generations become configurations, `of` a sample's version, scores of checks probabilities, digests columns."""
-    database.execute("DROP INDEX IF EXISTS verdicts_to_review")
-    for view in ("present_verdicts", "present_errors", "present_reviews"):
-        database.execute(f"DROP VIEW IF EXISTS {view}")
-    database.execute("ALTER TABLE generations RENAME TO configurations")
-    tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    renamed = {"generation": "configuration", "of": "sample_version", "sum": "digest"}
-    for table in sorted(tables):
-        for _, old, *_ in database.execute(f"PRAGMA table_info({table})").fetchall():
-            if old in renamed:
-                database.execute(f"ALTER TABLE {table} RENAME COLUMN {old} TO {renamed[old]}")
-    for column in ("low REAL", "high REAL"):
-        database.execute(f"ALTER TABLE verdicts ADD COLUMN {column}")
-    moved = (
-        ("samples", "sample_sums", "d.number = samples.number"),
-        ("verdicts", "checksums", "d.sample = verdicts.sample AND d.configuration = verdicts.configuration"),
-    )
-    for table, digests, same in moved:
-        database.execute(f"ALTER TABLE {table} ADD COLUMN digest TEXT")
-        if digests in tables:  # the first files of version 3 had none
-            database.execute(f"UPDATE {table} SET digest = (SELECT digest FROM {digests} d WHERE {same})")  # noqa: S608
-            database.execute(f"DROP TABLE {digests}")
-    stored = database.execute("SELECT sample, configuration, digest FROM verdicts").fetchall()
-    intact = [tuple(key) for *key, former in stored if former == verdict_digest(database, (key[0], key[1]), added=3)]
-    database.execute("ALTER TABLE checks RENAME COLUMN score TO probability")
-    database.execute("ALTER TABLE checks DROP COLUMN confidence")
-    for key in intact:  # the others are damaged, and stay so
-        update = "UPDATE verdicts SET digest = ? WHERE sample = ? AND configuration = ?"
-        database.execute(update, (verdict_digest(database, key), *key))
-
-
-def to_version_5(database: sqlite3.Connection) -> None:
-    """A run keeps the columns that the user named."""
-    database.execute("ALTER TABLE runs ADD COLUMN columns TEXT NOT NULL DEFAULT '{}'")
-
-
-MIGRATIONS = {4: to_version_4, 5: to_version_5}  # from the version before
+# What brings a file of the version before to each version.
+MIGRATIONS = {5: "ALTER TABLE runs ADD COLUMN columns TEXT NOT NULL DEFAULT '{}'", 6: "DROP TABLE plans"}
 OLDEST = min(MIGRATIONS) - 1
 
 
@@ -127,7 +85,7 @@ def migrate(database: sqlite3.Connection, version: int) -> None:
     """Bring the tables of a file of some version to the present one; of an empty file, make them."""
     for number, change in MIGRATIONS.items() if version else ():
         if number > version:
-            change(database)
+            database.execute(change)
     for statement in SCHEMA.split(";\n"):
         database.execute(statement)
     database.execute(f"PRAGMA application_id = {MARK}")
@@ -148,47 +106,6 @@ def stored_schema(database: sqlite3.Connection) -> dict[str, str]:
     return {str(name): re.sub(r'[\s"]+', "", str(sql)) for name, sql in rows}
 
 
-# What a column must not hold, by its declared type; some have limits of their own. A share may be off by rounding.
-WRONG = {
-    "TEXT": "typeof({0}) != 'text'",
-    "INTEGER": f"typeof({{0}}) != 'integer' OR {{0}} NOT BETWEEN -{2**53} AND {2**53}",
-    "REAL": "typeof({0}) != 'real' OR {0} NOT BETWEEN -0.01 AND 1.01",
-}
-WRONG_IN = {
-    "cost": "typeof({0}) != 'real' OR {0} NOT BETWEEN 0 AND 1e9",
-    "versions": "typeof({0}) != 'text' OR NOT json_valid({0})",
-    "columns": "typeof({0}) != 'text' OR NOT json_valid({0})",
-    # JSON with a score for each factor; half of a surrogate pair can't be written.
-    "factors": r"""typeof({0}) != 'text' OR NOT json_valid({0}) OR substr({0}, 1, 1) != '{{'
-        OR {0} GLOB '*\u[dD][89a-fA-F]*' OR EXISTS
-        (SELECT 1 FROM json_each({0}) e WHERE e.type != 'integer' OR e.value NOT BETWEEN -1000 AND 1000)""",
-}
-
-
-@cache
-def type_checks() -> dict[str, str]:
-    """For each table a query that finds a row with a value that is not of its column's type and range."""
-    checks = {}
-    with closing(sqlite3.connect(":memory:")) as database:
-        database.executescript(SCHEMA)
-        for (table,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
-            wrong = []
-            for _, name, kind, required, _, in_key in database.execute(f"PRAGMA table_info({table})"):
-                if not in_key:  # a key of another type belongs to no sample, and is found by no query
-                    value = WRONG_IN.get(name, WRONG[kind]).format(name)
-                    wrong.append(value if required else f"{name} IS NOT NULL AND ({value})")
-            checks[table] = f"SELECT 1 FROM {table} WHERE {' OR '.join(wrong)} LIMIT 1"  # noqa: S608
-    del checks["documents"]  # which are checked where their JSON is decoded
-    return checks
-
-
-def wrong_types(database: sqlite3.Connection) -> Iterator[str]:
-    """Tables with values that onprompt would not write."""
-    for table, query in type_checks().items():
-        if database.execute(query).fetchone():
-            yield f"a value in {table} that is of another type, or larger, than onprompt writes"
-
-
 # The columns that the digest of a row covers: all that don't change once it is written.
 DIGESTED = {
     "samples": ("id", "prompt", "image", "model", "category", "given", "stamp", "version"),
@@ -196,7 +113,6 @@ DIGESTED = {
         *("sample", "configuration", "rubric", "rater", "sample_version", "scores", "checks", "comment"),
         *("complete", "blind"),
     ),
-    "plans": ("configuration", "size", "seed", "samples"),
 }
 # Samples whose mark is not what the runs say: only a later run that read all of the same data takes one away.
 WRONGLY_GONE = """
@@ -214,18 +130,16 @@ def digest(parts: Iterable[object]) -> str:
 
 
 def row_digest(table: str, row: Mapping[str, Any]) -> str:
-    """The digest of a sample, a review or a plan."""
+    """The digest of a sample or a review."""
     return digest([[row[name] for name in DIGESTED[table]]])
 
 
-def verdict_digest(database: sqlite3.Connection, key: tuple[int, int], added: int = 1) -> str:
-    """The digest of a verdict with its document and its checks, by the numbers of its sample and its configuration.
-
-    It leaves out the last columns of the verdict: its own, and those that were added after it was computed.
-    """
+def verdict_digest(database: sqlite3.Connection, key: tuple[int, int]) -> str:
+    """The digest of a verdict with its document and its checks, by the numbers of its sample and its configuration."""
     where = "WHERE sample = ? AND configuration = ?"
     stored = {t: database.execute(f"SELECT * FROM {t} {where}", key) for t in ("verdicts", "documents", "checks")}  # noqa: S608
-    return digest(row[:-added] if table == "verdicts" else row for table, rows in stored.items() for row in rows)
+    # The last column of a verdict is its digest.
+    return digest(row[:-1] if table == "verdicts" else row for table, rows in stored.items() for row in rows)
 
 
 def fingerprint(identity: Mapping[str, Any]) -> str:
@@ -233,31 +147,21 @@ def fingerprint(identity: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 
 
-def is_as_written(database: sqlite3.Connection, key: tuple[int, int]) -> bool | None:
-    """Whether a verdict is what was stored; None for one of an earlier version, which stored no digest."""
+def is_as_written(database: sqlite3.Connection, key: tuple[int, int]) -> bool:
+    """Whether a verdict is what was stored."""
     row = database.execute("SELECT digest FROM verdicts WHERE sample = ? AND configuration = ?", key).fetchone()
-    return None if row == (None,) else bool(row) and row[0] == verdict_digest(database, key)
+    return bool(row) and row[0] == verdict_digest(database, key)
 
 
-@dataclass(slots=True)
-class Damage:
-    """What is not as it was written, in words; how many verdicts are so, are intact, and have no digest."""
-
-    found: list[str] = field(default_factory=list)
-    verdicts: int = 0
-    intact: int = 0
-    unchecked: int = 0  # of earlier versions
-
-
-def find_damage(database: sqlite3.Connection) -> Damage:
-    """Look at every page and every row of a run file."""
-    damage = Damage()
-    for find in (broken_pages, wrong_types, changed_rows, partial(changed_verdicts, damage)):
+def find_damage(database: sqlite3.Connection) -> list[str]:
+    """What is not as it was written, in words: every page and every row of a run file is looked at."""
+    damage = []
+    for find in (broken_pages, changed_rows, changed_verdicts):
         try:
             for what in find(database):
-                damage.found.append(what)
+                damage.append(what)
         except (sqlite3.Error, UnicodeError) as error:  # what can't be read is damaged, too
-            damage.found.append(f"SQLite: {error}")
+            damage.append(f"SQLite: {error}")
     return damage
 
 
@@ -267,7 +171,7 @@ def broken_pages(database: sqlite3.Connection) -> Iterator[str]:
 
 
 def changed_rows(database: sqlite3.Connection) -> Iterator[str]:
-    """Configurations, samples, reviews and plans that are not what was stored."""
+    """Configurations, samples and reviews that are not what was stored."""
     for number, stored, identity in database.execute("SELECT id, fingerprint, identity FROM configurations"):
         with suppress(UserError):
             if stored == fingerprint(serial.read(identity, Mapping[str, Any])):
@@ -276,18 +180,14 @@ def changed_rows(database: sqlite3.Connection) -> Iterator[str]:
     for table, columns in DIGESTED.items():
         key = "number" if table == "samples" else "id"
         for number, stored, *values in database.execute(f"SELECT {key}, digest, {', '.join(columns)} FROM {table}"):  # noqa: S608
-            if stored not in (None, digest([values])):
+            if stored != digest([values]):
                 yield f"{table} {number}"
     yield from (f"samples {number}" for (number,) in database.execute(WRONGLY_GONE))
 
 
-def changed_verdicts(damage: Damage, database: sqlite3.Connection) -> Iterator[str]:
-    """Verdicts that are not what was stored, or gone; the others are counted."""
+def changed_verdicts(database: sqlite3.Connection) -> Iterator[str]:
+    """Verdicts that are not what was stored, or gone."""
     every = "SELECT sample, configuration FROM verdicts UNION SELECT sample, configuration FROM documents"
     for key in database.execute(every):
-        as_written = is_as_written(database, key)
-        damage.intact += as_written is True
-        damage.unchecked += as_written is None
-        if as_written is False:
-            damage.verdicts += 1
+        if not is_as_written(database, key):
             yield f"verdict on sample number {key[0]}, configuration {key[1]}"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onprompt import plugins
 from onprompt.errors import OnpromptError, UserError
@@ -19,14 +19,6 @@ if TYPE_CHECKING:
 WORST = 8  # pictures that are logged
 
 
-class DrawnVerdict(NamedTuple):
-    """A drawn verdict, and its caption."""
-
-    name: str
-    caption: str
-    picture: Image
-
-
 @dataclass(frozen=True, slots=True)
 class Figures:
     """What a tracker is given: parameters, numbers with the ends of their intervals, pictures, and the run file."""
@@ -34,14 +26,16 @@ class Figures:
     run_file: Path
     about: Mapping[str, str]
     numbers: Mapping[str, float]
-    pictures: Sequence[DrawnVerdict]
+    pictures: Sequence[tuple[str, Image]]  # each with its caption
 
 
 def track(run_file: Path, name: str, configuration: int = 0) -> str:
     """Send a run to a tracker; returns where it is to be seen."""
     tracker = plugins.load("trackers", name)
     run = Run(run_file, configuration)
-    figures = Figures(run_file, about(run), numbers(run), worst_pictures(run))
+    about = {key: str(run.identity[key]) for key in ("rubric", "judge", "model") if run.identity.get(key)}
+    about["configuration"] = str(run.configuration)
+    figures = Figures(run_file, about, numbers(run), list(worst_pictures(run)))
     try:
         return str(tracker.log(figures))
     except Exception as error:  # a library's or a server's: the run itself is safe
@@ -51,23 +45,15 @@ def track(run_file: Path, name: str, configuration: int = 0) -> str:
         ) from error
 
 
-def about(run: Run) -> dict[str, str]:
-    """How the run was judged."""
-    named = {key: str(run.identity.get(key) or "") for key in ("rubric", "judge", "model")}
-    return {key: value for key, value in named.items() if value} | {"configuration": str(run.configuration)}
-
-
 def numbers(run: Run) -> dict[str, float]:
     """Means over prompts of value and score, overall, by model and by category; and how much is missing."""
-    items, groups = list(run.rows()), {}
-    groups["all"] = by_group(items, ["all"] * len(items))
-    for field in ("model", "category"):
-        names = [getattr(item, field) for item in items]
-        groups[field] = by_group(items, names) if len(set(names)) > 1 else []
-    found: dict[str, float] = {}
-    for kind, members in groups.items():
-        for group in members:
-            prefix = "" if kind == "all" else f"{kind}/{group.name}/"
+    rows, found = list(run.rows()), dict[str, float]()
+    for field in ("all", "model", "category"):
+        names = [getattr(row, field, field) for row in rows]
+        if field != "all" and len(set(names)) < 2:
+            continue
+        for group in by_group(rows, names):
+            prefix = "" if field == "all" else f"{field}/{group.name}/"
             found |= ends(f"{prefix}value", group.mean) | ends(f"{prefix}score", group.score)
     seen = run.overview
     found |= {"verdicts": seen.verdicts, "errors": sum(seen.errors.values()), "not_verifiable": seen.placeholders}
@@ -80,14 +66,12 @@ def ends(name: str, estimate: Estimate) -> dict[str, float]:
     return {key: number for key, number in known.items() if number is not None}
 
 
-def worst_pictures(run: Run) -> list[DrawnVerdict]:
+def worst_pictures(run: Run) -> Iterator[tuple[str, Image]]:
     """The verdicts with the lowest values, drawn; one whose image is gone is left out."""
     from onprompt.report.picture import draw
 
-    shown = []
     for row in run.rows(worst=WORST):
         try:
-            shown.append(DrawnVerdict(row.id, f"{row.value:.2f}: {row.summary}", draw(run.verdict(row.id))))
+            yield f"{row.id}: {row.value:.2f}: {row.summary}", draw(run.verdict(row.id))
         except OnpromptError:
             continue
-    return shown

@@ -16,11 +16,9 @@ def log(figures: Figures) -> str:
     with mlflow.start_run(run_name=figures.run_file.stem) as run:
         mlflow.log_params(dict(figures.about))
         mlflow.log_metrics({FORBIDDEN.sub("_", name): float(number) for name, number in figures.numbers.items()})
-        for place, shown in enumerate(figures.pictures, 1):
-            mlflow.log_image(shown.picture, f"worst/{place}.png")
-        captions = "".join(
-            f"{place}.png  {shown.name}: {shown.caption}\n" for place, shown in enumerate(figures.pictures, 1)
-        )
-        mlflow.log_text(captions, "worst/captions.txt")
+        for place, (_, picture) in enumerate(figures.pictures, 1):
+            mlflow.log_image(picture, f"worst/{place}.png")
+        captions = [f"{place}.png  {caption}\n" for place, (caption, _) in enumerate(figures.pictures, 1)]
+        mlflow.log_text("".join(captions), "worst/captions.txt")
         mlflow.log_artifact(str(figures.run_file))
     return f"MLflow run {run.info.run_id}"

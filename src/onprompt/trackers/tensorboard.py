@@ -20,12 +20,12 @@ def log(figures: Figures) -> str:
     folder = Path(os.environ.get("TENSORBOARD_LOGDIR") or "runs") / figures.run_file.stem
     folder.mkdir(parents=True, exist_ok=True)
     values = [Summary.Value(tag=name, simple_value=float(number)) for name, number in figures.numbers.items()]
-    for place, shown in enumerate(figures.pictures, 1):
+    for place, (caption, picture) in enumerate(figures.pictures, 1):
         file = io.BytesIO()
-        shown.picture.save(file, "PNG")
-        size = {"height": shown.picture.height, "width": shown.picture.width, "colorspace": 3}
+        picture.save(file, "PNG")
+        size = {"height": picture.height, "width": picture.width, "colorspace": 3}
         image = Summary.Image(encoded_image_string=file.getvalue(), **size)
-        values.append(Summary.Value(tag=f"worst/{place} {shown.name}", image=image))
+        values.append(Summary.Value(tag=f"worst/{place} {caption.partition(': ')[0]}", image=image))
     writer = EventFileWriter(str(folder))
     writer.add_event(Event(wall_time=time.time(), step=0, summary=Summary(value=values)))
     writer.close()

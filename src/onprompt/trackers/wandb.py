@@ -14,7 +14,7 @@ def log(figures: Figures) -> str:
     """A run with its configuration, metrics, pictures and the run file as an artefact."""
     project = os.environ.get("WANDB_PROJECT") or "onprompt"
     with wandb.init(project=project, name=figures.run_file.stem, config=dict(figures.about)) as run:
-        pictures = [wandb.Image(shown.picture, caption=f"{shown.name}: {shown.caption}") for shown in figures.pictures]
+        pictures = [wandb.Image(picture, caption=caption) for caption, picture in figures.pictures]
         run.log(dict(figures.numbers) | ({"worst": pictures} if pictures else {}))
         artefact = wandb.Artifact(re.sub(r"[^\w.-]", "-", figures.run_file.stem) or "run", type="onprompt-run")
         artefact.add_file(str(figures.run_file))

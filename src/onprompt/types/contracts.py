@@ -171,10 +171,6 @@ class Judge(Protocol):
     def judge(self, sample: Sample) -> Verdict:
         """The verdict on one sample."""
 
-    def prepare(self, sample: Sample) -> None:  # noqa: ARG002
-        """Do what can be done while other samples are judged: decode images, parse the prompt."""
-        return
-
     def recall(self, sample: Sample) -> Verdict | None:  # noqa: ARG002
         """The verdict, if it takes no more than cached answers; None where it takes more."""
         return None
@@ -260,7 +256,7 @@ class Backend(Protocol):
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
-TaskType = TypeVar("TaskType")
+TaskType = TypeVar("TaskType", contravariant=True)
 ResultType = TypeVar("ResultType", covariant=True)
 
 
@@ -281,11 +277,8 @@ class Job(Protocol[TaskType, ResultType]):
     def stop(self) -> None:
         """Called when all should end: stop waiting for a server."""
 
-    def prepare(self, task: TaskType) -> TaskType:
-        """The task with what can be done while others are in progress, such as reading files."""
-
     def __call__(self, task: TaskType, /) -> ResultType:
-        """The result of a task, prepared or not."""
+        """The result of a task."""
 
     def lost(self, task: TaskType, why: str) -> ResultType:
         """The result of a task whose every worker process died."""

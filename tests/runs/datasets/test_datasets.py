@@ -41,7 +41,7 @@ def good(data: str, rubric: Rubric = VERIFY, **columns: str) -> list[Row]:
 
 
 def test_each_kind_is_one_file() -> None:
-    kinds = ["csv", "folder", "geneval", "glob", "hf", "illusionbench", "jsonl", "parquet"]
+    kinds = ["csv", "folder", "glob", "hf", "illusionbench", "jsonl", "parquet"]
     assert plugins.names("runs.datasets") == kinds
 
 
@@ -136,11 +136,8 @@ def test_paths_are_looked_for_beside_the_table_and_then_here(
 
 def test_no_two_ids_are_the_same(write: Write) -> None:
     data = write("id,image,prompt", *(f"{name},i.png,p" for name in ("a", "a#2", "a", "b", "a", "")), ",i.png,p")
-    named = open_dataset(data, VERIFY, {"id": "id"}).rows()
-    assert [row.id for row in named] == ["a", "a#2", "a#3", "b", "a#4", "i.png", "i.png#2"]
-    assert [row.id for row in good(data)][:2] == ["i.png", "i.png#2"], (
-        "a column that repeats is no id unless it is named"
-    )
+    assert [row.id for row in good(data)] == ["a", "a#2", "a#3", "b", "a#4", "i.png", "i.png#2"]
+    assert [row.id for row in good(data, id="")][:2] == ["i.png", "i.png#2"]
 
 
 def test_major_objects_are_a_list(write: Write) -> None:

@@ -18,7 +18,7 @@ from urllib.parse import unquote
 from onprompt import plugins
 from onprompt.errors import UserError
 from onprompt.files import check_regular
-from onprompt.types import IMAGE, NAMES, Rubric, Sample
+from onprompt.types import IMAGE, NAMES, Rubric
 
 ABOUT = {"model": ("model", "generator", "system"), "category": ("category", "tag", "type")}
 IDS = ("id", "uid", "sample_id", "key", "index")
@@ -54,7 +54,6 @@ class Row:
     rest_lost: bool = False  # whether rows after it may be unreadable too
     number: int = 0  # in the run file
     repeated: str = ""  # its id in DATA, where an earlier row has the same
-    sample: Sample | None = None  # once its files are read
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,6 @@ class Table:
     folder: str = ""  # what paths are relative to
     count: int | None = None
     fixed: Mapping[str, str] = field(default_factory=dict)  # where each field comes from, if there is no choice
-    streamed: bool = False  # whether reading it is slow, so that it is not searched for repeated ids
     images: Sequence[str] = ()  # columns that may hold images: they are only read where they are inputs
 
 
@@ -80,22 +78,17 @@ class Dataset:
     count: int | None
     read: Callable[[], Iterator[Row]] = field(repr=False)
     source: str = ""  # DATA as an absolute path or address
-    unique: bool = False  # whether all ids are known to differ
-    note: str = ""  # what the user should know of how it is read
     named: Mapping[str, str] = field(default_factory=dict)  # the columns that the user named
 
     def rows(self) -> Iterator[Row]:
         """All rows, in order; repeated ids get a suffix."""
-        if self.unique:
-            yield from self.read()
-            return
-        seen: dict[str, int] = {}  # only ids are kept in memory
+        seen: dict[int, int] = {}  # by hashes, which take half the memory of ids
         for row in self.read():
             name = row.id
-            while name in seen:
-                seen[row.id] += 1
-                name = f"{row.id}#{seen[row.id]}"
-            seen[name] = 1
+            while hash(name) in seen:
+                seen[hash(row.id)] += 1
+                name = f"{row.id}#{seen[hash(row.id)]}"
+            seen[hash(name)] = 1
             yield row if name == row.id else replace(row, id=name, repeated=row.id)
 
 
@@ -109,31 +102,25 @@ def open_dataset(data: str, rubric: Rubric, columns: Mapping[str, str], alternat
         table: Table = plugins.load("runs.datasets", kind).load(rest)
     except OSError as error:
         raise UserError(f"can't read {data}: {error.strerror or error}") from error
-    missing = [name for name in rubric.required if name not in table.fixed]
-    if table.fixed and (columns or missing):
-        why = "has no columns to name" if columns else f"has no {' and no '.join(missing)}, which {rubric.name} needs"
-        raise UserError(f"{data} {why}; use a .csv, .jsonl or .parquet file")
-    for other in alternatives:
-        check_rubric(data, table, rubric, other)
-    own = {name: name for name in ("id", *table.fixed)}
-    used = own if table.fixed else choose_columns(table.columns, usual_columns(rubric), columns, rubric.required)
-    # Rows that are streamed are read only once, and a column that the user named is used as it is.
-    guess = "" if table.fixed or columns.get("id") or table.streamed else used.get("id", "")
-    unique = has_unique_values(table, guess) if guess else None
-    note = ""
-    if unique is False:
-        note = f"{used['id']!r} is not used as the id, since values repeat there; --column id={used['id']} uses it"
-        del used["id"]
-    own_columns = [] if table.fixed else [n for n in table.columns if n not in (*used.values(), *table.images)]
+    if table.fixed:
+        missing = [name for name in rubric.required if name not in table.fixed]
+        if columns or missing:
+            why = "no columns to name" if columns else f"no {' and no '.join(missing)}, which {rubric.name} needs"
+            raise UserError(f"{data} has {why}; use a .csv, .jsonl or .parquet file")
+        used = {name: name for name in ("id", *table.fixed)}
+    else:
+        for other in alternatives:
+            check_rubric(data, table, rubric, other)
+        used = choose_columns(table.columns, usual_columns(rubric), columns, rubric.required)
+    own = [] if table.fixed else [name for name in table.columns if name not in (*used.values(), *table.images)]
     # The row of an unreadable input is still known by its id, and counted for its model and category.
     ordered = {name: used[name] for name in dict.fromkeys(["id", *ABOUT, *used]) if name in used}
-    parser = RowParser(ordered, table.folder, rubric, own_columns)
+    parser = RowParser(ordered, table.folder, rubric, own)
 
     def read() -> Iterator[Row]:
-        return map(parser.parse, table.records(list(dict.fromkeys([*used.values(), *own_columns]))), itertools.count(1))
+        return map(parser.parse, table.records(list(dict.fromkeys([*used.values(), *own]))), itertools.count(1))
 
-    source = absolute(data)
-    return Dataset(table.kind, table.fixed or used, table.count, read, source, bool(unique), note, dict(columns))
+    return Dataset(table.kind, table.fixed or used, table.count, read, absolute(data), dict(columns))
 
 
 def usual_columns(rubric: Rubric) -> dict[str, tuple[str, ...]]:
@@ -144,16 +131,13 @@ def usual_columns(rubric: Rubric) -> dict[str, tuple[str, ...]]:
 
 def check_rubric(data: str, table: Table, rubric: Rubric, other: Rubric) -> None:
     """An error for a table of edits that would be judged as prompts: it has all that the other rubric needs."""
-    usual = usual_columns(other)
     if other.prompt == rubric.prompt or other.prompt not in table.columns:
         return
-    found = {name: guess_column(name, table.columns, usual[name]) for name in other.required}
+    found = {name: guess_column(name, table.columns, usual_columns(other)[name]) for name in other.required}
     if all(found.values()):
         columns = ", ".join(f"{name} from {column!r}" for name, column in found.items())
-        raise UserError(
-            f"{data} looks like a table for the rubric {other.name} ({columns}): add --rubric {other.name}; or add "
-            f"--rubric {rubric.name} to judge single images"
-        )
+        looks = f"{data} looks like a table for the rubric {other.name} ({columns}): add --rubric {other.name}"
+        raise UserError(f"{looks}; or add --rubric {rubric.name} to judge single images")
 
 
 def absolute(data: str) -> str:
@@ -162,20 +146,6 @@ def absolute(data: str) -> str:
     if colon and kind in plugins.names("runs.datasets"):
         return f"{kind}:{os.path.abspath(rest) if exists(rest) else rest}"  # noqa: PTH100 (as below)
     return os.path.abspath(data)  # noqa: PTH100
-
-
-def has_unique_values(table: Table, column: str) -> bool | None:
-    """Whether every row has a value of its own in a column; None if some have none."""
-    seen: set[int] = set()  # hashes take half the memory
-    missing = False
-    for _, cells in table.records([column]):
-        cell = cells.get(column) if isinstance(cells, Mapping) else None
-        value = hash(str(cell).strip())
-        if cell and value in seen:
-            return False
-        missing = missing or not cell
-        seen.add(value)
-    return None if missing else True
 
 
 def find_reader(data: str, folder_reader: str) -> tuple[str, str]:
@@ -295,6 +265,8 @@ def kept(cell: Any) -> str | float | None:
     """A cell that a run file keeps beside a sample: a text or a number."""
     if isinstance(cell, str):
         return cell if 0 < len(cell) <= MAX_OWN else None
+    if isinstance(cell, bool):
+        return int(cell)
     return cell if isinstance(cell, int | float) and math.isfinite(cell) else None
 
 

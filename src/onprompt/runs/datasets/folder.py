@@ -5,7 +5,6 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -19,9 +18,8 @@ SUFFIXES = {".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tiff", ".tif", "
 PROMPT_FILE, METADATA, SAMPLES = "prompt.txt", "metadata.jsonl", "samples"
 MAX_TEXT = 2**24  # bytes of a file with a prompt
 NOT_LISTED = "can't list the folder"
-NUMBER = re.compile(r"\d+|\(\d+\)")
-SEED = re.compile(r"seed\W*\d+|\d{5,}", re.IGNORECASE)  # no prompt ends with a number of five digits
-HASH = re.compile(r"(?=.*\d)[0-9a-f]{6,}", re.IGNORECASE)
+# At the end of a name: a hash, a seed (no prompt ends with a number of five digits), and a number.
+ENDING = re.compile(r"( (?=\S*\d)[0-9a-f]{6,})?( seed\W*\d+| \d{5,})?( \d+| \(\d+\))?$", re.IGNORECASE)
 # The default file names of programs: sample_151_1.jpg, ComfyUI_00001_.png
 NO_PROMPT = {"sample", "image", "img", "output", "out", "result", "generated", "gen", "grid", "comfyui", "tmp", "test"}
 Images = Callable[[], Iterator[str]]  # the paths of images below a folder; one that ends with / can't be listed
@@ -110,13 +108,9 @@ def read_text(path: Path) -> str | UserError | None:
 
 
 def prompt_from_name(stem: str) -> str | UserError:
-    """`a_red_cup_on_a_table_0` is "a red cup on a table": a number, a seed and a hash at the end are dropped."""
-    words = re.sub(r"[\s_-]+", " ", stem).strip().split(" ")
-    endings = [(SEED, 2), (SEED, 1), (HASH, 1), (NUMBER, 1)]
-    while ending := next((e for e in endings if e[0].fullmatch(" ".join(words[-e[1] :]))), None):
-        del words[-ending[1] :]
-        endings = [other for other in endings if other[0] is not ending[0]]
-    if any(not word.isdigit() and word.lower() not in NO_PROMPT for word in words if word):
+    """`a_red_cup_on_a_table_0` is "a red cup on a table": a hash, a seed and a number at the end are dropped."""
+    words = ENDING.sub("", " " + re.sub(r"[\s_-]+", " ", stem).strip(), count=1).split()
+    if any(not word.isdigit() and word.lower() not in NO_PROMPT for word in words):
         return " ".join(words)
     return UserError(f"no prompt in the file name {stem!r}, and no {PROMPT_FILE} or {stem}.txt beside the image")
 
@@ -133,45 +127,33 @@ def same_files(items: Iterable[tuple[str, str]]) -> bool:
 
 
 def walk(root: Path, max_depth: float = float("inf")) -> Iterator[str]:
-    """The paths of all images below a folder, in natural order; no folder is visited twice, so links can't loop."""
-    waiting, seen = [""], set()
-    while waiting:
-        folder = waiting.pop()
-        try:
-            status = (root / folder).stat()
-            files, folders = list_folder(root / folder)
-        except OSError:
-            if not folder:
-                raise
-            yield folder
-            continue
+    """The paths of all images below a folder, in natural order; hidden ones are left out, links can't loop.
+
+    Folders that can't be listed come last, and end with /.
+    """
+    seen, closed = set(), list[OSError]()
+    for place, folders, names in os.walk(root, onerror=closed.append, followlinks=True):
+        status, path = os.stat(place), below(root, place)  # noqa: PTH116 (ten times Path)
         if (status.st_dev, status.st_ino) in seen:
+            folders.clear()
             continue
         seen.add((status.st_dev, status.st_ino))
-        yield from (folder + name for name in files)
-        if folder.count("/") < max_depth:
-            waiting.extend(f"{folder}{name}/" for name in reversed(folders))
+        folders[:] = sorted((name for name in folders if name[0] != "."), key=natural)
+        if not (METADATA in names and SAMPLES in folders):  # where GenEval puts a grid of all samples
+            images = (name for name in names if os.path.splitext(name)[1].lower() in SUFFIXES and name[0] != ".")  # noqa: PTH122
+            yield from (path + name for name in sorted(images, key=natural))
+        if path.count("/") >= max_depth:
+            folders.clear()
+    for error in closed:
+        if not (path := below(root, error.filename)):
+            raise error
+        yield path
 
 
-def list_folder(folder: Path) -> tuple[list[str], list[str]]:
-    """The names of images and of subfolders, links last; hidden entries are left out."""
-    names, found = set(), []
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name[0] == ".":
-                continue
-            is_folder = False
-            with suppress(OSError):  # a link to itself
-                is_folder = entry.is_dir()
-            if is_folder:
-                found.append((entry.is_symlink(), natural(entry.name), entry.name))
-            else:
-                names.add(entry.name)
-    folders = [name for *_, name in sorted(found)]
-    if METADATA in names and SAMPLES in folders:
-        names = set()  # GenEval puts a grid of all samples here
-    images = [name for name in names if os.path.splitext(name)[1].lower() in SUFFIXES]  # noqa: PTH122 (ten times Path)
-    return sorted(images, key=natural), folders
+def below(root: Path, folder: str) -> str:
+    """The path of a folder below another, with / at its end; empty for the other itself."""
+    path = os.path.relpath(folder, root)
+    return "" if path == "." else f"{path}/"
 
 
 def natural(name: str) -> tuple[list[str | int], str]:

@@ -39,7 +39,7 @@ def load(data: str) -> Table:
         count = info.num_examples or None
     kinds = rows.features or dict.fromkeys(columns)
     images = [name for name in columns if not isinstance(kinds.get(name), datasets.Value)]
-    return Table("hf", columns, partial(read_rows, name, rows), count=count, streamed=True, images=images)
+    return Table("hf", columns, partial(read_rows, name, rows), count=count, images=images)
 
 
 def open_splits(name: str) -> Mapping[str, Any]:

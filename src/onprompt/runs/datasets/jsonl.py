@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from onprompt.errors import UserError
-from onprompt.runs.datasets import Record, RestLost, Table
+from onprompt.runs.datasets import Record, Table
 
 SAMPLED = 100  # records that are read for their columns
 BLOCK = 2**16
-MAX_ITEM = 64 * 2**20  # characters of one item of a list
 
 
 def load(data: str) -> Table:
@@ -38,17 +37,27 @@ def read_lines(path: Path) -> Iterator[Record]:
     """An object per line."""
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
-            if not line.strip():
-                continue
-            try:
-                value = json.loads(line.decode("utf-8-sig"))
-            except UnicodeDecodeError as error:
-                value = UserError(f"not UTF-8: {error.reason}")
-            except json.JSONDecodeError as error:
-                value = UserError(f"invalid JSON: {error.msg}, at character {error.pos + 1} of {len(line)}")
-            except (ValueError, RecursionError) as error:  # a number too long, or a nest too deep
-                value = UserError(f"unsupported JSON: {error}")
-            yield f"{path.name}:{number}", as_cells(value)
+            if line.strip():
+                yield f"{path.name}:{number}", as_cells(parsed(line))
+
+
+def read_list(path: Path) -> Iterator[Record]:
+    """The objects of a list, which is in memory as a whole: long ones belong into lines."""
+    items = parsed(path.read_bytes())
+    for number, item in enumerate(items if isinstance(items, list) else [items], 1):
+        yield f"{path.name}, item {number}", as_cells(item)
+
+
+def parsed(text: bytes) -> Any:
+    """A JSON value, or why it is none."""
+    try:
+        return json.loads(text.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        return UserError(f"not UTF-8: {error.reason}")
+    except json.JSONDecodeError as error:
+        return UserError(f"invalid JSON: {error.msg}, at character {error.pos + 1} of {len(text)}")
+    except (ValueError, RecursionError) as error:  # a number too long, or a nest too deep
+        return UserError(f"unsupported JSON: {error}")
 
 
 def as_cells(value: object) -> dict[str, Any] | UserError:
@@ -56,27 +65,3 @@ def as_cells(value: object) -> dict[str, Any] | UserError:
     if isinstance(value, dict | UserError):
         return value
     return UserError(f"expected an object, got {type(value).__name__}")
-
-
-def read_list(path: Path) -> Iterator[Record]:
-    """The objects of a list, which is read in blocks."""
-    decode = json.JSONDecoder().raw_decode
-    number, text = 1, ""
-    # Bytes that are not UTF-8 become surrogates, which make only their own row bad.
-    with path.open(encoding="utf-8-sig", errors="surrogateescape") as file:
-        while True:
-            where = f"{path.name}, item {number}"
-            text = text.lstrip(" \t\r\n,[" if number == 1 else " \t\r\n,")
-            if text.startswith("]"):
-                return
-            try:
-                value, end = decode(text)
-            except (ValueError, RecursionError) as error:
-                more = file.read(max(BLOCK, len(text))) if len(text) < MAX_ITEM else ""  # twice as much each time
-                if not more:
-                    yield where, RestLost(f"the list is cut off or invalid JSON from here on: {error}")
-                    return
-                text += more
-                continue
-            yield where, as_cells(value)
-            number, text = number + 1, text[end:]

@@ -48,10 +48,12 @@ class Ray:
 
     def run(self, job: Job[Given, Made], tasks: Iterable[Given]) -> Iterator[Made]:
         """The results, as they get ready."""
+        if self.settings.budget is not None and job.bound_by == "server":
+            raise UserError("a budget is kept by one process: use the engine threads, or no budget")
         waiting = iter(tasks)
         for first in waiting:  # without tasks, no cluster is needed
             with cluster():
-                pool = ActorPool(job, allocate(job, self.settings.budget is not None), self.patience)
+                pool = ActorPool(job, allocate(job), self.patience)
                 try:
                     yield from pool.run(itertools.chain([first], waiting))
                 finally:
@@ -64,36 +66,18 @@ def cluster() -> Iterator[None]:
     if ray.is_initialized():
         yield
         return
+    address = os.environ.get("RAY_ADDRESS", "local")
+    if address not in ("auto", "local") and not is_reachable(address):
+        raise UserError(f"no Ray cluster at {address} (RAY_ADDRESS)")
     try:
-        join_cluster()
+        ray.init(include_dashboard=False, logging_level=logging.CRITICAL, log_to_driver=False)
+    except Exception as error:  # of many kinds: another version of Ray, no place for its files, no memory
+        action = "start a cluster here" if address == "local" else f"join the cluster {address}"
+        raise UserError(f"Ray can't {action}: {brief(error.__cause__ or error)}") from error
+    try:
         yield
     finally:
         ray.shutdown()
-
-
-def join_cluster() -> None:
-    """Connect to the cluster of the environment, or start one."""
-    address = os.environ.get("RAY_ADDRESS", "")
-    if address in ("", "auto"):
-        target = None if started_here() else "local"
-    elif address == "local" or is_reachable(address):
-        target = address
-    else:
-        raise UserError(f"no Ray cluster at {address} (RAY_ADDRESS)")
-    try:
-        ray.init(address=target, include_dashboard=False, logging_level=logging.CRITICAL, log_to_driver=False)
-    except Exception as error:  # of many kinds: another version of Ray, no place for its files, no memory
-        action = "start a cluster here" if target == "local" else f"join the cluster {address or 'of this machine'}"
-        raise UserError(f"Ray can't {action}: {brief(error.__cause__ or error)}") from error
-
-
-def started_here() -> bool:
-    """Whether a cluster that `ray start` set up on this machine is still running."""
-    folder = os.environ.get("RAY_TMPDIR") or os.environ.get("TMPDIR") or "/tmp"  # noqa: S108 where Ray notes it
-    try:
-        return is_reachable(Path(folder, "ray", "ray_current_cluster").read_text().strip())
-    except OSError:
-        return False
 
 
 def is_reachable(address: str) -> bool:
@@ -122,22 +106,20 @@ class Allocation(NamedTuple):
     threads: int
     tasks_each: int
     tasks: int
-    irreplaceable: bool = False  # whether an actor that died must not be replaced
 
 
-def allocate(job: Job[Any, Any], has_budget: bool) -> Allocation:
+def allocate(job: Job[Any, Any]) -> Allocation:
     """As many actors as the whole cluster has room for; cores that are in use now may become free.
 
-    All actors together ask a server as many questions at a time as one process would. With a budget there is only one
-    actor, since it alone knows what is spent.
+    All actors together ask a server as many questions at a time as one process would.
     """
     slots = job.slots
     nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
     cores, gpus = (sum(int(node.get(kind, 0)) for node in nodes) for kind in ("CPU", "GPU"))
     if job.bound_by == "server":
-        actors = 1 if has_budget else max(1, min(cores, slots))
+        actors = max(1, min(cores, slots))
         share = -(-slots // actors)
-        return Allocation(actors, 1, 0, share, share, slots, irreplaceable=has_budget)
+        return Allocation(actors, 1, 0, share, share, slots)
     if job.bound_by == "model":
         hosts = [node for node in nodes if node.get("GPU" if gpus else "CPU")] or nodes
         actors = gpus or len(hosts)
@@ -167,17 +149,16 @@ class Worker:
 class ActorPool(Generic[Given, Made]):
     """The actors and their tasks.
 
-    After an actor died, each of its tasks is sent again to an actor of its own, so that a task that kills its actor
-    costs no other. Ray's own restarts would send it along with the same neighbours.
+    After an actor died, its tasks are sent again, while every actor has one task at a time: so a task that kills its
+    actor costs no other. Ray's own restarts would send it along with the same neighbours.
     """
 
     def __init__(self, job: Job[Given, Made], allocation: Allocation, patience: float) -> None:
         self.job, self.allocation, self.patience = job, allocation, patience
         self.starting: dict[Any, Any] = {}  # actors by the reference that is ready when they are up
-        self.load: dict[Any, int] = {}  # how much each actor that is up has, of `tasks_each`
-        self.sent: dict[Any, tuple[Any, Given, int, int]] = {}  # actor, task, load, number of the try
+        self.load: dict[Any, int] = {}  # how many tasks each actor has that is up
+        self.sent: dict[Any, tuple[Any, Given, int]] = {}  # actor, task, number of the try
         self.suspects: deque[tuple[Given, int]] = deque()
-        self.all_sent = False
         self.failed_starts, self.failure = 0, ""  # starts that failed in a row, and why
         for _ in range(allocation.actors):
             self.start_actor()
@@ -192,8 +173,12 @@ class ActorPool(Generic[Given, Made]):
     def run(self, tasks: Iterator[Given]) -> Iterator[Made]:
         """The results, as they get ready."""
         while True:
-            yield from self.send_tasks(tasks)
-            if not self.sent and not self.suspects and (self.load or self.all_sent):
+            while self.has_room():
+                task, tries = self.suspects.popleft() if self.suspects else (next(tasks, None), 0)
+                if task is None:
+                    break
+                yield from self.send(task, tries)
+            if self.load and not self.sent:
                 return
             ref = self.wait()
             if ref in self.starting:
@@ -201,59 +186,45 @@ class ActorPool(Generic[Given, Made]):
             else:
                 yield from self.collect(ref)
 
-    def send_tasks(self, tasks: Iterator[Given]) -> Iterator[Made]:
-        """Send tasks to the actors with the lowest load; suspects first, each to an idle actor."""
-        limit = self.allocation
-        while self.suspects and self.room() == limit.tasks_each:
-            yield from self.send(*self.suspects.popleft(), limit.tasks_each)
-        while not self.suspects and not self.all_sent and self.room() and len(self.sent) < limit.tasks:
-            if (task := next(tasks, None)) is None:
-                self.all_sent = True
-            else:
-                yield from self.send(task, 0, 1)
+    def has_room(self) -> bool:
+        """Whether a task can be sent."""
+        alone = bool(self.suspects) or any(tries > 1 for *_, tries in self.sent.values())
+        most = 1 if alone else self.allocation.tasks_each
+        return len(self.sent) < self.allocation.tasks and min(self.load.values(), default=most) < most
 
-    def room(self) -> int:
-        """How much more the actor with the lowest load can take."""
-        return self.allocation.tasks_each - min(self.load.values(), default=self.allocation.tasks_each)
-
-    def send(self, task: Given, tries: int, load: int) -> Iterator[Made]:
-        """Send a task to the actor with the lowest load; one that can't be sent is lost."""
+    def send(self, task: Given, tries: int) -> Iterator[Made]:
+        """Send a task to the actor with the fewest; one that can't be sent is lost."""
         actor = min(self.load, key=self.load.__getitem__)
         try:
             ref = actor.do.remote(task)
         except Exception as error:  # whatever pickling may raise
             yield self.job.lost(task, f"can't be sent to another process: {brief(error.__cause__ or error)}")
         else:
-            self.sent[ref] = actor, task, load, tries + 1
-            self.load[actor] += load
+            self.sent[ref] = actor, task, tries + 1
+            self.load[actor] += 1
 
     def wait(self) -> Any:
         """Wait for a result or for an actor to start; without any actor, not for ever."""
         refs = [*self.sent, *self.starting]
         ready, _ = ray.wait(refs, timeout=None if self.load else self.patience) if refs else ([], refs)
         if not ready:
-            raise UserError(self.explain_no_actors())
+            why = self.failure or f"none started within {self.patience:g} s; are its cores or GPUs in use?"
+            raise UserError(f"no Ray actor: {why}")
         return ready[0]
-
-    def explain_no_actors(self) -> str:
-        """Why there is no actor."""
-        if self.failure:
-            return f"no Ray actor is left: {self.failure}"
-        kind = "GPU" if self.allocation.gpus else "CPU"
-        free, total = (int(known.get(kind, 0)) for known in (ray.available_resources(), ray.cluster_resources()))
-        return f"no Ray actor started within {self.patience:g} s: {free} of the cluster's {total} {kind}s are free"
 
     def collect(self, ref: Any) -> Iterator[Made]:
         """The result of a task, unless it is tried again."""
-        actor, task, load, tries = self.sent.pop(ref)
+        actor, task, tries = self.sent.pop(ref)
         if actor in self.load:
-            self.load[actor] -= load
+            self.load[actor] -= 1
         try:
             yield ray.get(ref)
         except RayTaskError as error:
             yield self.job.lost(task, brief(error))
         except RayError as error:
-            self.replace(actor, brief(error))
+            if self.load.pop(actor, None) is not None:  # the first of its tasks that fails
+                ray.kill(actor)
+                self.start_actor()
             if tries < TRIES:
                 self.suspects.append((task, tries))
             else:
@@ -272,16 +243,6 @@ class ActorPool(Generic[Given, Made]):
         if theirs != ours:
             raise UserError(f"version mismatch: a machine of the cluster has onprompt {theirs}, this one {ours}")
         self.load[actor], self.failed_starts, self.failure = 0, 0, ""
-
-    def replace(self, actor: Any, why: str) -> None:
-        """Start another actor for one that died or can't be reached."""
-        if self.load.pop(actor, None) is None:
-            return
-        ray.kill(actor)
-        if self.allocation.irreplaceable:
-            self.failure = f"the actor that tracks the budget died; run again to resume ({why})"
-        else:
-            self.start_actor()
 
     def shut_down(self) -> None:
         """Stop all actors."""

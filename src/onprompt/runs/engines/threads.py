@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from functools import partial
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
@@ -28,9 +27,8 @@ class Threads:
     """As many threads as the judge likes to have samples in progress."""
 
     def run(self, job: Job[Given, Made], tasks: Iterable[Given]) -> Iterator[Made]:
-        """The results, as they get ready. Where the cores are the limit, the next files are read meanwhile."""
-        prepare = job.prepare if job.bound_by == "cores" else None
-        return as_done(job, tasks, job.slots, job.begin, job.stop, prepare)
+        """The results, as they get ready."""
+        return as_done(job, tasks, job.slots, job.begin, job.stop)
 
 
 @contextmanager
@@ -53,23 +51,13 @@ def as_done(
     slots: int,
     begin: Hook | None = None,
     stop: Hook | None = None,
-    prepare: Callable[[Given], Given] | None = None,
 ) -> Iterator[Made]:
-    """What `work` returns for each item, as they get done; up to two items per thread are in progress.
-
-    Those that wait for a thread are meanwhile prepared by one more.
-    """
+    """What `work` returns for each item, as they get done; up to two items per thread are in progress."""
     finished: SimpleQueue[Future[Made]] = SimpleQueue()
     pending = 0
-
-    def work_on(item: Given, prepared: Future[Given]) -> Made:
-        # One that is not begun yet can be cancelled: no thread waits for it.
-        return work(item if prepared.cancel() else prepared.result())
-
-    with thread_pool(slots, begin, stop) as pool, thread_pool(1, None, None) as ahead:
+    with thread_pool(slots, begin, stop) as pool:
         for item in items:
-            task = partial(work_on, item, ahead.submit(prepare, item)) if prepare else partial(work, item)
-            pool.submit(task).add_done_callback(finished.put)
+            pool.submit(work, item).add_done_callback(finished.put)
             pending += 1
             if pending >= 2 * slots:
                 yield next_of(finished).result()
