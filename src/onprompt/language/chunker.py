@@ -44,7 +44,6 @@ class Chunker:
 
     def chunk(self) -> list[Token]:
         """The tokens of the sentence."""
-        self.expand_adjectives()
         readers = (
             *(self.text, self.pose, self.position, self.substance, self.vessel, self.dressed),
             *(self.time_of_day, self.filler, self.state, self.quoted, self.relation),
@@ -59,17 +58,6 @@ class Chunker:
             at += size
             collapse_quantifier(self.done, self.word(at), self.settings)
         return self.done
-
-    def expand_adjectives(self) -> None:
-        """`a black and a white cat` → a black cat and a white cat."""
-        kinds = lex.KIND_OF_ATTRIBUTE
-        for at in range(len(self.words) - 5):
-            article, adjective, conjunction, other_article, other_adjective, noun = self.words[at : at + 6]
-            pairs = {article, other_article} <= lex.ARTICLES and adjective in kinds and other_adjective in kinds
-            if pairs and conjunction == "and" and is_noun(singular(noun)) and noun not in kinds:
-                end = self.tokens[at + 1].end
-                self.tokens.insert(at + 2, Token(self.tokens[at + 5].word, end, end))
-                self.words.insert(at + 2, noun)
 
     # -- the words around
 
@@ -279,10 +267,6 @@ class Chunker:
         word, following = self.word(at), self.word(at + 1)
         if word in {"nobody", "noone"} or (word, following) == ("no", "one"):
             return self.replaced(at, 1 + (word == "no"), "nobody", name="nobody")
-        if word == "missing" and following in DETERMINERS and self.done:
-            return self.replaced(at, 1, "without", relation="without")
-        if word == "without" and following == "any":
-            return self.replaced(at, 2, "without")
         if word in {"neither", "nor"} and following in lex.DEFINITE:  # there is a cat, but what it does is denied
             return self.replaced(at, 1, "and") if word == "nor" else self.detached(at, 1, name="neither")
         if word in {"neither", "nor"}:
@@ -361,8 +345,6 @@ class Chunker:
         counts = any(singular(each) != each for each in self.words[after : after + 3])  # a plural follows
         if self.words[after - 1] in lex.PAIRS and (self.ends_phrase(after) or not counts):  # "a couple" is two people
             return (replace(self.tokens[at], count=Count(1, 1, word)), 1) if word in lex.ARTICLES else None
-        if last is not None and last.count is not None and last.count.words in lex.ARTICLES:
-            return None
         if word in {"over", "under", "around", "about"} and last and not self.follows(lex.BEFORE_COMPARISONS):
             return None
         named = at > 1 and self.tokens[at - 1].word != self.words[at - 1]  # iPhone 15 Pro
@@ -412,5 +394,6 @@ class Chunker:
             if len(words) == size and "of" not in words:
                 forms = {" ".join(words), " ".join([*words[:-1], singular(words[-1])])}
                 if forms & lex.COMPOUNDS or (may_start and any(map(is_noun, forms))):
-                    return self.replaced(at, size, self.tokens[at + size - 1].word, name=" ".join(words))
+                    name = " ".join(words).replace(" '", "'")  # Rubik's cube
+                    return self.replaced(at, size, self.tokens[at + size - 1].word, name=name)
         return None

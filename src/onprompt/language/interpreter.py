@@ -202,10 +202,7 @@ class Interpreter:
             if not node.is_spatial:
                 return self.own_objects(head)
             described = self.conjoined_objects(head, node.at)
-            chained = head.dep == "pobj" and head.head.head.is_noun  # not of the bagel "behind pigs under candles"
-            shared = not chained or not PLACES.isdisjoint((node.relation[0], head.head.relation[0]))
-            whole = self.located_with(head) if shared else []
-            owners = self.owners([*whole, *described, *self.between(node)])
+            owners = self.owners([*self.located_with(head), *described, *self.between(node)])
             return described if set(owners) & set(targets) else owners
         if head.is_preposition:
             return self.governors(head, targets, depth + 1)
