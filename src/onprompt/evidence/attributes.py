@@ -32,10 +32,8 @@ def check_colour(asked: str, sighting: Sighting, settings: Settings) -> Measured
         return None
     if not sighting.colours:
         return Measured(MINOR, "many colors", confidence=0.3)
-    likeness = [
-        colour.likeness(swatch, asked, settings.colour_match, settings.colour_near) for swatch in sighting.colours
-    ]
-    score = (0.0, MINOR, 1.0)[int(2 * max(likeness))]
+    bands = settings.colour_match, settings.colour_near
+    score = (0.0, MINOR, 1.0)[int(2 * max(colour.likeness(swatch, asked, *bands) for swatch in sighting.colours))]
     # A matching colour is there, even if it is not the only one; a mismatch is as certain as the clearest other colour.
     names = " and ".join(swatch.name for swatch in sighting.colours)
     return Measured(score, names, 0.95 if score == 1 else max(map(colour.swatch_confidence, sighting.colours)))

@@ -23,7 +23,7 @@ from onprompt.language.words import edited
 TABLES, LAYERS = 4, 4
 PADDING = 4  # rows around a sentence, one for each layer, that a word may see
 SINGLE_THREADED = 500_000  # multiplications up to which OpenBLAS uses one thread: less than 2 × 4 × 65,536
-SHIFT, REDUCE, LEFT, RIGHT = "SDLR"  # the first letter of a move's name; the file's "B" would end a sentence
+SHIFT, REDUCE, LEFT, RIGHT, BREAK = "SDLRB"  # the first letter of a move's name
 Floats = NDArray[np.float32]
 
 
@@ -153,6 +153,7 @@ class State:
     labels: dict[int, str] = field(default_factory=dict)
     children: tuple[dict[int, list[int]], dict[int, list[int]]] = field(default_factory=lambda: ({}, {}))
     unshiftable: set[int] = field(default_factory=set)
+    starts: set[int] = field(default_factory=set)  # of sentences
 
     @property
     def remaining(self) -> int:
@@ -184,10 +185,17 @@ class State:
 
     def valid(self) -> str:
         """The moves that are possible."""
-        if not self.stack:
-            return SHIFT
-        moves = REDUCE + (LEFT + RIGHT) * (self.remaining > 0)
-        return moves + SHIFT * (self.remaining > 1 and self.coming(0) not in self.unshiftable)
+        moves, remaining, first, second = "", self.remaining, self.coming(0), self.coming(1)
+        starts = first in self.starts
+        if not self.stack or (remaining >= 2 and not starts and first not in self.unshiftable):
+            moves += SHIFT
+        if self.stack:
+            moves += REDUCE
+            if remaining and not starts:
+                moves += LEFT + RIGHT
+        if remaining >= 2 and second == first + 1 and second not in self.starts:
+            moves += BREAK
+        return moves
 
     def apply(self, move: str) -> None:
         """Make a move, such as `S` or `L-nsubj`."""
@@ -201,6 +209,8 @@ class State:
         elif kind == LEFT:
             self.attach(first, self.stack.pop(), label)
             self.unshiftable.discard(first)
+        elif kind == BREAK:
+            self.starts.add(self.coming(1))
         else:
             if kind == RIGHT:
                 self.attach(self.stack[-1], first, label)

@@ -215,6 +215,8 @@ def attribute_of(word: str, tag: str = "JJ", lemma: str = "", degree: str = "", 
     with_degree = f"{degree} {word}" if degree else word  # "slightly bent"; a colour is kept without
     if kind == "material":
         return Attribute(kind, lex.MATERIALS[word])
+    if kind == "state" and tag == "VBG" and lemma and alive:
+        return Attribute("action", lemma)
     if kind == "position":
         return Attribute(kind, word.removesuffix("-hand"))
     if kind:
