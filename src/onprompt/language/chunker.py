@@ -206,12 +206,9 @@ class Chunker:
             start = at + len(TEXT_INTRODUCERS.at(self.words, at).split())
         if start == at or not self.done or any(token.text is not None for token in self.tokens[start:]):
             return None
-        shouted = start < len(self.tokens) and self.tokens[start].word.isupper()
-
-        def goes_on(place: int) -> bool:
-            return self.tokens[place].word.isupper() if shouted else self.word(place) not in AFTER_TEXT
-
-        end = self.end(start, goes_on)
+        capitals = [token.word.isupper() for token in self.tokens]  # "OPEN in a window"
+        shouted = any(capitals[start : start + 1])
+        end = self.end(start, lambda place: capitals[place] if shouted else self.word(place) not in AFTER_TEXT)
         text = " ".join(token.word for token in self.tokens[start:end])
         return self.detached(at, end - at, Attribute("text", text)) if text else None
 

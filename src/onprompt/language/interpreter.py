@@ -113,8 +113,7 @@ class Interpreter:
             draft = Draft("text", "text", Count(1, None), sentence=self.scene.sentence, start=node.token.start)
             bearers = self.objects[node.at] = [self.scene.add(draft)]
         bearer = bearers[-1]
-        denied = self.is_denied(node) or bearer.absent
-        bearer.absent = bearer.absent and bearer.canonical != "text"  # 'no text "HELLO"' excludes only these words
+        denied = self.is_denied(node) or (bearer.absent and bearer.canonical != "text")
         bearer.attributes.append(Attribute("text", node.token.text or "", denied))
 
     # -- adjectives and verbs
@@ -361,7 +360,8 @@ def agents_of(node: Node) -> list[Node]:
 
 def is_particle(child: Node, verb: Node) -> bool:
     """`down` in "lying down", `left` in "looking left"."""
-    if child.at < verb.at or child.children or child.token.attributes or child.lower in lex.NON_PARTICLES:
+    alone = all(each.is_preposition for each in child.children)  # "away from a house"
+    if child.at < verb.at or not alone or child.token.attributes or child.lower in lex.NON_PARTICLES:
         return False
     adverbial = child.tag in {"RB", "RP", "IN"} or child.lower in lex.SIDES
     return child.dep == "prt" or (adverbial and child.dep in {"advmod", "npadvmod", "dobj", "acomp"})

@@ -26,6 +26,7 @@ WORDED = rf"(?:{'|'.join(sorted(lex.WORDED_SWITCHES))})\s+(?!--|[—–])[^\s,]+
 SWITCH = re.compile(rf"(?<!\S){DASHES}({WORDED}|[A-Za-z]\w*(?:\s+\d[^\s,]*)?)")
 UNWANTED = re.compile(rf"(?<!\S)(?:--|[—–])no\s+(?P<list>(?:(?!\s{DASHES}).)+)")
 WEIGHT = re.compile(r":\s*(\d+(?:\.\d+)?)\s*$")
+TRAILING_WEIGHT = re.compile(r"::(\d+(?:\.\d+)?)(?=[\s,]|$)")  # cat::2
 LORA = re.compile(r"<[^<>\s]+:[^<>]*>")  # <lora:name:0.8>
 MIN_WEIGHT, MAX_WEIGHT = 0.01, 100.0  # a weight of zero would leave nothing to ask for
 BRACKET_WEIGHTS = {"(": 1.1, "{": 1.05, "[": 0.9}  # as in the usual web interfaces
@@ -101,7 +102,7 @@ def read_marks(text: str) -> Prompt:
     shouted = len(letters) > 12 and sum(letter.isupper() for letter in letters) > 0.9 * len(letters)
     if shouted and len(body.lower()) == len(body):
         body = body.lower()
-    body, weights = read_brackets(body)
+    body, weights = read_weights(body)
     return Prompt(text, body, parameters, unwanted, weights)
 
 
@@ -110,25 +111,28 @@ def blanks(match: re.Match[str]) -> str:
     return " " * len(match[0])
 
 
-def read_brackets(text: str) -> tuple[str, tuple[tuple[int, float], ...]]:
-    """The text with its brackets read, and where the weight changes; brackets of ordinary prose become commas."""
-    weighted = MEANT_AS_WEIGHTS.search(text) is not None
-    letters, factors, open_at = list(text), [], []
+def read_weights(text: str) -> tuple[str, tuple[tuple[int, float], ...]]:
+    """The text without weights, and where the weight changes; brackets of ordinary prose become commas."""
+    in_brackets = MEANT_AS_WEIGHTS.search(text) is not None
+    letters, spans, open_at = list(text), [], []
     for at, letter in enumerate(text):
         if letter in "([{":
             open_at.append(at)
         elif letter in ")]}" and open_at:
             start = open_at.pop()
             explicit = WEIGHT.search(text, start, at)
-            letters[start] = letters[at] = " " if weighted else ","
+            letters[start] = letters[at] = " " if in_brackets else ","
             if explicit:
                 letters[explicit.start() : at] = " " * (at - explicit.start())
-            if weighted:
-                factor = float(explicit[1]) if explicit else BRACKET_WEIGHTS[text[start]]
-                factor = min(max(factor, MIN_WEIGHT), MAX_WEIGHT)
-                factors += [(start, factor), (at, 1 / factor)]
+            if in_brackets:
+                spans.append((start, at, float(explicit[1]) if explicit else BRACKET_WEIGHTS[text[start]]))
+    for match in TRAILING_WEIGHT.finditer(text):
+        at = match.start()
+        spans.append((max(text.rfind(mark, 0, at) for mark in ",:") + 1, at, float(match[1])))
+        letters[slice(*match.span())] = "," + blanks(match)[1:]
+    factors = [(start, end, min(max(factor, MIN_WEIGHT), MAX_WEIGHT)) for start, end, factor in spans]
     product, changes = 1.0, []
-    for at, factor in sorted(factors):
+    for at, factor in sorted((*((start, f) for start, _, f in factors), *((end, 1 / f) for _, end, f in factors))):
         product *= factor  # weights of nested spans multiply
         changes.append((at, round(product, 2)))
     return "".join(letters), tuple(changes)
