@@ -107,6 +107,13 @@ def closure(start: Concept, link: str = "kinds") -> frozenset[Concept]:
 
 
 @cache
+def members(name: str) -> frozenset[str]:
+    """All names of the kinds of a thing: for `animal`, dogs and cats and their synonyms."""
+    named = {other for concept in concepts(name) for kind in closure(concept, "members") for other in usual_names(kind)}
+    return frozenset(named - {*synonyms(name), *rivals(name)})
+
+
+@cache
 def broader(name: str) -> tuple[str, ...]:
     """What a thing is a kind of, the narrowest first: a `puppy` is a dog, then an animal."""
     kinds = (sorted(closure(node), key=lambda kind: (-len(closure(kind)), str(kind))) for node in concepts(name))
@@ -196,8 +203,7 @@ def accepted_kinds(name: str) -> frozenset[str]:
     """The kinds that satisfy a request for a thing: all of an animal, none of WordNet's kinds of grass."""
     same = synonyms(name)
     if not {*same}.isdisjoint(facts()["general"][0]):
-        below = (kind for concept in concepts(name) for kind in closure(concept, "members"))
-        return frozenset({other for kind in below for other in usual_names(kind)} - {*same, *rivals(name)})
+        return members(name)
     kinds = (kind for other in same for kind in tables("kinds").get(other, ()))
     accepted = {other for kind in kinds for other in (*synonyms(kind), *accepted_kinds(kind))}
     return frozenset(accepted - {*same, *rivals(name)})
