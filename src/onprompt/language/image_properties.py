@@ -38,9 +38,7 @@ ADJECTIVE_ENDINGS = ("ic", "ed", "al", "ive", "ful", "ing", "ish", "ous", "y", "
 
 def split_frame(tokens: Sequence[Token]) -> tuple[list[Token], list[Attribute]]:
     """A sentence without "there is", "we can see" and "a photo of", and what these say of the image."""
-    if properties := image_properties(tokens):
-        return [], properties
-    left, text = list(tokens), " ".join(lower_words(tokens))
+    left, properties, text = list(tokens), list[Attribute](), " ".join(lower_words(tokens))
     if refusal := REFUSING.match(text):
         return [replace(left[0], word="no"), *left[len(refusal[0].split()) :]], []
     if (frame := FRAME.match(text)) and (size := len(frame[0].split())):
@@ -125,7 +123,7 @@ def bare_adjectives(tokens: Sequence[Token]) -> list[Attribute]:
     kinds = {lex.kind_of(word) for word in words}
     if not 0 < len(words) <= 3 or kinds & {None, "position", "material"} or lex.COLOUR_NOUNS & set(words):
         return []
-    return [] if image_properties(tokens) else [attribute for word in words if (attribute := attribute_of(word))]
+    return [attribute for word in words if (attribute := attribute_of(word))]
 
 
 def take_credits(tokens: Sequence[Token]) -> tuple[list[Token], list[Attribute]]:
@@ -133,7 +131,8 @@ def take_credits(tokens: Sequence[Token]) -> tuple[list[Token], list[Attribute]]
     words, at = lower_words(tokens), 0
     left, credited = list[Token](), list[Attribute]()
     while at < len(tokens):
-        start, end = find_artist(tokens, words, at, opens=not left or left[-1].word == ",")
+        near = "by" in words[at : at + 3]
+        start, end = find_artist(tokens, words, at, not left or left[-1].word == ",") if near else (0, 0)
         if STYLE_INTRODUCERS.at(words, at):
             end = more_names(words, first_of({","}, words, at))
             credited.append(Attribute("style", " ".join(words[at:end])))
@@ -152,11 +151,11 @@ def find_artist(tokens: Sequence[Token], words: Sequence[str], at: int, opens: b
 
     At the opening of a piece any name is an artist's; elsewhere one in capitals, a known one, or no English words.
     """
-    by = words.index("by", at, at + 3) if "by" in words[at : at + 3] else len(words)
+    by = words.index("by", at)
     first, lead = words[by + 1 : by + 2], words[at:by]
-    made = len(lead) < 2 and all(word in lex.AUTHORSHIP and word.endswith(("ed", "wn", "en")) for word in lead)
-    if not first or first[0] in DETERMINERS | lex.NUMBERS.keys() or lex.kind_of(first[0]):
+    if not first or first[0] in DETERMINERS or first[0] in lex.NUMBERS or lex.kind_of(first[0]):
         return 0, 0
+    made = len(lead) < 2 and all(word in lex.AUTHORSHIP and word.endswith(("ed", "wn", "en")) for word in lead)
     if opens and all(word in lex.AUTHORSHIP or word in FRAME_WORDS for word in lead):
         return by + 1, first_of({","}, words, by)
     end = first_of(AFTER_ARTIST, words, by + 1)

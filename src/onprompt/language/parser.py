@@ -72,11 +72,14 @@ def segment(text: str, settings: Settings) -> Segments | PromptError:
         segments.properties += credited
         parts = pieces(tokens)
         for clause in cut_clauses(tokens, parts, [part for part in parts if image_properties(part)]):
-            adjectives = bare_adjectives(clause)
-            left, properties = split_frame(clause) if not adjectives else ([], [])
-            segments.unattached += adjectives
-            segments.properties += properties
-            segments.clauses += [Chunker(left, settings).chunk()] if left else []
+            if properties := image_properties(clause):
+                segments.properties += properties
+            elif adjectives := bare_adjectives(clause):
+                segments.unattached += adjectives
+            else:
+                left, properties = split_frame(clause)
+                segments.properties += properties
+                segments.clauses += [Chunker(left, settings).chunk()] if left else []
     if not segments.clauses and [each.value for each in segments.properties if each.value in lex.DISPLAYED]:
         segments.clauses, segments.properties = [Chunker(cut[0], settings).chunk()], []  # "a poster"
     chunks = (token for clause in segments.clauses for token in clause if token.of_image)

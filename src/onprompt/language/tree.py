@@ -209,10 +209,11 @@ def fix_noun_taken_for_verb(node: Node, _: Sequence[Node]) -> bool:
 
 def fix_adjective_taken_for_noun(node: Node, _: Sequence[Node]) -> bool:
     """`a black and a white cat`: the black one is a cat, too."""
+    if lex.kind_of(node.lower) is None or node.lower in lex.COLOUR_NOUNS or node.under(*NAME_PARTS):
+        return False
     things = (child for child in node.under("conj") if child.is_noun and child.under("det") and child.under("amod"))
     thing, attribute = next(things, None), attribute_of(node.lower)
-    plain = node.under("det") and not node.under(*NAME_PARTS) and node.lower not in lex.COLOUR_NOUNS
-    if thing is None or attribute is None or not plain or lex.kind_of(node.lower) is None:
+    if thing is None or attribute is None or not node.under("det"):
         return False
     node.token = replace(node.token, name=thing.token.name or thing.lower, attributes=(attribute,))
     return True
