@@ -191,6 +191,17 @@ def replace_head(noun: Node, head: Node) -> None:
         child.attach(noun, child.dep)
 
 
+def fix_verb_listed_as_noun(node: Node, nodes: Sequence[Node]) -> bool:
+    """The `singing` of "sitting on a branch and singing": nothing determines or describes it."""
+    if node.tag != "NN" or node.dep != "conj" or not is_ing_verb(node.lower) or node.under("det", "amod", "poss"):
+        return False
+    verbs = [other for other in nodes[: node.at] if other.is_verb]
+    if verbs:
+        node.tag = "VBG"
+        node.attach(verbs[-1], "conj")
+    return bool(verbs)
+
+
 def fix_noun_taken_for_verb(node: Node, _: Sequence[Node]) -> bool:
     """The rose of `a red rose` read as what the red does."""
     adjective = next((child for child in node.children if child.at == node.at - 1), None)
@@ -245,6 +256,6 @@ def fix_place(node: Node, nodes: Sequence[Node]) -> bool:
 
 
 FIXES = (
-    *(fix_noun_taken_for_modifier, fix_noun_taken_for_verb, fix_adjective_taken_for_noun, fix_verb_taken_for_modifier),
-    fix_place,
+    *(fix_noun_taken_for_modifier, fix_verb_listed_as_noun, fix_noun_taken_for_verb, fix_adjective_taken_for_noun),
+    *(fix_verb_taken_for_modifier, fix_place),
 )
