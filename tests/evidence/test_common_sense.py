@@ -175,3 +175,11 @@ def test_of_what_is_not_there_nothing_can_be_next_to_it() -> None:
     expected, checks = judged("a dog not next to a cat", at("dog"), known=("cat",))
     assert expected.score == 4
     assert [check.outcome for check in checks if check.claim.kind == "relation"] == [Outcome.MATCHED]
+
+
+def test_no_dog_on_the_sofa_allows_one_elsewhere() -> None:
+    sofa = replace(at("sofa"), box=Box(0.1, 0.5, 0.5, 0.9))
+    on_it, beside_it = (replace(at("dog"), box=Box(left, 0.4, left + 0.1, 0.7)) for left in (0.2, 0.8))
+    assert judged("no dog on the sofa", sofa, on_it)[0].value < 0.6
+    assert judged("no dog on the sofa", sofa, beside_it)[0].score == 4
+    assert judged("no dog", sofa, beside_it)[0].value < 0.6

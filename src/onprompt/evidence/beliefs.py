@@ -71,9 +71,7 @@ class Image:
     lines: tuple[Sighting, ...] | None = ()  # of text; None if nobody looked at the image
     properties: tuple[Trait, ...] = ()
     estimate: Estimate = field(default=lambda _: None)
-    classify: Estimate = field(
-        default=lambda _: None
-    )  # how likely it shows a kind of thing, by the classifier; None for other names
+    classify: Estimate = field(default=lambda _: None)  # how likely it shows a kind, if the classifier knows that
     overall: float | None = None  # the matcher's estimate that it fits the prompt
     artwork: float = 0.0  # the probability that it is drawn or painted
     blank: bool = False
@@ -100,7 +98,8 @@ def believe(scene: Scene, image: Image, settings: Settings) -> tuple[Check, ...]
     shares = share_out(scene, image.seen, settings)
     objects = [ObjectBeliefs(index, scene, shares, image, settings) for index in range(len(scene.things))]
     checks = [check for each in objects for check in each.checks()]
-    checks += property_checks(scene, image)
+    properties = {each.value: each for each in scene.properties if each.kind not in NOT_SHOWN}  # each once
+    checks += [property_check(each, image) for each in properties.values()]
     # Of which kind a dog is says nothing about the rest of the image.
     is_open = any(check.outcome is Outcome.UNVERIFIABLE and check.claim.kind != "kind" for check in checks)
     return (*checks, *([whole_check(scene, image, alone=not checks)] if is_open or not checks else []))
@@ -165,8 +164,6 @@ class ObjectBeliefs:
         to_it = (r for other in self.scene.things for r in other.relations if r.target == self.index)
         return any(relation.name in SIZES for relation in (*self.thing.relations, *to_it))
 
-    # -- the object --------------------------------------------------------------------------------------------------
-
     def presence(self) -> Check:
         """That the object is there: by the detector, by the text it bears, or by the matcher alone."""
         thing, share, estimate = self.thing, self.share, self.estimate(self.thing.phrase)
@@ -177,16 +174,16 @@ class ObjectBeliefs:
         occluded = any(map(is_occluded, share.chosen))
         confidence = self.confidence() * (OCCLUDED if occluded else 1)
         probability = 0.0
-        if share.known is not None:
-            artwork, calibrated = self.image.artwork, share.known.calibrated
-            probability = 0.0 if self.image.blank else detected_presence(confidence, estimate, artwork, calibrated)
-        check = Check(claim, Finding(Found.MISSING), Outcome.MISSING, 0.0, "detector", self.index)
+        if share.known is not None and not self.image.blank:
+            calibrated = share.known.calibrated
+            probability = detected_presence(confidence, estimate, self.image.artwork, calibrated)
         if read is not None and read >= probability:
             found = Finding(Found.RECOGNISED_BY_TEXT)
-            return replace(check, finding=found, outcome=outcome_of(read), probability=round(read, 4), source=OCR)
+            return Check(claim, found, outcome_of(read), round(read, 4), OCR, self.index)
         probability = round(probability, 4)
         candidates = tuple(s for s in share.candidates if s.confidence >= SHOWN or s in share.chosen)
-        check = replace(check, probability=probability, candidates=candidates)
+        check = Check(claim, Finding(Found.MISSING), Outcome.MISSING, probability, "detector", self.index)
+        check = replace(check, candidates=candidates)
         if share.known is not None and confidence >= SHOWN:
             low = confidence < self.settings.low_confidence
             finding = detection(share.chosen, share.known, occluded)
@@ -194,9 +191,11 @@ class ObjectBeliefs:
             box, source = share.chosen[0].box, share.chosen[0].source
             return replace(check, finding=finding, outcome=outcome, source=source, box=box, chosen=share.chosen)
         if share.substitute is not None:
-            finding = Finding(Found.SUBSTITUTE, share.substitute.word, probability=share.substitute.confidence)
+            word = share.substitute.word
+            finding = Finding(Found.SUBSTITUTE, word, probability=share.substitute.confidence)
             check = replace(check, finding=finding, outcome=Outcome.MISMATCH, probability=min(probability, FAILS))
-            credit = substitute_credit(thing.canonical, share.substitute.word)
+            wheeled = all("wheeled vehicle" in name_of(name).broader for name in (thing.canonical, word))
+            credit = grading.SAME_PURPOSE if wheeled else grading.KINDRED
             return replace(check, otherwise=credit, box=share.substitute.box)
         if probability > FAILS:
             return replace(check, finding=Finding(Found.NONE_DETECTED), outcome=Outcome.LOW_CONFIDENCE)
@@ -237,12 +236,12 @@ class ObjectBeliefs:
         return OTHER_TEXT if self.share.known is None and any(map(attributes.is_lettering, self.image.lines)) else None
 
     def absence(self) -> Check:
-        """That an object is not there; only sightings that also fit its attributes contradict it."""
+        """That an object is not there; only sightings that also fit its attributes and relations contradict it."""
         thing, known = self.thing, self.share.known
         claim = Claim("object", thing.phrase, thing.canonical, negated=True)
         if known is None:
             return self.blank(claim, reliability()["excluded"]["prior"], Finding(Found.UNKNOWN_WORD))
-        fitting = [s for s in self.share.candidates if fit(thing, s, self.settings) == 1]
+        fitting = [s for s in self.share.candidates if fit(thing, s, self.settings) == 1 and self.is_so_placed(s)]
         surest = max((sighting.confidence for sighting in fitting), default=0.0)
         if surest >= SHOWN and known.closeness < 1:
             return self.blank(claim, 1 - surest / 2, Finding(Found.ONLY_BROADER, fitting[0].word))
@@ -251,6 +250,12 @@ class ObjectBeliefs:
         low = SHOWN <= surest < self.settings.low_confidence
         outcome = Outcome.LOW_CONFIDENCE if low else outcome_of(probability)
         return Check(claim, found, outcome, probability, "detector", self.index, chosen=tuple(fitting))
+
+    def is_so_placed(self, sighting: Sighting) -> bool:
+        """Whether a sighting stands to others as the object must not: "no dog on the sofa" allows one beside it."""
+        places = ((RELATIONS.get(each.name), located(self.shares[each.target])) for each in self.thing.relations)
+        likely = [best_target(holds, sighting, targets) for holds, targets in places if holds]
+        return all(likelihood is None or likelihood >= 0.5 for likelihood in likely)
 
     def absent_text(self) -> Check:
         """That some text is not to be read."""
@@ -262,8 +267,6 @@ class ObjectBeliefs:
         closest = max(measured, key=lambda result: result.score)
         return negate(self.measured(claim, [closest], OCR))
 
-    # -- its number and kind -----------------------------------------------------------------------------------------
-
     def count(self) -> Check:
         """The number, given that there is one: how likely each number is, and that which is asked for is likelier."""
         count, share = self.thing.count, self.share
@@ -271,12 +274,11 @@ class ObjectBeliefs:
         if not self.chosen:
             unknown = self.blank(claim, reliability()["count"]["prior"], Finding(Found.NOT_LOCATED))
             return replace(unknown, otherwise=grading.MINOR)
-        weak = [
-            s.confidence
-            for s in share.candidates
-            if s not in self.chosen and s.confidence < self.settings.low_confidence
-        ]
-        exactly = number_likelihoods([s.confidence for s in self.chosen] + weak)
+        rest = (s.confidence for s in share.candidates if s not in self.chosen)
+        weak = [confidence for confidence in rest if confidence < self.settings.low_confidence]
+        # The k-th highest confidence is the probability that there are at least k.
+        at_least = [1.0, *sorted([s.confidence for s in self.chosen] + weak, reverse=True)[1:], 0.0]
+        exactly = [first - second for first, second in itertools.pairwise(at_least)]
         worth = [count_credit(count, number) for number in range(1, len(exactly) + 1)]
         fitted = reliability()["count"]
         right = max(sum(p for p, c in zip(exactly, worth, strict=True) if c == 1), fitted["least"]) * fitted["asked"]
@@ -321,8 +323,6 @@ class ObjectBeliefs:
         """Whether each chosen person looks like it, as far as that can be told."""
         shown = [trait for sighting in self.chosen for trait in sighting.traits if trait.kind == kind]
         return [Measured(float(trait.value == value), trait.value, trait.confidence) for trait in shown]
-
-    # -- attributes and relations ------------------------------------------------------------------------------------
 
     def attribute(self, attribute: Attribute) -> Check:
         """That the object has an attribute, or has it not."""
@@ -399,7 +399,7 @@ class ObjectBeliefs:
             each = [best_between(subject, ends) for subject in subjects]
         else:
             holds = SIZES.get(relation.name) or RELATIONS[relation.name]
-            each = [best_target(holds, *pair) for pair in zip(subjects, others, strict=True)]
+            each = [best_target(holds, subject, near) for subject, near in zip(subjects, others, strict=True)]
         known = [likelihood for likelihood in each if likelihood is not None]
         if not known:
             why = Found.NO_PAIR if relation.name == "between" else Found.UNDECIDABLE
@@ -417,15 +417,6 @@ class ObjectBeliefs:
 def located(share: Share) -> tuple[Sighting, ...]:
     """The sightings that are meant, if they are more than a trace: only of these are details known."""
     return share.chosen if share.chosen and share.chosen[0].confidence >= SHOWN else ()
-
-
-# -- presence --------------------------------------------------------------------------------------------------------
-
-
-def number_likelihoods(confidences: Sequence[float]) -> list[float]:
-    """How likely 1, 2, … are there: the k-th highest confidence is the probability that there are at least k."""
-    at_least = [1.0, *sorted(confidences, reverse=True)[1:], 0.0]
-    return [first - second for first, second in itertools.pairwise(at_least)]
 
 
 def detected_presence(confidence: float, estimate: float | None, artwork: float, calibrated: bool = True) -> float:
@@ -459,12 +450,6 @@ def unknown_presence(estimate: float | None, overall: float | None, classified: 
     return sigmoid(odds + phrase + (0.0 if overall is None else fitted["whole"] * math.log(max(overall, MARGIN))))
 
 
-def substitute_credit(asked: str, found: str) -> float:
-    """What another kind in an object's place is worth."""
-    wheeled = all("wheeled vehicle" in name_of(name).broader for name in (asked, found))
-    return grading.SAME_PURPOSE if wheeled else grading.KINDRED
-
-
 def detection(chosen: Sequence[Sighting], known: Known, occluded: bool) -> Finding:
     """How many were detected, with the detector's word if it is a broader one."""
     word = chosen[0].word if known.closeness < 1 else ""
@@ -476,9 +461,6 @@ def detection(chosen: Sequence[Sighting], known: Known, occluded: bool) -> Findi
 def is_occluded(sighting: Sighting) -> bool:
     """Whether something in front covers a part of it."""
     return any(trait.kind == "visibility" and trait.value == "occluded" for trait in sighting.traits)
-
-
-# -- counts ----------------------------------------------------------------------------------------------------------
 
 
 def count_credit(count: Count, number: int) -> float:
@@ -494,9 +476,6 @@ def count_credit(count: Count, number: int) -> float:
 def within(count: Count, numbers: tuple[int, int]) -> bool:
     """Whether a range of numbers may be what was asked for."""
     return count.low <= numbers[1] and (count.high is None or numbers[0] <= count.high)
-
-
-# -- relations -------------------------------------------------------------------------------------------------------
 
 
 def larger(subject: Sighting, target: Sighting) -> float:
@@ -521,15 +500,6 @@ def best_between(subject: Sighting, ends: Sequence[Sequence[Sighting]]) -> float
     first, second = ends[0], ends[-1]
     pairs = [(a, b) for a in first for b in second if a is not b and subject is not a and subject is not b]
     return max((between(subject, a, b) for a, b in pairs), default=None)
-
-
-# -- the image as a whole --------------------------------------------------------------------------------------------
-
-
-def property_checks(scene: Scene, image: Image) -> list[Check]:
-    """What the prompt says of the image as a whole, each property once."""
-    asked = {attribute.value: attribute for attribute in scene.properties if attribute.kind not in NOT_SHOWN}
-    return [property_check(attribute, image) for attribute in asked.values()]
 
 
 def whole_check(scene: Scene, image: Image, alone: bool) -> Check:

@@ -11,17 +11,11 @@ from typing import TYPE_CHECKING
 
 from onprompt import stages
 from onprompt.errors import PromptError
-from onprompt.evidence.beliefs import (
-    MATCHER,
-    SHOWN,
-    Image,
-    believe,
-    is_occluded,
-)
+from onprompt.evidence.beliefs import MATCHER, SHOWN, Image, believe, is_occluded
 from onprompt.evidence.grading import Expectation, Rule, expect
 from onprompt.evidence.sharing import extras, share_out
 from onprompt.language import canonical, correct_spelling, is_common_word, name_of, parse
-from onprompt.types import Check, Known, Name, Outcome, Picture, PromptEvidence, Scene, Seen, Thing, Trait
+from onprompt.types import Check, Known, Name, Outcome, Picture, PromptEvidence, Scene, Seen, Trait
 from onprompt.vision.detection import detect, load_ahead
 from onprompt.vision.geometry import NEED_JOINTS, SIZE_WORDS
 from onprompt.vision.global_properties import is_blank, medium, properties
@@ -132,7 +126,8 @@ def observe(prompt: str, picture: Picture, major: Sequence[str], settings: Setti
     closely = names_to_measure(scene)
     if closely and not blank:
         load_ahead(settings, measured=True)
-    seen = nothing_seen(scene) if blank else detect(picture, names_to_detect(scene), settings, closely)
+    known = {thing.canonical: Known((thing.canonical,)) for thing in scene.things}  # and nothing seen
+    seen = Seen((), known) if blank else detect(picture, names_to_detect(scene), settings, closely)
     lines = read_text(picture, settings) if asks_for_text(scene) and not blank else ()
     stages.enter("estimate")
     matched = settings.matcher and NOT_ENGLISH not in scene.flags
@@ -200,14 +195,9 @@ def estimated(image: Image, prompt: str, picture: Picture, scene: Scene, setting
 
 @lru_cache(maxsize=4096)
 def classes_of(name: str, labels: Sequence[tuple[str, ...]]) -> list[int]:
-    """The classes that are kinds of a thing, by their number."""
-    return [number for number, names in enumerate(kinds(labels)) if name in names]
-
-
-@cache
-def kinds(labels: Sequence[tuple[str, ...]]) -> list[set[str]]:
-    """What each class is, in all words for it: a great grey owl is an owl, a bird, an animal."""
-    return [{*names, *name_of(names[0]).same, *name_of(names[0]).broader} for names in labels]
+    """The classes that are kinds of a thing, by their number: a great grey owl is an owl, a bird, an animal."""
+    kinds = ((*names, *name_of(names[0]).same, *name_of(names[0]).broader) for names in labels)
+    return [number for number, words in enumerate(kinds) if name in words]
 
 
 def text_to_match(prompt: str, scene: Scene) -> str:
@@ -224,16 +214,12 @@ def names_to_detect(scene: Scene) -> list[Name]:
     """Each name once; none for a prompt in another language, whose words may look English."""
     if NOT_ENGLISH in scene.flags:
         return []
-    fine = {thing.canonical for thing in scene.things if small_or_many(thing)}
+    sizes = ((t.canonical, each.value) for t in scene.things for each in t.attributes if each.kind == "size")
+    small = {name for name, size in sizes if SIZE_WORDS.get(size) == "small"}
+    fine = {t.canonical for t in scene.things if t.count.low >= MANY} | small  # easily missed
     colored = {t.canonical for t in scene.things if any(each.kind == "color" for each in t.attributes)}
     labels = dict.fromkeys(thing.canonical for thing in scene.things if thing.canonical != "text")
     return [replace(name_of(label), fine=label in fine, colored=label in colored) for label in labels]
-
-
-def small_or_many(thing: Thing) -> bool:
-    """Whether an object is easily missed."""
-    sizes = (attribute.value for attribute in thing.attributes if attribute.kind == "size")
-    return thing.count.low >= MANY or any(SIZE_WORDS.get(size) == "small" for size in sizes)
 
 
 def names_to_measure(scene: Scene) -> set[str]:
@@ -261,11 +247,6 @@ def weight_objects(scene: Scene, major: Sequence[str]) -> Scene:
         for thing in scene.things
     ]
     return replace(scene, things=tuple(things))
-
-
-def nothing_seen(scene: Scene) -> Seen:
-    """The result of detection in a blank image: nothing."""
-    return Seen((), {thing.canonical: Known((thing.canonical,)) for thing in scene.things})
 
 
 def measure_properties(picture: Picture, scene: Scene, settings: Settings) -> tuple[Trait, ...]:

@@ -174,14 +174,10 @@ def substitute(share: Share, thing: Thing, others: Sequence[Sighting], settings:
     if broader := sorted((s for s in others if s.word in name.broader), key=lambda sighting: -sighting.confidence):
         known = Known((broader[0].word,), settings.subtype_score)
         return replace(share, known=known, chosen=choose(thing, broader, settings), candidates=tuple(broader))
-    similar = [s for s in others if OTHER <= distance(thing.canonical, s.word) <= KINDRED and replaces(thing, s)]
+    animal, vehicle = "animal" in name.broader, "vehicle" in name.broader  # of vehicles only a large one
+    similar = [s for s in others if animal or (vehicle and s.box.area >= MAIN)]
+    similar = [s for s in similar if OTHER <= distance(thing.canonical, s.word) <= KINDRED]
     return replace(share, substitute=max(similar, key=lambda sighting: sighting.confidence, default=None))
-
-
-def replaces(thing: Thing, sighting: Sighting) -> bool:
-    """Whether something of a similar kind may stand in a missing object's place: an animal, or a large vehicle."""
-    kinds = name_of(thing.canonical).broader
-    return "animal" in kinds or ("vehicle" in kinds and sighting.box.area >= MAIN)
 
 
 def extras(scene: Scene, seen: Seen, shares: Sequence[Share], settings: Settings) -> tuple[Sighting, ...]:

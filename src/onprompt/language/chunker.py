@@ -9,22 +9,22 @@ from dataclasses import replace
 from typing import Any
 
 from onprompt.language import lexicon as lex
-from onprompt.language.image_properties import DETERMINERS, STYLE_INTRODUCERS, is_artist, is_name, split_names
+from onprompt.language.image_properties import DETERMINERS
 from onprompt.language.ontology import canonical, is_a
 from onprompt.language.quantities import collapse_quantifier, figure, ordinal, quantity
 from onprompt.language.tokens import Token, lower_words
-from onprompt.language.words import attribute_of, comparison, is_ing_verb, is_noun, singular, verb_lemmas
+from onprompt.language.words import attribute_of, comparison, is_ing_verb, is_noun, singular
 from onprompt.settings import Settings
 from onprompt.types import Attribute, Count
 
-POSITIONS, RELATIONS, DIRECTIONS = lex.Phrases(lex.POSITIONS), lex.Phrases(lex.RELATIONS), lex.Phrases(lex.DIRECTIONS)
+POSITIONS, RELATIONS = lex.Phrases(lex.POSITIONS), lex.Phrases(lex.RELATIONS)
 STATES = {**dict.fromkeys(lex.STATE_PHRASES, "state"), **dict.fromkeys(lex.FACING, "orientation")}
 STATE_PHRASES, TIMES_OF_DAY = lex.Phrases(STATES), lex.Phrases(lex.TIMES_OF_DAY)
 QUOTE_INTRODUCERS, TEXT_INTRODUCERS = lex.Phrases(lex.QUOTE_INTRODUCERS), lex.Phrases(lex.TEXT_INTRODUCERS)
 COMPOUND_ATTRIBUTES = lex.Phrases(lex.COMPOUND_ATTRIBUTES)
 SUBSTANCES = {"made of": "material", "in the shape of": "shape"}
 QUANTIFYING_NOUNS = lex.CONTAINERS | lex.GROUP_NOUNS | lex.MEASURE_NOUNS | lex.SORT_NOUNS
-AFTER_ARTIST = frozenset((",", "and", "in", "at", "on", "with", "for", "from", "of"))
+AFTER_TEXT = lex.WRITING_PARTICIPLES | {","}
 YEARS = range(1800, 2101)
 MAX_SUBSTANCE_WORDS, MAX_CONTENT_WORDS = 5, 4
 
@@ -44,11 +44,9 @@ class Chunker:
 
     def chunk(self) -> list[Token]:
         """The tokens of the sentence."""
-        self.expand_adjectives()
-        self.expand_neither()
         readers = (
-            *(self.text, self.pose, self.direction, self.position, self.substance, self.vessel, self.dressed),
-            *(self.time_of_day, self.artist, self.style, self.filler, self.state, self.quoted, self.relation),
+            *(self.text, self.pose, self.position, self.substance, self.vessel, self.dressed),
+            *(self.time_of_day, self.filler, self.state, self.quoted, self.relation),
             *(self.negation, self.one, self.described, self.count, self.proper_name, self.compound),
         )
         at = 0
@@ -60,35 +58,6 @@ class Chunker:
             at += size
             collapse_quantifier(self.done, self.word(at), self.settings)
         return self.done
-
-    def expand_adjectives(self) -> None:
-        """`a black and a white cat` → a black cat and a white cat."""
-        kinds = lex.KIND_OF_ATTRIBUTE
-        for at in range(len(self.words) - 5):
-            article, adjective, conjunction, other_article, other_adjective, noun = self.words[at : at + 6]
-            pairs = {article, other_article} <= lex.ARTICLES and adjective in kinds and other_adjective in kinds
-            if pairs and conjunction == "and" and is_noun(singular(noun)) and noun not in kinds:
-                end = self.tokens[at + 1].end
-                self.tokens.insert(at + 2, Token(self.tokens[at + 5].word, end, end))
-                self.words.insert(at + 2, noun)
-
-    def expand_neither(self) -> None:
-        """`neither the cat nor the dog is wearing a hat` → the cat and the dog is not wearing a hat."""
-        words = self.words
-        if "neither" not in words or "nor" not in words[(start := words.index("neither")) :]:
-            return
-        joint = words.index("nor", start)
-        verb = next((at for at in range(joint, len(words)) if words[at] in lex.FINITE_VERBS), None)
-        if self.word(start + 1) not in lex.DEFINITE or verb is None:
-            return
-        has = words[verb] in lex.HAVE
-        verb += has or words[verb] in lex.BE
-        denial = "no" if has and self.word(verb) not in lex.ARTICLES else "not"
-        end = self.tokens[verb - 1].end
-        self.tokens[joint] = replace(self.tokens[joint], word="and")
-        self.tokens.insert(verb, Token(denial, end, end))
-        del self.tokens[start]
-        self.words = lower_words(self.tokens)
 
     # -- the words around
 
@@ -135,9 +104,9 @@ class Chunker:
         misspelt = any(token.misspelt for token in taken)
         return Token(word, taken[0].start, taken[-1].end, misspelt=misspelt, **meaning), size
 
-    def detached(self, at: int, size: int, *attributes: Attribute, of_image: bool = False) -> tuple[Token, int]:
+    def detached(self, at: int, size: int, *attributes: Attribute, **meaning: Any) -> tuple[Token, int]:
         """A phrase that describes the object before it, or the image."""
-        return self.replaced(at, size, AN_ADVERB, attributes=attributes, detached=True, of_image=of_image)
+        return self.replaced(at, size, AN_ADVERB, attributes=attributes, detached=True, **meaning)
 
     def predicate(self, at: int, size: int, *attributes: Attribute) -> tuple[Token, int]:
         """A phrase that is an adjective after "is", and detached elsewhere."""
@@ -145,15 +114,6 @@ class Chunker:
         return self.replaced(at, size, AN_ADJECTIVE, attributes=attributes, detached=detached)
 
     # -- phrases that describe the object just named
-
-    def direction(self, at: int) -> Match:
-        """`straight down` in "going straight down": where a motion goes, not "down the road", and no position."""
-        phrase = DIRECTIONS.at(self.words, at)
-        size = len(phrase.split())
-        moves = bool(self.done) and any(verb in lex.MOTION_VERBS for verb in verb_lemmas(self.done[-1].lower))
-        if not phrase or not moves or not self.ends_phrase(at + size):
-            return None
-        return self.replaced(at, size, "away", attributes=(Attribute("direction", phrase),))
 
     def position(self, at: int) -> Match:
         """`on the left`, also `on the left of the image`; but not `on the left of the dog`."""
@@ -246,15 +206,9 @@ class Chunker:
             start = at + len(TEXT_INTRODUCERS.at(self.words, at).split())
         if start == at or not self.done or any(token.text is not None for token in self.tokens[start:]):
             return None
-        shouted = start < len(self.tokens) and self.tokens[start].word.isupper()
-
-        def goes_on(place: int) -> bool:  # up to a comma, a place, "written", or the end of capitals that it began with
-            if self.word(place) in lex.RELATIONS and self.word(place + 1) in DETERMINERS | {"it", "top", "front"}:
-                return False
-            lowered = shouted and not self.tokens[place].word.isupper()
-            return self.word(place) not in {",", *lex.WRITING_PARTICIPLES} and not lowered
-
-        end = self.end(start, goes_on)
+        capitals = [token.word.isupper() for token in self.tokens]  # "OPEN in a window"
+        shouted = any(capitals[start : start + 1])
+        end = self.end(start, lambda place: capitals[place] if shouted else self.word(place) not in AFTER_TEXT)
         text = " ".join(token.word for token in self.tokens[start:end])
         return self.detached(at, end - at, Attribute("text", text)) if text else None
 
@@ -277,34 +231,6 @@ class Chunker:
         if not phrase or not (self.ends_phrase(end) or self.word(end) == "with"):
             return None
         return self.detached(at, end - at, Attribute("lighting", phrase), of_image=True)
-
-    def artist(self, at: int) -> Match:
-        """`by Claude Monet, Artgerm and loish`: capitalized names, known artists', or such as are no English words."""
-        made = self.word(at) in lex.AUTHORSHIP and self.word(at).endswith(("ed", "wn", "en"))  # "drawn by"
-        start = at + 1 + made
-        if self.word(start - 1) != "by":
-            return None
-        end = self.end(start, lambda place: self.word(place) not in AFTER_ARTIST)
-        words = self.words[start:end]
-        capitals = all(token.word[0].isupper() for token in self.tokens[start:end])
-        if not words or not (is_artist(words) or (len(words) > 1 and (capitals or is_name(words)))):
-            return None
-        end = self.more_names(end)
-        artists = [Attribute("artist", name) for name in split_names(self.words[start:end])]
-        return self.detached(at, end - at, *artists, of_image=True)
-
-    def style(self, at: int) -> Match:
-        """`in the style of Van Gogh`, up to the next comma that no further name follows."""
-        if not STYLE_INTRODUCERS.at(self.words, at):
-            return None
-        end = self.more_names(self.end(at, lambda place: self.word(place) != ","))
-        return self.detached(at, end - at, Attribute("style", " ".join(self.words[at:end])), of_image=True)
-
-    def more_names(self, end: int) -> int:
-        """Where a list of names ends that goes on after the first."""
-        start = self.end(end, lambda place: self.word(place) in {",", "and"})
-        after = self.end(start, lambda place: self.word(place) not in AFTER_ARTIST)
-        return self.more_names(after) if end < start < after and is_name(self.words[start:after]) else end
 
     # -- relations, negations, quotes
 
@@ -338,11 +264,9 @@ class Chunker:
         word, following = self.word(at), self.word(at + 1)
         if word in {"nobody", "noone"} or (word, following) == ("no", "one"):
             return self.replaced(at, 1 + (word == "no"), "nobody", name="nobody")
-        if word == "missing" and following in DETERMINERS and self.done:
-            return self.replaced(at, 1, "without", relation="without")
-        if word == "without" and following == "any":
-            return self.replaced(at, 2, "without")
-        if word in {"neither", "nor"} and following not in lex.DEFINITE:  # "neither the cat": there is a cat
+        if word in {"neither", "nor"} and following in lex.DEFINITE:  # there is a cat, but what it does is denied
+            return self.replaced(at, 1, "and") if word == "nor" else self.detached(at, 1, name="neither")
+        if word in {"neither", "nor"}:
             return self.replaced(at, 2 if following in {"a", "an", "any", "of"} else 1, "no")
         if word not in {"not", "n't"}:
             return None
@@ -418,8 +342,6 @@ class Chunker:
         counts = any(singular(each) != each for each in self.words[after : after + 3])  # a plural follows
         if self.words[after - 1] in lex.PAIRS and (self.ends_phrase(after) or not counts):  # "a couple" is two people
             return (replace(self.tokens[at], count=Count(1, 1, word)), 1) if word in lex.ARTICLES else None
-        if last is not None and last.count is not None and last.count.words in lex.ARTICLES:
-            return None
         if word in {"over", "under", "around", "about"} and last and not self.follows(lex.BEFORE_COMPARISONS):
             return None
         named = at > 1 and self.tokens[at - 1].word != self.words[at - 1]  # iPhone 15 Pro
@@ -469,5 +391,6 @@ class Chunker:
             if len(words) == size and "of" not in words:
                 forms = {" ".join(words), " ".join([*words[:-1], singular(words[-1])])}
                 if forms & lex.COMPOUNDS or (may_start and any(map(is_noun, forms))):
-                    return self.replaced(at, size, self.tokens[at + size - 1].word, name=" ".join(words))
+                    name = " ".join(words).replace(" '", "'")  # Rubik's cube
+                    return self.replaced(at, size, self.tokens[at + size - 1].word, name=name)
         return None

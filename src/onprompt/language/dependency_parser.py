@@ -8,10 +8,10 @@ and Johnson 2015).
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from itertools import accumulate, chain, islice
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,24 +38,21 @@ class Word(NamedTuple):
 
 def parse_words(sentences: Sequence[Sequence[str]]) -> list[list[Word]]:
     """The words of each sentence with tag, label, lemma and head."""
-    filled = [words for words in sentences if words]
-    if not filled:
+    words = list(chain.from_iterable(sentences))
+    if not words:
         return [[] for _ in sentences]
-    weights, vectors = load_weights(), encode(filled)
-    tags = weights.linear("tagger", vectors).argmax(axis=1)
-    lemmas = weights.linear("lemmatizer", vectors).argmax(axis=1)
-    said = zip(chain.from_iterable(filled), tags.tolist(), lemmas.tolist(), strict=True)
-    states = iter(run_moves(weights.linear("parser.reduce", vectors), [len(words) for words in filled]))
+    weights, vectors = load_weights(), encode(sentences)
+    tags = weights.linear("tagger", vectors).argmax(axis=1).tolist()
+    lemmas = weights.linear("lemmatizer", vectors).argmax(axis=1).tolist()
 
-    def read(state: State) -> list[Word]:
-        found = []
-        for at, (word, tag, lemma) in enumerate(islice(said, state.length)):
-            learned = edited(word, weights.lemmas[lemma], weights.trees)
-            head, label = state.heads.get(at, at), state.labels.get(at, "ROOT")
-            found.append(Word(weights.tags[tag], label, word if learned is None else learned, head))
-        return found
+    def read(state: State, at: int) -> Word:
+        word, lemma = words[state.offset + at], weights.lemmas[lemmas[state.offset + at]]
+        learned = edited(word, lemma, weights.trees)
+        tag, label = weights.tags[tags[state.offset + at]], state.labels.get(at, "ROOT")
+        return Word(tag, label, word if learned is None else learned, state.heads.get(at, at))
 
-    return [read(next(states)) if words else [] for words in sentences]
+    states = run_moves(weights.linear("parser.reduce", vectors), list(map(len, sentences)))
+    return [[read(state, at) for at in range(state.length)] for state in states]
 
 
 class Weights:
@@ -238,21 +235,13 @@ MULTIPLIER = 0xC6A4A7935BD1E995
 C1, C2, C3, C4 = 0x87C37B91114253D5, 0x4CF5AD432745937F, 0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53
 LONG = 100  # characters from which a word has no shape of its own
 SAME = 4  # letters of one kind in a row that a shape shows
-NORMS: Mapping[str, str] = {
-    **dict.fromkeys(("'s", "'S", "’s", "’S"), "'s"),
-    **dict.fromkeys(("’", "‘", "´", "`"), "'"),
-    **dict.fromkeys(("”", "“", "''", "``", "´´", "„", "»", "«", "‘‘", "’’"), '"'),
-    **{"？": "?", "！": "!", "，": ",", "；": ";", "：": ":", "。": ".", "।": ".", "…": "..."},
-    **dict.fromkeys(("—", "–", "--", "---", "——"), "-"),
-    **dict.fromkeys(("€", "£", "¥", "฿", "US$", "C$", "A$", "₺", "₹", "৳", "₩", "Mex$", "₣", "E£"), "$"),
-}
 
 
 @lru_cache(50_000)
 def rows(word: str) -> list[list[int]]:
     """Four rows of each table, whose vectors are added up: hashes of the form, first and last letters, and shape."""
     weights, found = load_weights(), []
-    features = NORMS.get(word, word.lower()), word[:1], word[-3:], shape(word)
+    features = word.lower(), word[:1], word[-3:], shape(word)
     for text, seed, table in zip(features, weights.seeds, weights.embeddings, strict=True):
         key = weights.symbols[text] if text in weights.symbols else hash_text(text)  # "" is among them: 0
         found.append([row % len(table) for row in hash_key(key, seed)])

@@ -1,11 +1,11 @@
 """What a prompt says of the image as a whole: medium, style, artist, viewpoint, lighting. It is taken out first."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 
 from onprompt.language import lexicon as lex
-from onprompt.language.tokens import Token, joined, lower_words
+from onprompt.language.tokens import Token, lower_words
 from onprompt.language.words import attribute_of, is_noun, singular, vocabulary
 from onprompt.types import Attribute
 
@@ -32,14 +32,13 @@ MEDIA = lex.MEDIA | lex.GENERIC_MEDIA
 DESCRIBING_MEDIA = {word for word, kind in lex.PROPERTIES.items() if kind not in {"lighting", "artist"}}
 FRAME_WORDS = DETERMINERS | MEDIA | lex.MEDIUM_MODIFIERS | DESCRIBING_MEDIA
 PROPERTIES, STYLE_INTRODUCERS = lex.Phrases(lex.PROPERTIES), lex.Phrases(lex.STYLE_INTRODUCERS)
+AFTER_ARTIST = frozenset((",", "and", "in", "at", "on", "with", "for", "from", "of"))
 ADJECTIVE_ENDINGS = ("ic", "ed", "al", "ive", "ful", "ing", "ish", "ous", "y", "ct", "nt")
 
 
 def split_frame(tokens: Sequence[Token]) -> tuple[list[Token], list[Attribute]]:
     """A sentence without "there is", "we can see" and "a photo of", and what these say of the image."""
-    if properties := image_properties(tokens):
-        return [], properties
-    left, text = list(tokens), " ".join(lower_words(tokens))
+    left, properties, text = list(tokens), list[Attribute](), " ".join(lower_words(tokens))
     if refusal := REFUSING.match(text):
         return [replace(left[0], word="no"), *left[len(refusal[0].split()) :]], []
     if (frame := FRAME.match(text)) and (size := len(frame[0].split())):
@@ -99,11 +98,10 @@ def image_properties(tokens: Sequence[Token]) -> list[Attribute]:
     words = lower_words(tokens)
     if not words or any(token.text is not None for token in tokens):
         return []
-    if artists := artist_names(words):
-        return [Attribute("artist", name) for name in artists]
+    left, credited = take_credits(tokens)
+    if not left:
+        return credited
     plain = " ".join(words)
-    if STYLE_INTRODUCERS.at(words, 0):
-        return [Attribute("style", plain)]
     for start in ("in ", "at ", "a ", "an ", "the "):
         plain = plain.removeprefix(start)
     kind = property_kind(plain)
@@ -125,45 +123,67 @@ def bare_adjectives(tokens: Sequence[Token]) -> list[Attribute]:
     kinds = {lex.kind_of(word) for word in words}
     if not 0 < len(words) <= 3 or kinds & {None, "position", "material"} or lex.COLOUR_NOUNS & set(words):
         return []
-    return [] if image_properties(tokens) else [attribute for word in words if (attribute := attribute_of(word))]
+    return [attribute for word in words if (attribute := attribute_of(word))]
 
 
-def artist_names(words: Sequence[str]) -> list[str]:
-    """`painted by X and Y` → the names; `by a river` names nobody."""
-    at = words.index("by") if "by" in words[:3] else len(words)
-    first = words[at + 1] if at + 1 < len(words) else ""
-    made = all(word in lex.AUTHORSHIP or word in FRAME_WORDS for word in words[:at])
-    common = first in DETERMINERS or first in lex.NUMBERS or first in lex.KIND_OF_ATTRIBUTE
-    return split_names(words[at + 1 :]) if made and first and not common else []
+def take_credits(tokens: Sequence[Token]) -> tuple[list[Token], list[Attribute]]:
+    """A sentence without `painted by X, Y and Z` and `in the style of X`, and these."""
+    words, at = lower_words(tokens), 0
+    left, credited = list[Token](), list[Attribute]()
+    while at < len(tokens):
+        near = "by" in words[at : at + 3]
+        start, end = find_artist(tokens, words, at, not left or left[-1].word == ",") if near else (0, 0)
+        if STYLE_INTRODUCERS.at(words, at):
+            end = more_names(words, first_of({","}, words, at))
+            credited.append(Attribute("style", " ".join(words[at:end])))
+        elif start < end:
+            end = more_names(words, end)
+            credited += [Attribute("artist", name) for name in split_names(words[start:end])]
+        else:
+            left.append(tokens[at])
+            end = at + 1
+        at = end
+    return left, credited
 
 
-def is_artist(words: Sequence[str]) -> bool:
-    """Whether words name a well-known artist."""
-    return lex.PROPERTIES.get(" ".join(words)) == "artist"
+def find_artist(tokens: Sequence[Token], words: Sequence[str], at: int, opens: bool) -> tuple[int, int]:
+    """Where the first name of `drawn by X` begins and ends; nothing from 0 to 0.
+
+    At the opening of a piece any name is an artist's; elsewhere one in capitals, a known one, or no English words.
+    """
+    by = words.index("by", at)
+    first, lead = words[by + 1 : by + 2], words[at:by]
+    if not first or first[0] in DETERMINERS or first[0] in lex.NUMBERS or lex.kind_of(first[0]):
+        return 0, 0
+    made = len(lead) < 2 and all(word in lex.AUTHORSHIP and word.endswith(("ed", "wn", "en")) for word in lead)
+    if opens and all(word in lex.AUTHORSHIP or word in FRAME_WORDS for word in lead):
+        return by + 1, first_of({","}, words, by)
+    end = first_of(AFTER_ARTIST, words, by + 1)
+    name = words[by + 1 : end]
+    capitals = len(name) > 1 and all(token.word[0].isupper() for token in tokens[by + 1 : end])
+    return (by + 1, end) if made and name and (capitals or is_name(name)) else (0, 0)
+
+
+def first_of(ends: Container[str], words: Sequence[str], at: int) -> int:
+    """The place of the first of some words from here on, or the end."""
+    return next((place for place in range(at, len(words)) if words[place] in ends), len(words))
+
+
+def more_names(words: Sequence[str], end: int) -> int:
+    """Where a list of names ends that goes on after the first."""
+    start = next((at for at in range(end, len(words)) if words[at] not in {",", "and"}), end)
+    after = first_of(AFTER_ARTIST, words, start)
+    return more_names(words, after) if end < start < after and is_name(words[start:after]) else end
 
 
 def is_name(words: Sequence[str]) -> bool:
-    """Whether words after an artist's name are another name: a known one, or two or three with a surname."""
+    """Whether words are a name: a known artist's, or two or three with a surname."""
     plain = not any(word in lex.RELATIONS or word in DETERMINERS or lex.kind_of(word) for word in words)
     surname = not is_noun(singular(words[-1])) and words[-1] not in vocabulary().common
-    return is_artist(words) or (1 < len(words) < 4 and plain and surname)
+    return lex.PROPERTIES.get(" ".join(words)) == "artist" or (1 < len(words) < 4 and plain and surname)
 
 
 def split_names(words: Sequence[str]) -> list[str]:
     """The names of a list."""
     text = " ".join(words).replace(" & ", " and ").replace(" ,", " and ")
     return [name.strip() for name in text.split(" and ") if name.strip()]
-
-
-def join_names(parts: Sequence[list[Token]]) -> list[list[Token]]:
-    """The pieces between commas, with the names after an artist's joined to that."""
-    found: list[list[Token]] = []
-    credited = False
-    for part in parts:
-        words = lower_words(part)
-        if found and credited and all(is_name(name.split()) for name in split_names(words)):
-            found[-1] = joined(found[-1], part)
-            continue
-        found.append(part)
-        credited = "by" in words or any(STYLE_INTRODUCERS.at(words, at) for at in range(len(words)))
-    return found

@@ -56,11 +56,6 @@ class Interpreter:
                 describe(written, Attribute("style", self.scene.plain_phrase(node)))
         for at, token in self.detached:
             self.read_detached(at, token)
-        for at, drafts in self.objects.items():  # "a kitchen with a table but no chairs"
-            head = self.nodes[at].head
-            if self.nodes[at].dep == "conj" and head.at in self.objects and has_word(head.under("cc"), "but"):
-                unrelated = [draft for draft in drafts if draft.absent and not draft.relations]
-                relate(unrelated, "of", self.objects[head.at])
 
     def read_node(self, node: Node) -> None:
         """What a node says of objects."""
@@ -79,7 +74,9 @@ class Interpreter:
 
     def is_denied(self, node: Node) -> bool:
         """Whether a "not" stands right before a node or governs it within its clause."""
-        if node.at and self.nodes[node.at - 1].lower in DENIALS:
+        before = [self.nodes[node.at - 1].lower] if node.at else []
+        before += [token.name for at, token in self.detached if at < node.at]
+        if not {"neither", *DENIALS}.isdisjoint(before):
             return True
         for _ in range(MAX_DEPTH):
             if node.under("neg") or has_word(node.children, *DENIALS):
@@ -116,8 +113,7 @@ class Interpreter:
             draft = Draft("text", "text", Count(1, None), sentence=self.scene.sentence, start=node.token.start)
             bearers = self.objects[node.at] = [self.scene.add(draft)]
         bearer = bearers[-1]
-        denied = self.is_denied(node) or bearer.absent
-        bearer.absent = bearer.absent and bearer.canonical != "text"  # 'no text "HELLO"' excludes only these words
+        denied = self.is_denied(node) or (bearer.absent and bearer.canonical != "text")
         bearer.attributes.append(Attribute("text", node.token.text or "", denied))
 
     # -- adjectives and verbs
@@ -159,9 +155,7 @@ class Interpreter:
     def action(self, node: Node) -> list[Attribute]:
         """A verb without an object is an action, an expression or a state; some say nothing."""
         consumed = any(prep.relation[1] for prep in node.under("prep"))
-        directions = [a.value for child in node.children for a in child.token.attributes if a.kind == "direction"]
-        invisible = node.verb in lex.NON_ACTION_VERBS and not directions  # but "going straight down"
-        if invisible or node.lower in lex.WRITING_PARTICIPLES or consumed:
+        if node.verb in lex.NON_ACTION_VERBS or node.lower in lex.WRITING_PARTICIPLES or consumed:
             return []
         passive = node.tag in PARTICIPLES and (not node.under(*SUBJECTS) or node.under("auxpass"))
         attribute: Attribute | None = Attribute("action", node.verb)
@@ -169,7 +163,7 @@ class Interpreter:
             attribute = attribute_of(node.lower, "VBN" if passive else node.tag, node.verb, degree(node))
         if attribute is None:
             return []
-        adverbs = [*(child.lower for child in node.children if is_particle(child, node)), *directions]
+        adverbs = [child.lower for child in node.children if is_particle(child, node)]
         return [Attribute(attribute.kind, " ".join([attribute.value, *adverbs]), self.is_denied(node))]
 
     # -- prepositions
@@ -188,18 +182,11 @@ class Interpreter:
             draft.absent = True
         if name in {"with", "without"}:
             relate([draft for draft in targets if draft.absent], "of", described)
-        staged = name == "with" and all(map(self.is_staged, nouns))
-        if name != "instead of" and not staged:
+        if name != "instead of":
             present, denied = [draft for draft in targets if not draft.absent], self.is_denied(node)
             relate(described, name, present, denied)
             for draft in present if denied and not has_word(nouns, *lex.PRONOUNS) else ():
                 draft.mentioned = draft.times == 1  # "not next to a cat"
-
-    def is_staged(self, node: Node) -> bool:
-        """`with a lighthouse in the background` sets the scene and relates nothing."""
-        after = min((at for at in self.objects if at > node.at), default=len(self.nodes))
-        near = (token.attributes for at, token in self.detached if node.at < at <= after and token.attributes)
-        return any(attributes[0].value in lex.BACKDROPS for attributes in near)
 
     def governors(self, node: Node, targets: Sequence[Draft], depth: int = 0) -> list[Draft]:
         """The objects that a preposition with these targets describes."""
@@ -214,10 +201,7 @@ class Interpreter:
             if not node.is_spatial:
                 return self.own_objects(head)
             described = self.conjoined_objects(head, node.at)
-            chained = head.dep == "pobj" and head.head.head.is_noun  # not of the bagel "behind pigs under candles"
-            shared = not chained or not PLACES.isdisjoint((node.relation[0], head.head.relation[0]))
-            whole = self.located_with(head) if shared else []
-            owners = self.owners([*whole, *described, *self.between(node)])
+            owners = self.owners([*self.located_with(head), *described, *self.between(node)])
             return described if set(owners) & set(targets) else owners
         if head.is_preposition:
             return self.governors(head, targets, depth + 1)
@@ -261,15 +245,10 @@ class Interpreter:
 
     def is_parallel(self, node: Node, child: Node) -> bool:
         """`a girl with a balloon and a boy with a kite`: the boy is joined to the girl, not to the balloon."""
-        prep, counted = node.head, child.under(*COUNTED)
         if node.dep != "pobj":
             return False
-        between = {word.lower for word in self.nodes[node.at + 1 : child.at]}
-        if prep.lower == "without" and counted and {",", "and"} <= between:
-            return True  # "without a spoon, and a laptop"
-        if counted and is_worn(node) and not is_worn(child):
-            return True
-        return any(other.lower in {prep.lower, "without"} for other in child.under("prep"))
+        counted_beside_garment = child.under(*COUNTED) and is_worn(node) and not is_worn(child)
+        return bool(counted_beside_garment) or has_word(child.under("prep"), node.head.lower, "without")
 
     def conjoined_objects(self, node: Node, until: int) -> list[Draft]:
         """The objects of a noun and of the conjuncts around it, which share what follows."""
@@ -294,11 +273,7 @@ class Interpreter:
         if head.at not in self.objects:
             return self.subjects(head, depth + 1) if head is not node else []
         shared = node.is_verb or node.dep == "acl"
-        actors = self.owners(self.conjoined_objects(head, node.at) if shared else self.own_objects(head), acting=True)
-        nested = node.tag == "VBG" and node.under("dobj") and head.dep == "dobj" and head.head.tag == "VBG"
-        if nested and not any(draft.is_alive for draft in actors):  # "a man riding a bike eating an apple"
-            return [draft for draft in self.subjects(head.head) if draft.is_alive] or actors
-        return actors
+        return self.owners(self.conjoined_objects(head, node.at) if shared else self.own_objects(head), acting=True)
 
     def owners(self, drafts: Sequence[Draft], acting: bool = False) -> list[Draft]:
         """Whom a place or an action is said of: garments and what is absent neither sit nor stand."""
@@ -354,12 +329,10 @@ def belongs(draft: Draft, relation: str, owner: Draft) -> bool:
 
 def regroup_garment(node: Node) -> None:
     """`a skeleton with a hat and sunglasses`: join a garment to a garment, not to its wearer."""
-    if node.dep != "conj" or not is_worn(node) or node.head.is_verb or is_worn(node.head):
-        return
-    words = (word for word in node.head.subtree() if word.dep in {"pobj", "dobj"} and word.at < node.at)
-    worn = max((word for word in words if is_worn(word)), key=lambda word: word.at, default=None)
-    if worn:
-        node.attach(worn, "conj")
+    if node.dep == "conj" and is_worn(node) and not node.head.is_verb and not is_worn(node.head):
+        before = (word for word in node.head.subtree() if word.dep in {"pobj", "dobj"} and word.at < node.at)
+        if worn := max(filter(is_worn, before), key=lambda word: word.at, default=None):
+            node.attach(worn, "conj")
 
 
 def is_worn(node: Node) -> bool:
@@ -387,7 +360,8 @@ def agents_of(node: Node) -> list[Node]:
 
 def is_particle(child: Node, verb: Node) -> bool:
     """`down` in "lying down", `left` in "looking left"."""
-    if child.at < verb.at or child.children or child.token.attributes or child.lower in lex.NON_PARTICLES:
+    alone = all(each.is_preposition for each in child.children)  # "away from a house"
+    if child.at < verb.at or not alone or child.token.attributes or child.lower in lex.NON_PARTICLES:
         return False
     adverbial = child.tag in {"RB", "RP", "IN"} or child.lower in lex.SIDES
     return child.dep == "prt" or (adverbial and child.dep in {"advmod", "npadvmod", "dobj", "acomp"})

@@ -8,7 +8,7 @@ from itertools import islice
 from onprompt.errors import PromptError
 from onprompt.language import lexicon as lex
 from onprompt.language.chunker import Chunker
-from onprompt.language.image_properties import bare_adjectives, image_properties, join_names, split_frame
+from onprompt.language.image_properties import bare_adjectives, image_properties, split_frame, take_credits
 from onprompt.language.interpreter import Interpreter
 from onprompt.language.ontology import is_place
 from onprompt.language.scene import SceneBuilder
@@ -30,8 +30,7 @@ class Segments:
     clauses: list[list[Token]] = field(default_factory=list)
     properties: list[Attribute] = field(default_factory=list)
     unattached: list[Attribute] = field(default_factory=list)
-    words: list[str] = field(default_factory=list)
-    is_definition: bool = False
+    flags: dict[str, bool] = field(default_factory=dict)
 
     @property
     def parsed(self) -> list[list[Token]]:
@@ -42,43 +41,45 @@ class Segments:
 @lru_cache(maxsize=CACHED)
 def parse(prompt: str, settings: Settings) -> Scene:
     """The scene that a prompt asks for; runs have many images of one prompt."""
-    segments = segment(prompt, settings)
-    return build_scene(segments, dependency_trees(segments.parsed))
+    (scene,) = parse_many([prompt], settings)
+    if isinstance(scene, PromptError):
+        raise scene
+    return scene
 
 
 def parse_many(prompts: Iterable[str], settings: Settings) -> Iterator[Scene | PromptError]:
     """The scene of each prompt, or why it can't be parsed."""
     rest = iter(prompts)
-    while batch := [segment_or_error(prompt, settings) for prompt in islice(rest, BATCH)]:
-        found = (item for item in batch if isinstance(item, Segments))
-        trees = iter(dependency_trees([clause for item in found for clause in item.parsed]))
-        for item in batch:
-            yield build_scene(item, [next(trees) for _ in item.clauses]) if isinstance(item, Segments) else item
+    while batch := [segment(prompt, settings) for prompt in islice(rest, BATCH)]:
+        found = (each for each in batch if isinstance(each, Segments))
+        trees = iter(dependency_trees([clause for each in found for clause in each.parsed]))
+        for each in batch:
+            yield build_scene(each, [next(trees) for _ in each.clauses]) if isinstance(each, Segments) else each
 
 
-def segment_or_error(prompt: str, settings: Settings) -> Segments | PromptError:
-    """A prompt cut into clauses, or why it can't be."""
+def segment(text: str, settings: Settings) -> Segments | PromptError:
+    """A prompt cut into chunked clauses, less what it says of the image as a whole; or why it can't be read."""
     try:
-        return segment(prompt, settings)
+        segments = Segments(normalize_prompt(text, settings))
     except PromptError as error:
         return error
-
-
-def segment(prompt: str, settings: Settings) -> Segments:
-    """A prompt cut into chunked clauses, less what it says of the image as a whole."""
-    segments = Segments(normalize_prompt(prompt, settings))
     cut = list(sentences(segments.prompt))
-    segments.words = [token.word for tokens in cut for token in tokens if token.text is None]
-    if len(cut) == 1 and (head := defined(cut[0])):
-        cut, segments.is_definition = [head], True
-    for tokens in (short for sentence in cut for short in bounded(sentence)):
-        parts = join_names(pieces(tokens))
+    words = [token.word for tokens in cut for token in tokens if token.text is None]
+    if head := defined(cut[0]) if len(cut) == 1 else []:
+        cut = [head]
+    segments.flags = {"not English": not is_english(words), "definition": bool(head)}
+    for tokens, credited in map(take_credits, (short for sentence in cut for short in bounded(sentence))):
+        segments.properties += credited
+        parts = pieces(tokens)
         for clause in cut_clauses(tokens, parts, [part for part in parts if image_properties(part)]):
-            adjectives = bare_adjectives(clause)
-            left, properties = split_frame(clause) if not adjectives else ([], [])
-            segments.unattached += adjectives
-            segments.properties += properties
-            segments.clauses += [Chunker(left, settings).chunk()] if left else []
+            if properties := image_properties(clause):
+                segments.properties += properties
+            elif adjectives := bare_adjectives(clause):
+                segments.unattached += adjectives
+            else:
+                left, properties = split_frame(clause)
+                segments.properties += properties
+                segments.clauses += [Chunker(left, settings).chunk()] if left else []
     if not segments.clauses and [each.value for each in segments.properties if each.value in lex.DISPLAYED]:
         segments.clauses, segments.properties = [Chunker(cut[0], settings).chunk()], []  # "a poster"
     chunks = (token for clause in segments.clauses for token in clause if token.of_image)
@@ -98,21 +99,16 @@ def build_scene(segments: Segments, trees: list[list[Node]]) -> Scene:
     flags = {
         "ambiguous quantifier": any("ambiguous quantifier" in thing.flags for thing in things),
         "misspelling repaired": any("misspelt" in thing.flags for thing in things),
-        "not English": not is_english(segments.words),
-        "definition": segments.is_definition,
+        **segments.flags,
         "abstract": bool(scene.concepts),
         "no objects": not things,
     }
-    raised = tuple(flag for flag, holds in flags.items() if holds)
-    places = [thing for thing in things if not thing.absent and is_place(thing.canonical)]
+    places = (thing for thing in things if not thing.absent and is_place(thing.canonical))
+    said = (each.value for place in places for each in place.attributes if not each.negated)
     properties = [
         *segments.properties,
         *(Attribute("concept", concept) for concept in scene.concepts),
-        *(
-            Attribute("occupancy", lex.OCCUPANCY[each.value])
-            for place in places
-            for each in place.attributes
-            if each.value in lex.OCCUPANCY and not each.negated
-        ),
+        *(Attribute("occupancy", lex.OCCUPANCY[value]) for value in said if value in lex.OCCUPANCY),
     ]
+    raised = tuple(flag for flag, holds in flags.items() if holds)
     return Scene(segments.prompt.text, things, raised, tuple(dict.fromkeys(properties)))

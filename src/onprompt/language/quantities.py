@@ -23,25 +23,22 @@ def quantity(words: Sequence[str], at: int, settings: Settings) -> Count | None:
         low, high = (None if step is None else max(0, exact.low + step) for step in lex.COMPARISONS[comparison])
         return Count(low or 0, high, f"{comparison} {exact.words}", explicit=True)
     word, following = words[at], word_at(words, at + 1)
-    if word == "between" and (least := number(words, at + 1)):
-        after = at + 1 + len(least.words.split())
-        most = number(words, after + 1) if word_at(words, after) == "and" else None
-        if most and least.low < most.low:
-            return Count(least.low, most.low, f"between {least.words} and {most.words}", explicit=True)
     if word in lex.APPROXIMATORS and (exact := number(words, at + 1)) and exact.low > 1:
         return replace(exact, words=f"{word} {exact.words}", confidence=0.5)
     if word in lex.ARTICLES and following in AFTER_ARTICLE and (inner := quantity(words, at + 1, settings)):
         return replace(inner, words=f"{word} {inner.words}")
-    if exact := number(words, at):  # perhaps `two or three`, `2 to 4`, `two or more`
-        after = at + len(exact.words.split())
-        link = word_at(words, after)
-        if link == "or" and word_at(words, after + 1) == "more":
-            return replace(exact, high=None, words=f"{exact.words} or more")
-        other = number(words, after + 1) if link in {"or", "to"} else None
-        if other is None or other.low <= exact.low:
-            return exact
-        return replace(exact, high=other.high, words=f"{exact.words} {link} {other.words}")
-    return vague(word, following, settings)
+    between = word == "between"
+    if (exact := number(words, at + between)) is None:
+        return vague(word, following, settings)
+    after = at + between + len(exact.words.split())
+    link = word_at(words, after)
+    if link == "or" and word_at(words, after + 1) == "more":
+        return replace(exact, high=None, words=f"{exact.words} or more")
+    other = number(words, after + 1) if link in ({"and"} if between else {"or", "to"}) else None
+    if other and other.low > exact.low:
+        phrase = " ".join(words[at : after + 1 + len(other.words.split())])
+        return replace(exact, high=other.high, words=phrase)
+    return None if between else exact
 
 
 def word_at(words: Sequence[str], at: int) -> str:
@@ -83,22 +80,17 @@ def number(words: Sequence[str], at: int) -> Count | None:
     if span := RANGE.fullmatch(words[at]):
         low, high = sorted(map(int, span.groups()))
         return Count(low, high, words[at], explicit=True)
-    total, part, end = 0, None, at
+    total, end = None, at
     while end < len(words):
         word, value = words[end], figure(words[end])
-        if value is not None and (part is None or (continues(part, value) and not word[0].isdigit())):
-            part = (part or 0) + value
-        elif word in lex.MULTIPLES and (part is not None or end == at):
-            part = (part or 1) * lex.MULTIPLES[word]
-            if word in {"thousand", "million"}:
-                total, part = total + part, None
+        if value is not None and (total is None or (continues(total, value) and not word[0].isdigit())):
+            total = (total or 0) + value
+        elif word in lex.MULTIPLES and (total is not None or end == at):
+            total = (total or 1) * lex.MULTIPLES[word]
         elif not (word == "and" and end > at and words[end - 1] in lex.MULTIPLES and figure(word_at(words, end + 1))):
             break
         end += 1
-    if end == at:
-        return None
-    total += part or 0
-    return Count(total, total, " ".join(words[at:end]), explicit=True)
+    return None if total is None else Count(total, total, " ".join(words[at:end]), explicit=True)
 
 
 def continues(before: int, value: int) -> bool:

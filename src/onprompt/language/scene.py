@@ -153,14 +153,12 @@ class SceneBuilder:
 
     def read_one(self, node: Node) -> Draft | None:
         """`the other one`, `a white one`, `one`: an object of a kind named before: a group, else with an article."""
-        draft, present = self.draft(node), self.present()
-        if node.dep == "pobj" and node.head.lower == "without":  # "a boy without one" has no balloon
-            ranked = [other for other in present if not other.is_alive][-1:]
-        else:
-            groups = [other for other in present if other.plural and other.count.explicit]
-            counted = [other for other in present if other.count.words in lex.ARTICLES]
-            subjects = [other for other in counted if other.subject]
-            ranked = [*groups[-1:], *subjects[-1:], *counted[-1:], *present[-1:]]
+        draft, without = self.draft(node), node.dep == "pobj" and node.head.lower == "without"
+        present = [other for other in self.present() if not (without and other.is_alive)]  # "a boy without one"
+        groups = [other for other in present if other.plural and other.count.explicit]
+        counted = [other for other in present if other.count.words in lex.ARTICLES]
+        subjects = [other for other in counted if other.subject]
+        ranked = [*groups[-1:], *subjects[-1:], *counted[-1:], *present[-1:]]
         if not ranked:
             return None
         draft.canonical = ranked[0].canonical
@@ -182,8 +180,6 @@ class SceneBuilder:
         if name.split()[-1] == "couple" and not absent:
             high = count.high and 2 * count.high
             name, count = "person", replace(count, low=2 * count.low, high=high, explicit=high is not None)
-        if absent and name == "text" and node.token.attributes:  # 'no text "HELLO"' excludes only these words
-            attributes, absent = [replace(text, negated=True) for text in node.token.attributes], False
         if count.explicit and count.low > 1 and has_word(before, "not"):
             attributes.append(Attribute("count", str(count.low), negated=True))  # "not two cats": any other number
             count = Count(0, None, confidence=0.5)
@@ -295,8 +291,6 @@ def name_of(node: Node, names: list[str], count: Count) -> str:
     """The canonical name of a noun with the words that belong to its name."""
     if node.token.name == "nobody" or node.lower in lex.INDEFINITE_PRONOUNS:
         return "person"
-    if "'" in node.token.name:
-        return node.token.name.replace(" '", "'")  # Rubik's cube
     kept = [name for name in names if name not in {"color", "colour", "colored"}]
     name = canonical(" ".join([*kept, node.token.name or node.lower]))
     counted = (count.explicit and count.low > 1) or has_word(node.under("prep"), "of")

@@ -112,7 +112,6 @@ def replacement_cost(letter: str, word: str, at: int) -> float:
 
 MIN_KNOWN_SHARE = 0.34  # of the longer words; below it hardly a word is English
 MAX_FOREIGN_LETTERS = 0.5  # share in another script
-MAX_KNOWN_SHARE = 0.25  # of the words that may be English where few are clearly of another language
 
 
 def is_english(words: Sequence[str]) -> bool:
@@ -136,14 +135,8 @@ def languages() -> list[frozenset[str]]:
 def is_in_language(words: Sequence[str], common: frozenset[str]) -> bool:
     """Whether words are in the language with these common words; names and rare words count for neither side."""
     english = vocabulary().common
-    accented = [word for word in words if not word.isascii() and word not in common and not is_known_word(word)]
-    foreign = [word for word in words if word in common and word not in lex.PLAIN_ENGLISH] + accented
-    distinctive = [
-        word for word in foreign if len(word) > 1 and word not in english and word not in lex.FOREIGN_NAME_PARTICLES
-    ]
+    distinctive = common - lex.FOREIGN_NAME_PARTICLES
+    foreign = [word for word in words if len(word) > 1 and word in distinctive and word not in english]
+    foreign += [word for word in words if not word.isascii() and word not in common and not is_known_word(word)]
     native = [word for word in words if word not in common and word in english]
-    if len(words) < 2 + bool(accented) or len(distinctive) <= sum(word in lex.PLAIN_ENGLISH for word in native):
-        return False
-    known = [word for word in words if word not in common and is_known_word(word)]
-    outnumbered = len(foreign) >= len(native) if len(distinctive) > 1 else len(foreign) > max(2, len(native))
-    return outnumbered or (len(words) > 3 and len(known) <= len(words) * MAX_KNOWN_SHARE)
+    return len(foreign) > 1 and len(foreign) >= len(native)

@@ -22,7 +22,8 @@ LETTERED = re.compile(r"^((?:the )?(?:words?|letters|text|phrase) )([A-Z][A-Z0-9
 WORDY_QUOTED = re.compile(r"(?<=[ (])'((?:[^'\n]|(?<=\w)'(?=\w)){1,120})'(?=[\s.,;:!?)]|$)")  # 'don't panic'
 # Midjourney's switches: --ar 16:9; word processors make a long dash of the two hyphens.
 DASHES = rf"(?:--(?=[A-Za-z])|[—–](?=(?:{'|'.join(sorted(lex.SWITCHES))})\b))"
-SWITCH = re.compile(rf"(?<!\S){DASHES}(?P<name>[A-Za-z]\w*)(?P<value>(?:\s+(?!--|[—–])[^\s,]+)?)")
+WORDED = rf"(?:{'|'.join(sorted(lex.WORDED_SWITCHES))})\s+(?!--|[—–])[^\s,]+"
+SWITCH = re.compile(rf"(?<!\S){DASHES}({WORDED}|[A-Za-z]\w*(?:\s+\d[^\s,]*)?)")
 UNWANTED = re.compile(rf"(?<!\S)(?:--|[—–])no\s+(?P<list>(?:(?!\s{DASHES}).)+)")
 WEIGHT = re.compile(r":\s*(\d+(?:\.\d+)?)\s*$")
 TRAILING_WEIGHT = re.compile(r"::(\d+(?:\.\d+)?)(?=[\s,]|$)")  # cat::2
@@ -93,43 +94,26 @@ def normalize_prompt(prompt: str, settings: Settings) -> Prompt:
 
 def read_marks(text: str) -> Prompt:
     """A prompt with the generator's marks read and blanked out; one in capitals is read in lower case."""
-    body, parameters, weighted = text, list[str](), list[tuple[int, int, float]]()
     unwanted = tuple(match.span("list") for match in UNWANTED.finditer(text))
-    for match in UNWANTED.finditer(text):
-        body = blank_out(body, *match.span())
-    for match in SWITCH.finditer(body):
-        value = match["value"].strip()
-        takes_value = bool(value) and (value[0].isdigit() or match["name"] in lex.WORDED_SWITCHES)
-        parameters.append(f"{match['name']} {value}" if takes_value else match["name"])
-        body = blank_out(body, match.start(), match.end() if takes_value else match.end("name"))
-    for match in LORA.finditer(body):
-        body = blank_out(body, *match.span())
-    for match in TRAILING_WEIGHT.finditer(body):
-        at = match.start()
-        start = max(body.rfind(",", 0, at), body.rfind("::", 0, at) + 1) + 1
-        weighted.append((start, at, float(match[1])))
-        body = body[:at] + "," + blank_out(body, at + 1, match.end())[at + 1 :]
+    body = UNWANTED.sub(blanks, text)
+    parameters = tuple(" ".join(match[1].split()) for match in SWITCH.finditer(body))
+    body = LORA.sub(blanks, SWITCH.sub(blanks, body))
     letters = [letter for letter in text if letter.isalpha()]
     shouted = len(letters) > 12 and sum(letter.isupper() for letter in letters) > 0.9 * len(letters)
     if shouted and len(body.lower()) == len(body):
         body = body.lower()
-    body, bracketed = read_brackets(body)
-    product, changes = 1.0, []
-    factors = [(start, end, min(max(f, MIN_WEIGHT), MAX_WEIGHT)) for start, end, f in (*weighted, *bracketed)]
-    for at, factor in sorted((*((start, f) for start, _, f in factors), *((end, 1 / f) for _, end, f in factors))):
-        product *= factor  # weights of nested spans multiply
-        changes.append((at, round(product, 2)))
-    return Prompt(text, body, tuple(parameters), unwanted, tuple(changes))
+    body, weights = read_weights(body)
+    return Prompt(text, body, parameters, unwanted, weights)
 
 
-def blank_out(text: str, start: int, end: int) -> str:
-    """The text with blanks in place of a part of it."""
-    return text[:start] + " " * (end - start) + text[end:]
+def blanks(match: re.Match[str]) -> str:
+    """As many blanks as a match is long."""
+    return " " * len(match[0])
 
 
-def read_brackets(text: str) -> tuple[str, list[tuple[int, int, float]]]:
-    """The text without brackets, and the spans that they weight; brackets of ordinary prose become commas."""
-    weighted = MEANT_AS_WEIGHTS.search(text) is not None
+def read_weights(text: str) -> tuple[str, tuple[tuple[int, float], ...]]:
+    """The text without weights, and where the weight changes; brackets of ordinary prose become commas."""
+    in_brackets = MEANT_AS_WEIGHTS.search(text) is not None
     letters, spans, open_at = list(text), [], []
     for at, letter in enumerate(text):
         if letter in "([{":
@@ -137,14 +121,21 @@ def read_brackets(text: str) -> tuple[str, list[tuple[int, int, float]]]:
         elif letter in ")]}" and open_at:
             start = open_at.pop()
             explicit = WEIGHT.search(text, start, at)
-            letters[start] = letters[at] = " " if weighted else ","
+            letters[start] = letters[at] = " " if in_brackets else ","
             if explicit:
                 letters[explicit.start() : at] = " " * (at - explicit.start())
-            if weighted:
+            if in_brackets:
                 spans.append((start, at, float(explicit[1]) if explicit else BRACKET_WEIGHTS[text[start]]))
-    for at in open_at:
-        letters[at] = " "
-    return "".join(letters), spans
+    for match in TRAILING_WEIGHT.finditer(text):
+        at = match.start()
+        spans.append((max(text.rfind(mark, 0, at) for mark in ",:") + 1, at, float(match[1])))
+        letters[slice(*match.span())] = "," + blanks(match)[1:]
+    factors = [(start, end, min(max(factor, MIN_WEIGHT), MAX_WEIGHT)) for start, end, factor in spans]
+    product, changes = 1.0, []
+    for at, factor in sorted((*((start, f) for start, _, f in factors), *((end, 1 / f) for _, end, f in factors))):
+        product *= factor  # weights of nested spans multiply
+        changes.append((at, round(product, 2)))
+    return "".join(letters), tuple(changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,17 +167,17 @@ def lower_words(tokens: Sequence[Token]) -> list[str]:
 
 def sentences(prompt: Prompt) -> Iterator[list[Token]]:
     """The tokens of each sentence; then, each with a "no", the items that `--no` lists."""
-    yield from tokenize(prompt, prompt.body, 0)
-    for start, end in prompt.unwanted:
-        for item in (item for tokens in tokenize(prompt, prompt.text[start:end], start) for item in pieces(tokens)):
+    yield from tokenize(prompt, prompt.body, 0, len(prompt.body))
+    for span in prompt.unwanted:
+        for item in (item for tokens in tokenize(prompt, prompt.text, *span) for item in pieces(tokens)):
             yield [Token("no", item[0].start, item[0].start), *item]
 
 
-def tokenize(prompt: Prompt, body: str, offset: int) -> Iterator[list[Token]]:
-    """The sentences of a part of a prompt, with misspelt words corrected."""
+def tokenize(prompt: Prompt, text: str, first: int, last: int) -> Iterator[list[Token]]:
+    """The sentences of a part of a text, with misspelt words corrected."""
     sentence: list[Token] = []
-    for match in TOKEN.finditer(body):
-        piece, start, end = match[0], match.start() + offset, match.end() + offset
+    for match in TOKEN.finditer(text, first, last):
+        piece, start, end = match[0], *match.span()
         if piece[0] in ".;:!?":
             if sentence and sentence[-1].lower not in lex.ABBREVIATIONS:
                 yield sentence

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from onprompt.language import lexicon as lex
 from onprompt.language.dependency_parser import Word, parse_words
 from onprompt.language.ontology import canonical, is_a
 from onprompt.language.tokens import Token
-from onprompt.language.words import is_ing_verb, is_noun, progressive, singular, verb_lemmas, vocabulary
+from onprompt.language.words import attribute_of, is_ing_verb, is_noun, progressive, singular, verb_lemmas, vocabulary
 
 # The labels that a noun phrase can have.
 ARGUMENTS = frozenset(("nsubj", "nsubjpass", "dobj", "pobj", "attr", "conj", "ROOT", "appos", "dative", "oprd", "dep"))
@@ -160,10 +160,8 @@ def fix_noun_taken_for_modifier(node: Node, _: Sequence[Node]) -> bool:
     noun = next((child for child in near if child.is_noun), None)
     if noun is None or is_noun(f"{noun.lower} {singular(node.lower)}"):
         return False
-    if node.tag in {"NNS", "VBZ"}:
-        fits = noun.dep != "nsubj" and is_present_tense(node, noun)
-    else:
-        fits = is_ing_verb(node.lower) or node.tag == "JJ"
+    finite = node.tag in {"NNS", "VBZ"} and is_present_tense(node, noun)
+    fits = finite or is_ing_verb(node.lower) or node.tag == "JJ"
     if fits:
         replace_head(noun, node)
         if is_ing_verb(node.lower) or not node.is_verb:
@@ -201,7 +199,7 @@ def fix_verb_listed_as_noun(node: Node, nodes: Sequence[Node]) -> bool:
     if verbs:
         node.tag = "VBG"
         node.attach(verbs[-1], "conj")
-    return True
+    return bool(verbs)
 
 
 def fix_noun_taken_for_verb(node: Node, _: Sequence[Node]) -> bool:
@@ -217,6 +215,18 @@ def fix_noun_taken_for_verb(node: Node, _: Sequence[Node]) -> bool:
         for inner in list(child.children):
             inner.attach(node, inner.dep)
     adjective.dep, node.tag = "amod", "NN"
+    return True
+
+
+def fix_adjective_taken_for_noun(node: Node, _: Sequence[Node]) -> bool:
+    """`a black and a white cat`: the black one is a cat, too."""
+    if lex.kind_of(node.lower) is None or node.lower in lex.COLOUR_NOUNS or node.under(*NAME_PARTS):
+        return False
+    things = (child for child in node.under("conj") if child.is_noun and child.under("det") and child.under("amod"))
+    thing, attribute = next(things, None), attribute_of(node.lower)
+    if thing is None or attribute is None or not node.under("det"):
+        return False
+    node.token = replace(node.token, name=thing.token.name or thing.lower, attributes=(attribute,))
     return True
 
 
@@ -237,9 +247,6 @@ def fix_verb_taken_for_modifier(node: Node, nodes: Sequence[Node]) -> bool:
 
 def fix_place(node: Node, nodes: Sequence[Node]) -> bool:
     """`on a table, a tray` is about the tray; `a bagel behind four pigs under six candles`: the pigs are under them."""
-    if node.dep == "appos" and node.head.dep == "pobj" and node.head.head.dep == "ROOT":
-        node.attach(node, "ROOT")
-        return True
     before = nodes[node.at - 1]
     if node.dep != "prep" or not node.head.is_noun or before.dep != "pobj" or before.head.head is not node.head:
         return False
@@ -249,6 +256,6 @@ def fix_place(node: Node, nodes: Sequence[Node]) -> bool:
 
 
 FIXES = (
-    *(fix_noun_taken_for_modifier, fix_verb_listed_as_noun, fix_noun_taken_for_verb, fix_verb_taken_for_modifier),
-    fix_place,
+    *(fix_noun_taken_for_modifier, fix_verb_listed_as_noun, fix_noun_taken_for_verb, fix_adjective_taken_for_noun),
+    *(fix_verb_taken_for_modifier, fix_place),
 )
