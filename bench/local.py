@@ -32,9 +32,9 @@ def pictures(seed: int, number: int, side: int) -> list[Shown]:
     return [shown for shown in found if shown.picture.decoded]
 
 
-def about(shown: Shown, number: int) -> Question:
+def about(shown: Shown, number: int, *region: Shown) -> Question:
     text = f"Is this statement true of the image? There are {number} red balls. Answer yes or no."
-    return Question((Message("user", (shown, text)),), longest=16, choices=("yes", "no"))
+    return Question((Message("user", (shown, *region, text)),), longest=16, choices=("yes", "no"))
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -49,17 +49,22 @@ def resident() -> float:
     return next(int(line.split()[1]) / 1000 for line in lines if line.startswith("VmRSS"))
 
 
-def together_against_single(backend: local.Local, side: int) -> None:
-    """The same number of claims about new images."""
+def together_against_single(backend: local.Local, side: int, closer: bool) -> None:
+    """The same number of claims about new images, each with a region or not."""
     ratios, times = [], []
     for seed in range(ROUNDS):
-        first, second = [[about(shown, number) for number in range(CLAIMS)] for shown in pictures(2 * seed, 2, side)]
+        regions = pictures(9000 + seed, CLAIMS, side // 4) if closer else []
+        first, second = [
+            [about(shown, number, *regions[number : number + 1]) for number in range(CLAIMS)]
+            for shown in pictures(2 * seed, 2, side)
+        ]
         together = seconds(partial(backend.ask_all, first))
         single = seconds(partial(list, map(backend.ask, second)))
         ratios.append(single / together)
         times.append((together, single))
     together, single = (median(column) for column in zip(*times, strict=True))
-    print(f"{CLAIMS} claims: together {together:.3f} s, one by one {single:.3f} s; {median(ratios):.1f} times as fast")
+    what = f"{CLAIMS} claims{' with regions' if closer else ''}"
+    print(f"{what}: together {together:.3f} s, one by one {single:.3f} s; {median(ratios):.1f} times as fast")
 
 
 def memory(backend: local.Local, side: int) -> None:
@@ -102,7 +107,8 @@ def main() -> None:
     start = time.perf_counter()
     backend = local.Local(str(folder), Settings())
     print(f"{folder.name}: loaded in {time.perf_counter() - start:.2f} s; images of {side} px")
-    together_against_single(backend, side)
+    for closer in (False, True):
+        together_against_single(backend, side, closer)
     overhead(backend, folder, side)
     memory(backend, side)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import statistics
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,16 +12,14 @@ from onprompt.errors import Rejected, UnreadableAnswer, UserError
 from onprompt.models.asking import (
     READER,
     SHORT_ANSWER,
-    YES_NO,
     AnswerJudge,
     Ask,
     check_prompt,
-    follow_up,
     versions,
     with_answers,
 )
 from onprompt.models.client import ModelClient, open_client
-from onprompt.models.reading import choice_probabilities, expected_score, read_answer
+from onprompt.models.reading import expected_score, read_answer
 from onprompt.settings import Settings
 from onprompt.types import (
     Answer,
@@ -44,7 +40,7 @@ ASKS = Asks.ONE
 # The settings that a model's answer depends on.
 ASKING = (
     *("send_side", "send_quality", "max_side", "answer_tokens", "temperature", "repeats"),
-    *("structured", "chances", "yes_no", "rate_examples", "send_mask"),
+    *("structured", "chances", "rate_examples", "send_mask"),
 )
 
 
@@ -79,38 +75,12 @@ class VlmJudge(AnswerJudge):
         readings, unreadable = self.read_all(sample, answers, ask)
         if not readings:
             raise with_answers(unreadable[-1], answers)
-        repeated = len(answers) > len(readings) + len(unreadable)
-        yes = self.ask_yes(sample, answers, ask) if self.wants_yes else None
-        flags: dict[str, bool] = {
-            Flag.SOME_ANSWERS_UNREADABLE: bool(unreadable),
-            Flag.ASKED_AGAIN: repeated,
-            Flag.YES_NOT_KNOWN: self.wants_yes and yes is None,
-        }
-        verdict = self.compose(sample, readings, answers, flags)
-        return verdict if yes is None else replace(verdict, measures={"yes": yes})
-
-    def look_again(self, sample: Sample, question: Question) -> Verdict:
-        """The verdict by one more answer, to a follow-up; an unreadable one is not asked for again."""
-        answers: list[Answer] = []
-        try:
-            reading = self.read_answer(question, partial(self.read, sample), answers, self.client.ask, attempts=1)
-        except UnreadableAnswer as why:
-            raise with_answers(why, answers) from None
-        return self.compose(sample, [reading], answers, {})
-
-    def compose(
-        self,
-        sample: Sample,
-        readings: Sequence[tuple[Reading, Answer]],
-        answers: Sequence[Answer],
-        more_flags: Mapping[str, bool],
-    ) -> Verdict:
-        """The verdict by what was read."""
         first, shown = readings[0][0], self.shown(sample)
         factors = {name: factor(name, readings, self.rubric.factors[name]) for name in first.scores}
-        flags = {
+        flags: dict[str, bool] = {
             **dict.fromkeys((flag for reading, _ in readings for flag in reading.flags), True),
-            **more_flags,
+            Flag.SOME_ANSWERS_UNREADABLE: bool(unreadable),
+            Flag.ASKED_AGAIN: len(answers) > len(readings) + len(unreadable),
             Flag.USAGE_ESTIMATED: any(answer.usage.estimated for answer in answers),
             **{f"{name}_not_used": name not in shown for name in sample.pictures},
         }
@@ -166,23 +136,9 @@ class VlmJudge(AnswerJudge):
             repeat=repeat,
         )
 
-    def second_question(self, sample: Sample, answer: str, said: str) -> Question:
-        """The question, an answer to it, and what is said to that."""
-        question = self.question(sample)
-        return replace(question, messages=follow_up(question, answer, said))
-
-    def readable(self, sample: Sample, answers: Sequence[Answer]) -> str:
-        """The first of a verdict's answers that gives a score."""
-        for answer in answers:
-            with suppress(UnreadableAnswer):
-                read_answer(self.rubric, answer, sample)
-                return answer.text
-        raise ValueError("a verdict without a readable answer")
-
     def questions(self, sample: Sample) -> list[Question]:
         self.check(sample)
-        asked = [self.question(sample, repeat) for repeat in range(self.settings.repeats)]
-        return [*asked, *([self.yes_no(sample)] if self.wants_yes else [])]
+        return [self.question(sample, repeat) for repeat in range(self.settings.repeats)]
 
     @property
     def wants_schema(self) -> bool:
@@ -190,29 +146,11 @@ class VlmJudge(AnswerJudge):
         chosen = self.settings.structured
         return self.rubric.asks_for_json if chosen is None else chosen
 
-    @property
-    def wants_yes(self) -> bool:
-        """Whether to ask also if the image shows the prompt, yes or no."""
-        return self.settings.yes_no and bool(self.rubric.yes_no)
-
-    def yes_no(self, sample: Sample) -> Question:
-        """The question of VQAScore."""
-        text = self.rubric.yes_no.replace("{prompt}", sample.prompt)
-        return Question((Message("user", (self.show(sample.picture), text)),), longest=SHORT_ANSWER, choices=YES_NO)
-
     def read(self, sample: Sample, answer: Answer) -> tuple[Reading, Answer]:
         """What an answer says, and the answer."""
         if self.rubric.choices and not answer.spots:
             raise Rejected(without_probabilities(self.client, self.rubric.name, answer))
         return read_answer(self.rubric, answer, sample), answer
-
-    def ask_yes(self, sample: Sample, answers: list[Answer], ask: Ask) -> float | None:
-        """The probability of "yes", as in VQAScore; None if the server returns none, or another answer."""
-        answer = ask(self.yes_no(sample))
-        answers.append(answer)
-        choices = choice_probabilities(answer.spots, YES_NO) if answer.stop in ("end", "length") else None
-        self.client.answers.mark(answer.key, "read" if choices else "no_score")
-        return choices["yes"] if choices else None
 
     def provenance(self, sample: Sample, answers: Sequence[Answer]) -> dict[str, Any]:
         """All that is needed to reproduce a verdict."""

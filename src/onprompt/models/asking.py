@@ -17,7 +17,7 @@ from onprompt.types import Answer, Judge, Message, Picture, Plan, Question, Rubr
 
 Parsed = TypeVar("Parsed")
 Ask = Callable[..., Answer]  # of a question, and of those that will be asked next
-READER = 2  # the version of reading answers: with a new one, runs read their cached answers again
+READER = 3  # the version of reading answers: with a new one, runs read their cached answers again
 YES_NO = ("yes", "no")
 SHORT_ANSWER = 16  # tokens of an answer of which only the first matters
 QUOTED = 4000  # characters of an answer that are shown to the model again
@@ -111,13 +111,8 @@ def ask_again(question: Question, why: UnreadableAnswer) -> tuple[Message, ...]:
     if not why.text.strip():
         *rest, last = question.messages
         return (*rest, Message(last.role, (*last.parts, f"\n{reason}")))
-    return follow_up(question, why.text, reason)
-
-
-def follow_up(question: Question, answer: str, said: str) -> tuple[Message, ...]:
-    """The question, its answer, and what is said to that."""
-    quoted = answer[:QUOTED].encode(errors="replace").decode()
-    return (*question.messages, Message("assistant", (quoted,)), Message("user", (said,)))
+    quoted = why.text[:QUOTED].encode(errors="replace").decode()
+    return (*question.messages, Message("assistant", (quoted,)), Message("user", (reason,)))
 
 
 def with_answers(error: UnreadableAnswer, answers: Sequence[Answer]) -> UnreadableAnswer:

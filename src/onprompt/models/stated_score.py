@@ -82,7 +82,9 @@ GLUED = re.compile(r"\w[-–_]\Z")
 BULLET = re.compile(r"\A[\s•·>◦▪●–—+#|-]*(?:\(?\d{1,2}[.):]\s+)?[\s•·>◦▪●–—+|-]*")
 
 # After a number: its scale, other numbers, and what may follow a score.
-INSIDE = re.compile(rf"\s*(?:{UNIT})?\s*(?:/|{OF}(?: an? (?:possible|maximum|total)(?: of)?)?)\s*(\d{{1,9}})(?![\w]|[.,]\d)")
+INSIDE = re.compile(
+    rf"\s*(?:{UNIT})?\s*(?:/|{OF}(?: an? (?:possible|maximum|total)(?: of)?)?)\s*(\d{{1,9}})(?![\w]|[.,]\d)"
+)
 OUTSIDE = re.compile(rf"\s*(?:{OF}\s*{OPEN}?|{OPEN}\s*(?:{OF}|/|max\.?)|/)\s*(\d{{1,9}})\s*{CLOSE}?(?![\w]|[.,]\d)")
 CLOSED = re.compile(rf"\.?\s*(?:{UNIT})?\s*{CLOSE}[\s\])}}>]*")
 BESIDE = (

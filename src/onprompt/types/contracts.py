@@ -118,7 +118,6 @@ class Rubric:
     lines: Callable[[Verdict], Iterable[Line]] | None = field(default=None, repr=False)  # for the terminal
     protocol: Callable[[Verdict], str] | None = field(default=None, repr=False)  # the output that the text asks for
     explain: Callable[[Verdict, Settings], Iterable[str]] | None = field(default=None, repr=False)  # the arithmetic
-    yes_no: str = ""  # a question with {prompt}, for models that give the probability of "yes"
     configure: Callable[[Rubric, Settings], Rubric] = field(default=as_it_is, repr=False)  # a variant, by the settings
     folder_reader: str = "folder"  # the dataset reader for a folder
 

@@ -115,7 +115,6 @@ class Plan(NamedTuple):
     faults: Sequence[Exception] = ()  # of samples about which nothing can be asked
     again: bool = True  # whether an unreadable answer is asked for once more
     parts: Sequence[Plan] = ()  # of several models, each one's
-    more: Plan | None = None  # what looking again would add, at most
 
     @property
     def document(self) -> dict[str, Any]:
@@ -123,4 +122,4 @@ class Plan(NamedTuple):
         about = {"model": self.model, "calls": self.calls, "known": self.known, "faults": len(self.faults)}
         usage = {name: value for name, value in asdict(self.usage).items() if name != "estimated"}  # all of it is
         parts = {"models": [part.document for part in self.parts]} if self.parts else {}
-        return about | usage | parts | ({"look_again": self.more.document} if self.more else {})
+        return about | usage | parts

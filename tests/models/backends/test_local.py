@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -90,8 +91,16 @@ def test_answers_are_those_of_torch(backend: local.Local, name: str) -> None:
     assert sum(p for text, p in spot.chances.items() if text in "01234") > 0.5
 
 
+def with_region(question: Question, region: Image.Image) -> Question:
+    (message,) = question.messages
+    image, text = message.parts
+    return replace(question, messages=(Message("user", (image, "\nRegion:\n", shown(region), text)),))
+
+
 def test_questions_together_are_answered_as_one_by_one(backend: local.Local) -> None:
-    questions = [*claims(images()["noise"], 11), about(images()["red"]), *claims(images()["wide"], 3)]
+    wide, red, noise = (images()[name] for name in ("wide", "red", "noise"))
+    closer = [with_region(each, noise.crop((at, at, 64, 64))) for at, each in enumerate(claims(noise, 5))]
+    questions = [*closer[:2], *claims(noise, 11), about(red), *closer[2:], *claims(wide, 3)]
     together = backend.ask_all(questions)
     for question, found in zip(questions, together, strict=True):
         alone = backend.ask(question)

@@ -56,6 +56,8 @@ class LoadedModel:
         with runtime_errors(f"can't load {folder}", UntrustedFile):
             self.pipeline = genai.ContinuousBatchingPipeline(str(folder), scheduler, device, options)
         self.tokenizer = self.pipeline.get_tokenizer()
+        # openvino-genai 2026.4 adds the positions of a single image to what it keeps of that image, each time anew.
+        self.adds_positions = b'"qwen3_vl' in (folder / "config.json").read_bytes()
         if not self.tokenizer.chat_template:
             raise Rejected(f"{folder} has no chat template: use an instruction-tuned model")
 
@@ -119,21 +121,24 @@ class Local:
         """The answers to several questions; those with choices share what is computed for their images."""
         ready: dict[str, Tensor] = {}
         chats = [chat(question, ready) for question in questions]
+        answers: dict[int, Answer] = {}
+        kept: list[Any] = []  # chats: while one is kept, others about its images need not encode them
         with self.model_in_memory().lock:
-            # One by one: in a common call, or while an earlier chat about the same image is kept, openvino-genai 2026.4
-            # reads the image otherwise, and the probabilities are wrong by up to 4 %.
-            return [
-                (self.choose if question.choices else self.write)(self.model_in_memory(), question, *prepared)
-                for question, prepared in zip(questions, chats, strict=True)
-            ]
+            alone = [self.model_in_memory().adds_positions and len(images) == 1 for _, images in chats]
+            for at in sorted(range(len(chats)), key=alone.__getitem__, reverse=True):  # first, while nothing is kept
+                model, question, (messages, images) = self.model_in_memory(), questions[at], chats[at]
+                history = genai.ChatHistory(messages)
+                if question.choices:
+                    answers[at] = self.choose(model, question, history, images)
+                else:
+                    answers[at] = self.write(model, question, messages, images)
+                kept += [] if alone[at] else [history]
+        return [answers[at] for at in range(len(questions))]
 
-    def choose(
-        self, model: LoadedModel, question: Question, messages: list[dict[str, str]], images: list[Tensor]
-    ) -> Answer:
+    def choose(self, model: LoadedModel, question: Question, history: Any, images: list[Tensor]) -> Answer:
         """The likeliest of the choices as the first token, with that token's alternatives."""
         start, config = time.monotonic(), model.likeliest(apply_chat_template=True)
         with runtime_errors(f"{self.model} can't answer"):
-            history = genai.ChatHistory(messages)
             (result,) = model.pipeline.generate([history], images=[images], generation_config=[config])
         step: Step = {}
         for text, score in zip(result.texts, result.scores, strict=True):
