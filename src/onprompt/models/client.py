@@ -67,7 +67,6 @@ class RetryingBackend:
             else:
                 with self.lock:
                     self.failures, self.open_until = 0, 0.0
-                self.postpone(min(answers[0].rest, LONGEST_WAIT))
                 return answers
         raise AssertionError("unreachable")
 

@@ -102,7 +102,6 @@ class Answer:
     refused: tuple[str, ...] = ()  # options that the server would not take
     cached: bool = False  # whether it came out of the store
     key: str = ""  # its place in the store
-    rest: float = 0.0  # seconds for which the server wants no further question
 
 
 class Plan(NamedTuple):
