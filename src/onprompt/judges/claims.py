@@ -108,7 +108,6 @@ class Conversation:
     replies: dict[str, Reply] = field(default_factory=dict)  # by sentence
     answers: list[Answer] = field(default_factory=list)
     unreadable: UnreadableAnswer | None = None  # the last answer of which nothing could be used
-    extra: bool = False  # whether something was answered that was not asked
     asked_again: bool = False
 
 
@@ -167,7 +166,6 @@ class ClaimsJudge(AnswerJudge):
         usable = [reply for reply in said.replies.values() if reply.yes is not None]
         flags: dict[str, bool] = {
             "claims_unanswered": any(reply.error for reply in said.replies.values()),
-            "extra_answers": said.extra,
             Flag.ASKED_AGAIN: said.asked_again,
             Flag.USAGE_ESTIMATED: any(answer.usage.estimated for answer in said.answers),
             "no_probabilities": bool(usable) and not any(reply.known for reply in usable),
@@ -231,20 +229,19 @@ class ClaimsJudge(AnswerJudge):
         ask_with_next, attempts = partial(ask, following=following), 1 + self.asks_again
         try:
             read = partial(self.read, number=len(sentences))
-            replies, extra = self.read_answer(question, read, said.answers, ask_with_next, attempts)
+            replies = self.read_answer(question, read, said.answers, ask_with_next, attempts)
         except UnreadableAnswer as why:
             said.unreadable = why
             return [UNREADABLE] * len(sentences)
         finally:
             said.asked_again |= len(said.answers) > before + 1
-        said.extra |= extra
         if self.together and not said.answers[-1].cached:
             self.store(sample, dict(zip(sentences, replies, strict=True)), said.context, said.answers[-1].model)
         return replies
 
-    def read(self, answer: Answer, number: int) -> tuple[list[Reply], bool]:
-        """A reply to each claim, and whether there were others; UnreadableAnswer if none can be used."""
-        return read_replies(answer, number) if self.together else ([read_single(answer)], False)
+    def read(self, answer: Answer, number: int) -> list[Reply]:
+        """A reply to each claim; UnreadableAnswer if none can be used."""
+        return read_replies(answer, number) if self.together else [read_single(answer)]
 
     def context(self, sample: Sample, observed: Observations | JudgedEdit, asked: Asked) -> dict[str, Context]:
         """What is put to the model beside each claim."""
@@ -315,7 +312,7 @@ class ClaimsJudge(AnswerJudge):
         for sentences, _ in self.turns(asked, said.replies):
             questions.append(self.question(sample, sentences, said.context))
             with suppress(NotCached, UnreadableAnswer):
-                found, _ = self.read(self.client.cached_answer(questions[-1]), len(sentences))
+                found = self.read(self.client.cached_answer(questions[-1]), len(sentences))
                 said.replies |= zip(sentences, found, strict=True)
         return questions
 
@@ -414,18 +411,17 @@ def contradicts(check: Check, reply: Reply) -> bool:
     return abs(likely - 0.5) >= DISAGREE and (likely >= 0.5) is not (reply.yes >= 0.5)
 
 
-def read_replies(answer: Answer, number: int) -> tuple[list[Reply], bool]:
-    """A reply per claim, by its number, and whether there were others; UnreadableAnswer if none can be used."""
+def read_replies(answer: Answer, number: int) -> list[Reply]:
+    """A reply per claim, by its number; UnreadableAnswer if none can be used. Answers to others are ignored."""
 
-    def read(said: str) -> tuple[list[Reply], bool]:
+    def read(said: str) -> list[Reply]:
         pairs = strict_json(said, list)
         if not isinstance(pairs, list) or not all(isinstance(pair, tuple) for pair in pairs):
             raise UnreadableAnswer("wrong_fields", "the answer is not a JSON object")
-        asked = [str(n) for n in range(1, number + 1)]
-        replies = [read_reply(name, pairs, said, answer.spots) for name in asked]
+        replies = [read_reply(str(n), pairs, said, answer.spots) for n in range(1, number + 1)]
         if all(reply.error for reply in replies):
             raise UnreadableAnswer("wrong_fields", "the JSON has no statement's number with yes, no or cannot tell")
-        return replies, any(name not in asked for name, _ in pairs)
+        return replies
 
     return parse_answer(answer, read)
 

@@ -61,7 +61,8 @@ class RetryingBackend:
                     self.count_failure(error)
                     raise ServerTrouble(error.kind, f"{error} (after {attempt + 1} attempts)") from None
                 if error.kind == "busy":
-                    self.postpone(wait)
+                    with self.lock:
+                        self.not_before = max(self.not_before, time.monotonic() + wait)
                 jitter = random.uniform(0, min(self.settings.backoff * 2**attempt, LONGEST_WAIT))  # noqa: S311
                 self.sleep(wait + jitter)
             else:
@@ -83,11 +84,6 @@ class RetryingBackend:
         """Wait, or raise once stopped."""
         if self.stopped.wait(max(0.0, seconds)):
             raise ServerTrouble("stopped", "stopped before the server answered")
-
-    def postpone(self, seconds: float) -> None:
-        """Let no thread ask for some seconds."""
-        with self.lock:
-            self.not_before = max(self.not_before, time.monotonic() + seconds)
 
     def wait_until_ready(self) -> None:
         """Wait until the server takes questions; raise at once while the breaker is open."""
