@@ -126,8 +126,8 @@ class ClaimsJudge(AnswerJudge):
         if self.evidence:
             self.recalls, self.slots = False, self.evidence.slots
             self.bound_by = client.bound_by if client.bound_by == "model" else self.evidence.bound_by
-        several = settings.claims_per_call > 1 and not client.takes_several  # in one question
-        self.together = self.asks_again = bool(rubric.observe) or several
+        several = settings.claims_per_call > 1 and not client.keeps_images
+        self.together = self.asks_again = bool(rubric.observe) or several  # in one question
         if settings.crops and not settings.measured:
             raise UserError("crops need evidence, which knows the regions: --judge claims --measured --crops")
         name = "claims-edit" if rubric.observe else "claims" if self.together else "claims-single"
@@ -153,9 +153,8 @@ class ClaimsJudge(AnswerJudge):
         asked = open_claims(observed)
         said = Conversation(self.context(sample, observed, asked))
         self.remember(sample, asked, said)
-        for sentences, following in self.turns(asked, said.replies):
-            ahead = [self.question(sample, [sentence], said.context) for sentence in following]
-            said.replies |= zip(sentences, self.replies(sample, sentences, ahead, ask, said), strict=True)
+        for sentences in self.turns(asked, said.replies):
+            said.replies |= zip(sentences, self.replies(sample, sentences, ask, said), strict=True)
         if said.unreadable and all(reply.error for reply in said.replies.values()) and not self.evidence:
             raise with_answers(said.unreadable, said.answers)
         answered = {id(check): said.replies[sentence] for check, sentence in asked if sentence in said.replies}
@@ -197,15 +196,15 @@ class ClaimsJudge(AnswerJudge):
             "image_sha256": sample.picture.sha256,
         }
 
-    def turns(self, asked: Asked, replies: Mapping[str, Reply]) -> Iterator[tuple[list[str], list[str]]]:
-        """The sentences of each question, none twice, and those that will be asked about next.
+    def turns(self, asked: Asked, replies: Mapping[str, Reply]) -> Iterator[list[str]]:
+        """The sentences of each question, none twice.
 
         One by one, objects come first, and then details of those that may be there by the replies so far.
         """
         if self.together:
             sentences = [each for each in dict.fromkeys(sentence for _, sentence in asked) if each not in replies]
             size = self.settings.claims_per_call
-            yield from ((sentences[start : start + size], []) for start in range(0, len(sentences), size))
+            yield from (sentences[start : start + size] for start in range(0, len(sentences), size))
             return
         presence = {check.thing: sentence for check, sentence in asked if asserts_object(check)}
 
@@ -219,17 +218,14 @@ class ClaimsJudge(AnswerJudge):
             wanted = dict.fromkeys(sentence for check, sentence in checks if objects or not absent(check))
             sentences = [sentence for sentence in wanted if sentence not in done]
             done.update(sentences)
-            yield from (([sentence], sentences[at:]) for at, sentence in enumerate(sentences, 1))
+            yield from ([sentence] for sentence in sentences)
 
-    def replies(
-        self, sample: Sample, sentences: Sequence[str], following: Sequence[Question], ask: Ask, said: Conversation
-    ) -> list[Reply]:
+    def replies(self, sample: Sample, sentences: Sequence[str], ask: Ask, said: Conversation) -> list[Reply]:
         """A reply to each claim of one question; an unreadable answer about several is asked for once more."""
         question, before = self.question(sample, sentences, said.context), len(said.answers)
-        ask_with_next, attempts = partial(ask, following=following), 1 + self.asks_again
         try:
             read = partial(self.read, number=len(sentences))
-            replies = self.read_answer(question, read, said.answers, ask_with_next, attempts)
+            replies = self.read_answer(question, read, said.answers, ask, attempts=1 + self.asks_again)
         except UnreadableAnswer as why:
             said.unreadable = why
             return [UNREADABLE] * len(sentences)
@@ -309,7 +305,7 @@ class ClaimsJudge(AnswerJudge):
         asked = open_claims(observed)
         said = Conversation(self.context(sample, observed, asked))
         self.remember(sample, asked, said)
-        for sentences, _ in self.turns(asked, said.replies):
+        for sentences in self.turns(asked, said.replies):
             questions.append(self.question(sample, sentences, said.context))
             with suppress(NotCached, UnreadableAnswer):
                 found = self.read(self.client.cached_answer(questions[-1]), len(sentences))

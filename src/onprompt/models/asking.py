@@ -16,7 +16,7 @@ from onprompt.settings import Settings
 from onprompt.types import Answer, Judge, Message, Picture, Plan, Question, Rubric, Sample, Shown, Verdict
 
 Parsed = TypeVar("Parsed")
-Ask = Callable[..., Answer]  # of a question, and of those that will be asked next
+Ask = Callable[[Question], Answer]
 READER = 3  # the version of reading answers: with a new one, runs read their cached answers again
 YES_NO = ("yes", "no")
 SHORT_ANSWER = 16  # tokens of an answer of which only the first matters

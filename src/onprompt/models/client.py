@@ -7,7 +7,7 @@ that is down a rest.
 import random
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
@@ -43,15 +43,10 @@ class RetryingBackend:
 
     def ask(self, question: Question) -> Answer:
         """The answer, after as many attempts as the settings allow."""
-        return self.ask_all([question])[0]
-
-    def ask_all(self, questions: Sequence[Question]) -> Sequence[Answer]:
-        """The answers to several questions, if the backend takes them together, or to one."""
         for attempt in range(self.settings.retries + 1):
             self.wait_until_ready()
             try:
-                one = len(questions) == 1
-                answers = [self.backend.ask(questions[0])] if one else self.backend.ask_all(questions)
+                answer = self.backend.ask(question)
             except ServerTrouble as error:
                 wait = error.retry_after or 0.0
                 if wait > LONGEST_WAIT:
@@ -68,7 +63,7 @@ class RetryingBackend:
             else:
                 with self.lock:
                     self.failures, self.open_until = 0, 0.0
-                return answers
+                return answer
         raise AssertionError("unreachable")
 
     def stop(self) -> None:
@@ -118,8 +113,7 @@ class ModelClient:
         self.budget = Budget(settings.model, settings, self.identity.get("server", ""), purse)
         self.answers = store or AnswerStore(settings.answers)
         self.lock, self.in_flight = threading.Lock(), WeakValueDictionary[str, threading.Lock]()
-        self.takes_several = hasattr(backend, "ask_all")  # questions at a time
-        self.ahead: dict[str, Answer] = {}  # answers to questions that are about to be asked
+        self.keeps_images: bool = getattr(backend, "keeps_images", False)
 
     @property
     def name(self) -> str:
@@ -131,43 +125,37 @@ class ModelClient:
         """What limits it: a `model` in this process, or a `server`."""
         return "model" if hasattr(self.backend.backend, "slots") else "server"
 
-    def ask(self, question: Question, following: Sequence[Question] = ()) -> Answer:
-        """The answer, cached or new; also recorded, if the settings say so. `following` will be asked next."""
+    def ask(self, question: Question) -> Answer:
+        """The answer, cached or new; also recorded, if the settings say so."""
         key = answer_store.key_of(question, self.identity)
         with self.lock:  # threads with the same question share one answer
             question_lock = self.in_flight.setdefault(key, threading.Lock())
         with question_lock:
-            answer = self.ahead.pop(key, None) or self.cached(key) or self.new_answer(question, key, following)
+            answer = self.cached(key) or self.new_answer(question, key)
         if self.settings.record:
             record(self.settings.record, question, answer)
         return answer
 
-    def new_answer(self, question: Question, key: str, following: Sequence[Question]) -> Answer:
-        """The backend's answer, stored before it is returned, as are those to the questions that follow."""
-        asked = {key: question}
-        if self.takes_several and self.budget.purse.limit is None:  # a budget reserves for one at a time
-            keys = [answer_store.key_of(each, self.identity) for each in following]
-            asked |= {own: each for own, each in zip(keys, following, strict=True) if not self.cached(own)}
+    def new_answer(self, question: Question, key: str) -> Answer:
+        """The backend's answer, stored before it is returned."""
         reserved = self.budget.reserve(question)
         try:
             stages.enter("ask")
-            answers = self.backend.ask_all([*asked.values()])
+            answer = self.backend.ask(question)
         except BaseException:
             self.budget.settle(question, reserved)
             raise
-        for (own, each), answer in zip(asked.items(), answers, strict=True):
-            usage = self.budget.settle(each, reserved if own == key else None, answer.usage)
-            self.ahead[own] = replace(answer, usage=usage, key=own)
-            options = {**self.identity, **answer_store.options(each)}
-            self.answers.put(own, options, self.ahead[own], self.settings.asked_by)
-        return self.ahead.pop(key)
+        answer = replace(answer, usage=self.budget.settle(question, reserved, answer.usage), key=key)
+        options = {**self.identity, **answer_store.options(question)}
+        self.answers.put(key, options, answer, self.settings.asked_by)
+        return answer
 
     def remember(self, question: Question, answer: Answer) -> None:
         """Store an answer that was part of another, under a question of its own."""
         asked = {**self.identity, **answer_store.options(question)}
         self.answers.put(answer_store.key_of(question, self.identity), asked, answer, outcome="read")
 
-    def cached_answer(self, question: Question, following: Sequence[Question] = ()) -> Answer:  # noqa: ARG002
+    def cached_answer(self, question: Question) -> Answer:
         """The answer from the store, or NotCached."""
         if answer := self.cached(answer_store.key_of(question, self.identity)):
             return answer

@@ -241,8 +241,8 @@ class Matcher(Protocol):
 class Backend(Protocol):
     """Asks a model. Its file in `models/backends` has `load(model, settings)`, which returns one.
 
-    One that runs a model in this process says in `slots` how many questions it likes to have in progress. One that
-    answers several questions faster together has `ask_all(questions)`, which returns their answers.
+    One that runs a model in this process says in `slots` how many questions it likes to have in progress, and in
+    `keeps_images` whether it keeps what it computes of an image: claims are then questions of their own.
     """
 
     @property
