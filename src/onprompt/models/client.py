@@ -7,22 +7,20 @@ that is down a rest.
 import random
 import threading
 import time
-from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 from weakref import WeakValueDictionary
 
 from onprompt import plugins, stages
-from onprompt.errors import OnpromptError, ServerTrouble, UserError
+from onprompt.errors import ServerTrouble, UserError
 from onprompt.models import answer_store
 from onprompt.models.answer_store import AnswerStore
 from onprompt.models.backends.replay import record
-from onprompt.models.budget import Budget, Purse, estimate
+from onprompt.models.budget import Budget, Purse
 from onprompt.models.voices import CLAIMS
 from onprompt.settings import Settings
-from onprompt.types import Answer, Backend, Plan, Question, Usage
+from onprompt.types import Answer, Backend, Question
 
-Item = TypeVar("Item")
 LONGEST_WAIT = 120.0  # seconds that a server may ask for
 MAX_FAILURES = 10  # questions in a row that fail before a server counts as down
 
@@ -173,30 +171,6 @@ class ModelClient:
         """Close the connections and the store."""
         self.backend.close()
         self.answers.close()
-
-
-def plan_calls(
-    client: ModelClient, items: Iterable[Item], questions: Callable[[Item], Iterable[Question]], again: bool = True
-) -> Plan:
-    """How many calls, tokens and dollars some items would take; invalid ones are listed, unless all are."""
-    known, valid, usage = 0, 0, Usage()
-    seen, faults = set[str](), list[OnpromptError]()
-    for item in items:
-        try:
-            for question in questions(item):
-                key = answer_store.key_of(question, client.identity)
-                if key in seen or client.cached(key):
-                    known += 1
-                else:
-                    usage += estimate(question)
-                    seen.add(key)
-            valid += 1
-        except OnpromptError as error:
-            faults.append(error)
-    if faults and not valid:
-        raise faults[0]
-    price = client.budget.price
-    return Plan(client.name, len(seen), known, replace(usage, cost=price.of(usage) if price else None), faults, again)
 
 
 def open_client(settings: Settings, purse: Purse | None = None, store: AnswerStore | None = None) -> ModelClient:
