@@ -44,7 +44,7 @@ class RetryingBackend:
         for attempt in range(self.settings.retries + 1):
             self.wait_until_ready()
             try:
-                answer = self.backend.ask(question)
+                answer: Answer = self.backend.ask(question)
             except ServerTrouble as error:
                 wait = error.retry_after or 0.0
                 if wait > LONGEST_WAIT:
