@@ -70,9 +70,14 @@ class VlmJudge(AnswerJudge):
         return {**self.about, "reader": READER, "asked": dict(self.client.identity)}
 
     def verdict(self, sample: Sample, ask: Ask) -> Verdict:
-        self.check(sample)
         answers: list[Answer] = []
-        readings, unreadable = self.read_all(sample, answers, ask)
+        readings: list[tuple[Reading, Answer]] = []
+        unreadable: list[UnreadableAnswer] = []
+        for question in self.questions(sample):
+            try:
+                readings.append(self.read_answer(question, partial(self.read, sample), answers, ask))
+            except UnreadableAnswer as why:
+                unreadable.append(why)
         if not readings:
             raise with_answers(unreadable[-1], answers)
         first, shown = readings[0][0], self.shown(sample)
@@ -95,7 +100,12 @@ class VlmJudge(AnswerJudge):
             checks=first.checks,
             stated=first.stated,
             answers=tuple(answers),
-            provenance=self.provenance(sample, answers),
+            provenance={
+                **self.about,
+                "model_answering": answers[0].model,
+                "image_sha256": sample.picture.sha256,
+                **{f"{name}_sha256": picture.sha256 for name, picture in shown.items()},
+            },
         )
 
     def shown(self, sample: Sample) -> dict[str, Picture]:
@@ -104,32 +114,16 @@ class VlmJudge(AnswerJudge):
         shown = [part.picture for part in parts if isinstance(part, Shown)]
         return {name: own for name, own in sample.pictures.items() if any(own is picture for picture in shown)}
 
-    def check(self, sample: Sample) -> None:
-        """Refuse a bad prompt, if the rubric needs one."""
-        if self.rubric.prompt in self.rubric.required:
-            check_prompt(sample.prompt, self.settings)
-
-    def read_all(
-        self, sample: Sample, answers: list[Answer], ask: Ask
-    ) -> tuple[list[tuple[Reading, Answer]], list[UnreadableAnswer]]:
-        """The readable answers to all repeats, and the errors of the others."""
-        readings, unreadable = [], []
-        for repeat in range(self.settings.repeats):
-            try:
-                question = self.question(sample, repeat)
-                readings.append(self.read_answer(question, partial(self.read, sample), answers, ask))
-            except UnreadableAnswer as why:
-                unreadable.append(why)
-        return readings, unreadable
-
     def question(self, sample: Sample, repeat: int = 0) -> Question:
         """The rubric's own text, and the format of the answer."""
         message = Message("user", self.rubric.ask(sample, self.show))
         if self.rubric.choices:
             return Question((message,), longest=SHORT_ANSWER, choices=self.rubric.choices, repeat=repeat)
+        chosen = self.settings.structured  # by default as the rubric's text asks
+        structured = self.rubric.asks_for_json if chosen is None else chosen
         return Question(
             (message,),
-            schema=self.rubric.schema if self.wants_schema else "",
+            schema=self.rubric.schema if structured else "",
             longest=self.settings.answer_tokens,
             temperature=self.settings.temperature or float(self.settings.repeats > 1),
             chances=self.settings.chances,
@@ -137,26 +131,15 @@ class VlmJudge(AnswerJudge):
         )
 
     def questions(self, sample: Sample) -> list[Question]:
-        self.check(sample)
+        if self.rubric.prompt in self.rubric.required:
+            check_prompt(sample.prompt, self.settings)
         return [self.question(sample, repeat) for repeat in range(self.settings.repeats)]
-
-    @property
-    def wants_schema(self) -> bool:
-        """Whether the server is asked to hold the model to JSON: by the setting, or else as the rubric's text asks."""
-        chosen = self.settings.structured
-        return self.rubric.asks_for_json if chosen is None else chosen
 
     def read(self, sample: Sample, answer: Answer) -> tuple[Reading, Answer]:
         """What an answer says, and the answer."""
         if self.rubric.choices and not answer.spots:
             raise Rejected(without_probabilities(self.client, self.rubric.name, answer))
         return read_answer(self.rubric, answer, sample), answer
-
-    def provenance(self, sample: Sample, answers: Sequence[Answer]) -> dict[str, Any]:
-        """All that is needed to reproduce a verdict."""
-        hashes = {f"{name}_sha256": picture.sha256 for name, picture in self.shown(sample).items()}
-        about = {"model_answering": answers[0].model, "image_sha256": sample.picture.sha256}
-        return {**self.about, **about, **hashes}
 
 
 def factor(name: str, readings: Sequence[tuple[Reading, Answer]], scale: range) -> FactorScore:
