@@ -154,8 +154,7 @@ def verdicts(data, folder):
         every, readable = [model for _, model, _ in models], [model for _, model, good in models if good]
         for number, (name, given) in enumerate(rows):
             pair = (readable[2 * number], (readable if number % 4 else every[::-1])[2 * number + 1])
-            settings = {"models": pair, "jury_look_again": number % 2 > 0}
-            yield Case("verdicts", f"jury {rubric} {name}", rubric, given, settings)
+            yield Case("verdicts", f"jury {rubric} {name}", rubric, given, {"models": pair})
 
 
 def plain(value: Any, name: str = "") -> Any:

@@ -1,4 +1,4 @@
-"""The local backend: claims in one call against one by one, memory over many images, overhead over the bare pipeline.
+"""The local backend: claims about an image with what is kept of it and without, memory, overhead over the pipeline.
 
 python bench/local.py [FOLDER [SIDE]]   FOLDER: a model; by default the small one of the tests. SIDE: of the images.
 """
@@ -23,6 +23,7 @@ from onprompt.vision.image import load_picture
 TINY = Path(__file__).parent.parent / "tests/models/backends/local_model/tiny"
 CLAIMS = 20
 ROUNDS = 11
+REGION = 64  # pixels a side: the small model reads larger images at 256, so that this is a quarter
 
 
 def pictures(seed: int, number: int, side: int) -> list[Shown]:
@@ -32,9 +33,9 @@ def pictures(seed: int, number: int, side: int) -> list[Shown]:
     return [shown for shown in found if shown.picture.decoded]
 
 
-def about(shown: Shown, number: int) -> Question:
+def about(shown: Shown, number: int, *region: Shown) -> Question:
     text = f"Is this statement true of the image? There are {number} red balls. Answer yes or no."
-    return Question((Message("user", (shown, text)),), longest=16, choices=("yes", "no"))
+    return Question((Message("user", (shown, *region, text)),), longest=16, choices=("yes", "no"))
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -49,24 +50,30 @@ def resident() -> float:
     return next(int(line.split()[1]) / 1000 for line in lines if line.startswith("VmRSS"))
 
 
-def together_against_single(backend: local.Local, side: int) -> None:
-    """The same number of claims about new images."""
+def kept_against_single(backend: local.Local, side: int, closer: bool) -> None:
+    """Claims about new images, each with a region or not, with what is kept of an image, and without."""
     ratios, times = [], []
     for seed in range(ROUNDS):
-        first, second = [[about(shown, number) for number in range(CLAIMS)] for shown in pictures(2 * seed, 2, side)]
-        together = seconds(partial(backend.ask_all, first))
-        single = seconds(partial(list, map(backend.ask, second)))
-        ratios.append(single / together)
-        times.append((together, single))
-    together, single = (median(column) for column in zip(*times, strict=True))
-    print(f"{CLAIMS} claims: together {together:.3f} s, one by one {single:.3f} s; {median(ratios):.1f} times as fast")
+        regions = pictures(9000 + seed, CLAIMS, REGION) if closer else []
+        first, second = [
+            [about(shown, number, *regions[number : number + 1]) for number in range(CLAIMS)]
+            for shown in pictures(2 * seed, 2, side)
+        ]
+        kept = seconds(lambda: list(map(backend.ask, first)))  # noqa: B023
+        single = seconds(lambda: [(backend.model_in_memory().kept.clear(), backend.ask(each)) for each in second])  # noqa: B023
+        ratios.append(single / kept)
+        times.append((kept, single))
+    kept, single = (median(column) for column in zip(*times, strict=True))
+    what = f"{CLAIMS} claims{' with regions' if closer else ''}"
+    print(f"{what}: {kept:.3f} s, with nothing kept {single:.3f} s; {median(ratios):.1f} times as fast")
 
 
 def memory(backend: local.Local, side: int) -> None:
     """Megabytes after each fifty of 250 images."""
     seen = []
     for number, (shown,) in enumerate((pictures(seed, 1, side) for seed in range(1000, 1250)), 1):
-        backend.ask_all([about(shown, claim) for claim in range(CLAIMS)])
+        for claim in range(CLAIMS):
+            backend.ask(about(shown, claim, shown))
         if number % 50 == 0:
             seen.append(resident())
     print(f"after 50, 100, … images: {', '.join(f'{size:.0f}' for size in seen)} MB; {seen[-1] / seen[0] - 1:+.1%}")
@@ -102,7 +109,8 @@ def main() -> None:
     start = time.perf_counter()
     backend = local.Local(str(folder), Settings())
     print(f"{folder.name}: loaded in {time.perf_counter() - start:.2f} s; images of {side} px")
-    together_against_single(backend, side)
+    for closer in (False, True):
+        kept_against_single(backend, side, closer)
     overhead(backend, folder, side)
     memory(backend, side)
 

@@ -213,7 +213,7 @@ def test_a_document_of_another_version_or_kind_is_refused() -> None:
         {"checks": [{"claim": {"kind": "object"}, "outcome": "fine"}]},
         {"evidence": {"type": "Verdict"}},
         {"provenance": {"deep": json.loads("[" * 500 + "]" * 500)}},
-        {"voices": [{"name": "a", "disputed": [7]}]},
+        {"voices": [{"name": 7}]},
         {"sample": {"id": "a", "prompt": "a cat"}},
     ],
 )

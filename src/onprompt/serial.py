@@ -194,15 +194,12 @@ def names_things(scene: Scene) -> bool:
 
 
 def goes_together(verdict: Verdict) -> bool:
-    """Whether a verdict has what its checks are of, checks of each object, and those that contradict its voices."""
-    voices = [*verdict.voices, *(voice.first for voice in verdict.voices if voice.first)]
+    """Whether a verdict has what its checks are of, and checks of each object."""
     of = {check.thing for check in verdict.checks} - {None}
     settings = verdict.provenance.get("settings", {})
     return (
         (not verdict.prompt_evidence or of == set(range(len(verdict.prompt_evidence.scene.things))))
         and (not verdict.edit_evidence or of <= set(range(len(verdict.edit_evidence.edits))))
-        and all(0 <= place < len(verdict.checks) for voice in voices for place in voice.disputed)
-        and not any(voice.first and voice.first.first for voice in verdict.voices)
         and isinstance(settings, dict)
         and isinstance(settings.get("low_confidence", 0.0), int | float)
     )

@@ -119,7 +119,6 @@ class Settings(BaseModel):
     jury_weights: tuple[tuple[str, float], ...] = Field(
         default=(), description="jury: weights by model; others have their known weight (docs/jury.md) or 1"
     )
-    jury_look_again: bool = option(False, "jury: ask a model once more if the evidence contradicts it")
     weights: Path | None = Field(
         default=None, description="file with weights of the jury and of the evidence's parts, by `onprompt fit`"
     )
@@ -143,7 +142,6 @@ class Settings(BaseModel):
     repeats: int = integer(1, "how often the same question is asked", 1, 1000)
     structured: bool | None = option(None, "request answers by a JSON schema; not set: where the text asks for JSON")
     chances: bool = option(True, "request token probabilities, if the server supports it")
-    yes_no: bool = option(False, "verify: also ask whether the image shows the prompt, yes or no")
     rate_examples: bool = option(True, "rate: show the model the seven worked examples")
     send_mask: bool = option(False, "edit: show the model the mask, too; the protocol has none")
     claims_per_call: int = integer(40, "claims: how many in one question; 1: each is a question of its own", 1, 500)

@@ -308,7 +308,7 @@ def test_an_answer_that_nobody_asked_for_changes_nothing(serve: Serve) -> None:
     settings, _ = serve(Reply(completion(json.dumps(said))))
     verdict = onprompt.verify(PIXELS, PROMPT, settings=settings)
     assert (verdict.value, verdict.score) == (1.0, 4)
-    assert verdict.flags == ("extra_answers", "no_probabilities")
+    assert verdict.flags == ("no_probabilities",)
 
 
 @pytest.mark.parametrize("bad", ["All true!", "[]", "{}", '["yes", "no"]', '{"1": "maybe"}', '{"6": "yes"}', " "])

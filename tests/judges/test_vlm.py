@@ -270,25 +270,6 @@ def test_the_expected_score_stands_beside_the_sampled_one(serve: Serve) -> None:
     assert verdict.value == pytest.approx(0.9)
 
 
-def test_the_chance_of_a_yes_is_an_extra(serve: Serve) -> None:
-    tokens = [token("Yes", 0.6, No=0.2)]
-
-    def answer(request: Received) -> Reply:
-        asked = request.json["messages"][0]["content"][-1].get("text", "")
-        return Reply(completion("Yes", logprobs={"content": tokens}) if "yes or no" in asked else SENSIBLE)
-
-    settings, requests = serve(answer, yes_no=True)
-    verdict = onprompt.verify(PIXELS, "a cat", settings=settings)
-    assert (verdict.score, verdict.measures["yes"], len(requests)) == (3, 0.75, 2)
-
-
-def test_a_model_without_probabilities_works_all_the_same(serve: Serve) -> None:
-    settings, _ = serve(Reply(SENSIBLE), yes_no=True)
-    verdict = onprompt.verify(PIXELS, "a cat", settings=settings)
-    assert (verdict.score, verdict.measures, verdict.factors["score"].expected) == (3, {}, None)
-    assert verdict.flags == ("yes_not_known",)
-
-
 def test_a_bad_one_costs_no_other(serve: Serve, tmp_path: Path) -> None:
     (tmp_path / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\n")
     settings, _ = serve(Reply(SENSIBLE))

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from onprompt.errors import SettingsError
+from onprompt.errors import ServerTrouble, SettingsError
 from onprompt.models import http_pool
-from onprompt.models.http_pool import BadResponse, HttpPool, Late, Unreachable
+from onprompt.models.http_pool import HttpPool
 from tests.models.backends.server import Reply, Scripted
 
 # Of no use to anybody: for localhost, signed by itself.
@@ -36,7 +36,7 @@ zwQGfyvQCSohdO6dozkBjhK/Sw+qKRHaRqMIDMGRcyw=
 
 
 def ask(pool: HttpPool) -> str:
-    return pool.request("POST", "/v1", b"{}", {"Authorization": "Bearer k"}).text
+    return pool.request("/v1", b"{}", {"Authorization": "Bearer k"}).text
 
 
 class Raw:
@@ -105,7 +105,7 @@ def test_an_incomplete_response(pools: list[HttpPool], answer: bytes, said: str)
     server = Raw(answer, closes=True)
     pools.append(HttpPool(server.url, 5, 2))
     # A server that closes before it has read the whole request resets the connection, whatever it has sent.
-    with pytest.raises(BadResponse, match=f"{said}|reset by peer"):
+    with pytest.raises(ServerTrouble, match=rf"can't read the response of .*({said}|reset by peer)"):
         ask(pools[0])
     server.close()
 
@@ -113,7 +113,7 @@ def test_an_incomplete_response(pools: list[HttpPool], answer: bytes, said: str)
 def test_no_http_at_all(pools: list[HttpPool]) -> None:
     server = Raw(b"220 mail.example ESMTP\r\n", closes=True)
     pools.append(HttpPool(server.url, 5, 2))
-    with pytest.raises(Unreachable, match="220 mail"):
+    with pytest.raises(ServerTrouble, match=r"can't reach .*220 mail"):
         ask(pools[0])
     server.close()
 
@@ -125,7 +125,7 @@ def test_closing_ends_a_call_in_progress_at_once() -> None:
         def wait() -> None:
             try:
                 ask(pool)
-            except (Unreachable, BadResponse, Late) as error:
+            except ServerTrouble as error:
                 ended.append(error)
 
         thread = threading.Thread(target=wait)
@@ -134,7 +134,7 @@ def test_closing_ends_a_call_in_progress_at_once() -> None:
             time.sleep(0.01)
         pool.close()
         thread.join(5)
-        assert isinstance(ended[0], Unreachable)
+        assert "can't reach" in str(ended[0])
 
 
 def test_a_proxy_with_a_password(pools: list[HttpPool], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,7 +164,7 @@ def test_tls_with_a_certificate_that_is_trusted_and_one_that_is_not(
         url = server.url.replace("http:", "https:")
         http_pool.tls.cache_clear()
         pools.append(HttpPool(url, 5, 2))
-        with pytest.raises(Unreachable, match="CERTIFICATE_VERIFY_FAILED"):
+        with pytest.raises(ServerTrouble, match="CERTIFICATE_VERIFY_FAILED"):
             ask(pools[0])
         monkeypatch.setenv("SSL_CERT_FILE", str(file))
         http_pool.tls.cache_clear()
@@ -178,6 +178,6 @@ def test_a_chunk_of_negative_size_does_not_pass_the_limit(pools: list[HttpPool])
     with Scripted(Reply(endless=endless)) as server:
         pools.append(HttpPool(server.url, 20.0, 1))
         start = time.monotonic()
-        with pytest.raises(BadResponse, match="larger than 16 MiB"):
+        with pytest.raises(ServerTrouble, match="larger than 16 MiB"):
             ask(pools[0])
         assert time.monotonic() - start < 10

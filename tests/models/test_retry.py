@@ -12,7 +12,7 @@ import pytest
 
 from onprompt.errors import Rejected, ServerTrouble
 from onprompt.models.client import RetryingBackend
-from onprompt.models.http import retry_after, seconds_until
+from onprompt.models.http import retry_after
 from onprompt.settings import Settings
 from onprompt.types import Answer, Message, Question
 
@@ -91,14 +91,6 @@ def test_all_threads_wait_for_a_busy_server() -> None:
     assert min(backend.times[1:]) - backend.times[0] >= 0.19
 
 
-def test_an_exhausted_rate_limit_delays_the_next_question() -> None:
-    backend = Scripted(Answer("4", rest=0.15), Answer("4"))
-    retrying = RetryingBackend(backend, settings())
-    retrying.ask(QUESTION)
-    retrying.ask(QUESTION)
-    assert backend.times[1] - backend.times[0] >= 0.15
-
-
 def test_a_requested_wait_over_the_limit_is_an_error_at_once() -> None:
     backend = Scripted(ServerTrouble("busy", "later", 3600.0))
     with pytest.raises(ServerTrouble, match="asks to wait 3600 s"):
@@ -147,12 +139,6 @@ def test_a_failed_attempt_is_not_a_failed_question() -> None:
     assert [future.result().text for future in futures] == ["4"] * 8
 
 
-def test_a_rate_limit_delay_is_capped() -> None:
-    retrying = RetryingBackend(Scripted(Answer("4", rest=1e12)), settings())
-    retrying.ask(QUESTION)
-    assert retrying.not_before - time.monotonic() < 121
-
-
 def test_any_error_may_request_a_wait_over_the_limit() -> None:
     backend = Scripted(ServerTrouble("server", "oops", 3600.0))
     with pytest.raises(ServerTrouble, match="asks to wait 3600 s"):
@@ -173,8 +159,3 @@ def test_a_wait_without_measure_is_no_time_in_the_past(value: str) -> None:
     wait = retry_after({"retry-after": value})
     assert wait is not None
     assert wait > 1e8
-
-
-def test_a_time_that_has_just_passed_is_no_wait() -> None:
-    assert seconds_until(str(int(time.time()) - 5)) == 0
-    assert 20 < (seconds_until(str(int(time.time()) + 30)) or 0) <= 30

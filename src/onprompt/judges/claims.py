@@ -108,7 +108,6 @@ class Conversation:
     replies: dict[str, Reply] = field(default_factory=dict)  # by sentence
     answers: list[Answer] = field(default_factory=list)
     unreadable: UnreadableAnswer | None = None  # the last answer of which nothing could be used
-    extra: bool = False  # whether something was answered that was not asked
     asked_again: bool = False
 
 
@@ -127,8 +126,8 @@ class ClaimsJudge(AnswerJudge):
         if self.evidence:
             self.recalls, self.slots = False, self.evidence.slots
             self.bound_by = client.bound_by if client.bound_by == "model" else self.evidence.bound_by
-        several = settings.claims_per_call > 1 and not client.takes_several  # in one question
-        self.together = self.asks_again = bool(rubric.observe) or several
+        several = settings.claims_per_call > 1 and not client.keeps_images
+        self.together = self.asks_again = bool(rubric.observe) or several  # in one question
         if settings.crops and not settings.measured:
             raise UserError("crops need evidence, which knows the regions: --judge claims --measured --crops")
         name = "claims-edit" if rubric.observe else "claims" if self.together else "claims-single"
@@ -154,9 +153,8 @@ class ClaimsJudge(AnswerJudge):
         asked = open_claims(observed)
         said = Conversation(self.context(sample, observed, asked))
         self.remember(sample, asked, said)
-        for sentences, following in self.turns(asked, said.replies):
-            ahead = [self.question(sample, [sentence], said.context) for sentence in following]
-            said.replies |= zip(sentences, self.replies(sample, sentences, ahead, ask, said), strict=True)
+        for sentences in self.turns(asked, said.replies):
+            said.replies |= zip(sentences, self.replies(sample, sentences, ask, said), strict=True)
         if said.unreadable and all(reply.error for reply in said.replies.values()) and not self.evidence:
             raise with_answers(said.unreadable, said.answers)
         answered = {id(check): said.replies[sentence] for check, sentence in asked if sentence in said.replies}
@@ -167,7 +165,6 @@ class ClaimsJudge(AnswerJudge):
         usable = [reply for reply in said.replies.values() if reply.yes is not None]
         flags: dict[str, bool] = {
             "claims_unanswered": any(reply.error for reply in said.replies.values()),
-            "extra_answers": said.extra,
             Flag.ASKED_AGAIN: said.asked_again,
             Flag.USAGE_ESTIMATED: any(answer.usage.estimated for answer in said.answers),
             "no_probabilities": bool(usable) and not any(reply.known for reply in usable),
@@ -199,15 +196,15 @@ class ClaimsJudge(AnswerJudge):
             "image_sha256": sample.picture.sha256,
         }
 
-    def turns(self, asked: Asked, replies: Mapping[str, Reply]) -> Iterator[tuple[list[str], list[str]]]:
-        """The sentences of each question, none twice, and those that will be asked about next.
+    def turns(self, asked: Asked, replies: Mapping[str, Reply]) -> Iterator[list[str]]:
+        """The sentences of each question, none twice.
 
         One by one, objects come first, and then details of those that may be there by the replies so far.
         """
         if self.together:
             sentences = [each for each in dict.fromkeys(sentence for _, sentence in asked) if each not in replies]
             size = self.settings.claims_per_call
-            yield from ((sentences[start : start + size], []) for start in range(0, len(sentences), size))
+            yield from (sentences[start : start + size] for start in range(0, len(sentences), size))
             return
         presence = {check.thing: sentence for check, sentence in asked if asserts_object(check)}
 
@@ -221,30 +218,26 @@ class ClaimsJudge(AnswerJudge):
             wanted = dict.fromkeys(sentence for check, sentence in checks if objects or not absent(check))
             sentences = [sentence for sentence in wanted if sentence not in done]
             done.update(sentences)
-            yield from (([sentence], sentences[at:]) for at, sentence in enumerate(sentences, 1))
+            yield from ([sentence] for sentence in sentences)
 
-    def replies(
-        self, sample: Sample, sentences: Sequence[str], following: Sequence[Question], ask: Ask, said: Conversation
-    ) -> list[Reply]:
+    def replies(self, sample: Sample, sentences: Sequence[str], ask: Ask, said: Conversation) -> list[Reply]:
         """A reply to each claim of one question; an unreadable answer about several is asked for once more."""
         question, before = self.question(sample, sentences, said.context), len(said.answers)
-        ask_with_next, attempts = partial(ask, following=following), 1 + self.asks_again
         try:
             read = partial(self.read, number=len(sentences))
-            replies, extra = self.read_answer(question, read, said.answers, ask_with_next, attempts)
+            replies = self.read_answer(question, read, said.answers, ask, attempts=1 + self.asks_again)
         except UnreadableAnswer as why:
             said.unreadable = why
             return [UNREADABLE] * len(sentences)
         finally:
             said.asked_again |= len(said.answers) > before + 1
-        said.extra |= extra
         if self.together and not said.answers[-1].cached:
             self.store(sample, dict(zip(sentences, replies, strict=True)), said.context, said.answers[-1].model)
         return replies
 
-    def read(self, answer: Answer, number: int) -> tuple[list[Reply], bool]:
-        """A reply to each claim, and whether there were others; UnreadableAnswer if none can be used."""
-        return read_replies(answer, number) if self.together else ([read_single(answer)], False)
+    def read(self, answer: Answer, number: int) -> list[Reply]:
+        """A reply to each claim; UnreadableAnswer if none can be used."""
+        return read_replies(answer, number) if self.together else [read_single(answer)]
 
     def context(self, sample: Sample, observed: Observations | JudgedEdit, asked: Asked) -> dict[str, Context]:
         """What is put to the model beside each claim."""
@@ -312,10 +305,10 @@ class ClaimsJudge(AnswerJudge):
         asked = open_claims(observed)
         said = Conversation(self.context(sample, observed, asked))
         self.remember(sample, asked, said)
-        for sentences, _ in self.turns(asked, said.replies):
+        for sentences in self.turns(asked, said.replies):
             questions.append(self.question(sample, sentences, said.context))
             with suppress(NotCached, UnreadableAnswer):
-                found, _ = self.read(self.client.cached_answer(questions[-1]), len(sentences))
+                found = self.read(self.client.cached_answer(questions[-1]), len(sentences))
                 said.replies |= zip(sentences, found, strict=True)
         return questions
 
@@ -414,18 +407,17 @@ def contradicts(check: Check, reply: Reply) -> bool:
     return abs(likely - 0.5) >= DISAGREE and (likely >= 0.5) is not (reply.yes >= 0.5)
 
 
-def read_replies(answer: Answer, number: int) -> tuple[list[Reply], bool]:
-    """A reply per claim, by its number, and whether there were others; UnreadableAnswer if none can be used."""
+def read_replies(answer: Answer, number: int) -> list[Reply]:
+    """A reply per claim, by its number; UnreadableAnswer if none can be used. Answers to others are ignored."""
 
-    def read(said: str) -> tuple[list[Reply], bool]:
+    def read(said: str) -> list[Reply]:
         pairs = strict_json(said, list)
         if not isinstance(pairs, list) or not all(isinstance(pair, tuple) for pair in pairs):
             raise UnreadableAnswer("wrong_fields", "the answer is not a JSON object")
-        asked = [str(n) for n in range(1, number + 1)]
-        replies = [read_reply(name, pairs, said, answer.spots) for name in asked]
+        replies = [read_reply(str(n), pairs, said, answer.spots) for n in range(1, number + 1)]
         if all(reply.error for reply in replies):
             raise UnreadableAnswer("wrong_fields", "the JSON has no statement's number with yes, no or cannot tell")
-        return replies, any(name not in asked for name, _ in pairs)
+        return replies
 
     return parse_answer(answer, read)
 

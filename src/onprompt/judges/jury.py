@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from onprompt.errors import (
@@ -20,47 +17,27 @@ from onprompt.errors import (
     UnreadableAnswer,
     UserError,
 )
-from onprompt.evidence.beliefs import MATCHER, NO_SOURCE
+from onprompt.evidence.beliefs import MATCHER
 from onprompt.judges import evidence
 from onprompt.judges.claims import ClaimsJudge
 from onprompt.judges.evidence import EvidenceJudge
 from onprompt.judges.vlm import VlmJudge
-from onprompt.language import canonical
 from onprompt.models import voices as combining
 from onprompt.models.answer_store import AnswerStore
-from onprompt.models.budget import CHARACTERS_PER_TOKEN, TYPICAL_ANSWER, Purse
-from onprompt.models.client import open_client, plan_calls, settings_by_model
+from onprompt.models.budget import Purse
+from onprompt.models.client import open_client, settings_by_model
 from onprompt.models.voices import CLAIMS, EVIDENCE
-from onprompt.rubrics import text
 from onprompt.settings import Settings
-from onprompt.types import (
-    Asks,
-    Check,
-    Flag,
-    Found,
-    Judge,
-    Outcome,
-    Plan,
-    Question,
-    Rubric,
-    Sample,
-    Usage,
-    Verdict,
-    Voice,
-)
+from onprompt.types import Asks, Flag, Judge, Plan, Rubric, Sample, Usage, Verdict, Voice
 from onprompt.vision.runtime import use_single_core
-from onprompt.wording.jury import NOTHING_CHECKED, jury_failed, objections
+from onprompt.wording.jury import NOTHING_CHECKED, jury_failed
 
 ASKS = Asks.SEVERAL
 VERSION = 2  # of how voices add up: with a new one, runs combine their cached answers again
 AHEAD = 2  # samples in progress per question in progress: no model waits for the slowest
 SETTINGS = (*(name for name in Settings.model_fields if name.startswith("jury_")), "weights_source")
-LOOK_AGAIN = text("look-again-1")
-LOOK_AGAIN_HASH = {"look_again": "look-again/1", "look_again_sha256": hashlib.sha256(LOOK_AGAIN.encode()).hexdigest()}
-ASSUMED_ANSWER = "x" * TYPICAL_ANSWER * CHARACTERS_PER_TOKEN  # in estimates, in place of one that is not known yet
 NOT_REPRODUCED = ("versions", "settings")  # parts of a judge's identity that are stored elsewhere
 DISAGREEMENT = 0.5  # difference between two voices' values above which they disagree
-WRONG = (Outcome.MISSING, Outcome.MISMATCH)
 Result = Verdict | OnpromptError
 
 
@@ -75,8 +52,6 @@ def load(settings: Settings, rubric: Rubric) -> JuryJudge:
     models = [load_member(each, rubric, *shared) for each in asked]
     measuring = settings.model_copy(update={"model": "", "models": ()})
     heard = settings.jury_evidence_weight > 0 and rubric.grade is not None
-    if settings.jury_look_again and not heard:
-        raise UserError("models look again where the evidence contradicts them, and this jury has no evidence")
     return JuryJudge(settings, models, evidence.load(measuring, rubric) if heard else None)
 
 
@@ -116,9 +91,8 @@ class JuryJudge(Judge):
             for name, judge in members.items()
         }
         weights = dict(zip(self.asked, combining.weights(self.asked, self.settings), strict=True))
-        second = LOOK_AGAIN_HASH if self.settings.jury_look_again else {}
         who = {"judge": "jury", "model": self.model, "version": VERSION}
-        return {**who, **second, "weights": weights, "members": about}
+        return {**who, "weights": weights, "members": about}
 
     def judge(self, sample: Sample) -> Verdict:
         """The verdict by all members that answer; an error if no model does."""
@@ -126,26 +100,7 @@ class JuryJudge(Judge):
             pool.submit(copy_context().run, attempt, judge.judge, sample)
             for pool, judge in zip(self.pools, self.members, strict=True)
         ]
-        results = [future.result() for future in pending]
-        return self.combine(results, self.ask_second(sample, results) if self.settings.jury_look_again else {})
-
-    def ask_second(self, sample: Sample, results: Sequence[Result]) -> dict[str, Result]:
-        """The second answers of the models that the evidence contradicts; not of those asked claim by claim."""
-        *said, measured = results
-        pending = {}
-        for name, pool, judge, first in zip(self.asked, self.pools, self.models, said, strict=False):
-            if isinstance(judge, VlmJudge) and (question := self.second_question(judge, sample, first, measured)):
-                pending[name] = pool.submit(attempt, partial(judge.look_again, sample), question)
-        return {name: future.result() for name, future in pending.items()}
-
-    def second_question(self, judge: VlmJudge, sample: Sample, first: Result, measured: Result) -> Question | None:
-        """What a model is asked if the evidence contradicts it."""
-        if isinstance(first, OnpromptError) or isinstance(measured, OnpromptError):
-            return None
-        if not (against := [measured.checks[place] for place in self.contradicted(first, measured)]):
-            return None
-        said = LOOK_AGAIN.replace("{checks}", objections(against))
-        return judge.second_question(sample, judge.readable(sample, first.answers), said)
+        return self.combine([future.result() for future in pending])
 
     def recall(self, sample: Sample) -> Verdict | None:
         """The verdict if all answers of all models are cached."""
@@ -156,22 +111,19 @@ class JuryJudge(Judge):
             results.append(result)
         return self.combine(results)
 
-    def combine(self, results: Sequence[Result], seconds: Mapping[str, Result] | None = None) -> Verdict:
-        """What the members' results come to; a second answer counts in place of the first."""
-        firsts, seconds = dict(zip(self.names, map(usable, results), strict=True)), seconds or {}
-        by_name = firsts | {name: second for name, second in seconds.items() if isinstance(second, Verdict)}
+    def combine(self, results: Sequence[Result]) -> Verdict:
+        """What the members' results come to."""
+        by_name = dict(zip(self.names, map(usable, results), strict=True))
         verdicts = {name: result for name, result in by_name.items() if isinstance(result, Verdict)}
         if not verdicts.keys() - {EVIDENCE}:
-            raise no_model_answered(firsts)
+            raise no_model_answered(by_name)
         measured = verdicts.get(EVIDENCE)
-        voices = [self.voice(name, firsts[name], seconds.get(name), measured) for name in self.names]
-        voices = list(combining.with_shares(voices, self.settings))
+        voices = combining.with_shares([statement(name, result) for name, result in by_name.items()], self.settings)
         value, spread = combining.mean_value(voices), combining.spread(voices)
         closest = verdicts[combining.nearest(voices, value).name]
-        all_results = [*firsts.values(), *seconds.values()]
         flags = {
-            Flag.MODEL_FAILED: any(isinstance(result, BackendError) for result in all_results),
-            Flag.MODEL_UNREADABLE: any(isinstance(result, UnreadableAnswer) for result in all_results),
+            Flag.MODEL_FAILED: any(isinstance(result, BackendError) for result in by_name.values()),
+            Flag.MODEL_UNREADABLE: any(isinstance(result, UnreadableAnswer) for result in by_name.values()),
             Flag.USAGE_ESTIMATED: any(Flag.USAGE_ESTIMATED in verdict.flags for verdict in verdicts.values()),
             Flag.JUDGES_DISAGREE: spread is not None and spread > DISAGREEMENT,
         }
@@ -183,31 +135,10 @@ class JuryJudge(Judge):
             summary=closest.summary,
             flags=tuple(flag for flag, holds in flags.items() if holds),
             measures={**(measured or closest).measures, "spread": spread},
-            answers=tuple(answer for result in (*results, *seconds.values()) for answer in answers_of(result)),
+            answers=tuple(answer for result in results for answer in getattr(result, "answers", ())),
             provenance=self.provenance(verdicts, measured or closest),
-            voices=tuple(voices),
+            voices=voices,
         )
-
-    def voice(self, name: str, first: Result, second: Result | None, measured: Verdict | None) -> Voice:
-        """What a member says: a second answer if there is one that can be read, or else the first, flagged."""
-        said = self.statement(name, first, measured)
-        if isinstance(second, Verdict):
-            return replace(self.statement(name, second, measured), first=said)
-        return said if second is None else replace(said, error=str(second), flags=(*said.flags, Flag.NO_SECOND_ANSWER))
-
-    def statement(self, name: str, result: Result, measured: Verdict | None) -> Voice:
-        """One answer of a member; evidence without any check or estimate says nothing."""
-        if isinstance(result, OnpromptError):
-            return Voice(name, error=str(result))
-        said = Voice(name, 0.0, result.value, result.factors, result.summary, result.flags)
-        if name == EVIDENCE:
-            return replace(said, value=None, error=NOTHING_CHECKED) if is_placeholder(result) else said
-        return replace(said, disputed=self.contradicted(result, measured)) if measured else said
-
-    def contradicted(self, said: Verdict, measured: Verdict) -> tuple[int, ...]:
-        """The places of the checks that contradict what a model says."""
-        full = all(self.rubric.share(key, factor.score) == 1 for key, factor in said.factors.items())
-        return contradicting(measured.checks, said.checks, full)
 
     def provenance(self, verdicts: Mapping[str, Verdict], main: Verdict) -> dict[str, Any]:
         """All that is needed to reproduce a verdict, of each member."""
@@ -218,33 +149,12 @@ class JuryJudge(Judge):
         chosen = {key: value for key, value in self.settings.model_dump(mode="json").items() if key in SETTINGS}
         settings = {**main.provenance.get("settings", {}), **chosen}
         about = {"judge": "jury", "model": self.model, "settings": settings, "members": members}
-        return {**main.provenance, **about, **(LOOK_AGAIN_HASH if self.settings.jury_look_again else {})}
+        return {**main.provenance, **about}
 
     def plan(self, samples: Iterable[Callable[[], Sample]]) -> Plan:
         made = list(samples)
-        parts = [self.plan_member(name, judge, made) for name, judge in zip(self.asked, self.models, strict=True)]
-        more = [part.more for part in parts if part.more]
-        return total(self.model, parts)._replace(
-            faults=parts[0].faults,
-            parts=parts if len(parts) > 1 else (),
-            more=total(self.model, more) if more else None,
-        )
-
-    def plan_member(self, name: str, judge: VlmJudge | ClaimsJudge, samples: Sequence[Callable[[], Sample]]) -> Plan:
-        """The calls to one model, and at most how many more there are to look again."""
-        plan = judge.plan(samples)._replace(model=name)
-        if not self.settings.jury_look_again or isinstance(judge, ClaimsJudge):
-            return plan
-        more = plan_calls(judge.client, samples, lambda make: self.possible_second(judge, make()))
-        return plan._replace(more=more._replace(model=name))
-
-    def possible_second(self, judge: VlmJudge, sample: Sample) -> list[Question]:
-        """The question to look again; if the first answer is not known yet, one like it."""
-        if (first := attempt(judge.recall, sample)) is None:
-            return [judge.second_question(sample, ASSUMED_ANSWER, LOOK_AGAIN)]
-        assert self.evidence is not None  # noqa: S101 checked by load
-        question = self.second_question(judge, sample, first, self.evidence.judge(sample))
-        return [question] if question else []
+        parts = [judge.plan(made)._replace(model=name) for name, judge in zip(self.asked, self.models, strict=True)]
+        return total(self.model, parts)._replace(faults=parts[0].faults, parts=parts if len(parts) > 1 else ())
 
     def spent(self) -> float:
         return self.models[0].spent()  # all models have one purse
@@ -260,10 +170,10 @@ class JuryJudge(Judge):
             judge.close()
 
 
-def attempt(method: Callable[[Any], Any], given: Sample | Question) -> Any:
+def attempt(method: Callable[[Sample], Any], sample: Sample) -> Any:
     """What a member says, or why it can't: only errors that leave the others standing."""
     try:
-        return method(given)
+        return method(sample)
     except BudgetSpent:
         raise
     except ServerTrouble as error:
@@ -272,6 +182,15 @@ def attempt(method: Callable[[Any], Any], given: Sample | Question) -> Any:
         return error
     except (BackendError, UnreadableAnswer) as error:
         return error
+
+
+def statement(name: str, result: Result) -> Voice:
+    """What a member says; evidence without any check or estimate says nothing."""
+    if isinstance(result, OnpromptError):
+        return Voice(name, error=str(result))
+    if name == EVIDENCE and is_placeholder(result):
+        return Voice(name, factors=result.factors, summary=result.summary, flags=result.flags, error=NOTHING_CHECKED)
+    return Voice(name, 0.0, result.value, result.factors, result.summary, result.flags)
 
 
 def usable(result: Result) -> Result:
@@ -293,11 +212,6 @@ def total(model: str, plans: Sequence[Plan]) -> Plan:
     return Plan(model, sum(plan.calls for plan in plans), sum(plan.known for plan in plans), usage)
 
 
-def answers_of(result: Result) -> Sequence[Any]:
-    """The answers of a model, also those that could not be read."""
-    return getattr(result, "answers", ())
-
-
 def no_model_answered(results: Mapping[str, Result]) -> OnpromptError:
     """The error of a jury without a model: of an unreadable answer, which was paid for, or else of the first server."""
     errors = {name: result for name, result in results.items() if isinstance(result, OnpromptError)}
@@ -310,34 +224,3 @@ def no_model_answered(results: Mapping[str, Result]) -> OnpromptError:
     error = UnreadableAnswer(unreadable[0].kind, message, unreadable[0].text)
     error.answers = tuple(answer for each in unreadable for answer in each.answers)
     return error
-
-
-def contradicting(checks: Sequence[Check], stated: Sequence[Check], faultless: bool) -> tuple[int, ...]:
-    """The places of the checks that contradict a model: by the list that it gave, or by a score without a fault."""
-    claims = [(names_in(claim.claim.value), claim.outcome) for claim in stated]
-    return tuple(
-        place
-        for place, check in enumerate(checks)
-        if is_firm(check) and (contradicts(check, claims) or (faultless and check.outcome in WRONG))
-    )
-
-
-def contradicts(check: Check, claims: Sequence[tuple[set[str], Outcome]]) -> bool:
-    """Whether a model says the opposite of the same object."""
-    said = {outcome for names, outcome in claims if check.claim.name in names}
-    if check.outcome in WRONG:
-        return check.claim.kind in ("object", "count") and said == {Outcome.MATCHED}
-    return check.claim.kind == "object" and not check.claim.negated and said == {Outcome.MISSING}
-
-
-def is_firm(check: Check) -> bool:
-    """Whether a check was measured, and decided."""
-    decided = check.outcome in (*WRONG, Outcome.MATCHED)
-    measured = check.source not in (MATCHER, NO_SOURCE) and check.finding.kind is not Found.ESTIMATED
-    return decided and measured
-
-
-def names_in(phrase: str) -> set[str]:
-    """The canonical names that a phrase may end with: "two red dogs" may be about a dog."""
-    words = re.findall(r"\w+", phrase.lower())
-    return {canonical(" ".join(words[start:])) for start in range(len(words))}

@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import statistics
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,16 +12,14 @@ from onprompt.errors import Rejected, UnreadableAnswer, UserError
 from onprompt.models.asking import (
     READER,
     SHORT_ANSWER,
-    YES_NO,
     AnswerJudge,
     Ask,
     check_prompt,
-    follow_up,
     versions,
     with_answers,
 )
 from onprompt.models.client import ModelClient, open_client
-from onprompt.models.reading import choice_probabilities, expected_score, read_answer
+from onprompt.models.reading import expected_score, read_answer
 from onprompt.settings import Settings
 from onprompt.types import (
     Answer,
@@ -44,7 +40,7 @@ ASKS = Asks.ONE
 # The settings that a model's answer depends on.
 ASKING = (
     *("send_side", "send_quality", "max_side", "answer_tokens", "temperature", "repeats"),
-    *("structured", "chances", "yes_no", "rate_examples", "send_mask"),
+    *("structured", "chances", "rate_examples", "send_mask"),
 )
 
 
@@ -74,43 +70,22 @@ class VlmJudge(AnswerJudge):
         return {**self.about, "reader": READER, "asked": dict(self.client.identity)}
 
     def verdict(self, sample: Sample, ask: Ask) -> Verdict:
-        self.check(sample)
         answers: list[Answer] = []
-        readings, unreadable = self.read_all(sample, answers, ask)
+        readings: list[tuple[Reading, Answer]] = []
+        unreadable: list[UnreadableAnswer] = []
+        for question in self.questions(sample):
+            try:
+                readings.append(self.read_answer(question, partial(self.read, sample), answers, ask))
+            except UnreadableAnswer as why:
+                unreadable.append(why)
         if not readings:
             raise with_answers(unreadable[-1], answers)
-        repeated = len(answers) > len(readings) + len(unreadable)
-        yes = self.ask_yes(sample, answers, ask) if self.wants_yes else None
-        flags: dict[str, bool] = {
-            Flag.SOME_ANSWERS_UNREADABLE: bool(unreadable),
-            Flag.ASKED_AGAIN: repeated,
-            Flag.YES_NOT_KNOWN: self.wants_yes and yes is None,
-        }
-        verdict = self.compose(sample, readings, answers, flags)
-        return verdict if yes is None else replace(verdict, measures={"yes": yes})
-
-    def look_again(self, sample: Sample, question: Question) -> Verdict:
-        """The verdict by one more answer, to a follow-up; an unreadable one is not asked for again."""
-        answers: list[Answer] = []
-        try:
-            reading = self.read_answer(question, partial(self.read, sample), answers, self.client.ask, attempts=1)
-        except UnreadableAnswer as why:
-            raise with_answers(why, answers) from None
-        return self.compose(sample, [reading], answers, {})
-
-    def compose(
-        self,
-        sample: Sample,
-        readings: Sequence[tuple[Reading, Answer]],
-        answers: Sequence[Answer],
-        more_flags: Mapping[str, bool],
-    ) -> Verdict:
-        """The verdict by what was read."""
         first, shown = readings[0][0], self.shown(sample)
         factors = {name: factor(name, readings, self.rubric.factors[name]) for name in first.scores}
-        flags = {
+        flags: dict[str, bool] = {
             **dict.fromkeys((flag for reading, _ in readings for flag in reading.flags), True),
-            **more_flags,
+            Flag.SOME_ANSWERS_UNREADABLE: bool(unreadable),
+            Flag.ASKED_AGAIN: len(answers) > len(readings) + len(unreadable),
             Flag.USAGE_ESTIMATED: any(answer.usage.estimated for answer in answers),
             **{f"{name}_not_used": name not in shown for name in sample.pictures},
         }
@@ -125,7 +100,12 @@ class VlmJudge(AnswerJudge):
             checks=first.checks,
             stated=first.stated,
             answers=tuple(answers),
-            provenance=self.provenance(sample, answers),
+            provenance={
+                **self.about,
+                "model_answering": answers[0].model,
+                "image_sha256": sample.picture.sha256,
+                **{f"{name}_sha256": picture.sha256 for name, picture in shown.items()},
+            },
         )
 
     def shown(self, sample: Sample) -> dict[str, Picture]:
@@ -134,91 +114,32 @@ class VlmJudge(AnswerJudge):
         shown = [part.picture for part in parts if isinstance(part, Shown)]
         return {name: own for name, own in sample.pictures.items() if any(own is picture for picture in shown)}
 
-    def check(self, sample: Sample) -> None:
-        """Refuse a bad prompt, if the rubric needs one."""
-        if self.rubric.prompt in self.rubric.required:
-            check_prompt(sample.prompt, self.settings)
-
-    def read_all(
-        self, sample: Sample, answers: list[Answer], ask: Ask
-    ) -> tuple[list[tuple[Reading, Answer]], list[UnreadableAnswer]]:
-        """The readable answers to all repeats, and the errors of the others."""
-        readings, unreadable = [], []
-        for repeat in range(self.settings.repeats):
-            try:
-                question = self.question(sample, repeat)
-                readings.append(self.read_answer(question, partial(self.read, sample), answers, ask))
-            except UnreadableAnswer as why:
-                unreadable.append(why)
-        return readings, unreadable
-
     def question(self, sample: Sample, repeat: int = 0) -> Question:
         """The rubric's own text, and the format of the answer."""
         message = Message("user", self.rubric.ask(sample, self.show))
         if self.rubric.choices:
             return Question((message,), longest=SHORT_ANSWER, choices=self.rubric.choices, repeat=repeat)
+        chosen = self.settings.structured  # by default as the rubric's text asks
+        structured = self.rubric.asks_for_json if chosen is None else chosen
         return Question(
             (message,),
-            schema=self.rubric.schema if self.wants_schema else "",
+            schema=self.rubric.schema if structured else "",
             longest=self.settings.answer_tokens,
             temperature=self.settings.temperature or float(self.settings.repeats > 1),
             chances=self.settings.chances,
             repeat=repeat,
         )
 
-    def second_question(self, sample: Sample, answer: str, said: str) -> Question:
-        """The question, an answer to it, and what is said to that."""
-        question = self.question(sample)
-        return replace(question, messages=follow_up(question, answer, said))
-
-    def readable(self, sample: Sample, answers: Sequence[Answer]) -> str:
-        """The first of a verdict's answers that gives a score."""
-        for answer in answers:
-            with suppress(UnreadableAnswer):
-                read_answer(self.rubric, answer, sample)
-                return answer.text
-        raise ValueError("a verdict without a readable answer")
-
     def questions(self, sample: Sample) -> list[Question]:
-        self.check(sample)
-        asked = [self.question(sample, repeat) for repeat in range(self.settings.repeats)]
-        return [*asked, *([self.yes_no(sample)] if self.wants_yes else [])]
-
-    @property
-    def wants_schema(self) -> bool:
-        """Whether the server is asked to hold the model to JSON: by the setting, or else as the rubric's text asks."""
-        chosen = self.settings.structured
-        return self.rubric.asks_for_json if chosen is None else chosen
-
-    @property
-    def wants_yes(self) -> bool:
-        """Whether to ask also if the image shows the prompt, yes or no."""
-        return self.settings.yes_no and bool(self.rubric.yes_no)
-
-    def yes_no(self, sample: Sample) -> Question:
-        """The question of VQAScore."""
-        text = self.rubric.yes_no.replace("{prompt}", sample.prompt)
-        return Question((Message("user", (self.show(sample.picture), text)),), longest=SHORT_ANSWER, choices=YES_NO)
+        if self.rubric.prompt in self.rubric.required:
+            check_prompt(sample.prompt, self.settings)
+        return [self.question(sample, repeat) for repeat in range(self.settings.repeats)]
 
     def read(self, sample: Sample, answer: Answer) -> tuple[Reading, Answer]:
         """What an answer says, and the answer."""
         if self.rubric.choices and not answer.spots:
             raise Rejected(without_probabilities(self.client, self.rubric.name, answer))
         return read_answer(self.rubric, answer, sample), answer
-
-    def ask_yes(self, sample: Sample, answers: list[Answer], ask: Ask) -> float | None:
-        """The probability of "yes", as in VQAScore; None if the server returns none, or another answer."""
-        answer = ask(self.yes_no(sample))
-        answers.append(answer)
-        choices = choice_probabilities(answer.spots, YES_NO) if answer.stop in ("end", "length") else None
-        self.client.answers.mark(answer.key, "read" if choices else "no_score")
-        return choices["yes"] if choices else None
-
-    def provenance(self, sample: Sample, answers: Sequence[Answer]) -> dict[str, Any]:
-        """All that is needed to reproduce a verdict."""
-        hashes = {f"{name}_sha256": picture.sha256 for name, picture in self.shown(sample).items()}
-        about = {"model_answering": answers[0].model, "image_sha256": sample.picture.sha256}
-        return {**self.about, **about, **hashes}
 
 
 def factor(name: str, readings: Sequence[tuple[Reading, Answer]], scale: range) -> FactorScore:

@@ -10,14 +10,16 @@ from functools import cache
 from importlib import metadata
 from typing import TypeVar
 
-from onprompt.errors import PromptError, UnreadableAnswer
-from onprompt.models.client import ModelClient, NotCached, plan_calls
+from onprompt.errors import OnpromptError, PromptError, UnreadableAnswer
+from onprompt.models.answer_store import key_of
+from onprompt.models.budget import estimate
+from onprompt.models.client import ModelClient, NotCached
 from onprompt.settings import Settings
-from onprompt.types import Answer, Judge, Message, Picture, Plan, Question, Rubric, Sample, Shown, Verdict
+from onprompt.types import Answer, Judge, Message, Picture, Plan, Question, Rubric, Sample, Shown, Usage, Verdict
 
 Parsed = TypeVar("Parsed")
-Ask = Callable[..., Answer]  # of a question, and of those that will be asked next
-READER = 2  # the version of reading answers: with a new one, runs read their cached answers again
+Ask = Callable[[Question], Answer]
+READER = 3  # the version of reading answers: with a new one, runs read their cached answers again
 YES_NO = ("yes", "no")
 SHORT_ANSWER = 16  # tokens of an answer of which only the first matters
 QUOTED = 4000  # characters of an answer that are shown to the model again
@@ -37,7 +39,25 @@ class ModelJudge(Judge):
         """All that would be asked about a sample if every answer is readable."""
 
     def plan(self, samples: Iterable[Callable[[], Sample]]) -> Plan:
-        return plan_calls(self.client, samples, lambda make: self.questions(make()), self.asks_again)
+        known, valid, usage = 0, 0, Usage()
+        seen, faults = set[str](), list[OnpromptError]()
+        for make in samples:
+            try:
+                for question in self.questions(make()):
+                    key = key_of(question, self.client.identity)
+                    if key in seen or self.client.cached(key):
+                        known += 1
+                    else:
+                        usage += estimate(question)
+                        seen.add(key)
+                valid += 1
+            except OnpromptError as error:
+                faults.append(error)
+        if faults and not valid:
+            raise faults[0]
+        price = self.client.budget.price
+        usage = replace(usage, cost=price.of(usage) if price else None)
+        return Plan(self.model, len(seen), known, usage, faults, self.asks_again)
 
     def spent(self) -> float:
         return self.client.budget.spent
@@ -111,13 +131,8 @@ def ask_again(question: Question, why: UnreadableAnswer) -> tuple[Message, ...]:
     if not why.text.strip():
         *rest, last = question.messages
         return (*rest, Message(last.role, (*last.parts, f"\n{reason}")))
-    return follow_up(question, why.text, reason)
-
-
-def follow_up(question: Question, answer: str, said: str) -> tuple[Message, ...]:
-    """The question, its answer, and what is said to that."""
-    quoted = answer[:QUOTED].encode(errors="replace").decode()
-    return (*question.messages, Message("assistant", (quoted,)), Message("user", (said,)))
+    quoted = why.text[:QUOTED].encode(errors="replace").decode()
+    return (*question.messages, Message("assistant", (quoted,)), Message("user", (reason,)))
 
 
 def with_answers(error: UnreadableAnswer, answers: Sequence[Answer]) -> UnreadableAnswer:

@@ -7,22 +7,20 @@ that is down a rest.
 import random
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 from weakref import WeakValueDictionary
 
 from onprompt import plugins, stages
-from onprompt.errors import OnpromptError, ServerTrouble, UserError
+from onprompt.errors import ServerTrouble, UserError
 from onprompt.models import answer_store
 from onprompt.models.answer_store import AnswerStore
 from onprompt.models.backends.replay import record
-from onprompt.models.budget import Budget, Purse, estimate
+from onprompt.models.budget import Budget, Purse
 from onprompt.models.voices import CLAIMS
 from onprompt.settings import Settings
-from onprompt.types import Answer, Backend, Plan, Question, Usage
+from onprompt.types import Answer, Backend, Question
 
-Item = TypeVar("Item")
 LONGEST_WAIT = 120.0  # seconds that a server may ask for
 MAX_FAILURES = 10  # questions in a row that fail before a server counts as down
 
@@ -43,15 +41,10 @@ class RetryingBackend:
 
     def ask(self, question: Question) -> Answer:
         """The answer, after as many attempts as the settings allow."""
-        return self.ask_all([question])[0]
-
-    def ask_all(self, questions: Sequence[Question]) -> Sequence[Answer]:
-        """The answers to several questions, if the backend takes them together, or to one."""
         for attempt in range(self.settings.retries + 1):
             self.wait_until_ready()
             try:
-                one = len(questions) == 1
-                answers = [self.backend.ask(questions[0])] if one else self.backend.ask_all(questions)
+                answer: Answer = self.backend.ask(question)
             except ServerTrouble as error:
                 wait = error.retry_after or 0.0
                 if wait > LONGEST_WAIT:
@@ -61,14 +54,14 @@ class RetryingBackend:
                     self.count_failure(error)
                     raise ServerTrouble(error.kind, f"{error} (after {attempt + 1} attempts)") from None
                 if error.kind == "busy":
-                    self.postpone(wait)
+                    with self.lock:
+                        self.not_before = max(self.not_before, time.monotonic() + wait)
                 jitter = random.uniform(0, min(self.settings.backoff * 2**attempt, LONGEST_WAIT))  # noqa: S311
                 self.sleep(wait + jitter)
             else:
                 with self.lock:
                     self.failures, self.open_until = 0, 0.0
-                self.postpone(min(answers[0].rest, LONGEST_WAIT))
-                return answers
+                return answer
         raise AssertionError("unreachable")
 
     def stop(self) -> None:
@@ -84,11 +77,6 @@ class RetryingBackend:
         """Wait, or raise once stopped."""
         if self.stopped.wait(max(0.0, seconds)):
             raise ServerTrouble("stopped", "stopped before the server answered")
-
-    def postpone(self, seconds: float) -> None:
-        """Let no thread ask for some seconds."""
-        with self.lock:
-            self.not_before = max(self.not_before, time.monotonic() + seconds)
 
     def wait_until_ready(self) -> None:
         """Wait until the server takes questions; raise at once while the breaker is open."""
@@ -123,8 +111,7 @@ class ModelClient:
         self.budget = Budget(settings.model, settings, self.identity.get("server", ""), purse)
         self.answers = store or AnswerStore(settings.answers)
         self.lock, self.in_flight = threading.Lock(), WeakValueDictionary[str, threading.Lock]()
-        self.takes_several = hasattr(backend, "ask_all")  # questions at a time
-        self.ahead: dict[str, Answer] = {}  # answers to questions that are about to be asked
+        self.keeps_images: bool = getattr(backend, "keeps_images", False)
 
     @property
     def name(self) -> str:
@@ -136,43 +123,37 @@ class ModelClient:
         """What limits it: a `model` in this process, or a `server`."""
         return "model" if hasattr(self.backend.backend, "slots") else "server"
 
-    def ask(self, question: Question, following: Sequence[Question] = ()) -> Answer:
-        """The answer, cached or new; also recorded, if the settings say so. `following` will be asked next."""
+    def ask(self, question: Question) -> Answer:
+        """The answer, cached or new; also recorded, if the settings say so."""
         key = answer_store.key_of(question, self.identity)
         with self.lock:  # threads with the same question share one answer
             question_lock = self.in_flight.setdefault(key, threading.Lock())
         with question_lock:
-            answer = self.ahead.pop(key, None) or self.cached(key) or self.new_answer(question, key, following)
+            answer = self.cached(key) or self.new_answer(question, key)
         if self.settings.record:
             record(self.settings.record, question, answer)
         return answer
 
-    def new_answer(self, question: Question, key: str, following: Sequence[Question]) -> Answer:
-        """The backend's answer, stored before it is returned, as are those to the questions that follow."""
-        asked = {key: question}
-        if self.takes_several and self.budget.purse.limit is None:  # a budget reserves for one at a time
-            keys = [answer_store.key_of(each, self.identity) for each in following]
-            asked |= {own: each for own, each in zip(keys, following, strict=True) if not self.cached(own)}
+    def new_answer(self, question: Question, key: str) -> Answer:
+        """The backend's answer, stored before it is returned."""
         reserved = self.budget.reserve(question)
         try:
             stages.enter("ask")
-            answers = self.backend.ask_all([*asked.values()])
+            answer = self.backend.ask(question)
         except BaseException:
             self.budget.settle(question, reserved)
             raise
-        for (own, each), answer in zip(asked.items(), answers, strict=True):
-            usage = self.budget.settle(each, reserved if own == key else None, answer.usage)
-            self.ahead[own] = replace(answer, usage=usage, key=own)
-            options = {**self.identity, **answer_store.options(each)}
-            self.answers.put(own, options, self.ahead[own], self.settings.asked_by)
-        return self.ahead.pop(key)
+        answer = replace(answer, usage=self.budget.settle(question, reserved, answer.usage), key=key)
+        options = {**self.identity, **answer_store.options(question)}
+        self.answers.put(key, options, answer, self.settings.asked_by)
+        return answer
 
     def remember(self, question: Question, answer: Answer) -> None:
         """Store an answer that was part of another, under a question of its own."""
         asked = {**self.identity, **answer_store.options(question)}
         self.answers.put(answer_store.key_of(question, self.identity), asked, answer, outcome="read")
 
-    def cached_answer(self, question: Question, following: Sequence[Question] = ()) -> Answer:  # noqa: ARG002
+    def cached_answer(self, question: Question) -> Answer:
         """The answer from the store, or NotCached."""
         if answer := self.cached(answer_store.key_of(question, self.identity)):
             return answer
@@ -190,30 +171,6 @@ class ModelClient:
         """Close the connections and the store."""
         self.backend.close()
         self.answers.close()
-
-
-def plan_calls(
-    client: ModelClient, items: Iterable[Item], questions: Callable[[Item], Iterable[Question]], again: bool = True
-) -> Plan:
-    """How many calls, tokens and dollars some items would take; invalid ones are listed, unless all are."""
-    known, valid, usage = 0, 0, Usage()
-    seen, faults = set[str](), list[OnpromptError]()
-    for item in items:
-        try:
-            for question in questions(item):
-                key = answer_store.key_of(question, client.identity)
-                if key in seen or client.cached(key):
-                    known += 1
-                else:
-                    usage += estimate(question)
-                    seen.add(key)
-            valid += 1
-        except OnpromptError as error:
-            faults.append(error)
-    if faults and not valid:
-        raise faults[0]
-    price = client.budget.price
-    return Plan(client.name, len(seen), known, replace(usage, cost=price.of(usage) if price else None), faults, again)
 
 
 def open_client(settings: Settings, purse: Purse | None = None, store: AnswerStore | None = None) -> ModelClient:

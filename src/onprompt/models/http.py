@@ -1,4 +1,4 @@
-"""What the HTTP backends share: errors in plain words, limits of rates, and no API key in messages or answers."""
+"""What the HTTP backends share: errors in plain words, and no API key in messages or answers."""
 
 import base64
 import datetime
@@ -16,50 +16,25 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from onprompt.errors import Rejected, ServerTrouble, SettingsError
-from onprompt.models.http_pool import BadResponse, HttpPool, Late, Response, Unreachable
+from onprompt.models.http_pool import HttpPool, Response
 from onprompt.settings import Settings
 from onprompt.types import Answer, Message, Part, Question, Shown, Usage
 from onprompt.vision.image import encode_image
 
-UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-EPOCH = 1e9  # from here on a number is a Unix time, unless that was long ago
-LONG_AGO = 86400.0
-
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds to wait after an error, if the server says."""
-    if milliseconds := headers.get("retry-after-ms"):
-        return seconds_until(f"{milliseconds}ms")
-    return seconds_until(headers.get("retry-after", ""))
-
-
-def exhausted_for(headers: Mapping[str, str]) -> float:
-    """Seconds until the rate limit resets, if a successful response used up the last of it."""
-    waits = [0.0]
-    for name, remaining in headers.items():
-        if "ratelimit" in name and "remaining" in name and remaining.strip() == "0":
-            waits.append(seconds_until(headers.get(name.replace("remaining", "reset"), "")) or 0.0)
-    return max(waits)
+    milliseconds = headers.get("retry-after-ms")
+    return seconds_until(f"{milliseconds}ms" if milliseconds else headers.get("retry-after", ""))
 
 
 def seconds_until(value: str) -> float | None:
-    """Seconds from now: `12`, `1.5s`, `6m0s`, `20ms`, a Unix time, an HTTP date or ISO 8601; else None."""
-    value = value.strip()
-    if re.fullmatch(r"\d{1,18}(\.\d+)?", value):
-        number = float(value)
-        if number < EPOCH:
-            return number
-        wait = (number / 1000 if number > 1000 * EPOCH else number) - time.time()
-        return max(0.0, wait) if wait > -LONG_AGO else number
-    if re.fullmatch(r"(\d+(\.\d+)?(ms|s|m|h))+", value):
-        return sum(float(number) * UNIT_SECONDS[unit] for number, unit in re.findall(r"([\d.]+)(ms|s|m|h)", value))
-    for parse in (email.utils.parsedate_to_datetime, datetime.datetime.fromisoformat):
-        try:
-            moment = parse(value)
-        except (TypeError, ValueError):
-            continue
-        moment = moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)
-        return max(0.0, moment.timestamp() - time.time())
+    """Seconds from now: `12`, `1.5s`, `20ms` or an HTTP date; else None."""
+    if found := re.fullmatch(r"(\d{1,18}(?:\.\d+)?)(ms|s)?", value.strip()):
+        return float(found[1]) * (0.001 if found[2] == "ms" else 1.0)
+    with suppress(TypeError, ValueError):
+        moment = email.utils.parsedate_to_datetime(value)
+        return max(0.0, (moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)).timestamp() - time.time())
     return None
 
 
@@ -69,33 +44,19 @@ WINDOW = 8  # characters of a key that are hidden wherever they stand; a shorter
 
 def hide_key(text: str, key: str) -> str:
     """A text without any 8 characters of a key that follow each other."""
-    parts = windows(key)
-    if not parts:
-        return text
-    kept, start, at = [], 0, 0
-    while at <= len(text) - WINDOW:
-        if text[at : at + WINDOW] not in parts:
-            at += 1
-            continue
-        end = at + WINDOW
-        while text[end - WINDOW + 1 : end + 1] in parts:
-            end += 1
-        kept += [text[start:at], HIDDEN]
-        start = at = end
-    return "".join([*kept, text[start:]])
+    return key_pattern(key).sub(HIDDEN, text)
 
 
 @lru_cache(maxsize=64)
-def windows(key: str) -> frozenset[str]:
-    """All parts of a key and of its base64, at any of the three places in which it may begin there."""
-    if len(key) < WINDOW:
-        return frozenset()
+def key_pattern(key: str) -> re.Pattern[str]:
+    """Matches parts of a key and of its base64, at any of the three places in which it may begin there."""
     forms = [key]
     for before in range(3):
         encoded = base64.b64encode(bytes(before) + key.encode()).decode().rstrip("=")
         whole = encoded[-(-before * 4 // 3) : len(encoded) - bool((before + len(key)) % 3)]  # letters of the key alone
         forms += [whole, whole.translate(str.maketrans("+/", "-_"))]
-    return frozenset(form[at : at + WINDOW] for form in forms for at in range(len(form) - WINDOW + 1))
+    parts = {re.escape(form[at : at + WINDOW]) for form in forms for at in range(len(form) - WINDOW + 1)}
+    return re.compile(f"(?:(?={'|'.join(parts)}).)+.{{{WINDOW - 1}}}" if len(key) >= WINDOW else r"(?!)", re.DOTALL)
 
 
 MAX_QUOTED, MAX_PAGE = 300, 10_000  # characters of a server's error message, and of the page in which it stands
@@ -109,8 +70,6 @@ UNSUPPORTED = (
     *("not implemented", "invalid parameter", "not recognized", "is not valid", "only the default"),
 )
 MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # raised by JSON of another shape
-
-
 MAX_TOKENS = 10**8  # in one answer; no model takes or gives as many
 
 
@@ -137,8 +96,8 @@ class HttpBackend:
         self.model, self.settings = model, settings
         self.key = api_key(settings, *self.key_variables)
         self.url = base_url(settings, self.url_variable) or self.server
-        self.address = public_address(self.url)
         self.pool = HttpPool(self.url, settings.timeout, settings.concurrency)
+        self.address = self.pool.address
 
     def headers(self) -> dict[str, str]:
         """The headers of this protocol."""
@@ -199,7 +158,6 @@ class HttpBackend:
                 usage=replace(checked_usage(answer), seconds=seconds),
                 structured=self.schema_option in options,
                 refused=tuple(sorted(wanted.keys() - options.keys())),
-                rest=exhausted_for(response.headers),
             )
         raise ServerTrouble("broken", f"{self.address} sent JSON that is not {self.response_name}")
 
@@ -215,18 +173,14 @@ class HttpBackend:
         path = f"{parts.path.rstrip('/')}{self.endpoint}" + (f"?{parts.query}" if parts.query else "")
         headers = {"Content-Type": "application/json", "User-Agent": f"onprompt/{version('onprompt')}"}
         try:
-            response = self.pool.request("POST", path, json.dumps(body).encode(), headers | self.headers())
-        except Late:
-            late = f"no complete response from {self.address} within {self.settings.timeout:g} s"
-            problem: Exception = ServerTrouble("timeout", late)
-        except (Unreachable, BadResponse) as error:
-            failed = "can't read the response of" if isinstance(error, BadResponse) else "can't reach"
-            problem = ServerTrouble("connection", f"{failed} {self.address}: {self.redact(str(error))}")
+            response = self.pool.request(path, json.dumps(body).encode(), headers | self.headers())
+        except ServerTrouble as error:
+            problem: Exception = ServerTrouble(error.kind, self.redact(str(error)))  # a server may send the key back
         else:
             if 200 <= response.status < 300:
                 return response
             problem = self.status_error(response, options)
-        raise problem  # not inside `except`: what was sent holds the key and would become its context
+        raise problem  # not inside `except`, so that nothing else hangs on it
 
     def message(self, message: Message) -> dict[str, Any]:
         """A turn of the conversation."""
@@ -286,9 +240,3 @@ def base_url(settings: Settings, variable: str) -> str:
         if not url or (parts.scheme in ("http", "https") and parts.hostname and parts.port != 0):
             return url
     raise SettingsError(f"invalid server URL (base_url or {variable}): it must start with http:// or https://")
-
-
-def public_address(url: str) -> str:
-    """A URL without credentials and query."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path.rstrip('/')}"

@@ -5,7 +5,6 @@ import socket
 import ssl
 import threading
 import time
-import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache, partial
@@ -20,25 +19,11 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError, NewConnectionError
 from urllib3.exceptions import TimeoutError as TimedOut
 
-from onprompt.errors import SettingsError
+from onprompt.errors import ServerTrouble, SettingsError
 
 MAX_RESPONSE_BYTES = 16 * 2**20  # 2,048 tokens, each with 20 alternatives and their probabilities, are about 4 MiB
 MAX_RAW_BYTES = 2 * MAX_RESPONSE_BYTES  # with headers and the sizes of chunks, whatever these claim
 TOO_LARGE = f"the response is larger than {MAX_RESPONSE_BYTES >> 20} MiB"
-PIECE = 2**18  # bytes read at a time
-PLAIN, COMPRESSED = ("", "identity"), ("gzip", "x-gzip", "deflate")
-
-
-class Late(Exception):
-    """The deadline of the call has passed."""
-
-
-class Unreachable(Exception):
-    """No connection, or one that broke before the response began."""
-
-
-class BadResponse(Exception):
-    """A response that can't be read, or not to its end."""
 
 
 class Response(NamedTuple):
@@ -63,7 +48,7 @@ class Deadline(threading.local):
         """The seconds that are left; raises if there are none."""
         left = self.end - time.monotonic()
         if left <= 0:
-            raise Late
+            raise TimeoutError
         return left
 
 
@@ -85,7 +70,7 @@ class DeadlineReader(io.RawIOBase):
         count = cast(io.RawIOBase, self.raw).readinto(buffer)
         self.received += count or 0
         if self.received > MAX_RAW_BYTES:
-            raise BadResponse(TOO_LARGE)
+            raise ValueError(TOO_LARGE)
         return count
 
     def close(self) -> None:
@@ -125,40 +110,50 @@ class HttpPool:
     """Connections to one server, for many threads. They follow no redirect, which would take the key elsewhere."""
 
     def __init__(self, url: str, seconds: float, kept: int) -> None:
-        parts, self.seconds = urlsplit(url), seconds
+        parts, self.seconds, self.address = urlsplit(url), seconds, public_address(url)
         self.deadline, self.connections = Deadline(), set[HTTPConnection]()
         self.server = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
         options: dict[str, Any] = {"maxsize": kept, "retries": False, "timeout": seconds}
-        if proxy := proxy_for(parts):
-            options["proxy_headers"] = credentials(proxy)
-            self.manager: urllib3.PoolManager = urllib3.ProxyManager(
-                f"http://{proxy.hostname}:{proxy.port or 80}", **options
-            )
-        else:
-            self.manager = urllib3.PoolManager(**options)
+        proxy = proxy_for(parts)
+        self.manager = urllib3.ProxyManager(**proxy, **options) if proxy else urllib3.PoolManager(**options)
         kind = Secure if parts.scheme == "https" else Plain
         pool = self.manager.connection_from_url(self.server)
         pool.ConnectionCls = cast(Any, partial(kind, deadline=self.deadline, connections=self.connections))
 
-    def request(self, method: str, path: str, body: bytes, headers: Mapping[str, str]) -> Response:
-        """The whole response, within the deadline; Late, Unreachable or BadResponse."""
+    def request(self, path: str, body: bytes, headers: Mapping[str, str]) -> Response:
+        """The whole response to a POST, within the deadline; or ServerTrouble."""
         self.deadline.end, response = time.monotonic() + self.seconds, None
-        sent = {**headers, "Accept-Encoding": "gzip"}
+        sent = {**headers, "Accept-Encoding": "identity"}  # packed, a small response could be endless
         try:
             response = self.manager.urlopen(
-                method, self.server + path, body=body, headers=sent, redirect=False, preload_content=False
+                "POST", self.server + path, body=body, headers=sent, redirect=False, preload_content=False
             )
-            content = read(response)
+            if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
+                raise ValueError("the response is compressed, which was not asked for")
+            content = response.read(MAX_RESPONSE_BYTES + 1, decode_content=False)
+            if len(content) > MAX_RESPONSE_BYTES:
+                raise ValueError(TOO_LARGE)
+            response.read()  # its end, which may be missing
         except BaseException as error:
             if response:
                 response.close()
-            if isinstance(error, Late | TimedOut | TimeoutError) and not isinstance(error, NewConnectionError):
-                raise Late from None
-            if isinstance(error, HTTPError | HTTPException | OSError | ValueError):
-                raise (BadResponse if response else Unreachable)(innermost(error)) from None
-            raise
-        response.release_conn()
-        return Response(response.status, response.headers, content)
+            if not isinstance(error, HTTPError | HTTPException | OSError | ValueError):
+                raise
+            trouble = self.trouble(error, begun=response is not None)
+        else:
+            response.release_conn()
+            return Response(response.status, response.headers, content)
+        raise trouble  # not inside `except`: what was sent holds the key and would become its context
+
+    def trouble(self, error: Exception, begun: bool) -> ServerTrouble:
+        """Why there is no response, or not all of it."""
+        if isinstance(error, TimedOut | TimeoutError) and not isinstance(error, NewConnectionError):
+            return ServerTrouble("timeout", f"no complete response from {self.address} within {self.seconds:g} s")
+        cause: BaseException = error
+        while isinstance(cause, HTTPError) and (inner := cause.__cause__ or cause.__context__):
+            cause = inner  # the words of the outer ones name Python objects
+        failed = "can't read the response of" if begun else "can't reach"
+        return ServerTrouble("connection", f"{failed} {self.address}: {cause or type(cause).__name__}")
 
     def close(self) -> None:
         """Close all connections; calls in progress fail."""
@@ -168,48 +163,23 @@ class HttpPool:
         self.manager.clear()
 
 
-def read(response: urllib3.BaseHTTPResponse) -> bytes:
-    """The body, unpacked: not by urllib3, which takes one that was cut off. BadResponse if it is too large."""
-    encoding = response.headers.get("content-encoding", "").strip().lower()
-    if encoding not in (*PLAIN, *COMPRESSED):
-        raise BadResponse(f"the response has the encoding {encoding[:40]!r}, which was not asked for")
-    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32) if encoding in COMPRESSED else None  # of gzip or zlib
-    content = bytearray()
-    while piece := response.read(PIECE, decode_content=False):
-        try:
-            content += unpacker.decompress(piece, MAX_RESPONSE_BYTES) if unpacker else piece
-        except zlib.error as error:
-            raise BadResponse(f"the response can't be unpacked: {error}") from None
-        if len(content) > MAX_RESPONSE_BYTES or (unpacker and unpacker.unconsumed_tail):
-            raise BadResponse(TOO_LARGE)
-    if unpacker and not unpacker.eof:
-        raise BadResponse("the compressed response ends too early")
-    return bytes(content)
+def public_address(url: str) -> str:
+    """A URL without credentials and query."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path.rstrip('/')}"
 
 
-def innermost(error: BaseException) -> str:
-    """The words of the error that others were made from: theirs name Python objects."""
-    while isinstance(error, HTTPError) and (inner := error.__cause__ or error.__context__):
-        error = inner
-    return str(error) or type(error).__name__
-
-
-def proxy_for(server: SplitResult) -> SplitResult | None:
-    """The proxy that the system's settings name for a server."""
+def proxy_for(server: SplitResult) -> dict[str, Any]:
+    """The proxy that the system's settings name for a server, with its password, as urllib3 takes it."""
     address = None if proxy_bypass(server.hostname or "") else getproxies().get(server.scheme)
     if not address:
-        return None
+        return {}
     proxy = urlsplit(address if "//" in address else f"http://{address}")
     if proxy.scheme != "http":
         raise SettingsError(f"the proxy {proxy.scheme}://{proxy.hostname or ''} is not supported: use one with http://")
-    return proxy
-
-
-def credentials(proxy: SplitResult) -> dict[str, str]:
-    """The header that a proxy with a password wants."""
-    if not proxy.username:
-        return {}
-    return urllib3.make_headers(proxy_basic_auth=f"{unquote(proxy.username)}:{unquote(proxy.password or '')}")
+    user = f"{unquote(proxy.username or '')}:{unquote(proxy.password or '')}"
+    headers = urllib3.make_headers(proxy_basic_auth=user) if proxy.username else {}
+    return {"proxy_url": f"http://{proxy.hostname}:{proxy.port or 80}", "proxy_headers": headers}
 
 
 @cache

@@ -82,7 +82,9 @@ GLUED = re.compile(r"\w[-–_]\Z")
 BULLET = re.compile(r"\A[\s•·>◦▪●–—+#|-]*(?:\(?\d{1,2}[.):]\s+)?[\s•·>◦▪●–—+|-]*")
 
 # After a number: its scale, other numbers, and what may follow a score.
-INSIDE = re.compile(rf"\s*(?:/|{OF}(?: an? (?:possible|maximum|total)(?: of)?)?)\s*(\d{{1,9}})(?![\w]|[.,]\d)")
+INSIDE = re.compile(
+    rf"\s*(?:{UNIT})?\s*(?:/|{OF}(?: an? (?:possible|maximum|total)(?: of)?)?)\s*(\d{{1,9}})(?![\w]|[.,]\d)"
+)
 OUTSIDE = re.compile(rf"\s*(?:{OF}\s*{OPEN}?|{OPEN}\s*(?:{OF}|/|max\.?)|/)\s*(\d{{1,9}})\s*{CLOSE}?(?![\w]|[.,]\d)")
 CLOSED = re.compile(rf"\.?\s*(?:{UNIT})?\s*{CLOSE}[\s\])}}>]*")
 BESIDE = (
@@ -237,8 +239,8 @@ def sentences_of(text: str) -> frozenset[str]:
 
 
 def normal(text: str) -> str:
-    """A text for comparison."""
-    return " ".join(re.findall(r"\w+", text.lower()))
+    """A text for comparison: with colons, since the heading `Score 4: Perfect` is not `Score: 4 - Perfect`."""
+    return " ".join(re.findall(r"\w+|:", text.lower()))
 
 
 # ---- a number ------------------------------------------------------------------------------------------------------

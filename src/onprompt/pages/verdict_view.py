@@ -20,7 +20,7 @@ from onprompt.runs.reading import judged_file, paths_of
 from onprompt.settings import Settings, load
 from onprompt.types import Box, Check, Found, Outcome, Sample, Sighting, Verdict
 from onprompt.vision.image import decode_image
-from onprompt.wording.jury import disputes, voice_words
+from onprompt.wording.jury import voice_words
 from onprompt.wording.labels import OUTCOMES
 
 ACROSS = 1000  # units of a picture's width in a drawing over it
@@ -111,7 +111,7 @@ class VerdictView:
     pictures: tuple[PictureView, ...]
     checks: tuple[CheckView, ...]
     notes: tuple[tuple[str, str], ...]  # title and text
-    voices: tuple[tuple[str, tuple[str, ...]], ...]  # of a jury: what each says, and what contradicts it
+    voices: tuple[str, ...]  # of a jury: what each says
     answers: tuple[str, ...]  # of a model, as they came
 
 
@@ -130,7 +130,6 @@ def verdict_view(
     for key, factor in verdict.factors.items():
         reason = factor.reason if factor.reason != verdict.summary else ""  # which is not said twice
         factors.append(FactorView(key, factor.score, reason, spread_words(factor), *ends.get(key, ())))
-    voices = ((voice_words(v), tuple(line for line, _ in disputes(v, verdict.checks))) for v in verdict.voices)
     return VerdictView(
         id=name or verdict.sample.id,
         prompt=verdict.sample.prompt,
@@ -146,7 +145,7 @@ def verdict_view(
         pictures=tuple(drawn),
         checks=tuple(check_view(check, place in located, is_edit) for place, check in enumerate(verdict.checks)),
         notes=tuple(notes(verdict)),
-        voices=tuple(voices),
+        voices=tuple(map(voice_words, verdict.voices)),
         answers=tuple(answer.text for answer in verdict.answers if answer.text),
     )
 

@@ -19,7 +19,7 @@ from onprompt.types import (
     View,
 )
 from onprompt.wording.edits import object_changes
-from onprompt.wording.jury import disputes, voice_words
+from onprompt.wording.jury import voice_words
 
 WEAK = 0.25  # confidence from which a sighting is shown
 STYLES = {
@@ -62,13 +62,11 @@ def lines(verdict: Verdict) -> Iterator[Line]:
 
 
 def voice_lines(verdict: Verdict) -> Iterator[Line]:
-    """What each member of a jury says, and the checks that contradict it."""
+    """What each member of a jury says."""
     if verdict.voices:
         yield "Jury", "bold"
     for voice in verdict.voices:
         yield f"  {voice_words(voice)}", "" if voice.value is not None else "yellow"
-        for line, check in disputes(voice, verdict.checks):
-            yield f"    {line}", STYLES[check.outcome] if check else ""
 
 
 def context_lines(evidence: PromptEvidence) -> Iterator[Line]:

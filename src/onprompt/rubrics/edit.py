@@ -42,7 +42,7 @@ OTHER_SCORES = re.compile(
     r"(?:alignment|completeness|plausibility|scores?|ratings?|factors?)\b[^.\n]{0,80}\d"
     r"|\d[^.\n]{0,40}\b(?:alignment|completeness|plausibility|score)"
     r"|\b(?:correct(?:ion|ed)|revis\w+|instead|actually|wait|mistaken?|on reflection|should be|should have|"
-    r"ignore|example|template|not my|wrong|draft)\b|[{}]",
+    r"ignore|example|template|would|not my|wrong|draft)\b|[{}]",
     re.IGNORECASE,
 )
 PLACES = re.compile(r"\[(?:input image|edited image|text instruction)\]")

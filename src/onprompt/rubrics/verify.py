@@ -222,5 +222,4 @@ RUBRIC = Rubric(
     lines=terminal.lines,
     protocol=protocol,
     explain=explain,
-    yes_no='Does this figure show "{prompt}"? Please answer yes or no.',
 )

@@ -119,7 +119,6 @@ class Rubric:
     lines: Callable[[Verdict], Iterable[Line]] | None = field(default=None, repr=False)  # for the terminal
     protocol: Callable[[Verdict], str] | None = field(default=None, repr=False)  # the output that the text asks for
     explain: Callable[[Verdict, Settings], Iterable[str]] | None = field(default=None, repr=False)  # the arithmetic
-    yes_no: str = ""  # a question with {prompt}, for models that give the probability of "yes"
     configure: Callable[[Rubric, Settings], Rubric] = field(default=as_it_is, repr=False)  # a variant, by the settings
     folder_reader: str = "folder"  # the dataset reader for a folder
 
@@ -239,8 +238,8 @@ class Matcher(Protocol):
 class Backend(Protocol):
     """Asks a model. Its file in `models/backends` has `load(model, settings)`, which returns one.
 
-    One that runs a model in this process says in `slots` how many questions it likes to have in progress. One that
-    answers several questions faster together has `ask_all(questions)`, which returns their answers.
+    One that runs a model in this process says in `slots` how many questions it likes to have in progress, and in
+    `keeps_images` whether it keeps what it computes of an image: claims are then questions of their own.
     """
 
     @property

@@ -102,7 +102,6 @@ class Answer:
     refused: tuple[str, ...] = ()  # options that the server would not take
     cached: bool = False  # whether it came out of the store
     key: str = ""  # its place in the store
-    rest: float = 0.0  # seconds for which the server wants no further question
 
 
 class Plan(NamedTuple):
@@ -115,7 +114,6 @@ class Plan(NamedTuple):
     faults: Sequence[Exception] = ()  # of samples about which nothing can be asked
     again: bool = True  # whether an unreadable answer is asked for once more
     parts: Sequence[Plan] = ()  # of several models, each one's
-    more: Plan | None = None  # what looking again would add, at most
 
     @property
     def document(self) -> dict[str, Any]:
@@ -123,4 +121,4 @@ class Plan(NamedTuple):
         about = {"model": self.model, "calls": self.calls, "known": self.known, "faults": len(self.faults)}
         usage = {name: value for name, value in asdict(self.usage).items() if name != "estimated"}  # all of it is
         parts = {"models": [part.document for part in self.parts]} if self.parts else {}
-        return about | usage | parts | ({"look_again": self.more.document} if self.more else {})
+        return about | usage | parts

@@ -33,8 +33,6 @@ class Flag(StrEnum):
     SOME_ANSWERS_UNREADABLE = "some_answers_unreadable"
     MODEL_UNREADABLE = "model_unreadable"
     MODEL_FAILED = "model_failed"  # a model of the jury could not be asked, so the verdict holds until it can be
-    NO_SECOND_ANSWER = "no_second_answer"
-    YES_NOT_KNOWN = "yes_not_known"
     JUDGES_DISAGREE = "judges_disagree"
     USAGE_ESTIMATED = "usage_estimated"
 
@@ -218,9 +216,7 @@ class Voice:
     factors: Mapping[str, FactorScore] = field(default_factory=dict)
     summary: str = ""
     flags: tuple[str, ...] = ()
-    error: str = ""  # why it gave no score, or no second answer
-    disputed: tuple[int, ...] = ()  # the verdict's checks that contradict it, by their places
-    first: Voice | None = None  # what it said before it was asked to look again; the second answer counts
+    error: str = ""  # why it gave no score
 
 
 @dataclass(frozen=True, slots=True)

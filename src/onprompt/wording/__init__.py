@@ -175,14 +175,12 @@ def plan_words(plan: Plan) -> str:
     if plan.parts:
         lines = [plan_words(part._replace(faults=())) for part in plan.parts]
         name = f"{len(lines)} models"
-        more = plan.more._replace(model=name) if plan.more else None
-        return "\n".join([*lines, plan_words(plan._replace(model=name, parts=(), more=more))])
+        return "\n".join([*lines, plan_words(plan._replace(model=name, parts=()))])
     if not plan.model:
         return "0 calls: this judge asks no model, so it costs nothing"
     again = "; an unreadable answer is asked for once more" if plan.again else ""
-    second = f"; to look again, at most {call_words(plan.more)}" if plan.more else ""
     faults = f"; skipped {plural(len(plan.faults), 'item')}, for example: {plan.faults[0]}" if plan.faults else ""
-    return f"{call_words(plan)}{again}{second}{faults}"
+    return f"{call_words(plan)}{again}{faults}"
 
 
 def call_words(plan: Plan) -> str:

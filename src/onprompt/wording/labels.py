@@ -29,8 +29,6 @@ LOOK = {
 INFORMATION = {
     Flag.SOME_ANSWERS_UNREADABLE: "some of several answers could not be read",
     Flag.ASKED_AGAIN: "an answer could not be read and was asked for again",
-    Flag.NO_SECOND_ANSWER: "a model gave no second answer; its first one counts",
-    Flag.YES_NOT_KNOWN: "the model gives no probability of “yes”",
     Flag.USAGE_ESTIMATED: "tokens are estimated",
 }
 # A rubric's own flags are information, too.

@@ -99,17 +99,6 @@ def test_plans_and_cached_answers(serve: Serve) -> None:
     assert [len(each) for each in requests] == [2, 1]
 
 
-@pytest.mark.models
-def test_beside_the_evidence_it_is_not_asked_to_look_again(serve: Serve) -> None:
-    plain, requests = serve(both_ways(4, "yes"), says(0))
-    settings = with_models(plain, BOTH, jury_evidence_weight=0.2, jury_look_again=True)
-    verdict = onprompt.verify(PIXELS, "a dog", settings=settings)
-    rubric, claims, other, _ = verdict.voices
-    assert (rubric.first is not None, claims.first, other.first) == (True, None, None)
-    assert claims.disputed == (0,)
-    assert [asks_claims(request) for request in requests[0]].count(True) == 1
-
-
 def test_where_it_does_not_belong(serve: Serve) -> None:
     plain, _ = serve(says(4), says(2))
     alone = plain.model_copy(update={"models": (), "model": "claims:openai/a"})

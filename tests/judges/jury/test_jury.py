@@ -172,8 +172,6 @@ def test_the_evidence_has_a_voice(serve: Serve) -> None:
     assert (verdict.checks, verdict.evidence) == (measured.checks, measured.evidence)
     assert not any("http" in json.dumps(serial.dump(verdict)["provenance"][key], default=str) for key in ("settings",))
     assert measured.value < 0.5, "the image is grey"
-    assert all(voice.disputed for voice in verdict.voices[:2]), "they see a dog that the detector does not"
-    assert any("contradicted: " in text for text, _ in voice_lines(verdict))
     without, _ = serve(says(4), says(4))
     assert len(onprompt.verify(PIXELS, "a dog", settings=without).voices) == 2
 

@@ -11,8 +11,6 @@ import struct
 import threading
 import time
 import traceback
-import tracemalloc
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -209,13 +207,6 @@ def hides_the_key(error: BaseException) -> bool:
     return error.__cause__ is None and error.__context__ is None and not any(KEY in text for text in texts)
 
 
-def bomb(mebibytes: int) -> bytes:
-    """A small gzip file that unpacks to many zeros."""
-    packer = zlib.compressobj(wbits=31)
-    first = packer.compress(bytes(2**20)) + packer.flush(zlib.Z_FULL_FLUSH)
-    return first + (packer.compress(bytes(2**20)) + packer.flush(zlib.Z_FULL_FLUSH)) * (mebibytes - 1)
-
-
 class Contract:
     """Tests of a backend, which its own class of tests inherits."""
 
@@ -304,33 +295,16 @@ class Contract:
         assert self.trouble(Reply(endless=endless), timeout=0.3).kind == "timeout"
         assert time.monotonic() - start < 2
 
-    @pytest.mark.parametrize("encoding", ["gzip", "deflate"])
-    def test_a_compressed_answer(self, encoding: str) -> None:
-        body = json.dumps(self.said("a fine picture")).encode()
-        packed = gzip.compress(body) if encoding == "gzip" else zlib.compress(body)
-        answer, _ = self.answer(PLAIN, Reply(packed, headers={"content-encoding": encoding}))
-        assert answer.text == "a fine picture"
-
-    @pytest.mark.parametrize("status", [200, 500])
-    def test_a_zip_bomb(self, status: int) -> None:
-        tracemalloc.start()
-        try:
-            trouble = self.trouble(Reply(bomb(256), status, {"content-encoding": "gzip"}))
-            assert (trouble.kind, "larger than 16 MiB" in str(trouble)) == ("connection", True)
-            assert tracemalloc.get_traced_memory()[1] < 100 * 2**20
-        finally:
-            tracemalloc.stop()
-
-    def test_an_answer_packed_twice(self) -> None:
-        packed = gzip.compress(gzip.compress(json.dumps(self.said("4")).encode()))
-        trouble = self.trouble(Reply(packed, headers={"content-encoding": "gzip, gzip"}))
-        assert "can't read the response of" in str(trouble)
-        assert "the encoding 'gzip, gzip', which was not asked for" in str(trouble)
-
-    def test_a_compressed_answer_that_is_cut_off_or_damaged(self) -> None:
+    @pytest.mark.parametrize("encoding", ["gzip", "deflate", "gzip, gzip"])
+    def test_a_compressed_answer_was_not_asked_for(self, encoding: str) -> None:
         packed = gzip.compress(json.dumps(self.said("4")).encode())
-        for body in (packed[:-9], b"no gzip at all"):
-            assert self.trouble(Reply(body, headers={"content-encoding": "gzip"})).kind == "connection"
+        trouble = self.trouble(Reply(packed, headers={"content-encoding": encoding}))
+        assert trouble.kind == "connection"
+        assert "compressed, which was not asked for" in str(trouble)
+
+    def test_no_compression_is_asked_for(self) -> None:
+        _, (request,) = self.answer(PLAIN, Reply(self.said("4"), headers={"content-encoding": "identity"}))
+        assert request.headers["accept-encoding"] == "identity"
 
     def test_a_reset_in_the_middle(self) -> None:
         assert self.trouble(Reply(self.said("4"), reset_after=10)).kind == "connection"

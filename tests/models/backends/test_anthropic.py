@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from typing import Any
 
 import pytest
@@ -64,7 +63,7 @@ class TestAnthropic(Contract):
         )
         assert size_of(picture["source"]["data"]) == (16, 8)
         assert (answer.text, answer.stop, answer.model, answer.structured) == ("Yes: 4", "end", f"{MODEL}-1", False)
-        assert (answer.usage.tokens_in, answer.usage.tokens_out, answer.refused, answer.rest) == (1200, 34, (), 0)
+        assert (answer.usage.tokens_in, answer.usage.tokens_out, answer.refused) == (1200, 34, ())
         assert 0 < answer.usage.seconds < 5
 
     def test_held_to_a_schema(self) -> None:
@@ -130,17 +129,6 @@ class TestAnthropic(Contract):
         }
         answer, _ = self.answer(PLAIN, Reply(message("4", usage=usage)))
         assert (answer.usage.tokens_in, answer.usage.tokens_out) == (125, 7)
-
-    def test_a_limit_that_is_reached_asks_for_a_rest(self) -> None:
-        soon = (datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=30)).strftime("%Y-%m-%dT%H:%M:%SZ")
-        limits = {
-            "anthropic-ratelimit-requests-remaining": "0",
-            "anthropic-ratelimit-requests-reset": soon,
-            "anthropic-ratelimit-tokens-remaining": "1000",
-            "anthropic-ratelimit-tokens-reset": "2099-01-01T00:00:00Z",
-        }
-        answer, _ = self.answer(PLAIN, Reply(message("4"), headers=limits))
-        assert 25 < answer.rest <= 30
 
     @pytest.mark.parametrize(
         "body",

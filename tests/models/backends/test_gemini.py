@@ -62,7 +62,7 @@ class TestGemini(Contract):
         assert picture["inlineData"]["mimeType"] == "image/png"
         assert size_of(picture["inlineData"]["data"]) == (16, 8)
         assert (answer.text, answer.stop, answer.model, answer.structured) == ("Yes: 4", "end", f"{MODEL}-001", False)
-        assert (answer.usage.tokens_in, answer.usage.tokens_out, answer.refused, answer.rest) == (1200, 134, (), 0)
+        assert (answer.usage.tokens_in, answer.usage.tokens_out, answer.refused) == (1200, 134, ())
         assert 0 < answer.usage.seconds < 5
 
     @pytest.mark.parametrize(("timeout", "told"), [(0.5, "10"), (5, "10"), (30.5, "31")])

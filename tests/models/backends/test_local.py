@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -90,14 +91,23 @@ def test_answers_are_those_of_torch(backend: local.Local, name: str) -> None:
     assert sum(p for text, p in spot.chances.items() if text in "01234") > 0.5
 
 
-def test_questions_together_are_answered_as_one_by_one(backend: local.Local) -> None:
-    questions = [*claims(images()["noise"], 11), about(images()["red"]), *claims(images()["wide"], 3)]
-    together = backend.ask_all(questions)
-    for question, found in zip(questions, together, strict=True):
+def with_region(question: Question, region: Image.Image) -> Question:
+    (message,) = question.messages
+    image, text = message.parts
+    return replace(question, messages=(Message("user", (image, "\nRegion:\n", shown(region), text)),))
+
+
+def test_what_is_kept_of_images_changes_no_answer(backend: local.Local) -> None:
+    wide, red, noise = (images()[name] for name in ("wide", "red", "noise"))
+    closer = [with_region(each, noise.crop((at, at, 64, 64))) for at, each in enumerate(claims(noise, 5))]
+    questions = [*closer[:2], *claims(noise, 11), about(red), *closer, *claims(wide, 3), *claims(noise, 2)]
+    answers = [backend.ask(question) for question in questions]
+    for question, found in zip(questions, answers, strict=True):
+        backend.model_in_memory().kept.clear()
         alone = backend.ask(question)
         assert found.text == alone.text
-        for text, p in alone.spots[0].chances.items() if question.choices else ():
-            assert found.spots[0].chances.get(text, 0.0) == pytest.approx(p, abs=1e-5)
+        if question.choices:
+            assert found.spots[0].chances == pytest.approx(alone.spots[0].chances, abs=1e-5)
 
 
 def test_a_large_image_is_scaled_to_the_size_that_is_sent(backend: local.Local) -> None:

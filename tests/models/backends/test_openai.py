@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from typing import Any
 
 import pytest
@@ -65,7 +64,7 @@ class TestOpenAI(Contract):
         assert second == {"role": "assistant", "content": [{"type": "text", "text": "Good."}]}
         assert third["content"][0]["text"] == "Sure?"
         assert (answer.text, answer.stop, answer.model, answer.structured) == ("Yes: 4", "end", f"{MODEL}-1", False)
-        assert (answer.usage.tokens_in, answer.usage.tokens_out, answer.rest) == (1200, 34, 0)
+        assert (answer.usage.tokens_in, answer.usage.tokens_out) == (1200, 34)
 
     def test_held_to_a_schema(self) -> None:
         answer, requests = self.answer(STRUCTURED, Reply(completion('{"score": 4}')))
@@ -115,13 +114,6 @@ class TestOpenAI(Contract):
         question = Question(PLAIN.messages, choices=("yes", "no"))
         answer, _ = self.answer(question, Reply(completion("I", logprobs={"content": tokens})))
         assert choice_probabilities(answer.spots, ("yes", "no")) is None
-
-    @pytest.mark.parametrize("unit", [1, 1000])
-    def test_a_rest_until_a_moment(self, unit: int) -> None:
-        reset = str((int(time.time()) + 2) * unit)
-        headers = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": reset}
-        answer, _ = self.answer(PLAIN, Reply(completion("4"), headers=headers))
-        assert answer.rest < 60
 
     def test_a_complaint_about_something_else_is_an_error(self) -> None:
         error = self.error(complaint("The model vlm-test does not exist."))
@@ -186,16 +178,6 @@ class TestOpenAI(Contract):
     def test_a_text_in_parts(self) -> None:
         answer, _ = self.answer(PLAIN, Reply(completion([{"type": "text", "text": "So "}, {"text": "4"}])))
         assert answer.text == "So 4"
-
-    def test_the_rest_that_rate_limits_ask_for(self) -> None:
-        headers = {
-            "x-ratelimit-remaining-requests": "0",
-            "x-ratelimit-reset-requests": "1m2.5s",
-            "x-ratelimit-remaining-tokens": "0",
-            "x-ratelimit-reset-tokens": "20ms",
-        }
-        answer, _ = self.answer(PLAIN, Reply(completion("4"), headers=headers))
-        assert answer.rest == 62.5
 
     def test_no_key(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("OPENAI_API_KEY", raising=False)

@@ -11,8 +11,10 @@ import math
 import re
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -30,6 +32,7 @@ from onprompt.vision.runtime import available_cores
 from onprompt.weights import hub
 
 DEVICES = ("CPU", "GPU")  # openvino-genai can't batch questions on an NPU
+KEPT = 4  # chats, and images at the size at which they are read: of the samples in progress
 CACHE_BLOCKS = 512  # for questions in progress and the beginnings of earlier ones: 16,384 tokens on a CPU
 TOP_TOKENS = 20  # alternatives of a token, as many as OpenAI gives
 CERTAIN = 0.999  # probability from which a token has no alternatives that matter
@@ -56,6 +59,11 @@ class LoadedModel:
         with runtime_errors(f"can't load {folder}", UntrustedFile):
             self.pipeline = genai.ContinuousBatchingPipeline(str(folder), scheduler, device, options)
         self.tokenizer = self.pipeline.get_tokenizer()
+        # While a chat is kept, others about its images need not encode them. But for a question with a single image,
+        # openvino-genai 2026.4 adds the positions to what is kept of the image itself, each time anew.
+        self.kept: deque[Any] = deque(maxlen=KEPT)
+        self.pixels = lru_cache(maxsize=KEPT)(pixels)
+        self.adds_positions = b'"qwen3_vl' in (folder / "config.json").read_bytes()
         if not self.tokenizer.chat_template:
             raise Rejected(f"{folder} has no chat template: use an instruction-tuned model")
 
@@ -85,6 +93,7 @@ class Local:
     """A loaded model behind the backend protocol."""
 
     slots = 2  # one question is answered while the next one is prepared
+    keeps_images = True
     loaded: LoadedModel | None = None
 
     def __init__(self, model: str, settings: Settings) -> None:
@@ -113,27 +122,22 @@ class Local:
 
     def ask(self, question: Question) -> Answer:
         """The model's answer."""
-        return self.ask_all([question])[0]
-
-    def ask_all(self, questions: Sequence[Question]) -> list[Answer]:
-        """The answers to several questions; those with choices share what is computed for their images."""
-        ready: dict[str, Tensor] = {}
-        chats = [chat(question, ready) for question in questions]
+        messages, images = chat(question, self.model_in_memory().pixels)
         with self.model_in_memory().lock:
-            # One by one: in a common call, or while an earlier chat about the same image is kept, openvino-genai 2026.4
-            # reads the image otherwise, and the probabilities are wrong by up to 4 %.
-            return [
-                (self.choose if question.choices else self.write)(self.model_in_memory(), question, *prepared)
-                for question, prepared in zip(questions, chats, strict=True)
-            ]
+            model, history = self.model_in_memory(), genai.ChatHistory(messages)
+            if not question.choices:
+                return self.write(model, question, messages, images)
+            alone = model.adds_positions and len(images) == 1
+            if alone:
+                model.kept.clear()
+            answer = self.choose(model, question, history, images)
+            model.kept += [] if alone else [history]
+            return answer
 
-    def choose(
-        self, model: LoadedModel, question: Question, messages: list[dict[str, str]], images: list[Tensor]
-    ) -> Answer:
+    def choose(self, model: LoadedModel, question: Question, history: Any, images: list[Tensor]) -> Answer:
         """The likeliest of the choices as the first token, with that token's alternatives."""
         start, config = time.monotonic(), model.likeliest(apply_chat_template=True)
         with runtime_errors(f"{self.model} can't answer"):
-            history = genai.ChatHistory(messages)
             (result,) = model.pipeline.generate([history], images=[images], generation_config=[config])
         step: Step = {}
         for text, score in zip(result.texts, result.scores, strict=True):
@@ -211,8 +215,8 @@ class Local:
 load = Local
 
 
-def chat(question: Question, ready: dict[str, Tensor]) -> tuple[list[dict[str, str]], list[Tensor]]:
-    """The messages, with marks where images stand, and the images; each is made ready once."""
+def chat(question: Question, pixels: Callable[[Shown], Tensor]) -> tuple[list[dict[str, str]], list[Tensor]]:
+    """The messages, with marks where images stand, and the images."""
     messages: list[dict[str, str]] = []
     images: list[Tensor] = []
     for message in question.messages:
@@ -221,10 +225,8 @@ def chat(question: Question, ready: dict[str, Tensor]) -> tuple[list[dict[str, s
             if isinstance(part, str):
                 words += MARK.sub("< ", part)
                 continue
-            if part.key not in ready:
-                ready[part.key] = pixels(part)
             words += f"<ov_genai_image_{len(images)}>"
-            images.append(ready[part.key])
+            images.append(pixels(part))
         messages.append({"role": message.role, "content": words})
     return messages, images
 
