@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from onprompt.illusion.audit.comparing import Verdict, audit
+from onprompt.illusion.audit import Verdict, audit
 from onprompt.illusion.protocol import SCENES, SPLITS
 from onprompt.illusion.scoring import original
 
@@ -199,7 +199,7 @@ def is_correct(answer, shape, scene, question):
 CONSTANTS = (
     LISTS
     + "".join(
-        f"\n{name}_prompts = [{SPLITS[name].shape_question!r},\n    {SPLITS[name].scene_question!r}]"
+        f"\n{name}_prompts = [{SPLITS[name].questions['shape']!r},\n    {SPLITS[name].questions['scene']!r}]"
         for name in ("sin", "logo", "icon")
     )
     + SCORE.replace("prediction, shape, scene", "pred, class_name, neg_class")
@@ -210,7 +210,7 @@ CONSTANTS = (
 MAPPING = (
     LISTS
     + "\nPROMPTS = "
-    + repr({name: {"shape": SPLITS[name].shape_question, "scene": SPLITS[name].scene_question} for name in SPLITS})
+    + repr({name: {"shape": SPLITS[name].questions['shape'], "scene": SPLITS[name].questions['scene']} for name in SPLITS})
     + """
 def judge(sample):
     text, shape, scene = sample["response"].lower(), sample["class_name"], sample["background"]
