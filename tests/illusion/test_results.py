@@ -5,7 +5,7 @@ import time
 import pytest
 
 from onprompt.illusion.protocol import SCENES, SPLITS, Gold
-from onprompt.illusion.results import KINDS, Rate, Record, Results, document, lines, markdown, measure
+from onprompt.illusion.results import KINDS, Rate, Record, Results, document, lines, measure
 
 SIN, ICON = SPLITS["sin"], SPLITS["icon"]
 CAT, CAR = Gold("Cat", "Ocean", "Easy"), Gold("Car", "Sand_dune", "Hard")
@@ -74,7 +74,8 @@ def test_strict_has_a_confusion_matrix(results: Results) -> None:
         ["Car", "Cat", "Dog", "ambiguous", "none"],
         {"Car": [0, 0, 0, 0, 1], "Cat": [0, 1, 1, 1, 0]},
     )
-    assert results.chosen["scene"]["City", "none"] == 1
+    columns, rows = results.confusion("scene")
+    assert dict(zip(columns, rows["City"], strict=True))["none"] == 1
 
 
 def test_strict_goes_by_what_is_meant_where_the_originals_rule_misreads_the_path() -> None:
@@ -105,10 +106,6 @@ def test_the_terminal_shows_recalls_beside_the_published_ones(results: Results) 
     assert "1 question without a readable answer: left out" in shown
 
 
-def test_markdown_has_the_same_tables(results: Results) -> None:
-    assert "| original | 75.0 % (30.1–95.4) | 40.0 % (11.8–76.9) |" in markdown(results)
-
-
 def test_the_document_is_json_with_all_of_it(results: Results) -> None:
     entry = json.loads(json.dumps(document(results, "strict")))
     assert (entry["format"], entry["scoring"]) == ("onprompt.illusion/3", "strict")
@@ -125,7 +122,7 @@ def test_nothing_asked_is_no_error() -> None:
     assert json.dumps(document(results))
 
 
-def test_30_000_answers_are_measured_in_at_most_5_seconds() -> None:
+def test_30_000_answers_are_measured_and_shown_in_at_most_5_seconds() -> None:
     dice = random.Random(1)
     records = []
     for number in range(30_000):
@@ -134,6 +131,7 @@ def test_30_000_answers_are_measured_in_at_most_5_seconds() -> None:
         records.append(Record(str(number // 2), ("shape", "scene")[number % 2], gold, answer))
     start = time.process_time()
     results = measure(records, SIN)
+    assert len(list(lines(results))) > 50
     took = time.process_time() - start
     assert results.images == 15_000
     assert took <= 5, f"{took:.2f} s"

@@ -90,23 +90,15 @@ def run_illusion(
 def report(
     run_file: RunPath,
     scoring: Scoring = "original",
-    markdown: Annotated[Path | None, typer.Option(help="Write all tables to this Markdown file.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page with figures and the missed pictures.")] = None,
     configuration: Configuration = 0,
     json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")] = False,
 ) -> None:
     """Score the stored answers of a run in three ways, beside the published figures; nothing is asked."""
-    print_report(run_file, configuration, scoring, markdown, html, json)
+    print_report(run_file, configuration, scoring, html, json)
 
 
-def print_report(
-    path: Path,
-    configuration: int,
-    scoring: str,
-    markdown: Path | None = None,
-    html: Path | None = None,
-    json: bool = False,
-) -> None:
+def print_report(path: Path, configuration: int, scoring: str, html: Path | None = None, json: bool = False) -> None:
     """Print or write the scores of a run's answers."""
     from onprompt import plugins
     from onprompt.illusion import page, results
@@ -118,18 +110,15 @@ def print_report(
         raise UserError(f"no scoring {scoring!r}{plugins.did_you_mean(scoring, SCORINGS)}")
     run = Run(path, configuration)
     measured = results_of(run)
-    for file in filter(None, (markdown, html)):
+    if html:
         try:
-            if file is markdown:
-                file.write_text(results.markdown(measured, scoring), encoding="utf-8")
-            else:
-                page.write(run, measured, scoring, file)
+            page.write(run, measured, scoring, html)
         except OSError as error:
-            raise UserError(f"can't write {file}: {error.strerror or error}") from error
-        echo(f"written to {file}", err=True)
+            raise UserError(f"can't write {html}: {error.strerror or error}") from error
+        echo(f"written to {html}", err=True)
     if json:
         print_json(results.document(measured, scoring))
-    elif not (markdown or html):
+    elif not html:
         echo("\n".join(results.lines(measured, scoring)))
 
 

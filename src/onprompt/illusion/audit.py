@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
 import tempfile
 import tomllib
@@ -135,12 +134,12 @@ def harmless(case: Case, wanted: Any, found: Any) -> str:
         return "chat templates strip it"
     if table == "labels" and found and tables.same_label(wanted, found, question):
         return "only in letter case, which the scoring ignores"
-    return "no model gives such an answer" if case.point == tables.FOREIGN else ""
+    return ""
 
 
 def theirs(code: TheirCode, uses: Mapping[str, Use], cases: Sequence[Case]) -> list[Found]:
     """What the re-implementation makes of each case."""
-    found = [Found(None, code.error or "nothing found that does this", tried=False)] * len(cases)
+    found = [Found(None, code.why_not(case.slot.partition(".")[0]), tried=False) for case in cases]
     for slot, use in uses.items():
         places = [place for place, case in enumerate(cases) if case.slot == slot]
         own = [cases[place] for place in places]
@@ -152,7 +151,7 @@ def theirs(code: TheirCode, uses: Mapping[str, Use], cases: Sequence[Case]) -> l
         old = [place for place in places if cases[place].known.get("split") == "old_sin"]
         other = [cases[place]._replace(known={**cases[place].known, **UNKNOWN}) for place in old]
         alike = [each.value for each in values(code, use, other)] == [found[place].value for place in old]
-        for place in old if alike and "old_sin" not in told(f"{use}")["splits"] else ():
+        for place in old if alike and "old_sin" not in told(f"{use.function}{use.path}") else ():
             found[place] = Found(None, "cue-conflict images are not told apart", tried=False)
     return found
 
@@ -161,39 +160,24 @@ def theirs(code: TheirCode, uses: Mapping[str, Use], cases: Sequence[Case]) -> l
 
 
 def with_effects(code: TheirCode, uses: Mapping[str, Use], points: Sequence[Point]) -> tuple[list[Point], str]:
-    """The points with what each does to the answers of a model, and what all of them do."""
-    sample, splits = tables.sample(), [SPLITS[each.known["split"]] for each in tables.sample()]
-    files = {
-        (each.known["path"], question): tables.label_case(split, each.known["path"], question)
-        for each, split in zip(sample, splits, strict=True)
-        for question in QUESTIONS
-    }
-    labels = dict(zip(files, theirs(code, uses, list(files.values())), strict=True))
-    relabeled = [
-        each._replace(
-            known={
-                **each.known,
-                **{name: labels[each.known["path"], name].value or each.known[name] for name in QUESTIONS},
-            }
-        )
-        for each in sample
-    ]
-    relabeled = [each._replace(known={**each.known, "label": each.known[each.known["question"]]}) for each in relabeled]
-    rescored = [
-        getattr(
-            score(each.known["prediction"], each.known["shape"], each.known["scene"], split), each.known["question"]
-        )
-        for each, split in zip(relabeled, splits, strict=True)
-    ]
-    found = theirs(code, uses, relabeled)
+    """The points with what each does to the answers of a model, and what their scoring does."""
+    sample = tables.sample()
+    found = theirs(code, uses, sample)
     hits = [bool(each.value) if each.tried else case.wanted for case, each in zip(sample, found, strict=True)]
+    files = [
+        tables.label_case(SPLITS[each.known["split"]], each.known["path"], q) for each in sample for q in QUESTIONS
+    ]
+    names = [each.value or case.wanted for case, each in zip(files, theirs(code, uses, files), strict=True)]
+    rescored = [
+        getattr(score(case.known["prediction"], *pair, SPLITS[case.known["split"]]), case.known["question"])
+        for case, pair in zip(sample, zip(names[::2], names[1::2], strict=True), strict=True)
+    ]
 
     def effect(point: Point) -> str:
         if point.verdict is not Verdict.CHANGES:
             return point.effect
         if point.table == "labels":
-            own = [point.name.endswith(split.name) for split in splits]
-            return moves(sample, rescored, own)
+            return moves(sample, rescored, [point.name.endswith(case.known["split"]) for case in sample])
         if point.table == "scoring":
             return moves(sample, hits, [case.point == point.name for case in sample])
         return "the model reads another text" if point.table in ("questions", "options") else ""
@@ -225,13 +209,12 @@ def shown(wanted: Any, found: Any, case: Case) -> tuple[str, str]:
             return question if value else f"not {question}"
         if isinstance(value, dict):
             return f"{value['size']} {value['mode']}, pixels {value['sha256'][:8]}"
-        if isinstance(value, list):
-            return ", ".join(value)
         return f"{value:.3f}" if isinstance(value, float) else str(value) or "nothing"
 
     both = words(wanted), words(found)
-    start = max(0, len(os.path.commonprefix(both)) - 20)
-    return (both[0], both[1]) if max(map(len, both)) < LONGEST else (f"…{both[0][start:]}", f"…{both[1][start:]}")
+    same = next((at for at, pair in enumerate(zip(*both, strict=False)) if pair[0] != pair[1]), min(map(len, both)))
+    start = max(0, same - 20) if max(map(len, both)) > LONGEST else 0
+    return f"{'…' * bool(start)}{both[0][start:]}", f"{'…' * bool(start)}{both[1][start:]}"
 
 
 def summary(result: Audit) -> str:
@@ -245,15 +228,16 @@ def summary(result: Audit) -> str:
     if not result.aligned:
         return f"Undecided: no question and no score of {result.name} could be tried."
     rest = len(result.with_verdict(Verdict.NOT_DESCRIBED))
-    return f"Aligned: nothing that was tried of {result.name} changes scores{f'; {rest} points are not described' * bool(rest)}."
+    more = f"; {rest} points are not described" if rest else ""
+    return f"Aligned: nothing that was tried of {result.name} changes scores{more}."
 
 
 def notes(result: Audit) -> Iterator[str]:
-    """The effect of all differences, what was called, and what is missing."""
+    """The effect of the scoring, what was called, and what is missing."""
     if result.effect:
-        yield f"Scored differently: {result.effect} (made-up answers, right as often as the paper's five models on average)."
+        yield f"Scored differently: {result.effect}, made up to be right as often as those of the paper's models."
     for name in result.stubs:
-        yield f"{name} is not installed: a stub stands in for it; pip install {tables.DATA['install'].get(name, name)}."
+        yield f"{name} is not installed: a stub stands in; pip install {tables.DATA['install'].get(name, name)}."
     if result.uses:
         yield f"Tried: {', '.join(dict.fromkeys(map(str, result.uses.values())))}."
 
@@ -301,7 +285,7 @@ def text(result: Audit) -> Iterator[str]:
 def markdown(result: Audit) -> Iterator[str]:
     """The page in Markdown."""
     yield from (f"**{summary(result)}**", "")
-    yield from markdown_table(HEADER, rows(result))
+    yield from markdown_table(("point", "verdict", "example", "original", "theirs", "effect"), rows(result))
     yield from (f"- {note}" for note in notes(result))
 
 
@@ -406,6 +390,6 @@ def statement(node: ast.stmt, name: str) -> str:
         return f"LIST_{name} = {ast.unparse(value)}"
     if isinstance(value, ast.JoinedStr):
         names = sorted({each.id for each in ast.walk(value) if isinstance(each, ast.Name)})
-        prompt = f"prompt_{name}" if told(name)["splits"] else f"prompt_{name.partition('_')[0]}"
+        prompt = f"prompt_{name}" if told(name) & set(SPLITS) else f"prompt_{name.partition('_')[0]}"
         return f"def {prompt}({', '.join(names)}):\n    return {ast.unparse(value)}"
     return ""

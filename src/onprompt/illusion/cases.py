@@ -22,7 +22,7 @@ INSIDE_WORDS, SYNONYMS = (
     dict(entry.split(": ") for entry in " ".join(DATA["words"][name].split()).split("; "))
     for name in ("inside", "synonyms")
 )
-LABELS, BOTH, FOREIGN = "labels in lower or upper case", "both shape and scene", "characters that no option has"
+LABELS, BOTH = "labels in lower or upper case", "both shape and scene"
 FILLER = "There are many small things in the picture and it seems to be drawn with skill " * 80
 MOST = 40  # texts of a point that are tried for one image; the next image has others
 SAMPLE = 2000  # answers that effects are measured on
@@ -41,8 +41,7 @@ class Case(NamedTuple):
 
 def cases(folder: Path) -> list[Case]:
     """All cases; pictures are drawn in the folder."""
-    lists = {name: split.shapes for name, split in SPLITS.items()}
-    lists |= {"scenes": SCENES, "simple": protocol.SIMPLE, "complex": protocol.COMPLEX}
+    lists = {"scenes": SCENES, **{name: split.shapes for name, split in SPLITS.items()}}
     return [
         *(question_case(split, question) for split in SPLITS.values() for question in QUESTIONS),
         *(Case(f"options.{name}", f"options: {name}", f"options of {name}", list(lists[name]), {}) for name in lists),
@@ -68,7 +67,7 @@ def score_cases() -> list[Case]:
                 texts = list(answers(patterns, name, shape, scene, split))
                 thinned = 1 + len(texts) // MOST
                 for text in texts[number % thinned :: thinned]:
-                    both = shape.lower() in text.lower() and scene.lower() in text.lower() and point != FOREIGN
+                    both = shape.lower() in text.lower() and scene.lower() in text.lower()
                     own = BOTH if both else point.format(kind="shape" if name == shape else "scene")
                     labels = [(shape, scene)]
                     if point == LABELS:

@@ -1,4 +1,4 @@
-"""Finds and calls what a re-implementation offers: by names of functions and parameters, and by trying them on cases."""
+"""Finds and calls what a re-implementation offers, by the names of functions and parameters and by trying them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice, product
 from pathlib import Path
@@ -32,14 +32,9 @@ SURE, ALIKE, NONE = (
     0.05,
 )  # agreement that a name need not tell, of a question that no name tells, and too little
 CLOSE = 0.0006  # of two recalls, one with three digits or a percentage with one
-KINDS = {"shape": ["shape"], "scene": ["scene", "texture", "background"], "": ["rest", "none", "neither", "other"]}
-TELLING = {"splits": {"split", "subset", "paper"}, "questions": {"question", "asked_part"}}  # words that tell which
-NEEDED: Mapping[str, Sequence[set[str]]] = {  # one of each set, so that a function can do what a table compares
-    "scoring": [{"prediction", "results", "doc"}, {"shape", "scene", "label", "doc"}],
-    "labels": [{"path", "file"}],
-    "totals": [{"hits", "outcomes", "predictions"}],
-    "images": [{"image"}, {"width", "size"}],
-}
+LISTS_ALIKE = 0.6  # share of options that two lists have in common
+LONGEST_LABEL = 60  # characters
+ASPECTS = ((SPLITS, {"split", "subset", "paper"}), (QUESTIONS, {"question", "asked_part"}))  # and what tells a function
 
 
 class Use(NamedTuple):
@@ -65,20 +60,16 @@ class Found(NamedTuple):
 
 
 class TheirCode:
-    """A Python file in a process of its own, bounded in time. A context manager: on exit its process group is killed."""
+    """A Python file in a process of its own, bounded in time, whose group is killed on exit; a context manager."""
 
     def __init__(self, file: Path, limit: float = LIMIT) -> None:
-        self.file, self.limit = file, limit
-        self.functions: dict[str, Any] = {}
-        self.stubs: list[str] = []  # packages that are not installed
-        self.error = ""  # why nothing can be called any more
-
-    def __enter__(self) -> Self:
         """Start the process: no environment of ours, no compiled files beside theirs."""
+        self.error = ""  # why nothing can be called any more
+        self.failed: dict[str, str] = {}  # why a function could not be called in the last way that was tried
         self.folder = tempfile.TemporaryDirectory(prefix="onprompt-audit-", ignore_cleanup_errors=True)
         environment = {name: os.environ[name] for name in KEPT if name in os.environ}
         self.process = subprocess.Popen(
-            [sys.executable, "-I", "-B", str(CHILD), str(self.file), json.dumps(DATA["parameters"])],
+            [sys.executable, "-I", "-B", str(CHILD), str(file), json.dumps(DATA["parameters"])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -86,16 +77,20 @@ class TheirCode:
             env=environment | {"PYTHONUTF8": "1", "TMPDIR": self.folder.name},
             start_new_session=True,
         )
-        self.timer = threading.Timer(self.limit, self.stop, [f"was stopped after {self.limit:g} s"])
+        self.timer = threading.Timer(limit, self.stop, [f"was stopped after {limit:g} s"])
         self.timer.start()
         message = self.read_line()
         self.error = self.error or message.get("error", "")
-        self.functions, self.stubs = message.get("value", {}), message.get("stubs", [])
+        self.functions: dict[str, Any] = message.get("value", {})
+        self.stubs: list[str] = message.get("stubs", [])  # packages that are not installed
+
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.timer.cancel()
         self.stop("has ended")
+        self.process.communicate()  # closes the pipes
         self.folder.cleanup()
 
     def stop(self, why: str) -> None:
@@ -107,30 +102,34 @@ class TheirCode:
 
     def read_line(self) -> dict[str, Any]:
         """The next line that the process writes; {} if it has ended or can't be understood."""
-        assert self.process.stdout
-        line = self.process.stdout.readline(LONGEST_REPLY)
-        with contextlib.suppress(ValueError, RecursionError):
-            message = json.loads(line)
-            if isinstance(message, dict):
-                return message
-        self.stop("writes to the audit's channel" if line else "ends its process")
-        return {}
+        line = self.process.stdout.readline(LONGEST_REPLY) if self.process.stdout and not self.error else b""
+        try:
+            return dict(json.loads(line))
+        except (ValueError, TypeError, RecursionError):
+            self.stop("writes to the audit's channel" if line else "ends its process")
+            return {}
 
     def call(self, function: str, calls: Sequence[Sequence[Any]]) -> list[Found]:
         """What a function returns for each list of arguments."""
-        assert self.process.stdin
         with contextlib.suppress(OSError):  # a broken pipe shows as a missing reply
-            self.process.stdin.write((json.dumps([function, calls]) + "\n").encode())
-            self.process.stdin.flush()
+            if self.process.stdin:
+                self.process.stdin.write(f"{json.dumps([function, calls])}\n".encode())
+                self.process.stdin.flush()
         found = []
-        for _ in calls:
-            message = {} if self.error else self.read_line()
+        for message in (self.read_line() for _ in calls):
+            why = self.error
             if package := message.get("missing"):
-                name = DATA["install"].get(package, package)
-                found.append(Found(error=f"needs {package}, which is not installed: pip install {name}", tried=False))
-            else:
-                found.append(Found(message.get("value"), self.error or message.get("error", ""), not self.error))
+                why = f"needs {package}, which is not installed: pip install {DATA['install'].get(package, package)}"
+            found.append(Found(message.get("value"), why or message.get("error", ""), tried=not why))
+        if all(each.error for each in found):
+            self.failed[function] = found[0].error
         return found
+
+    def why_not(self, table: str) -> str:
+        """Why nothing was found that does what a table compares."""
+        words = DATA["functions"].get(table, "")
+        failed = [f"{name} {error}" for name, error in self.failed.items() if has_words(name, words)]
+        return self.error or "; ".join(failed[:1]) or "nothing found that does this"
 
 
 def arguments(words: Sequence[str], case: Case) -> list[Any]:
@@ -162,29 +161,25 @@ def read(use: Use, reply: Found, case: Case) -> Found:
 def reading(value: Any, case: Case) -> Any:
     """A value as the table of a case has it; None if it has another type."""
     table, _, question = case.slot.partition(".")
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and value == value
+    if table == "questions" and isinstance(value, str):
+        return re.sub(r"\{(\w+)\}", lambda found: filled(found, case), value)
     if table == "scoring" and isinstance(value, str):
-        return value.lower() in KINDS[question] if value.lower() in sum(KINDS.values(), []) else None
+        known = [kind for kind, names in DATA["outcomes"].items() if value.lower() in names]
+        return question in known if known else None
+    if table == "scoring":
+        return bool(value) if isinstance(value, int | float) and value in (0, 1) else None
     fits = {
-        "questions": isinstance(value, str),
         "options": isinstance(value, list) and bool(value) and all(isinstance(each, str) for each in value),
-        "scoring": isinstance(value, int | float) and value in (0, 1),
-        "labels": isinstance(value, str) and len(value) <= 60,
-        "totals": is_number,
+        "labels": isinstance(value, str) and len(value) <= LONGEST_LABEL,
+        "totals": isinstance(value, int | float) and not isinstance(value, bool) and value == value,
         "images": isinstance(value, dict) and "sha256" in value,
     }
-    if not fits[table]:
-        return None
-    return filled(value, case) if table == "questions" else bool(value) if table == "scoring" else value
+    return value if fits.get(table) else None
 
 
-def filled(text: str, case: Case) -> str:
-    """A text whose placeholders, such as {shapes}, are filled in as the original joins options."""
-
-    def fill(found: re.Match[str]) -> str:
-        return next((case.known[word] for word in given_for(found[1], case) if word.endswith("_text")), found[0])
-
-    return re.sub(r"\{(\w+)\}", fill, text)
+def filled(found: re.Match[str], case: Case) -> str:
+    """What a placeholder such as {shapes} stands for, as the original joins options."""
+    return next((case.known[word] for word in given_for(found[1], case) if word.endswith("_text")), found[0])
 
 
 def agree(wanted: Any, found: Any) -> bool:
@@ -210,13 +205,12 @@ def has_words(name: str, words: str) -> bool:
 
 
 @cache
-def told(name: str) -> Mapping[str, set[str]]:
+def told(name: str) -> frozenset[str]:
     """The splits and the questions that a name tells."""
-    splits = {split for split in SPLITS if has_words(name, DATA["names"][split])}
-    if not splits and "in" in re.findall("[a-z]+", name.lower())[-2:]:
-        splits = {"sin"}
-    questions = {question for question in QUESTIONS if has_words(name, DATA["names"][question])}
-    return {"splits": {"old_sin"} if "old_sin" in splits else splits, "questions": questions}
+    found = {what for what, words in DATA["names"].items() if has_words(name, words)}
+    if not found & set(SPLITS) and "in" in re.findall("[a-z]+", name.lower())[-2:]:
+        found.add("sin")
+    return frozenset(found - {"sin"} if "old_sin" in found else found)
 
 
 def given_for(parameter: str, case: Case) -> list[str]:
@@ -234,8 +228,8 @@ def ways(parameters: Sequence[tuple[str, bool]], table: str, case: Case) -> Iter
             break
         choices.append(given_for(name, case))
     for given in islice(product(*choices), TRIES):
-        fits = all(each & set(given) for each in NEEDED.get(table, ())) and not (table == "options" and given)
-        if fits and len(set(given)) == len(given):
+        fits = all(set(words.split()) & set(given) for words in DATA["needed"].get(table, ()))
+        if fits and len(set(given)) == len(given) and not (table == "options" and given):
             yield given
 
 
@@ -282,8 +276,9 @@ def closest(shares: Mapping[tuple[Use, str], float]) -> dict[tuple[Use, str], fl
     """The questions that a text answers: where no name tells which, only those that it is closest to."""
 
     def rivals(use: Use, slot: str) -> tuple[str, ...]:
-        about = zip(TELLING, slot.split(".")[1:], strict=True)
-        return tuple(name if any(tells(use, kind)) else "" for kind, name in about)
+        _, split, question = slot.split(".")
+        split_told, question_told = (any(tells(use, *aspect)) for aspect in ASPECTS)
+        return split if split_told else "", question if question_told else ""
 
     top: dict[tuple[str, ...], float] = {}
     for (use, slot), share in shares.items():
@@ -291,22 +286,22 @@ def closest(shares: Mapping[tuple[Use, str], float]) -> dict[tuple[Use, str], fl
     return {(use, slot): share for (use, slot), share in shares.items() if share >= top[rivals(use, slot)]}
 
 
-def tells(use: Use, kind: str) -> tuple[set[str], set[str], set[str]]:
-    """The splits or questions that a function's name tells, what it is given for them, and those that the path tells."""
-    return told(use.function)[kind], TELLING[kind] & set(use.words), told(str(use.path))[kind]
+def tells(use: Use, names: Iterable[str], words: set[str]) -> tuple[set[str], set[str], set[str]]:
+    """The splits or questions that a function's name tells, what it is given for them, and what the path tells."""
+    return set(names) & told(use.function), words & set(use.words), set(names) & told(str(use.path))
 
 
 def rank_of(use: Use, slot: str, share: float, used: bool) -> tuple[Any, ...] | None:
     """How good a use is for a slot, the best first; None if it is none."""
     table, *about = slot.split(".")
     vague = 0
-    for kind, names in (("splits", SPLITS), ("questions", QUESTIONS)):
-        wanted = set(about) & set(names)
-        name, words, path = tells(use, kind)
-        if wanted and not words and any(each and not each & wanted for each in (name, path)):
-            return None
-        vague += 0 if name or words or not wanted else 1 if path else 2
-    fits = share > 0.6 if table == "options" else has_words(use.function, DATA["functions"][table])
+    for names, words in ASPECTS:
+        by_name, given, by_path = tells(use, names, words)
+        if wanted := set(about) & set(names):
+            if not given and any(each and not each & wanted for each in (by_name, by_path)):
+                return None
+            vague += 0 if by_name or given else 1 if by_path else 2
+    fits = share > LISTS_ALIKE if table == "options" else has_words(use.function, DATA["functions"][table])
     if share < (SURE if not fits else ALIKE if table == "questions" and vague else 0.0):
         return None
     private = use.function.rpartition(".")[2].startswith("_")
@@ -314,18 +309,17 @@ def rank_of(use: Use, slot: str, share: float, used: bool) -> tuple[Any, ...] | 
     return not fits, share < NONE, vague, used, private, closeness, len(tokens(use.function)), str(use)
 
 
-def likeness(wanted: Any, found: Any) -> float:
-    """How close a value is to the original's: texts by their words, lists by their options."""
-    if isinstance(wanted, str):
-        one, other = wanted.lower(), found.lower()
-        return 1.0 if one == other else word_ratio(one, other) if " " in wanted and len(other.split()) > 1 else 0.0
-    if isinstance(wanted, list):
-        own, others = ({spelling(option) for option in options} for options in (wanted, found))
-        return len(own & others) / len(own | others) + (wanted == found)
-    return float(agree(wanted, found))
-
-
 @cache
 def word_ratio(one: str, other: str) -> float:
     """How alike two texts are, by their words."""
     return difflib.SequenceMatcher(None, one.split(), other.split(), autojunk=False).ratio()
+
+
+def likeness(wanted: Any, found: Any) -> float:
+    """How close a value is to the original's: texts by their words, lists by their options."""
+    if isinstance(wanted, str):
+        return 1.0 if wanted == found else word_ratio(wanted.lower(), found.lower())
+    if isinstance(wanted, list):
+        own, others = ({spelling(option) for option in options} for options in (wanted, found))
+        return len(own & others) / len(own | others) + float(wanted == found)
+    return float(agree(wanted, found))

@@ -13,7 +13,7 @@ from PIL import Image
 
 from onprompt.errors import ImageError
 from onprompt.illusion.protocol import QUESTIONS
-from onprompt.illusion.results import Record, Results, heading, notes, scored, tables
+from onprompt.illusion.results import Record, Results, heading, notes, tables
 from onprompt.pages import rendering
 from onprompt.pages.verdict_view import PictureFiles, Shown, encode
 from onprompt.runs.reading import Run, RunRow
@@ -29,8 +29,8 @@ def write(run: Run, results: Results, scoring: str, out: Path) -> None:
         resources.files(__package__).joinpath(name).read_text("utf-8") for name in ("page.html", "page.css")
     )
     css = rendering.asset("style.css", "report.css") + own_css
-    asked = [record for record in results.records if record.question == "shape"]
-    missed = [record for record in asked if is_missed(record, results, scoring)]
+    asked = [row for row in results.rows if row.record.question == "shape" and scoring in row.outcomes]
+    missed = [row.record for row in asked if not row.outcomes[scoring].shape]
     html = rendering.environment().from_string(template).render(
         title=heading(results),
         notes=list(notes(results)),
@@ -58,18 +58,12 @@ def confusion(results: Results, question: str) -> dict[str, Any]:
     return {"columns": columns, "rows": rows}
 
 
-def is_missed(record: Record, results: Results, scoring: str) -> bool:
-    """Whether an answer to the shape question does not name the shape."""
-    found = scored(record, scoring, results.split) if record.answer is not None else None
-    return found is not None and not found.shape
-
-
 def cards(run: Run, results: Results, missed: Sequence[Record]) -> Iterator[dict[str, Any]]:
     """Pictures with what they show and what was answered."""
     rows = {row.id: row for row in run.rows()}
     said: dict[str, dict[str, str | None]] = {}
-    for record in results.records:
-        said.setdefault(record.id, {})[record.question] = record.answer
+    for each in results.rows:
+        said.setdefault(each.record.id, {})[each.record.question] = each.record.answer
     for record in missed:
         row, meant = rows[record.id], record.meant or record.gold
         picture = thumbnail(row, results.about["size"])

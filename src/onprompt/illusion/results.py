@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from onprompt.illusion.protocol import COMPLEX, PUBLISHED, QUESTIONS, SIMPLE, Gold, Split, option
 from onprompt.illusion.scoring import SCORINGS, Outcome, strict
 from onprompt.report.statistics import wilson
-from onprompt.report.tables import markdown_table, markdown_text, table_lines
+from onprompt.report.tables import table_lines
 
 GROUPINGS = {
     "class": "By class",
@@ -63,21 +63,31 @@ class Rate(NamedTuple):
         return f"{100 * self.value:.1f} % ({100 * low:.1f}–{100 * high:.1f})"
 
 
+class Scored(NamedTuple):
+    """A record with what its answer counts for by each scoring, and the groups that the image belongs to."""
+
+    record: Record
+    outcomes: Mapping[str, Outcome]  # none without an answer
+    groups: Mapping[str, str]
+
+
 @dataclass(frozen=True, slots=True)
 class Results:
-    """All counts of a run."""
+    """The answers of a run, scored."""
 
     split: Split
-    records: Sequence[Record]
-    counts: Counter[tuple[str, ...]]  # by scoring, question, kind, grouping, group; the last two are "" for all
-    chosen: Mapping[str, Counter[tuple[str, str]]]  # by question: gold label and what strict chose
+    rows: Sequence[Scored]
     about: Mapping[str, Any] = field(default_factory=dict)  # model, size, configuration, not_asked_yet
     troubles: Sequence[str] = ()  # problems with the paths that distort scores
 
     def rate(self, scoring: str, question: str, kind: str, grouping: str = "", group: str = "") -> Rate:
         """The share of a question's answers that count for the shape, the scene, or neither."""
-        part, of = (self.counts[scoring, question, name, grouping, group] for name in (kind, "answers"))
-        return Rate(part, of)
+        outcomes = [
+            row.outcomes[scoring]
+            for row in self.rows
+            if row.record.question == question and scoring in row.outcomes and row.groups.get(grouping, "") == group
+        ]
+        return Rate(sum(getattr(outcome, kind) for outcome in outcomes), len(outcomes))
 
     def recall(self, scoring: str, question: str, grouping: str = "", group: str = "") -> Rate:
         """What the paper most likely reports: shapes on the shape question, scenes on the scene question."""
@@ -86,61 +96,54 @@ class Results:
     def groups(self, grouping: str) -> list[str]:
         """The groups of a grouping, in the order of the options."""
         order = [*self.split.options, "simple", "complex", "Easy", "Hard"]
-        groups = {key[4] for key in self.counts if key[3] == grouping}
+        groups = {row.groups.get(grouping, "") for row in self.rows if row.outcomes} - {""}
         return sorted(groups, key=lambda group: (order.index(group) if group in order else len(order), group))
 
     def confusion(self, question: str) -> tuple[list[str], dict[str, list[int]]]:
         """What strict scoring chose: the options chosen, and how often each was by gold label."""
+        counts = Counter[tuple[str, str]]()
+        for row in self.rows:
+            if row.record.question == question and (outcome := row.outcomes.get("strict")):
+                label = option(getattr(row.record.labels("strict"), question), self.split)
+                counts[label, outcome.chosen or ("ambiguous" if outcome.ambiguous else "none")] += 1
         order = [*self.split.options, "ambiguous", "none"]
-        counts = self.chosen[question]
         labels, columns = {label for label, _ in counts}, {name for pair in counts for name in pair}
-        columns_in_order = sorted(columns, key=order.index)
-        rows = {label: [counts[label, name] for name in columns_in_order] for label in sorted(labels, key=order.index)}
-        return columns_in_order, rows
+        chosen = sorted(columns, key=order.index)
+        return chosen, {label: [counts[label, name] for name in chosen] for label in sorted(labels, key=order.index)}
 
     @property
     def images(self) -> int:
-        return len({record.id for record in self.records})
+        return len({row.record.id for row in self.rows})
 
     @property
     def unanswered(self) -> dict[str, int]:
         """Questions without a readable answer, which are left out of all counts."""
-        missing = Counter(record.question for record in self.records if record.answer is None)
+        missing = Counter(row.record.question for row in self.rows if row.record.answer is None)
         return {question: missing[question] for question in QUESTIONS}
 
     @property
     def unnamed(self) -> int:
         """Answers about a label that is no option, left out of `strict`."""
-        answered = sum(record.answer is not None for record in self.records)
-        return answered - sum(counter.total() for counter in self.chosen.values())
+        return sum("original" in row.outcomes and "strict" not in row.outcomes for row in self.rows)
 
     @property
     def multi_word(self) -> dict[str, Rate]:
         """Answers of more than one word."""
-        said = {name: [each.answer or "" for each in self.records if each.question == name] for name in QUESTIONS}
-        several = {name: sum(len(answer.split()) > 1 for answer in said[name]) for name in QUESTIONS}
-        return {name: Rate(several[name], len(said[name]) - self.unanswered[name]) for name in QUESTIONS}
+        said = {name: [len(row.record.answer.split()) > 1 for row in self.rows if row.record.question == name
+                and row.record.answer is not None] for name in QUESTIONS}  # fmt: skip
+        return {name: Rate(sum(several), len(several)) for name, several in said.items()}
 
 
 def measure(
     records: Iterable[Record], split: Split, about: Mapping[str, Any] | None = None, troubles: Sequence[str] = ()
 ) -> Results:
-    """Count the answers under all scorings."""
-    records = list(records)
-    counts = Counter[tuple[str, ...]]()
-    chosen = {question: Counter[tuple[str, str]]() for question in QUESTIONS}
+    """Score the answers in all ways."""
+    rows = []
     for record in records:
-        if record.answer is None:
-            continue
-        outcomes = {name: outcome for name in SCORINGS if (outcome := scored(record, name, split))}
-        groups = [("", ""), *groups_of(record.meant or record.gold, split)]
-        for scoring, outcome in outcomes.items():
-            kinds = ["answers", *(kind for kind in KINDS if getattr(outcome, kind))]
-            counts.update((scoring, record.question, kind, *group) for kind in kinds for group in groups)
-        if found := outcomes.get("strict"):
-            label = option(getattr(record.labels("strict"), record.question), split)
-            chosen[record.question][label, found.chosen or ("ambiguous" if found.ambiguous else "none")] += 1
-    return Results(split, records, counts, chosen, about or {}, troubles)
+        found = {name: scored(record, name, split) for name in SCORINGS} if record.answer is not None else {}
+        outcomes = {name: outcome for name, outcome in found.items() if outcome}
+        rows.append(Scored(record, outcomes, groups_of(record.meant or record.gold, split)))
+    return Results(split, rows, about or {}, troubles)
 
 
 def scored(record: Record, scoring: str, split: Split) -> Outcome | None:
@@ -151,12 +154,11 @@ def scored(record: Record, scoring: str, split: Split) -> Outcome | None:
     return SCORINGS[scoring](record.answer or "", labels.shape, labels.scene, split)
 
 
-def groups_of(gold: Gold, split: Split) -> list[tuple[str, str]]:
+def groups_of(gold: Gold, split: Split) -> dict[str, str]:
     """The groups that an image belongs to, as far as its labels say."""
     shape, scene = option(gold.shape, split) or gold.shape, option(gold.scene, split) or gold.scene
     kind = "simple" if scene in SIMPLE else "complex" if scene in COMPLEX else ""
-    groups = zip(GROUPINGS, (shape, scene, kind, gold.difficulty.capitalize()), strict=True)
-    return [(grouping, group) for grouping, group in groups if group]
+    return dict(zip(GROUPINGS, (shape, scene, kind, gold.difficulty.capitalize()), strict=True))
 
 
 # ---- how results are shown -------------------------------------------------------------------------------------------
@@ -168,12 +170,12 @@ class Table(NamedTuple):
     name: str
     title: str
     head: Sequence[str]
-    rows: Sequence[Sequence[str | float | Rate]]
+    rows: Sequence[Sequence[Any]]
 
 
 def tables(results: Results, scoring: str) -> Iterator[Table]:
     """All tables; counts and groups are shown for one scoring."""
-    rates: list[list[str | float | Rate]] = [[name, *(results.recall(name, q) for q in QUESTIONS)] for name in SCORINGS]
+    rates = [[name, *(results.recall(name, q) for q in QUESTIONS)] for name in SCORINGS]
     yield Table("recall", "Recall by scoring", ("scoring", *QUESTIONS), rates)
     if paper := results.split.paper:
         published = [[model, *by_split[paper]] for model, by_split in PUBLISHED.items()]
@@ -198,7 +200,7 @@ def tables(results: Results, scoring: str) -> Iterator[Table]:
         rows = []
         for label, row in counts.items():
             others = sorted((-count, name) for name, count in zip(columns, row, strict=True) if count and name != label)
-            right = Rate(results.chosen[question][label, label], sum(row))
+            right = Rate(row[columns.index(label)], sum(row))
             rows.append([label, right, ", ".join(f"{name} {-count}" for count, name in others)])
         if rows:
             title = f"Chosen options, {question} question (strict)"
@@ -237,15 +239,6 @@ def lines(results: Results, scoring: str = "original") -> Iterator[str]:
     yield from notes(results)
     for table in tables(results, scoring):
         yield from ("", table.title, *table_lines(table.head, [list(map(str, row)) for row in table.rows]))
-
-
-def markdown(results: Results, scoring: str = "original") -> str:
-    """The results as Markdown."""
-    paragraphs = [f"# {heading(results)}", *map(markdown_text, notes(results))]
-    for table in tables(results, scoring):
-        rows = [list(map(str, row)) for row in table.rows]
-        paragraphs += [f"## {table.title}", "\n".join(markdown_table(table.head, rows)).strip()]
-    return "\n\n".join(paragraphs) + "\n"
 
 
 def document(results: Results, scoring: str = "original") -> dict[str, Any]:
