@@ -121,14 +121,14 @@ class TheirCode:
             if package := message.get("missing"):
                 why = f"needs {package}, which is not installed: pip install {DATA['install'].get(package, package)}"
             found.append(Found(message.get("value"), why or message.get("error", ""), tried=not why))
-        if all(each.error for each in found):
+        if found and all(each.error for each in found):
             self.failed[function] = found[0].error
         return found
 
-    def why_not(self, table: str) -> str:
+    def why_not(self, table: str, used: Iterable[Use]) -> str:
         """Why nothing was found that does what a table compares."""
-        words = DATA["functions"].get(table, "")
-        failed = [f"{name} {error}" for name, error in self.failed.items() if has_words(name, words)]
+        words, works = DATA["functions"].get(table, ""), {use.function for use in used}
+        failed = [f"{name} {why}" for name, why in self.failed.items() if name not in works and has_words(name, words)]
         return self.error or "; ".join(failed[:1]) or "nothing found that does this"
 
 
@@ -275,12 +275,12 @@ def tried(code: TheirCode, name: str, words: tuple[str, ...], probes: Sequence[C
 def closest(shares: Mapping[tuple[Use, str], float]) -> dict[tuple[Use, str], float]:
     """The questions that a text answers: where no name tells which, only those that it is closest to."""
 
-    def rivals(use: Use, slot: str) -> tuple[str, ...]:
+    def rivals(use: Use, slot: str) -> tuple[Any, ...]:
         _, split, question = slot.split(".")
         split_told, question_told = (any(tells(use, *aspect)) for aspect in ASPECTS)
-        return split if split_told else "", question if question_told else ""
+        return use.path, split if split_told else "", question if question_told else ""
 
-    top: dict[tuple[str, ...], float] = {}
+    top: dict[tuple[Any, ...], float] = {}
     for (use, slot), share in shares.items():
         top[rivals(use, slot)] = max(share, top.get(rivals(use, slot), 0))
     return {(use, slot): share for (use, slot), share in shares.items() if share >= top[rivals(use, slot)]}
