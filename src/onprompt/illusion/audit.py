@@ -139,7 +139,8 @@ def harmless(case: Case, wanted: Any, found: Any) -> str:
 
 def theirs(code: TheirCode, uses: Mapping[str, Use], cases: Sequence[Case]) -> list[Found]:
     """What the re-implementation makes of each case."""
-    found = [Found(None, code.why_not(case.slot.partition(".")[0], uses.values()), tried=False) for case in cases]
+    why = {slot: code.why_not(slot.partition(".")[0], uses.values()) for slot in {case.slot for case in cases}}
+    found = [Found(None, why[case.slot], tried=False) for case in cases]
     for slot, use in uses.items():
         places = [place for place, case in enumerate(cases) if case.slot == slot]
         own = [cases[place] for place in places]
