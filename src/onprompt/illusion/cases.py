@@ -155,7 +155,8 @@ def question_case(split: Split, question: str) -> Case:
     texts = {f"{kind}_text": ", ".join(listed) for kind, listed in lists.items()}
     texts["shapes_text"] = ("," if split.name == "old_sin" else ", ").join(split.shapes)
     texts["options_text"] = f"{texts['shapes_text']},{texts['scenes_text']}"
-    known = {**about(split, question), **lists, "options": split.options, **texts, "doc": None}
+    known = {**about(split, question), **lists, "options": split.options, **texts}
+    known |= dict.fromkeys(("doc", "doc_subset", "doc_paper"))
     slot, shown = f"questions.{split.name}.{question}", f"the {question} question of {split.name}"
     return Case(slot, f"question: {split.name}, {question}", shown, split.questions[question], known)
 
@@ -164,8 +165,9 @@ def score_case(split: Split, shape: str, scene: str, answer: str, point: str, qu
     """Whether an answer counts for what is asked."""
     labels = {"shape": shape, "scene": scene}
     said = {"prediction": answer, "lower_prediction": answer.lower(), "results": [answer]}
+    lists = {"predictions": [answer], "shapes": [shape], "scenes": [scene], "labels": [labels[question]]}
     path = published_paths(split, shape, scene)[0]
-    known = {**about(split, question), **labels, "label": labels[question], **said, "path": path, "doc": None}
+    known = {**about(split, question), **labels, "label": labels[question], **said, **lists, "path": path, "doc": None}
     short = answer if len(answer) <= 60 else f"{answer[:40]}…{answer[-15:]}"
     shown = f"{short!r} for {shape} in {scene}, {question} question"
     wanted = getattr(original(answer, shape, scene, split), question)
@@ -174,7 +176,7 @@ def score_case(split: Split, shape: str, scene: str, answer: str, point: str, qu
 
 def label_case(split: Split, path: str, question: str) -> Case:
     """A label of a file, by its path."""
-    known = {**about(split, question), "path": path, "file": path.rpartition("/")[2]}
+    known = {**about(split, question), "path": path, "file": path.rpartition("/")[2], "path_object": {"pathlib": path}}
     wanted = getattr(protocol.gold(path, split), question)
     return Case(f"labels.{question}", f"labels: {split.name}", f"the {question} of {path}", wanted, known)
 
@@ -188,6 +190,7 @@ def sum_case(name: str, question: str) -> Case:
     shapes, scenes, predictions = (list(column) for column in zip(*rows, strict=True))
     known = {"question": question, "outcomes": outcomes, "hits": hits}
     known |= {"predictions": predictions, "shapes": shapes, "scenes": scenes}
+    known |= {"labels": shapes if question == "shape" else scenes}
     return Case(f"totals.{question}", "recall: how answers are summed up", name, float(statistics.mean(hits)), known)
 
 

@@ -6,6 +6,7 @@ then each line on standard input, `[function, [arguments, …]]`, is answered by
 
 import ast
 import contextlib
+import enum
 import hashlib
 import importlib
 import importlib.util
@@ -153,10 +154,10 @@ def found(module: ModuleType, file: Path) -> dict[str, Callable[..., Any]]:
         if name.startswith("__") or isinstance(value, Stub | ModuleType):
             continue
         if inspect.isclass(value):
-            with contextlib.suppress(Exception):
-                made = value() if value.__module__ == module.__name__ else None
-                methods = [n for n in vars(value) if made and (n == "__call__" or not n.startswith("__"))]
-                functions |= {f"{name}.{n}": getattr(made, n) for n in methods if callable(getattr(made, n))}
+            if value.__module__ == module.__name__:
+                made = instance(value)
+                methods = [n for n in vars(value) if n == "__call__" or not n.startswith("__")]
+                functions |= {f"{name}.{n}": getattr(made, n) for n in methods if callable(getattr(made, n, None))}
         elif callable(value):
             code = getattr(inspect.unwrap(value), "__code__", None)
             if code and code.co_filename.startswith(str(file.parent)):
@@ -164,6 +165,14 @@ def found(module: ModuleType, file: Path) -> dict[str, Callable[..., Any]]:
         else:
             functions[name] = constant(value)
     return functions
+
+
+def instance(kind: type) -> Any:
+    """An object of a class; one that needs arguments is left as it is before its __init__."""
+    for make in (kind, lambda: kind.__new__(kind)):
+        with contextlib.suppress(Exception):
+            return make()
+    return None
 
 
 def constant(value: Any) -> Callable[[], Any]:
@@ -193,6 +202,7 @@ def reply(functions: dict[str, Callable[..., Any]], name: str, given: list[Any])
         set_timer(PATIENCE)
         value = functions[name](*map(argument, given))
         set_timer(0)
+        value = {str(key): item for key, item in value.items()} if isinstance(value, dict) else value
         text = json.dumps({"value": value}, default=encoded)
         if len(text) <= LONGEST and not Stub.used:
             return text
@@ -225,6 +235,8 @@ def argument(value: Any) -> Any:
         from PIL import Image
 
         return Image.open(value["picture"])
+    if isinstance(value, dict) and "pathlib" in value:
+        return Path(value["pathlib"])
     return Doc(value) if isinstance(value, dict) else value
 
 
@@ -236,6 +248,10 @@ def encoded(value: Any) -> Any:
         return {"size": value.size, "mode": value.mode, "sha256": hashlib.sha256(value.tobytes()).hexdigest()}
     if hasattr(value, "item") and getattr(value, "ndim", None) == 0:  # a number of numpy's
         return value.item()
+    if isinstance(value, enum.Enum):
+        return value.name
+    if hasattr(value, "__dataclass_fields__"):
+        return vars(value)
     raise TypeError(f"{type(value).__name__} is no text, number or list")
 
 

@@ -32,6 +32,7 @@ SURE, ALIKE, NONE = (
     0.05,
 )  # agreement that a name need not tell, of a question that no name tells, and too little
 CLOSE = 0.0006  # of two recalls, one with three digits or a percentage with one
+NEAR = 0.9  # likeness of a question whose split the sample tells
 LISTS_ALIKE = 0.6  # share of options that two lists have in common
 LONGEST_LABEL = 60  # characters
 ASPECTS = ((SPLITS, {"split", "subset", "paper"}), (QUESTIONS, {"question", "asked_part"}))  # and what tells a function
@@ -133,9 +134,16 @@ class TheirCode:
 
 
 def arguments(words: Sequence[str], case: Case) -> list[Any]:
-    """The values of what a function is given."""
-    doc = {name: value for name, value in case.known.items() if isinstance(value, str | list)} if "doc" in words else {}
-    return [doc if word == "doc" else case.known.get(word, word) for word in words]
+    """The values of what a function is given; `doc_paper` is a sample whose split has the paper's name."""
+
+    def value(word: str) -> Any:
+        if word.partition("_")[0] != "doc":
+            return case.known.get(word, word)
+        doc = {name: each for name, each in case.known.items() if isinstance(each, str | list)}
+        split = doc[word.partition("_")[2] or "split"]
+        return {name: each for name, each in doc.items() if name not in ("subset", "paper")} | {"split": split}
+
+    return [value(word) for word in words]
 
 
 def values(code: TheirCode, use: Use, cases: Sequence[Case]) -> list[Found]:
@@ -155,6 +163,8 @@ def read(use: Use, reply: Found, case: Case) -> Found:
             value = value[key]
         if not reply.error and (meant := reading(value, case)) is not None:
             return Found(meant)
+        if not reply.error and value is None and case.slot.startswith("scoring"):
+            return Found(False)  # as where it has said nothing of a shape or scene
     return Found(None, reply.error or f"returns {repr(reply.value)[:60]}, which is not understood", reply.tried)
 
 
@@ -162,12 +172,13 @@ def reading(value: Any, case: Case) -> Any:
     """A value as the table of a case has it; None if it has another type."""
     table, _, question = case.slot.partition(".")
     if table == "questions" and isinstance(value, str):
-        return re.sub(r"\{(\w+)\}", lambda found: filled(found, case), value)
+        text = re.sub(r"\{(\w+)\}", lambda found: filled(found, case), value)
+        return None if re.search(r"\{\w*\}", text) else text
     if table == "scoring" and isinstance(value, str):
         known = [kind for kind, names in DATA["outcomes"].items() if value.lower() in names]
         return question in known if known else None
     if table == "scoring":
-        return bool(value) if isinstance(value, int | float) and value in (0, 1) else None
+        return bool(value) if isinstance(value, int | float) and value in (0, 1, 100) else None
     fits = {
         "options": isinstance(value, list) and bool(value) and all(isinstance(each, str) for each in value),
         "labels": isinstance(value, str) and len(value) <= LONGEST_LABEL,
@@ -251,7 +262,7 @@ def find(code: TheirCode, cases: Mapping[str, Sequence[Case]]) -> dict[str, Use]
     for (table, probes), (name, about) in product(tables.items(), code.functions.items()):
         tries = [tried(code, name, words, probes) for words in ways(about["parameters"], table, probes[0])]
         shares = {key: share for each in tries for key, share in each.items()}
-        for (use, slot), share in (closest(shares) if table == "questions" else shares).items():
+        for (use, slot), share in (closest(shares) if table in ("questions", "labels") else shares).items():
             rank = rank_of(use, slot, share, about["used"])
             if rank and (slot not in best or rank < best[slot][0]):
                 best[slot] = rank, use
@@ -273,17 +284,21 @@ def tried(code: TheirCode, name: str, words: tuple[str, ...], probes: Sequence[C
 
 
 def closest(shares: Mapping[tuple[Use, str], float]) -> dict[tuple[Use, str], float]:
-    """The questions that a text answers: where no name tells which, only those that it is closest to."""
+    """The questions that texts are, or the labels: where no name tells which, only what they are closest to."""
 
     def rivals(use: Use, slot: str) -> tuple[Any, ...]:
-        _, split, question = slot.split(".")
-        split_told, question_told = (any(tells(use, *aspect)) for aspect in ASPECTS)
-        return use.path, split if split_told else "", question if question_told else ""
+        about = slot.split(".")[1:]  # split and question, or the latter alone
+        aspects = zip(about, ASPECTS[-len(about) :], strict=True)
+        return use.path, *(name if any(tells(use, *aspect)) else "" for name, aspect in aspects)
 
     top: dict[tuple[Any, ...], float] = {}
     for (use, slot), share in shares.items():
         top[rivals(use, slot)] = max(share, top.get(rivals(use, slot), 0))
-    return {(use, slot): share for (use, slot), share in shares.items() if share >= top[rivals(use, slot)]}
+    return {
+        (use, slot): share
+        for (use, slot), share in shares.items()
+        if share >= (min(NEAR, top[rivals(use, slot)]) if "doc" in "".join(use.words) else top[rivals(use, slot)])
+    }
 
 
 def tells(use: Use, names: Iterable[str], words: set[str]) -> tuple[set[str], set[str], set[str]]:
@@ -306,7 +321,8 @@ def rank_of(use: Use, slot: str, share: float, used: bool) -> tuple[Any, ...] | 
         return None
     private = use.function.rpartition(".")[2].startswith("_")
     closeness = -share if table == "options" else -round(share, 1)
-    return not fits, share < NONE, vague, used, private, closeness, len(tokens(use.function)), str(use)
+    name = (len(tokens(use.function)), use.function)
+    return share < NONE, not fits, vague, used, private, closeness, name, -share, str(use.path)
 
 
 @cache
