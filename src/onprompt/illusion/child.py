@@ -167,9 +167,9 @@ def found(module: ModuleType, file: Path) -> dict[str, Callable[..., Any]]:
     return functions
 
 
-def instance(kind: type) -> Any:
+def instance(kind: type[Any]) -> Any:
     """An object of a class; one that needs arguments is left as it is before its __init__."""
-    for make in (kind, lambda: kind.__new__(kind)):
+    for make in (kind, lambda: object.__new__(kind)):
         with contextlib.suppress(Exception):
             return make()
     return None
