@@ -27,6 +27,7 @@ ORIGINAL = re.compile(r"original|原始|evaluator", re.IGNORECASE)  # what a doc
 LABEL = re.compile(r"^#+\s+(.*)|^\**\s*\**([^`*：:]{1,60})\s*[：:]?\s*\**[：:]", re.MULTILINE)
 QUOTED = re.compile(r"^(?P<fence>```+)\w*\n(?P<block>.*?)^(?P=fence)\s*$|`(?P<span>[^`\n]+)`", re.MULTILINE | re.DOTALL)
 LONGEST = 76  # characters of a cell
+ASSUMED = "made-up answers, right as often as those of the paper's models, in assumed forms"
 
 
 class Verdict(StrEnum):
@@ -236,7 +237,7 @@ def summary(result: Audit) -> str:
 def notes(result: Audit) -> Iterator[str]:
     """The effect of the scoring, what was called, and what is missing."""
     if result.effect:
-        yield f"Scored differently: {result.effect}, made up to be right as often as those of the paper's models."
+        yield f"Scored differently: {result.effect} ({ASSUMED})."
     for name in result.stubs:
         yield f"{name} is not installed: a stub stands in; pip install {tables.DATA['install'].get(name, name)}."
     if result.uses:
