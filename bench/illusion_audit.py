@@ -1,6 +1,6 @@
 """How good is the audit of IllusionBench's re-implementations? Faithful copies, and mutants of them.
 
-Ten copies of the original, each written differently, must be found aligned. Each mutant is one of them with one change;
+Thirteen copies of the original, each written differently, must be found aligned. Each mutant is one of them with one change;
 it counts if it changes a question, a list, a label of a published file, a sum, or the score of any of 2,000 plausible
 answers, which are made here and not by the audit. Usage: python bench/illusion_audit.py [--only TEXT]
 """
@@ -19,233 +19,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from onprompt.illusion.audit.comparing import Verdict, audit
+from illusion_copies import COPIES
+
+from onprompt.illusion.audit import Verdict, audit
 from onprompt.illusion.protocol import SCENES, SPLITS
 from onprompt.illusion.scoring import original
 
-LISTS = """
-SIN = ["Airplane", "Bicycle", "Bird", "Bottle", "Car", "Cat", "Dog", "Dolphin", "Fork", "Guitar", "Mug", "Panda",
-       "Paper_clip", "Sailboat", "Scooter", "Teapot"]
-LOGO = ["Adidas", "Amazon", "Apple", "Audi", "BMW", "Mercedes Benz", "Facebook", "Google", "Instagram", "Mcdonalds",
-        "Nasa", "Nike", "Olympics", "Playstation", "Puma", "Reebok", "Spotify", "Starbucks", "Tesla", "Telegram", "Ubuntu"]
-ICON = ["Animal", "Face_Emoji", "Music", "Sport", "Stationery", "Vehicle"]
-SIMPLE = ["Ocean", "Origami", "Forest", "Cloud", "Sand_dune"]
-COMPLEX = ["Medieval_Village", "City", "Underwater_ruins", "Museum", "Bazaar_market", "Time_square"]
-"""
-ASK = """
-def question(split, kind):
-    noun = "logo" if split == "logo" else "icon"
-    sought = {"sin": "shape", "logo": "logo", "icon": "icon"}[split]
-    offered = ", ".join({"sin": SIN, "logo": LOGO, "icon": ICON}[split]) + "," + ", ".join(SIMPLE + COMPLEX)
-    if kind == "scene":
-        article, sought, offered, named = "an", "background", offered + ".", "background"
-    else:
-        article, named = "a", noun
-    return (f"This image contains {article} icon integrated into a background, where elements of the background "
-            f"contribute to forming the {noun}. Identify the {sought} that is represented in the image by choosing "
-            f"exclusively among the following options:{offered} Provide your response by stating only the single, most "
-            f"accurate class name that represents the {named}. You have to respond with a single word.")
-"""
-LABEL = """
-def labels(path, split):
-    steps = path.split("/")
-    fields = steps[-1].split("-")
-    return steps[-3], fields[2 if split == "icon" else 1]
-"""
-SCORE = """
-def score(prediction, shape, scene):
-    prediction = prediction.lower()
-    if shape.lower() in prediction:
-        return "shape"
-    elif scene.lower() in prediction or scene.replace("_", " ") in prediction:
-        return "texture"
-    return "rest"
-"""
-TOTAL = """
-def recall(hits):
-    return sum(hits) / len(hits)
-"""
-PICTURE = """
-def resize(image, width, height):
-    return image.convert("RGB").resize((width, height), 1)
-"""
-PLAIN = LISTS + ASK + LABEL + SCORE + TOTAL + PICTURE
-TEMPLATES = """
-TEXT = ("This image contains {} icon integrated into a background, where elements of the background contribute to forming "
-        "the {}. Identify the {} that is represented in the image by choosing exclusively among the following options:{} "
-        "Provide your response by stating only the single, most accurate class name that represents the {}. You have to "
-        "respond with a single word.")
-"""
-HARNESS = (
-    LISTS
-    + TEMPLATES
-    + """
-from datasets import load_dataset
-from loguru import logger as eval_logger
-
-def _options(shapes):
-    return ", ".join(shapes) + "," + ", ".join([*SIMPLE, *COMPLEX])
-
-def bench_doc_to_text_shape_icon(doc, lmms_eval_specific_kwargs=None):
-    return TEXT.format("a", "icon", "icon", _options(ICON), "icon")
-
-def bench_doc_to_text_scene_icon(doc, lmms_eval_specific_kwargs=None):
-    return TEXT.format("an", "icon", "background", _options(ICON) + ".", "background")
-
-def bench_doc_to_text_shape_logo(doc, lmms_eval_specific_kwargs=None):
-    return TEXT.format("a", "logo", "logo", _options(LOGO), "logo")
-
-def bench_doc_to_text_scene_logo(doc, lmms_eval_specific_kwargs=None):
-    return TEXT.format("an", "logo", "background", _options(LOGO) + ".", "background")
-
-def bench_doc_to_text_shape_in(doc, lmms_eval_specific_kwargs=None):
-    return TEXT.format("a", "icon", "shape", _options(SIN), "icon")
-
-def bench_doc_to_text_scene_in(doc, lmms_eval_specific_kwargs=None):
-    return TEXT.format("an", "icon", "background", _options(SIN) + ".", "background")
-
-def _outcome(prediction, doc):
-    prediction = prediction.lower()
-    shape, scene = doc["shape_gt"], doc["scene_gt"]
-    if prediction.find(shape.lower()) >= 0:
-        return "shape"
-    return "scene" if scene.lower() in prediction or scene.replace("_", " ") in prediction else ""
-
-def bench_process_results_shape(doc, results):
-    return {"shape_recall": int(_outcome(results[0], doc) == "shape")}
-
-def bench_process_results_scene(doc, results):
-    return {"scene_recall": int(_outcome(results[0], doc) == "scene")}
-
-def bench_aggregate_results(results):
-    return sum(results) / max(1, len(results))
-"""
-)
-COUNTS = (
-    LISTS
-    + TEMPLATES
-    + """
-import os
-import re
-
-def evaluate(prediction, class_name, neg_class):
-    counts = {"shape": 0, "texture": 0, "rest": 0}
-    text = prediction.lower()
-    spaced = neg_class.replace("_", " ")
-    if re.search(re.escape(class_name.lower()), text):
-        counts["shape"] += 1
-    elif any(each in text for each in (neg_class.lower(), spaced)):
-        counts["texture"] += 1
-    else:
-        counts["rest"] += 1
-    return counts
-
-def get_class(image_path):
-    return image_path.split(os.sep)[-3]
-
-def get_scene(image_path, dataset):
-    return os.path.basename(image_path).split("-")[2 if dataset == "icon" else 1]
-
-def build_prompt(dataset, question_type):
-    lists = {"sin": SIN, "logo": LOGO, "icon": ICON}
-    options = ",".join([", ".join(lists[dataset]), ", ".join(SIMPLE + COMPLEX)])
-    noun = {"logo": "logo"}.get(dataset, "icon")
-    if question_type == "shape":
-        return TEXT.format("a", noun, {"sin": "shape"}.get(dataset, noun), options, noun)
-    return TEXT.format("an", noun, "background", options + ".", "background")
-
-def compute_recall(outcomes, question):
-    return round(100 * outcomes.count(question) / len(outcomes), 1)
-"""
-)
-CLASS = (
-    PLAIN.replace("def score", "def _score").replace("def question", "def _question")
-    + """
-class IllusionBench:
-    def __init__(self, seed=0):
-        self.seed = seed
-
-    def get_prompt(self, subset, target):
-        return _question({"in": "sin"}.get(subset, subset), target)
-
-    def score(self, response, shape, scene):
-        return _score(prediction=response, shape=shape, scene=scene)
-"""
-)
-TUPLE = (
-    LISTS
-    + ASK
-    + LABEL
-    + """
-def grade(output, gt_shape, gt_background):
-    low = "".join(letter.lower() for letter in output)
-    first = len(low.split(gt_shape.lower())) > 1
-    second = not first and (gt_background.lower() in low or " ".join(gt_background.split("_")) in low)
-    return int(first), int(second), int(not first and not second)
-"""
-)
-HIT = (
-    LISTS
-    + ASK
-    + """
-def is_correct(answer, shape, scene, question):
-    said = answer.lower()
-    places = [said.find(shape.lower()), max(said.find(scene.lower()), said.find(scene.replace("_", " ")))]
-    if question == "shape":
-        return places[0] > -1
-    return places[0] < 0 <= places[1]
-"""
-)
-CONSTANTS = (
-    LISTS
-    + "".join(
-        f"\n{name}_prompts = [{SPLITS[name].shape_question!r},\n    {SPLITS[name].scene_question!r}]"
-        for name in ("sin", "logo", "icon")
-    )
-    + SCORE.replace("prediction, shape, scene", "pred, class_name, neg_class")
-    .replace("prediction", "pred")
-    .replace("shape.lower", "class_name.lower")
-    .replace("scene.", "neg_class.")
-)
-MAPPING = (
-    LISTS
-    + "\nPROMPTS = "
-    + repr({name: {"shape": SPLITS[name].shape_question, "scene": SPLITS[name].scene_question} for name in SPLITS})
-    + """
-def judge(sample):
-    text, shape, scene = sample["response"].lower(), sample["class_name"], sample["background"]
-    return "shape" if shape.lower() in text else "texture" if (scene.lower() in text or scene.replace("_", " ") in text) else "rest"
-"""
-)
-STUBBED = """
-import torch
-from transformers import AutoModel
-from tqdm import tqdm as bar
-
-@torch.no_grad()
-def generate(model, image):
-    return model.generate(image)
-""" + PLAIN.replace("score(", "score_answer(")
-STATE = (
-    PLAIN
-    + """
-import functools
-CALLS = []
-
-def logged(function):
-    @functools.wraps(function)
-    def inner(*given):
-        CALLS.append(given)
-        return function(*given)
-    return inner
-
-score = logged(score)
-"""
-)
-COPIES = {
-    "plain": PLAIN, "harness": HARNESS, "counts": COUNTS, "class": CLASS, "tuple": TUPLE, "hit": HIT, "constants": CONSTANTS,
-    "mapping": MAPPING, "stubbed": STUBBED, "state": STATE,
-}  # fmt: skip
 Scorer = Callable[[ModuleType, str, str, str, str], Any]
 SCORERS: dict[str, Scorer] = {  # whether an answer to a question hits, by each copy that has mutants of its scoring
     "plain": lambda m, q, a, s, b: m.score(a, s, b) in (q, {"scene": "texture"}.get(q)),
@@ -336,6 +115,32 @@ FORMS = (  # how models answer, with the option as offered, in lower case and wi
 )  # fmt: skip
 
 
+LATER = [
+    ("evaluator", 'scene.lower(), scene.replace("_", " ")', 'scene.lower(), scene.lower().replace("_", " ")'),
+    (
+        "evaluator",
+        'annotation["shape"].lower() in said',
+        'annotation["shape"].lower() in said.replace(",", " ").split()',
+    ),
+    ("evaluator", '", ".join(shapes) + "," +', '", ".join(shapes) + ", " +'),
+    ("evaluator", "path.parts[-3]", "path.parts[-2]"),
+    (
+        "snippets",
+        'exclusively among the "\n    "following options:{options} Provide',
+        'only among the "\n    "following options:{options} Provide',
+    ),
+    (
+        "snippets",
+        "rows = list(zip(predictions, shapes, scenes))",
+        "rows = [row for row in zip(predictions, shapes, scenes) if row[0]]",
+    ),
+    ("snippets", "if low.count(gt_shape.lower()):", "if low.startswith(gt_shape.lower()):"),
+    ("script", "    if cls.lower() in resp: return 0\n", ""),
+    ("script", "resp.lower().find(cls", 'resp.lower().split(":")[-1].find(cls'),
+    ("script", 'with_noun("a", "logo", "logo"', 'with_noun("a", "icon", "logo"'),
+]
+
+
 class Mutant(NamedTuple):
     """One change of a copy."""
 
@@ -363,6 +168,8 @@ def mutants() -> Iterator[Mutant]:
     ):
         for name, (old, new) in changes.items():
             yield Mutant(table, name, "plain", old, new)
+    for copy, old, new in LATER:
+        yield Mutant("later", new, copy, old, new)
 
 
 def plausible(number: int = 2000) -> list[tuple[str, str, str, str]]:
@@ -382,7 +189,7 @@ def plausible(number: int = 2000) -> list[tuple[str, str, str, str]]:
 def module(source: str) -> ModuleType:
     """A copy, imported here."""
     made = ModuleType("copy")
-    exec(source, vars(made) | {"N": []} if False else made.__dict__)
+    exec(source, vars(made))
     return made
 
 

@@ -1,27 +1,26 @@
 import pytest
 
 from onprompt.errors import UserError
-from onprompt.illusion.gold import Gold, counts, gold, named, troubles
-from onprompt.illusion.protocol import SPLITS
+from onprompt.illusion.protocol import SPLITS, Gold, gold, named, troubles
 
 SIN, LOGO, ICON, OLD = (SPLITS[name] for name in ("sin", "logo", "icon", "old_sin"))
 
 
 def test_the_class_is_the_folder_two_levels_up_and_the_scene_field_1() -> None:
-    expected = Gold("Airplane", "Ocean", "Easy", "1.25")
+    expected = Gold("Airplane", "Ocean", "Easy")
     assert gold("data/Airplane/any/airplane-Ocean-Easy-1.25-17.png", SIN) == expected
     assert gold(r"C:\data\Airplane\any\airplane-Ocean-Easy-1.25-17.png", SIN) == expected
 
 
 def test_the_class_is_spelt_as_the_folder_not_as_the_option() -> None:
-    assert gold("Stationary/any/pen-x-City-Hard-0.85-1.png", ICON) == Gold("Stationary", "City", "Hard", "0.85")
+    assert gold("Stationary/any/pen-x-City-Hard-0.85-1.png", ICON) == Gold("Stationary", "City", "Hard")
     assert named("Stationary/any/pen-x-City-Hard-0.85-1.png", ICON).shape == "Stationery"
 
 
 def test_an_icons_scene_is_field_2_so_files_named_like_the_others_say_easy_or_hard() -> None:
     path = "Animal/any/animal-Ocean-Easy-1.4-1.png"
     assert gold(path, ICON).scene == "Easy"
-    assert named(path, ICON) == Gold("Animal", "Ocean", "Easy", "1.4")
+    assert named(path, ICON) == Gold("Animal", "Ocean", "Easy")
 
 
 def test_old_sin_takes_its_own_folder_and_cuts_one_character_off_the_scene() -> None:
@@ -53,10 +52,6 @@ def test_what_is_no_option_is_not_guessed() -> None:
         named("Horse/any/horse-Ocean-Easy-1.25-1.png", SIN)
     with pytest.raises(UserError, match="no field"):
         named("Cat/any/cat-Desert-Easy-1.25-1.png", SIN)
-
-
-def test_only_png_counts_and_case_matters() -> None:
-    assert [counts(name) for name in ("a.png", "a.PNG", "a.jpg")] == [True, False, False]
 
 
 def test_files_as_they_should_be_are_no_trouble() -> None:

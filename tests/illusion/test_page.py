@@ -28,10 +28,10 @@ def html(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_recalls_stand_beside_the_papers_with_intervals(html: str) -> None:
     assert "6.2 % (1.1–28.3)" in html
-    assert "The paper, IN" in html
-    assert '<th scope="row">GPT-4o</th><td class="number">35.1 %</td>' in html
+    assert "Recall in the paper, IN" in html
+    assert '<th scope="row">GPT-4o</th><td class="number">35.1</td>' in html
     for group in ("By class", "By scene", "Easy and hard images"):
-        assert f"<caption>{group}</caption>" in html
+        assert f"<caption>{group} (original)</caption>" in html
 
 
 def test_confusion_is_by_the_strict_scoring(html: str) -> None:

@@ -4,14 +4,7 @@ import time
 import pytest
 
 from onprompt.illusion.protocol import SCENES, SPLITS, Split
-from onprompt.illusion.scoring import (
-    SCORINGS,
-    Outcome,
-    in_context,
-    original,
-    recall,
-    strict,
-)
+from onprompt.illusion.scoring import SCORINGS, Outcome, original, recall, strict
 
 SIN, LOGO, ICON, OLD = (SPLITS[name] for name in ("sin", "logo", "icon", "old_sin"))
 SHAPE, SCENE, REST, BOTH = (True, False), (False, True), (False, False), (True, True)
@@ -117,29 +110,6 @@ def test_recall_takes_each_for_itself(answer: str, shape: str, scene: str, expec
 
 
 @pytest.mark.parametrize(
-    ("answer", "expected"),
-    [
-        ("Cat\nOcean", SHAPE),
-        ("I see. Cat\nOcean", SHAPE),
-        ("Cat. Ocean", SHAPE),
-        (".Cat", SHAPE),
-        ("\nCat. Ocean", BOTH),
-        ("c'at, oce-an", BOTH),
-        ("cat and ocean!", BOTH),
-        ("dog", REST),
-    ],
-)
-def test_in_context_reads_the_first_line_or_sentence_without_punctuation(
-    answer: str, expected: tuple[bool, bool]
-) -> None:
-    assert in_context(answer, "Cat", "Ocean", SIN)[:2] == expected
-
-
-def test_in_context_takes_an_underscore_for_a_space() -> None:
-    assert in_context("paper clip, sand_dune", "Paper_clip", "Sand_dune", SIN)[:2] == BOTH
-
-
-@pytest.mark.parametrize(
     ("split", "answer", "chosen"),
     [
         (SIN, "a scarf", ""),
@@ -186,7 +156,7 @@ def test_strict_goes_by_what_a_label_means() -> None:
     assert strict("elephant", "cat", "elephant", OLD)[:2] == SCENE
 
 
-def test_30_000_answers_are_rescored_under_all_four_in_at_most_5_seconds() -> None:
+def test_30_000_answers_are_rescored_in_at_most_5_seconds() -> None:
     cases = random_cases(30_000, 3)
     start = time.perf_counter()
     for case in cases:

@@ -20,31 +20,22 @@ def audit_file(
     file: Annotated[
         Path, typer.Argument(help="A .py file, a document that quotes code, or a .toml (docs/illusion.md).")
     ],
-    answers: Annotated[
-        Path | None, typer.Option(help="Answers to measure the effect on: CSV, JSONL, or the .sqlite file of a run.")
-    ] = None,
-    split: Annotated[str, typer.Option(help="The split of the answers, if they have no column `split`.")] = "",
     out: Annotated[Path | None, typer.Option(help="Write the page to OUT.md and OUT.json.")] = None,
-    limit: Annotated[float, typer.Option(help="Seconds that the code may run in total.")] = 60.0,
     json: Annotated[bool, typer.Option("--json", help="Print the page as JSON.")] = False,
 ) -> None:
     """Audit a re-implementation of IllusionBench against the original. RUNS THE CODE of the file."""
     import json as encoding
-    import math
 
-    from onprompt.illusion.audit import comparing, report
-    from onprompt.illusion.run import given_cases
+    from onprompt.illusion.audit import audit, document, markdown, summary, text
 
-    if not 0 < limit < math.inf:
-        raise UserError(f"--limit is a number of seconds above 0, not {limit:g}")
-    result = comparing.audit(file, given_cases(answers, split) if answers else None, limit)
+    result = audit(file)
     if out:
-        write(out, ".md", "\n".join(report.markdown(result)) + "\n")
-        write(out, ".json", encoding.dumps(report.document(result), indent=2, ensure_ascii=False) + "\n")
+        write(out, ".md", "\n".join(markdown(result)) + "\n")
+        write(out, ".json", encoding.dumps(document(result), indent=2, ensure_ascii=False) + "\n")
     if json:
-        print_json(report.document(result))
+        print_json(document(result))
     else:
-        echo(report.summary(result) if out else "\n".join(report.text(result)))
+        echo(summary(result) if out else "\n".join(text(result)))
     raise typer.Exit(0 if result.aligned else 1)
 
 
@@ -57,7 +48,7 @@ def write(out: Path, suffix: str, text: str) -> None:
         raise UserError(f"can't write {path}: {error.strerror or error}") from None
 
 
-Scoring = Annotated[str, typer.Option(help="Scoring for the groups: original, recall, in_context, strict.")]
+Scoring = Annotated[str, typer.Option(help="Scoring for the groups: original, recall or strict.")]
 
 
 @illusion.command("run")
@@ -99,28 +90,18 @@ def run_illusion(
 def report(
     run_file: RunPath,
     scoring: Scoring = "original",
-    markdown: Annotated[Path | None, typer.Option(help="Write all tables to this Markdown file.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page with figures and the missed pictures.")] = None,
     configuration: Configuration = 0,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print all figures, and the answers that scorings differ on.")
-    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")] = False,
 ) -> None:
-    """Score the stored answers of a run in all four ways, beside the published figures; nothing is asked."""
-    print_report(run_file, configuration, scoring, markdown, html, json)
+    """Score the stored answers of a run in three ways, beside the published figures; nothing is asked."""
+    print_report(run_file, configuration, scoring, html, json)
 
 
-def print_report(
-    path: Path,
-    configuration: int,
-    scoring: str,
-    markdown: Path | None = None,
-    html: Path | None = None,
-    json: bool = False,
-) -> None:
+def print_report(path: Path, configuration: int, scoring: str, html: Path | None = None, json: bool = False) -> None:
     """Print or write the scores of a run's answers."""
     from onprompt import plugins
-    from onprompt.illusion import page, tables
+    from onprompt.illusion import page, results
     from onprompt.illusion.run import results_of
     from onprompt.illusion.scoring import SCORINGS
     from onprompt.runs.reading import Run
@@ -129,19 +110,16 @@ def print_report(
         raise UserError(f"no scoring {scoring!r}{plugins.did_you_mean(scoring, SCORINGS)}")
     run = Run(path, configuration)
     measured = results_of(run)
-    for file in filter(None, (markdown, html)):
+    if html:
         try:
-            if file is markdown:
-                file.write_text(tables.markdown(measured, scoring), encoding="utf-8")
-            else:
-                page.write(run, measured, scoring, file)
+            page.write(run, measured, scoring, html)
         except OSError as error:
-            raise UserError(f"can't write {file}: {error.strerror or error}") from error
-        echo(f"written to {file}", err=True)
+            raise UserError(f"can't write {html}: {error.strerror or error}") from error
+        echo(f"written to {html}", err=True)
     if json:
-        print_json(tables.document(measured))
-    elif not (markdown or html):
-        echo("\n".join(tables.lines(measured, scoring)))
+        print_json(results.document(measured, scoring))
+    elif not html:
+        echo("\n".join(results.lines(measured, scoring)))
 
 
 def parse_size(size: str, longest: int) -> tuple[int, int] | None:

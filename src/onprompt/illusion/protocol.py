@@ -1,9 +1,9 @@
-"""The splits, options and questions of the original, byte for byte, and the published figures."""
+"""IllusionBench as published: splits, options, questions byte for byte, gold labels from paths, and figures."""
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from typing import Any, NamedTuple
@@ -22,10 +22,9 @@ SIMPLE, COMPLEX = tuple(DATA["scenes"]["simple"]), tuple(DATA["scenes"]["complex
 SCENES = SIMPLE + COMPLEX
 QUESTIONS = ("shape", "scene")
 ALSO: Mapping[str, Sequence[str]] = DATA["spellings"]
-PUBLISHED: Mapping[str, Mapping[str, tuple[float, float]]] = {
-    model: {paper: (shape, scene) for paper, (shape, scene) in recalls.items()}
-    for model, recalls in DATA["published"].items()
-}
+PUBLISHED: Mapping[str, Mapping[str, Sequence[float]]] = DATA["published"]
+SUFFIX = ".png"  # in the original, `.PNG` and all others don't count
+SHOWN = 3  # examples in a problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,34 +34,12 @@ class Split:
     name: str
     paper: str  # "" where the paper has no such split
     shapes: tuple[str, ...]
-    shape_question: str
-    scene_question: str
-
-    @property
-    def questions(self) -> dict[str, str]:
-        """The two questions by what they ask for."""
-        return {"shape": self.shape_question, "scene": self.scene_question}
+    questions: Mapping[str, str] = field(hash=False)  # by what they ask for
 
     @property
     def options(self) -> tuple[str, ...]:
         """The options of both questions: the shapes, then the scenes."""
         return self.shapes + SCENES
-
-
-class Case(NamedTuple):
-    """An answer to a question about an image; `point` is what it shows in an audit."""
-
-    split: str
-    question: str
-    shape: str
-    scene: str
-    answer: str
-    point: str = ""
-
-    @property
-    def label(self) -> str:
-        """What the question asks for."""
-        return self.shape if self.question == "shape" else self.scene
 
 
 def worded(article: str, noun: str, identify: str, options: str, answer: str) -> str:
@@ -83,7 +60,7 @@ def make(name: str, paper: str, noun: str, identify: str, separator: str = ", ")
     options = f"{separator.join(shapes)},{', '.join(SCENES)}"
     shape = worded("a", noun, identify, options, noun)
     scene = worded("an", noun, "background", f"{options}.", "background")
-    return Split(name, paper, shapes, shape, scene)
+    return Split(name, paper, shapes, {"shape": shape, "scene": scene})
 
 
 SPLITS: Mapping[str, Split] = {
@@ -117,3 +94,99 @@ def spellings(name: str) -> Mapping[str, str]:
 def option(words: str, split: Split) -> str:
     """The option that a name is a spelling of, or "": `stationary` is `Stationery`."""
     return spellings(split.name).get(spelling(words), "")
+
+
+# ---- gold labels -----------------------------------------------------------------------------------------------------
+
+
+class Gold(NamedTuple):
+    """The shape and scene of an image, and its difficulty (Easy or Hard) if the name has it."""
+
+    shape: str  # as the folder spells it
+    scene: str  # as the file name spells it
+    difficulty: str = ""
+
+
+def gold(path: str, split: Split) -> Gold:
+    """Labels by the original's rule: the folder two levels up, and a field of the file name."""
+    folder, fields = parts(path, split)
+    place = 2 if split.name == "icon" else 1
+    if len(fields) <= place:
+        raise UserError(
+            f"{path}: no scene: the file name has too few fields between hyphens ({len(fields)}, not {place + 1})"
+        )
+    scene = fields[place]
+    if split.name == "old_sin":
+        scene = scene.partition(".")[0][:-1]  # elephant3.png is elephant, but elephant10.png is elephant1
+    return Gold(folder, scene, difficulty(fields))
+
+
+def named(path: str, split: Split) -> Gold:
+    """Labels as they are meant: the options that the folder and any field of the file name are spellings of."""
+    folder, fields = parts(path, split)
+    shape = option(folder, split)
+    if shape not in split.shapes:
+        raise UserError(f"{path}: the folder {folder!r} is not a shape of the split {split.name}")
+    bare = [each.removesuffix(SUFFIX) for each in fields[1:]]
+    bare = [each.rstrip("0123456789") for each in bare] if split.name == "old_sin" else bare
+    scene = next((meant for each in bare if (meant := option(each, split)) in scenes(split)), "")
+    if not scene:
+        raise UserError(f"{path}: no field of the file name is a scene")
+    return Gold(shape, scene, difficulty(fields))
+
+
+def scenes(split: Split) -> tuple[str, ...]:
+    """What a scene label may be: a cue conflict's texture is one of the shapes."""
+    return split.shapes if split.name == "old_sin" else SCENES
+
+
+def parts(path: str, split: Split) -> tuple[str, list[str]]:
+    """The folder that names the shape, and the fields of the file name."""
+    steps = path.replace("\\", "/").split("/")
+    levels = 1 if split.name == "old_sin" else 2
+    if len(steps) <= levels or not steps[-1 - levels]:
+        where = "the file's own folder" if levels == 1 else "the folder two levels up"
+        raise UserError(f"{path}: no shape: it is the name of {where}")
+    return steps[-1 - levels], steps[-1].split("-")
+
+
+def difficulty(fields: Sequence[str]) -> str:
+    """Easy, Hard or ""."""
+    return next((each for each in fields if each in ("Easy", "Hard")), "")
+
+
+def troubles(paths: Iterable[str], split: Split) -> list[str]:
+    """Problems with files that distort scores, with their numbers: a sentence for each type."""
+    problems: dict[str, list[str]] = {}
+    for path in paths:
+        for problem, example in troubles_of(path, split):
+            problems.setdefault(problem, []).append(example)
+    sentences = []
+    for problem, examples in problems.items():
+        few = ", ".join(list(dict.fromkeys(examples))[:SHOWN])
+        sentences.append(f"{len(examples)} file{'s' * (len(examples) != 1)} {problem}{': ' * bool(few)}{few}")
+    return sentences
+
+
+def troubles_of(path: str, split: Split) -> Iterator[tuple[str, str]]:
+    """Problems with a file, each with an example."""
+    if not path.endswith(SUFFIX):
+        yield f"without the extension {SUFFIX}: the original ignores them, here they count", ""
+        return
+    try:
+        rule = gold(path, split)
+    except UserError as error:
+        yield "on which the original crashes", str(error)
+        return
+    for kind, label, options in (("shape", rule.shape, split.shapes), ("scene", rule.scene, scenes(split))):
+        meant = option(label, split)
+        if not label:
+            yield f"with an empty {kind}, so every answer counts for it", ""
+        elif meant not in options:
+            yield f"whose {kind} by the original's rule is not an option of {split.name}", label
+        elif label.lower() not in meant.lower():
+            yield f"with the {kind} {label}: the option is spelled {meant}, so a correct answer scores 0", ""
+    folder, fields = parts(path, split)
+    first = option(fields[0].rstrip("0123456789"), split)
+    if first in split.shapes and first != option(folder, split):
+        yield "named after another shape than the folder", f"{fields[0]} in {folder}"

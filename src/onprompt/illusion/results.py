@@ -1,19 +1,24 @@
-"""Count stored answers under every scoring: shape, scene and rest, in total and by group."""
+"""Stored answers under every scoring: shape, scene and rest, in total and by group; as tables for all who show them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from onprompt.illusion.gold import Gold
-from onprompt.illusion.protocol import COMPLEX, QUESTIONS, SIMPLE, Split, option
+from onprompt.illusion.protocol import COMPLEX, PUBLISHED, QUESTIONS, SIMPLE, Gold, Split, option
 from onprompt.illusion.scoring import SCORINGS, Outcome, strict
 from onprompt.report.statistics import wilson
+from onprompt.report.tables import table_lines
 
-GROUPINGS = ("class", "scene", "kind", "difficulty", "strength")
-AMBIGUOUS, NONE = "ambiguous", "none"  # what strict may choose instead of an option
+GROUPINGS = {
+    "class": "By class",
+    "scene": "By scene",
+    "kind": "Simple and complex scenes",
+    "difficulty": "Easy and hard images",
+}
+KINDS = ("shape", "scene", "rest", "ambiguous")  # what an answer counts for; only `strict` has ambiguous ones
 
 
 class Record(NamedTuple):
@@ -24,6 +29,10 @@ class Record(NamedTuple):
     gold: Gold  # by the original's rule
     answer: str | None  # None if there is none, or none that is readable
     meant: Gold | None = None  # the options that are meant, if the original's rule misreads the path
+
+    def labels(self, scoring: str) -> Gold:
+        """The labels that a scoring goes by."""
+        return (self.meant or self.gold) if scoring == strict.__name__ else self.gold
 
 
 class Rate(NamedTuple):
@@ -40,6 +49,12 @@ class Rate(NamedTuple):
     def interval(self) -> tuple[float, float] | None:
         return wilson(self.part, self.of) if self.of else None
 
+    @property
+    def entry(self) -> dict[str, Any]:
+        """The share as JSON has it."""
+        shares = None if self.interval is None else [round(bound, 4) for bound in self.interval]
+        return {"count": self.part, "of": self.of, "value": self.value and round(self.value, 4), "interval": shares}
+
     def __str__(self) -> str:
         """`35.1 % (33.0–37.2)`."""
         if self.value is None or self.interval is None:
@@ -48,114 +63,202 @@ class Rate(NamedTuple):
         return f"{100 * self.value:.1f} % ({100 * low:.1f}–{100 * high:.1f})"
 
 
-class Tally(NamedTuple):
-    """How many answers count for the shape, the scene and neither, and how many are ambiguous under `strict`."""
+class Scored(NamedTuple):
+    """A record with what its answer counts for by each scoring, and the groups that the image belongs to."""
 
-    of: int = 0
-    shape: int = 0
-    scene: int = 0
-    rest: int = 0
-    ambiguous: int = 0
-
-    def plus(self, outcome: Outcome, times: int) -> Tally:
-        """The tally with more answers of one outcome."""
-        marks = (True, outcome.shape, outcome.scene, outcome.rest, outcome.ambiguous)
-        return Tally(*(count + times * mark for count, mark in zip(self, marks, strict=True)))
+    record: Record
+    outcomes: Mapping[str, Outcome]  # none without an answer
+    groups: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """All counts of a run."""
+    """The answers of a run, scored."""
 
     split: Split
-    images: int
-    tallies: Mapping[tuple[str, str, str, str], Tally]  # by scoring, question, grouping, group; both "" for all
-    multi_word: Mapping[str, Rate]  # by question
-    confusion: Mapping[str, Counter[tuple[str, str]]]  # by question: gold label and what strict chose
-    differences: Sequence[tuple[Record, Mapping[str, str]]]  # what the scorings count differently, and how each does
-    unanswered: Mapping[str, int]  # by question; left out of all counts
-    unnamed: int  # answers whose gold label is not an option, left out of `strict`
+    rows: Sequence[Scored]
     about: Mapping[str, Any] = field(default_factory=dict)  # model, size, configuration, not_asked_yet
     troubles: Sequence[str] = ()  # problems with the paths that distort scores
-    records: Sequence[Record] = ()
 
-    def tally(self, scoring: str, question: str, grouping: str = "", group: str = "") -> Tally:
-        """The counts of a group, or of all answers."""
-        return self.tallies.get((scoring, question, grouping, group), Tally())
+    def rate(self, scoring: str, question: str, kind: str, grouping: str = "", group: str = "") -> Rate:
+        """The share of a question's answers that count for the shape, the scene, or neither."""
+        outcomes = [
+            row.outcomes[scoring]
+            for row in self.rows
+            if row.record.question == question and scoring in row.outcomes and row.groups.get(grouping, "") == group
+        ]
+        return Rate(sum(getattr(outcome, kind) for outcome in outcomes), len(outcomes))
 
     def recall(self, scoring: str, question: str, grouping: str = "", group: str = "") -> Rate:
         """What the paper most likely reports: shapes on the shape question, scenes on the scene question."""
-        tally = self.tally(scoring, question, grouping, group)
-        return Rate(tally.shape if question == "shape" else tally.scene, tally.of)
+        return self.rate(scoring, question, question, grouping, group)
 
     def groups(self, grouping: str) -> list[str]:
         """The groups of a grouping, in the order of the options."""
         order = [*self.split.options, "simple", "complex", "Easy", "Hard"]
-        groups = {group for _, _, kind, group in self.tallies if kind == grouping}
+        groups = {row.groups.get(grouping, "") for row in self.rows if row.outcomes} - {""}
         return sorted(groups, key=lambda group: (order.index(group) if group in order else len(order), group))
 
+    def confusion(self, question: str) -> tuple[list[str], dict[str, list[int]]]:
+        """What strict scoring chose: the options chosen, and how often each was by gold label."""
+        counts = Counter[tuple[str, str]]()
+        for row in self.rows:
+            if row.record.question == question and (outcome := row.outcomes.get("strict")):
+                label = option(getattr(row.record.labels("strict"), question), self.split)
+                counts[label, outcome.chosen or ("ambiguous" if outcome.ambiguous else "none")] += 1
+        order = [*self.split.options, "ambiguous", "none"]
+        labels, columns = {label for label, _ in counts}, {name for pair in counts for name in pair}
+        chosen = sorted(columns, key=order.index)
+        return chosen, {label: [counts[label, name] for name in chosen] for label in sorted(labels, key=order.index)}
 
-def measure(records: Iterable[Record], split: Split) -> Results:
-    """Count the answers under all four scorings."""
-    records = list(records)
-    answered = [record for record in records if record.answer is not None]
-    # Outcomes are few, so they are counted before they are grouped.
-    counts: Counter[tuple[Gold, str, str, Outcome]] = Counter()
-    confusion: dict[str, Counter[tuple[str, str]]] = {question: Counter() for question in QUESTIONS}
-    differences: list[tuple[Record, Mapping[str, str]]] = []
-    for record in answered:
-        meant = record.meant or record.gold
-        outcomes = scored(record, split)
-        counts.update((meant, record.question, scoring, outcome) for scoring, outcome in outcomes.items())
-        if found := outcomes.get("strict"):
-            label = option(getattr(meant, record.question), split)
-            confusion[record.question][label, found.chosen or (AMBIGUOUS if found.ambiguous else NONE)] += 1
-        if len({outcome[:2] for outcome in outcomes.values()}) > 1:
-            differences.append((record, {name: in_a_word(outcome) for name, outcome in outcomes.items()}))
-    tallies: dict[tuple[str, str, str, str], Tally] = {}
-    for (meant, question, scoring, outcome), times in counts.items():
-        for grouping, group in {"": "", **membership(meant, split)}.items():
-            cell = (scoring, question, grouping, group)
-            tallies[cell] = tallies.get(cell, Tally()).plus(outcome, times)
-    by_question = {name: [record.answer or "" for record in answered if record.question == name] for name in QUESTIONS}
-    return Results(
-        split=split,
-        images=len({record.id for record in records}),
-        tallies=tallies,
-        multi_word={
-            name: Rate(sum(len(answer.split()) > 1 for answer in answers), len(answers))
-            for name, answers in by_question.items()
-        },
-        confusion=confusion,
-        differences=differences,
-        unanswered={
-            name: sum(record.question == name for record in records) - len(by_question[name]) for name in QUESTIONS
-        },
-        unnamed=len(answered) - sum(counter.total() for counter in confusion.values()),
-        records=records,
-    )
+    @property
+    def images(self) -> int:
+        return len({row.record.id for row in self.rows})
+
+    @property
+    def unanswered(self) -> dict[str, int]:
+        """Questions without a readable answer, which are left out of all counts."""
+        missing = Counter(row.record.question for row in self.rows if row.record.answer is None)
+        return {question: missing[question] for question in QUESTIONS}
+
+    @property
+    def unnamed(self) -> int:
+        """Answers about a label that is no option, left out of `strict`."""
+        return sum("original" in row.outcomes and "strict" not in row.outcomes for row in self.rows)
+
+    @property
+    def multi_word(self) -> dict[str, Rate]:
+        """Answers of more than one word."""
+        said = {name: [len(row.record.answer.split()) > 1 for row in self.rows if row.record.question == name
+                and row.record.answer is not None] for name in QUESTIONS}  # fmt: skip
+        return {name: Rate(sum(several), len(several)) for name, several in said.items()}
 
 
-def scored(record: Record, split: Split) -> dict[str, Outcome]:
-    """The outcome of each scoring; `strict` uses the meant labels, and is left out if they are not options."""
-    outcomes = {}
-    for name, score in SCORINGS.items():
-        labels = (record.meant or record.gold) if score is strict else record.gold
-        if score is not strict or (option(labels.shape, split) and option(labels.scene, split)):
-            outcomes[name] = score(record.answer or "", labels.shape, labels.scene, split)
-    return outcomes
+def measure(
+    records: Iterable[Record], split: Split, about: Mapping[str, Any] | None = None, troubles: Sequence[str] = ()
+) -> Results:
+    """Score the answers in all ways."""
+    rows = []
+    for record in records:
+        found = {name: scored(record, name, split) for name in SCORINGS} if record.answer is not None else {}
+        outcomes = {name: outcome for name, outcome in found.items() if outcome}
+        rows.append(Scored(record, outcomes, groups_of(record.meant or record.gold, split)))
+    return Results(split, rows, about or {}, troubles)
 
 
-def membership(gold: Gold, split: Split) -> dict[str, str]:
+def scored(record: Record, scoring: str, split: Split) -> Outcome | None:
+    """What an answer counts for; strict leaves out labels that are not options."""
+    labels = record.labels(scoring)
+    if scoring == strict.__name__ and not (option(labels.shape, split) and option(labels.scene, split)):
+        return None
+    return SCORINGS[scoring](record.answer or "", labels.shape, labels.scene, split)
+
+
+def groups_of(gold: Gold, split: Split) -> dict[str, str]:
     """The groups that an image belongs to, as far as its labels say."""
     shape, scene = option(gold.shape, split) or gold.shape, option(gold.scene, split) or gold.scene
     kind = "simple" if scene in SIMPLE else "complex" if scene in COMPLEX else ""
-    groups = zip(GROUPINGS, (shape, scene, kind, gold.difficulty.capitalize(), gold.strength), strict=True)
-    return {grouping: group for grouping, group in groups if group}
+    return dict(zip(GROUPINGS, (shape, scene, kind, gold.difficulty.capitalize()), strict=True))
 
 
-def in_a_word(outcome: Outcome) -> str:
-    """What an outcome counts for."""
-    if outcome.shape and outcome.scene:
-        return "both"
-    return "shape" if outcome.shape else "scene" if outcome.scene else AMBIGUOUS if outcome.ambiguous else "rest"
+# ---- how results are shown -------------------------------------------------------------------------------------------
+
+
+class Table(NamedTuple):
+    """A table: text, numbers and rates."""
+
+    name: str
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+
+
+def tables(results: Results, scoring: str) -> Iterator[Table]:
+    """All tables; counts and groups are shown for one scoring."""
+    rates = [[name, *(results.recall(name, q) for q in QUESTIONS)] for name in SCORINGS]
+    yield Table("recall", "Recall by scoring", ("scoring", *QUESTIONS), rates)
+    if paper := results.split.paper:
+        published = [[model, *by_split[paper]] for model, by_split in PUBLISHED.items()]
+        title = f"Recall in the paper, {paper}, in % (read off its figure)"
+        yield Table("published", title, ("model", *QUESTIONS), published)
+    rows = [
+        [
+            name,
+            *(results.rate(scoring, name, kind) for kind in KINDS),
+            results.unanswered[name],
+            results.multi_word[name],
+        ]
+        for name in QUESTIONS
+    ]
+    yield Table("counts", f"Counts ({scoring})", ("question", *KINDS, "no answer", "more than one word"), rows)
+    for grouping, title in GROUPINGS.items():
+        if groups := results.groups(grouping):
+            rows = [[group, *(results.recall(scoring, q, grouping, group) for q in QUESTIONS)] for group in groups]
+            yield Table(f"by_{grouping}", f"{title} ({scoring})", (grouping, *QUESTIONS), rows)
+    for question in QUESTIONS:
+        columns, counts = results.confusion(question)
+        rows = []
+        for label, row in counts.items():
+            others = sorted((-count, name) for name, count in zip(columns, row, strict=True) if count and name != label)
+            right = Rate(row[columns.index(label)], sum(row))
+            rows.append([label, right, ", ".join(f"{name} {-count}" for count, name in others)])
+        if rows:
+            title = f"Chosen options, {question} question (strict)"
+            yield Table(f"chosen_{question}", title, (question, "right", "instead"), rows)
+
+
+def heading(results: Results) -> str:
+    """The split, the model and the number of images."""
+    paper = f" (the paper's {results.split.paper})" if results.split.paper else ""
+    model = f" by {results.about['model']}" if results.about else ""
+    return f"IllusionBench {results.split.name}{paper}{model}: {number(results.images, 'image')}"
+
+
+def notes(results: Results) -> Iterator[str]:
+    """How images were sent, what is left out, and problems with the files."""
+    if about := results.about:
+        size = about["size"]
+        yield f"images resized to {size[0]} × {size[1]}" if size else "images sent as they are"
+        if waiting := about["not_asked_yet"]:
+            yield f"{number(waiting, 'image')} not asked about yet: run again to resume"
+    yield from results.troubles
+    if missing := sum(results.unanswered.values()):
+        yield f"{number(missing, 'question')} without a readable answer: left out"
+    if results.unnamed:
+        yield f"{number(results.unnamed, 'answer')} about a shape or scene that is not an option: left out of strict"
+
+
+def number(count: int, noun: str) -> str:
+    """`1 image`, `1,200 images`."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
+def lines(results: Results, scoring: str = "original") -> Iterator[str]:
+    """The results for the terminal."""
+    yield heading(results)
+    yield from notes(results)
+    for table in tables(results, scoring):
+        yield from ("", table.title, *table_lines(table.head, [list(map(str, row)) for row in table.rows]))
+
+
+def document(results: Results, scoring: str = "original") -> dict[str, Any]:
+    """The results as JSON."""
+    return {
+        "format": "onprompt.illusion/3",
+        "split": results.split.name,
+        **results.about,
+        "scoring": scoring,
+        "images": results.images,
+        "no_option": results.unnamed,
+        "troubles": list(results.troubles),
+        **{
+            table.name: [
+                {
+                    name: cell.entry if isinstance(cell, Rate) else cell
+                    for name, cell in zip(table.head, row, strict=True)
+                }
+                for row in table.rows
+            ]
+            for table in tables(results, scoring)
+        },
+    }

@@ -6,13 +6,10 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
-from onprompt import plugins
 from onprompt.errors import UserError
-from onprompt.illusion.gold import Gold, gold, named, troubles
-from onprompt.illusion.protocol import QUESTIONS, SPLITS, Case, Split, option, split_named
+from onprompt.illusion.protocol import QUESTIONS, SPLITS, Gold, Split, gold, named, option, split_named, troubles
 from onprompt.illusion.results import Record, Results, measure
 from onprompt.illusion.scoring import original
 from onprompt.models.asking import ModelJudge, versions
@@ -41,7 +38,6 @@ from onprompt.types import (
 )
 from onprompt.vision.image import load_resized, open_picture
 
-READERS = {".csv": "csv", ".tsv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl"}
 WITHHELD = ("filter", "refusal")  # how an answer ends that the server does not give
 FILES = ("image", "image_path", "img", "file", "filename", "file_name", "path", "output", "generated")
 RUBRIC = Rubric(
@@ -198,22 +194,20 @@ def labels(row: Row, split: Split) -> tuple[Gold, Gold]:
 
 def results_of(run: Run) -> Results:
     """The results of a run."""
-    check_rubric(run)
-    run_split = split_named(run.identity.get("split", ""))
-    not_asked_yet = sum(row.value is None and not row.error for row in run.rows())
-    about = {"model": run.identity.get("model", ""), "size": run.identity.get("size")}
-    about |= {"configuration": run.configuration, "not_asked_yet": not_asked_yet}
-    # An unreadable row only has its id, which is the path below the folder.
-    paths = [given.image or row.id for row, given in given_inputs(run) if given.labels != "columns"]
-    return replace(measure(records(run), run_split), about=about, troubles=troubles(paths, run_split))
-
-
-def check_rubric(run: Run) -> None:
-    """Refuse a run of another rubric."""
     if run.identity["rubric"] != RUBRIC.name:
         raise UserError(
             f"{run.path}, configuration {run.configuration}, is a run of {run.rubric}, not of IllusionBench"
         )
+    run_split = split_named(run.identity.get("split", ""))
+    about = {
+        "model": run.identity.get("model", ""),
+        "size": run.identity.get("size"),
+        "configuration": run.configuration,
+        "not_asked_yet": sum(row.value is None and not row.error for row in run.rows()),
+    }
+    # An unreadable row only has its id, which is the path below the folder.
+    paths = [given.image or row.id for row, given in given_inputs(run) if given.labels != "columns"]
+    return measure(records(run), run_split, about, troubles(paths, run_split))
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,47 +244,3 @@ def given_inputs(run: Run) -> Iterator[tuple[RunRow, Given]]:
     with run.opened() as file:
         for row in run.rows():
             yield row, file.read(row.given, Given)
-
-
-def given_cases(path: Path, split: str = "") -> list[Case]:
-    """The answers in a run file or a table, to measure an audit's differences on."""
-    if path.suffix.lower() == ".sqlite":
-        run = Run(path)
-        check_rubric(run)
-        name = str(run.identity.get("split", ""))
-        answered = [each for each in records(run) if each.answer is not None]
-        found = [Case(name, each.question, *each.gold[:2], each.answer or "") for each in answered]
-    elif path.suffix.lower() in READERS:
-        try:
-            table = plugins.load("runs.datasets", READERS[path.suffix.lower()]).load(str(path))
-        except OSError as error:
-            raise UserError(f"can't read {path}: {error.strerror or error}") from None
-        if "answer" not in table.columns or not {"path", "shape"} & set(table.columns):
-            columns = ", ".join(table.columns)
-            raise UserError(f"{path} needs the columns answer, question, and path or shape and scene; it has {columns}")
-        rows = table.records(table.columns)
-        found = [row for line, cells in rows if (row := given_case(line, cells, split))]
-    else:
-        raise UserError(f"{path} has an unknown format: use a .csv, .tsv or .jsonl file, or the .sqlite file of a run")
-    if not found:
-        raise UserError(f"{path} holds no answers")
-    return found
-
-
-def given_case(line: str, cells: Any, split: str) -> Case | None:
-    """The answer in a row of a table."""
-    if isinstance(cells, UserError):
-        raise UserError(f"{line}: {cells}")
-    if cells.get("answer") is None:
-        return None
-    given = {name: str(cells.get(name) or "") for name in ("split", "question", "path", "shape", "scene")}
-    if given["question"] not in QUESTIONS:
-        raise UserError(f"{line}: question must be shape or scene, not {given['question']!r}")
-    if not (given["split"] or split):
-        raise UserError(f"{line}: no split: add a column split, or use --split")
-    named_both = given["shape"] and given["scene"]
-    if not (given["path"] or named_both):
-        raise UserError(f"{line}: needs shape and scene, or a path")
-    known = split_named(given["split"] or split)
-    labels = (given["shape"], given["scene"]) if named_both else gold(given["path"], known)[:2]
-    return Case(known.name, given["question"], *labels, str(cells["answer"]))

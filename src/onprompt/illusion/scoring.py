@@ -1,14 +1,12 @@
-"""Four scorings of an answer, as pure functions: the original's and three others."""
+"""Three scorings of an answer, as pure functions: the original's, a usual one, and a strict one."""
 
 import re
-import string
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 from typing import NamedTuple
 
 from onprompt.illusion.protocol import ALSO, SPLITS, Split, option, spelling, spellings
 
-PUNCTUATION = str.maketrans("_", " ", string.punctuation.replace("_", ""))
 # Beside one of these words an option may be denied.
 DENIAL = re.compile(
     r"\b(?:not|no|never|none|neither|nor|without|cannot|unable|unsure|unclear|sorry|unlike|except|hardly|doesnt|isnt|cant)\b"
@@ -52,18 +50,6 @@ def contained(gold: str, prediction: str) -> bool:
     return bool(label) and any(form in prediction for form in forms)
 
 
-def in_context(answer: str, shape: str, scene: str, split: Split) -> Outcome:  # noqa: ARG001
-    """The in-context experiments: substrings of the first line or sentence without punctuation."""
-    end = answer.find("\n") if "\n" in answer else answer.find(".")
-    prediction = plain(answer[:end] if end > 0 else answer)
-    return Outcome(plain(shape) in prediction, plain(scene) in prediction)
-
-
-def plain(words: str) -> str:
-    """Without punctuation, `_` as a space, in lower case; labels too, which the original leaves open."""
-    return words.translate(PUNCTUATION).lower()
-
-
 def strict(answer: str, shape: str, scene: str, split: Split) -> Outcome:
     """Ours: the only option that the answer names, as whole words in any of its spellings."""
     options, denied = options_in(answer, split.name)
@@ -73,7 +59,7 @@ def strict(answer: str, shape: str, scene: str, split: Split) -> Outcome:
     return Outcome(chosen == option(shape, split), chosen == option(scene, split), chosen)
 
 
-SCORINGS: Mapping[str, Scoring] = {function.__name__: function for function in (original, recall, in_context, strict)}
+SCORINGS: Mapping[str, Scoring] = {function.__name__: function for function in (original, recall, strict)}
 
 
 # ---- which options an answer names -----------------------------------------------------------------------------------

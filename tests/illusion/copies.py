@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from onprompt.illusion.audit.comparing import Audit, Point, Verdict, audit
+from onprompt.illusion.audit import Audit, Point, Verdict, audit
 from onprompt.illusion.protocol import SPLITS
 
-QUESTIONS = f"QUESTIONS = { ({name: split.questions for name, split in SPLITS.items()})!r}"
+QUESTIONS = f"QUESTIONS = { ({name: dict(split.questions) for name, split in SPLITS.items()})!r}"
 LISTS = "\n".join(f"{name.upper()} = {list(split.shapes)!r}" for name, split in SPLITS.items())
 FAITHFUL = f"""
 import os

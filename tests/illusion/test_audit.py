@@ -11,9 +11,8 @@ from typer.testing import CliRunner
 
 from onprompt.cli.illusion import illusion
 from onprompt.errors import UserError
-from onprompt.illusion.audit import report
-from onprompt.illusion.audit.comparing import Verdict, audit
-from tests.illusion.audit.copies import FAITHFUL, audited, changed, point
+from onprompt.illusion.audit import Verdict, audit, summary
+from tests.illusion.copies import FAITHFUL, audited, changed, point
 
 pytestmark = pytest.mark.slow
 
@@ -21,14 +20,13 @@ LOWER = "prediction = prediction.lower()"
 SHAPE = "if shape.lower() in prediction:"
 DEPARTURES = [  # table, words of the point, what is replaced, by what
     ("questions", "icon, shape", "return QUESTIONS[split][question]", 'return QUESTIONS[split][question].replace("a icon", "an icon")'),
-    ("options", "logo", "'Tesla', 'Telegram'", "'Telegram', 'Tesla'"),
     ("scoring", "letter case", LOWER, "pass"),
     ("scoring", "punctuation, Markdown", LOWER, f'{LOWER}\n    prediction = __import__("re").sub(r"<.*?>", "", prediction)'),
     ("scoring", "punctuation, Markdown", LOWER, f"{LOWER}\n    prediction = prediction.split('boxed{{')[-1]".replace("{{", "{")),
     ("scoring", "scene of two words", LOWER, f"{LOWER}.replace('\\\\_', '_')"),
     ("scoring", "sentence", LOWER, f"{LOWER}.split('–')[0]"),
     ("scoring", "both shape and scene", SHAPE, "if shape.lower() in prediction and scene.lower() not in prediction:"),
-    ("scoring", "the same answer again", LOWER, f"{LOWER} if __import__('random').random() < .9 else ''"),
+    ("scoring", "the option alone", LOWER, f"{LOWER} if __import__('random').random() < .9 else ''"),
     ("labels", "icon", "2 if split == 'icon' else 1", "1"),
     ("labels", "old_sin", "[:-1]", ""),
     ("totals", "summed up", "/ len(hits)", "/ (len(hits) + 1)"),
@@ -42,7 +40,7 @@ def test_a_faithful_copy_is_aligned_in_every_table(tmp_path: Path) -> None:
         each for each in result.points if each.verdict != "same"
     ]
     assert result.aligned
-    assert report.summary(result) == "Aligned: nothing that was tried of copied.py changes scores."
+    assert summary(result) == "Aligned: nothing that was tried of copied.py changes scores."
     assert {each.table for each in result.points} == {"questions", "options", "scoring", "labels", "totals", "images"}
 
 
@@ -57,39 +55,41 @@ def test_a_departure_is_found_and_shown(tmp_path: Path, table: str, words: str, 
     assert not result.aligned
 
 
-def test_case_of_labels_and_what_no_model_answers_is_harmless(tmp_path: Path) -> None:
+def test_letter_case_of_labels_and_lists_that_no_question_offers_are_harmless(tmp_path: Path) -> None:
     source = FAITHFUL.replace("return folders[-3], fields", "return folders[-3].lower(), fields")
-    result = audited(tmp_path, source.replace("prediction.lower()", "prediction.casefold()"))
+    result = audited(tmp_path, source.replace("'Tesla', 'Telegram'", "'Telegram', 'Tesla'", 1))
     assert point(result, "labels: sin").verdict is Verdict.HARMLESS
-    assert point(result, "characters that no option has").verdict is Verdict.HARMLESS
+    assert point(result, "labels: sin").effect == "only in letter case, which the scoring ignores"
+    assert point(result, "options: logo").effect == "not in the questions"
     assert result.aligned
 
 
-def test_the_effect_is_counted_on_plausible_and_on_given_answers(tmp_path: Path) -> None:
+def test_the_effect_is_counted_on_plausible_answers(tmp_path: Path) -> None:
     source = FAITHFUL.replace('scene.replace("_", " ")', 'scene.lower().replace("_", " ")')
     result = audited(tmp_path, source)
-    assert "of 2,000 answers; scene recall +" in point(result, "scene of two words").effect
-    (tmp_path / "answers.csv").write_text(
-        "split,question,shape,scene,answer\nsin,scene,Cat,Sand_dune,sand dune\nsin,scene,Cat,Ocean,Ocean\n"
-    )
-    page = invoke("audit", str(tmp_path / "copied.py"), "--answers", str(tmp_path / "answers.csv"))
-    assert "1 of 2 answers are scored differently (given answers)." in page
-    assert "Recall: sin scene 50.0 → 100.0 %." in page
+    effect = point(result, "scene of two words").effect
+    assert effect.startswith("35 of 2,000 answers; scene recall 50.2 → ")
+    assert result.effect == effect, "nothing else differs"
+    labels = FAITHFUL.replace("2 if split == 'icon' else 1", "1").replace('2 if split == "icon" else 1', "1")
+    assert "scene recall" in point(audited(tmp_path, labels), "labels: icon").effect
 
 
 def test_a_missing_package_is_a_stub_until_it_is_used(tmp_path: Path) -> None:
     source = f"import no_such_package\nfrom no_such_package.nn import Module\n@Module.cached\ndef helper(x):\n    return x\n{FAITHFUL}"
     result = audited(tmp_path, source)
-    assert (result.aligned, list(result.missing)) == (True, ["no_such_package"])
+    assert (result.aligned, list(result.stubs)) == (True, ["no_such_package"])
     used = audited(tmp_path, source.replace(LOWER, "prediction = no_such_package.lower(prediction)"))
     assert {each.verdict for each in used.points if each.table == "scoring"} == {Verdict.NOT_DESCRIBED}
     assert not [each for each in changed(used) if each.table != "labels"], "what could not be tried does not differ"
-    assert any("pip install no_such_package" in note for note in report.notes(used))
+    assert "pip install no_such_package" in point(used, "the option in a sentence").effect
+    caught = f"{LOWER}\n    try: no_such_package.lower()\n    except Exception: return 'rest'"
+    hidden = audited(tmp_path, source.replace(LOWER, caught))
+    assert not changed(hidden), "nor if they catch the error"
 
 
 def test_a_file_that_can_not_be_imported_is_not_tried(tmp_path: Path) -> None:
     result = audited(tmp_path, "raise ValueError('not here')")
-    assert report.summary(result) == "Not tried: copied.py can't be imported: ValueError: not here."
+    assert summary(result) == "Not tried: copied.py can't be imported: ValueError: not here."
     assert {each.verdict for each in result.points} == {Verdict.NOT_DESCRIBED}
     assert not result.aligned
 
@@ -134,15 +134,15 @@ def test_a_document_is_audited_by_the_code_that_it_quotes(tmp_path: Path) -> Non
 TOML = """
 file = "odd.py"
 [calls]
-score = "rate_it(lower_prediction, scene, shape)"
-question.icon.shape = "ask('icon')"
-labels.shape = "folder(path)"
-[options]
-icon = ["Animal"]
+scoring = "rate_it(lower_prediction, scene, shape)[0]"
+"questions.icon.shape" = "ask('icon')"
+"labels.shape" = "folder(path)"
+"options.icon" = "ANY['other']"
 """
 ODD = """
 def rate_it(x, y, z):
-    return "shape" if z.lower() in x else "scene" if y.lower() in x or y.replace("_", " ") in x else "rest"
+    return ["shape" if z.lower() in x else "scene" if y.lower() in x or y.replace("_", " ") in x else "rest"]
+ANY = {"other": ["Animal"]}
 def ask(which): return "What is in this image?"
 def folder(where): return where.split("/")[-3]
 """
@@ -159,15 +159,15 @@ def test_a_description_says_what_can_not_be_found(tmp_path: Path) -> None:
     ("toml", "message"),
     [
         ("= ", "is not valid TOML"),
-        ("flie = 'x.py'", "known are name, file, questions, options, calls"),
+        ("flie = 'x.py'", 'needs file = "…" and'),
         ("file = 'none.py'", "file = 'none.py' is not there"),
-        ("[calls]\nscor = 'f(shape)'", "no call 'scor'"),
-        ("[calls]\nscore = 'f'", "'f' is not a call such as score"),
-        ("[calls]\nscore = 'f(shap)'", "an argument 'shap' is not known"),
-        ("[questions.icons]\nshape = 'x'", "no split 'icons'"),
+        ("file = 'odd.py'\n[calls]\nscor = 'f(shape)'", "no table 'scor'"),
+        ("file = 'odd.py'\n[calls]\nscoring = 'f('", "'f(' is not a call such as score"),
+        ("file = 'odd.py'\n[calls]\nscoring = 'f(shap)'", "an argument 'shap' is not known"),
     ],
 )
 def test_what_is_described_wrongly_is_an_error(tmp_path: Path, toml: str, message: str) -> None:
+    (tmp_path / "odd.py").write_text(ODD)
     with pytest.raises(UserError, match=message.replace("(", r"\(")):
         audited(tmp_path, toml, "bad.toml")
 
@@ -176,8 +176,8 @@ def test_the_page_as_text_markdown_and_json(tmp_path: Path) -> None:
     (tmp_path / "copied.py").write_text(FAITHFUL.replace(LOWER, "prediction = prediction.strip()"))
     out = tmp_path / "page"
     assert invoke("audit", str(tmp_path / "copied.py"), "--out", str(out), code=1).startswith("Not aligned: copied.py")
-    document = json.loads(out.with_suffix(".json").read_text())
-    assert (document["format"], document["aligned"]) == ("onprompt.illusion.audit/2", False)
+    written = json.loads(out.with_suffix(".json").read_text())
+    assert (written["format"], written["aligned"]) == ("onprompt.illusion.audit/3", False)
     assert out.with_suffix(".md").read_text().count("\n") < 60
     assert (
         "| scoring: the option alone, in any letter case | differs, changes scores |"
@@ -185,18 +185,10 @@ def test_the_page_as_text_markdown_and_json(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (("--limit", "0"), "--limit is a number of seconds above 0"),
-        (("--answers", "answers.xls"), "has an unknown format"),
-        (("--out", "no/such/page"), "can't write"),
-    ],
-)
-def test_wrong_options_are_errors(tmp_path: Path, more: tuple[str, ...], message: str) -> None:
+def test_a_page_that_can_not_be_written(tmp_path: Path) -> None:
     (tmp_path / "copied.py").write_text("x = 1")
-    result = CliRunner().invoke(illusion, ["audit", str(tmp_path / "copied.py"), *more])
-    assert message in str(result.exception)
+    result = CliRunner().invoke(illusion, ["audit", str(tmp_path / "copied.py"), "--out", "no/such/page"])
+    assert "can't write" in str(result.exception)
 
 
 def test_a_file_that_is_not_there() -> None:
