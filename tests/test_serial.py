@@ -121,7 +121,7 @@ ANSWER = st.builds(
 )
 VOICE = st.builds(
     Voice,
-    *(TEXT, SHARE, maybe(SHARE), st.dictionaries(TEXT, FACTOR, max_size=2), TEXT, some(TEXT), TEXT, some(FIRST)),
+    *(TEXT, SHARE, maybe(SHARE), st.dictionaries(TEXT, FACTOR, max_size=2), TEXT, some(TEXT), TEXT),
 )
 VERDICT = st.builds(
     Verdict,
