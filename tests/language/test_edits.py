@@ -26,8 +26,8 @@ import pytest
 
 import onprompt
 from onprompt.errors import PromptError
-from onprompt.language.edits import interpretation, lexicon, parse_edit
-from onprompt.language.edits.pattern_matching import CAPTURES
+from onprompt.language.edits import lexicon, parse_edit, rules
+from onprompt.language.edits.patterns import CAPTURES
 from onprompt.report.terminal import edit_line
 from onprompt.settings import Settings
 from onprompt.types import Edit, Scene, Thing
@@ -87,21 +87,28 @@ def edit_lines(edit: Edit, several: bool) -> list[str]:
 CASES = read()
 
 
-@pytest.mark.parametrize("pattern", [*lexicon.DATA["commands"], *lexicon.DATA["descriptions"]])
+PATTERNS = lexicon.DATA["commands"] | lexicon.DATA["descriptions"]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
 def test_a_pattern_names_a_rule_that_takes_its_captures(pattern: str) -> None:
-    name, *arguments = (lexicon.DATA["commands"] | lexicon.DATA["descriptions"])[pattern].split(maxsplit=1)
-    captures = {CAPTURES[term]: None for term in pattern.split() if term in CAPTURES}
-    inspect.signature(interpretation.RULES[name]).bind(None, *arguments, **captures)
-    names = {name for term in pattern.split() for name in re.findall(r"[A-Z]{2,}", term)}
+    name, *arguments = PATTERNS[pattern].split(maxsplit=1)
+    terms = [term.split("=")[0] for term in pattern.split()]
+    captures = {CAPTURES[term]: None for term in terms if term in CAPTURES}
+    inspect.signature(rules.RULES[name]).bind(None, *arguments, **captures)
+    names = {name for term in terms for name in re.findall(r"[A-Z]{2,}", term)}
     assert names <= set(lexicon.CLASSES)
 
 
 def test_every_list_of_the_lexicon_is_used() -> None:
     folder = Path(lexicon.__file__).parent
     code = "".join(path.read_text(encoding="utf-8") for path in folder.glob("*.py"))
-    assert set(re.findall(r'WORDS\["(\w+)"\]', code)) | {"polite", "wishes"} == set(lexicon.WORDS)
-    patterns = " ".join([*lexicon.DATA["commands"], *lexicon.DATA["descriptions"]])
-    assert {name for name in lexicon.CLASSES if name not in patterns} == set()
+    named = {name.lower() for name in re.findall(r"\bed\.([A-Z_]+)\b", code)} | set(
+        re.findall(r'WORDS\["(\w+)"\]', code)
+    )
+    assert set(lexicon.WORDS) - named == set(lexicon.OPENINGS) - {"instead"}
+    code += " ".join(PATTERNS)
+    assert {name for name in lexicon.CLASSES if name not in code} == set()
 
 
 def test_every_verb_stands_in_one_line_of_the_lexicon() -> None:
