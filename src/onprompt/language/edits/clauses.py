@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from difflib import get_close_matches
 
@@ -15,6 +16,7 @@ from onprompt.language.words import is_known_word, is_noun, singular
 LONGEST = 200  # words of an operation; what is longer is a text, not an instruction
 CLOSE = 0.8  # difflib's ratio: rmove, repalce, delte
 LOOK_AHEAD = 20  # words that decide whether a new operation begins
+ENDINGS = re.compile(f"(?: ,| (?:{'|'.join(map(re.escape, sorted(ed.ENDINGS)))}))+$")
 JOINTS = frozenset((*ed.JOINTS, ","))
 KEEPING = tuple(f"{verb} " for verb in ed.CLASSES["KEEP"])
 PHRASAL_VERBS = tuple(f"{verb} " for verb in ed.VERBS if " " in verb)
@@ -24,7 +26,8 @@ WHOLE_VERBS = lex.Phrases(ed.VERBS)
 
 def strip_politeness(clause: Phrase) -> tuple[Phrase, bool]:
     """A clause without its politeness, and whether it is a wish for what should be seen ("what if", "I want")."""
-    clause, wish = strip_ending(clause), False
+    kept, wish = ENDINGS.sub("", clause.line), False
+    clause = clause.part(0, kept.count(" ") + 1)
     if len(clause) > 2 and clause.words[0] in ed.MODALS and clause.words[1] in ed.DETERMINERS:
         clause, wish = clause.part(1), True  # can the boy hold a ball?
     if len(clause) > 2 and clause.words[0] in {"i", "we"} and ed.plain_verb(clause.words[1]) != clause.words[1]:
@@ -39,15 +42,6 @@ def strip_politeness(clause: Phrase) -> tuple[Phrase, bool]:
     clause = with_plain_verb(clause)
     only = clause.words[:1] == ("only",) and clause.words[1:2] not in {("keep",), ("leave",)}
     return clause.part(1) if only and is_command(clause.part(1)) else clause, wish
-
-
-def strip_ending(clause: Phrase) -> Phrase:
-    """A clause without thanks, and without "in the picture", which goes without saying."""
-    for ending in ed.ENDINGS:
-        size = len(clause) - len(ending.split())
-        if size > 1 and clause.line.endswith(f" {ending}"):
-            return strip_ending(clause.part(0, size))
-    return clause
 
 
 def with_plain_verb(clause: Phrase) -> Phrase:

@@ -6,23 +6,11 @@ from dataclasses import replace
 
 from onprompt.language import lexicon as lex
 from onprompt.language.edits import lexicon as ed
+from onprompt.language.edits import rules
 from onprompt.language.edits.clauses import LONGEST, is_command
-from onprompt.language.edits.patterns import COMMANDS, DESCRIPTIONS, Match, matches
-from onprompt.language.edits.phrase import Phrase, predicate_start
-from onprompt.language.edits.rules import (
-    DESCRIPTION,
-    PHRASE,
-    RULES,
-    WISH,
-    Operation,
-    become,
-    before_background,
-    exist,
-    make,
-    restyle,
-    set_background,
-    show,
-)
+from onprompt.language.edits.patterns import COMMANDS, DESCRIPTIONS, matches
+from onprompt.language.edits.phrase import predicate_start
+from onprompt.language.edits.rules import DESCRIPTION, PHRASE, WISH, Operation, apply
 from onprompt.language.edits.things import Target
 from onprompt.language.ontology import is_concrete
 from onprompt.language.words import vocabulary
@@ -37,12 +25,7 @@ def interpret(context: Operation, opening: str) -> list[Edit]:
         return context.unclear(context.command) if context.command else []
     if opening and context.command.line.startswith(opening):
         return context.unclear(context.command)
-    return read_instead(context) or read_command(context) or read_description(context) or read_phrase(context)
-
-
-def apply(context: Operation, match: Match) -> list[Edit]:
-    """The edits of a match; none where its rule does not fit after all."""
-    return RULES[match.rule](context, *filter(None, [match.argument]), **match.captures)
+    return read_command(context) or read_description(context) or read_phrase(context)
 
 
 def read_command(context: Operation) -> list[Edit]:
@@ -62,38 +45,6 @@ def read_description(context: Operation) -> list[Edit]:
     return []
 
 
-def read_instead(context: Operation) -> list[Edit]:
-    """`a cat instead of the dog`, `put a cat in place of the dog`, `instead of the dog, a cat`."""
-    command = context.command
-    for at in range(len(command)):
-        if mark := ed.OPENINGS["instead"].at(command.words, at):
-            new, old = command.part(0, at), command.part(at + len(mark.split()))
-            if not new:
-                comma = next((n for n, word in enumerate(old.words) if word == ","), len(old))
-                new, old = old.part(comma), old.part(0, comma)
-            if new and old:
-                return put_instead(context, new, old)
-    return []
-
-
-def put_instead(context: Operation, new: Phrase, old: Phrase) -> list[Edit]:
-    """Something in place of something else; what is done with it is read as usual."""
-    candidates = matches(new, COMMANDS if is_command(new) else DESCRIPTIONS)
-    if match := next(candidates, None):
-        value = match.captures.get("value", new)
-        picture = match.rule == "make" and match.captures["target"].line in ed.PICTURE | {"it", "this"}
-        if match.rule in {"add", "exist"} or (picture and not ed.is_adjective(value.words[0])):
-            new = value
-        elif match.rule == "put" and not value.is_definite:
-            new = value.plus(match.captures["place"])
-        else:
-            return apply(context, match)
-    elif context.confidence != WISH:
-        context = context.at_most(DESCRIPTION)
-    context = replace(context, flags=())  # make it a cat instead of a dog
-    return exist(context, new) if ed.numeral(old.words) is not None else become(context, old, new)
-
-
 def read_phrase(context: Operation) -> list[Edit]:
     """A style, an action, a background; else a thing to add."""
     phrase, wish = context.command, context.confidence == WISH
@@ -102,19 +53,19 @@ def read_phrase(context: Operation) -> list[Edit]:
     if not set(phrase.words) - ed.FIRST_WORDS - ed.VAGUE_VERBS - lex.RELATIONS.keys():
         return context.unclear(phrase)
     if plain.picture_properties:
-        return restyle(context, plain)
+        return rules.restyle(context, plain)
     if plain.described:
         return context.with_attributes(next(iter(plain.described)), [Target()], [], plain.text)
-    if background := before_background(phrase):
-        return set_background(context, phrase, background)
+    if background := rules.before_background(phrase):
+        return rules.set_background(context, phrase, background)
     cut = predicate_start(phrase.words) if definite or wish else None
     if cut and (definite or phrase.part(cut).is_action()):
         context = replace(context, confidence=max(context.confidence, SUBJECT_AND_PREDICATE))
-        return make(context, phrase.part(0, cut), phrase.part(cut))
+        return rules.make(context, phrase.part(0, cut), phrase.part(cut))
     if phrase.words[0] in vocabulary().verbs and phrase.word_at(1) in lex.DEFINITE:  # a verb that no rule knows
         return context.unclear(phrase, context.resolve(phrase.part(1))[0])
     scene = context.parse(phrase.text)
     vague = scene.things[:1] and scene.things[0].canonical in ed.ANYTHING | ed.PICTURE
     if vague or not any(is_concrete(thing.canonical) for thing in scene.things):
         return context.unclear(phrase, Target(replace(scene, things=())))
-    return show(context.at_most(KNOWN_THING) if definite and not wish else context, scene)
+    return rules.show(context.at_most(KNOWN_THING) if definite and not wish else context, scene)

@@ -49,8 +49,8 @@ DETERMINERS = lex.ARTICLES | lex.DEFINITE | lex.SOME | lex.NUMBERS.keys() | {"se
 DEFINITE_OR_ARTICLE = lex.ARTICLES | lex.DEFINITE
 PRONOUNS = WORDS["personal"] | WORDS["demonstrative"] | WORDS["ones"] | {"her"}
 COLOR_NOUNS = CLASSES["COLOR"] | {"tone"}
-OPENINGS = {name: lex.Phrases(WORDS[name]) for name in ("polite", "wishes", "questions", "instead")}
-PLACES = lex.Phrases({*lex.RELATIONS, *lex.POSITIONS} - WORDS["not_places"] - WORDS["instead"])
+OPENINGS = {name: lex.Phrases(WORDS[name]) for name in ("polite", "wishes", "questions")}
+PLACES = lex.Phrases({*lex.RELATIONS, *lex.POSITIONS} - WORDS["not_places"] - CLASSES["INSTEAD"])
 
 
 def __getattr__(name: str) -> frozenset[str]:
@@ -80,11 +80,6 @@ def is_compound(noun: str, word: str) -> bool:
     """Whether a word goes on with the noun before it: `wine glass`, `traffic lights`."""
     forms = {f"{noun} {word}", f"{noun} {singular(word)}"}
     return bool(forms & lex.COMPOUNDS) or any(map(is_noun, forms))
-
-
-def is_gerund(word: str) -> bool:
-    """Whether a word ends in -ing and is no noun."""
-    return word.endswith("ing") and word not in lex.ING_NOUNS
 
 
 def is_hedge(words: Sequence[str], at: int) -> bool:

@@ -65,19 +65,10 @@ def matches(clause: Phrase, patterns: Sequence[tuple[re.Pattern[str], Match]]) -
             }
             ends = sorted(spans.values())
             adjacent = len(ends) > 1 and ends[0][1] == ends[1][0]
-            if all(captures.values()) and (settled := settle(replace(match, captures=captures), adjacent)):
-                yield settled
-
-
-def settle(match: Match, adjacent: bool) -> Match | None:
-    """A match whose captures have no word between them, cut where the first ends; None where none fits."""
-    if len(match.captures) < 2:
-        return match
-    (name, first), (other, second) = match.captures.items()
-    if match.rule == "become" and f"{first.words[-1]} to" in lex.RELATIONS:
-        return None  # next to
-    if not adjacent or match.rule not in BOUNDARIES:
-        return match
-    both = first.plus(second)
-    cut = BOUNDARIES[match.rule](both.words)
-    return None if cut is None else replace(match, captures={name: both.part(0, cut), other: both.part(cut)})
+            if adjacent and match.rule in BOUNDARIES:  # no word between them: cut where the first ends
+                both = Phrase(clause.instruction, tuple(unit for part in captures.values() for unit in part.units))
+                at = BOUNDARIES[match.rule](both.words)
+                captures = dict(zip(captures, (both.part(0, at), both.part(at)), strict=True)) if at else {}
+            beside = match.rule == "become" and f"{captures['target'].words[-1]} to" in lex.RELATIONS  # next | to
+            if (captures or not spans) and all(captures.values()) and not beside:
+                yield replace(match, captures=captures)

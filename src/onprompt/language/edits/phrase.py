@@ -11,7 +11,7 @@ from onprompt.language import lexicon as lex
 from onprompt.language.edits import lexicon as ed
 from onprompt.language.image_properties import image_properties
 from onprompt.language.tokens import Token
-from onprompt.language.words import attribute_of, comparison, is_noun, singular, vocabulary
+from onprompt.language.words import attribute_of, comparison, is_ing_verb, is_noun, singular, vocabulary
 from onprompt.types import Attribute
 
 QUOTED = '"'  # stands for a quoted text
@@ -103,7 +103,7 @@ class Phrase:
             if len(words) == 1 and words[0] in ed.ANY_COLOR:
                 return {"recolour": [Attribute("color", "other")]}
         words = words[2:] if words[1:2] == ["years"] and len(words) > 2 else words[words[:1] == ["in"] :]
-        if words and ed.is_gerund(words[0]):
+        if words and is_ing_verb(words[0]):
             return {}
         operations: dict[str, list[Attribute]] = {}
         for at, word in enumerate(words):
@@ -143,7 +143,7 @@ class Phrase:
         if first in ed.DETERMINERS or lex.kind_of(first) == "color":
             return False
         done = first.endswith("ed") and not first.endswith("eed")
-        return ed.is_gerund(first) or done or (plain and first in vocabulary().verbs)
+        return is_ing_verb(first) or done or (plain and first in vocabulary().verbs)
 
     @property
     def is_text(self) -> bool:
@@ -250,9 +250,9 @@ def predicate_sign(words: Sequence[str], at: int) -> int:
         return COMPARISON
     if rest and all(map(qualifies, rest)) and not ed.is_compound(before, word) and rest[-1] not in ed.CONJUNCTIONS:
         return ADJECTIVES
-    if word in lex.ARTICLES | {"some"} and not (ed.is_gerund(before) or before in lex.WEARING):
+    if word in lex.ARTICLES | {"some"} and not (is_ing_verb(before) or before in lex.WEARING):
         return ARTICLE
-    if ed.is_gerund(word):
+    if is_ing_verb(word):
         return GERUND
     if word not in vocabulary().verbs or lex.kind_of(word) or before == "'s" or ed.is_compound(before, word):
         return 0

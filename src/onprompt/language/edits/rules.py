@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 
 from onprompt.language import lexicon as lex
 from onprompt.language.edits import lexicon as ed
+from onprompt.language.edits.clauses import is_command
+from onprompt.language.edits.patterns import COMMANDS, DESCRIPTIONS, Match, matches
 from onprompt.language.edits.phrase import CLOCK_TIME, Phrase, place_start, starts_place
 from onprompt.language.edits.things import (
     EMPTY,
@@ -177,7 +179,7 @@ def give(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
 def exist(context: Operation, value: Phrase) -> list[Edit]:
     """`there should be three dogs`, `there should be no dog`."""
     if value.words[0] in {"no", "not", "n't"}:
-        return absent(context, value.part(1))
+        return remove(context, value.part(1)) if len(value) > 1 else []
     wanted = quantity(value.words, 0, context.settings)
     exactly = bool(ed.ONLY & set(context.command.words)) or (wanted and wanted.exact != 1)
     if wanted and wanted.explicit and exactly and value.more_at is None:
@@ -185,11 +187,13 @@ def exist(context: Operation, value: Phrase) -> list[Edit]:
     return add(context, value)
 
 
-def remove(context: Operation, target: Phrase) -> list[Edit]:
-    """`remove the car`; `remove one of the cars` leaves some."""
+def remove(context: Operation, target: Phrase, value: Phrase | None = None) -> list[Edit]:
+    """`remove the car`, `take the hat off the man`; `remove one of the cars` leaves some."""
+    while target.words[0] in {"any", "more", "longer", "see"} and len(target) > 1:
+        target = target.part(1)
     (share, _), edits = split_share(target), []
     context = context.at_most(NO_RESULT) if share else context
-    for each in context.resolve(target):
+    for each in context.resolve(target, f"{target.text} on {value.text}" if value else ""):
         if each.thing is None:
             return context.unclear(target) if target.line in ed.ANYTHING else [context.edit("remove", each)]
         gone = with_head(each.scene, absent=True)
@@ -198,19 +202,6 @@ def remove(context: Operation, target: Phrase) -> list[Edit]:
         else:
             edits.append(remove_some(context, each, target, share) or context.edit("remove", each, gone))
     return edits
-
-
-def remove_from(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
-    """`take the hat off the man`."""
-    targets = context.resolve(target, f"{target.text} on {value.text}")
-    return [context.edit("remove", each, with_head(each.scene, absent=True)) for each in targets if each.thing]
-
-
-def absent(context: Operation, value: Phrase) -> list[Edit]:
-    """`there should be no cars`, `I don't want to see any cars`."""
-    while value and value.words[0] in {"any", "a", "an", "more", "longer", "see"} and len(value) > 1:
-        value = value.part(1)
-    return remove(context, value) if value else []
 
 
 def keep_some(context: Operation, value: Phrase, target: Phrase | None = None) -> list[Edit]:
@@ -275,10 +266,10 @@ def count_more(context: Operation, value: Phrase) -> list[Edit]:
 
 def count_fewer(context: Operation, target: Phrase) -> list[Edit]:
     """`fewer birds`."""
-    return [recount(context, each, ANY_LEFT, "fewer") for each in context.resolve(target) if each.thing]
+    return [fewer(context, each, ANY_LEFT, "fewer") for each in context.resolve(target) if each.thing]
 
 
-def recount(context: Operation, target: Target, left: Count, value: str) -> Edit:
+def fewer(context: Operation, target: Target, left: Count, value: str) -> Edit:
     """A number that is known only from the one before."""
     return context.edit("count", target, with_head(target.scene, count=left), value, ["relative count"])
 
@@ -286,15 +277,14 @@ def recount(context: Operation, target: Target, left: Count, value: str) -> Edit
 def remove_some(context: Operation, target: Target, phrase: Phrase, share: str) -> Edit | None:
     """`remove half of the people`, `remove two of the chairs`; of "the four chairs" two are left."""
     there = target.scene.things[0].count
-    if share and there.exact == 1:  # half of one thing can't be counted
-        return context.edit("remove", target, value=share, flags=["in part"])
-    if share:
-        return recount(context, target, SOME, share)
+    if share:  # half of one thing can't be counted
+        partial = context.edit("remove", target, value=share, flags=["in part"])
+        return partial if there.exact == 1 else fewer(context, target, SOME, share)
     listed = there.exact if there.explicit and ed.numeral(phrase.words[:1]) else None
     number = (ed.numeral(target.scope.split()[:1]) if target.scope else None) or listed
     present = ed.numeral(phrase.words[3:4]) if phrase.words[1:3] == ("of", "the") else None
     if not number or not present or present < number:
-        return recount(context, target, ANY_LEFT, f"-{number}") if number else None
+        return fewer(context, target, ANY_LEFT, f"-{number}") if number else None
     left = Count(present - number, present - number, explicit=True)
     before = with_head(target.scene, count=Count(present, present, phrase.words[3], explicit=True))
     return context.edit("count", replace(target, scene=before), with_head(target.scene, count=left), str(left.low))
@@ -385,10 +375,7 @@ def move(context: Operation, target: Phrase, place: Phrase | None = None) -> lis
     """`move the cup to the left`: what was said of its old place no longer holds."""
     edits = []
     if place and place.words[0] == "from":  # from the table | to the floor
-        words = place.words
-        place = place.part(
-            next((n for n in range(2, len(place)) if words[n] in ed.CLASSES["ON"] and starts_place(words, n)), 0)
-        )
+        place = place.part(place_start(place.words) or 0)
     for each in context.resolve(target):
         result = EMPTY
         if place and each.thing:
@@ -403,9 +390,7 @@ def move(context: Operation, target: Phrase, place: Phrase | None = None) -> lis
 
 def put(context: Operation, value: Phrase, place: Phrase) -> list[Edit]:
     """`put the cup on the table` moves it, `put a cup on the table` adds it."""
-    if value.is_text:
-        return write(context, value, place.part(1) or None)
-    if not value.is_definite:
+    if value.is_text or not value.is_definite:
         return add(context, value.plus(place))
     if value.words[-1] in ed.PICTURE and len(place) > 1:
         return set_background(context, value, place.part(1))
@@ -415,7 +400,7 @@ def put(context: Operation, value: Phrase, place: Phrase) -> list[Edit]:
 def put_in_place(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
     """`put a dog where the cat is` replaces the cat, `put the dog where the cat is` moves the dog."""
     if not value.is_definite:
-        return become(context, target, value)
+        return become(context, target=target, value=value)
     return [context.edit("move", context.resolve(value)[0], EMPTY, f"in place of {target.text}")]
 
 
@@ -429,17 +414,12 @@ def make(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
     """`make the car red`, `have the woman hold a cup`, `the sign should say "EXIT"`."""
     first, rest = value.words[0], value.part(1)
     if rest and first == "not":
-        return deny(context, target, rest)
+        return become(context, "not", target=target, value=rest)
     if rest and first in {"have", "has", "with"}:
         return give(context, target, rest)
     if rest and (first in ed.SAYING or (first in ed.DISPLAYING and rest.is_text)):
         return write(context, rest, target)
-    return become(context, target, value, plain_verbs=True)
-
-
-def deny(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
-    """`the car should not be red`."""
-    return become(context, target, value, negated=True)
+    return become(context, target=target, value=value, plain_verbs=True)
 
 
 def act(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
@@ -448,7 +428,7 @@ def act(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
 
 
 def become(
-    context: Operation, target: Phrase, value: Phrase, plain_verbs: bool = False, negated: bool = False
+    context: Operation, negated: str = "", *, target: Phrase, value: Phrase, plain_verbs: bool = False
 ) -> list[Edit]:
     """What a thing should be or, with `plain_verbs`, do."""
     denied = next((at for at, word in enumerate(value.words) if word == "not" and at), len(value))
@@ -470,16 +450,12 @@ def become(
             context.edit("restyle", each, replace(each.scene, properties=properties), value.text) for each in targets
         ]
     if described and not whole:
-        return [
-            edit
+        said = {
+            operation: [replace(each, negated=bool(negated)) for each in attributes]
             for operation, attributes in described.items()
-            for edit in context.with_attributes(
-                operation,
-                targets,
-                [replace(each, negated=negated) for each in attributes],
-                "not " * negated + value.text,
-            )
-        ]
+        }
+        edits = [context.with_attributes(name, targets, said[name], f"{negated} {value.text}".strip()) for name in said]
+        return [edit for each in edits for edit in each]
     if ed.numeral(value.words) is not None or is_recount(context, targets[0], value):
         return count(context, target, value)
     if whole and not value.is_action(plain_verbs):
@@ -564,13 +540,6 @@ def is_recount(context: Operation, target: Target, value: Phrase) -> bool:
     return same and wanted is not None and wanted.explicit and len(value) == len(wanted.words.split()) + 1
 
 
-def make_of(context: Operation, value: Phrase, target: Phrase) -> list[Edit]:
-    """`make the bench out of stone`, `make a bench out of the tree`."""
-    if target.words[0] in ed.DETERMINERS or not value.is_definite:
-        return become(context, target, value)
-    return say(context, "restyle is made of {}", value, target)
-
-
 def say(context: Operation, sentence: str, target: Phrase, value: Phrase) -> list[Edit]:
     """A sentence about something: `dress the man in a suit`, `fill the glass with wine`."""
     operation, _, predicate = sentence.partition(" ")
@@ -582,19 +551,42 @@ def say(context: Operation, sentence: str, target: Phrase, value: Phrase) -> lis
 
 def set_state(context: Operation, state: str, target: Phrase | None = None, value: Phrase | None = None) -> list[Edit]:
     """An attribute that the verb gives, `{}` for the words of the value: `enlarge the dog`, `turn on the lamp`."""
-    if target and target.words[-1] in ed.CLASSES["QUALITY"]:  # increase the contrast
-        properties = (Attribute("style", context.command.line),)
-        text = context.command.text
-        return [context.edit("restyle", Target(whole=True), Scene(text, properties=properties), text)]
     operation, kind, words = state.split(maxsplit=2)
     verb, text = context.command.words[0], value.text if value else ""
     operation = ed.DATA["operations"].get(verb, operation)
     named = words.format(text, done=ed.participle(verb))
-    shown = named if "{}" in words else text or named
-    targets = context.resolve(target) if target else [Target(whole=True)]
+    shown, targets = named if "{}" in words else text or named, [Target(whole=True)]
+    if target and target.words[-1] in ed.CLASSES["QUALITY"]:  # increase the contrast
+        operation, named, shown = "restyle", context.command.line, context.command.text
+    elif target:
+        targets = context.resolve(target)
     if targets[0].whole and operation in {"action", "restyle", "recolour"}:
-        return [context.edit("restyle", targets[0], Scene(named, properties=(Attribute("style", named),)), shown)]
+        return [context.edit("restyle", targets[0], Scene(shown, properties=(Attribute("style", named),)), shown)]
     return context.with_attributes(operation, targets, [Attribute(kind, named)], shown)
+
+
+def instead(context: Operation, value: Phrase, target: Phrase) -> list[Edit]:
+    """`a cat instead of the dog`, `put a cat in place of the dog`: what is done with it is read as usual."""
+    new, commanded = value, is_command(value)
+    if match := next(matches(new, COMMANDS if commanded else DESCRIPTIONS), None):
+        said = match.captures.get("value", new)
+        picture = match.rule == "make" and match.captures["target"].line in ed.PICTURE | {"it", "this"}
+        if match.rule in {"add", "exist"} or (picture and not ed.is_adjective(said.words[0])):
+            new = said
+        elif match.rule == "put" and not said.is_definite:
+            new = said.plus(match.captures["place"])
+        else:
+            return apply(context, match)
+    elif context.confidence != WISH:
+        context = context.at_most(DESCRIPTION)
+    context = replace(context, flags=())  # make it a cat instead of a dog
+    old = ed.numeral(target.words)
+    return exist(context, new) if old is not None else become(context, target=target, value=new)
+
+
+def apply(context: Operation, match: Match) -> list[Edit]:
+    """The edits of a match; none where its rule does not fit after all."""
+    return RULES[match.rule](context, *filter(None, [match.argument]), **match.captures)
 
 
 RULES: Mapping[str, Callable[..., list[Edit]]] = {name: rule for name, rule in vars().items() if callable(rule)}

@@ -147,17 +147,13 @@ def resolve(phrase: Phrase, settings: Settings, text: str = "") -> list[Target]:
     if not scene.things and phrase.words[0] in lex.DEFINITE and is_noun(phrase.words[-1]):
         pair = phrase.words[-2:]  # what the parser takes for a style is a thing after "the"
         scene = single(phrase.text, canonical(" ".join(pair if ed.is_compound(*pair) else pair[1:])))
-    heads = [subgraph(scene, head) for head in head_indices(scene)]
-    return [named(phrase, head) for head in heads] or [Target(scene)]
-
-
-def named(phrase: Phrase, scene: Scene) -> Target:
-    """The first thing of a scene, with its scope; "one of the dogs" is one."""
-    scope = scope_of(phrase, scene.things[0])
-    number = ed.numeral(scope.split()[:1]) if scope else None
-    if number is None:
-        return Target(scene, scope)
-    return Target(with_head(scene, count=Count(number, number, scope.split()[0], explicit=True)), scope)
+    targets = []
+    for head in (subgraph(scene, at) for at in head_indices(scene)):
+        scope = scope_of(phrase, head.things[0])
+        number = ed.numeral(scope.split()[:1])
+        counted = Count(number, number, scope.split()[0], explicit=True) if number else head.things[0].count
+        targets.append(Target(with_head(head, count=counted), scope))  # one of the dogs
+    return targets or [Target(scene)]
 
 
 def scope_of(phrase: Phrase, head: Thing) -> str:
