@@ -49,7 +49,7 @@ def with_plain_verb(clause: Phrase) -> Phrase:
     if len(clause) < 2 or not clause.words[0].isalpha():
         return clause
     first, second = clause.words[:2]
-    verb = ed.plain_verb(first) if second in ed.DETERMINERS | ed.PARTICLES | {"away", QUOTED} else first
+    verb = ed.plain_verb(first) if second in ed.DETERMINERS | ed.EVERY | ed.PARTICLES | {"away", QUOTED} else first
     near = (
         []
         if verb in ed.FIRST_WORDS or is_known_word(first)
@@ -149,8 +149,8 @@ def with_referents(clause: Phrase, antecedent: str) -> tuple[Phrase, bool]:
             meant = antecedent if antecedent.endswith(person) else f"the {person}"
             found = True
         elif word in ed.ONES and after != "of" and words[at - 1] not in ed.ONLY and describes(words[at - 1]):
-            meant = singular(nouns[-1]) if word == "one" else nouns[-1]
-            found |= len(nouns) == 1
+            noun = nouns[:2][-1]  # the first of the clause, else the antecedent
+            meant, found = singular(noun) if word == "one" else noun, found or len(nouns) == 1
         elif at and is_noun(singular(word)) and not describes(word) and word not in ed.DETERMINERS:
             nouns.append(word)
         if meant:

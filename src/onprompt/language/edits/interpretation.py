@@ -25,24 +25,16 @@ def interpret(context: Operation, opening: str) -> list[Edit]:
         return context.unclear(context.command) if context.command else []
     if opening and context.command.line.startswith(opening):
         return context.unclear(context.command)
-    return read_command(context) or read_description(context) or read_phrase(context)
-
-
-def read_command(context: Operation) -> list[Edit]:
-    """By the patterns of verbs of editing."""
-    if context.confidence == WISH and not is_command(context.command):
-        return []
-    return next(filter(None, (apply(context, match) for match in matches(context.command, COMMANDS))), [])
-
-
-def read_description(context: Operation) -> list[Edit]:
-    """By the patterns of descriptions of the result."""
+    commanded = context.confidence != WISH or is_command(context.command)
+    for match in matches(context.command, COMMANDS if commanded else ()):
+        if edits := apply(context, match):
+            return edits
     modal = bool(set(context.command.words) & ed.MODALS)
     for match in matches(context.command, DESCRIPTIONS):
         wish = context.confidence == WISH or match.rule == "exist" or modal
         if edits := apply(replace(context, confidence=WISH if wish else DESCRIPTION), match):
             return edits
-    return []
+    return read_phrase(context)
 
 
 def read_phrase(context: Operation) -> list[Edit]:

@@ -123,7 +123,12 @@ class Phrase:
         """Whether words compare a size: `twice as tall`, `the size of a car`, `bigger than the dog`."""
         words = set(self.words)
         times = bool(set(self.words[:2]) & ed.TIMES and words & ed.SIZES)
-        return "size" in self.words[:4] or times or ("than" in words and self.words[0] in ed.SIZES)
+        return "size" in self.words[:4] or times or self.is_comparison
+
+    @property
+    def is_comparison(self) -> bool:
+        """Whether words compare a size with that of something else: `bigger than the dog`, `as big as a house`."""
+        return bool({"than", "as"} & set(self.words[1:])) and bool(ed.SIZES & set(self.words[:2]))
 
     @property
     def picture_properties(self) -> tuple[Attribute, ...]:
@@ -186,7 +191,7 @@ def starts_place(words: Sequence[str], at: int) -> bool:
     place = ed.PLACES.at(words, at)
     if place and (place in lex.POSITIONS or len(words) > at + len(place.split())):
         return True
-    return words[at] in ed.PLACE_ADVERBS and words[at - 1] not in {"the", "to", "from", "on"}
+    return words[at] in ed.PLACE_ADVERBS and words[at - 1] not in {"the", "to", "from", "on", "'s"}
 
 
 def place_start(words: Sequence[str]) -> int | None:
@@ -236,6 +241,8 @@ def predicate_sign(words: Sequence[str], at: int) -> int:
     rest = words[at + 1 :] if word == "in" else words[at:]  # the car | in red
     if word in {"be", "not"} or (word == "to" and following in vocabulary().verbs) or CLOCK_TIME.fullmatch(word):
         return COMPARISON
+    if word == "as" and following in ed.SIZES:
+        return COMPARISON
     if (word in ed.GONE and not following) or (word in ed.TIMES and following in {"as", "the", "its"}):
         return COMPARISON
     if not may_be_noun(words, at - 1):
@@ -254,7 +261,8 @@ def predicate_sign(words: Sequence[str], at: int) -> int:
         return ARTICLE
     if is_ing_verb(word):
         return GERUND
-    if word not in vocabulary().verbs or lex.kind_of(word) or before == "'s" or ed.is_compound(before, word):
+    describes = lex.kind_of(word) and following not in lex.DEFINITE  # but: the woman | open her mouth
+    if word not in vocabulary().verbs or describes or before == "'s" or ed.is_compound(before, word):
         return 0
     if lex.kind_of(before) in {"size", "color"} and is_noun(word):
         return 0  # the small dog

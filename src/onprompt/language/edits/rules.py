@@ -220,6 +220,9 @@ def keep_some(context: Operation, value: Phrase, target: Phrase | None = None) -
 
 def keep(context: Operation, target: Phrase) -> list[Edit]:
     """`without changing the sky`: an edit of its own, which ends in the `keep` of the others."""
+    wanted = quantity(target.words, 0, context.settings)
+    if wanted and wanted.explicit:  # leave two cups
+        return keep_some(context, target)
     vague = {"everything", "rest"} & set(target.words)
     things = [] if vague else [each.thing for each in context.resolve(target) if each.thing]
     return [Edit("keep", context.written, keep=tuple(things) or (Thing(target.text, target.line),))]
@@ -237,7 +240,8 @@ def nothing(context: Operation, value: Phrase) -> list[Edit]:
 def count(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
     """A number of something; where target and value are the same words, some are there already."""
     wanted, edits = quantity(value.words, 0, context.settings), []
-    for each in context.resolve(target) if wanted else ():
+    targets = context.resolve(target)[: 1 if target is value else None]
+    for each in targets:
         if each.thing and wanted:
             bare = each.thing.phrase.removeprefix(wanted.words).strip() or each.thing.phrase
             some = replace(each, scene=with_head(each.scene, count=SOME, phrase=bare))
@@ -323,18 +327,12 @@ def change(context: Operation, operation: str = "background", *, target: Phrase)
     return [context.edit(operation, each, each.scene, flags=["no value"]) for each in targets]
 
 
-def recolour(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
-    """`change the color of the car to red`; of a picture, the color is the style."""
-    targets = context.resolve(target)
-    if targets[0].whole and not context.flags:
+def recolour(context: Operation, otherwise: str = "", *, target: Phrase, value: Phrase) -> list[Edit]:
+    """`change the color of the car to red`, `paint the door red`; of a picture, or `otherwise`, it is a style."""
+    targets, colors = context.resolve(target), value.described.get("recolour", [])
+    if (otherwise and not colors) or (targets[0].whole and not context.flags):
         return restyle(context, value, target)
-    colors = value.described.get("recolour") or [Attribute("color", value.line)]
-    return context.with_attributes("recolour", targets, colors, value.text)
-
-
-def paint(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
-    """`paint the door red`; with anything else it is a style."""
-    return recolour(context, target, value) if "recolour" in value.described else restyle(context, value, target)
+    return context.with_attributes("recolour", targets, colors or [Attribute("color", value.line)], value.text)
 
 
 def set_background(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
@@ -397,16 +395,11 @@ def put(context: Operation, value: Phrase, place: Phrase) -> list[Edit]:
     return move(context, value, place)
 
 
-def put_in_place(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
-    """`put a dog where the cat is` replaces the cat, `put the dog where the cat is` moves the dog."""
+def take_place(context: Operation, both: str = "", *, target: Phrase, value: Phrase) -> list[Edit]:
+    """`put the dog where the cat is`; `swap the dog and the cat`: `both` go where the other was."""
     if not value.is_definite:
-        return become(context, target=target, value=value)
-    return [context.edit("move", context.resolve(value)[0], EMPTY, f"in place of {target.text}")]
-
-
-def swap(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
-    """`swap the dog and the cat`: each goes where the other was."""
-    pairs = ((target, value), (value, target))
+        return become(context, target=target, value=value)  # put a dog where the cat is
+    pairs = ((target, value), (value, target)) if both else ((value, target),)
     return [context.edit("move", context.resolve(a)[0], EMPTY, f"in place of {b.text}") for a, b in pairs]
 
 
@@ -468,10 +461,10 @@ def become_more(
 ) -> list[Edit]:
     """What is more than adjectives: a size, a likeness, a place, an action, another thing."""
     first, words = value.words[0], set(value.words)
-    if value.is_size and "than" not in words:
+    if value.is_size and not value.is_comparison:
         size = "smaller" if words & ed.SMALLER else "larger"
         return context.with_attributes("resize", targets, [Attribute("size", size)], value.text)
-    if first in {"like", "as"} and len(value) > 1:
+    if first in {"like", "as"} and len(value) > 1 and not value.is_comparison:
         return restyle(context, value, target)
     if value.line in lex.ORIENTATIONS:
         return context.with_attributes("move", targets, [Attribute("orientation", value.line)], value.text)

@@ -139,7 +139,7 @@ def resolve(phrase: Phrase, settings: Settings, text: str = "") -> list[Target]:
     if len(phrase) == 1 and phrase.words[0] in ed.PRONOUNS:
         person = ed.DATA["persons"].get(phrase.words[0], "")  # make her smile
         return [Target(single(phrase.text, person) if person else EMPTY, whole=phrase.words[0] in {"it", "this"})]
-    if (len(bare) == 1 and bare[0] in ed.PICTURE) or phrase.line.endswith("time of day"):
+    if (len(bare) == 1 and bare[0] in ed.PICTURE | ed.CLASSES["QUALITY"]) or phrase.line.endswith("time of day"):
         return [Target(whole=True)]
     if len(bare) == 1 and bare[0] in ed.BACKGROUND:
         return [Target(single(phrase.text, "background"))]
