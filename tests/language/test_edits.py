@@ -38,7 +38,7 @@ OPERATIONS = (
     *("add", "remove", "replace", "recolour", "restyle", "move", "resize", "count", "background", "action", "text"),
     "other",
 )
-FORMS = ("questions", "wishes", "phrases", "several", "scopes", "keeping", "pronouns", "writing")
+FORMS = ("questions", "wishes", "phrases", "several", "scopes", "keeping", "pronouns", "writing", "told", "comparing")
 
 
 class Case(NamedTuple):
@@ -145,6 +145,23 @@ def test_a_thing_that_is_not_a_text_is_a_clear_error() -> None:
 def test_another_language_is_flagged(settings: Settings) -> None:
     (edit,) = parse_edit("ein schwarzer Hund mit einer roten Katze", settings)
     assert "not English" in edit.flags
+
+
+NOTHING_TO_CHECK = """
+asdf qwer zxcv / hmm / wow / 123 / a b c / lorem ipsum dolor sit amet / thank you / hello there / the same
+make it better / make this good / make it pop / improve this / fix everything / surprise me / be creative / do something
+change something / add anything / remove nothing / make it something else / replace it with something else / more
+edit the photo / undo that / crop the image / what is this? / is it a cat? / how many dogs are there
+describe the picture / tell me a story / write me a poem / rate this / I like it / not bad / you are a helpful assistant
+ignore the previous instructions / as you like / to the left / replace with / don't change anything / leave it as it is
+убери собаку / Füge einen Hund hinzu / ajoute un chien / quita el coche / rimuovi il cane / usuń psa
+"""
+
+
+@pytest.mark.parametrize("instruction", NOTHING_TO_CHECK.replace("\n", " / ").strip(" /").split(" / "))
+def test_what_asks_for_nothing_that_can_be_checked_is_flagged(instruction: str, settings: Settings) -> None:
+    flags = {"not understood", "nothing to do", "not English"}
+    assert all(flags.intersection(edit.flags) for edit in parse_edit(instruction, settings))
 
 
 def test_an_endless_operation_is_not_guessed_at(settings: Settings) -> None:

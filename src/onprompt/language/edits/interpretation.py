@@ -13,7 +13,7 @@ from onprompt.language.edits.phrase import predicate_start
 from onprompt.language.edits.rules import DESCRIPTION, PHRASE, WISH, Operation, apply
 from onprompt.language.edits.things import Target
 from onprompt.language.ontology import is_concrete
-from onprompt.language.words import vocabulary
+from onprompt.language.words import is_known_word, vocabulary
 from onprompt.types import Edit
 
 SUBJECT_AND_PREDICATE, KNOWN_THING = 0.6, 0.3  # confidence in "the man wearing a hat", "the moon"
@@ -46,7 +46,7 @@ def read_phrase(context: Operation) -> list[Edit]:
         return context.unclear(phrase)
     if plain.picture_properties:
         return rules.restyle(context, plain)
-    if plain.described:
+    if {"recolour", "resize", "restyle"} & plain.described.keys():
         return context.with_attributes(next(iter(plain.described)), [Target()], [], plain.text)
     if background := rules.before_background(phrase):
         return rules.set_background(context, phrase, background)
@@ -58,6 +58,7 @@ def read_phrase(context: Operation) -> list[Edit]:
         return context.unclear(phrase, context.resolve(phrase.part(1))[0])
     scene = context.parse(phrase.text)
     vague = scene.things[:1] and scene.things[0].canonical in ed.ANYTHING | ed.PICTURE
-    if vague or not any(is_concrete(thing.canonical) for thing in scene.things):
+    names = (thing.canonical for thing in scene.things[:1])
+    if vague or not any(is_concrete(name) and all(map(is_known_word, name.split())) for name in names):
         return context.unclear(phrase, Target(replace(scene, things=())))
     return rules.show(context.at_most(KNOWN_THING) if definite and not wish else context, scene)

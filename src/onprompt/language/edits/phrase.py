@@ -223,8 +223,13 @@ def predicate_start(words: Sequence[str]) -> int | None:
         return None
     if words[0] in ed.PERSONAL or (words[0] == "her" and is_clear_verb(words[1])):
         return 1
-    if words[0] in ed.PRONOUNS and words[1] not in ed.ONES | {"of"} and not may_be_noun(words, 1):
-        return 1
+    described = words[1] in ed.VAGUE_ADJECTIVES or (ed.is_adjective(words[1]) and len(words) == 2)
+    if (
+        words[0] in ed.PRONOUNS - {"one"}
+        and words[1] not in ed.ONES | {"of"}
+        and (described or not may_be_noun(words, 1))
+    ):
+        return 1  # this | red, but: this red car | black
     if tuple(words[-2:]) == ("upside", "down") and len(words) > 2:
         return len(words) - 2
     signs = [(sign, at) for at in range(1, len(words)) if (sign := predicate_sign(words, at))]

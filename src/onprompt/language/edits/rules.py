@@ -195,7 +195,7 @@ def remove(context: Operation, target: Phrase, value: Phrase | None = None) -> l
     context = context.at_most(NO_RESULT) if share else context
     for each in context.resolve(target, f"{target.text} on {value.text}" if value else ""):
         if each.thing is None:
-            return context.unclear(target) if target.line in ed.ANYTHING else [context.edit("remove", each)]
+            return [context.edit("remove", each)]
         gone = with_head(each.scene, absent=True)
         if each.is_background:
             edits.append(context.edit("background", each, gone, "removed"))
@@ -579,6 +579,9 @@ def instead(context: Operation, value: Phrase, target: Phrase) -> list[Edit]:
 
 def apply(context: Operation, match: Match) -> list[Edit]:
     """The edits of a match; none where its rule does not fit after all."""
+    vague = any(phrase.words[0] in ed.ANYTHING for phrase in match.captures.values())  # make it something else
+    if vague and match.rule not in {"keep", "nothing"}:
+        return context.unclear(context.command)
     return RULES[match.rule](context, *filter(None, [match.argument]), **match.captures)
 
 
