@@ -10,23 +10,11 @@ from dataclasses import dataclass, replace
 
 from onprompt.language import lexicon as lex
 from onprompt.language.edits import lexicon as ed
+from onprompt.language.edits import things as graph
 from onprompt.language.edits.clauses import is_command
 from onprompt.language.edits.patterns import COMMANDS, DESCRIPTIONS, Match, matches
 from onprompt.language.edits.phrase import CLOCK_TIME, Phrase, place_start, starts_place
-from onprompt.language.edits.things import (
-    EMPTY,
-    Target,
-    anchor,
-    definite_phrase,
-    is_given,
-    joined,
-    resolve,
-    single,
-    split_share,
-    subgraph,
-    with_attributes,
-    with_head,
-)
+from onprompt.language.edits.things import EMPTY, Target, resolve, single, split_share
 from onprompt.language.ontology import broader, canonical
 from onprompt.language.parser import parse
 from onprompt.language.quantities import quantity
@@ -38,7 +26,7 @@ from onprompt.types import Attribute, Count, Edit, Scene, Thing
 COMMAND, WISH, DESCRIPTION, PHRASE, UNCLEAR = 1.0, 0.9, 0.7, 0.5, 0.2
 MISSPELT = 0.8  # as in the prompt parser
 NO_RESULT = 0.6  # at most, where nothing says what should be seen
-NOTHING_TO_DO = "nothing to do"
+NOTHING_TO_DO, RELATIVE = "nothing to do", ("relative count",)
 NEEDS_TARGET = frozenset(("remove", "replace", "recolour", "resize", "move", "action"))
 SOME_TEXT = Count(1, None)
 SOME, ANY_LEFT = Count(1, None, confidence=0.5), Count(0, None, confidence=0.5)
@@ -98,7 +86,7 @@ class Operation:
             self.edit(
                 "background" if each.is_background and operation != "move" else operation,
                 each,
-                with_attributes(each.scene, attributes) if each.thing else EMPTY,
+                graph.with_attributes(each.scene, attributes) if each.thing else EMPTY,
                 value,
             )
             for each in targets
@@ -111,10 +99,10 @@ class Operation:
     def said(self, scene: Scene, predicate: str) -> Scene:
         """A scene and what a sentence says of its first thing; the same scene where the parser loses that."""
         head = scene.things[0]
-        said = self.parse(f"{definite_phrase(head)} {predicate}")
+        said = self.parse(f"{graph.definite_phrase(head)} {predicate}")
         names = [thing.canonical for thing in said.things]
         known = head.canonical in names
-        return joined(scene, subgraph(said, names.index(head.canonical)), same=True) if known else scene
+        return graph.joined(scene, graph.subgraph(said, names.index(head.canonical)), same=True) if known else scene
 
     def unclear(self, phrase: Phrase, target: Target | None = None) -> list[Edit]:
         """An operation that no rule understands."""
@@ -146,10 +134,10 @@ def add(context: Operation, value: Phrase) -> list[Edit]:
 def show(context: Operation, scene: Scene) -> list[Edit]:
     """The things of a scene; where all others are there already, those that are absent are to go."""
     absences = [at for at, thing in enumerate(scene.things) if thing.absent]
-    if not absences or any(not thing.absent and not is_given(thing) for thing in scene.things):
-        return [context.edit("add", anchor(scene), scene)]
+    if not absences or any(not thing.absent and not graph.is_given(thing) for thing in scene.things):
+        return [context.edit("add", graph.anchor(scene), scene)]
     present = replace(scene, things=tuple(replace(thing, absent=False) for thing in scene.things))
-    return [context.edit("remove", Target(subgraph(present, at)), subgraph(scene, at)) for at in absences]
+    return [context.edit("remove", Target(graph.subgraph(present, at)), graph.subgraph(scene, at)) for at in absences]
 
 
 def add_to(context: Operation, value: Phrase, target: Phrase) -> list[Edit]:
@@ -196,7 +184,7 @@ def remove(context: Operation, target: Phrase, value: Phrase | None = None) -> l
     for each in context.resolve(target, f"{target.text} on {value.text}" if value else ""):
         if each.thing is None:
             return [context.edit("remove", each)]
-        gone = with_head(each.scene, absent=True)
+        gone = graph.with_head(each.scene, absent=True)
         if each.is_background:
             edits.append(context.edit("background", each, gone, "removed"))
         else:
@@ -213,7 +201,7 @@ def keep_some(context: Operation, value: Phrase, target: Phrase | None = None) -
         return count(context, value, value)
     scene = kept[0].scene
     for each in kept[1:]:
-        scene = joined(scene, each.scene)
+        scene = graph.joined(scene, each.scene)
     keep = tuple(each.thing for each in kept if each.thing)
     return [replace(context.edit("remove", replace(of, scope="all others"), scene), keep=keep)]
 
@@ -244,9 +232,9 @@ def count(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
     for each in targets:
         if each.thing and wanted:
             bare = each.thing.phrase.removeprefix(wanted.words).strip() or each.thing.phrase
-            some = replace(each, scene=with_head(each.scene, count=SOME, phrase=bare))
+            some = replace(each, scene=graph.with_head(each.scene, count=SOME, phrase=bare))
             number = wanted.words if wanted.exact is None else str(wanted.exact)
-            result = with_head(each.scene, count=wanted)
+            result = graph.with_head(each.scene, count=wanted)
             edits.append(context.edit("count", some if target is value else each, result, number))
     return edits
 
@@ -263,35 +251,34 @@ def count_more(context: Operation, value: Phrase) -> list[Edit]:
         return restyle(context, value)
     step = (ed.numeral(value.words[:at]) if at else None) or (1 if article else None)
     more = Count(step or 2, None, "" if at is None else value.part(0, at + 1).text, confidence=0.5)
-    before = with_head(subgraph(scene, 0), count=SOME)
+    before = graph.with_head(graph.subgraph(scene, 0), count=SOME)
     number = f"+{step}" if step else "more"
-    return [context.edit("count", Target(before), with_head(before, count=more), number, ["relative count"])]
+    return [context.edit("count", Target(before), graph.with_head(before, count=more), number, RELATIVE)]
 
 
-def count_fewer(context: Operation, target: Phrase) -> list[Edit]:
+def fewer(context: Operation, target: Phrase) -> list[Edit]:
     """`fewer birds`."""
-    return [fewer(context, each, ANY_LEFT, "fewer") for each in context.resolve(target) if each.thing]
-
-
-def fewer(context: Operation, target: Target, left: Count, value: str) -> Edit:
-    """A number that is known only from the one before."""
-    return context.edit("count", target, with_head(target.scene, count=left), value, ["relative count"])
+    changed = [(each, graph.with_head(each.scene, count=ANY_LEFT)) for each in context.resolve(target) if each.thing]
+    return [context.edit("count", each, left, "fewer", RELATIVE) for each, left in changed]
 
 
 def remove_some(context: Operation, target: Target, phrase: Phrase, share: str) -> Edit | None:
     """`remove half of the people`, `remove two of the chairs`; of "the four chairs" two are left."""
     there = target.scene.things[0].count
-    if share:  # half of one thing can't be counted
-        partial = context.edit("remove", target, value=share, flags=["in part"])
-        return partial if there.exact == 1 else fewer(context, target, SOME, share)
+    if share and there.exact == 1:  # half of one thing can't be counted
+        return context.edit("remove", target, value=share, flags=["in part"])
     listed = there.exact if there.explicit and ed.numeral(phrase.words[:1]) else None
     number = (ed.numeral(target.scope.split()[:1]) if target.scope else None) or listed
     present = ed.numeral(phrase.words[3:4]) if phrase.words[1:3] == ("of", "the") else None
-    if not number or not present or present < number:
-        return fewer(context, target, ANY_LEFT, f"-{number}") if number else None
-    left = Count(present - number, present - number, explicit=True)
-    before = with_head(target.scene, count=Count(present, present, phrase.words[3], explicit=True))
-    return context.edit("count", replace(target, scene=before), with_head(target.scene, count=left), str(left.low))
+    if not share and number and present and present >= number:
+        left = Count(present - number, present - number, explicit=True)
+        before = graph.with_head(target.scene, count=Count(present, present, phrase.words[3], explicit=True))
+        after = graph.with_head(target.scene, count=left)
+        return context.edit("count", replace(target, scene=before), after, str(left.low))
+    if not share and not number:
+        return None
+    after = graph.with_head(target.scene, count=SOME if share else ANY_LEFT)
+    return context.edit("count", target, after, share or f"-{number}", RELATIVE)
 
 
 # -- how it looks -----------------------------------------------------------------------------------------------------
@@ -361,7 +348,7 @@ def write(context: Operation, value: Phrase, target: Phrase | None = None) -> li
     attributes = [Attribute("text", text), *([Attribute("position", position)] if position else [])]
     blank = Scene(value.text, (Thing("text", "text", SOME_TEXT),))
     return [
-        context.edit("text", each, with_attributes(each.scene if each.thing else blank, attributes), text)
+        context.edit("text", each, graph.with_attributes(each.scene if each.thing else blank, attributes), text)
         for each in targets
     ]
 
@@ -379,9 +366,9 @@ def move(context: Operation, target: Phrase, place: Phrase | None = None) -> lis
         if place and each.thing:
             attributes = tuple(attribute for attribute in each.thing.attributes if attribute.kind != "position")
             relations = tuple(relation for relation in each.thing.relations if relation.name not in lex.SPATIAL)
-            bare = subgraph(with_head(each.scene, attributes=attributes, relations=relations), 0)
+            bare = graph.subgraph(graph.with_head(each.scene, attributes=attributes, relations=relations), 0)
             there = context.said(bare, place.text) if len(place) > 1 else bare
-            result = with_attributes(bare, [Attribute("position", place.line)]) if there is bare else there
+            result = graph.with_attributes(bare, [Attribute("position", place.line)]) if there is bare else there
         edits.append(context.edit("move", each, result, place.text if place else ""))
     return edits
 
@@ -486,9 +473,9 @@ def replace_things(context: Operation, targets: list[Target], value: Phrase) -> 
     kinds = {kind for thing in new.things for kind in (thing.canonical, *broader(thing.canonical))}
     source, result = EMPTY, new
     for each in targets:
-        source = joined(source, each.scene)
+        source = graph.joined(source, each.scene)
         if each.thing and not partial and (each.thing.attributes or each.thing.canonical not in kinds):
-            result = joined(result, with_head(each.scene, absent=True))
+            result = graph.joined(result, graph.with_head(each.scene, absent=True))
     return [
         context.edit(
             "replace", replace(targets[0], scene=replace(source, flags=targets[0].scene.flags)), result, value.text
@@ -505,10 +492,10 @@ def set_action(context: Operation, each: Target, target: Phrase, value: Phrase) 
     aside = verb in ed.FACING and rest.line in lex.POSITIONS  # where it looks, not where it is
     result = each.scene if aside else context.said(each.scene, f"is {doing} {rest.text}")
     if result.things[0] == each.thing:  # the parser did not see the action
-        result = with_attributes(result, [Attribute("action", value.line)])
+        result = graph.with_attributes(result, [Attribute("action", value.line)])
     if target.is_definite or target.words[1:2] == ("of",):
         return context.edit("action", each, result, value.text)
-    return context.edit("add", anchor(result), result)
+    return context.edit("add", graph.anchor(result), result)
 
 
 def is_wording(target: Phrase, value: Phrase, adjectives: bool) -> bool:
