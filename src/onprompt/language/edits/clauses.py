@@ -151,7 +151,7 @@ def with_referents(clause: Phrase, antecedent: str) -> tuple[Phrase, bool]:
         elif word in ed.ONES and after != "of" and words[at - 1] not in ed.ONLY and describes(words[at - 1]):
             noun = nouns[:2][-1]  # the first of the clause, else the antecedent
             meant, found = singular(noun) if word == "one" else noun, found or len(nouns) == 1
-        elif at and is_noun(singular(word)) and not describes(word) and word not in ed.DETERMINERS:
+        elif at and is_noun(singular(word)) and not describes(word) and word not in ed.DETERMINERS | ed.PARTICLES:
             nouns.append(word)
         if meant:
             units += [Token(part, unit.start, unit.end, name=part) for part in meant.split()]

@@ -244,7 +244,11 @@ def predicate_sign(words: Sequence[str], at: int) -> int:
     """By what a predicate begins at a word, or 0."""
     before, word, following = words[at - 1], words[at], words[at + 1] if at + 1 < len(words) else ""
     rest = words[at + 1 :] if word == "in" else words[at:]  # the car | in red
-    if word in {"be", "not"} or (word == "to" and following in vocabulary().verbs) or CLOCK_TIME.fullmatch(word):
+    if (
+        (word in {"be", "not"} and before != ",")
+        or (word == "to" and following in vocabulary().verbs)
+        or CLOCK_TIME.fullmatch(word)
+    ):
         return COMPARISON
     if word == "as" and following in ed.SIZES:
         return COMPARISON
@@ -280,7 +284,7 @@ def qualifies(word: str) -> bool:
     return (
         ed.is_adjective(word)
         or ed.is_hedge([word], 0)
-        or word in ed.CONJUNCTIONS | lex.TONES | {"years"}
+        or word in ed.CONJUNCTIONS | lex.TONES | {"years", "not"}
         or (ed.numeral([word]) or 0) > 1
     )
 

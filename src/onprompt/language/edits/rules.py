@@ -209,7 +209,7 @@ def keep_some(context: Operation, value: Phrase, target: Phrase | None = None) -
 def keep(context: Operation, target: Phrase) -> list[Edit]:
     """`without changing the sky`: an edit of its own, which ends in the `keep` of the others."""
     wanted = quantity(target.words, 0, context.settings)
-    if wanted and wanted.explicit:  # leave two cups
+    if wanted and wanted.explicit and context.command.words[0] in {"keep", "leave"}:  # leave two cups
         return keep_some(context, target)
     vague = {"everything", "rest"} & set(target.words)
     things = [] if vague else [each.thing for each in context.resolve(target) if each.thing]
@@ -384,8 +384,8 @@ def put(context: Operation, value: Phrase, place: Phrase) -> list[Edit]:
 
 def take_place(context: Operation, both: str = "", *, target: Phrase, value: Phrase) -> list[Edit]:
     """`put the dog where the cat is`; `swap the dog and the cat`: `both` go where the other was."""
-    if not value.is_definite:
-        return become(context, target=target, value=value)  # put a dog where the cat is
+    if not (both or value.is_definite):
+        return become(context, target, value)  # put a dog where the cat is
     pairs = ((target, value), (value, target)) if both else ((value, target),)
     return [context.edit("move", context.resolve(a)[0], EMPTY, f"in place of {b.text}") for a, b in pairs]
 
@@ -394,12 +394,12 @@ def make(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
     """`make the car red`, `have the woman hold a cup`, `the sign should say "EXIT"`."""
     first, rest = value.words[0], value.part(1)
     if rest and first == "not":
-        return become(context, "not", target=target, value=rest)
+        return deny(context, target, rest)
     if rest and first in {"have", "has", "with"}:
         return give(context, target, rest)
     if rest and (first in ed.SAYING or (first in ed.DISPLAYING and rest.is_text)):
         return write(context, rest, target)
-    return become(context, target=target, value=value, plain_verbs=True)
+    return become(context, target, value, plain_verbs=True)
 
 
 def act(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
@@ -407,9 +407,16 @@ def act(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
     return make(context, target, value) if value.words[0] in vocabulary().verbs else []
 
 
-def become(
-    context: Operation, negated: str = "", *, target: Phrase, value: Phrase, plain_verbs: bool = False
-) -> list[Edit]:
+def deny(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
+    """`the car should not be red`, `the man should not wear a hat`."""
+    value, targets = value.without_hedges(), context.resolve(target)
+    denied = value.described or {"action": [Attribute("action", value.line)]}
+    ruled_out = {name: [replace(each, kind=f"not {each.kind}") for each in denied[name]] for name in denied}
+    edits = [context.with_attributes(name, targets, ruled_out[name], f"not {value.text}") for name in denied]
+    return [edit for each in edits for edit in each if edit.target]
+
+
+def become(context: Operation, target: Phrase, value: Phrase, plain_verbs: bool = False) -> list[Edit]:
     """What a thing should be or, with `plain_verbs`, do."""
     denied = next((at for at, word in enumerate(value.words) if word == "not" and at), len(value))
     value = value.part(0, denied).without_hedges()  # red, not blue
@@ -417,7 +424,7 @@ def become(
         return write(context, value, target)
     if value.line in ed.GONE:
         return remove(context, target)
-    if is_scenery(target, value) and not negated:
+    if is_scenery(target, value):
         return set_background(context, target, value)
     targets, properties, described = context.resolve(target), value.picture_properties, value.described
     whole = targets[0].whole and not (context.flags and {"recolour", "resize"} & described.keys())  # make it blue
@@ -430,11 +437,7 @@ def become(
             context.edit("restyle", each, replace(each.scene, properties=properties), value.text) for each in targets
         ]
     if described and not whole:
-        said = {
-            operation: [replace(each, negated=bool(negated)) for each in attributes]
-            for operation, attributes in described.items()
-        }
-        edits = [context.with_attributes(name, targets, said[name], f"{negated} {value.text}".strip()) for name in said]
+        edits = [context.with_attributes(name, targets, described[name], value.text) for name in described]
         return [edit for each in edits for edit in each]
     if ed.numeral(value.words) is not None or is_recount(context, targets[0], value):
         return count(context, target, value)
@@ -467,7 +470,9 @@ def become_more(
 
 def replace_things(context: Operation, targets: list[Target], value: Phrase) -> list[Edit]:
     """Things in place of others, which must be gone; not if more of a kind stay, or the new ones are of that kind."""
-    new, partial = context.parse(value.text), ed.numeral(targets[0].scope.split()[:1]) is not None
+    kind, ones = targets[0].thing, value.words[-1] in ed.ONES and len(value) > 1
+    text = f"{value.part(0, len(value) - 1).text} {kind.canonical}" if kind and ones else value.text
+    new, partial = context.parse(text), ed.numeral(targets[0].scope.split()[:1]) is not None
     if not new.things:
         return context.unclear(value, targets[0])
     kinds = {kind for thing in new.things for kind in (thing.canonical, *broader(thing.canonical))}
@@ -520,6 +525,13 @@ def is_recount(context: Operation, target: Target, value: Phrase) -> bool:
     return same and wanted is not None and wanted.explicit and len(value) == len(wanted.words.split()) + 1
 
 
+def make_of(context: Operation, value: Phrase, target: Phrase) -> list[Edit]:
+    """`make the bench out of stone`, `make a bench out of the tree`."""
+    if not value.is_definite:
+        return become(context, target, value)
+    return say(context, "restyle is made of {}", value, target)
+
+
 def say(context: Operation, sentence: str, target: Phrase, value: Phrase) -> list[Edit]:
     """A sentence about something: `dress the man in a suit`, `fill the glass with wine`."""
     operation, _, predicate = sentence.partition(" ")
@@ -561,7 +573,7 @@ def instead(context: Operation, value: Phrase, target: Phrase) -> list[Edit]:
         context = context.at_most(DESCRIPTION)
     context = replace(context, flags=())  # make it a cat instead of a dog
     old = ed.numeral(target.words)
-    return exist(context, new) if old is not None else become(context, target=target, value=new)
+    return exist(context, new) if old is not None else become(context, target, new)
 
 
 def apply(context: Operation, match: Match) -> list[Edit]:
