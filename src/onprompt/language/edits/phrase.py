@@ -16,6 +16,7 @@ from onprompt.types import Attribute
 
 QUOTED = '"'  # stands for a quoted text
 CLOCK_TIME = re.compile(r"\d{1,2}:\d\d( ?[ap]\.?m\.?)?")
+CLEAR, VERB, ARTICLE, ADJECTIVES, GERUND, PERHAPS = range(1, 7)  # signs of a predicate, the clearest first
 LOOKS = frozenset(("style", "material", "pattern", "shape", "lighting"))  # kinds of attribute
 
 
@@ -224,11 +225,8 @@ def predicate_start(words: Sequence[str]) -> int | None:
     if words[0] in ed.PERSONAL or (words[0] == "her" and is_clear_verb(words[1])):
         return 1
     described = words[1] in ed.VAGUE_ADJECTIVES or (ed.is_adjective(words[1]) and len(words) == 2)
-    if (
-        words[0] in ed.PRONOUNS - {"one"}
-        and words[1] not in ed.ONES | {"of"}
-        and (described or not may_be_noun(words, 1))
-    ):
+    one_word = described or not (may_be_noun(words, 1) or words[1] in ed.ONES | {"of"})
+    if words[0] in ed.PRONOUNS - {"one"} and one_word:
         return 1  # this | red, but: this red car | black
     if tuple(words[-2:]) == ("upside", "down") and len(words) > 2:
         return len(words) - 2
@@ -237,33 +235,26 @@ def predicate_start(words: Sequence[str]) -> int | None:
     return min(((sign, at) for sign, at in signs if sign != VERB or at < articles[0]), default=(0, None))[1]
 
 
-COMPARISON, VERB, ARTICLE, ADJECTIVES, GERUND, PERHAPS = range(1, 7)  # signs of a predicate, the clearest first
-
-
 def predicate_sign(words: Sequence[str], at: int) -> int:
     """By what a predicate begins at a word, or 0."""
     before, word, following = words[at - 1], words[at], words[at + 1] if at + 1 < len(words) else ""
-    rest = words[at + 1 :] if word == "in" else words[at:]  # the car | in red
-    if (
-        (word in {"be", "not"} and before != ",")
-        or (word == "to" and following in vocabulary().verbs)
-        or CLOCK_TIME.fullmatch(word)
-    ):
-        return COMPARISON
-    if word == "as" and following in ed.SIZES:
-        return COMPARISON
-    if (word in ed.GONE and not following) or (word in ed.TIMES and following in {"as", "the", "its"}):
-        return COMPARISON
+    signs = (
+        word in {"be", "not"} and before != ",",
+        word == "to" and following in vocabulary().verbs,  # the car | to be red
+        word == "as" and following in ed.SIZES,
+        word in ed.TIMES and following in {"as", "the", "its"},  # the tree | twice as tall
+        word in ed.GONE and not following,
+        CLOCK_TIME.fullmatch(word) is not None,
+    )
+    if any(signs):
+        return CLEAR
     if not may_be_noun(words, at - 1):
         return 0
-    if (
-        word == "look"
-        or (word == "more" and len(rest) == 2)
-        or any(
-            comparison(a) and b == "than" and all(map(qualifies, rest[:n])) for n, (a, b) in enumerate(pairwise(rest))
-        )
-    ):
-        return COMPARISON
+    rest = words[at + 1 :] if word == "in" else words[at:]  # the car | in red
+    than = next((n for n, pair in enumerate(pairwise(rest)) if comparison(pair[0]) and pair[1] == "than"), -1)
+    compared = than >= 0 and all(map(qualifies, rest[:than]))  # the dog | much bigger than the cat
+    if compared or word == "look" or (word == "more" and len(rest) == 2):
+        return CLEAR
     if rest and all(map(qualifies, rest)) and not ed.is_compound(before, word) and rest[-1] not in ed.CONJUNCTIONS:
         return ADJECTIVES
     if word in lex.ARTICLES | {"some"} and not (is_ing_verb(before) or before in lex.WEARING):
@@ -281,12 +272,8 @@ def predicate_sign(words: Sequence[str], at: int) -> int:
 
 def qualifies(word: str) -> bool:
     """Whether a word is an adjective, or stands with one: `much`, `and`, `light blue`, `20 years older`."""
-    return (
-        ed.is_adjective(word)
-        or ed.is_hedge([word], 0)
-        or word in ed.CONJUNCTIONS | lex.TONES | {"years", "not"}
-        or (ed.numeral([word]) or 0) > 1
-    )
+    joins = word in ed.CONJUNCTIONS | lex.TONES | {"years", "not"} or ed.is_hedge([word], 0)
+    return joins or ed.is_adjective(word) or (ed.numeral([word]) or 0) > 1
 
 
 def is_clear_verb(word: str) -> bool:
