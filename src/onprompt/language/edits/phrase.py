@@ -17,7 +17,6 @@ from onprompt.types import Attribute
 QUOTED = '"'  # stands for a quoted text
 CLOCK_TIME = re.compile(r"\d{1,2}:\d\d( ?[ap]\.?m\.?)?")
 CLEAR, VERB, ARTICLE, ADJECTIVES, GERUND, PERHAPS = range(1, 7)  # signs of a predicate, the clearest first
-LOOKS = frozenset(("style", "material", "pattern", "shape", "lighting"))  # kinds of attribute
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +115,8 @@ class Phrase:
                 return {}
             if named:
                 named = Attribute("color", word) if word in ed.SHADES else named
-                operations.setdefault(operation_of(word, named), []).append(named)
+                usual = ed.DATA["kinds"].get(named.kind, "restyle" if word in ed.TYPEFACES else "action")
+                operations.setdefault("resize" if word in ed.SIZES else usual, []).append(named)
         return operations
 
     @property
@@ -171,17 +171,6 @@ class Phrase:
     def is_definite(self) -> bool:
         """Whether words name something that is in the picture already: `the dog`, `all dogs`, `it`."""
         return self.words[0] in lex.DEFINITE | ed.EVERY | ed.PERSONAL
-
-
-def operation_of(word: str, attribute: Attribute) -> str:
-    """What is done to a thing that gets an attribute; `word` is how the instruction puts it."""
-    if attribute.kind == "color":
-        return "recolour"
-    if word in ed.SIZES:
-        return "resize"
-    if attribute.kind in LOOKS or word in ed.TYPEFACES:
-        return "restyle"
-    return "move" if attribute.kind == "orientation" else "action"
 
 
 # -- where a phrase ends ----------------------------------------------------------------------------------------------
