@@ -248,7 +248,7 @@ def predicate_sign(words: Sequence[str], at: int) -> int:
         return ADJECTIVES
     if word in lex.ARTICLES | {"some"} and not (is_ing_verb(before) or before in lex.WEARING):
         return ARTICLE
-    if is_ing_verb(word):
+    if is_ing_verb(word) and word not in vocabulary().verbs:
         return GERUND
     describes = lex.kind_of(word) and following not in lex.DEFINITE  # but: the woman | open her mouth
     if word not in vocabulary().verbs or describes or before == "'s" or ed.is_compound(before, word):
