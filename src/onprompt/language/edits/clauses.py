@@ -50,11 +50,8 @@ def with_plain_verb(clause: Phrase) -> Phrase:
         return clause
     first, second = clause.words[:2]
     verb = ed.plain_verb(first) if second in ed.DETERMINERS | ed.EVERY | ed.PARTICLES | {"away", QUOTED} else first
-    near = (
-        []
-        if verb in ed.FIRST_WORDS or is_known_word(first)
-        else get_close_matches(first, sorted(ed.FIRST_WORDS), 1, CLOSE)
-    )
+    misspelt = verb not in ed.FIRST_WORDS and not is_known_word(first)
+    near = get_close_matches(first, sorted(ed.FIRST_WORDS), 1, CLOSE) if misspelt else []
     unit = replace(clause.units[0], word=(near or [verb])[0], misspelt=clause.units[0].misspelt or bool(near))
     return Phrase(clause.instruction, (unit, *clause.units[1:]))
 
