@@ -34,6 +34,8 @@ def parse_edit(instruction: str, settings: Settings) -> tuple[Edit, ...]:
         for clause in split_clauses(Phrase(cleaned.text, tuple(units))):
             borrowed = clause.units[0].start == clause.units[0].end and "them" not in clause.words  # has no verb
             antecedent = (place_of(edits) if borrowed else "") or antecedent
+            if clause.words[0] in ed.SPARING and edits and edits[-1].target:
+                antecedent = definite_phrase(edits[-1].target)  # turn all apples into pears except the big one
             command, opened = strip_politeness(clause)
             wish = opened or (wish and not is_command(command))
             command, pronouns = with_referents(command, antecedent)
